@@ -1,0 +1,49 @@
+# `make demo` and `make test` set up all they need in .venv, then do their job.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-slow lint types format bench figures clean
+
+demo: .venv/demo.stamp
+	$(BIN)/eigenecho demo --out results/demo
+
+test: lint types
+	$(BIN)/pytest -m "not slow"
+
+test-slow: .venv/dev.stamp
+	$(BIN)/pytest -m slow
+
+lint: .venv/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/dev.stamp
+	$(BIN)/mypy
+
+format: .venv/dev.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/dev.stamp
+	for script in benchmarks/*_*.py; do $(BIN)/python $$script || exit 1; done
+
+figures: .venv/dev.stamp
+	$(BIN)/python docs/make_figures.py
+
+.venv/bin/python:
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenecho needs Python 3.11 or newer; say which with: make PYTHON=python3.12')"
+	$(PYTHON) -m venv .venv
+
+# The stamps are newer than pyproject.toml once what it asks for is installed.
+.venv/demo.stamp: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli]"
+	touch $@
+
+.venv/dev.stamp: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,reservoirpy,dev]"
+	touch $@ .venv/demo.stamp
+
+clean:
+	rm -rf .venv build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

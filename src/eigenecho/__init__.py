@@ -1,0 +1,51 @@
+"""Linear echo state networks in the eigenbasis: exact, O(N) a step, pleasant to use.
+
+    import eigenecho as ee
+
+    esn = ee.LinearESN(units=100, spectrum="golden", sr=0.9, seed=0).fit(X, y)
+    esn.predict(X)
+    esn.forecast(200)
+
+Importing this module does no work; public names load when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_MODULES = ("errors", "metrics", "plots", "spectra", "tasks")
+_NAMES = {
+    "Basis": "eigenecho.basis",
+    "DiagonalReservoir": "eigenecho.estimators",
+    "LinearESN": "eigenecho.estimators",
+    "LinearModel": "eigenecho.model",
+    "Spectrum": "eigenecho.spectra",
+    "State": "eigenecho.model",
+    "diagonalize": "eigenecho.convert",
+    "load": "eigenecho.estimators",
+}
+
+__all__ = ["__version__", *_MODULES, *_NAMES]
+
+if TYPE_CHECKING:
+    from eigenecho import errors, metrics, plots, spectra, tasks
+    from eigenecho.basis import Basis
+    from eigenecho.convert import diagonalize
+    from eigenecho.estimators import DiagonalReservoir, LinearESN, load
+    from eigenecho.model import LinearModel, State
+    from eigenecho.spectra import Spectrum
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"eigenecho.{name}")
+    if name in _NAMES:
+        return getattr(importlib.import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'eigenecho' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

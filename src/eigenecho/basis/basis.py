@@ -1,0 +1,122 @@
+"""Change of basis between neurons and eigenmodes, in real arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eigenecho.errors import bad_argument
+from eigenecho.spectra import Spectrum
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Basis:
+    """The real eigenbasis of a reservoir.
+
+        Q = [v_1, …, v_n, Re w_1, Im w_1, …, Re w_m, Im w_m],   [r]_Q = r Q
+
+    Parameters
+    ----------
+    Q : array (N, N)
+        Real eigenvectors v, then the real and imaginary part of one eigenvector w of each pair.
+    n_real : int
+        How many of the columns are real eigenvectors.
+    """
+
+    Q: Array
+    n_real: int
+
+    def __post_init__(self) -> None:
+        Q = np.array(self.Q, dtype=np.float64, order="C")
+        if Q.ndim != 2 or Q.shape[0] != Q.shape[1] or Q.size == 0:
+            raise bad_argument("Q", f"<shape {Q.shape}>", "a square matrix (N, N)")
+        if not 0 <= self.n_real <= len(Q) or (len(Q) - self.n_real) % 2:
+            raise bad_argument(
+                "n_real", self.n_real, "a count that leaves an even number of columns"
+            )
+        Q.setflags(write=False)
+        object.__setattr__(self, "Q", Q)
+
+    @property
+    def units(self) -> int:
+        """N."""
+        return len(self.Q)
+
+    @property
+    def P(self) -> Array:
+        """The complex eigenvectors, columns in the order of ``Spectrum.values``."""
+        P = self.Q.astype(np.complex128)
+        re, im = self.Q[:, self.n_real :: 2], self.Q[:, self.n_real + 1 :: 2]
+        P[:, self.n_real :: 2] = re + 1j * im
+        P[:, self.n_real + 1 :: 2] = re - 1j * im
+        return P
+
+    @cached_property
+    def condition(self) -> float:
+        """cond(Q) in the 2-norm: how many digits a change of basis can cost."""
+        singular = np.linalg.svd(self.Q, compute_uv=False)
+        return float(singular[0] / singular[-1]) if singular[-1] > 0 else float("inf")
+
+    @cached_property
+    def _lu(self) -> tuple[Any, Any]:
+        from scipy.linalg import lu_factor
+
+        return lu_factor(self.Q, check_finite=False)
+
+    def solve(self, A: Array) -> Array:
+        """Q⁻¹ A."""
+        from scipy.linalg import lu_solve
+
+        return lu_solve(self._lu, A, check_finite=False)
+
+    def states_to_eigen(self, r: Array) -> Array:
+        """[r]_Q = r Q, for states (…, N); W_in, W_fb and an input bias transform alike."""
+        return r @ self.Q
+
+    def states_to_neuron(self, r: Array) -> Array:
+        """R = [r]_Q Q⁻¹, for states (…, N)."""
+        from scipy.linalg import lu_solve
+
+        flat = np.reshape(r, (-1, self.units)).T
+        return lu_solve(self._lu, flat, trans=1, check_finite=False).T.reshape(np.shape(r))
+
+    def weights_to_eigen(self, W_res: Array) -> Array:
+        """[W_res]_Q = Q⁻¹ W_res, for readout weights (N, D_out)."""
+        return self.solve(W_res)
+
+    def weights_to_neuron(self, W_res: Array) -> Array:
+        """W_res = Q [W_res]_Q, for readout weights (N, D_out)."""
+        return self.Q @ W_res
+
+    def matrix(self, spectrum: Spectrum) -> Array:
+        """The reservoir matrix in the neuron basis, W = Q [W]_Q Q⁻¹."""
+        return self.states_to_neuron(self.Q @ block_diagonal(spectrum))
+
+    def __repr__(self) -> str:
+        return f"Basis({self.units} units, {self.n_real} real vectors)"
+
+
+def block_diagonal(spectrum: Spectrum) -> Array:
+    """[W]_Q: the real eigenvalues, then a block [[a, b], [−b, a]] for each pair a ± ib."""
+    n = spectrum.real.size
+    W = np.zeros((spectrum.units, spectrum.units))
+    W[np.arange(n), np.arange(n)] = spectrum.real
+    i = n + 2 * np.arange(spectrum.pairs.size)
+    W[i, i] = W[i + 1, i + 1] = spectrum.pairs.real
+    W[i, i + 1] = spectrum.pairs.imag
+    W[i + 1, i] = -spectrum.pairs.imag
+    return W
+
+
+def interleave(real: Array, pairs: Array) -> Array:
+    """Columns (…, n) and complex columns (…, m) in the Q layout (…, n + 2m)."""
+    n = real.shape[-1]
+    out = np.empty((*real.shape[:-1], n + 2 * pairs.shape[-1]))
+    out[..., :n] = real
+    out[..., n::2] = pairs.real
+    out[..., n + 1 :: 2] = pairs.imag
+    return out

@@ -1,0 +1,199 @@
+"""Any linear reservoir, trained elsewhere, as a network in its eigenbasis."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from eigenecho.basis import Basis, block_diagonal, eigendecomposition
+from eigenecho.convert.certificate import Certificate, compare
+from eigenecho.errors import bad_argument
+from eigenecho.model import LinearModel
+from eigenecho.reservoir import Reservoir
+from eigenecho.spectra import Spectrum
+from eigenecho.spectra.sim import as_square
+from eigenecho.types import Array
+
+WELL_CONDITIONED = 1e4
+"""cond(Q) up to which the eigenbasis keeps at least twelve digits."""
+
+SPARSE_BELOW = 0.2
+
+
+def diagonalize(
+    W: Any,
+    W_in: Any,
+    W_out: Any = None,
+    W_fb: Any = None,
+    *,
+    lr: Any = 1.0,
+    bias: Any = None,
+    readout_bias: bool | None = None,
+    output_to_readout: bool = False,
+    input_to_readout: bool = False,
+) -> LinearModel:
+    """Convert a linear echo state network to its eigenbasis, where a step costs O(N).
+
+        r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb,   y(t) = [1, y(t−1), r(t), u(t)] W_out
+
+    The result is the same network in other coordinates. Its ``certificate`` says how it steps
+    and how far its outputs are from the original's. A matrix whose eigenvectors are too close to
+    each other for that (sparse and triangular ones) is kept as it is, and the certificate says so.
+
+    Parameters
+    ----------
+    W : array or scipy sparse matrix (N, N)
+        Rows are where a connection comes from. Libraries that write states as columns hold Wᵀ.
+    W_in : array (D_in, N)
+    W_out : array (N', D_out), optional
+        Rows [1, y(t−1), r, u], those that the flags name. Without it the outputs are the states.
+    W_fb : array (D_out, N), optional
+    lr : float or array (N,)
+        Leaking rate, one for all or one for each unit.
+    bias : array (N,), optional
+        Input bias.
+    readout_bias : bool, optional
+        Whether W_out has a row for the constant; None tells it from the number of rows.
+    output_to_readout, input_to_readout : bool
+        Whether W_out has rows for y(t−1), and for u(t).
+
+    Returns
+    -------
+    LinearModel
+        With ``predict``, ``forecast``, ``stream``, ``save`` and ``certificate``.
+    """
+    dense = as_square(W)
+    N = len(dense)
+    W_in = _matrix(W_in, "W_in", N)
+    W_fb = None if W_fb is None else _matrix(W_fb, "W_fb", N)
+    bias = None if bias is None else _matrix(np.reshape(bias, (1, -1)), "bias", N)[0]
+    rates = _rates(lr, N)
+    leaky = dense * rates + np.diag(1 - rates)
+    rows = _Rows(N, len(W_in), output_to_readout, input_to_readout)
+    W_out, readout_bias = rows.readout(W_out, readout_bias)
+
+    spectrum, basis = eigendecomposition(leaky)
+    Q_block = basis.Q @ block_diagonal(spectrum)
+    size = np.linalg.norm(leaky)
+    residual = float(np.linalg.norm(leaky @ basis.Q - Q_block) / (size or 1.0))
+    weights = (W_in * rates, None if bias is None else bias * rates,
+               None if W_fb is None else W_fb * rates)  # fmt: skip
+    original = LinearModel(
+        Reservoir(_kept(rows.extend(leaky)), *rows.extend_inputs(*weights)),
+        W_out,
+        readout_bias,
+        output_to_readout,
+    )
+    if basis.condition <= WELL_CONDITIONED:
+        form = "diagonal"
+        reason = f"the eigenvectors are well conditioned (cond(Q) ≤ {WELL_CONDITIONED:g})"
+        converted = _changed(original, *rows.extend_eigen(spectrum, basis))
+    else:
+        form = type(original.reservoir.form).__name__.lower()
+        reason = "the eigenvectors are nearly parallel; W is kept as it is"
+        converted = original
+    certificate = Certificate(
+        form, reason, basis.condition, residual, *compare(original, converted)
+    )
+    return replace(converted, certificate=certificate)
+
+
+class _Rows:
+    """The coordinates [r, u]: u(t) in the readout is D_in more modes with λ = 0."""
+
+    def __init__(self, N: int, D_in: int, previous: bool, inputs: bool) -> None:
+        self.N, self.D_in, self.previous = N, D_in, previous
+        self.extra = D_in if inputs else 0
+
+    def readout(self, W_out: Any, readout_bias: bool | None) -> tuple[Array, bool]:
+        if W_out is None:
+            if self.previous or readout_bias:
+                raise bad_argument("W_out", None, "readout weights, since the flags name rows")
+            return np.eye(self.N + self.extra, self.N + self.extra), False
+        W_out = np.asarray(W_out)
+        W_out = W_out[:, None] if W_out.ndim == 1 else W_out
+        if W_out.ndim != 2 or W_out.dtype.kind not in "fiub" or not np.all(np.isfinite(W_out)):
+            raise bad_argument("W_out", f"<shape {W_out.shape}>", "finite real weights (N', D_out)")
+        W_out = W_out.astype(np.float64)
+        plain = self.N + self.extra + W_out.shape[1] * self.previous
+        if readout_bias is None:
+            readout_bias = len(W_out) == plain + 1
+        if len(W_out) != plain + readout_bias:
+            parts = [f"{self.N} states"]
+            parts = ["y(t−1)"] * self.previous + parts + ["u(t)"] * bool(self.extra)
+            parts = ["a bias"] * bool(readout_bias) + parts
+            raise bad_argument(
+                "W_out", f"<shape {W_out.shape}>",
+                f"{plain + bool(readout_bias)} rows, for {', '.join(parts)}",
+                "The flags readout_bias, output_to_readout and input_to_readout name the rows.",
+            )  # fmt: skip
+        return W_out, bool(readout_bias)
+
+    def extend(self, W: Array) -> Array:
+        return np.pad(W, (0, self.extra)) if self.extra else W
+
+    def extend_inputs(self, W_in: Array, bias: Array | None, W_fb: Array | None) -> Any:
+        if not self.extra:
+            return W_in, bias, W_fb
+        return (
+            np.concatenate([W_in, np.eye(self.D_in)], axis=1),
+            None if bias is None else np.pad(bias, (0, self.extra)),
+            None if W_fb is None else np.pad(W_fb, ((0, 0), (0, self.extra))),
+        )
+
+    def extend_eigen(self, spectrum: Spectrum, basis: Basis) -> tuple[Spectrum, Basis]:
+        if not self.extra:
+            return spectrum, basis
+        # Real modes come first in the Q layout: [r, u] Q = [u, r Q].
+        Q = np.zeros((self.N + self.extra,) * 2)
+        Q[: self.N, self.extra :] = basis.Q
+        Q[self.N :, : self.extra] = np.eye(self.extra)
+        extended = Spectrum(np.concatenate([np.zeros(self.extra), spectrum.real]), spectrum.pairs)
+        return extended, Basis(Q, basis.n_real + self.extra)
+
+
+def _changed(original: LinearModel, spectrum: Spectrum, basis: Basis) -> LinearModel:
+    reservoir = original.reservoir
+    head = len(original.W_out) - basis.units
+    W_res = basis.weights_to_eigen(original.W_out[head:])
+    return replace(
+        original,
+        reservoir=Reservoir(
+            spectrum,
+            basis.states_to_eigen(reservoir.W_in),
+            None if reservoir.bias is None else basis.states_to_eigen(reservoir.bias),
+            None if reservoir.W_fb is None else basis.states_to_eigen(reservoir.W_fb),
+        ),
+        W_out=np.concatenate([original.W_out[:head], W_res]),
+        basis=basis,
+    )
+
+
+def _kept(W: Array) -> Any:
+    if np.mean(W != 0) > SPARSE_BELOW:
+        return W
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix(W)
+
+
+def _matrix(A: Any, name: str, columns: int) -> Array:
+    A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
+    if A.ndim != 2 or A.shape[1] != columns:
+        raise bad_argument(name, f"<shape {A.shape}>", f"shape (D, {columns}), a column per unit")
+    if A.dtype.kind not in "fiub":
+        raise bad_argument(name, f"<dtype {A.dtype}>", "real numbers")
+    if not np.all(np.isfinite(A)):
+        raise bad_argument(name, "<NaN or Inf>", "finite numbers")
+    return A.astype(np.float64)
+
+
+def _rates(lr: Any, N: int) -> Array:
+    rates = np.asarray(lr, dtype=np.float64)
+    shape_fits = isinstance(lr, Real) or rates.shape == (N,)
+    if not shape_fits or not np.all((rates > 0) & (rates <= 1)):
+        raise bad_argument("lr", lr, f"a leaking rate in ]0, 1], or one for each of {N} units")
+    return np.broadcast_to(rates, (N,))

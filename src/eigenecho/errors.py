@@ -1,0 +1,52 @@
+"""The words of every error and warning: the argument, what it got, what was wanted, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class StorageError(ValueError):
+    """A model file that cannot be read: damaged, foreign, or from a newer version."""
+
+
+class UnstableError(ArithmeticError, ValueError):
+    """A reservoir or closed loop whose states overflowed."""
+
+
+class UnstableWarning(UserWarning):
+    """Growth that is large over the series or horizon, though nothing has overflowed yet."""
+
+
+class IllConditionedWarning(UserWarning):
+    """A readout system that is singular, or nearly so."""
+
+
+def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueError:
+    """One sentence for an argument whose value will not do."""
+    message = f"{name}={_short(got)} will not do: expected {expected}."
+    return ValueError(f"{message} {remedy}".rstrip())
+
+
+def unknown_name(argument: str, got: Any, known: Iterable[str]) -> ValueError:
+    """An unknown name, the names there are, and the nearest of them."""
+    known = sorted(known)
+    nearest = difflib.get_close_matches(str(got), known, n=1)
+    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    return ValueError(f"{argument}={got!r} is not known. Known: {', '.join(known)}.{hint}")
+
+
+def overflowed(what: str, radius: float | None, step: int | None = None) -> UnstableError:
+    """States or outputs that left the range of floating point."""
+    where = "" if step is None else f" at step {step}"
+    cause = "" if radius is None else f" (effective radius {radius:.6g})"
+    return UnstableError(
+        f"the {what} overflowed{where}{cause}. Lower sr or lr, scale the data "
+        "(standardize=True), or use a shorter series."
+    )
+
+
+def _short(value: Any, limit: int = 80) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,7 @@
+"""The scikit-learn shell: validate, delegate, store."""
+
+from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
+from eigenecho.estimators.linear_esn import LinearESN
+from eigenecho.estimators.storage import load
+
+__all__ = ["DiagonalReservoir", "LinearESN", "load"]

@@ -1,0 +1,149 @@
+"""A reservoir as a scikit-learn transformer: states only, for pipelines."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from eigenecho.errors import bad_argument, overflowed
+from eigenecho.estimators.shell import all_or_nothing, check_inputs, warn_if_unstable
+from eigenecho.random import Seed
+from eigenecho.reservoir import Recipe, draw
+
+
+class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Reservoir states in the eigenbasis, O(N) a step, for pipelines with any readout.
+
+        r(t) = r(t−1) ⊙ λ + u(t) W_in
+
+    Each series starts from a zero state. Columns are the Q layout: real modes, then the real
+    and imaginary part of each pair.
+
+    Parameters
+    ----------
+    units : int
+        N, the number of states.
+    spectrum : str, Spectrum, array or callable
+        A named law, eigenvalues, a square matrix W, or ``law(n, sr=, seed=) -> Spectrum``.
+        Eigenvalues and matrices are taken as they are; ``units`` and ``sr`` are then ignored.
+    sr : float
+        Spectral radius.
+    lr : float
+        Leaking rate in ]0, 1].
+    input_scaling : float or array (n_features,)
+    input_connectivity, rc_connectivity : float
+        Share of connections kept in W_in, and in W for "matrix" and "sim".
+    input_bias : bool
+        Drive the reservoir with a constant too.
+    dtype : {"float64", "float32"}
+    seed : int, Generator or None
+
+    Attributes
+    ----------
+    reservoir_ : Reservoir
+    spectrum_ : Spectrum
+        What was drawn, before the leak.
+    effective_radius_ : float
+        max |λ'|, after the leak.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenecho as ee
+    >>> X = np.sin(np.arange(50.0)).reshape(-1, 1)
+    >>> ee.DiagonalReservoir(units=20, seed=0).fit_transform(X).shape
+    (50, 20)
+    """
+
+    def __init__(
+        self,
+        units: int = 100,
+        *,
+        spectrum: Any = "golden",
+        sr: float = 0.9,
+        lr: float = 1.0,
+        input_scaling: Any = 1.0,
+        input_connectivity: float = 1.0,
+        rc_connectivity: float = 1.0,
+        input_bias: bool = False,
+        dtype: str = "float64",
+        seed: Seed = None,
+    ) -> None:
+        self.units = units
+        self.spectrum = spectrum
+        self.sr = sr
+        self.lr = lr
+        self.input_scaling = input_scaling
+        self.input_connectivity = input_connectivity
+        self.rc_connectivity = rc_connectivity
+        self.input_bias = input_bias
+        self.dtype = dtype
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the reservoir for the features of ``X``; ``y`` is ignored."""
+        with all_or_nothing(self):
+            recipe = Recipe(
+                units=self.units,
+                spectrum=self.spectrum,
+                sr=self.sr,
+                lr=self.lr,
+                input_scaling=self.input_scaling,
+                input_connectivity=self.input_connectivity,
+                rc_connectivity=self.rc_connectivity,
+                input_bias=self.input_bias,
+                eigenvectors=False,
+                dtype=self.dtype,
+            )
+            series, _ = check_inputs(self, X, reset=True)
+            drawn = draw(recipe, series[0].shape[1], seed=self.seed)
+            warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, series)))
+            self.reservoir_ = drawn.reservoir
+            self.spectrum_ = drawn.spectrum
+            self.effective_radius_ = drawn.reservoir.spectrum.radius
+        return self
+
+    def transform(self, X: Any, out: Any = None) -> Any:
+        """States (T, N) of each series; ``out`` takes those of a single one."""
+        check_is_fitted(self)
+        series, container = check_inputs(self, X, reset=False)
+        out = check_out(out, series, self.reservoir_)
+        states = []
+        for u in series:
+            drive = self.reservoir_.drive(u, None)
+            states.append(self.reservoir_.scan(drive, self.reservoir_.zero_state(), out))
+            if not np.all(np.isfinite(states[-1][-1])):
+                step = int(np.argmin(np.isfinite(states[-1]).all(axis=1)))
+                raise overflowed("states", self.effective_radius_, step)
+        return container.restore(states)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.reservoir_.units
+
+
+def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
+    """A caller's array for the states of one series, or None."""
+    if out is None:
+        return None
+    wanted = (len(series[0]), reservoir.units)
+    fits = (
+        isinstance(out, np.ndarray)
+        and len(series) == 1
+        and out.shape == wanted
+        and out.dtype == reservoir.dtype
+        and out.flags.c_contiguous
+        and out.flags.writeable
+    )
+    if not fits:
+        got = f"<{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}>"
+        raise bad_argument(
+            "out",
+            got,
+            f"a writeable C-contiguous {reservoir.dtype} array of shape {wanted}, "
+            "for a single series",
+        )
+    return out

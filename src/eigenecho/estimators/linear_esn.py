@@ -1,0 +1,447 @@
+"""The linear echo state network as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from eigenecho.errors import bad_argument, unknown_name
+from eigenecho.estimators.diagonal_reservoir import check_out
+from eigenecho.estimators.shell import (
+    all_or_nothing,
+    check_inputs,
+    check_outputs,
+    warn_if_unstable,
+)
+from eigenecho.model import Matrices, Options, State, Stream, train
+from eigenecho.model.forecast import closed_loop_radius
+from eigenecho.model.run import initial_states, previous_outputs, run, states
+from eigenecho.random import Seed
+from eigenecho.reservoir import Recipe, draw
+from eigenecho.series import Container
+from eigenecho.spectra import Spectrum
+
+
+class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, BaseEstimator):
+    """A linear echo state network, trained by ridge regression, run in its eigenbasis.
+
+        r(t) = r(t−1) W + u(t) W_in + y(t−1) W_fb,   y(t) = [1, y(t−1), r(t)] W_out
+
+    Series are (T, D); several are a 3-D array (series, T, D) or a list of (T_i, D). Every series
+    starts from a zero state, and so does ``predict``.
+
+    Parameters
+    ----------
+    units : int
+        N, the number of reservoir units.
+    spectrum : str, Spectrum, array or callable
+        Where the eigenvalues lie. A named law (``eigenecho.spectra``) samples them directly;
+        "matrix" draws a random W and diagonalises it. Eigenvalues (a Spectrum or a list) and a
+        square matrix are taken as they are; ``units``, ``sr`` and ``rc_connectivity`` are then
+        ignored. A callable ``(n, sr=, seed=) -> Spectrum`` is a law of your own.
+    basis : {"eigen", "neuron"}
+        Run in the eigenbasis, O(N) a step, or as the standard network with its matrix W.
+    sr : float
+        Spectral radius, before the leak.
+    lr : float
+        Leaking rate in ]0, 1]: λ' = lr λ + 1 − lr.
+    input_scaling : float or array (n_features,)
+        Scale of W_in; an input bias is scaled with it (by the mean of several).
+    input_connectivity, rc_connectivity : float
+        Share of connections kept in W_in, and in W for "matrix" and "sim".
+    input_bias : bool
+        Drive the reservoir with a constant too.
+    feedback : bool
+        Drive the reservoir with the previous output: the true one in ``fit``, the model's own in
+        ``predict``.
+    fb_scaling : float
+        Scale of W_fb.
+    fit_bias, penalize_bias : bool
+        A constant in the readout, and whether the ridge acts on it.
+    output_to_readout : bool
+        The previous output in the readout.
+    standardize : bool
+        Scale inputs and outputs to mean 0 and deviation 1, undone on the way out and inside
+        closed loops.
+    ridge : float or list of floats
+        The penalty α. Of several, the best on the last fifth of the training data is kept.
+    penalty : {"neuron", "identity"}
+        Plain ridge in the neuron basis (αQᵀQ) or in the basis at work (αI). With a named spectrum
+        "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly, so that
+        the two draw different weights from one seed.
+    solver : {"auto", "gram", "qr"}
+        Normal equations, fast, half the digits; or an orthogonal factorisation. ``solver_`` says
+        what "auto" took.
+    warmup : int
+        Steps at the start of each series that are left out of training and of ``score``.
+    dtype : {"float64", "float32"}
+        Of states and outputs; training sums are always float64.
+    seed : int, Generator or None
+        Spectrum, eigenvectors, W_in, W_fb and bias have streams of their own: changing one option
+        does not redraw the others.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        Reservoir and readout as plain arrays.
+    W_out_ : array (N', D_out)
+        Readout weights in the basis at work, rows [1, y(t−1), r].
+    spectrum_ : Spectrum
+        What was drawn, before the leak.
+    effective_radius_ : float
+        max |λ'|, after the leak.
+    solver_, ridge_ : str, float
+        What was used.
+    final_state_ : State
+        (r, y) at the end of the last training series, from which ``forecast`` goes on.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> X = ee.tasks.mso(3, steps=601)
+    >>> esn = ee.LinearESN(units=50, warmup=100, seed=0).fit(X[:-1], X[1:])
+    >>> esn.forecast(3).shape
+    (3, 1)
+    """
+
+    def __init__(
+        self,
+        units: int = 100,
+        *,
+        spectrum: Any = "golden",
+        basis: str = "eigen",
+        sr: float = 0.9,
+        lr: float = 1.0,
+        input_scaling: Any = 1.0,
+        input_connectivity: float = 1.0,
+        rc_connectivity: float = 1.0,
+        input_bias: bool = False,
+        feedback: bool = False,
+        fb_scaling: float = 1.0,
+        fit_bias: bool = True,
+        penalize_bias: bool = True,
+        output_to_readout: bool = False,
+        standardize: bool = False,
+        ridge: Any = 1e-8,
+        penalty: str = "neuron",
+        solver: str = "auto",
+        warmup: int = 0,
+        dtype: str = "float64",
+        seed: Seed = None,
+    ) -> None:
+        self.units = units
+        self.spectrum = spectrum
+        self.basis = basis
+        self.sr = sr
+        self.lr = lr
+        self.input_scaling = input_scaling
+        self.input_connectivity = input_connectivity
+        self.rc_connectivity = rc_connectivity
+        self.input_bias = input_bias
+        self.feedback = feedback
+        self.fb_scaling = fb_scaling
+        self.fit_bias = fit_bias
+        self.penalize_bias = penalize_bias
+        self.output_to_readout = output_to_readout
+        self.standardize = standardize
+        self.ridge = ridge
+        self.penalty = penalty
+        self.solver = solver
+        self.warmup = warmup
+        self.dtype = dtype
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the reservoir and train the readout.
+
+        Parameters
+        ----------
+        X : array (T, D_in), array (series, T, D_in), list of arrays (T_i, D_in), or None
+            None with ``feedback=True`` is a generator without input.
+        y : array (T,) or (T, D_out), or as many as ``X`` holds
+            The target at the same row.
+        """
+        with all_or_nothing(self):
+            recipe, options = self._recipe(), self._options()
+            inputs, outputs, container = self._training_data(X, y)
+            D_out = outputs[0].shape[1]
+            drawn = draw(recipe, inputs[0].shape[1], D_out if self.feedback else 0, self.seed)
+            if recipe.basis == "eigen":
+                warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
+            trained = train(
+                drawn.reservoir,
+                inputs,
+                outputs,
+                options,
+                basis=drawn.basis,
+                penalise_neurons=self.penalty == "neuron",
+                standardize=self.standardize,
+            )
+            self.model_ = trained.model
+            self.solver_ = trained.solver
+            self.ridge_ = trained.ridge
+            self.final_state_ = trained.final_state
+            self.n_outputs_ = D_out
+            self._drawn_spectrum = drawn.spectrum
+            self._flat = container.flat
+            self._closed_loop_radius: float | None = None
+        return self
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        y_previous: Any = None,
+        initial_state: Any = None,
+        return_state: bool = False,
+    ) -> Any:
+        """Outputs for every row of ``X``, in the shapes that ``fit`` was given.
+
+        Parameters
+        ----------
+        X : array (T, D_in), array (series, T, D_in), list of arrays, or None
+            None, for a model without input, with ``y_previous``.
+        y_previous : array (T, D_out), optional
+            Row t holds y(t−1): teacher-forces feedback and readout, which otherwise run on the
+            model's own output.
+        initial_state : State, or one for each series, optional
+            Zero by default, whatever ran before.
+        return_state : bool
+            Return ``(outputs, state)`` instead, with the state at the end of each series.
+        """
+        check_is_fitted(self)
+        model = self.model_
+        inputs, container = self._inputs(X, y_previous)
+        container = Container(container.kind, self._flat)
+        before = previous_outputs(model, y_previous, [len(u) for u in inputs], container)
+        starts = initial_states(model, initial_state, len(inputs), container.kind)
+        ran = [run(model, *given) for given in zip(inputs, before, starts, strict=True)]
+        answer = container.restore([outputs for outputs, _ in ran])
+        if not return_state:
+            return answer
+        ends = [state for _, state in ran]
+        return answer, (ends[0] if container.kind == "single" else ends)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² over all series, the first ``warmup`` rows of each left out."""
+        from sklearn.metrics import r2_score
+
+        check_is_fitted(self)
+        predicted = self.predict(X)
+        _, container = self._inputs(X, None)
+        truths, _ = check_outputs(y, container, self.dtype)
+        guesses, _ = check_outputs(predicted, container, self.dtype)
+        for truth, guess in zip(truths, guesses, strict=True):
+            if len(truth) != len(guess):
+                raise ValueError(
+                    f"X and y have inconsistent lengths: X has {len(guess)} rows, y {len(truth)}."
+                )
+            if len(truth) <= self.warmup:
+                raise bad_argument("warmup", self.warmup, f"fewer steps than {len(truth)} rows")
+        true, guess = (
+            np.concatenate([s[self.warmup :] for s in series]) for series in (truths, guesses)
+        )
+        return float(r2_score(true, guess, sample_weight=sample_weight))
+
+    def transform(self, X: Any, out: Any = None) -> Any:
+        """States (T, N) of each series in the basis at work; ``out`` takes those of a single one.
+
+        In the eigenbasis the columns are the Q layout: real modes, then the real and imaginary
+        part of each pair. Feedback runs on the model's own output.
+        """
+        check_is_fitted(self)
+        inputs, container = self._inputs(X, None)
+        out = check_out(out, inputs, self.model_.reservoir)
+        return container.restore([states(self.model_, u, out=out) for u in inputs])
+
+    def states(self, X: Any, basis: str = "neuron") -> Any:
+        """States (T, N) in the ``neuron`` basis, or as ``transform`` gives them (``work``)."""
+        at_work = self.transform(X)
+        if basis == "work" or (basis == "neuron" and self.basis == "neuron"):
+            return at_work
+        if basis != "neuron":
+            raise unknown_name("basis", basis, ("neuron", "work"))
+        known = self.model_.need_basis()
+        if isinstance(at_work, list):
+            return [known.states_to_neuron(r) for r in at_work]
+        return known.states_to_neuron(at_work)
+
+    def forecast(self, horizon: int, context: Any = None, inputs: Any = None) -> Any:
+        """The series that follows, each output the next input; needs a model of its own input.
+
+        Parameters
+        ----------
+        horizon : int
+            Number of steps.
+        context : array (T, D_in), optional
+            The series so far: the first row returned predicts the step after its last. Without
+            it the forecast goes on from the end of the training data.
+        inputs : array (horizon, D_known), optional
+            Further input columns that are known ahead, in rows that follow the last row seen of
+            ``X``; the first D_out columns of ``X`` are the series itself.
+
+        Returns
+        -------
+        array (horizon,) or (horizon, D_out)
+        """
+        check_is_fitted(self)
+        if context is not None and self.model_.D_in:
+            (context,), _ = check_inputs(self, context, reset=False)
+        elif context is not None and np.ndim(context) == 1:
+            context = np.reshape(context, (-1, 1))
+        start = None if context is not None else self.final_state_
+        rows = self.model_.forecast(horizon, context, inputs, state=start)
+        return rows[:, 0] if self._flat else rows
+
+    def stream(self, state: State | None = None) -> Stream:
+        """An online run from ``state`` (zero by default): ``stream.step(u)``, O(N) a step."""
+        check_is_fitted(self)
+        return self.model_.stream(state)
+
+    def matrices(self, basis: str = "neuron") -> Matrices:
+        """W, W_in, bias, W_fb and W_out in the ``neuron`` basis or as they are at ``work``."""
+        check_is_fitted(self)
+        return self.model_.matrices(basis)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted estimator to a safetensors file; ``eigenecho.load`` reads it back."""
+        from eigenecho.estimators.storage import save
+
+        check_is_fitted(self)
+        save(path, self)
+
+    @property
+    def W_out_(self) -> Any:
+        """Readout weights (N', D_out) in the basis at work, rows [1, y(t−1), r]."""
+        check_is_fitted(self)
+        return self.model_.W_out
+
+    @property
+    def coef_(self) -> Any:
+        """Readout weights of the states, (N,) for 1-D targets, else (D_out, N)."""
+        check_is_fitted(self)
+        weights = self.model_.readout.weights
+        return weights[0] if self._flat else weights
+
+    @property
+    def intercept_(self) -> Any:
+        """The readout bias, a number for 1-D targets, else (D_out,)."""
+        check_is_fitted(self)
+        offset = self.model_.readout.offset
+        return float(offset[0]) if self._flat else offset
+
+    @property
+    def spectrum_(self) -> Spectrum:
+        """The eigenvalues drawn, before the leak."""
+        check_is_fitted(self)
+        if self._drawn_spectrum is None:
+            # A matrix in the neuron basis: undo λ' = lr λ + 1 − lr on its eigenvalues.
+            leaky = self.model_.spectrum
+            self._drawn_spectrum = Spectrum(
+                (leaky.real - 1 + self.lr) / self.lr, (leaky.pairs - 1 + self.lr) / self.lr
+            )
+        return self._drawn_spectrum
+
+    @property
+    def effective_radius_(self) -> float:
+        """Max |λ'|, after the leak."""
+        check_is_fitted(self)
+        return self.model_.effective_radius
+
+    @property
+    def closed_loop_radius_(self) -> float:
+        """The eigenvalue radius of the network with its output fed back as in ``forecast``."""
+        check_is_fitted(self)
+        if self._closed_loop_radius is None:
+            self._closed_loop_radius = closed_loop_radius(self.model_)
+        return self._closed_loop_radius
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.model_.units
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        tags.target_tags.required = True
+        tags.input_tags.three_d_array = True
+        return tags
+
+    def _recipe(self) -> Recipe:
+        if self.penalty not in ("neuron", "identity"):
+            raise unknown_name("penalty", self.penalty, ("neuron", "identity"))
+        return Recipe(
+            units=self.units,
+            spectrum=self.spectrum,
+            basis=self.basis,
+            sr=self.sr,
+            lr=self.lr,
+            input_scaling=self.input_scaling,
+            input_connectivity=self.input_connectivity,
+            rc_connectivity=self.rc_connectivity,
+            input_bias=self.input_bias,
+            fb_scaling=self.fb_scaling,
+            eigenvectors=self.penalty == "neuron",
+            dtype=self.dtype,
+        )
+
+    def _options(self) -> Options:
+        ridge = self.ridge
+        try:
+            ridges = tuple(float(a) for a in np.atleast_1d(ridge))
+        except (TypeError, ValueError):
+            raise bad_argument("ridge", ridge, "a number ≥ 0, or a list of them") from None
+        return Options(
+            ridge=ridges,
+            solver=self.solver,
+            warmup=self.warmup,
+            fit_bias=self.fit_bias,
+            penalize_bias=self.penalize_bias,
+            output_to_readout=self.output_to_readout,
+        )
+
+    def _training_data(self, X: Any, y: Any) -> tuple[list[Any], list[Any], Container]:
+        if y is None:
+            raise ValueError(
+                "LinearESN requires y to be passed, but the target y is None. "
+                "For next-step prediction: fit(X[:-1], X[1:])."
+            )
+        if X is not None:
+            inputs, container = check_inputs(self, X, reset=True)
+            outputs, container = check_outputs(y, container, self.dtype)
+            return inputs, outputs, container
+        if not self.feedback:
+            raise bad_argument(
+                "X", None, "an input series", "A generator without input needs feedback=True."
+            )
+        kind = "list" if isinstance(y, (list, tuple)) and np.ndim(y[0]) else "single"
+        outputs, container = check_outputs(y, Container(kind), self.dtype)
+        self.n_features_in_ = 0
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return [s[:, :0] for s in outputs], outputs, container
+
+    def _inputs(self, X: Any, y_previous: Any) -> tuple[list[Any], Container]:
+        if X is not None:
+            return check_inputs(self, X, reset=False)
+        if self.n_features_in_ or y_previous is None:
+            raise bad_argument(
+                "X",
+                None,
+                f"a series with {self.n_features_in_} features"
+                if self.n_features_in_
+                else "y_previous to drive a model without input",
+                "forecast(horizon) runs the model freely.",
+            )
+        kind = "list" if isinstance(y_previous, (list, tuple)) else "single"
+        before, container = check_outputs(y_previous, Container(kind), self.dtype, "y_previous")
+        return [s[:, :0] for s in before], container

@@ -1,0 +1,70 @@
+"""What the estimators share: validation in scikit-learn's words, and all-or-nothing fits."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, validate_data
+
+from eigenecho.errors import UnstableWarning
+from eigenecho.series import Array, Container, unpack, unpack_outputs
+
+LARGE_GROWTH = 1e6
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was when fitting it fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], Container]:
+    """Finite series (T_i, D_in) with the features that the estimator knows."""
+    items, container = unpack(X)
+    series = [
+        validate_data(
+            estimator,
+            item,
+            reset=reset and i == 0,
+            dtype=np.dtype(estimator.dtype),
+            order="C",
+        )
+        for i, item in enumerate(items)
+    ]
+    return series, container
+
+
+def check_outputs(
+    y: Any, like: Container, dtype: Any, name: str = "y"
+) -> tuple[list[Array], Container]:
+    """Finite series (T_i, D_out), and how they are held."""
+    items, container = unpack_outputs(y, name, like)
+    series = [
+        check_array(item, dtype=np.dtype(dtype), order="C", input_name=name) for item in items
+    ]
+    columns = {s.shape[1] for s in series}
+    if len(columns) > 1:
+        raise ValueError(f"{name} has series with different numbers of columns: {sorted(columns)}.")
+    return series, container
+
+
+def warn_if_unstable(radius: float, steps: int) -> None:
+    """Warn where the free reservoir grows a lot over the longest series."""
+    if radius > 1 and steps * math.log(radius) > math.log(LARGE_GROWTH):
+        warnings.warn(
+            f"the effective radius is {radius:.6g} > 1: states can grow by "
+            f"10^{steps * math.log10(radius):.0f} over {steps} steps. Lower sr or lr.",
+            UnstableWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,85 @@
+"""One compiled step of each form: ``row = prev W + x b``.
+
+Full fast-math would let the compiler forget NaN and Inf, which the overflow checks need.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numba.extending import overload
+
+from eigenecho.kernels.forms import Dense, Diagonal, Sparse
+
+FASTMATH = {"contract", "reassoc", "nsz"}
+compiled = njit(nogil=True, cache=True, fastmath=FASTMATH)
+
+
+@compiled
+def step_reals(real, x, b, prev, row):
+    """Real modes: row = λ prev + x b."""
+    for i in range(real.size):
+        row[i] = real[i] * prev[i] + x * b[i]
+
+
+@compiled
+def step_pairs(re, im, x, b, prev, row):
+    """Pairs as (Re, Im) columns: the complex product μ prev + x b in real arithmetic."""
+    for i in range(re.size):
+        p = prev[2 * i]
+        q = prev[2 * i + 1]
+        row[2 * i] = re[i] * p - im[i] * q + x * b[2 * i]
+        row[2 * i + 1] = im[i] * p + re[i] * q + x * b[2 * i + 1]
+
+
+@compiled
+def add_scaled(x, b, row):
+    """Row += x b."""
+    for i in range(row.size):
+        row[i] += x * b[i]
+
+
+@compiled
+def dot(a, b):
+    """A · b."""
+    total = a[0] * b[0]
+    for i in range(1, a.size):
+        total += a[i] * b[i]
+    return total
+
+
+def advance(form, x, b, prev, row):
+    """``row = prev W + x b``, compiled for the form at hand."""
+    raise NotImplementedError("only inside compiled code; kernels.reference has the plain one")
+
+
+@overload(advance)
+def _advance(form, x, b, prev, row):
+    form_class = getattr(form, "instance_class", None)
+    if form_class is Diagonal:
+
+        def diagonal_step(form, x, b, prev, row):
+            n = form.real.size
+            step_reals(form.real, x, b[:n], prev[:n], row[:n])
+            # Slices, not offsets: the compiler must see that no index can be negative.
+            step_pairs(form.re, form.im, x, b[n:], prev[n:], row[n:])
+
+        return diagonal_step
+    if form_class is Dense:
+
+        def dense_step(form, x, b, prev, row):
+            np.dot(prev, form.W, row)
+            add_scaled(x, b, row)
+
+        return dense_step
+    if form_class is Sparse:
+
+        def sparse_step(form, x, b, prev, row):
+            for j in range(row.size):
+                total = x * b[j]
+                for k in range(form.indptr[j], form.indptr[j + 1]):
+                    total += form.data[k] * prev[form.indices[k]]
+                row[j] = total
+
+        return sparse_step
+    return None

@@ -1,0 +1,74 @@
+"""What ``r(t−1) W`` is, as plain arrays that both kinds of kernel take.
+
+Each form is a tuple of contiguous, writable arrays of one floating dtype.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from eigenecho.spectra import Spectrum
+from eigenecho.types import Array
+
+
+class Diagonal(NamedTuple):
+    """Eigenvalues: ``real`` (n,), and the parts ``re``, ``im`` (m,) of one of each pair."""
+
+    real: Array
+    re: Array
+    im: Array
+
+
+class Dense(NamedTuple):
+    """W (N, N)."""
+
+    W: Array
+
+
+class Sparse(NamedTuple):
+    """Wᵀ in compressed rows: unit j gathers ``data[k] * r[indices[k]]``, k in its row."""
+
+    indptr: Array
+    indices: Array
+    data: Array
+
+
+Form = Diagonal | Dense | Sparse
+
+
+class Readout(NamedTuple):
+    """y(t) = offset + y(t−1) previous + r(t) weightsᵀ.
+
+    ``offset`` (D_out,), ``previous`` (D_out, D_out), ``weights`` (D_out, N), one row per output.
+    """
+
+    offset: Array
+    previous: Array
+    weights: Array
+
+
+def diagonal(spectrum: Spectrum, dtype: DTypeLike = np.float64) -> Diagonal:
+    """The form of a spectrum."""
+    return Diagonal(
+        spectrum.real.astype(dtype),
+        spectrum.pairs.real.astype(dtype),
+        spectrum.pairs.imag.astype(dtype),
+    )
+
+
+def dense(W: Array, dtype: DTypeLike = np.float64) -> Dense:
+    """The form of a dense matrix."""
+    return Dense(np.array(W, dtype=dtype, order="C"))
+
+
+def sparse(W: Any, dtype: DTypeLike = np.float64) -> Sparse:
+    """The form of a scipy sparse matrix."""
+    transposed = W.T.tocsr()
+    return Sparse(
+        transposed.indptr.astype(np.int64),
+        transposed.indices.astype(np.int64),
+        transposed.data.astype(dtype),
+    )

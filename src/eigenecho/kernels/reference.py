@@ -1,0 +1,72 @@
+"""The specification: every kernel as a readable NumPy loop.
+
+Shapes: ``B`` (D, N), ``drive`` (T, D), ``state`` (N,), changed in place to the last state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenecho.kernels.forms import Array, Dense, Diagonal, Form, Readout
+
+
+def advance(form: Form, state: Array) -> Array:
+    """``state W``, as a new array.
+
+    For eigenvalues the pairs are read as complex numbers in the memory they lie in:
+    the same bytes are (Re, Im) columns for the readout and complex modes for the step.
+    """
+    if isinstance(form, Diagonal):
+        new = state.copy()
+        new[: form.real.size] *= form.real
+        pairs = new[form.real.size :].view(np.result_type(new, np.complex64))
+        pairs *= form.re + 1j * form.im
+        return new
+    if isinstance(form, Dense):
+        return state @ form.W
+    new = np.zeros_like(state)
+    for j in range(state.size):
+        row = slice(form.indptr[j], form.indptr[j + 1])
+        new[j] = form.data[row] @ state[form.indices[row]]
+    return new
+
+
+def step(form: Form, B: Array, drive: Array, state: Array) -> None:
+    """R ← r W + a B for one drive row ``a`` (D,)."""
+    state[:] = advance(form, state) + drive @ B
+
+
+def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
+    """States r(1) … r(T) into ``out`` (T, N)."""
+    for t in range(len(drive)):
+        step(form, B, drive[t], state)
+        out[t] = state
+
+
+def scan_readout(
+    form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
+) -> None:
+    """r(t) weightsᵀ into ``out`` (T, D_out), no states stored; ``weights`` (D_out, N)."""
+    for t in range(len(drive)):
+        step(form, B, drive[t], state)
+        out[t] = weights @ state
+
+
+def closed_loop(
+    form: Form,
+    B: Array,
+    drive: Array,
+    feedback: Array,
+    readout: Readout,
+    state: Array,
+    y: Array,
+    out: Array,
+) -> None:
+    """Outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ.
+
+    ``feedback`` F (D_out, N); ``y`` (D_out,) the previous output, changed in place.
+    """
+    for t in range(len(drive)):
+        state[:] = advance(form, state) + drive[t] @ B + y @ feedback
+        y[:] = readout.offset + y @ readout.previous + readout.weights @ state
+        out[t] = y

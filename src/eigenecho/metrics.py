@@ -1,0 +1,159 @@
+"""How far predictions are from their targets, and how much of the targets they recall.
+
+Every function compares two arrays of one shape: (T,), (T, D), or (series, T, D), whose series are
+pooled. Nothing is broadcast: (T,) against (T, 1) is an error, as it would compare every row with
+every other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eigenecho.errors import bad_argument, unknown_name
+
+__all__ = ["memory_capacity", "nrmse", "rmse", "squared_correlation"]
+
+_NORMS = ("std", "range", "mean")
+
+
+def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Root mean square error, over all rows and columns.
+
+    √( mean (y_true − y_pred)² )
+    """
+    true, predicted = _columns("y_true", y_true, "y_pred", y_pred)
+    return float(_root_mean_square(true - predicted, axis=None))
+
+
+def nrmse(y_true: ArrayLike, y_pred: ArrayLike, *, norm: str = "std") -> float:
+    """Root mean square error in units of the target's own size.
+
+        √( mean_j (rmse_j / size_j)² ),   j over columns
+
+    With one column this is rmse / size. At ``norm="std"`` the mean of the target scores 1.
+
+    Parameters
+    ----------
+    norm : size of a column of y_true: its standard deviation "std", its "range" max − min, or the
+        magnitude of its "mean"
+    """
+    if norm not in _NORMS:
+        raise unknown_name("norm", norm, _NORMS)
+    true, predicted = _columns("y_true", y_true, "y_pred", y_pred)
+    size = _sizes(true, norm)
+    return float(_root_mean_square((true - predicted) / size, axis=None))
+
+
+def squared_correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+    """Squared Pearson correlation, column by column; 0 where either column is constant.
+
+        cov²(a_j, b_j) / (σ²(a_j) σ²(b_j))
+
+    Returns
+    -------
+    array (D,) with values in [0, 1]; (1,) for a pair of shape (T,)
+    """
+    return _squared_correlation(*_columns("a", a, "b", b))
+
+
+def memory_capacity(targets: ArrayLike, predictions: ArrayLike) -> NDArray[np.float64]:
+    """Memory capacity, delay by delay: how much of each delayed input the predictions hold.
+
+        MC_k = cov²(u(t − k), y_k(t)) / (σ²(u(t − k)) σ²(y_k(t)))
+
+    Parameters
+    ----------
+    targets : array (T, K), column k the delayed input u(t − k)
+    predictions : array (T, K), column k the model's y_k(t)
+
+    Returns
+    -------
+    array (K,)
+    """
+    return _squared_correlation(*_columns("targets", targets, "predictions", predictions))
+
+
+def _squared_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    a, a_varies = _standardized(a)
+    b, b_varies = _standardized(b)
+    correlation = np.mean(a * b, axis=0)
+    # Rounding can carry a perfect correlation just past 1.
+    return np.where(a_varies & b_varies, np.minimum(correlation**2, 1.0), 0.0)
+
+
+def _standardized(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Columns of mean 0 and variance 1, and which of them are not constant."""
+    # The deviation of a constant column may be a rounding error instead of 0; its range is 0.
+    varies = np.ptp(a, axis=0) > 0
+    a = a - a.mean(axis=0)
+    deviation = _root_mean_square(a, axis=0)
+    return a / np.where(deviation > 0, deviation, 1.0), varies & (deviation > 0)
+
+
+def _root_mean_square(a: NDArray[np.float64], *, axis: int | None) -> NDArray[np.float64]:
+    """√(mean a²) without overflow: errors of a diverged model are measured, not infinite."""
+    largest = np.max(np.abs(a), axis=axis)
+    unit = np.where(largest > 0, largest, 1.0)
+    return np.asarray(unit * np.sqrt(np.mean((a / unit) ** 2, axis=axis)))
+
+
+def _sizes(true: NDArray[np.float64], norm: str) -> NDArray[np.float64]:
+    if norm == "mean":
+        mean = np.mean(true, axis=0)
+        # A mean of zero in exact arithmetic comes out as a rounding error of the entries.
+        empty = np.abs(mean) <= 16 * np.finfo(np.float64).eps * np.max(np.abs(true), axis=0)
+        size, expected, remedy = np.abs(mean), "a mean away from 0", 'Use norm="std".'
+    else:
+        size = np.ptp(true, axis=0)
+        empty = size == 0
+        if norm == "std":
+            size = np.std(true, axis=0)
+        expected, remedy = "a column that varies", "Use rmse for a constant target."
+    if empty.any():
+        column = int(np.argmax(empty))
+        raise bad_argument(f"{norm}(y_true[:, {column}])", float(size[column]), expected, remedy)
+    return size
+
+
+def _columns(
+    name_a: str, a: ArrayLike, name_b: str, b: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both arrays as (rows, columns), checked."""
+    first, second = _finite(name_a, a), _finite(name_b, b)
+    if first.shape != second.shape:
+        raise bad_argument(
+            f"{name_b}.shape",
+            second.shape,
+            f"{first.shape}, the shape of {name_a}",
+            "Reshape one of them: nothing is broadcast here.",
+        )
+    if first.ndim == 1:
+        return first[:, np.newaxis], second[:, np.newaxis]
+    columns = first.shape[-1]
+    return first.reshape(-1, columns), second.reshape(-1, columns)
+
+
+def _finite(name: str, value: Any) -> NDArray[np.float64]:
+    expected = "a real array (T,), (T, D) or (series, T, D)"
+    try:
+        array = np.asarray(value)
+        if np.iscomplexobj(array):
+            raise TypeError
+        array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise bad_argument(name, value, expected) from None
+    if not 1 <= array.ndim <= 3 or array.size == 0:
+        raise bad_argument(f"{name}.shape", array.shape, f"{expected}, not empty")
+    bad = ~np.isfinite(array)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise bad_argument(
+            f"{name}[{', '.join(map(str, where))}]",
+            float(array[where]),
+            "a finite number",
+            f"{np.count_nonzero(bad)} of {name} are NaN or infinite: leave those rows out of both.",
+        )
+    return array

@@ -1,0 +1,17 @@
+"""Models: a reservoir and its readout, run, trained, streamed and saved."""
+
+from eigenecho.model.model import LinearModel, Matrices, State
+from eigenecho.model.scaling import Scaling
+from eigenecho.model.stream import Stream
+from eigenecho.model.train import Options, Trained, train
+
+__all__ = [
+    "LinearModel",
+    "Matrices",
+    "Options",
+    "Scaling",
+    "State",
+    "Stream",
+    "Trained",
+    "train",
+]

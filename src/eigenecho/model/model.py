@@ -1,0 +1,213 @@
+"""A trained network as a value: reservoir and readout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigenecho import kernels
+from eigenecho.basis import Basis
+from eigenecho.errors import bad_argument
+from eigenecho.model.scaling import Scaling
+from eigenecho.reservoir import Reservoir
+from eigenecho.types import Array
+
+
+class State(NamedTuple):
+    """Where a network stands: reservoir state ``r`` (N,) and last output ``y`` (D_out,)."""
+
+    r: Array
+    y: Array
+
+
+class Matrices(NamedTuple):
+    """The weights of the plain equations, the leaking rate included.
+
+    r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb;  y(t) = [1, y(t−1), r(t)] W_out
+    """
+
+    W: Any
+    W_in: Array
+    bias: Array | None
+    W_fb: Array | None
+    W_out: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearModel:
+    """y(t) = [1, y(t−1), r(t)] W_out on a reservoir.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    W_out : array (N', D_out)
+        Rows [1, y(t−1), r], the first two where the flags say so.
+    readout_bias, output_to_readout : bool
+        Whether W_out has a row for the constant, and rows for y(t−1).
+    basis : Basis, optional
+        The eigenbasis the reservoir is in, where it is known.
+    inputs, outputs : Scaling, optional
+        Standardisation around the network, in force in closed loops too.
+    """
+
+    reservoir: Reservoir
+    W_out: Array
+    readout_bias: bool = True
+    output_to_readout: bool = False
+    basis: Basis | None = None
+    inputs: Scaling | None = None
+    outputs: Scaling | None = None
+    certificate: Any = None
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.W_out) != 2 or np.shape(self.W_out)[1] < 1:
+            raise bad_argument("W_out", f"<shape {np.shape(self.W_out)}>", "shape (N', D_out)")
+        size = self.readout_bias + self.output_to_readout * self.D_out + self.reservoir.units
+        if len(self.W_out) != size:
+            rows = "1 + " * self.readout_bias + "D_out + " * self.output_to_readout + "N"
+            raise bad_argument("W_out", f"<shape {self.W_out.shape}>", f"{rows} = {size} rows")
+        W_fb = self.reservoir.W_fb
+        if W_fb is not None and len(W_fb) != self.D_out:
+            raise bad_argument("W_fb", f"<shape {W_fb.shape}>", f"D_out = {self.D_out} rows")
+
+    @property
+    def units(self) -> int:
+        """N."""
+        return self.reservoir.units
+
+    @property
+    def D_in(self) -> int:
+        """The number of input columns."""
+        return len(self.reservoir.W_in)
+
+    @property
+    def D_out(self) -> int:
+        """The number of output columns."""
+        return int(np.shape(self.W_out)[1])
+
+    @property
+    def closed(self) -> bool:
+        """Whether the output comes back, into the reservoir or the readout."""
+        return self.reservoir.W_fb is not None or self.output_to_readout
+
+    @cached_property
+    def readout(self) -> kernels.Readout:
+        """W_out in the parts that the kernels take."""
+        W_out = np.asarray(self.W_out, self.reservoir.dtype)
+        D = self.D_out
+        head = int(self.readout_bias)
+        tail = head + D * self.output_to_readout
+        return kernels.Readout(
+            W_out[0].copy() if head else np.zeros(D, W_out.dtype),
+            W_out[head:tail].copy() if tail > head else np.zeros((D, D), W_out.dtype),
+            np.ascontiguousarray(W_out[tail:].T),
+        )
+
+    @property
+    def spectrum(self) -> Any:
+        """The eigenvalues, the leak included."""
+        return self.reservoir.spectrum
+
+    @property
+    def effective_radius(self) -> float:
+        """Max |λ'|, the leak included."""
+        return self.reservoir.spectrum.radius
+
+    def zero_state(self) -> State:
+        """R(0) = 0 and y(0) = 0, the latter in the network's own units."""
+        y = np.zeros(self.D_out, self.reservoir.dtype)
+        return State(self.reservoir.zero_state(), y if self.outputs is None else self.to_user(y))
+
+    def from_user(self, y: Array) -> Array:
+        """Outputs in the network's own units."""
+        return y if self.outputs is None else self.outputs.forward(y)
+
+    def to_user(self, y: Array) -> Array:
+        """Outputs in the caller's units."""
+        return y if self.outputs is None else self.outputs.backward(y)
+
+    def own_inputs(self, u: Array) -> Array:
+        """Inputs in the network's own units."""
+        return u if self.inputs is None else self.inputs.forward(u)
+
+    def matrices(self, basis: str = "neuron") -> Matrices:
+        """All weights, in the ``neuron`` basis or as they are ``at work``; for standardised data
+        they act on standardised columns.
+        """
+        r = self.reservoir
+        if basis == "work" or (basis == "neuron" and self.basis is None and _is_matrix(r)):
+            return Matrices(r.matrix, r.W_in, r.bias, r.W_fb, self.W_out)
+        if basis != "neuron":
+            raise bad_argument("basis", basis, "'neuron' or 'work'")
+        known = self.need_basis()
+        head = len(self.W_out) - self.units
+        W_out = np.concatenate(
+            [self.W_out[:head], known.weights_to_neuron(np.asarray(self.W_out[head:]))]
+        )
+        return Matrices(
+            known.matrix(self.spectrum),
+            known.states_to_neuron(r.W_in),
+            None if r.bias is None else known.states_to_neuron(r.bias),
+            None if r.W_fb is None else known.states_to_neuron(r.W_fb),
+            W_out,
+        )
+
+    def need_basis(self) -> Basis:
+        """The eigenbasis, or an error that says why there is none."""
+        if self.basis is None:
+            raise ValueError(
+                "the neuron basis is unknown: with a named spectrum, penalty='identity' draws "
+                "the input weights in the eigenbasis directly. Use penalty='neuron'."
+            )
+        return self.basis
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        y_previous: Any = None,
+        initial_state: Any = None,
+        return_state: bool = False,
+    ) -> Any:
+        """Outputs for one series (T, D_in), a stack (series, T, D_in) or a list of series.
+
+        Closed on its own output where the model has feedback, unless ``y_previous`` (row t
+        holds y(t−1)) is given. Stateless: starts at zero unless ``initial_state`` is given.
+        """
+        from eigenecho.model.run import predict
+
+        return predict(self, X, y_previous, initial_state, return_state)
+
+    def forecast(
+        self, horizon: int, context: Any = None, inputs: Any = None, *, state: State | None = None
+    ) -> Array:
+        """The series that follows ``context`` (or ``state``), each output the next input."""
+        from eigenecho.model.forecast import forecast
+
+        return forecast(self, horizon, context, inputs, state)
+
+    def stream(self, state: State | None = None) -> Any:
+        """An online run with explicit state: ``stream.step(u)``."""
+        from eigenecho.model.stream import Stream
+
+        return Stream(self, state)
+
+    def save(self, path: Any) -> None:
+        """Write to a safetensors file; ``eigenecho.load`` reads it back."""
+        from eigenecho.model.storage import save
+
+        save(path, self)
+
+    def __repr__(self) -> str:
+        loop = ", closed loop" if self.closed else ""
+        return (
+            f"LinearModel({self.D_in} inputs → {self.units} units "
+            f"({type(self.reservoir.form).__name__.lower()}) → {self.D_out} outputs{loop})"
+        )
+
+
+def _is_matrix(reservoir: Reservoir) -> bool:
+    return not isinstance(reservoir.form, kernels.Diagonal)

@@ -1,0 +1,149 @@
+"""Running a model over series: outputs, states, and where it stands afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eigenecho import kernels
+from eigenecho.errors import bad_argument, overflowed
+from eigenecho.model.model import Array, LinearModel, State
+from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
+
+
+def predict(
+    model: LinearModel, X: Any, y_previous: Any, initial_state: Any, return_state: bool
+) -> Any:
+    """``LinearModel.predict``."""
+    dtype = model.reservoir.dtype
+    series, container = as_series(X, "X", model.D_in, dtype)
+    states = initial_states(model, initial_state, len(series), container.kind)
+    previous = previous_outputs(model, y_previous, [len(u) for u in series], container)
+    ran = [run(model, *arguments) for arguments in zip(series, previous, states, strict=True)]
+    outputs = container.restore([y for y, _ in ran])
+    if not return_state:
+        return outputs
+    ends = [state for _, state in ran]
+    return outputs, (ends[0] if container.kind == "single" else ends)
+
+
+def run(
+    model: LinearModel, u: Array, y_previous: Array | None = None, state: State | None = None
+) -> tuple[Array, State]:
+    """Outputs (T, D_out) for one series in the caller's units, and the state at its end."""
+    reservoir, readout = model.reservoir, model.readout
+    start = model.zero_state() if state is None else state
+    r = np.array(start.r, reservoir.dtype)
+    y = np.array(model.from_user(np.asarray(start.y)), reservoir.dtype)
+    u = model.own_inputs(u)
+    out = np.empty((len(u), model.D_out), reservoir.dtype)
+    if model.closed and y_previous is None:
+        W_fb = reservoir.W_fb
+        feedback = np.zeros((model.D_out, model.units), r.dtype) if W_fb is None else W_fb
+        open_rows = len(reservoir.B) - (0 if W_fb is None else len(W_fb))
+        drive = reservoir.drive(u, np.zeros_like(out))[:, :open_rows]
+        kernels.closed_loop(
+            reservoir.form,
+            reservoir.B[:open_rows],
+            np.ascontiguousarray(drive),
+            feedback,
+            readout,
+            r,
+            y,
+            out,
+        )
+    else:
+        before = None if y_previous is None else model.from_user(y_previous)
+        drive = reservoir.drive(u, before)
+        kernels.scan_readout(reservoir.form, reservoir.B, drive, readout.weights, r, out)
+        out += readout.offset
+        if model.output_to_readout:
+            assert before is not None
+            out += before @ readout.previous
+    check_finite(model, out, "output")
+    outputs = model.to_user(out)
+    last = outputs[-1].copy() if len(outputs) else np.asarray(start.y)
+    return outputs, State(r, last)
+
+
+def states(
+    model: LinearModel,
+    u: Array,
+    y_previous: Array | None = None,
+    state: State | None = None,
+    out: Array | None = None,
+) -> Array:
+    """Reservoir states (T, N) in the basis at work, under the same rules as ``run``."""
+    reservoir = model.reservoir
+    start = model.zero_state() if state is None else state
+    if reservoir.W_fb is not None and y_previous is None:
+        # The loop is closed on the model's own output: find that first, then drive with it.
+        y_previous = shifted(run(model, u, None, start)[0], start.y)
+    before = None if y_previous is None else model.from_user(y_previous)
+    drive = reservoir.drive(model.own_inputs(u), before)
+    out = reservoir.scan(drive, np.array(start.r, reservoir.dtype), out)
+    check_finite(model, out[-1:], "states")
+    return out
+
+
+def initial_states(model: LinearModel, given: Any, count: int, kind: str) -> list[State | None]:
+    """One initial state for each series; None for zero."""
+    if given is None:
+        return [None] * count
+    listed = [given] if kind == "single" else list(given)
+    if len(listed) != count:
+        raise bad_argument(
+            "initial_state", f"{len(listed)} states", f"one for each of {count} series"
+        )
+    return [as_state(model, state) for state in listed]
+
+
+def as_state(model: LinearModel, given: Any, name: str = "initial_state") -> State:
+    """A state (r, y) whose shapes fit the model."""
+    try:
+        r, y = given
+        r, y = np.asarray(r, model.reservoir.dtype), np.asarray(y, model.reservoir.dtype)
+    except (TypeError, ValueError):
+        raise bad_argument(
+            name, given, "a pair (r, y), as predict(return_state=True) returns"
+        ) from None
+    if r.shape != (model.units,) or y.shape != (model.D_out,):
+        raise bad_argument(
+            name,
+            f"<shapes {r.shape}, {y.shape}>",
+            f"(r, y) of shapes ({model.units},) and ({model.D_out},)",
+        )
+    if not (np.all(np.isfinite(r)) and np.all(np.isfinite(y))):
+        raise bad_argument(name, "<NaN or Inf>", "finite numbers")
+    return State(r, y)
+
+
+def previous_outputs(
+    model: LinearModel, given: Any, lengths: list[int], container: Container
+) -> list[Array | None]:
+    """Teacher's y(t−1), one array for each series, (T,) read as (T, 1)."""
+    if given is None:
+        return [None] * len(lengths)
+    if not model.closed:
+        raise bad_argument(
+            "y_previous", "<array>", "None: this model has neither feedback nor output_to_readout"
+        )
+    items, _ = unpack_outputs(given, "y_previous", container)
+    arrays = [as_rows(i, "y_previous", model.D_out, model.reservoir.dtype) for i in items]
+    if [len(a) for a in arrays] != lengths:
+        raise bad_argument(
+            "y_previous", f"<lengths {[len(a) for a in arrays]}>", f"the lengths of X, {lengths}"
+        )
+    return list(arrays)
+
+
+def check_finite(model: LinearModel, values: Array, what: str) -> None:
+    """Raise where a run left the range of floating point."""
+    if np.all(np.isfinite(values)):
+        return
+    step = None
+    if what == "output":
+        step = int(np.argmin(np.isfinite(values).all(axis=1)))
+    radius = model.effective_radius if model.reservoir.form.__class__ is kernels.Diagonal else None
+    raise overflowed(what, radius, step)

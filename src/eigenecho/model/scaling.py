@@ -1,0 +1,40 @@
+"""Standardised columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """forward(x) = (x − mean) / scale, per column."""
+
+    mean: Array
+    scale: Array
+
+    @classmethod
+    def of(cls, series: Sequence[Array]) -> Scaling:
+        """Mean and standard deviation over all rows; a constant column is only centred."""
+        rows = np.concatenate([np.asarray(s, np.float64) for s in series])
+        scale = rows.std(axis=0)
+        # A constant column's std is rounding noise, not a scale.
+        scale[scale <= 1e-14 * np.abs(rows).max(axis=0, initial=0.0)] = 1.0
+        return cls(rows.mean(axis=0), scale)
+
+    @classmethod
+    def identity(cls, columns: int) -> Scaling:
+        """Leaves columns as they are."""
+        return cls(np.zeros(columns), np.ones(columns))
+
+    def forward(self, x: Array) -> Array:
+        """To standardised columns, in the dtype of ``x``."""
+        return ((x - self.mean) / self.scale).astype(np.asarray(x).dtype, copy=False)
+
+    def backward(self, x: Array) -> Array:
+        """Back to the caller's units, in the dtype of ``x``."""
+        return (x * self.scale + self.mean).astype(np.asarray(x).dtype, copy=False)

@@ -1,0 +1,169 @@
+"""Model files: safetensors with a JSON header, versioned, checked, no pickle.
+
+A file holds named arrays and one metadata entry, ``eigenecho``: JSON with the format's version,
+the kind of object, its plain values, and a digest of the arrays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigenecho.basis import Basis
+from eigenecho.errors import StorageError
+from eigenecho.model.model import Array, LinearModel
+from eigenecho.model.scaling import Scaling
+from eigenecho.reservoir import Reservoir
+from eigenecho.spectra import Spectrum
+
+FORMAT = 1
+Tensors = dict[str, Array]
+
+
+def save(path: Any, model: LinearModel) -> None:
+    """Write a model."""
+    tensors, values = pack_model(model)
+    write(path, "LinearModel", tensors, values)
+
+
+def write(path: Any, kind: str, tensors: Tensors, values: Mapping[str, Any]) -> None:
+    """Write arrays and plain values, whole or not at all."""
+    from safetensors.numpy import save as to_bytes
+
+    tensors = {name: np.ascontiguousarray(a) for name, a in tensors.items()}
+    header = {"format": FORMAT, "kind": kind, "values": values, "digest": _digest(tensors)}
+    data = to_bytes(tensors, metadata={"eigenecho": json.dumps(header)})
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"cannot save to {path}: the folder {path.parent} does not exist.")
+    # A crash or a full disk in the middle must not cost the file that was there before.
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read(path: Any) -> tuple[str, Tensors, dict[str, Any]]:
+    """Kind, arrays and plain values of a file, or a ``StorageError`` that says what is wrong."""
+    from safetensors import SafetensorError, safe_open
+
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"no model file at {path}.")
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise StorageError(f"{path} is not a readable model file: {error}.") from error
+    try:
+        header = json.loads(metadata["eigenecho"])
+        version, kind, values = header["format"], header["kind"], header["values"]
+        digest = header["digest"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise StorageError(f"{path} was not written by eigenecho's save().") from error
+    if version != FORMAT:
+        raise StorageError(
+            f"{path} has format {version}, this version of eigenecho reads {FORMAT}: "
+            "use the version that wrote it, or a newer one."
+        )
+    if digest != _digest(tensors):
+        raise StorageError(f"{path} is damaged: its arrays do not match their digest.")
+    return kind, tensors, values
+
+
+def pack_model(model: LinearModel) -> tuple[Tensors, dict[str, Any]]:
+    """The arrays and plain values of a model."""
+    reservoir = model.reservoir
+    tensors: Tensors = {"W_in": reservoir.W_in, "W_out": model.W_out}
+    values: dict[str, Any] = {
+        "readout_bias": model.readout_bias,
+        "output_to_readout": model.output_to_readout,
+    }
+    if reservoir.bias is not None:
+        tensors["bias"] = reservoir.bias
+    if reservoir.W_fb is not None:
+        tensors["W_fb"] = reservoir.W_fb
+    tensors |= pack_matrix("W", reservoir.transition)
+    if model.basis is not None:
+        tensors["Q"] = model.basis.Q
+    for name in ("inputs", "outputs"):
+        scaling = getattr(model, name)
+        if scaling is not None:
+            tensors |= {f"{name}.mean": scaling.mean, f"{name}.scale": scaling.scale}
+    return tensors, values
+
+
+def unpack_model(tensors: Tensors, values: Mapping[str, Any]) -> LinearModel:
+    """The model that ``pack_model`` took apart; its parts check that they fit each other."""
+    transition = unpack_matrix("W", tensors)
+    reservoir = Reservoir(transition, tensors["W_in"], tensors.get("bias"), tensors.get("W_fb"))
+    basis = None
+    if "Q" in tensors:
+        basis = Basis(tensors["Q"], transition.real.size)
+    scalings = [
+        Scaling(tensors[f"{name}.mean"], tensors[f"{name}.scale"])
+        if f"{name}.mean" in tensors
+        else None
+        for name in ("inputs", "outputs")
+    ]
+    return LinearModel(
+        reservoir,
+        tensors["W_out"],
+        values["readout_bias"],
+        values["output_to_readout"],
+        basis,
+        *scalings,
+    )
+
+
+def pack_matrix(name: str, matrix: Any) -> Tensors:
+    """A spectrum, dense or sparse matrix as arrays."""
+    if isinstance(matrix, Spectrum):
+        return {
+            f"{name}.real": matrix.real,
+            f"{name}.re": matrix.pairs.real,
+            f"{name}.im": matrix.pairs.imag,
+        }
+    if hasattr(matrix, "tocsr"):
+        csr = matrix.tocsr()
+        return {
+            f"{name}.data": csr.data,
+            f"{name}.indices": csr.indices,
+            f"{name}.indptr": csr.indptr,
+        }
+    return {name: np.asarray(matrix)}
+
+
+def unpack_matrix(name: str, tensors: Tensors) -> Any:
+    """What ``pack_matrix`` took apart."""
+    if f"{name}.real" in tensors:
+        pairs = tensors[f"{name}.re"] + 1j * tensors[f"{name}.im"]
+        return Spectrum(tensors[f"{name}.real"], pairs)
+    if f"{name}.indptr" in tensors:
+        from scipy.sparse import csr_matrix
+
+        indptr = tensors[f"{name}.indptr"]
+        parts = (tensors[f"{name}.data"], tensors[f"{name}.indices"], indptr)
+        return csr_matrix(parts, shape=(len(indptr) - 1, len(indptr) - 1))
+    return tensors[name]
+
+
+def _digest(tensors: Tensors) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        array = np.ascontiguousarray(tensors[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape};".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,66 @@
+"""What a ridge penalises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from eigenecho.basis import Basis
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """α ‖L w‖² over readout rows [1, y(t−1), r].
+
+        L = blkdiag(0 or 1, I, Q)   or   blkdiag(0 or 1, I, I)
+
+    With Q it is plain ridge in the neuron basis, whatever basis the states are in.
+
+    Parameters
+    ----------
+    size : int
+        N', the number of readout rows.
+    free : int
+        0, or 1 to leave the first row (the bias) unpenalised.
+    basis : Basis, optional
+        Penalise the last N rows through Q; None for the identity.
+    """
+
+    size: int
+    free: int = 0
+    basis: Basis | None = None
+
+    @cached_property
+    def root(self) -> Array:
+        """L (N', N')."""
+        L = np.eye(self.size)
+        L[: self.free] = 0.0
+        if self.basis is not None:
+            L[-self.basis.units :, -self.basis.units :] = self.basis.Q
+        return L
+
+    @cached_property
+    def gram(self) -> Array:
+        """M = Lᵀ L (N', N')."""
+        M = np.eye(self.size)
+        M[: self.free] = 0.0
+        if self.basis is not None:
+            M[-self.basis.units :, -self.basis.units :] = self.basis.Q.T @ self.basis.Q
+        return M
+
+    def unroot(self, A: Array) -> Array:
+        """L⁻¹ A over the penalised rows, for A (N' − free, k)."""
+        if self.basis is None:
+            return A
+        head = len(A) - self.basis.units
+        return np.concatenate([A[:head], self.basis.solve(A[head:])])
+
+    def unroot_right(self, A: Array) -> Array:
+        """A L⁻¹ over the penalised rows, for A (k, N' − free)."""
+        if self.basis is None:
+            return A
+        head = A.shape[1] - self.basis.units
+        return np.concatenate([A[:, :head], self.basis.states_to_neuron(A[:, head:])], axis=1)

@@ -1,0 +1,69 @@
+"""Orthogonal statistics: a running QR factorisation that keeps every digit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from eigenecho.readout.gram import Gram
+from eigenecho.types import Array
+
+PANEL = 48
+"""Columns that LAPACK reflects together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Triangle:
+    """The triangular factor of X = O R and the targets turned with it, for rows never kept.
+
+        R (N', N') with RᵀR = XᵀX,   Z = OᵀY (N', D_out),   rest = ‖Y − O Z‖² per output
+
+    So ‖Y − X w‖² = ‖Z − R w‖² + rest for every w, without squaring any number's error.
+    """
+
+    R: Array
+    Z: Array
+    rest: Array
+    rows: int
+
+    @classmethod
+    def empty(cls, size: int, outputs: int) -> Triangle:
+        """The statistics of no rows: the neutral element of ``merge``."""
+        return cls(np.zeros((size, size)), np.zeros((size, outputs)), np.zeros(outputs), 0)
+
+    def absorb(self, X: Array, Y: Array) -> Triangle:
+        """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
+        R, Z, left = annihilate(self.R, self.Z, X, Y)
+        return Triangle(R, Z, self.rest + np.sum(left**2, axis=0), self.rows + len(X))
+
+    def merge(self, other: Triangle) -> Triangle:
+        """The statistics of both sets of rows."""
+        R, Z, left = annihilate(self.R, self.Z, other.R, other.Z)
+        rest = self.rest + other.rest + np.sum(left**2, axis=0)
+        return Triangle(R, Z, rest, self.rows + other.rows)
+
+    def squared_error(self, w: Array) -> Array:
+        """‖Y − X w‖² per output, for weights (N', D_out)."""
+        return np.sum((self.Z - self.R @ w) ** 2, axis=0) + self.rest
+
+    def gram(self) -> Gram:
+        """The same rows as normal-equation statistics."""
+        return Gram(self.R.T @ self.R, self.R.T @ self.Z, self.rows)
+
+
+def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array]:
+    """Reflect the rows [A Y] into the triangle [R Z]: [R Z; A Y] → [R' Z'; 0 left]."""
+    R = np.array(R, order="F")
+    reflected = np.array(A, dtype=np.float64, order="F")
+    R, V, T, info = lapack.dtpqrt(
+        0, min(PANEL, len(R)), R, reflected, overwrite_a=True, overwrite_b=True
+    )
+    assert info == 0
+    Z, left, info = lapack.dtpmqrt(
+        0, V, T, np.array(Z, order="F"), np.array(Y, dtype=np.float64, order="F"),
+        trans="T", overwrite_a=True, overwrite_b=True,
+    )  # fmt: skip
+    assert info == 0
+    return R, Z, left

@@ -1,0 +1,212 @@
+"""Drawing a reservoir: from a name, eigenvalues or a matrix to weights in the basis at work."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigenecho.basis import Basis, eigendecomposition, interleave, random_basis
+from eigenecho.errors import IllConditionedWarning, bad_argument, unknown_name
+from eigenecho.random import Seed, Streams, streams
+from eigenecho.reservoir.reservoir import Reservoir
+from eigenecho.spectra import Spectrum, from_matrix, law, random_matrix
+from eigenecho.spectra.sim import as_square, check_connectivity
+from eigenecho.spectra.spectrum import check_lr, check_n, check_sr
+from eigenecho.types import Array
+
+NEARLY_DEFECTIVE = 1e10
+"""cond(Q) from which so many digits are lost that the user should know."""
+
+SPARSE_BELOW = 0.2
+"""Density up to which a compiled sparse product is cheaper than BLAS."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A reservoir, with the spectrum before the leak and the basis, where there is one."""
+
+    reservoir: Reservoir
+    basis: Basis | None
+    spectrum: Spectrum | None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a reservoir is drawn from. ``basis`` is "eigen" or "neuron".
+
+    ``eigenvectors=False`` draws [W_in]_Q directly, so that a named spectrum never needs an
+    N×N matrix; the neuron basis is then unknown.
+    """
+
+    units: int = 100
+    spectrum: Any = "golden"
+    basis: str = "eigen"
+    sr: float = 0.9
+    lr: float = 1.0
+    input_scaling: Any = 1.0
+    input_connectivity: float = 1.0
+    rc_connectivity: float = 1.0
+    input_bias: bool = False
+    fb_scaling: float = 1.0
+    eigenvectors: bool = True
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        check_sr(self.sr)
+        if self.basis not in ("eigen", "neuron"):
+            raise unknown_name("basis", self.basis, ("eigen", "neuron"))
+        check_lr(self.lr)
+        check_connectivity(self.input_connectivity, "input_connectivity")
+        check_connectivity(self.rc_connectivity, "rc_connectivity")
+        if not np.isfinite(self.fb_scaling):
+            raise bad_argument("fb_scaling", self.fb_scaling, "a finite number")
+        if str(self.dtype) not in ("float64", "float32"):
+            raise unknown_name("dtype", str(self.dtype), ("float64", "float32"))
+
+
+def draw(recipe: Recipe, D_in: int, D_fb: int = 0, seed: Seed = None) -> Drawn:
+    """Draw all weights; ``D_fb`` columns of feedback, 0 for none."""
+    rng = streams(seed)
+    source = _source(recipe, rng)
+    spectrum: Spectrum | None
+    basis: Basis | None
+    if recipe.basis == "eigen":
+        if not isinstance(source, Spectrum):
+            spectrum, basis = _diagonalised(source, recipe)
+        elif recipe.eigenvectors:
+            spectrum, basis = source, random_basis(source, rng.eigenvectors)
+        else:
+            spectrum, basis = source, None
+        transition: Any = spectrum.leak(recipe.lr)
+    else:
+        spectrum = source if isinstance(source, Spectrum) else None
+        basis = None
+        transition = _leaky(_matrix(source, recipe, rng), recipe.lr)
+
+    N = transition.units if isinstance(transition, Spectrum) else transition.shape[0]
+    scaling = _per_feature(recipe.input_scaling, D_in)
+    if spectrum is not None and recipe.basis == "eigen" and basis is None:
+        layout = (spectrum.real.size, spectrum.pairs.size)
+        W_in = _projected_uniform(rng.W_in, D_in, layout, recipe.input_connectivity)
+        bias = _projected_uniform(rng.bias, 1, layout)
+        W_fb = _projected_uniform(rng.W_fb, D_fb, layout)
+    else:
+        W_in = rng.W_in.uniform(-1, 1, (D_in, N))
+        if recipe.input_connectivity < 1:
+            W_in[rng.W_in.random((D_in, N)) >= recipe.input_connectivity] = 0.0
+        bias = rng.bias.uniform(-1, 1, (1, N))
+        W_fb = rng.W_fb.uniform(-1, 1, (D_fb, N))
+        if basis is not None:
+            W_in, bias, W_fb = (basis.states_to_eigen(A) for A in (W_in, bias, W_fb))
+
+    def leaky(A: Array) -> Array:
+        return np.ascontiguousarray(recipe.lr * A, recipe.dtype)
+
+    reservoir = Reservoir(
+        transition,
+        leaky(W_in * scaling[:, None]),
+        leaky(bias[0] * np.mean(recipe.input_scaling)) if recipe.input_bias else None,
+        leaky(W_fb * recipe.fb_scaling) if D_fb else None,
+    )
+    return Drawn(reservoir, basis, spectrum)
+
+
+def _source(recipe: Recipe, rng: Streams) -> Any:
+    """The eigenvalues, or the matrix before any scaling."""
+    spectrum = recipe.spectrum
+    if isinstance(spectrum, Spectrum):
+        return spectrum
+    if isinstance(spectrum, str):
+        check_n(recipe.units, "units")
+        if spectrum == "matrix":
+            return random_matrix(recipe.units, rng.spectrum, connectivity=recipe.rc_connectivity)
+        options = {"connectivity": recipe.rc_connectivity} if spectrum == "sim" else {}
+        named = law(spectrum, also=("matrix",))
+        return named(recipe.units, sr=recipe.sr, seed=rng.spectrum, **options)
+    if callable(spectrum):
+        check_n(recipe.units, "units")
+        made = spectrum(recipe.units, sr=recipe.sr, seed=rng.spectrum)
+        if not isinstance(made, Spectrum):
+            raise bad_argument("spectrum", spectrum, "a callable that returns a Spectrum")
+        return made
+    if np.ndim(spectrum) == 1:
+        return Spectrum.from_values(spectrum)
+    as_square(spectrum, "spectrum")
+    return spectrum
+
+
+def _diagonalised(W: Any, recipe: Recipe) -> tuple[Spectrum, Basis]:
+    spectrum, basis = eigendecomposition(as_square(W))
+    if basis.condition > NEARLY_DEFECTIVE:
+        warnings.warn(
+            f"the reservoir matrix is nearly defective (cond(Q) = {basis.condition:.1e}): its "
+            "eigenbasis loses most digits. Raise rc_connectivity, use basis='neuron', or take a "
+            "named spectrum.",
+            IllConditionedWarning,
+            stacklevel=2,
+        )
+    if _is_drawn(recipe):
+        spectrum = spectrum.times(_scale(spectrum.radius, recipe.sr))
+    return spectrum, basis
+
+
+def _matrix(source: Any, recipe: Recipe, rng: Streams) -> Any:
+    """W in the neuron basis: given, drawn and scaled, or built from its eigenvalues."""
+    if isinstance(source, Spectrum):
+        return random_basis(source, rng.eigenvectors).matrix(source)
+    if _is_drawn(recipe):
+        return source * _scale(from_matrix(source).radius, recipe.sr)
+    return source if hasattr(source, "tocsr") else as_square(source)
+
+
+def _is_drawn(recipe: Recipe) -> bool:
+    return isinstance(recipe.spectrum, str)
+
+
+def _scale(radius: float, sr: float) -> float:
+    if radius > 0:
+        return sr / radius
+    warnings.warn(
+        "the random W has spectral radius 0 and is left unscaled. Raise rc_connectivity or units.",
+        UserWarning,
+        stacklevel=2,
+    )
+    return 1.0
+
+
+def _leaky(W: Any, lr: float) -> Any:
+    """W' = lr W + (1 − lr) I, sparse where that is the cheaper product."""
+    from scipy import sparse
+
+    if sparse.issparse(W):
+        return (lr * W + (1 - lr) * sparse.identity(W.shape[0])).tocsr()
+    leaky = lr * W + (1 - lr) * np.eye(len(W))
+    return sparse.csr_matrix(leaky) if np.mean(leaky != 0) <= SPARSE_BELOW else leaky
+
+
+def _per_feature(scaling: Any, D_in: int) -> Array:
+    scaling = np.asarray(scaling, dtype=np.float64)
+    if scaling.ndim > 1 or (scaling.ndim == 1 and scaling.size != D_in):
+        raise bad_argument(
+            "input_scaling", scaling, f"a number, or one for each of {D_in} features"
+        )
+    if not np.all(np.isfinite(scaling)):
+        raise bad_argument("input_scaling", scaling, "finite numbers")
+    return np.broadcast_to(scaling, (D_in,))
+
+
+def _projected_uniform(
+    rng: np.random.Generator, rows: int, layout: tuple[int, int], connectivity: float = 1.0
+) -> Array:
+    """Rows by the law that uniform rows in [−1, 1] times random unit eigenvectors have.
+
+    Each entry is a long sum, so Gaussian: variance 1/3 for a real mode, and half of that for
+    each of Re and Im, all times the share of connections that are kept.
+    """
+    n, m = layout
+    real = rng.normal(0, np.sqrt(connectivity / 3), (rows, n))
+    parts = rng.normal(0, np.sqrt(connectivity / 6), (2, rows, m))
+    return interleave(real, parts[0] + 1j * parts[1])

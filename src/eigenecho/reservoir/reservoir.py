@@ -1,0 +1,119 @@
+"""The reservoir: a transition and what drives it, as an immutable value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eigenecho import kernels
+from eigenecho.basis import block_diagonal
+from eigenecho.errors import bad_argument
+from eigenecho.kernels import Form
+from eigenecho.spectra import Spectrum, from_matrix
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Reservoir:
+    """r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb, in the basis at work.
+
+    The leaking rate is already in all of it: W' = lr W + (1 − lr) I, and lr times the rest.
+
+    Parameters
+    ----------
+    transition : Spectrum, array (N, N) or scipy sparse matrix (N, N)
+        W: its eigenvalues when the basis is the eigenbasis, else the matrix.
+    W_in : array (D_in, N)
+    bias : array (N,), optional
+    W_fb : array (D_out, N), optional
+    """
+
+    transition: Any
+    W_in: Array
+    bias: Array | None = None
+    W_fb: Array | None = None
+
+    def __post_init__(self) -> None:
+        N = self.units
+        for name, shape in (("W_in", (None, N)), ("bias", (N,)), ("W_fb", (None, N))):
+            value = getattr(self, name)
+            if value is not None and not _fits(np.shape(value), shape):
+                wanted = str(shape).replace("None", "D")
+                raise bad_argument(name, f"<shape {np.shape(value)}>", f"shape {wanted}")
+
+    @property
+    def units(self) -> int:
+        """N."""
+        if isinstance(self.transition, Spectrum):
+            return self.transition.units
+        return int(self.transition.shape[0])
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of states: that of the weights."""
+        return self.W_in.dtype
+
+    @cached_property
+    def form(self) -> Form:
+        """The transition as the kernels take it."""
+        if isinstance(self.transition, Spectrum):
+            return kernels.diagonal(self.transition, self.dtype)
+        if hasattr(self.transition, "tocsr"):
+            return kernels.sparse(self.transition, self.dtype)
+        return kernels.dense(self.transition, self.dtype)
+
+    @cached_property
+    def B(self) -> Array:
+        """Weights of all that drives the reservoir, rows [W_in, bias, W_fb]."""
+        rows = [self.W_in]
+        if self.bias is not None:
+            rows.append(self.bias[None])
+        if self.W_fb is not None:
+            rows.append(self.W_fb)
+        return np.ascontiguousarray(np.concatenate(rows), self.dtype)
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """The eigenvalues of the transition, the leak included."""
+        if isinstance(self.transition, Spectrum):
+            return self.transition
+        return from_matrix(self.transition)
+
+    @property
+    def matrix(self) -> Any:
+        """The transition as a matrix in the basis at work; sparse where it is kept sparse."""
+        if isinstance(self.transition, Spectrum):
+            return block_diagonal(self.transition)
+        return self.transition
+
+    def drive(self, u: Array, y_previous: Array | None) -> Array:
+        """Columns [u, 1, y(t−1)], the parts that this reservoir has, (T, D)."""
+        columns = [u]
+        if self.bias is not None:
+            columns.append(np.ones((len(u), 1), self.dtype))
+        if self.W_fb is not None:
+            assert y_previous is not None
+            columns.append(y_previous)
+        if len(columns) == 1:
+            return np.ascontiguousarray(u, self.dtype)
+        return np.concatenate(columns, axis=1, dtype=self.dtype)
+
+    def zero_state(self) -> Array:
+        """R(0) = 0."""
+        return np.zeros(self.units, self.dtype)
+
+    def scan(self, drive: Array, state: Array, out: Array | None = None) -> Array:
+        """The states under a drive, (T, N); ``state`` moves on in place."""
+        if out is None:
+            out = np.empty((len(drive), self.units), self.dtype)
+        kernels.scan(self.form, self.B, drive, state, out)
+        return out
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(
+        w is None or s == w for s, w in zip(shape, wanted, strict=True)
+    )

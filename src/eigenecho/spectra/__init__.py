@@ -1,0 +1,26 @@
+"""Eigenvalue laws: where the modes of a reservoir lie. No time here."""
+
+from eigenecho.spectra.catalogue import LAWS, law
+from eigenecho.spectra.golden import golden, noisy_golden
+from eigenecho.spectra.ring import log_ring, ring, time_constants
+from eigenecho.spectra.sim import from_matrix, random_matrix, sim
+from eigenecho.spectra.spectrum import Spectrum
+from eigenecho.spectra.uniform import uniform
+
+from_values = Spectrum.from_values
+
+__all__ = [
+    "LAWS",
+    "Spectrum",
+    "from_matrix",
+    "from_values",
+    "golden",
+    "law",
+    "log_ring",
+    "noisy_golden",
+    "random_matrix",
+    "ring",
+    "sim",
+    "time_constants",
+    "uniform",
+]

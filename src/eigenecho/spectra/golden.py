@@ -1,0 +1,77 @@
+"""Eigenvalues on a sunflower: the golden-angle spiral, plain and with noise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from eigenecho.errors import bad_argument
+from eigenecho.random import Seed, generator
+from eigenecho.spectra.counts import real_count
+from eigenecho.spectra.spectrum import Spectrum, check_n, check_sr
+
+
+def golden(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
+    """Pairs on a phyllotaxis spiral, an even cover of the half disk; radius exactly ``sr``.
+
+        μ_k = √(k / 2m) exp(iπ v_k),   v_k = v_0 + k (3 − √5) mod 2,   kept where v_k < 1
+
+    The few real eigenvalues are uniform; the seed draws them and the starting angle.
+    """
+    check_n(n)
+    check_sr(sr)
+    rng = generator(seed)
+    n_real = real_count(n)
+    m = (n - n_real) // 2
+    real = rng.uniform(-1, 1, n_real)
+    v0 = rng.uniform(0, 2)
+    return Spectrum(real, _spiral(m, v0)).scaled(sr)
+
+
+def noisy_golden(
+    n: int,
+    sr: float = 0.9,
+    seed: Seed = None,
+    *,
+    sigma: float = 0.2,
+    absolute: bool = False,
+    rescale: bool = False,
+) -> Spectrum:
+    """The golden spectrum with Gaussian noise on its pairs, closer to a random matrix's.
+
+        μ + N(0, s²) + i N(0, s²),   s = σ / √N
+
+    The noise comes after the scaling, so the radius can exceed ``sr``.
+
+    Parameters
+    ----------
+    n, sr, seed
+        As for ``golden``; the same seed starts from the same golden spectrum.
+    sigma : float
+        Noise relative to the spacing of the eigenvalues.
+    absolute : bool
+        Take ``sigma`` itself as the standard deviation (the literal text of the paper).
+    rescale : bool
+        Bring the radius back to ``sr``.
+    """
+    if not (np.isfinite(sigma) and sigma >= 0):
+        raise bad_argument("sigma", sigma, "a finite standard deviation ≥ 0")
+    rng = generator(seed)
+    base = golden(n, sr, rng)
+    s = sigma if absolute else sigma / math.sqrt(n)
+    noise = s * (rng.normal(size=base.pairs.size) + 1j * rng.normal(size=base.pairs.size))
+    moved = base.pairs + noise
+    # Below the axis stands the conjugate of a value above it: the same pair.
+    above = moved.real + 1j * np.maximum(np.abs(moved.imag), np.finfo(float).tiny)
+    noisy = Spectrum(base.real, above)
+    return noisy.scaled(sr) if rescale else noisy
+
+
+def _spiral(m: int, v0: float) -> np.ndarray:
+    # About half of the golden angles fall in the upper half; the walk is equidistributed, so
+    # a few more than 2m steps always hold m of them.
+    k = np.arange(1, 2 * m + 16)
+    v = (v0 + k * (3 - math.sqrt(5))) % 2
+    upper = np.flatnonzero((v > 0) & (v < 1))[:m]
+    return np.sqrt(k[upper] / (2 * max(m, 1))) * np.exp(1j * np.pi * v[upper])

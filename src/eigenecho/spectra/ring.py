@@ -1,0 +1,73 @@
+"""Eigenvalues placed by design: on a circle, and along a ladder of time constants."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from eigenecho.errors import bad_argument
+from eigenecho.random import Seed, generator
+from eigenecho.spectra.spectrum import Spectrum, check_n, check_sr
+
+
+def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
+    """Eigenvalues evenly spaced on the circle of radius ``sr``: the longest memory there is.
+
+        λ_k = sr exp(2πi k / n),   k = 0 … n − 1
+
+    These are the eigenvalues of a weighted cycle of n units. Nothing is drawn: ``seed`` is
+    accepted for the common signature. The radius matters; just below 1 is best for long series.
+    """
+    check_n(n)
+    check_sr(sr)
+    angles = 2 * np.pi * np.arange(1, (n + 1) // 2) / n
+    real = [1.0, -1.0] if n % 2 == 0 else [1.0]
+    return Spectrum(np.array(real), np.exp(1j * angles)).times(sr)
+
+
+def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1.0) -> Spectrum:
+    """Pairs whose time constants are spaced geometrically, their angles by the golden angle.
+
+        |μ_k| = exp(−1/τ_k),   τ from ``shortest`` steps to that of ``sr``: τ = −1 / ln sr
+
+    Every octave of memory gets the same number of modes. The seed draws the starting angle.
+    """
+    check_n(n)
+    tau = _time_constants(max(n // 2, 1), sr, shortest)
+    golden_angle = math.pi * (math.sqrt(5) - 1) / 2
+    start = generator(seed).uniform(0, np.pi)
+    m = n // 2
+    # Angles stay strictly inside the half circle, half a spacing away from the real axis.
+    angle = (start + golden_angle * np.arange(m)) % np.pi
+    angle = np.clip(angle, np.pi / (4 * max(m, 1)), np.pi * (1 - 1 / (4 * max(m, 1))))
+    real = np.full(n % 2, sr)
+    return Spectrum(real, np.exp(-1 / tau[:m]) * np.exp(1j * angle))
+
+
+def time_constants(
+    n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1.0
+) -> Spectrum:
+    """Real eigenvalues only: a bank of leaky integrators, geometrically spaced.
+
+        λ_k = exp(−1/τ_k),   τ from ``shortest`` steps to that of ``sr``: τ = −1 / ln sr
+
+    Nothing is drawn: ``seed`` is accepted for the common signature.
+    """
+    check_n(n)
+    return Spectrum(np.exp(-1 / _time_constants(n, sr, shortest)))
+
+
+def _time_constants(n: int, sr: float, shortest: float) -> np.ndarray:
+    check_sr(sr)
+    if not (np.isfinite(shortest) and shortest > 0):
+        raise bad_argument("shortest", shortest, "a time constant > 0, in steps")
+    if not math.exp(-1 / shortest) <= sr < 1:
+        raise bad_argument(
+            "sr",
+            sr,
+            f"a radius in [{math.exp(-1 / shortest):.4g}, 1[ "
+            f"(the time constant of sr is the longest, {shortest} steps the shortest)",
+        )
+    longest = -1 / math.log(sr)
+    return np.geomspace(longest, shortest, n)

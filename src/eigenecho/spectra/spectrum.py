@@ -1,0 +1,167 @@
+"""The eigenvalues of a real matrix, as an immutable value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eigenecho.errors import bad_argument
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Spectrum:
+    """N eigenvalues, closed under conjugation by construction.
+
+        Λ = (λ_1, …, λ_n, μ_1, μ̄_1, …, μ_m, μ̄_m),   N = n + 2m
+
+    Parameters
+    ----------
+    real : array (n,)
+        The real eigenvalues λ.
+    pairs : complex array (m,), default empty
+        One of each conjugate pair, the one with Im μ > 0.
+    """
+
+    real: Array
+    pairs: Array = field(default_factory=lambda: np.empty(0, complex))
+
+    def __post_init__(self) -> None:
+        real = np.atleast_1d(np.asarray(self.real))
+        if np.iscomplexobj(real) and real.size:
+            raise bad_argument("real", self.real, "real numbers", "Complex values go in pairs=.")
+        real = _frozen(real.astype(np.float64), "real")
+        pairs = _frozen(np.atleast_1d(np.asarray(self.pairs)).astype(np.complex128), "pairs")
+        if np.any(pairs.imag <= 0):
+            raise bad_argument(
+                "pairs",
+                self.pairs,
+                "one eigenvalue of each conjugate pair, the one with a positive imaginary part",
+                "Spectrum.from_values takes a whole list of eigenvalues.",
+            )
+        if real.size + pairs.size == 0:
+            raise bad_argument("real, pairs", (self.real, self.pairs), "at least one eigenvalue")
+        object.__setattr__(self, "real", real)
+        object.__setattr__(self, "pairs", pairs)
+
+    @classmethod
+    def from_values(cls, values: ArrayLike, *, tol: float = 1e-12) -> Spectrum:
+        """The spectrum that a whole list of eigenvalues forms, in any order.
+
+        Values whose imaginary part is at most ``tol`` times the largest modulus count as real.
+        Every other value needs its conjugate in the list.
+        """
+        values = np.atleast_1d(np.asarray(values)).astype(np.complex128)
+        if values.ndim != 1 or not np.all(np.isfinite(values)):
+            raise bad_argument("values", values, "a list of finite numbers")
+        slack = tol * max(np.abs(values).max(initial=0.0), np.finfo(float).tiny)
+        is_real = np.abs(values.imag) <= slack
+        upper = _sorted(values[~is_real & (values.imag > 0)])
+        lower = _sorted(values[~is_real & (values.imag < 0)].conj())
+        if upper.size != lower.size or np.any(np.abs(upper - lower) > 2 * slack):
+            raise bad_argument(
+                "values",
+                values,
+                "a list closed under conjugation",
+                "A real network needs the conjugate of every complex eigenvalue; "
+                "Spectrum(real, pairs) adds them by itself.",
+            )
+        return cls(np.sort(values[is_real].real), upper)
+
+    @property
+    def units(self) -> int:
+        """N, the number of eigenvalues, each of a pair counted."""
+        return self.real.size + 2 * self.pairs.size
+
+    @property
+    def radius(self) -> float:
+        """Max |λ|."""
+        return float(max(np.abs(self.real).max(initial=0.0), np.abs(self.pairs).max(initial=0.0)))
+
+    @property
+    def values(self) -> Array:
+        """All N eigenvalues: the real ones, then each pair as μ, μ̄."""
+        both = np.stack([self.pairs, self.pairs.conj()], axis=1).ravel()
+        return np.concatenate([self.real.astype(np.complex128), both])
+
+    def leak(self, lr: float) -> Spectrum:
+        """The spectrum of a leaky reservoir.
+
+            λ' = lr λ + (1 − lr)
+
+        Shrinks every eigenvalue towards 1: slower units, longer memory.
+        """
+        check_lr(lr)
+        if lr == 1:
+            return self
+        return Spectrum(lr * self.real + (1 - lr), lr * self.pairs + (1 - lr))
+
+    def scaled(self, sr: float) -> Spectrum:
+        """The same shape with radius ``sr``; a spectrum of radius 0 stays as it is."""
+        check_sr(sr)
+        radius = self.radius
+        if radius == 0:
+            return self
+        return self.times(sr / radius)
+
+    def times(self, factor: float) -> Spectrum:
+        """Every eigenvalue multiplied by a factor ≥ 0."""
+        pairs = factor * self.pairs
+        if np.any(pairs.imag == 0):  # a factor of zero, or underflow: a pair becomes two reals
+            flat = pairs.imag == 0
+            real = np.concatenate([factor * self.real, np.repeat(pairs[flat].real, 2)])
+            return Spectrum(real, pairs[~flat])
+        return Spectrum(factor * self.real, pairs)
+
+    def __len__(self) -> int:
+        return self.units
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Spectrum):
+            return NotImplemented
+        return np.array_equal(self.real, other.real) and np.array_equal(self.pairs, other.pairs)
+
+    def __hash__(self) -> int:
+        return hash((self.real.tobytes(), self.pairs.tobytes()))
+
+    def __repr__(self) -> str:
+        return (
+            f"Spectrum({self.units} units: {self.real.size} real, {self.pairs.size} pairs, "
+            f"radius {self.radius:.6g})"
+        )
+
+
+def check_sr(sr: float) -> None:
+    """A spectral radius is a finite number ≥ 0."""
+    if not (isinstance(sr, Real) and 0 <= sr < np.inf):
+        raise bad_argument("sr", sr, "a finite spectral radius ≥ 0")
+
+
+def check_lr(lr: float) -> None:
+    """A leaking rate lies in ]0, 1]."""
+    if not (isinstance(lr, Real) and 0 < lr <= 1):
+        raise bad_argument("lr", lr, "a leaking rate in ]0, 1]")
+
+
+def check_n(n: int, name: str = "n") -> None:
+    """A number of units is an int ≥ 1."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise bad_argument(name, n, "a number of units, an int ≥ 1")
+
+
+def _frozen(values: Array, name: str) -> Array:
+    if values.ndim != 1 or not np.all(np.isfinite(values)):
+        raise bad_argument(name, values, "a list of finite numbers")
+    values = values.copy()
+    values.setflags(write=False)
+    return values
+
+
+def _sorted(values: Array) -> Array:
+    # Rounding makes conjugates compare unequal in their last digits, so sort on rounded keys.
+    scale = np.abs(values).max(initial=0.0) or 1.0
+    keys = np.round(values / scale, 9)
+    return values[np.lexsort((values.real, keys.real, keys.imag))]

@@ -1,0 +1,28 @@
+"""Eigenvalues uniform over the disk."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenecho.random import Seed, generator
+from eigenecho.spectra.counts import real_count
+from eigenecho.spectra.spectrum import Spectrum, check_n, check_sr
+
+
+def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
+    """Eigenvalues drawn uniformly over the disk of radius ``sr``.
+
+        λ ~ U(−sr, sr),   μ = sr √U(0, 1) exp(i U(0, π))
+
+    The draw is not rescaled: its radius lies a little below ``sr``.
+    """
+    check_n(n)
+    check_sr(sr)
+    rng = generator(seed)
+    n_real = real_count(n)
+    m = (n - n_real) // 2
+    real = rng.uniform(-1, 1, n_real)
+    modulus = np.sqrt(rng.uniform(0, 1, m))
+    angle = np.pi * (1 - rng.uniform(0, 1, m))  # in ]0, π]: never exactly on the positive axis
+    # sin π is 1e-16 in floating point, so the upper end is safely above the axis too.
+    return Spectrum(real, modulus * np.exp(1j * angle)).times(sr)

@@ -1,0 +1,99 @@
+"""The Lorenz 1963 system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigenecho.errors import bad_argument
+from eigenecho.tasks import _checks
+
+
+def lorenz(
+    steps: int = 2000,
+    *,
+    dt: float = 0.02,
+    sigma: float = 10.0,
+    rho: float = 28.0,
+    beta: float = 8.0 / 3.0,
+    x0: Sequence[float] | NDArray[np.float64] = (1.0, 1.0, 1.0),
+    washout: int = 1000,
+    tolerance: float = 1e-10,
+    seed: int | np.random.Generator | None = None,
+) -> NDArray[np.float64]:
+    """A trajectory of the Lorenz system.
+
+        x' = σ (y − x),   y' = x (ρ − z) − y,   z' = x y − β z,   row j at time (washout + j) · dt
+
+    Integrated by DOP853 (order 8, adaptive), so `dt` is the time between rows, not a step size.
+    The flow is chaotic: errors grow by e every 1.1 time units, so rows more than some 25 time
+    units from the start are a true trajectory of the attractor, but not the one that exact
+    arithmetic gives.
+
+    Parameters
+    ----------
+    steps : length of the series
+    dt : time between rows
+    sigma, rho, beta : the system's parameters; sigma and beta above 0
+    x0 : the start (x, y, z)
+    washout : rows dropped from the start
+    tolerance : the integrator's relative and absolute tolerance
+    seed : None to start at x0; an int, or a Generator to draw from, to start at x0 plus a uniform
+        draw from [−1, 1]³
+
+    Returns
+    -------
+    array (steps, 3)
+    """
+    from scipy.integrate import solve_ivp
+
+    steps = _checks.count("steps", steps)
+    washout = _checks.count("washout", washout, least=0)
+    dt, tolerance = _checks.positive("dt", dt), _checks.positive("tolerance", tolerance)
+    sigma, rho = _checks.positive("sigma", sigma), _checks.real("rho", rho)
+    beta = _checks.positive("beta", beta)
+    start = _start(x0, seed)
+
+    def flow(_: float, state: NDArray[np.float64]) -> tuple[float, float, float]:
+        x, y, z = state.tolist()
+        return sigma * (y - x), x * (rho - z) - y, x * y - beta * z
+
+    times = dt * np.arange(washout, washout + steps, dtype=np.float64)
+    if times[-1] == 0.0:
+        return start[np.newaxis, :]
+    # Overflow shows in the answer, which is looked at below.
+    with np.errstate(all="ignore"):
+        solution = solve_ivp(
+            flow,
+            (0.0, times[-1]),
+            start,
+            method="DOP853",
+            t_eval=times,
+            rtol=tolerance,
+            atol=tolerance,
+        )
+    if not solution.success or not np.isfinite(solution.y).all():
+        raise bad_argument(
+            "(sigma, rho, beta)",
+            (sigma, rho, beta),
+            "a flow that can be integrated",
+            f"From x0={start.tolist()} the integrator says: {solution.message}",
+        )
+    return np.ascontiguousarray(solution.y.T)
+
+
+def _start(
+    x0: Sequence[float] | NDArray[np.float64], seed: int | np.random.Generator | None
+) -> NDArray[np.float64]:
+    expected = "three finite numbers (x, y, z)"
+    try:
+        start = np.array(x0, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise bad_argument("x0", x0, expected) from None
+    if start.shape != (3,) or not np.isfinite(start).all():
+        raise bad_argument("x0", x0, expected)
+    if seed is not None:
+        start += _checks.generator(seed).uniform(-1.0, 1.0, size=3)
+    return start

@@ -1,0 +1,150 @@
+"""Short-term memory: recall the input of k steps ago (the paper's section 5.2)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigenecho import metrics
+from eigenecho.errors import bad_argument
+from eigenecho.tasks import _checks
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryCapacity:
+    """What a model recalls, delay by delay.
+
+        total = Σ_k MC_k
+
+    Attributes
+    ----------
+    delays : integer array (K,)
+    capacity : array (K,), MC_k in [0, 1]
+    total : their sum; a linear reservoir of N units cannot exceed N, but for sampling error
+    """
+
+    delays: NDArray[np.int64]
+    capacity: NDArray[np.float64]
+    total: float
+
+
+def delayed_recall(
+    steps: int,
+    delays: int | Sequence[int] | NDArray[np.integer[Any]],
+    *,
+    seed: int | np.random.Generator,
+    low: float = -1.0,
+    high: float = 1.0,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """White noise, and its own past as the target.
+
+        u(t) ~ U(low, high),   targets[t, j] = u(t − delays[j]), and 0 where t < delays[j]
+
+    Zero is what a reservoir that starts at the zero state has seen before the first row.
+
+    Parameters
+    ----------
+    steps : length of the series
+    delays : an int K for 1, ..., K, or the delays themselves, each from 0 to steps − 1
+    seed : an int, or a Generator to draw from
+    low, high : bounds of the input
+
+    Returns
+    -------
+    u : array (steps, 1)
+    targets : array (steps, K)
+    """
+    steps = _checks.count("steps", steps)
+    lags = _lags(delays, steps)
+    low, high = _checks.real("low", low), _checks.real("high", high)
+    if not low < high:
+        raise bad_argument("low", low, f"a number below high={high}")
+    u = _checks.generator(seed).uniform(low, high, size=(steps, 1))
+    targets = np.zeros((steps, len(lags)))
+    for column, lag in enumerate(lags):
+        targets[lag:, column] = u[: steps - lag, 0]
+    return u, targets
+
+
+def memory_capacity(
+    model: Any,
+    *,
+    steps: int = 6000,
+    warmup: int = 1000,
+    delays: int | Sequence[int] | NDArray[np.integer[Any]] | None = None,
+    seed: int | np.random.Generator,
+) -> MemoryCapacity:
+    """The short-term memory of a model, measured on rows that it was not fitted on.
+
+        MC_k = cov²(u(t − k), y_k(t)) / (σ²(u(t − k)) σ²(y_k(t)))
+
+    One series of `delayed_recall` is drawn. A copy of the model is fitted on its first rows, up
+    to half of what follows the warmup, then run over the whole series from its start (the state
+    at the first held-out row is the true one); the remaining rows are scored. A delay that is not
+    recalled at all still scores about 1/rows.
+
+    Parameters
+    ----------
+    model : a regressor with ``fit(X, y)`` and ``predict(X)``; it is left as it was
+    steps : length of the series
+    warmup : rows left out of the fit, through the model's own ``warmup`` parameter where it has
+        one at 0; a ``warmup`` that was set already is kept
+    delays : an int K for 1, ..., K, or the delays themselves; by default 1, ..., 2 units
+    seed : an int, or a Generator to draw from
+    """
+    steps = _checks.count("steps", steps, least=4)
+    warmup = _checks.count("warmup", warmup, least=0, most=steps - 4)
+    if delays is None:
+        delays = _default_delays(model, steps)
+    u, targets = delayed_recall(steps, delays, seed=seed)
+    split = warmup + (steps - warmup) // 2
+
+    model = _copy_with_warmup(model, warmup)
+    model.fit(u[:split], targets[:split])
+    # A regressor with a single output may return (steps,) for targets of shape (steps, 1).
+    predictions = np.asarray(model.predict(u)).reshape(steps, -1)
+    capacity = metrics.memory_capacity(targets[split:], predictions[split:])
+    return MemoryCapacity(_lags(delays, steps), capacity, float(capacity.sum()))
+
+
+def _lags(delays: Any, steps: int) -> NDArray[np.int64]:
+    longest = steps - 1
+    remedy = f"Delays must be shorter than the series (steps={steps})."
+    expected = "an integer, or a sequence of integers"
+    try:
+        lags = np.asarray(delays)
+    except ValueError:
+        raise bad_argument("delays", delays, expected) from None
+    if lags.ndim == 0:
+        number = _checks.count("delays", delays, most=longest, remedy=remedy)
+        return np.arange(1, number + 1, dtype=np.int64)
+    if lags.ndim != 1 or lags.size == 0 or not np.issubdtype(lags.dtype, np.integer):
+        raise bad_argument("delays", delays, expected)
+    if lags.min() < 0 or lags.max() > longest:
+        raise bad_argument("delays", delays, f"integers from 0 to {longest}", remedy)
+    return lags.astype(np.int64)
+
+
+def _default_delays(model: Any, steps: int) -> int:
+    units = getattr(model, "units", None)
+    if units is None:
+        raise bad_argument("delays", None, "a number of delays, as the model has no `units`")
+    delays = 2 * _checks.count("model.units", units)
+    if delays >= steps:
+        raise bad_argument(
+            "steps", steps, f"more than 2 units = {delays}", "Draw a longer series, or set delays."
+        )
+    return delays
+
+
+def _copy_with_warmup(model: Any, warmup: int) -> Any:
+    model = copy.deepcopy(model)
+    parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    if "warmup" in parameters and parameters["warmup"] == 0:
+        model.set_params(warmup=warmup)
+    return model

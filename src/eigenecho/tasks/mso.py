@@ -1,0 +1,81 @@
+"""Multiple superimposed oscillators (the paper's section 5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigenecho.tasks import _checks
+
+MSO_FREQUENCIES = (0.2, 0.331, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97, 1.08, 1.19, 1.27, 1.32)
+"""α_1 to α_12, in radians a step. The paper's α_2 is 0.331; some libraries use 0.311."""
+
+
+@dataclass(frozen=True, eq=False)
+class MSOSplit:
+    """Next-step prediction of MSO-k, split as in the paper.
+
+        X[t] = U_k(t),  y[t] = U_k(t + 1)
+
+    The slices index rows of X and y. `washout` counts the first training rows, which are run but
+    not fitted.
+
+    Attributes
+    ----------
+    X, y : arrays (1000, 1)
+    train, valid, test : slices 0:400, 400:700, 700:1000
+    washout : 100
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    train: slice
+    valid: slice
+    test: slice
+    washout: int
+
+
+def mso(k: int, steps: int = 1000) -> NDArray[np.float64]:
+    """The sum of the first k sines.
+
+        U_k(t) = Σ_{i≤k} sin(α_i t),   t = 0, 1, ..., steps − 1
+
+    The signal is not normalised. The paper leaves the first t open; here it is 0.
+
+    Parameters
+    ----------
+    k : number of sines, 1 to 12
+    steps : length of the series
+
+    Returns
+    -------
+    array (steps, 1)
+    """
+    k = _checks.count("k", k, most=len(MSO_FREQUENCIES))
+    steps = _checks.count("steps", steps)
+    signal = np.zeros(steps)
+    t = np.arange(steps, dtype=np.float64)
+    for frequency in MSO_FREQUENCIES[:k]:
+        signal += np.sin(frequency * t)
+    return signal[:, np.newaxis]
+
+
+def mso_split(k: int) -> MSOSplit:
+    """MSO-k as a next-step prediction task, with the paper's training, validation and test rows.
+
+    Parameters
+    ----------
+    k : number of sines, 1 to 12
+    """
+    signal = mso(k, 1001)
+    # Copies, as X and y would otherwise share memory: scaling one would move the other.
+    return MSOSplit(
+        X=signal[:-1].copy(),
+        y=signal[1:].copy(),
+        train=slice(0, 400),
+        valid=slice(400, 700),
+        test=slice(700, 1000),
+        washout=100,
+    )

@@ -1,0 +1,194 @@
+"""The textbook loops: the oracle that every other test compares with.
+
+Plain NumPy in the neuron basis, one step at a time, nothing of eigenecho. Row vectors throughout:
+
+    r(t) = r(t−1) W' + u(t) W_in' + bias' + y(t−1) W_fb'
+    y(t) = [1, y(t−1), r(t)] W_out
+
+    W' = lr W + (1 − lr) I,   W_in' = lr W_in,   W_fb' = lr W_fb,   bias' = lr bias
+
+Shapes: W (N, N), W_in (D_in, N), bias (N,), W_fb (D_out, N), u (T, D_in), y (T, D_out);
+W_out (N', D_out), rows in the order [1, y(t−1), r], the first two where the flags say so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def leaky(W, W_in, *, lr=1.0, bias=None, W_fb=None):
+    """The weights with the leaking rate in them: (W', W_in', bias', W_fb')."""
+    W = lr * np.asarray(W, float) + (1 - lr) * np.eye(len(W))
+    W_in = lr * np.asarray(W_in, float)
+    bias = np.zeros(len(W)) if bias is None else lr * np.asarray(bias, float)
+    W_fb = None if W_fb is None else lr * np.asarray(W_fb, float)
+    return W, W_in, bias, W_fb
+
+
+def shifted(y, first=0.0):
+    """y(t−1) for t = 1 … T, given y(0): zero before the first row."""
+    y = np.asarray(y, float)
+    previous = np.zeros_like(y)
+    for t in range(len(y)):
+        previous[t] = first if t == 0 else y[t - 1]
+    return previous
+
+
+def states(W, W_in, u, *, lr=1.0, bias=None, W_fb=None, y_previous=None, r0=None):
+    """States r(1) … r(T) as rows (T, N), from r(0) = ``r0`` (zero by default).
+
+    ``y_previous`` (T, D_out) holds y(t−1) in row t; it is needed where there is a W_fb.
+    """
+    W, W_in, bias, W_fb = leaky(W, W_in, lr=lr, bias=bias, W_fb=W_fb)
+    u = np.asarray(u, float)
+    r = np.zeros(len(W)) if r0 is None else np.array(r0, float)
+    out = np.empty((len(u), len(W)))
+    for t in range(len(u)):
+        r = r @ W + u[t] @ W_in + bias
+        if W_fb is not None:
+            r = r + y_previous[t] @ W_fb
+        out[t] = r
+    return out
+
+
+def extended(r, y_previous=None, bias=True, previous=False):
+    """Readout rows [1, y(t−1), r], the first two blocks where ``bias`` and ``previous`` say so."""
+    blocks = [r]
+    if previous:
+        blocks.insert(0, np.asarray(y_previous, float))
+    if bias:
+        blocks.insert(0, np.ones((len(r), 1)))
+    return np.concatenate(blocks, axis=1)
+
+
+def ridge(X, Y, alpha, penalise_bias=True):
+    """Argmin ‖Y − X w‖² + alpha ‖w‖², by least squares on the stacked [X; √alpha I].
+
+    ``penalise_bias=False`` leaves the first row of w, which has to be the bias, unpenalised.
+    ``alpha=0`` gives the minimum-norm answer.
+    """
+    penalty = np.sqrt(alpha) * np.eye(X.shape[1])
+    if not penalise_bias:
+        penalty[0] = 0.0
+    stacked = np.concatenate([X, penalty])
+    target = np.concatenate([Y, np.zeros((X.shape[1], Y.shape[1]))])
+    # With a ridge the system has full rank, so that no singular value may be cut off.
+    return np.linalg.lstsq(stacked, target, rcond=None if alpha == 0 else 0.0)[0]
+
+
+def fit(
+    W,
+    W_in,
+    series,
+    *,
+    lr=1.0,
+    bias=None,
+    W_fb=None,
+    fit_bias=True,
+    output_to_readout=False,
+    warmup=0,
+    alpha=1e-8,
+    penalise_bias=True,
+):
+    """W_out (N', D_out) from a list of (u, y), ragged, each from the zero state.
+
+    Teacher-forced: y(t−1) is the true output, zero before the first row. The first ``warmup``
+    rows of every series are dropped.
+    """
+    rows, targets = [], []
+    for u, y in series:
+        previous = shifted(y)
+        r = states(W, W_in, u, lr=lr, bias=bias, W_fb=W_fb, y_previous=previous)
+        rows.append(extended(r, previous, fit_bias, output_to_readout)[warmup:])
+        targets.append(np.asarray(y, float)[warmup:])
+    return ridge(
+        np.concatenate(rows), np.concatenate(targets), alpha, penalise_bias or not fit_bias
+    )
+
+
+def predict(
+    W,
+    W_in,
+    W_out,
+    u,
+    *,
+    lr=1.0,
+    bias=None,
+    W_fb=None,
+    fit_bias=True,
+    output_to_readout=False,
+    y_previous=None,
+    r0=None,
+    y0=None,
+    return_state=False,
+):
+    """Outputs (T, D_out) of one series; with ``return_state`` also (r(T), y(T)).
+
+    With ``y_previous`` (T, D_out) the loop is teacher-forced: row t of it is y(t−1). Without, it
+    is closed on the network's own outputs, from y(0) = ``y0`` (zero by default).
+    """
+    W, W_in, bias, W_fb = leaky(W, W_in, lr=lr, bias=bias, W_fb=W_fb)
+    u = np.asarray(u, float)
+    D_out = W_out.shape[1]
+    r = np.zeros(len(W)) if r0 is None else np.array(r0, float)
+    y = np.zeros(D_out) if y0 is None else np.array(y0, float)
+    out = np.empty((len(u), D_out))
+    for t in range(len(u)):
+        before = y if y_previous is None else np.asarray(y_previous, float)[t]
+        r = r @ W + u[t] @ W_in + bias
+        if W_fb is not None:
+            r = r + before @ W_fb
+        y = extended(r[None], before[None], fit_bias, output_to_readout)[0] @ W_out
+        out[t] = y
+    return (out, (r, y)) if return_state else out
+
+
+def forecast(
+    W,
+    W_in,
+    W_out,
+    horizon,
+    *,
+    context=None,
+    inputs=None,
+    state=None,
+    lr=1.0,
+    bias=None,
+    W_fb=None,
+    fit_bias=True,
+    output_to_readout=False,
+):
+    """A free run (horizon, D_out): each output is the next input, and y(t−1) with it.
+
+    ``context`` (T, D_in): its first D_out columns are the series itself, and y(t−1) = u(t) there;
+    row 0 of the answer predicts the step after its last row. ``state`` (r, y) stands in for a
+    context: y is then the next input. ``inputs`` (horizon, D_in − D_out) are the further columns,
+    its row 0 at the step after the context's last row (or at the input that ``state`` ends with).
+    A generator has D_in = 0 and a context (T, D_out).
+    """
+    W, W_in, bias, W_fb = leaky(W, W_in, lr=lr, bias=bias, W_fb=W_fb)
+    D_in, D_out = len(W_in), W_out.shape[1]
+
+    def step(r, u, before):
+        """One input row u (D_in,), with y(t−1) = before (D_out,)."""
+        r = r @ W + u @ W_in + bias
+        if W_fb is not None:
+            r = r + before @ W_fb
+        return r, extended(r[None], before[None], fit_bias, output_to_readout)[0] @ W_out
+
+    ahead = np.empty((horizon, 0)) if inputs is None else np.asarray(inputs, float)
+    outputs = []
+    if context is not None:
+        r = np.zeros(len(W))
+        for row in np.asarray(context, float):
+            r, y = step(r, row[:D_in], row[:D_out])
+        outputs.append(y)
+    else:
+        r, y = (np.array(part, float) for part in state)
+    k = 0
+    while len(outputs) < horizon:
+        u = np.concatenate([y, ahead[k]])[:D_in]
+        r, y = step(r, u, y)
+        outputs.append(y)
+        k += 1
+    return np.array(outputs)
