@@ -141,11 +141,11 @@ def test_clone_with_a_given_reservoir(spectrum, series):
     )
 
 
-@pytest.mark.parametrize("basis", ["eigen", "neuron"])
-def test_pickle_keeps_the_fit(series, basis):
+@pytest.mark.parametrize(("basis", "connectivity"), [("eigen", 1.0), ("neuron", 0.1)])
+def test_pickle_keeps_the_fit(series, basis, connectivity):
     X, y = series
     esn = LinearESN(
-        30, spectrum="matrix", basis=basis, rc_connectivity=0.1, standardize=True, seed=0
+        30, spectrum="matrix", basis=basis, rc_connectivity=connectivity, standardize=True, seed=0
     )
     esn.fit(X, y)
     back = pickle.loads(pickle.dumps(esn))
@@ -187,7 +187,7 @@ def test_fit_leaves_the_global_generator_alone(series):
 
 def test_refitting_forgets(series):
     X, y = series
-    esn = LinearESN(20, feedback=True, seed=0)
+    esn = LinearESN(20, feedback=True, ridge=1.0, seed=0)
     once = esn.fit(X, y).predict(X)
     radius = esn.closed_loop_radius_
     esn.fit(3 * X[:50] + 1, np.column_stack([y, -y])[:50])
@@ -299,6 +299,9 @@ def test_score_with_weights(series):
     weights = np.linspace(0.1, 2, len(X))
     expected = r2_score(y[50:], esn.predict(X)[50:], sample_weight=weights[50:])
     assert esn.score(X, y, sample_weight=weights) == pytest.approx(expected, rel=1e-12)
+    assert expected != esn.score(X, y)
+    several = esn.score([X, X], [y, y], sample_weight=[weights, weights])
+    assert several == pytest.approx(expected, rel=1e-12)
 
 
 def test_cross_val_score_runs(series):

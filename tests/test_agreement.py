@@ -1,0 +1,124 @@
+"""The three methods agree with the textbook network: EWT, EET, and the neuron basis itself."""
+
+import itertools
+from typing import NamedTuple
+
+import naive
+import numpy as np
+import pytest
+
+import eigenecho as ee
+
+TOLERANCE = 1e-8
+RIDGE = 1e-6
+
+
+class Case(NamedTuple):
+    N: int
+    feedback: bool
+    fit_bias: bool
+    previous: bool
+    input_bias: bool
+    lr: float
+    D_in: int
+    D_out: int
+    several: bool
+
+
+def cases():
+    """All combinations; of the larger sizes all but a spread-out sample are slow."""
+    both = (False, True)
+    options = list(itertools.product(both, both, both, both, (0.3, 1.0), (1, 3), (1, 2), both))
+    stride = {1: 1, 2: 1, 7: 1, 100: 7, 300: 29}
+    for N, every in stride.items():
+        for i, option in enumerate(options):
+            marks = [pytest.mark.slow] if i % every else []
+            yield pytest.param(Case(N, *option), marks=marks, id=f"N{N}-{i}")
+
+
+def network(case):
+    rng = np.random.default_rng([case.N, case.D_in, case.D_out])
+    W = rng.normal(size=(case.N, case.N))
+    W *= 0.9 / np.abs(np.linalg.eigvals(W)).max()
+    lengths = (120, 61, 90) if case.several else (150,)
+    series = [(rng.normal(size=(T, case.D_in)), rng.normal(size=(T, case.D_out))) for T in lengths]
+    return W, series, rng
+
+
+def assert_close(got, wanted):
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=TOLERANCE * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("case", list(cases()))
+def test_every_method_is_the_textbook_network(case):
+    W, series, rng = network(case)
+    inputs, outputs = [u for u, _ in series], [y for _, y in series]
+    parameters = dict(
+        spectrum=W, lr=case.lr, input_bias=case.input_bias, feedback=case.feedback,
+        fb_scaling=0.1, fit_bias=case.fit_bias, output_to_readout=case.previous,
+        ridge=RIDGE, solver="qr", warmup=10, seed=1,
+    )  # fmt: skip
+    data = (inputs, outputs) if case.several else (inputs[0], outputs[0])
+    neuron = ee.LinearESN(**parameters, basis="neuron").fit(*data)
+    eigen = ee.LinearESN(**parameters, basis="eigen").fit(*data)
+
+    # The weights that were drawn, before the leak, handed to the textbook.
+    drawn = neuron.matrices()
+    W_in = drawn.W_in / case.lr
+    bias = drawn.bias / case.lr if case.input_bias else None
+    W_fb = drawn.W_fb / case.lr if case.feedback else None
+    weights = dict(lr=case.lr, bias=bias, W_fb=W_fb)
+    readout = dict(fit_bias=case.fit_bias, output_to_readout=case.previous)
+    W_out = naive.fit(W, W_in, series, **weights, **readout, warmup=10, alpha=RIDGE)
+    converted = ee.diagonalize(
+        W, W_in, W_out, **weights, output_to_readout=case.previous, readout_bias=case.fit_bias
+    )
+    models = {"neuron": neuron, "EET": eigen, "EWT": converted}
+
+    u = rng.normal(size=(80, case.D_in))
+    before = rng.normal(size=(80, case.D_out)) if case.feedback or case.previous else None
+    wanted = naive.predict(W, W_in, W_out, u, **weights, **readout, y_previous=before)
+    for model in models.values():
+        assert_close(model.predict(u, y_previous=before), wanted)
+
+    if before is not None:
+        closed = naive.predict(W, W_in, W_out, u, **weights, **readout)
+        if np.abs(closed).max() < 100:  # a stable loop; an unstable one amplifies rounding
+            for model in models.values():
+                assert_close(model.predict(u), closed)
+
+
+def test_enough_closed_loops_are_stable():
+    # The comparison above skips unstable loops: see that it does not skip them all.
+    stable = 0
+    for case in (Case(7, True, True, p, False, lr, 1, 1, False) for p in (0, 1) for lr in (0.3, 1)):
+        W, series, rng = network(case)
+        esn = ee.LinearESN(
+            spectrum=W, lr=case.lr, feedback=True, fb_scaling=0.1, ridge=RIDGE, seed=1,
+            output_to_readout=case.previous,
+        ).fit(*series[0])  # fmt: skip
+        stable += np.abs(esn.predict(rng.normal(size=(80, 1)))).max() < 100
+    assert stable >= 3
+
+
+@pytest.mark.parametrize("spectrum", ["golden", "uniform", "sim", "ring", "matrix"])
+@pytest.mark.parametrize("lr", [0.3, 1.0])
+def test_the_bases_agree_for_every_spectrum(spectrum, lr):
+    X = ee.tasks.mso(4, 400)
+    parameters = dict(spectrum=spectrum, lr=lr, ridge=1e-6, solver="qr", warmup=50, seed=3)
+    eigen = ee.LinearESN(60, **parameters).fit(X[:-1], X[1:])
+    neuron = ee.LinearESN(60, **parameters, basis="neuron").fit(X[:-1], X[1:])
+    assert_close(eigen.predict(X), neuron.predict(X))
+    np.testing.assert_allclose(eigen.states(X), neuron.transform(X), atol=1e-9)
+    np.testing.assert_allclose(eigen.effective_radius_, neuron.effective_radius_, rtol=1e-9)
+
+
+def test_double_precision_goes_far_below_the_paper():
+    # The paper's best on MSO12 is 8.4e-7.
+    task = ee.tasks.mso_split(12)
+    for parameters in (dict(spectrum="golden"), dict(spectrum="matrix", basis="neuron")):
+        esn = ee.LinearESN(
+            100, sr=0.9, lr=1.0, ridge=1e-28, solver="qr", warmup=task.washout, seed=0, **parameters
+        ).fit(task.X[task.train], task.y[task.train])
+        error = ee.metrics.rmse(task.y[task.test], esn.predict(task.X)[task.test])
+        assert error < 1e-9
