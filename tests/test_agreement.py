@@ -3,11 +3,11 @@
 import itertools
 from typing import NamedTuple
 
-import naive
 import numpy as np
 import pytest
 
 import eigenecho as ee
+import naive
 
 TOLERANCE = 1e-8
 RIDGE = 1e-6

@@ -1,11 +1,11 @@
 """Conversion of given networks, and the certificate that comes with it."""
 
-import naive
 import numpy as np
 import pytest
 import scipy.sparse
 
 import eigenecho as ee
+import naive
 
 RNG = np.random.default_rng(5)
 

@@ -37,14 +37,19 @@ def unknown_name(argument: str, got: Any, known: Iterable[str]) -> ValueError:
     return ValueError(f"{argument}={got!r} is not known. Known: {', '.join(known)}.{hint}")
 
 
-def overflowed(what: str, radius: float | None, step: int | None = None) -> UnstableError:
-    """States or outputs that left the range of floating point."""
+def overflowed(
+    what: str, radius: float | None, step: int | None = None, *, closed: bool = False
+) -> UnstableError:
+    """States or outputs that left the range of floating point; ``closed``: fed back to itself."""
     where = "" if step is None else f" at step {step}"
     cause = "" if radius is None else f" (effective radius {radius:.6g})"
-    return UnstableError(
-        f"the {what} overflowed{where}{cause}. Lower sr or lr, scale the data "
-        "(standardize=True), or use a shorter series."
-    )
+    remedy = "Lower sr or lr, scale the data (standardize=True), or use a shorter series."
+    if closed:
+        remedy = (
+            "The loop through the model's own output is unstable: a larger ridge, a smaller "
+            "fb_scaling or a longer training series steadies it; y_previous= keeps it open."
+        )
+    return UnstableError(f"the {what} overflowed{where}{cause}. {remedy}")
 
 
 def _short(value: Any, limit: int = 80) -> str:

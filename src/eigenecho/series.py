@@ -65,6 +65,8 @@ def as_series(
 ) -> tuple[list[Array], Container]:
     """``X`` as a list of finite contiguous arrays (T_i, D), with its container."""
     items, container = unpack(X)
+    if not items:
+        raise bad_argument(name, "<0 series>", "at least one series")
     return [as_rows(x, name, D, dtype) for x in items], container
 
 

@@ -11,7 +11,7 @@ from sklearn.base import (
     RegressorMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.estimators.diagonal_reservoir import check_out
@@ -26,7 +26,7 @@ from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.model.run import initial_states, previous_outputs, run, states
 from eigenecho.random import Seed
 from eigenecho.reservoir import Recipe, draw
-from eigenecho.series import Container
+from eigenecho.series import Container, unpack
 from eigenecho.spectra import Spectrum
 
 
@@ -249,6 +249,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         true, guess = (
             np.concatenate([s[self.warmup :] for s in series]) for series in (truths, guesses)
         )
+        if sample_weight is not None:
+            weights, _ = check_outputs(sample_weight, container, np.float64, "sample_weight")
+            sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
         return float(r2_score(true, guess, sample_weight=sample_weight))
 
     def transform(self, X: Any, out: Any = None) -> Any:
@@ -293,8 +296,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         array (horizon,) or (horizon, D_out)
         """
         check_is_fitted(self)
+        if context is not None and unpack(context)[1].kind != "single":
+            raise bad_argument(
+                "context", "<several series>", "one series (T, D)", "Forecast them one by one."
+            )
         if context is not None and self.model_.D_in:
-            (context,), _ = check_inputs(self, context, reset=False)
+            # Feature names alone: forecast checks the rest, and calls it context.
+            validate_data(self, context, reset=False, skip_check_array=True, ensure_2d=False)
         elif context is not None and np.ndim(context) == 1:
             context = np.reshape(context, (-1, 1))
         start = None if context is not None else self.final_state_
@@ -396,12 +404,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     def _options(self) -> Options:
         ridge = self.ridge
-        try:
-            ridges = tuple(float(a) for a in np.atleast_1d(ridge))
-        except (TypeError, ValueError):
-            raise bad_argument("ridge", ridge, "a number ≥ 0, or a list of them") from None
+        ridges = np.atleast_1d(ridge)
+        if ridges.dtype.kind not in "fiu" or ridges.ndim != 1:
+            raise bad_argument("ridge", ridge, "a finite number ≥ 0, or a list of them")
         return Options(
-            ridge=ridges,
+            ridge=tuple(map(float, ridges)),
             solver=self.solver,
             warmup=self.warmup,
             fit_bias=self.fit_bias,

@@ -87,6 +87,8 @@ def _unpack(tensors: Any, values: Any) -> LinearESN:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, np.dtype):
+        return str(value)
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return value.tolist()
     if isinstance(value, (list, tuple)):

@@ -31,7 +31,8 @@ REPLAY_COST = 0.4
 
 def step(form: Form, B: Array, drive: Array, state: Array) -> None:
     """R ← r W + a B for one drive row ``a`` (D,)."""
-    _step(form, B, drive, state)
+    B, rows = _at_least_one_column(B, drive[None])
+    _step(form, B, rows[0], state)
 
 
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:

@@ -44,7 +44,7 @@ def forecast(
     drive = np.concatenate([known, np.ones((horizon, 1))], axis=1).astype(reservoir.dtype)
     B = np.concatenate([reservoir.W_in[D:], constant[None]]).astype(reservoir.dtype)
     kernels.closed_loop(reservoir.form, B, drive, F, model.readout, r, y, out)
-    check_finite(model, out, "output")
+    check_finite(model, out, "output", closed=True)
     outputs = model.to_user(out)
     before = np.abs(np.asarray(start.y if context is None else context)).max(initial=0.0)
     _warn_if_growing(outputs, before)

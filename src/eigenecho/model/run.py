@@ -61,7 +61,7 @@ def run(
         if model.output_to_readout:
             assert before is not None
             out += before @ readout.previous
-    check_finite(model, out, "output")
+    check_finite(model, out, "output", closed=model.closed and y_previous is None)
     outputs = model.to_user(out)
     last = outputs[-1].copy() if len(outputs) else np.asarray(start.y)
     return outputs, State(r, last)
@@ -138,7 +138,7 @@ def previous_outputs(
     return list(arrays)
 
 
-def check_finite(model: LinearModel, values: Array, what: str) -> None:
+def check_finite(model: LinearModel, values: Array, what: str, *, closed: bool = False) -> None:
     """Raise where a run left the range of floating point."""
     if np.all(np.isfinite(values)):
         return
@@ -146,4 +146,4 @@ def check_finite(model: LinearModel, values: Array, what: str) -> None:
     if what == "output":
         step = int(np.argmin(np.isfinite(values).all(axis=1)))
     radius = model.effective_radius if model.reservoir.form.__class__ is kernels.Diagonal else None
-    raise overflowed(what, radius, step)
+    raise overflowed(what, radius, step, closed=closed)

@@ -1,7 +1,7 @@
 """Model files: safetensors with a JSON header, versioned, checked, no pickle.
 
 A file holds named arrays and one metadata entry, ``eigenecho``: JSON with the format's version,
-the kind of object, its plain values, and a digest of the arrays.
+the kind of object, its plain values, and a digest of all that.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -38,19 +38,19 @@ def write(path: Any, kind: str, tensors: Tensors, values: Mapping[str, Any]) -> 
     from safetensors.numpy import save as to_bytes
 
     tensors = {name: np.ascontiguousarray(a) for name, a in tensors.items()}
-    header = {"format": FORMAT, "kind": kind, "values": values, "digest": _digest(tensors)}
+    digest = _digest(kind, tensors, values)
+    header = {"format": FORMAT, "kind": kind, "values": values, "digest": digest}
     data = to_bytes(tensors, metadata={"eigenecho": json.dumps(header)})
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"cannot save to {path}: the folder {path.parent} does not exist.")
     # A crash or a full disk in the middle must not cost the file that was there before.
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
+        temporary.write_bytes(data)
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -78,8 +78,8 @@ def read(path: Any) -> tuple[str, Tensors, dict[str, Any]]:
             f"{path} has format {version}, this version of eigenecho reads {FORMAT}: "
             "use the version that wrote it, or a newer one."
         )
-    if digest != _digest(tensors):
-        raise StorageError(f"{path} is damaged: its arrays do not match their digest.")
+    if digest != _digest(kind, tensors, values):
+        raise StorageError(f"{path} is damaged: its content does not match its digest.")
     return kind, tensors, values
 
 
@@ -88,8 +88,8 @@ def pack_model(model: LinearModel) -> tuple[Tensors, dict[str, Any]]:
     reservoir = model.reservoir
     tensors: Tensors = {"W_in": reservoir.W_in, "W_out": model.W_out}
     values: dict[str, Any] = {
-        "readout_bias": model.readout_bias,
-        "output_to_readout": model.output_to_readout,
+        "readout_bias": bool(model.readout_bias),
+        "output_to_readout": bool(model.output_to_readout),
     }
     if reservoir.bias is not None:
         tensors["bias"] = reservoir.bias
@@ -160,8 +160,8 @@ def unpack_matrix(name: str, tensors: Tensors) -> Any:
     return tensors[name]
 
 
-def _digest(tensors: Tensors) -> str:
-    digest = hashlib.sha256()
+def _digest(kind: str, tensors: Tensors, values: Mapping[str, Any]) -> str:
+    digest = hashlib.sha256(json.dumps([kind, values], sort_keys=True).encode())
     for name in sorted(tensors):
         array = np.ascontiguousarray(tensors[name])
         digest.update(f"{name} {array.dtype.str} {array.shape};".encode())

@@ -55,6 +55,8 @@ class Triangle:
 
 def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array]:
     """Reflect the rows [A Y] into the triangle [R Z]: [R Z; A Y] → [R' Z'; 0 left]."""
+    if len(A) == 0:
+        return R, Z, np.empty((0, Z.shape[1]))
     R = np.array(R, order="F")
     reflected = np.array(A, dtype=np.float64, order="F")
     R, V, T, info = lapack.dtpqrt(

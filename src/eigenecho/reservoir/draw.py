@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -61,30 +63,40 @@ class Recipe:
         check_lr(self.lr)
         check_connectivity(self.input_connectivity, "input_connectivity")
         check_connectivity(self.rc_connectivity, "rc_connectivity")
-        if not np.isfinite(self.fb_scaling):
+        if not (isinstance(self.fb_scaling, Real) and np.isfinite(self.fb_scaling)):
             raise bad_argument("fb_scaling", self.fb_scaling, "a finite number")
         if str(self.dtype) not in ("float64", "float32"):
             raise unknown_name("dtype", str(self.dtype), ("float64", "float32"))
 
 
-def draw(recipe: Recipe, D_in: int, D_fb: int = 0, seed: Seed = None) -> Drawn:
-    """Draw all weights; ``D_fb`` columns of feedback, 0 for none."""
+Memory = dict[Any, Any]
+"""What draws of one seed share, whatever ``sr``, ``lr`` and scalings they have."""
+
+
+def draw(
+    recipe: Recipe, D_in: int, D_fb: int = 0, seed: Seed = None, memory: Memory | None = None
+) -> Drawn:
+    """Draw all weights; ``D_fb`` columns of feedback, 0 for none.
+
+    A ``memory`` that is handed to all draws of one int seed saves their eigendecompositions.
+    """
     rng = streams(seed)
-    source = _source(recipe, rng)
+    memory = {} if memory is None else memory
+    source = _source(recipe, rng, memory)
     spectrum: Spectrum | None
     basis: Basis | None
     if recipe.basis == "eigen":
         if not isinstance(source, Spectrum):
-            spectrum, basis = _diagonalised(source, recipe)
+            spectrum, basis = _diagonalised(source, recipe, memory)
         elif recipe.eigenvectors:
-            spectrum, basis = source, random_basis(source, rng.eigenvectors)
+            spectrum, basis = source, _eigenvectors(source, rng, memory)
         else:
             spectrum, basis = source, None
         transition: Any = spectrum.leak(recipe.lr)
     else:
         spectrum = source if isinstance(source, Spectrum) else None
         basis = None
-        transition = _leaky(_matrix(source, recipe, rng), recipe.lr)
+        transition = _leaky(_matrix(source, recipe, rng, memory), recipe.lr)
 
     N = transition.units if isinstance(transition, Spectrum) else transition.shape[0]
     scaling = _per_feature(recipe.input_scaling, D_in)
@@ -114,18 +126,23 @@ def draw(recipe: Recipe, D_in: int, D_fb: int = 0, seed: Seed = None) -> Drawn:
     return Drawn(reservoir, basis, spectrum)
 
 
-def _source(recipe: Recipe, rng: Streams) -> Any:
+def _source(recipe: Recipe, rng: Streams, memory: Memory) -> Any:
     """The eigenvalues, or the matrix before any scaling."""
     spectrum = recipe.spectrum
     if isinstance(spectrum, Spectrum):
         return spectrum
     if isinstance(spectrum, str):
         check_n(recipe.units, "units")
-        if spectrum == "matrix":
-            return random_matrix(recipe.units, rng.spectrum, connectivity=recipe.rc_connectivity)
-        options = {"connectivity": recipe.rc_connectivity} if spectrum == "sim" else {}
-        named = law(spectrum, also=("matrix",))
-        return named(recipe.units, sr=recipe.sr, seed=rng.spectrum, **options)
+        if spectrum in ("matrix", "sim"):
+            drawn = _remember(
+                memory,
+                ("W", *_of_matrix(recipe)),
+                lambda: random_matrix(
+                    recipe.units, rng.spectrum, connectivity=recipe.rc_connectivity
+                ),
+            )
+            return drawn if spectrum == "matrix" else _spectrum(drawn, recipe, memory)
+        return law(spectrum, also=("matrix",))(recipe.units, sr=recipe.sr, seed=rng.spectrum)
     if callable(spectrum):
         check_n(recipe.units, "units")
         made = spectrum(recipe.units, sr=recipe.sr, seed=rng.spectrum)
@@ -133,13 +150,21 @@ def _source(recipe: Recipe, rng: Streams) -> Any:
             raise bad_argument("spectrum", spectrum, "a callable that returns a Spectrum")
         return made
     if np.ndim(spectrum) == 1:
-        return Spectrum.from_values(spectrum)
+        try:
+            return Spectrum.from_values(spectrum)
+        except ValueError as error:
+            raise ValueError(f"spectrum: {error}") from None
+    if spectrum is None or np.isscalar(spectrum):
+        expected = "a name, a Spectrum, eigenvalues, a square matrix or a callable"
+        raise bad_argument("spectrum", spectrum, expected)
     as_square(spectrum, "spectrum")
     return spectrum
 
 
-def _diagonalised(W: Any, recipe: Recipe) -> tuple[Spectrum, Basis]:
-    spectrum, basis = eigendecomposition(as_square(W))
+def _diagonalised(W: Any, recipe: Recipe, memory: Memory) -> tuple[Spectrum, Basis]:
+    spectrum, basis = _remember(
+        memory, ("eigen", *_of_matrix(recipe)), lambda: eigendecomposition(as_square(W))
+    )
     if basis.condition > NEARLY_DEFECTIVE:
         warnings.warn(
             f"the reservoir matrix is nearly defective (cond(Q) = {basis.condition:.1e}): its "
@@ -153,13 +178,39 @@ def _diagonalised(W: Any, recipe: Recipe) -> tuple[Spectrum, Basis]:
     return spectrum, basis
 
 
-def _matrix(source: Any, recipe: Recipe, rng: Streams) -> Any:
+def _spectrum(W: Array, recipe: Recipe, memory: Memory) -> Spectrum:
+    """The eigenvalues of a drawn W, scaled: what ``spectra.sim`` gives."""
+    spectrum = _remember(memory, ("values", *_of_matrix(recipe)), lambda: from_matrix(W))
+    return spectrum.times(_scale(spectrum.radius, recipe.sr))
+
+
+def _eigenvectors(spectrum: Spectrum, rng: Streams, memory: Memory) -> Basis:
+    key = ("Q", spectrum.real.size, spectrum.pairs.size)
+    return _remember(memory, key, lambda: random_basis(spectrum, rng.eigenvectors))
+
+
+def _matrix(source: Any, recipe: Recipe, rng: Streams, memory: Memory) -> Any:
     """W in the neuron basis: given, drawn and scaled, or built from its eigenvalues."""
     if isinstance(source, Spectrum):
-        return random_basis(source, rng.eigenvectors).matrix(source)
+        return _eigenvectors(source, rng, memory).matrix(source)
     if _is_drawn(recipe):
-        return source * _scale(from_matrix(source).radius, recipe.sr)
+        key = ("radius", *_of_matrix(recipe))
+        radius = _remember(memory, key, lambda: from_matrix(source).radius)
+        return source * _scale(radius, recipe.sr)
     return source if hasattr(source, "tocsr") else as_square(source)
+
+
+def _of_matrix(recipe: Recipe) -> tuple[Any, ...]:
+    """What a drawn matrix depends on besides the seed; a given one is known by itself."""
+    if _is_drawn(recipe):
+        return (recipe.units, recipe.rc_connectivity)
+    return (id(recipe.spectrum),)
+
+
+def _remember(memory: Memory, key: Any, make: Callable[[], Any]) -> Any:
+    if key not in memory:
+        memory[key] = make()
+    return memory[key]
 
 
 def _is_drawn(recipe: Recipe) -> bool:
@@ -188,7 +239,11 @@ def _leaky(W: Any, lr: float) -> Any:
 
 
 def _per_feature(scaling: Any, D_in: int) -> Array:
-    scaling = np.asarray(scaling, dtype=np.float64)
+    given = scaling
+    scaling = np.asarray(given)
+    if scaling.dtype.kind not in "fiu":
+        raise bad_argument("input_scaling", given, "a number, or one for each feature")
+    scaling = scaling.astype(np.float64)
     if scaling.ndim > 1 or (scaling.ndim == 1 and scaling.size != D_in):
         raise bad_argument(
             "input_scaling", scaling, f"a number, or one for each of {D_in} features"

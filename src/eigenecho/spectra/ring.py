@@ -62,7 +62,7 @@ def _time_constants(n: int, sr: float, shortest: float) -> np.ndarray:
     check_sr(sr)
     if not (np.isfinite(shortest) and shortest > 0):
         raise bad_argument("shortest", shortest, "a time constant > 0, in steps")
-    if not math.exp(-1 / shortest) <= sr < 1:
+    if not (sr > 0 and math.exp(-1 / shortest) <= sr < 1):
         raise bad_argument(
             "sr",
             sr,

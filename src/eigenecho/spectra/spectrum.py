@@ -125,7 +125,8 @@ class Spectrum:
         return np.array_equal(self.real, other.real) and np.array_equal(self.pairs, other.pairs)
 
     def __hash__(self) -> int:
-        return hash((self.real.tobytes(), self.pairs.tobytes()))
+        # −0.0 equals 0.0, so it must hash alike: adding 0.0 drops the sign.
+        return hash(((self.real + 0.0).tobytes(), (self.pairs + 0.0).tobytes()))
 
     def __repr__(self) -> str:
         return (
@@ -164,4 +165,4 @@ def _sorted(values: Array) -> Array:
     # Rounding makes conjugates compare unequal in their last digits, so sort on rounded keys.
     scale = np.abs(values).max(initial=0.0) or 1.0
     keys = np.round(values / scale, 9)
-    return values[np.lexsort((values.real, keys.real, keys.imag))]
+    return values[np.lexsort((values.imag, values.real, keys.real, keys.imag))]

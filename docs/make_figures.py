@@ -1,0 +1,130 @@
+"""Make the figure of the README: ``python docs/make_figures.py``, on a machine that is idle.
+
+why.svg   time per step of dense, sparse and diagonal reservoirs, measured here and now on one
+          core, and a golden spectrum sized by its readout weights after training on MSO5
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from scipy import sparse
+
+import eigenecho as ee
+from eigenecho.cli.timing import seconds_per_step
+from eigenecho.plots.style import BLUE, GREY, LINES, new_figure, tidy
+from eigenecho.reservoir import Reservoir
+
+HERE = Path(__file__).parent / "figures"
+
+SIZES = (30, 100, 300, 1000, 3000)
+MARKED = 1000
+CONNECTIVITY = 0.1
+
+VERMILLION, _, GREEN, *_ = LINES
+LOOKS: dict[str, dict[str, Any]] = {
+    "dense": {"color": VERMILLION, "marker": "s"},
+    "sparse 0.1": {"color": GREEN, "marker": "^"},
+    "diagonal": {"color": BLUE, "marker": "o"},
+}
+
+
+def reservoirs(N: int, rng: np.random.Generator) -> dict[str, tuple[Reservoir, int]]:
+    """A reservoir of each form, and how many operations one step of it takes."""
+    W_in = rng.uniform(-1, 1, (1, N))
+    W = rng.normal(0, 0.9 / np.sqrt(N), (N, N))
+    kept = sparse.random(
+        N, N, CONNECTIVITY, "csr", rng=rng, data_rvs=lambda size: rng.normal(0, 1, size)
+    )
+    thin = kept * (0.9 / np.sqrt(CONNECTIVITY * N))
+    return {
+        "dense": (Reservoir(W, W_in), N * N),
+        "sparse 0.1": (Reservoir(thin, W_in), max(kept.nnz, 1)),
+        "diagonal": (Reservoir(ee.spectra.golden(N, seed=rng), W_in), N),
+    }
+
+
+def measure() -> dict[str, list[float]]:
+    """Microseconds per step, a list over ``SIZES`` for each form."""
+    rng = np.random.default_rng(0)
+    times: dict[str, list[float]] = {name: [] for name in LOOKS}
+    for N in SIZES:
+        for name, (reservoir, operations) in reservoirs(N, rng).items():
+            steps = int(np.clip(5e7 / operations, 20, 2000))
+            times[name].append(1e6 * seconds_per_step(reservoir, rng.normal(size=(steps, 1))))
+            print(f"N = {N:5d}  {name:10s} {times[name][-1]:10.3f} µs per step", flush=True)
+    return times
+
+
+def draw_times(ax: Any, times: dict[str, list[float]]) -> None:
+    """Lines over N, labelled at their ends, and the gap between dense and diagonal."""
+    for (name, look), shift in zip(LOOKS.items(), (5, -5, 0), strict=True):
+        ax.loglog(SIZES, times[name], linewidth=2, markersize=6, **look)
+        ax.annotate(
+            name,
+            (SIZES[-1], times[name][-1]),
+            xytext=(8, shift),
+            textcoords="offset points",
+            va="center",
+            color=look["color"],
+            fontsize=11,
+            fontweight="bold",
+        )
+    i = SIZES.index(MARKED)
+    low, high = times["diagonal"][i], times["dense"][i]
+    ax.annotate(
+        "",
+        (MARKED, low * 1.5),
+        (MARKED, high / 1.5),
+        arrowprops={"arrowstyle": "<->", "color": GREY, "linewidth": 1.2},
+    )
+    ax.text(MARKED * 0.85, np.sqrt(low * high), f"{high / low:.0f}×", ha="right", fontsize=12)
+    ax.set_xlim(SIZES[0] * 0.75, SIZES[-1] * 1.3)
+    ax.set_xticks(SIZES, [str(N) for N in SIZES])
+    ax.set_xticks([], minor=True)
+    ax.set_xlabel("units N", fontsize=11)
+    ax.set_ylabel("µs per reservoir step", fontsize=11)
+    ax.set_title("A step costs O(N), not O(N²)", fontsize=12)
+    ax.tick_params(labelsize=10)
+
+
+def draw_spectrum(ax: Any) -> None:
+    """What a golden reservoir reads out after training on MSO5."""
+    split = ee.tasks.mso_split(5)
+    esn = ee.LinearESN(100, spectrum="golden", ridge=1e-12, warmup=split.washout, seed=0)
+    esn.fit(split.X[split.train], split.y[split.train])
+    error = ee.metrics.rmse(split.y[split.test], esn.predict(split.X)[split.test])
+    print(f"MSO5, golden, N = 100, ridge = 1e-12: test RMSE {error:.1e}")
+    ee.plots.spectrum(esn, weights=True, ax=ax, title="", size=200)
+    ax.set_title("Readout weights on MSO5", fontsize=12)
+    ax.xaxis.label.set_size(11)
+    ax.yaxis.label.set_size(11)
+    ax.tick_params(labelsize=10)
+
+
+def why() -> Any:
+    """The README's one picture."""
+    figure = new_figure(8.8, 3.9)
+    left, right = figure.subplots(1, 2, width_ratios=(1.2, 1))
+    tidy(left)
+    tidy(right, frame=True)
+    draw_times(left, measure())
+    draw_spectrum(right)
+    return figure
+
+
+def main() -> None:
+    """Write the figure."""
+    path = HERE / "why.svg"
+    HERE.mkdir(exist_ok=True)
+    # A fixed salt and no date: the same picture is the same file.
+    with mpl.rc_context({"svg.hashsalt": "eigenecho"}):
+        why().savefig(path, facecolor="white", metadata={"Date": None})
+    print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+import eigenecho
+from eigenecho.cli import demo as demonstration
+
+app = typer.Typer(
+    name="eigenecho",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"eigenecho {eigenecho.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version.")
+    ] = False,
+) -> None:
+    """Linear echo state networks in the eigenbasis."""
+
+
+def _writable(out: Path) -> Path:
+    """The folder, made if need be; found out before the work, not after it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise typer.BadParameter(f"cannot write to {out}: {error.strerror or error}") from None
+    return out
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the figures.", callback=_writable)] = Path(
+        "results/demo"
+    ),
+    units: Annotated[int, typer.Option(min=1, help="N, the size of the reservoirs.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is drawn.")] = 0,
+) -> None:
+    """Train Normal, EET and DPG on MSO5 and Mackey-Glass; print a table, write two figures."""
+    console = Console()
+    with _progress(console, demonstration.STAGES) as report:
+        results = demonstration.run(units, seed, report)
+    console.print(demonstration.table(results, units))
+    try:
+        written = demonstration.draw(results, out)
+    except OSError as error:
+        typer.echo(f"eigenecho: cannot write to {out}: {error.strerror or error}", err=True)
+        raise typer.Exit(2) from None
+    console.print("\nWritten:")
+    for path in written:
+        # Soft wrap: a path broken over two lines cannot be copied.
+        console.print(f"  {path}", soft_wrap=True, highlight=False, markup=False)
+
+
+@contextmanager
+def _progress(console: Console, stages: int) -> Iterator[Callable[[str], None]]:
+    """A function that announces each stage: a bar in a terminal, plain lines elsewhere."""
+    if not console.is_terminal:
+        count = iter(range(1, stages + 1))
+        yield lambda stage: console.print(f"[{next(count)}/{stages}] {stage}", markup=False)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("", total=stages)
+        # A stage is announced when it starts, and done when the next one does.
+        started = iter(range(stages))
+        yield lambda stage: bar.update(task, completed=next(started), description=stage)

@@ -1,0 +1,120 @@
+"""Readout rows of whole series, made chunk by chunk and never kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigenecho.errors import overflowed
+from eigenecho.readout import Gram, Triangle
+from eigenecho.reservoir import Reservoir
+from eigenecho.series import shifted
+from eigenecho.types import Array
+
+CHUNK_BYTES = 1 << 24
+
+Block = Sequence[tuple[int, int]]
+"""Rows (start, stop) of each series."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to train on and blocks of rows held out; others are run through and left out."""
+
+    train: Block
+    held_out: tuple[Block, ...] = ()
+
+
+class Rows:
+    """Rows [1, y(t−1), r(t)] with targets y(t), made anew as often as they are asked for.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    inputs, outputs : sequences of arrays (T_i, D_in), (T_i, D_out)
+        In the network's own units. Feedback and y(t−1) are driven by the true outputs.
+    fit_bias, output_to_readout : bool
+        Whether the rows have the first two parts.
+    """
+
+    def __init__(
+        self,
+        reservoir: Reservoir,
+        inputs: Sequence[Array],
+        outputs: Sequence[Array],
+        fit_bias: bool = True,
+        output_to_readout: bool = False,
+    ) -> None:
+        self.reservoir = reservoir
+        self.inputs = inputs
+        self.outputs = outputs
+        self.fit_bias = fit_bias
+        self.output_to_readout = output_to_readout
+        self.last_state = reservoir.zero_state()
+
+    @property
+    def D_out(self) -> int:
+        """The number of targets."""
+        return self.outputs[0].shape[1]
+
+    @property
+    def head(self) -> int:
+        """The number of columns before the states."""
+        return int(self.fit_bias) + self.D_out * self.output_to_readout
+
+    @property
+    def size(self) -> int:
+        """N', the number of columns."""
+        return self.head + self.reservoir.units
+
+    def statistics(
+        self, kind: type[Gram] | type[Triangle], fold: Fold
+    ) -> tuple[Any, list[Triangle]]:
+        """Statistics of the training rows, and of each held-out block, in one run."""
+        total: Any = kind.empty(self.size, self.D_out)
+        held_out = [Triangle.empty(self.size, self.D_out) for _ in fold.held_out]
+        for i, (u, y) in enumerate(zip(self.inputs, self.outputs, strict=True)):
+            stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
+            for first, X in self._chunks(u[:stop], y[:stop]):
+                Y = y[first : first + len(X)]
+                rows = _within(fold.train[i], first, len(X))
+                if rows.stop > rows.start:
+                    total = total.absorb(X[rows], Y[rows])
+                for j, block in enumerate(fold.held_out):
+                    rows = _within(block[i], first, len(X))
+                    if rows.stop > rows.start:
+                        held_out[j] = held_out[j].absorb(X[rows], Y[rows])
+        return total, held_out
+
+    def _chunks(self, u: Array, y: Array) -> Iterator[tuple[int, Array]]:
+        """Pieces of the rows with the number of their first; the array is used again."""
+        reservoir, head = self.reservoir, self.head
+        needs_previous = reservoir.W_fb is not None or self.output_to_readout
+        previous = shifted(y) if needs_previous else None
+        drive = reservoir.drive(u, previous)
+        rows = max(1, min(len(u), max(64, CHUNK_BYTES // (8 * self.size))))
+        states = np.empty((rows, reservoir.units), reservoir.dtype)
+        X = np.empty((rows, self.size))
+        X[:, : int(self.fit_bias)] = 1.0
+        state = reservoir.zero_state()
+        for start in range(0, len(u), rows):
+            n = min(rows, len(u) - start)
+            reservoir.scan(drive[start : start + n], state, states[:n])
+            if not np.all(np.isfinite(state)):
+                bad = int(np.argmin(np.isfinite(states[:n]).all(axis=1)))
+                raise overflowed("states", reservoir.spectrum.radius, start + bad)
+            X[:n, head:] = states[:n]
+            if self.output_to_readout:
+                assert previous is not None
+                X[:n, int(self.fit_bias) : head] = previous[start : start + n]
+            yield start, X[:n]
+        self.last_state = state
+
+
+def _within(block: tuple[int, int], first: int, count: int) -> slice:
+    """The part of a block that lies in ``count`` rows from row ``first`` on."""
+    start, stop = (min(max(edge - first, 0), count) for edge in block)
+    return slice(start, stop)

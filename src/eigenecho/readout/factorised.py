@@ -1,0 +1,134 @@
+"""One factorisation of the states that answers for every ridge and every input scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh, svd
+
+from eigenecho.readout.gram import Gram
+from eigenecho.readout.penalty import Penalty
+from eigenecho.readout.triangle import Triangle
+from eigenecho.types import Array
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Factorised:
+    """Ridge solutions at O(N) for each ridge α and state scale s.
+
+    Rows split into a few head columns H (the bias, y(t−1)) and states R. Scaling the inputs
+    scales R by s; with v = s w that is a penalty β = α / s² on v. In the coordinates L v, with
+    R L⁻¹ = U diag(S) Vᵀ, the best v for given head weights h leaves of a target z
+
+        z (I − U f Uᵀ) z,   f = S² / (S² + β)
+
+    so h solves a small system, and L v = V diag(S / (S² + β)) Uᵀ(Y − H h). Everything is written
+    with 1 − f = β / (S² + β), which does not cancel when a head column is nearly a state.
+
+    A free bias takes over all it can of the states before they are factorised, whatever α and s:
+    so the answer stays unique where α = 0 and the bias is a sum of states.
+
+    Attributes
+    ----------
+    S, V : arrays (N,), (N, N)
+        Singular values and right vectors of the states.
+    UtH, UtY : arrays (N, k), (N, D_out)
+        Head and targets along the states.
+    HtH, HtY : arrays (k, k), (k, D_out)
+        Products of what is left of them across the states.
+    lean : array (k, N)
+        States are H lean + those that were factorised; rows of zeros but for a free bias.
+    head_penalty : array (k,)
+        1 where the ridge acts on a head column, 0 where it does not.
+    cutoff : float
+        S² + β up to which a direction is noise.
+    """
+
+    penalty: Penalty
+    S: Array
+    V: Array
+    UtH: Array
+    UtY: Array
+    HtH: Array
+    HtY: Array
+    lean: Array
+    head_penalty: Array
+    cutoff: float
+
+    def weights(self, ridge: float, scale: float = 1.0) -> Array:
+        """Readout weights (N', D_out) for states times ``scale``, to be used on unscaled states.
+
+        Minimum-norm where the ridge leaves them open.
+        """
+        h, v = self._coordinates(np.array([ridge]), np.array([scale]))
+        w = self.penalty.unroot(self.V @ v[:, 0])
+        return np.concatenate([h[:, 0] - self.lean @ w, w])
+
+    def squared_errors(
+        self, held_out: Triangle, ridges: Sequence[float], scales: Sequence[float] = (1.0,)
+    ) -> Array:
+        """True squared residuals on held-out rows, (scales, ridges, D_out)."""
+        k, D = self.HtY.shape
+        h, v = self._coordinates(np.tile(ridges, len(scales)), np.repeat(scales, len(ridges)))
+        states = held_out.R[:, k:] - held_out.R[:, :k] @ self.lean
+        rows = self.penalty.unroot_right(states) @ self.V
+        left = held_out.Z[:, None] - np.tensordot(held_out.R[:, :k], h, 1)
+        left = left - np.tensordot(rows, v, 1)
+        return np.sum(left**2, axis=0).reshape(len(scales), len(ridges), D) + held_out.rest
+
+    def _coordinates(self, ridges: Array, scales: Array) -> tuple[Array, Array]:
+        """Head weights h (k, C, D_out) and Vᵀ L v (N, C, D_out) for C pairs (α, s)."""
+        S = self.S[:, None]
+        beta = ridges / scales**2
+        denominator = S**2 + beta
+        kept = denominator > self.cutoff
+        gain = np.divide(S, denominator, out=np.zeros_like(denominator), where=kept)
+        left = np.divide(beta, denominator, out=np.ones_like(denominator), where=kept)
+        A = self.HtH + np.einsum("nc,ni,nj->cij", left, self.UtH, self.UtH)
+        A = A + ridges[:, None, None] * np.diag(self.head_penalty)
+        c = self.HtY + np.einsum("nc,ni,nd->cid", left, self.UtH, self.UtY)
+        h = (np.linalg.pinv(A, hermitian=True) @ c).transpose(1, 0, 2)
+        across = self.UtY[:, None] - np.tensordot(self.UtH, h, 1)
+        return h, gain[:, :, None] * across
+
+
+def factorise(statistics: Gram | Triangle, penalty: Penalty, head: int | None = None) -> Factorised:
+    """Factorise once for many ridges, and for many scales of all columns past the first ``head``.
+
+    By default the head is the unpenalised bias, where there is one.
+    """
+    k = penalty.free if head is None else head
+    head_penalty = np.ones(k)
+    head_penalty[: penalty.free] = 0.0
+    lean = np.zeros((k, penalty.size - k))
+    free = slice(penalty.free if statistics.rows else 0)
+    if isinstance(statistics, Gram):
+        G, c = statistics.XtX, statistics.XtY
+        lean[free] = G[free, k:] / G[0, 0]
+        cross, target = G[:k, k:] - G[:k, :k] @ lean, c[k:] - lean.T @ c[:k]
+        cross[free] = 0.0
+        inner = penalty.unroot_right(G[k:, k:] - lean.T @ G[:k, k:])
+        inner = penalty.unroot_right(inner.T)
+        s2, V = eigh((inner + inner.T) / 2, check_finite=False)
+        s2 = np.maximum(s2, 0.0)
+        cutoff = 10 * EPS * max(len(s2), 1) * s2.max(initial=0.0)
+        S = np.sqrt(s2)
+        inverse = np.divide(1.0, S, out=np.zeros_like(S), where=s2 > cutoff)[:, None]
+        UtH = inverse * (V.T @ penalty.unroot_right(cross).T)
+        UtY = inverse * (V.T @ penalty.unroot_right(target.T).T)
+        HtH, HtY = G[:k, :k] - UtH.T @ UtH, c[:k] - UtH.T @ UtY
+        return Factorised(penalty, S, V, UtH, UtY, HtH, HtY, lean, head_penalty, cutoff)
+    R, Z = statistics.R, statistics.Z
+    # The first row of a triangle is the bias's alone.
+    states = R[:, k:].copy()
+    lean[free] = states[free] / R[0, 0]
+    states[free] = 0.0
+    U, S, Vt = svd(penalty.unroot_right(states), full_matrices=False, check_finite=False)
+    cutoff = (EPS * max(statistics.rows, len(R)) * S.max(initial=0.0)) ** 2
+    UtH, UtY = U.T @ R[:, :k], U.T @ Z
+    H, Y = R[:, :k] - U @ UtH, Z - U @ UtY
+    return Factorised(penalty, S, Vt.T, UtH, UtY, H.T @ H, H.T @ Y, lean, head_penalty, cutoff)

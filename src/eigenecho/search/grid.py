@@ -1,0 +1,101 @@
+"""Parameter grids in scikit-learn's form, and what in them one factorisation answers for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from eigenecho.errors import bad_argument, unknown_name
+
+Params = dict[str, Any]
+
+
+def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> list[Params]:
+    """All combinations, the last name varying fastest; several grids one after another."""
+    grids = [grid] if isinstance(grid, Mapping) else list(grid)
+    combinations: list[Params] = []
+    for one in grids:
+        for name, values in one.items():
+            if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
+                raise bad_argument(f"grid[{name!r}]", values, "a list of values to try")
+        combinations += [
+            dict(zip(one, values, strict=True)) for values in itertools.product(*one.values())
+        ]
+    if not combinations:
+        raise bad_argument("grid", grid, "at least one combination of parameters")
+    return combinations
+
+
+def check_names(combinations: Sequence[Params], known: Sequence[str]) -> None:
+    """Every name in the grid is a parameter of the estimator."""
+    for combination in combinations:
+        for name in combination:
+            if name not in known:
+                raise unknown_name("grid", name, known)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Combinations that share one reservoir: all its ridges and input scalings at once.
+
+    ``members[i]`` is the number of a combination; it stands at ``places[i]`` in the table of
+    (scaling, ridge).
+    """
+
+    params: Params
+    scalings: tuple[float, ...]
+    ridges: tuple[float, ...]
+    members: tuple[int, ...]
+    places: tuple[tuple[int, int], ...]
+
+    def with_seed(self, seed: Any) -> Group:
+        """The same combinations with another seed, unless the grid itself lists seeds."""
+        return replace(self, params=self.params | {"seed": seed})
+
+
+def group(base: Params, combinations: Sequence[Params]) -> list[Group]:
+    """Collapse what differs only in ``ridge`` and, without feedback, in ``input_scaling``.
+
+    States are linear in the input, so that a scaling of all inputs is one of the states.
+    Groups come in the order of their first member, whatever is done with them.
+    """
+    gathered: dict[Any, list[tuple[int, float, float]]] = {}
+    shared: dict[Any, Params] = {}
+    for number, combination in enumerate(combinations):
+        params = base | combination
+        scaling = params["input_scaling"]
+        scale = 1.0
+        if isinstance(scaling, Real) and scaling != 0 and not params["feedback"]:
+            scale, params = float(scaling), params | {"input_scaling": 1.0}
+        ridge = params.pop("ridge")
+        if not isinstance(ridge, Real):
+            raise bad_argument(
+                "ridge", ridge, "one number for each combination", "List the ridges in the grid."
+            )
+        key = tuple((name, _key(value)) for name, value in sorted(params.items()))
+        gathered.setdefault(key, []).append((number, scale, float(ridge)))
+        shared.setdefault(key, params)
+    groups = []
+    for key, members in gathered.items():
+        scalings = tuple(dict.fromkeys(scale for _, scale, _ in members))
+        ridges = tuple(dict.fromkeys(ridge for _, _, ridge in members))
+        places = tuple((scalings.index(s), ridges.index(a)) for _, s, a in members)
+        groups.append(Group(shared[key], scalings, ridges, tuple(m[0] for m in members), places))
+    return groups
+
+
+def _key(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.tobytes())
+    if isinstance(value, list):
+        return tuple(value)
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value

@@ -1,0 +1,81 @@
+"""What a search found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigenecho.search.grid import Params
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SearchResult:
+    """Scores of all combinations, and the best of them.
+
+    Attributes
+    ----------
+    params : list of dict
+        The combinations, in the order of the grid.
+    seeds : list
+        The seeds that each was tried with.
+    errors : array (combinations, seeds, blocks)
+        RMSE on each validation block.
+    best_index : int
+        The combination with the lowest ``scores``.
+    best_estimator : LinearESN or None
+        Fitted on all data with the best combination and the first seed, unless refit was off.
+    test_errors : array (combinations, seeds) or None
+        RMSE on the test rows, where there were any.
+    """
+
+    params: list[Params]
+    seeds: list[Any]
+    errors: Array
+    best_index: int
+    best_estimator: Any = None
+    test_errors: Array | None = None
+
+    @property
+    def scores(self) -> Array:
+        """Mean validation RMSE over seeds and blocks, one for each combination."""
+        return self.errors.mean(axis=(1, 2))
+
+    @property
+    def best_params(self) -> Params:
+        """The combination with the lowest score."""
+        return self.params[self.best_index]
+
+    @property
+    def best_score(self) -> float:
+        """Its mean validation RMSE."""
+        return float(self.scores[self.best_index])
+
+    @property
+    def best_per_seed(self) -> list[int]:
+        """For each seed, the combination that is best for it alone."""
+        return [int(i) for i in np.argmin(self.errors.mean(axis=2), axis=0)]
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """One row a combination, best first: rank, score, spread over seeds, parameters."""
+        order = np.argsort(self.scores, kind="stable")
+        spread = self.errors.mean(axis=2).std(axis=1)
+        return [
+            {
+                "rank": rank + 1,
+                "score": float(self.scores[i]),
+                "spread": float(spread[i]),
+                **self.params[i],
+            }
+            for rank, i in enumerate(order)
+        ]
+
+    def __repr__(self) -> str:
+        combinations, seeds, blocks = self.errors.shape
+        return (
+            f"SearchResult({combinations} combinations × {seeds} seeds × {blocks} blocks, "
+            f"best RMSE {self.best_score:.3g} with {self.best_params})"
+        )

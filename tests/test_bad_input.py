@@ -1,0 +1,687 @@
+"""Bad input: every error names the argument, what it got and what to do; a failed fit undoes
+itself.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from eigenecho import DiagonalReservoir, LinearESN, Spectrum, spectra, tasks
+from eigenecho.errors import UnstableError, UnstableWarning
+
+T = 60
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(T, 2))
+Y = X[:, 0]
+BASES = ["eigen", "neuron"]
+BOTH = [LinearESN, DiagonalReservoir]
+
+
+def network(**options):
+    return LinearESN(10, seed=0, **options)
+
+
+def spoiled(array, value, row=5):
+    array = np.array(array, dtype=float)
+    array[row, ...] = value
+    return array
+
+
+@pytest.fixture(scope="module")
+def open_model():
+    """Predicts its own two inputs."""
+    return network().fit(X[:-1], X[1:])
+
+
+@pytest.fixture(scope="module")
+def closed_model():
+    """Its own 1-D output comes back."""
+    return network(feedback=True, output_to_readout=True, ridge=1.0).fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def model_with_known_inputs():
+    return network().fit(X[:-1], X[1:, 0])
+
+
+# NaN and Inf ----------------------------------------------------------------------------------
+
+NOT_FINITE = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+
+
+@NOT_FINITE
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize(
+    "hold", [lambda x: x, lambda x: np.stack([X, x]), lambda x: [X, x]], ids=["one", "3-D", "list"]
+)
+def test_x_in_fit(value, kind, hold):
+    data = hold(spoiled(X, value))
+    target = [Y, Y] if isinstance(data, list) else np.stack([Y, Y]) if data.ndim == 3 else Y
+    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+        kind(10, seed=0).fit(data, target)
+
+
+@NOT_FINITE
+@pytest.mark.parametrize("target", [X, Y], ids=["2-D", "1-D"])
+def test_y_in_fit(value, target):
+    with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)"):
+        network().fit(X, spoiled(target, value))
+    with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)"):
+        network().fit([X, X], [target, spoiled(target, value)])
+    with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)"):
+        network(feedback=True).fit(None, spoiled(target, value))
+
+
+@NOT_FINITE
+def test_x_afterwards(value, open_model):
+    bad = spoiled(X, value)
+    reservoir = DiagonalReservoir(10, seed=0).fit(X)
+    for method in (open_model.predict, open_model.transform, open_model.states,
+                   reservoir.transform, lambda x: open_model.score(x, X)):  # fmt: skip
+        for data in (bad, [X, bad]):
+            with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+                method(data)
+
+
+@NOT_FINITE
+def test_y_in_score(value, open_model):
+    with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)"):
+        open_model.score(X, spoiled(X, value))
+
+
+@NOT_FINITE
+def test_y_previous(value, closed_model):
+    with pytest.raises(ValueError, match=r"y_previous='<NaN or Inf>'.*finite.*Fill or drop"):
+        closed_model.predict(X, y_previous=spoiled(Y, value))
+
+
+@NOT_FINITE
+@pytest.mark.parametrize("part", ["r", "y"])
+def test_initial_state(value, part, closed_model):
+    state = closed_model.final_state_
+    bad = state._replace(**{part: spoiled(getattr(state, part), value, 0)})
+    with pytest.raises(ValueError, match=r"initial_state='<NaN or Inf>'.*expected finite numbers"):
+        closed_model.predict(X, initial_state=bad)
+    with pytest.raises(ValueError, match=r"state='<NaN or Inf>'.*expected finite numbers"):
+        closed_model.stream(bad)
+
+
+@NOT_FINITE
+def test_context(value, open_model):
+    with pytest.raises(ValueError, match=r"context='<NaN or Inf>'.*finite.*Fill or drop"):
+        open_model.forecast(3, context=spoiled(X, value))
+
+
+@NOT_FINITE
+def test_context_of_a_generator(value):
+    generator = network(feedback=True, ridge=1.0).fit(None, Y)
+    with pytest.raises(ValueError, match=r"context='<NaN or Inf>'.*finite.*Fill or drop"):
+        generator.forecast(3, context=spoiled(Y, value))
+
+
+@NOT_FINITE
+def test_inputs(value, model_with_known_inputs):
+    with pytest.raises(ValueError, match=r"inputs='<NaN or Inf>'.*finite.*Fill or drop"):
+        model_with_known_inputs.forecast(3, inputs=spoiled(np.ones((3, 1)), value, 1))
+
+
+@NOT_FINITE
+def test_stream(value, closed_model):
+    stream = closed_model.stream()
+    stream.step(X[0])
+    before = stream.state
+    with pytest.raises(ValueError, match=r"u=.*finite numbers.*has not moved"):
+        stream.step([0.0, value])
+    with pytest.raises(ValueError, match=r"y_previous=.*finite numbers.*has not moved"):
+        stream.step(X[1], y_previous=value)
+    np.testing.assert_array_equal(stream.state.r, before.r)
+
+
+@NOT_FINITE
+@pytest.mark.parametrize("basis", BASES)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_w(value, basis, form):
+    W = np.diag([0.5, 0.2, 0.1])
+    W[1, 2] = value
+    with pytest.raises(ValueError, match=r"spectrum='<NaN or Inf>'.*finite numbers.*Clean"):
+        network(spectrum=form(W), basis=basis).fit(X, Y)
+
+
+@NOT_FINITE
+def test_spectrum(value):
+    for make in (
+        lambda: Spectrum([0.1, value]),
+        lambda: Spectrum([0.1], [complex(0.1, value)]),
+        lambda: Spectrum.from_values([0.1, value]),
+        lambda: network(spectrum=[0.1, value]).fit(X, Y),
+    ):
+        with pytest.raises(ValueError, match="expected a list of finite numbers"):
+            make()
+
+
+@NOT_FINITE
+@pytest.mark.parametrize("name", ["sr", "lr", "ridge", "input_scaling", "fb_scaling"])
+def test_parameters(value, name):
+    with pytest.raises(ValueError, match=rf"^{name}=.*(nan|inf).* will not do"):
+        network(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, from the cast
+def test_too_large_for_float32():
+    with pytest.raises(ValueError, match=r"too large for dtype\('float32'\)"):
+        network(dtype="float32").fit(1e300 * X, Y)
+
+
+# Lengths and shapes ---------------------------------------------------------------------------
+
+
+def test_lengths_of_x_and_y():
+    with pytest.raises(ValueError, match=r"X has 60 rows and y has 57.*same row of X"):
+        network().fit(X, Y[:-3])
+    with pytest.raises(ValueError, match=r"of series 1: X has 60 rows and y has 57"):
+        network().fit([X, X], [Y, Y[:-3]])
+    with pytest.raises(ValueError, match="X has 60 rows, y 57"):
+        network().fit(X, Y).score(X, Y[:-3])
+
+
+def test_numbers_of_series():
+    with pytest.raises(ValueError, match=r"y='<1 series>'.*expected 2 series"):
+        network().fit([X, X], [Y])
+    with pytest.raises(ValueError, match=r"y='<shape \(120,\)>'.*several series, as X has"):
+        network().fit([X, X], np.concatenate([Y, Y]))
+
+
+def test_lengths_of_y_previous(closed_model, open_model):
+    with pytest.raises(ValueError, match=r"y_previous='<lengths \[59\]>'.*X, \[60\]"):
+        closed_model.predict(X, y_previous=Y[1:])
+    with pytest.raises(ValueError, match=r"y_previous='<shape \(60, 2\)>'.*1 columns"):
+        closed_model.predict(X, y_previous=X)
+    with pytest.raises(ValueError, match=r"y_previous=.*neither feedback nor output_to_readout"):
+        open_model.predict(X, y_previous=X)
+
+
+def test_shapes_of_initial_state(closed_model):
+    state = closed_model.final_state_
+    with pytest.raises(ValueError, match=r"initial_state='<shapes \(3,\), \(1,\)>'.*\(10,\)"):
+        closed_model.predict(X, initial_state=(state.r[:3], state.y))
+    with pytest.raises(ValueError, match=r"initial_state=3 .*a pair \(r, y\)"):
+        closed_model.predict(X, initial_state=3)
+    with pytest.raises(ValueError, match=r"initial_state=.*one for each of 3 series"):
+        closed_model.predict([X, X, X], initial_state=[state, state])
+
+
+def test_feature_count(open_model):
+    reservoir = DiagonalReservoir(10, seed=0).fit(X)
+    for method in (open_model.predict, open_model.transform, reservoir.transform):
+        for wrong in (X[:, :1], np.ones((5, 3)), [X, X[:, :1]]):
+            with pytest.raises(ValueError, match=r"has [13] features, but .* expecting 2"):
+                method(wrong)
+    with pytest.raises(ValueError, match=r"has 1 features, but LinearESN is expecting 2"):
+        network().fit([X, X[:, :1]], [Y, Y])
+    with pytest.raises(ValueError, match=r"u='<shape \(3,\)>'.*one row of 2 numbers"):
+        open_model.stream().step([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=r"X=None will not do: expected a series with 2 features"):
+        open_model.predict(None)
+
+
+def test_columns_of_y():
+    with pytest.raises(ValueError, match=r"y has series with different numbers of columns"):
+        network().fit([X, X], [X, X[:, :1]])
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_one_dimensional_x_says_how_to_reshape(kind):
+    with pytest.raises(ValueError, match=r"(?s)Reshape your data.*reshape\(-1, 1\).*\(1, -1\)"):
+        kind(10).fit(Y, Y)
+    with pytest.raises(ValueError, match=r"(?s)Reshape your data.*reshape\(-1, 1\).*\(1, -1\)"):
+        kind(10).fit(X, Y).transform(Y)
+
+
+def test_one_dimensional_rows_elsewhere(open_model, model_with_known_inputs):
+    with pytest.raises(ValueError, match=r"context=.*context\.reshape\(-1, 1\)"):
+        open_model.forecast(3, context=Y)
+    with pytest.raises(ValueError, match=r"inputs=.*inputs\.reshape\(-1, 1\)"):
+        model_with_known_inputs.forecast(3, inputs=np.ones(3))
+    with pytest.raises(ValueError, match=r"X='<shape \(60,\)>'.*X\.reshape\(-1, 1\)"):
+        open_model.model_.predict(Y)
+
+
+def test_no_rows(open_model):
+    for call in (lambda: network().fit(X[:0], Y[:0]), lambda: open_model.predict(X[:0])):
+        with pytest.raises(ValueError, match=r"0 sample\(s\).*minimum of 1 is required"):
+            call()
+    with pytest.raises(ValueError, match=r"context='<0 rows>'.*at least one row"):
+        open_model.forecast(3, context=X[:0])
+
+
+def test_missing_x_or_y():
+    with pytest.raises(ValueError, match=r"target y is None.*fit\(X\[:-1\], X\[1:\]\)"):
+        network().fit(X)
+    with pytest.raises(ValueError, match=r"X=None .*an input series.*feedback=True"):
+        network().fit(None, Y)
+
+
+def test_other_kinds_of_data():
+    with pytest.raises(TypeError, match=r"(?i)sparse.*toarray"):
+        network().fit(sparse.csr_matrix(X), Y)
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        network().fit(1j * X, Y)
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        network().fit([["a"], ["b"]], [1.0, 2.0])
+
+
+def test_out():
+    estimator = DiagonalReservoir(10, seed=0).fit(X)
+    frozen = np.empty((T, 10))
+    frozen.setflags(write=False)
+    wrong = [
+        np.empty((T, 9)),
+        np.empty((T, 10), np.float32),
+        np.empty((T, 10), order="F"),
+        [[0.0] * 10] * T,
+        frozen,
+    ]
+    for out in wrong:
+        with pytest.raises(ValueError, match=r"out=.*C-contiguous float64 .*shape \(60, 10\)"):
+            estimator.transform(X, out=out)
+    with pytest.raises(ValueError, match=r"out=.*for a single series"):
+        estimator.transform([X, X], out=np.empty((T, 10)))
+
+
+# Parameters -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("warmup", [T, T + 5])
+def test_warmup_not_shorter_than_the_series(warmup):
+    with pytest.raises(ValueError, match=rf"warmup={warmup} .*than the 60 rows.*Lower warmup"):
+        network(warmup=warmup).fit(X, Y)
+
+
+def test_warmup_not_shorter_than_every_series():
+    with pytest.raises(ValueError, match=r"warmup=20 .*the 20 rows of series 1.*drop the short"):
+        network(warmup=20).fit([X, X[:20]], [Y, Y[:20]])
+    esn = network(warmup=20).fit([X, X[:21]], [Y, Y[:21]])
+    with pytest.raises(ValueError, match=r"warmup=20 .*fewer steps than 20 rows"):
+        esn.score(X[:20], Y[:20])
+
+
+@pytest.mark.parametrize("warmup", [-1, 2.5, True, "3", None])
+def test_warmup_of_another_kind(warmup):
+    with pytest.raises(ValueError, match=r"warmup=.*an int ≥ 0"):
+        network(warmup=warmup).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "ridge", [-1e-9, np.nan, np.inf, [], [1.0, -1.0], [1.0, np.nan], [[1.0]], "1e-3", None, 1j]
+)
+def test_ridge(ridge):
+    with pytest.raises(ValueError, match=r"ridge=.*a finite number ≥ 0, or a list of them"):
+        network(ridge=ridge).fit(X, Y)
+
+
+def test_ridges_for_too_short_a_series():
+    with pytest.raises(ValueError, match=r"ridge=\(1.0, 2.0\).*one value.*too short to hold out"):
+        network(ridge=[1.0, 2.0]).fit(X[:1], Y[:1])
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("lr", [0, 0.0, -0.1, 1.0000001, 2, np.nan, "a", None, [0.5]])
+def test_lr(kind, lr):
+    with pytest.raises(ValueError, match=r"lr=.*a leaking rate in \]0, 1\]"):
+        kind(10, lr=lr).fit(X, Y)
+
+
+def test_lr_of_a_spectrum():
+    with pytest.raises(ValueError, match=r"lr=1.5 .*\]0, 1\]"):
+        Spectrum([0.5]).leak(1.5)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("units", [0, -3, 2.5, "a", None, True], r"an int ≥ 1"),
+        ("sr", [-0.1, "a", None, [0.5]], r"a finite spectral radius ≥ 0"),
+        ("input_connectivity", [0, -0.1, 1.1, np.nan, "a", None], r"a probability in \]0, 1\]"),
+        ("rc_connectivity", [0, -0.1, 1.1, np.nan, "a", None], r"a probability in \]0, 1\]"),
+        ("input_scaling", ["a", None, [1, 2, 3], [[1, 2]]], r"a number, or one for each"),
+        ("seed", [-1, 1.5, "a", True, np.random.RandomState(0)], r"int, a numpy Generator or None"),
+    ],
+)
+def test_parameters_of_both(kind, name, values, expected):
+    for value in values:
+        with pytest.raises(ValueError, match=f"^{name}=.* will not do: expected.*{expected}"):
+            kind(**{"units": 10, name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("value", ["a", None, [1.0, 2.0]])
+def test_fb_scaling(value):
+    with pytest.raises(ValueError, match=r"fb_scaling=.*a finite number"):
+        network(feedback=True, fb_scaling=value).fit(X, Y)
+
+
+@pytest.mark.parametrize("horizon", [0, -1, 2.5, True, "3", None, np.nan])
+def test_horizon(horizon, open_model):
+    with pytest.raises(ValueError, match=r"horizon=.*an int ≥ 1"):
+        open_model.forecast(horizon)
+
+
+@pytest.mark.parametrize(
+    ("name", "typo", "known", "meant"),
+    [
+        ("spectrum", "goldn", "golden, .*matrix, .*uniform", "golden"),
+        ("spectrum", "matrx", "golden", "matrix"),
+        ("basis", "neurons", "eigen, neuron", "neuron"),
+        ("penalty", "identiy", "identity, neuron", "identity"),
+        ("solver", "QR", "auto, gram, qr", None),
+        ("solver", "grram", "auto, gram, qr", "gram"),
+        ("dtype", "float16", "float32, float64", r"float\d\d"),
+    ],
+)
+def test_unknown_names(name, typo, known, meant):
+    suggestion = rf" Did you mean '{meant}'\?" if meant else ""
+    with pytest.raises(ValueError, match=f"{name}='{typo}' is not known. Known: .*{known}"
+                       rf".*\.{suggestion}$"):  # fmt: skip
+        network(**{name: typo}).fit(X, Y)
+
+
+@pytest.mark.parametrize(("name", "typo"), [("spectrum", "goldn"), ("dtype", "float16")])
+def test_unknown_names_of_a_transformer(name, typo):
+    with pytest.raises(ValueError, match=f"{name}='{typo}' is not known.*Did you mean"):
+        DiagonalReservoir(10, **{name: typo}).fit(X)
+
+
+def test_unknown_basis_of_states(open_model):
+    with pytest.raises(ValueError, match=r"basis='neuro' is not known.*Did you mean 'neuron'"):
+        open_model.states(X, basis="neuro")
+    with pytest.raises(ValueError, match="basis='neuro' will not do: expected 'neuron' or 'work'"):
+        open_model.matrices("neuro")
+
+
+@pytest.mark.parametrize("spectrum", [None, 3, 0.5])
+def test_spectrum_of_another_kind(spectrum):
+    with pytest.raises(ValueError, match=f"spectrum={spectrum} .*a name, a Spectrum, eigenvalues"):
+        network(spectrum=spectrum).fit(X, Y)
+
+
+def test_callable_that_returns_something_else():
+    with pytest.raises(ValueError, match=r"spectrum=.*a callable that returns a Spectrum"):
+        network(spectrum=lambda n, sr, seed: np.ones(n)).fit(X, Y)
+
+
+def test_the_neuron_basis_may_be_unknown():
+    esn = network(penalty="identity").fit(X, Y)
+    for call in (lambda: esn.states(X), esn.matrices):
+        with pytest.raises(ValueError, match=r"neuron basis is unknown.*penalty='neuron'"):
+            call()
+
+
+# Eigenvalues and matrices ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("values", [[0.5, 0.3 + 0.2j], [0.3 + 0.2j, 0.3 - 0.21j]])
+def test_values_not_closed_under_conjugation(values):
+    with pytest.raises(ValueError, match=r"closed under conjugation.*Spectrum\(real, pairs\)"):
+        Spectrum.from_values(values)
+    with pytest.raises(ValueError, match=r"closed under conjugation.*Spectrum\(real, pairs\)"):
+        spectra.from_values(values)
+    for kind in BOTH:
+        with pytest.raises(ValueError, match=r"^spectrum: .*closed under conjugation"):
+            kind(spectrum=values).fit(X, Y)
+
+
+@pytest.mark.parametrize("pairs", [[0.2 - 0.3j], [0.2], [0.1 + 0.1j, 0.1 - 0.1j]])
+def test_pairs_that_are_none(pairs):
+    with pytest.raises(ValueError, match=r"pairs=.*positive imaginary part.*from_values"):
+        Spectrum([0.1], pairs)
+
+
+def test_complex_values_as_real_ones():
+    with pytest.raises(ValueError, match=r"real=.*real numbers.*pairs="):
+        Spectrum([0.1 + 0.2j])
+
+
+def test_no_eigenvalues():
+    with pytest.raises(ValueError, match="at least one eigenvalue"):
+        Spectrum([])
+
+
+@pytest.mark.parametrize("basis", BASES)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_w_not_square(basis, form):
+    with pytest.raises(ValueError, match=r"spectrum='<shape \(4, 6\)>'.*square matrix \(N, N\)"):
+        network(spectrum=form(np.ones((4, 6))), basis=basis).fit(X, Y)
+
+
+@pytest.mark.parametrize("basis", BASES)
+def test_w_of_other_kinds(basis):
+    with pytest.raises(ValueError, match=r"spectrum='<shape \(1, 6, 6\)>'.*square"):
+        network(spectrum=np.ones((1, 6, 6)), basis=basis).fit(X, Y)
+    with pytest.raises(ValueError, match=r"spectrum='<shape \(0, 0\)>'.*N ≥ 1"):
+        network(spectrum=np.ones((0, 0)), basis=basis).fit(X, Y)
+    with pytest.raises(ValueError, match=r"spectrum='<dtype complex128>'.*real numbers"):
+        network(spectrum=1j * np.eye(3), basis=basis).fit(X, Y)
+
+
+# Growth ---------------------------------------------------------------------------------------
+
+UNSTABLE = [
+    Spectrum([1.5, 0.2]),
+    Spectrum([0.1], [1.2 + 0.9j]),
+    np.array([[1.5, 0.1], [0.0, 0.3]]),
+    sparse.csr_matrix(np.diag([1.5] + 9 * [0.1])),
+]
+LONG = np.ones((2500, 1)) + 0.1 * RNG.normal(size=(2500, 1))
+LAST_FINITE = 1600
+"""1.5^1600 is finite, its square is not, 1.5^2500 is not."""
+
+
+def quiet(call):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableWarning)
+        return call()
+
+
+@pytest.mark.parametrize("basis", BASES)
+@pytest.mark.parametrize("solver", ["qr", "gram"])
+@pytest.mark.parametrize("spectrum", UNSTABLE, ids=["real", "pair", "dense", "sparse"])
+def test_overflow_in_fit(basis, solver, spectrum):
+    esn = LinearESN(spectrum=spectrum, basis=basis, solver=solver, seed=0)
+    with pytest.raises(UnstableError, match=r"states overflowed at step 1[67]\d\d .*radius 1\.5\).*"
+                       "Lower sr or lr.*shorter series"):  # fmt: skip
+        quiet(lambda: esn.fit(LONG, LONG))
+    with pytest.raises(UnstableError, match=r"squares of the states overflowed .*radius 1\.5\)"):
+        quiet(lambda: esn.fit(LONG[:LAST_FINITE], LONG[:LAST_FINITE]))
+    with pytest.raises(NotFittedError):
+        esn.predict(LONG)
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram"])
+def test_overflow_from_the_data(solver):
+    data = LONG[:300].copy()
+    data[100] = 1e200
+    with pytest.raises(UnstableError, match=r"squares of the states overflowed.*scale the data"):
+        network(solver=solver).fit(data, LONG[:300])
+
+
+@pytest.mark.parametrize("basis", BASES)
+@pytest.mark.parametrize("spectrum", UNSTABLE, ids=["real", "pair", "dense", "sparse"])
+def test_overflow_afterwards(basis, spectrum):
+    esn = LinearESN(spectrum=spectrum, basis=basis, ridge=1e-3, seed=0).fit(LONG[:9], LONG[1:10])
+    for call, what in (
+        (lambda: esn.predict(LONG), r"output overflowed at step 1[67]\d\d"),
+        (lambda: esn.transform(LONG), "states overflowed"),
+        (lambda: esn.states(LONG), "states overflowed"),
+        (lambda: esn.forecast(3, context=LONG), "states overflowed"),
+        (lambda: esn.predict([LONG[:5], LONG]), "output overflowed"),
+    ):
+        with pytest.raises(UnstableError, match=what):
+            call()
+
+
+def test_overflow_of_a_transformer():
+    reservoir = DiagonalReservoir(10, sr=1.5, seed=0).fit(LONG[:9])
+    with pytest.raises(UnstableError, match=r"states overflowed at step 1[67]\d\d .*radius 1\.5\)"):
+        reservoir.transform(LONG)
+    assert np.all(np.isfinite(reservoir.transform(LONG[:LAST_FINITE])))
+
+
+def test_overflow_on_several_threads():
+    reservoir = DiagonalReservoir(500, sr=1.5, seed=0).fit(LONG[:9])  # 1.25 M states
+    with pytest.raises(UnstableError, match=r"states overflowed at step 1[67]\d\d"):
+        reservoir.transform(LONG)
+
+
+def test_overflow_of_a_stream():
+    stream = LinearESN(spectrum=UNSTABLE[0], seed=0).fit(LONG[:9], LONG[:9]).stream()
+    with pytest.raises(UnstableError, match="output overflowed"):
+        deque(map(stream.step, LONG), maxlen=0)
+    assert np.all(np.isfinite(stream.state.r))
+
+
+def test_overflow_of_closed_loops_says_so():
+    waves = tasks.mso(3, steps=401)
+    esn = LinearESN(20, feedback=True, seed=0).fit(waves[:-1], waves[1:])
+    assert esn.effective_radius_ < 1
+    with pytest.raises(UnstableError, match=r"output overflowed at step .*own output.*larger ridge"
+                       r".*fb_scaling.*y_previous="):  # fmt: skip
+        esn.predict(waves)
+    assert np.all(np.isfinite(esn.predict(waves[:-1], y_previous=waves[:-1])))
+    growing = 1.3 ** np.arange(40.0).reshape(-1, 1)
+    oscillator = network().fit(growing[:-1], growing[1:])
+    with pytest.raises(UnstableError, match=r"output overflowed at step 2\d\d\d .*own output"):
+        oscillator.forecast(3000)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_growth_is_warned_of(kind):
+    with pytest.warns(UnstableWarning, match=r"radius is 1\.5 > 1: .*10\^18 over 100 .*Lower sr"):
+        kind(10, sr=1.5, seed=0).fit(LONG[:100], LONG[:100])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kind(10, sr=1.0, seed=0).fit(LONG[:100], LONG[:100])
+        kind(10, sr=1.001, seed=0).fit(LONG[:100], LONG[:100])
+
+
+def test_unstable_error_is_both_kinds():
+    assert issubclass(UnstableError, ArithmeticError)
+    assert issubclass(UnstableError, ValueError)
+
+
+# Forecasts that make no sense -----------------------------------------------------------------
+
+
+def test_forecast_of_another_series():
+    esn = network().fit(X[:, :1], X)
+    with pytest.raises(ValueError, match=r"predict its own input: it has 1 input columns and 2"):
+        esn.forecast(3)
+    with pytest.raises(ValueError, match="predict its own input"):
+        _ = esn.closed_loop_radius_
+
+
+def test_known_inputs(model_with_known_inputs, open_model):
+    with pytest.raises(ValueError, match=r"inputs=None .*shape \(3, 1\).*predict\(X, initial_st"):
+        model_with_known_inputs.forecast(3)
+    with pytest.raises(ValueError, match=r"inputs='<4 rows>'.*each of 3 steps"):
+        model_with_known_inputs.forecast(3, inputs=np.ones((4, 1)))
+    with pytest.raises(ValueError, match=r"inputs='<shape \(3, 2\)>'.*1 columns"):
+        model_with_known_inputs.forecast(3, inputs=np.ones((3, 2)))
+    with pytest.raises(ValueError, match=r"inputs='<shape \(3, 1\)>'.*0 columns"):
+        open_model.forecast(3, inputs=np.ones((3, 1)))
+
+
+def test_contexts(open_model):
+    with pytest.raises(ValueError, match=r"context='<shape \(60, 1\)>'.*2 columns"):
+        open_model.forecast(3, context=X[:, :1])
+    for several in ([X, X[:5]], np.stack([X, X])):
+        with pytest.raises(ValueError, match=r"context='<several series>'.*one by one"):
+            open_model.forecast(3, context=several)
+    with pytest.raises(ValueError, match=r"context=None .*a series to go on from, or a state"):
+        open_model.model_.forecast(3)
+
+
+# A fit is all or nothing ----------------------------------------------------------------------
+
+FAILURES = [
+    pytest.param({}, (spoiled(X, np.nan), Y), id="NaN in X"),
+    pytest.param({}, (X, spoiled(Y, np.inf)), id="Inf in y"),
+    pytest.param({}, (X, Y[1:]), id="lengths"),
+    pytest.param({}, (Y, Y), id="1-D X"),
+    pytest.param({}, ([X, X[:, :1]], [Y, Y]), id="features"),
+    pytest.param({"warmup": T}, (X, Y), id="warmup"),
+    pytest.param({"ridge": -1.0}, (X, Y), id="ridge"),
+    pytest.param({"lr": 0.0}, (X, Y), id="lr"),
+    pytest.param({"spectrum": "nothing"}, (X, Y), id="name"),
+    pytest.param({"spectrum": UNSTABLE[0]}, (LONG, LONG), id="overflow"),
+    pytest.param({"dtype": "float16"}, (X, Y), id="dtype"),
+    pytest.param({"seed": -1}, (X[:, :1], Y), id="seed"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::eigenecho.errors.UnstableWarning")
+@pytest.mark.parametrize(("params", "data"), FAILURES)
+def test_a_failed_fit_leaves_an_estimator_unfitted(params, data):
+    esn = network().set_params(**params)
+    before = dict(vars(esn))
+    with pytest.raises(ValueError):
+        esn.fit(*data)
+    assert vars(esn) == before
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        esn.predict(X)
+
+
+@pytest.mark.filterwarnings("ignore::eigenecho.errors.UnstableWarning")
+@pytest.mark.parametrize(("params", "data"), FAILURES)
+def test_a_failed_fit_keeps_the_old_one(params, data):
+    esn = network().fit(X[:-1], X[1:])
+    radius = esn.closed_loop_radius_
+    predicted, ahead, states = esn.predict(X), esn.forecast(4), esn.transform(X)
+    original = esn.get_params()
+    with pytest.raises(ValueError):
+        esn.set_params(**params).fit(*data)
+    esn.set_params(**{name: original[name] for name in params})
+    np.testing.assert_array_equal(esn.predict(X), predicted)
+    np.testing.assert_array_equal(esn.forecast(4), ahead)
+    np.testing.assert_array_equal(esn.transform(X), states)
+    assert esn.n_features_in_ == 2
+    assert esn.closed_loop_radius_ == radius
+
+
+@pytest.mark.parametrize("params", [{"lr": 0.0}, {"spectrum": "nothing"}, {"units": 0}])
+def test_a_failed_fit_of_a_transformer(params):
+    reservoir = DiagonalReservoir(10, seed=0)
+    before = dict(vars(reservoir.set_params(**params)))
+    with pytest.raises(ValueError):
+        reservoir.fit(X)
+    assert vars(reservoir) == before
+    reservoir = DiagonalReservoir(10, seed=0).fit(X)
+    states = reservoir.transform(X)
+    with pytest.raises(ValueError):
+        reservoir.set_params(**params).fit(X[:, :1])
+    np.testing.assert_array_equal(reservoir.transform(X), states)
+
+
+def test_an_interrupted_fit_keeps_the_old_one(monkeypatch):
+    esn = network().fit(X[:-1], X[1:])
+    predicted = esn.predict(X)
+
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("eigenecho.estimators.linear_esn.train", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        esn.fit(X[:, :1], Y)
+    np.testing.assert_array_equal(esn.predict(X), predicted)
+
+
+def test_a_failed_predict_changes_nothing(closed_model):
+    before = closed_model.predict(X)
+    with pytest.raises(ValueError):
+        closed_model.predict(spoiled(X, np.nan))
+    np.testing.assert_array_equal(closed_model.predict(X), before)

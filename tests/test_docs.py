@@ -1,0 +1,36 @@
+"""The code in the documentation runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=str)
+def test_examples_run(page, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "example"}
+    for block in BLOCK.findall(page.read_text()):
+        exec(compile(block, str(page), "exec"), namespace)
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_docstring_examples():
+    import doctest
+
+    import eigenecho.estimators.diagonal_reservoir
+    import eigenecho.estimators.linear_esn
+
+    for module in (eigenecho.estimators.linear_esn, eigenecho.estimators.diagonal_reservoir):
+        result = doctest.testmod(module)
+        assert result.attempted
+        assert not result.failed

@@ -1,0 +1,277 @@
+"""Importing does no work, names load lazily, and the layers import downwards only."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import eigenecho
+
+ROOT = Path(eigenecho.__file__).parent
+HEAVY = [
+    "numba",
+    "sklearn",
+    "scipy",
+    "matplotlib",
+    "pandas",
+    "safetensors",
+    "joblib",
+    "reservoirpy",
+]
+DRAWING = {"matplotlib", "typer", "rich", "jinja2"}
+OPTIONAL = DRAWING | {"reservoirpy", "pandas", "joblib", "threadpoolctl", "torch", "jax"}
+
+LAYERS = [
+    {"errors", "types", "random"},
+    {"spectra"},
+    {"basis"},
+    {"kernels"},
+    {"reservoir"},
+    {"readout"},
+    {"series", "model"},
+    {"convert"},
+    {"estimators"},
+    {"search"},
+    {"interop"},
+    {"plots", "cli", "experiments"},
+]
+"""From the lowest to the highest: a module may import from its own layer and from those below."""
+
+APART = {
+    "metrics": {"errors", "types"},
+    "tasks": {"errors", "types", "metrics"},
+}
+"""What the modules outside the layers may import; these, any layer above the first may use."""
+
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def fresh(code):
+    """What ``code`` prints as JSON in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+# A fresh process ------------------------------------------------------------------------------
+
+
+def test_import_leaves_the_heavy_packages_unloaded():
+    loaded = fresh(
+        "import eigenecho, json, sys\n"
+        f"print(json.dumps([name for name in {HEAVY} if name in sys.modules]))"
+    )
+    assert loaded == []
+
+
+def test_import_loads_no_other_module_of_ours():
+    loaded = fresh(
+        "import eigenecho, json, sys\n"
+        "print(json.dumps([name for name in sys.modules if name.startswith('eigenecho.')]))"
+    )
+    assert loaded == []
+
+
+def test_import_changes_no_settings():
+    changed = fresh(
+        "import json, os, sys, threading, warnings, numpy as np\n"
+        "def look():\n"
+        "    state = np.random.get_state()\n"
+        "    return [dict(os.environ), list(map(str, warnings.filters)), np.geterr(),\n"
+        "            threading.active_count(), state[1].tolist(), state[2]]\n"
+        "before = look()\n"
+        "import eigenecho\n"
+        "print(json.dumps([a != b for a, b in zip(before, look())]))"
+    )
+    assert not any(changed)
+
+
+def test_spectra_need_neither_numba_nor_sklearn():
+    loaded = fresh(
+        "import eigenecho, json, sys\n"
+        "eigenecho.spectra.golden(100, sr=0.9, seed=0)\n"
+        "print(json.dumps([name for name in ('numba', 'sklearn', 'matplotlib', 'pandas')"
+        " if name in sys.modules]))"
+    )
+    assert loaded == []
+
+
+def test_training_needs_no_optional_package():
+    loaded = fresh(
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.split('.')[0] in {sorted(OPTIONAL - {'joblib', 'threadpoolctl'})}:\n"
+        "            raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "import eigenecho as ee, json\n"
+        "X = ee.tasks.mso(3, steps=101)\n"
+        "esn = ee.LinearESN(10, seed=0).fit(X[:-1], X[1:])\n"
+        "print(json.dumps(esn.forecast(5).shape))"
+    )
+    assert loaded == [5, 1]
+
+
+def test_every_public_name_loads():
+    listed, missing = fresh(
+        "import eigenecho, json\n"
+        "missing = [n for n in dir(eigenecho) if getattr(eigenecho, n, None) is None]\n"
+        "print(json.dumps([dir(eigenecho), missing]))"
+    )
+    assert missing == []
+    contract = ["LinearESN", "DiagonalReservoir", "Spectrum", "diagonalize", "load", "spectra",
+                "tasks", "metrics", "errors", "plots", "__version__"]  # fmt: skip
+    assert set(contract) <= set(listed)
+    assert listed == sorted(eigenecho.__all__)
+
+
+def test_star_import():
+    names = fresh(
+        "import json\n"
+        "from eigenecho import *\n"
+        "print(json.dumps([LinearESN.__name__, tasks.__name__, load.__name__]))"
+    )
+    assert names == ["LinearESN", "eigenecho.tasks", "load"]
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'eigenecho' has no attribute 'nothing'"):
+        _ = eigenecho.nothing
+    with pytest.raises(ImportError):
+        exec("from eigenecho import nothing")
+
+
+def test_names_come_from_where_types_say():
+    # Type checkers read the TYPE_CHECKING block, people the lazy table: they must agree.
+    tree = ast.parse((ROOT / "__init__.py").read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {
+        alias.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    modules = dict.fromkeys(eigenecho._MODULES, "eigenecho")
+    assert typed == {**eigenecho._NAMES, **modules}
+
+
+# The layers -----------------------------------------------------------------------------------
+
+
+def modules():
+    return sorted(ROOT.rglob("*.py"))
+
+
+def area(path):
+    """The part of the package that a file belongs to: its first folder, or its own name."""
+    return path.relative_to(ROOT).with_suffix("").parts[0]
+
+
+def imports(tree, everywhere=True):
+    """Dotted names that are imported, at module level or ``everywhere``.
+
+    Annotations are free to look upwards: what stands under ``TYPE_CHECKING`` is left out.
+    """
+
+    def walk(node):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                continue
+            if isinstance(child, ast.Import):
+                yield from (alias.name for alias in child.names)
+            elif isinstance(child, ast.ImportFrom):
+                assert child.level == 0, "relative import"
+                yield from (f"{child.module}.{alias.name}" for alias in child.names)
+            elif everywhere or not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield from walk(child)
+
+    return list(walk(tree))
+
+
+def ours(names):
+    """The parts of eigenecho among imported names."""
+    return {name.split(".")[1] for name in names if name.startswith("eigenecho.")}
+
+
+def upward(here, used):
+    """Which of the parts ``used`` the part ``here`` must not import."""
+    if here in APART:
+        return used - APART[here] - {here}
+    free = set(APART) if LEVEL[here] > 0 else set()
+    return {name for name in used - free if LEVEL.get(name, 99) > LEVEL[here]}
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_downwards(path):
+    here = area(path)
+    if here == "__init__":
+        return
+    assert here in LEVEL or here in APART, f"{here} has no place among the layers"
+    bad = upward(here, ours(imports(ast.parse(path.read_text()))))
+    assert not bad, f"{here} imports {sorted(bad)}, which lie above it"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_optional_packages_stay_above(path):
+    here, tree = area(path), ast.parse(path.read_text())
+    level = LEVEL.get(here, 0)
+    used = {name.split(".")[0] for name in imports(tree)}
+    if level < LEVEL["plots"]:
+        assert not used & DRAWING
+    if level < LEVEL["interop"]:
+        at_module_level = {name.split(".")[0] for name in imports(tree, everywhere=False)}
+        assert not at_module_level & OPTIONAL
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in modules() if area(p) in APART], ids=lambda p: str(p.relative_to(ROOT))
+)
+def test_tasks_and_metrics_use_numpy_and_scipy_alone(path):
+    used = {name.split(".")[0] for name in imports(ast.parse(path.read_text()))}
+    assert used - set(sys.stdlib_module_names) <= {"numpy", "scipy", "eigenecho"}
+
+
+def test_the_package_itself_imports_nothing():
+    tree = ast.parse((ROOT / "__init__.py").read_text())
+    assert {name.split(".")[0] for name in imports(tree)} <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in modules() if p.name == "__init__.py" and p.parent != ROOT],
+    ids=lambda p: p.parent.name,
+)
+def test_packages_only_gather_names(path):
+    kinds = (ast.Import, ast.ImportFrom, ast.Assign, ast.Expr, ast.FunctionDef, ast.If)
+    tree = ast.parse(path.read_text())
+    assert all(isinstance(node, kinds) for node in tree.body)
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert set(functions) <= {"__getattr__", "__dir__"}
+
+
+def test_the_reader_of_imports_sees_them():
+    tree = ast.parse(
+        "import numpy as np\n"
+        "from eigenecho import estimators\n"
+        "from eigenecho.model import run\n"
+        "if TYPE_CHECKING:\n    from eigenecho.search import grid\n"
+        "def f():\n    import matplotlib.pyplot\n"
+        "class A:\n    import rich\n"
+    )
+    assert imports(tree) == [
+        "numpy", "eigenecho.estimators", "eigenecho.model.run", "matplotlib.pyplot", "rich",
+    ]  # fmt: skip
+    assert imports(tree, everywhere=False) == [
+        "numpy", "eigenecho.estimators", "eigenecho.model.run", "rich",
+    ]  # fmt: skip
+    assert upward("model", ours(imports(tree))) == {"estimators"}
+    assert upward("estimators", {"model", "search", "metrics"}) == {"search"}
+    assert upward("errors", {"metrics"}) == {"metrics"}
+    assert upward("metrics", {"spectra", "errors"}) == {"spectra"}

@@ -1,0 +1,472 @@
+"""Both kinds of kernel against the textbook loops: property × implementation × form × dtype."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from eigenecho import kernels, spectra
+from eigenecho.basis import block_diagonal
+from eigenecho.kernels import compiled, reference, threads
+
+IMPLEMENTATIONS = [kernels, reference]
+FORMS = ["diagonal", "dense", "sparse"]
+DTYPES = ["float64", "float32"]
+DRIVES = [0, 1, 3, 9, 20]
+UNITS = [1, 2, 7, 100]
+TOLERANCE = {"float64": 1e-13, "float32": 2e-5}
+
+each_implementation = pytest.mark.parametrize(
+    "implementation", IMPLEMENTATIONS, ids=["compiled", "reference"]
+)
+each_form = pytest.mark.parametrize("form", FORMS)
+each_dtype = pytest.mark.parametrize("dtype", DTYPES)
+each_drive = pytest.mark.parametrize("D", DRIVES)
+
+
+@functools.cache
+def transition(form, dtype, N):
+    """A form of radius about 0.9, and the matrix that it stands for."""
+    if form == "diagonal":
+        spectrum = spectra.golden(N, sr=0.9, seed=N)
+        return kernels.diagonal(spectrum, dtype), block_diagonal(spectrum)
+    rng = np.random.default_rng(N)
+    W = rng.normal(size=(N, N))
+    if form == "sparse":
+        W[rng.random((N, N)) < 0.6] = 0.0
+    W = 0.9 * W / (np.abs(np.linalg.eigvals(W)).max() or 1.0)
+    if form == "dense":
+        return kernels.dense(W, dtype), W
+    return kernels.sparse(scipy.sparse.csr_matrix(W), dtype), W
+
+
+class Problem:
+    """One random network of D drive columns: a form, the W it stands for, and all arrays."""
+
+    def __init__(self, form, dtype, N, D, T, D_out=3, seed=0):
+        rng = np.random.default_rng([seed, N, D, T])
+
+        def array(*shape, scale=1.0):
+            return (scale * rng.normal(size=shape)).astype(dtype)
+
+        self.form, self.W = transition(form, dtype, N)
+        self.B, self.drive = array(D, N), array(T, D)
+        self.r0 = array(N)
+        self.weights = array(D_out, N, scale=0.3 / N)
+        self.feedback = array(D_out, N, scale=0.3)
+        self.readout = kernels.Readout(array(D_out), array(D_out, D_out, scale=0.1), self.weights)
+        self.y0 = array(D_out)
+        self.dtype, self.N, self.T, self.D_out = dtype, N, T, D_out
+
+    def states(self):
+        return naive.states(self.W, self.B, self.drive, r0=self.r0)
+
+    def close(self, actual, expected):
+        assert actual.dtype == self.dtype
+        assert actual.shape == expected.shape
+        size = max(np.abs(expected).max(initial=0.0), 0.1)
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=TOLERANCE[self.dtype] * size)
+
+
+def rows(implementation, D):
+    """Enough of them to cross a chunk border where wide drives are projected in chunks."""
+    return compiled.CHUNK + 9 if implementation is kernels and compiled.WIDE <= D else 25
+
+
+# Against the textbook loops
+
+
+@each_implementation
+@each_form
+@each_dtype
+@each_drive
+def test_scan(implementation, form, dtype, D):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, rows(implementation, D))
+        state, out = p.r0.copy(), np.full((p.T, N), 7, dtype)
+        implementation.scan(p.form, p.B, p.drive, state, out)
+        p.close(out, p.states())
+        np.testing.assert_array_equal(state, out[-1])
+
+
+@each_implementation
+@each_form
+@each_dtype
+@each_drive
+def test_step(implementation, form, dtype, D):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, 12)
+        state, found = p.r0.copy(), []
+        for row in p.drive:
+            implementation.step(p.form, p.B, row, state)
+            found.append(state.copy())
+        p.close(np.array(found), p.states())
+
+
+@each_implementation
+@each_form
+@each_dtype
+@each_drive
+@pytest.mark.parametrize("D_out", [1, 3])
+def test_scan_readout(implementation, form, dtype, D, D_out):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, rows(implementation, D), D_out)
+        state, out = p.r0.copy(), np.full((p.T, D_out), 7, dtype)
+        implementation.scan_readout(p.form, p.B, p.drive, p.weights, state, out)
+        expected = p.states()
+        p.close(out, expected @ p.weights.T.astype(float))
+        p.close(state, expected[-1])
+
+
+@each_implementation
+@each_form
+@each_dtype
+@each_drive
+@pytest.mark.parametrize("D_out", [1, 3])
+def test_closed_loop(implementation, form, dtype, D, D_out):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, 40, D_out)
+        state, y, out = p.r0.copy(), p.y0.copy(), np.full((p.T, D_out), 7, dtype)
+        implementation.closed_loop(p.form, p.B, p.drive, p.feedback, p.readout, state, y, out)
+        expected, (r, last) = naive.predict(
+            p.W,
+            p.B,
+            np.concatenate([p.readout.offset[None], p.readout.previous, p.weights.T]),
+            p.drive,
+            W_fb=p.feedback,
+            output_to_readout=True,
+            r0=p.r0,
+            y0=p.y0,
+            return_state=True,
+        )
+        p.close(out, expected)
+        p.close(state, r)
+        p.close(y, last)
+
+
+# Compiled against the reference
+
+
+@given(
+    form=st.sampled_from(FORMS),
+    N=st.integers(1, 40),
+    D=st.integers(0, 12),
+    T=st.integers(0, 30),
+    seed=st.integers(0, 1000),
+)
+@settings(deadline=None, max_examples=60)
+def test_compiled_equals_reference(form, N, D, T, seed):
+    p = Problem(form, "float64", N, D, T, 2, seed)
+    ends = []
+    for implementation in IMPLEMENTATIONS:
+        state, out = p.r0.copy(), np.empty((T, N))
+        implementation.scan(p.form, p.B, p.drive, state, out)
+        fused, read = p.r0.copy(), np.empty((T, 2))
+        implementation.scan_readout(p.form, p.B, p.drive, p.weights, fused, read)
+        looped, y, closed = p.r0.copy(), p.y0.copy(), np.empty((T, 2))
+        implementation.closed_loop(p.form, p.B, p.drive, p.feedback, p.readout, looped, y, closed)
+        ends.append((state, out, fused, read, looped, y, closed))
+    for ours, theirs in zip(*ends, strict=True):
+        p.close(ours, theirs)
+
+
+# Lengths and pieces
+
+
+@each_implementation
+@each_form
+@each_drive
+def test_no_rows_leave_everything_as_it_was(implementation, form, D):
+    p = Problem(form, "float64", 7, D, 0)
+    state, y = p.r0.copy(), p.y0.copy()
+    implementation.scan(p.form, p.B, p.drive, state, np.empty((0, 7)))
+    implementation.scan_readout(p.form, p.B, p.drive, p.weights, state, np.empty((0, 3)))
+    implementation.closed_loop(
+        p.form, p.B, p.drive, p.feedback, p.readout, state, y, np.empty((0, 3))
+    )
+    np.testing.assert_array_equal(state, p.r0)
+    np.testing.assert_array_equal(y, p.y0)
+
+
+@each_form
+@each_drive
+def test_one_row(form, D):
+    p = Problem(form, "float64", 7, D, 1)
+    state, out = p.r0.copy(), np.empty((1, 7))
+    kernels.scan(p.form, p.B, p.drive, state, out)
+    p.close(out, p.states())
+    fused, read = p.r0.copy(), np.empty((1, 3))
+    kernels.scan_readout(p.form, p.B, p.drive, p.weights, fused, read)
+    p.close(fused, p.states()[0])
+
+
+@each_form
+@each_dtype
+@each_drive
+def test_pieces_carry_the_state_over(form, dtype, D):
+    p = Problem(form, dtype, 33, D, 2 * compiled.CHUNK + 20)
+    whole, pieces = np.empty((2, p.T, 33), dtype)
+    state = p.r0.copy()
+    kernels.scan(p.form, p.B, p.drive, state, whole)
+    fused, read = p.r0.copy(), np.empty((p.T, 3), dtype)
+    kernels.scan_readout(p.form, p.B, p.drive, p.weights, fused, read)
+    carried, fused_carried, read_pieces = p.r0.copy(), p.r0.copy(), np.empty_like(read)
+    borders = [0, 1, 2, 100, 255, 256, 257, 400, 513, p.T]
+    for a, b in itertools.pairwise(borders):
+        kernels.scan(p.form, p.B, p.drive[a:b], carried, pieces[a:b])
+        kernels.scan_readout(p.form, p.B, p.drive[a:b], p.weights, fused_carried, read_pieces[a:b])
+    p.close(pieces, whole)
+    p.close(carried, state)
+    p.close(read_pieces, read)
+    p.close(fused_carried, fused)
+    if form == "diagonal" and compiled.WIDE > D:  # no BLAS, so the same operations in any piece
+        np.testing.assert_array_equal(pieces, whole)
+        np.testing.assert_array_equal(read_pieces, read)
+
+
+@each_form
+def test_closed_loop_in_pieces(form):
+    p = Problem(form, "float64", 20, 2, 50)
+    arguments = (p.form, p.B, p.drive, p.feedback, p.readout)
+    state, y, whole = p.r0.copy(), p.y0.copy(), np.empty((50, 3))
+    kernels.closed_loop(*arguments, state, y, whole)
+    r, before, pieces = p.r0.copy(), p.y0.copy(), np.empty((50, 3))
+    for a, b in [(0, 1), (1, 30), (30, 50)]:
+        kernels.closed_loop(
+            p.form, p.B, p.drive[a:b], p.feedback, p.readout, r, before, pieces[a:b]
+        )
+    np.testing.assert_allclose(pieces, whole, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(before, y, rtol=0, atol=1e-14)
+
+
+@each_form
+def test_no_outputs(form):
+    """A readout of no columns moves the state alone, as a context does."""
+    for D in (2, 20):
+        p = Problem(form, "float64", 9, D, 300, 0)
+        state = p.r0.copy()
+        kernels.scan_readout(p.form, p.B, p.drive, p.weights, state, np.empty((300, 0)))
+        p.close(state, p.states()[-1])
+
+
+@each_implementation
+@each_form
+def test_inputs_are_left_alone(implementation, form):
+    p = Problem(form, "float64", 7, 3, 10)
+    before = [a.copy() for a in (*p.form, p.B, p.drive, p.weights, *p.readout)]
+    y = p.y0.copy()
+    implementation.scan(p.form, p.B, p.drive, p.r0.copy(), np.empty((10, 7)))
+    implementation.scan_readout(p.form, p.B, p.drive, p.weights, p.r0.copy(), np.empty((10, 3)))
+    implementation.closed_loop(
+        p.form, p.B, p.drive, p.feedback, p.readout, p.r0.copy(), y, np.empty((10, 3))
+    )
+    after = (*p.form, p.B, p.drive, p.weights, *p.readout)
+    for a, b in zip(before, after, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_read_only_drive_is_taken():
+    p = Problem("diagonal", "float64", 7, 1, 10)
+    p.drive.setflags(write=False)
+    out = np.empty((10, 7))
+    kernels.scan(p.form, p.B, p.drive, p.r0.copy(), out)
+    p.close(out, p.states())
+
+
+@each_form
+def test_nothing_is_read_past_an_empty_drive(form):
+    """Memory right behind the empty arrays holds NaN, which must not get in."""
+    p = Problem(form, "float64", 7, 0, 5)
+    B, drive = np.full((1, 7), np.nan)[:0], np.full((5, 1), np.nan)[:, :0]
+    state = p.r0.copy()
+    for row in np.full((5, 2), np.nan)[:, :0]:
+        kernels.step(p.form, B, row, state)
+    p.close(state, p.states()[-1])
+    out = np.empty((5, 7))
+    kernels.scan(p.form, B, drive, p.r0.copy(), out)
+    p.close(out, p.states())
+
+
+# Threads
+
+
+@pytest.fixture
+def pieces(monkeypatch):
+    """How many pieces each threaded call was cut into."""
+    counts, run = [], threads.run
+
+    def spy(task, pieces):
+        counts.append(len(pieces))
+        run(task, pieces)
+
+    monkeypatch.setattr(threads, "run", spy)
+    return counts
+
+
+@pytest.mark.parametrize("D", [1, 3])
+@each_dtype
+def test_any_number_of_threads_gives_the_same_bits(monkeypatch, pieces, D, dtype):
+    N, T = 101, 11_000
+    assert T * N > compiled.WORTH_THREADS
+    p = Problem("diagonal", dtype, N, D, T)
+    found = []
+    for count in (1, 2, 3, 4, 9):
+        monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(count))
+        state, out = p.r0.copy(), np.full((T, N), np.nan, dtype)
+        kernels.scan(p.form, p.B, p.drive, state, out)
+        np.testing.assert_array_equal(state, out[-1])
+        found.append(out)
+    assert pieces == [2, 3, 4, 4]
+    for out in found[1:]:
+        assert out.tobytes() == found[0].tobytes()
+    p.close(found[0][:2000], naive.states(p.W, p.B, p.drive[:2000], r0=p.r0))
+
+
+@given(
+    T=st.integers(1, 60),
+    N=st.integers(1, 30),
+    D=st.integers(0, 7),
+    count=st.integers(2, 4),
+    replay=st.integers(1, 200),
+)
+@settings(deadline=None, max_examples=60)
+def test_threads_for_any_shape(T, N, D, count, replay):
+    p = Problem("diagonal", "float64", N, D, T)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(compiled, "WORTH_THREADS", 1)
+        monkeypatch.setattr(compiled, "REPLAY", replay)
+        results = []
+        for number in (1, count):
+            monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(number))
+            state, out = p.r0.copy(), np.full((T, N), np.nan)
+            kernels.scan(p.form, p.B, p.drive, state, out)
+            results.append(out.tobytes() + state.tobytes())
+    assert results[0] == results[1]
+
+
+@given(count=st.integers(1, 10**6), parts=st.integers(1, 8))
+def test_uneven_split_covers_every_row_once(count, parts):
+    split = compiled._uneven_split(count, parts)
+    assert len(split) == parts
+    assert split[0][0] == 0
+    assert split[-1][1] == count
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(split))
+    lengths = [b - a for a, b in split]
+    assert all(a >= b - 1 for a, b in itertools.pairwise(lengths))
+
+
+def test_thread_count_reads_the_environment(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.setenv("EIGENECHO_NUM_THREADS", "5")
+    assert threads.thread_count() == 5
+    for nothing in ("", "0", "many", "-2"):
+        monkeypatch.setenv("EIGENECHO_NUM_THREADS", nothing)
+        assert threads.thread_count() == 3
+    monkeypatch.delenv("EIGENECHO_NUM_THREADS")
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert threads.thread_count() >= 1
+
+
+def test_an_error_in_a_thread_is_raised():
+    def task(start, stop):
+        if start == 5:
+            raise ZeroDivisionError
+
+    for pieces in ([(5, 9)], [(0, 5), (5, 9)]):
+        with pytest.raises(ZeroDivisionError):
+            threads.run(task, pieces)
+
+
+# NaN and Inf
+
+
+@each_implementation
+@each_form
+@pytest.mark.parametrize("D", [1, 3, 9])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_nan_and_inf_stay(implementation, form, D, bad):
+    p = Problem(form, "float64", 7, D, 20)
+    p.drive[5, -1] = bad
+    state, out = p.r0.copy(), np.zeros((20, 7))
+    implementation.scan(p.form, p.B, p.drive, state, out)
+    assert np.all(np.isfinite(out[:5]))
+    assert not np.any(np.isfinite(out[5]))
+    assert not np.all(np.isfinite(out[6:]), axis=1).any()
+    assert not np.all(np.isfinite(state))
+    read = np.zeros((20, 3))
+    implementation.scan_readout(p.form, p.B, p.drive, p.weights, p.r0.copy(), read)
+    assert np.all(np.isfinite(read[:5]))
+    assert not np.any(np.isfinite(read[5:]))
+    closed, y = np.zeros((20, 3)), p.y0.copy()
+    implementation.closed_loop(p.form, p.B, p.drive, p.feedback, p.readout, p.r0.copy(), y, closed)
+    assert np.all(np.isfinite(closed[:5]))
+    assert not np.any(np.isfinite(closed[5:]))
+    assert not np.any(np.isfinite(y))
+
+
+@each_implementation
+def test_zero_times_nan_is_nan(implementation):
+    form = kernels.diagonal(spectra.Spectrum([0.0], [0.5j]))
+    state = np.array([np.nan, 1.0, 1.0])
+    implementation.step(form, np.zeros((1, 3)), np.ones(1), state)
+    assert np.isnan(state[0])
+    assert np.all(np.isfinite(state[1:]))
+    state = np.ones(3)
+    implementation.step(form, np.zeros((1, 3)), np.full(1, np.nan), state)
+    assert np.all(np.isnan(state))
+
+
+@each_implementation
+@each_dtype
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_overflow_is_seen_at_its_step(implementation, dtype):
+    form = kernels.diagonal(spectra.Spectrum([2.0]), dtype)
+    steps = 1200 if dtype == "float64" else 200
+    out = np.zeros((steps, 1), dtype)
+    state = np.ones(1, dtype)
+    implementation.scan(form, np.zeros((1, 1), dtype), np.zeros((steps, 1), dtype), state, out)
+    first = 1023 if dtype == "float64" else 127
+    assert np.isfinite(out[first - 1, 0])
+    assert np.all(np.isposinf(out[first:]))
+
+
+# The forms themselves
+
+
+def test_forms_hold_contiguous_arrays_of_one_dtype():
+    spectrum = spectra.golden(9, seed=0)
+    W = block_diagonal(spectrum)
+    for dtype in DTYPES:
+        diagonal = kernels.diagonal(spectrum, dtype)
+        assert all(a.dtype == dtype and a.flags.c_contiguous for a in diagonal)
+        assert kernels.dense(np.asfortranarray(W), dtype).W.flags.c_contiguous
+        sparse = kernels.sparse(scipy.sparse.csc_matrix(W), dtype)
+        assert sparse.data.dtype == dtype
+        assert sparse.indices.dtype == sparse.indptr.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    "kind", [scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, scipy.sparse.coo_array]
+)
+def test_sparse_form_gathers_columns(kind):
+    W = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 3.0], [5.0, 0.0, 7.0]])
+    form = kernels.sparse(kind(W))
+    state = np.array([1.0, 10.0, 100.0])
+    expected = state @ W
+    kernels.step(form, np.zeros((1, 3)), np.zeros(1), state)
+    np.testing.assert_array_equal(state, expected)
+
+
+def test_advance_outside_compiled_code_says_so():
+    from eigenecho.kernels.advance import advance
+
+    with pytest.raises(NotImplementedError, match=r"kernels\.reference"):
+        advance(None, None, None, None, None)

@@ -1,0 +1,190 @@
+"""The same numbers alone, on threads, in worker processes and after a fork, and no hanging."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+from joblib.externals.loky import get_reusable_executor
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from threadpoolctl import threadpool_info
+
+from eigenecho import DiagonalReservoir, LinearESN, tasks
+
+TIMEOUT = 60
+"""Seconds after which a pool counts as hanging."""
+
+RIDGE = 1e-6
+CONFIGURATIONS = [
+    {"units": 60, "solver": "qr"},
+    {"units": 60, "solver": "gram"},
+    {"units": 300, "solver": "gram", "ridge": 1e-2},
+    {"units": 150, "solver": "qr", "standardize": True, "input_bias": True},
+    {"units": 60, "spectrum": "matrix"},
+    {"units": 80, "spectrum": "matrix", "basis": "neuron"},
+    {"units": 80, "spectrum": "matrix", "basis": "neuron", "rc_connectivity": 0.1},
+    {"units": 40, "feedback": True, "fb_scaling": 0.1, "ridge": 1.0},
+    {"units": 60, "ridge": [1e-8, 1e-4, 1.0]},
+]
+
+
+def work(options):
+    """Everything that an estimator computes, as one list of arrays."""
+    waves = tasks.mso(3, steps=1501)
+    X, y = waves[:-1], waves[1:]
+    esn = LinearESN(**{"ridge": RIDGE, "warmup": 50, "seed": 0, **options}).fit(X, y)
+    return [esn.W_out_, esn.predict(X), esn.transform(X[:200]), esn.forecast(50)]
+
+
+def long_states(seed):
+    """States enough for the kernels to start threads of their own."""
+    X = np.random.default_rng(seed).normal(size=(6000, 1))
+    return DiagonalReservoir(300, seed=seed).fit(X).transform(X)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_workers_left():
+    yield
+    get_reusable_executor().shutdown(wait=False)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return [work(options) for options in CONFIGURATIONS]
+
+
+@pytest.fixture(scope="module")
+def alone_long():
+    return [long_states(seed) for seed in range(3)]
+
+
+def assert_same_bits(got, wanted):
+    assert len(got) == len(wanted)
+    for one, other in zip(got, wanted, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+
+
+def blas_threads():
+    return max((i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"), default=1)
+
+
+def test_alone_twice(alone, alone_long):
+    assert_same_bits([work(options) for options in CONFIGURATIONS], alone)
+    assert_same_bits([long_states(seed) for seed in range(3)], alone_long)
+
+
+def test_joblib_processes(alone, alone_long):
+    # joblib gives its workers fewer BLAS threads, and BLAS rounds by their number: as many here.
+    with joblib.parallel_config("loky", inner_max_num_threads=blas_threads()):
+        pool = joblib.Parallel(n_jobs=2, timeout=TIMEOUT)
+        assert_same_bits(pool(joblib.delayed(work)(o) for o in CONFIGURATIONS), alone)
+        assert_same_bits(pool(joblib.delayed(long_states)(s) for s in range(3)), alone_long)
+
+
+def test_joblib_processes_as_they_come(alone, alone_long):
+    pool = joblib.Parallel(n_jobs=2, backend="loky", timeout=TIMEOUT)
+    got = pool(joblib.delayed(work)(o) for o in CONFIGURATIONS)
+    for (_, *answers), (_, *expected) in zip(got, alone, strict=True):
+        for a, b in zip(answers, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * np.abs(b).max())
+    assert_same_bits(pool(joblib.delayed(long_states)(s) for s in range(3)), alone_long)
+
+
+def test_joblib_threads(alone, alone_long):
+    pool = joblib.Parallel(n_jobs=4, backend="threading", timeout=TIMEOUT)
+    assert_same_bits(pool(joblib.delayed(work)(o) for o in CONFIGURATIONS), alone)
+    assert_same_bits(pool(joblib.delayed(long_states)(s) for s in range(3)), alone_long)
+
+
+def test_a_thread_pool(alone, alone_long):
+    with ThreadPoolExecutor(4) as pool:
+        assert_same_bits(list(pool.map(work, CONFIGURATIONS, timeout=TIMEOUT)), alone)
+        assert_same_bits(list(pool.map(long_states, range(3), timeout=TIMEOUT)), alone_long)
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
+def test_started_processes(start, alone, alone_long):
+    if start not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {start} here")
+    # The fixtures have run compiled kernels, threads of ours and BLAS in this process already.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons mistrust fork
+        context = multiprocessing.get_context(start)
+        pool = ProcessPoolExecutor(2, mp_context=context)
+        try:
+            few = CONFIGURATIONS if start == "fork" else CONFIGURATIONS[:2]
+            assert_same_bits(list(pool.map(work, few, timeout=TIMEOUT)), alone[: len(few)])
+            assert_same_bits(list(pool.map(long_states, [1], timeout=TIMEOUT)), alone_long[1:2])
+        finally:
+            for process in list((pool._processes or {}).values()):
+                process.terminate()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def test_one_model_shared_by_threads():
+    waves = tasks.mso(5, steps=3001)
+    esn = LinearESN(100, ridge=RIDGE, seed=0).fit(waves[:-1], waves[1:])
+    inputs = [waves[k : k + 2000] for k in range(0, 800, 50)]
+    expected = [(esn.predict(u), esn.transform(u), esn.forecast(50, context=u)) for u in inputs]
+    for _ in range(3):
+        fresh = LinearESN(100, ridge=RIDGE, seed=0).fit(waves[:-1], waves[1:])  # caches empty
+        with ThreadPoolExecutor(8) as pool:
+            got = pool.map(
+                lambda u, esn=fresh: (
+                    esn.predict(u), esn.transform(u), esn.forecast(50, context=u)
+                ),
+                inputs,
+                timeout=TIMEOUT,
+            )  # fmt: skip
+            assert_same_bits(list(got), expected)
+
+
+def test_a_fitted_model_travels_to_workers():
+    waves = tasks.mso(3, steps=1001)
+    esn = LinearESN(60, ridge=RIDGE, seed=0).fit(waves[:-1], waves[1:])
+    parts = [waves[k : k + 300] for k in range(0, 600, 100)]
+    pool = joblib.Parallel(n_jobs=2, backend="loky", timeout=TIMEOUT)
+    got = pool(joblib.delayed(esn.predict)(part) for part in parts)
+    assert_same_bits([got], [[esn.predict(part) for part in parts]])
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_grid_search_in_parallel(backend):
+    waves = tasks.mso(3, steps=601)
+    grid = {"sr": [0.5, 0.9], "ridge": [1e-6, 1e-3]}
+    esn = LinearESN(40, warmup=20, seed=0)
+
+    def scores(jobs):
+        with joblib.parallel_config(backend):
+            search = GridSearchCV(esn, grid, cv=TimeSeriesSplit(3), n_jobs=jobs)
+            return search.fit(waves[:-1], waves[1:]).cv_results_["mean_test_score"]
+
+    np.testing.assert_array_equal(scores(2), scores(1))
+
+
+@pytest.mark.parametrize(
+    ("name", "threads"),
+    [("EIGENECHO_NUM_THREADS", 1), ("EIGENECHO_NUM_THREADS", 4), ("OMP_NUM_THREADS", 1)],
+)
+def test_the_number_of_threads_changes_no_state(name, threads, alone_long, tmp_path):
+    code = (
+        "import sys, numpy as np\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "import test_pools\n"
+        "np.save(sys.argv[2], test_pools.long_states(1))\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code, os.path.dirname(__file__), str(tmp_path / "states.npy")],
+        env={**os.environ, name: str(threads)},
+        check=True,
+        timeout=TIMEOUT,
+    )
+    np.testing.assert_array_equal(np.load(tmp_path / "states.npy"), alone_long[1])

@@ -1,0 +1,410 @@
+"""Model files: what comes back is bit-equal, and what cannot be read says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import load_file, save_file
+from scipy import sparse
+
+import eigenecho as ee
+from eigenecho import LinearESN, LinearModel, Spectrum, tasks
+from eigenecho.errors import StorageError
+from eigenecho.model import storage
+
+WAVES = tasks.mso(3, steps=301)
+X, Y = WAVES[:-1], WAVES[1:]
+TWO = np.column_stack([WAVES, np.cos(np.arange(301.0))])
+
+
+def matrix(density=1.0):
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(15, 15)) * (rng.random((15, 15)) < density)
+    return 0.8 * W / np.abs(np.linalg.eigvals(W)).max()
+
+
+CASES = {
+    "eigen": {},
+    "identity penalty": {"penalty": "identity"},
+    "EET": {"spectrum": "matrix"},
+    "neuron dense": {"basis": "neuron", "spectrum": "matrix"},
+    "neuron sparse": {"basis": "neuron", "spectrum": "matrix", "rc_connectivity": 0.1},
+    "neuron golden": {"basis": "neuron"},
+    "given W": {"spectrum": matrix()},
+    "given W as lists": {"spectrum": matrix().tolist()},
+    "given W, neuron": {"spectrum": matrix(), "basis": "neuron"},
+    "given sparse W": {"spectrum": sparse.csr_matrix(matrix()), "basis": "eigen"},
+    "given sparse W, neuron": {"spectrum": sparse.coo_matrix(matrix(0.3)), "basis": "neuron"},
+    "given Spectrum": {"spectrum": Spectrum([0.5, -0.2], [0.3 + 0.4j])},
+    "given values": {"spectrum": [0.5, 0.3 - 0.4j, 0.3 + 0.4j]},
+    "reals alone": {"spectrum": Spectrum([0.5, -0.2])},
+    "pairs alone": {"spectrum": Spectrum([], [0.3 + 0.4j])},
+    "callable": {"spectrum": lambda n, sr, seed: Spectrum(np.linspace(-sr, sr, n))},
+    "list of ridges": {"ridge": [1e-8, 1e-4, 1.0]},
+    "array of ridges": {"ridge": np.array([1e-8, 1e-4])},
+    "standardize": {"standardize": True},
+    "leak": {"lr": 0.3},
+    "leak, neuron": {"lr": 0.3, "basis": "neuron", "spectrum": "matrix"},
+    "input bias": {"input_bias": True, "input_scaling": [0.5]},
+    "scaling array": {"input_scaling": np.array([0.5])},
+    "no bias": {"fit_bias": False},
+    "feedback": {"feedback": True, "fb_scaling": 0.1, "ridge": 1.0},
+    "output_to_readout": {"output_to_readout": True, "ridge": 1.0},
+    "everything": {
+        "feedback": True, "fb_scaling": 0.1, "output_to_readout": True, "standardize": True,
+        "input_bias": True, "lr": 0.5, "warmup": 20, "ridge": 1.0, "penalize_bias": False,
+    },
+    "float32": {"dtype": "float32", "ridge": 1e-4},
+    "float32, neuron": {"dtype": "float32", "basis": "neuron", "ridge": 1e-4},
+    "dtype object": {"dtype": np.dtype("float32"), "ridge": 1e-4},
+    "numpy numbers": {"sr": np.float64(0.8), "warmup": np.int64(3), "fit_bias": np.True_},
+    "no seed": {"seed": None},
+    "generator seed": {"seed": np.random.default_rng(0)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", CASES.values(), ids=CASES)
+def test_a_network_comes_back_bit_equal(options, tmp_path):
+    esn = LinearESN(**{"units": 20, "seed": 0, **options}).fit(X, Y)
+    esn.save(tmp_path / "model.safetensors")
+    back = ee.load(tmp_path / "model.safetensors")
+
+    assert type(back) is LinearESN
+    for answer in ("predict", "transform"):
+        old, new = getattr(esn, answer)(X), getattr(back, answer)(X)
+        assert old.dtype == new.dtype
+        np.testing.assert_array_equal(new, old)
+    np.testing.assert_array_equal(back.forecast(20), esn.forecast(20))
+    np.testing.assert_array_equal(back.forecast(20, context=X), esn.forecast(20, context=X))
+    np.testing.assert_array_equal(back.coef_, esn.coef_)
+    np.testing.assert_array_equal(back.intercept_, esn.intercept_)
+    assert back.spectrum_ == esn.spectrum_
+    assert back.effective_radius_ == esn.effective_radius_
+    assert back.closed_loop_radius_ == esn.closed_loop_radius_
+    assert (back.solver_, back.ridge_) == (esn.solver_, esn.ridge_)
+    assert (back.n_features_in_, back.n_outputs_) == (1, 1)
+    assert not hasattr(back, "feature_names_in_")
+    if esn.model_.basis is not None:
+        for old, new in zip(esn.matrices("neuron"), back.matrices("neuron"), strict=True):
+            np.testing.assert_array_equal(new, old)
+
+
+@pytest.mark.parametrize("options", CASES.values(), ids=CASES)
+def test_parameters_come_back(options, tmp_path):
+    esn = LinearESN(**{"units": 20, "seed": 0, **options}).fit(X, Y)
+    esn.save(tmp_path / "model")
+    back = ee.load(tmp_path / "model")
+    old, new = esn.get_params(), back.get_params()
+    if callable(esn.spectrum):  # a function cannot be kept: the eigenvalues it gave are
+        assert new.pop("spectrum") == esn.spectrum_
+        old.pop("spectrum")
+    elif not isinstance(esn.spectrum, str):
+        given, kept = old.pop("spectrum"), new.pop("spectrum")
+        if isinstance(kept, Spectrum):
+            values = given.values if isinstance(given, Spectrum) else given
+            np.testing.assert_array_equal(np.sort_complex(kept.values), np.sort_complex(values))
+        else:
+            dense = [m.toarray() if sparse.issparse(m) else np.asarray(m) for m in (given, kept)]
+            np.testing.assert_array_equal(*dense)
+            assert sparse.issparse(kept) == sparse.issparse(given)
+    if not isinstance(esn.seed, int):
+        assert new.pop("seed") is None
+        old.pop("seed")
+    for name, value in old.items():
+        np.testing.assert_array_equal(np.asarray(new[name]), np.asarray(value), err_msg=name)
+    # What comes back can be fitted again, to the same weights where a seed fixes them.
+    again = back.fit(X, Y)
+    if isinstance(esn.seed, int) and not callable(esn.spectrum):
+        np.testing.assert_allclose(again.predict(X), esn.predict(X), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["eigen", "everything"])
+def test_one_dimensional_targets(name, tmp_path):
+    esn = LinearESN(20, **CASES[name], seed=0).fit(X, Y[:, 0])
+    esn.save(tmp_path / "model")
+    back = ee.load(tmp_path / "model")
+    np.testing.assert_array_equal(back.predict(X), esn.predict(X), strict=True)
+    np.testing.assert_array_equal(back.forecast(9), esn.forecast(9), strict=True)
+    np.testing.assert_array_equal(back.coef_, esn.coef_, strict=True)
+    assert back.intercept_ == esn.intercept_
+
+
+def test_several_outputs_and_series(tmp_path):
+    series = [TWO[:150], TWO[150:]]
+    esn = LinearESN(20, standardize=True, seed=0).fit([s[:-1] for s in series],
+                                                      [s[1:] for s in series])  # fmt: skip
+    esn.save(tmp_path / "model")
+    back = ee.load(tmp_path / "model")
+    for old, new in zip(esn.predict(series), back.predict(series), strict=True):
+        np.testing.assert_array_equal(new, old)
+    old, state = esn.predict(TWO, return_state=True)
+    new = back.predict(TWO, initial_state=state)
+    np.testing.assert_array_equal(new, esn.predict(TWO, initial_state=state))
+    np.testing.assert_array_equal(back.final_state_.r, esn.final_state_.r)
+    np.testing.assert_array_equal(back.final_state_.y, esn.final_state_.y)
+
+
+def test_a_generator(tmp_path):
+    esn = LinearESN(20, feedback=True, ridge=1e-6, seed=0).fit(None, WAVES[:, 0])
+    esn.save(tmp_path / "model")
+    back = ee.load(tmp_path / "model")
+    np.testing.assert_array_equal(back.forecast(30), esn.forecast(30))
+    assert back.forecast(30).shape == (30,)
+
+
+def test_feature_names(tmp_path):
+    frame = pd.DataFrame(TWO, columns=["load", "größe"])
+    esn = LinearESN(20, seed=0).fit(frame[:-1], frame[1:])
+    esn.save(tmp_path / "model")
+    back = ee.load(tmp_path / "model")
+    assert list(back.feature_names_in_) == ["load", "größe"]
+    np.testing.assert_array_equal(back.predict(frame), esn.predict(frame))
+    with pytest.raises(ValueError, match="feature names should match"):
+        back.predict(frame[["größe", "load"]])
+    assert list(back.get_feature_names_out()) == list(esn.get_feature_names_out())
+
+
+@pytest.mark.parametrize("name", ["eigen", "neuron dense", "neuron sparse", "everything"])
+def test_a_bare_model(name, tmp_path):
+    model = LinearESN(20, **CASES[name], seed=0).fit(X, Y).model_
+    model.save(tmp_path / "model.safetensors")
+    back = ee.load(tmp_path / "model.safetensors")
+    assert type(back) is LinearModel
+    assert repr(back) == repr(model)
+    np.testing.assert_array_equal(back.predict(X), model.predict(X))
+    np.testing.assert_array_equal(back.forecast(9, X), model.forecast(9, X))
+
+
+def test_a_converted_model(tmp_path):
+    rng = np.random.default_rng(0)
+    W, W_in, W_out = matrix(), rng.normal(size=(1, 15)), rng.normal(size=(15, 2))
+    model = ee.diagonalize(W, W_in, W_out)
+    model.save(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(
+        ee.load(tmp_path / "model.safetensors").predict(X), model.predict(X)
+    )
+
+
+def test_a_loaded_network_saves_to_the_same_bytes(tmp_path):
+    esn = LinearESN(20, **CASES["everything"], seed=0).fit(X, Y)
+    esn.save(tmp_path / "one")
+    ee.load(tmp_path / "one").save(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_text_paths_and_overwriting(tmp_path):
+    path = str(tmp_path / "model")
+    LinearESN(20, seed=0).fit(X, Y).save(path)
+    esn = LinearESN(20, seed=1).fit(X, Y)
+    esn.save(path)
+    np.testing.assert_array_equal(ee.load(path).predict(X), esn.predict(X))
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_another_process_reads_it(tmp_path):
+    esn = LinearESN(20, seed=0).fit(X, Y)
+    esn.save(tmp_path / "model")
+    code = (
+        "import sys, numpy as np, eigenecho as ee\n"
+        f"esn = ee.load({str(tmp_path / 'model')!r})\n"
+        f"np.save({str(tmp_path / 'answer.npy')!r}, esn.predict(ee.tasks.mso(3, steps=300)))\n"
+        "assert 'pickle' not in ee.estimators.storage.__dict__\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    np.testing.assert_array_equal(np.load(tmp_path / "answer.npy"), esn.predict(X))
+
+
+def test_the_file_is_plain_safetensors(tmp_path):
+    esn = LinearESN(20, seed=0).fit(X, Y)
+    esn.save(tmp_path / "model")
+    np.testing.assert_array_equal(load_file(tmp_path / "model")["W_out"], esn.W_out_)
+
+
+# Files that cannot be read --------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "model.safetensors"
+    LinearESN(20, **CASES["everything"], seed=0).fit(X, Y).save(path)
+    return path
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.9, 0.9999])
+def test_a_truncated_file(saved, share):
+    data = saved.read_bytes()
+    saved.write_bytes(data[: int(share * len(data))])
+    with pytest.raises(StorageError, match=r"model\.safetensors is not a readable model file"):
+        ee.load(saved)
+
+
+def test_a_file_with_something_appended(saved):
+    saved.write_bytes(saved.read_bytes() + b"x")
+    with pytest.raises(StorageError, match=r"model\.safetensors"):
+        ee.load(saved)
+
+
+def test_any_flipped_byte_is_noticed(saved):
+    data = saved.read_bytes()
+    reference = ee.load(saved)
+    header = 8 + int.from_bytes(data[:8], "little")
+    places = np.random.default_rng(0).choice(len(data), 50, replace=False)
+    for place in sorted({*places.tolist(), *range(0, header, 7), header, len(data) - 1}):
+        broken = bytearray(data)
+        broken[place] ^= 0x04
+        saved.write_bytes(broken)
+        try:
+            back = ee.load(saved)
+        except StorageError:
+            continue
+        # Only a byte of the header that carries no meaning may pass.
+        assert place < header
+        assert back.get_params() == reference.get_params()
+        np.testing.assert_array_equal(back.predict(X), reference.predict(X))
+
+
+def test_a_flipped_byte_in_the_arrays(saved):
+    data = bytearray(saved.read_bytes())
+    data[-5] ^= 0xFF
+    saved.write_bytes(data)
+    with pytest.raises(StorageError, match=r"model\.safetensors is damaged: .*digest"):
+        ee.load(saved)
+
+
+def test_a_foreign_safetensors_file(tmp_path):
+    for metadata in (None, {"format": "pt"}, {"eigenecho": "no JSON"}, {"eigenecho": "[1]"}):
+        save_file({"weight": np.ones((3, 3))}, tmp_path / "other", metadata=metadata)
+        with pytest.raises(StorageError, match=r"other was not written by eigenecho's save\(\)"):
+            ee.load(tmp_path / "other")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello, world\n", b"\x80\x04K\x01.", bytes(200)])
+def test_a_file_of_another_kind(tmp_path, content):
+    (tmp_path / "note.txt").write_bytes(content)
+    with pytest.raises(StorageError, match=r"note\.txt is not a readable model file|not written"):
+        ee.load(tmp_path / "note.txt")
+
+
+def test_a_missing_file(tmp_path):
+    for path in (tmp_path / "nothing", tmp_path):
+        with pytest.raises(FileNotFoundError, match="no model file at"):
+            ee.load(path)
+
+
+def rewritten(path, change):
+    """The file with its header or arrays changed, and its digest as it was."""
+    tensors = load_file(path)
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["eigenecho"])
+    change(header, tensors)
+    save_file(tensors, path, metadata={"eigenecho": json.dumps(header)})
+
+
+def redone(path, change):
+    """The file with its values or arrays changed, and a digest to match."""
+    kind, tensors, values = storage.read(path)
+    change(values, tensors)
+    storage.write(path, kind, tensors, values)
+
+
+@pytest.mark.parametrize("again", [rewritten, redone])
+def test_a_rewritten_file_still_loads(saved, again):
+    # The helpers above must not be what breaks the files below.
+    again(saved, lambda header, tensors: None)
+    assert type(ee.load(saved)) is LinearESN
+
+
+@pytest.mark.parametrize("format", [0, 2, 99, "1", None])
+def test_another_format(saved, format):
+    rewritten(saved, lambda header, tensors: header.update(format=format))
+    with pytest.raises(StorageError, match=rf"has format {format}, .*reads 1: .*newer one"):
+        ee.load(saved)
+
+
+def test_an_unknown_kind(saved):
+    _, tensors, values = storage.read(saved)
+    storage.write(saved, "Transformer", tensors, values)
+    with pytest.raises(StorageError, match="holds a 'Transformer', which this version does not"):
+        ee.load(saved)
+
+
+CHANGES = [
+    lambda values, tensors: values.pop("params"),
+    lambda values, tensors: values.pop("readout_bias"),
+    lambda values, tensors: values["params"].update(nonsense=3),
+    lambda values, tensors: values["params"].pop("spectrum"),
+    lambda values, tensors: values.update(params=[1, 2]),
+    lambda values, tensors: values.update(readout_bias=False),
+    lambda values, tensors: tensors.pop("W_in"),
+    lambda values, tensors: tensors.pop("final_state.r"),
+    lambda values, tensors: tensors.update(W_in=tensors["W_in"][:, 1:]),
+    lambda values, tensors: tensors.update(Q=tensors["Q"][1:]),
+    lambda values, tensors: tensors.update({"W.real": tensors["W.real"] + np.nan}),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_file_that_does_not_fit_together(saved, change):
+    redone(saved, change)
+    with pytest.raises(StorageError, match=r"model\.safetensors is damaged"):
+        ee.load(saved)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header, tensors: header.pop("digest"),
+        lambda header, tensors: header.pop("values"),
+        lambda header, tensors: header.update(values=None),
+        lambda header, tensors: header.update(kind="LinearModel"),
+        lambda header, tensors: header["values"]["params"].update(sr=0.8),
+        lambda header, tensors: header["values"].update(flat=True),
+        lambda header, tensors: tensors.update(W_in=tensors["W_in"] + 1e-9),
+    ],
+)
+def test_a_file_that_does_not_match_its_digest(saved, change):
+    rewritten(saved, change)
+    with pytest.raises(StorageError, match=r"model\.safetensors (is damaged|was not written)"):
+        ee.load(saved)
+
+
+# Writing --------------------------------------------------------------------------------------
+
+
+def test_a_missing_folder(tmp_path):
+    esn = LinearESN(20, seed=0).fit(X, Y)
+    with pytest.raises(FileNotFoundError, match=r"cannot save to .*the folder .* does not exist"):
+        esn.save(tmp_path / "nowhere" / "model")
+
+
+@pytest.mark.parametrize("failing", ["os.replace", "pathlib.Path.write_bytes"])
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
+def test_a_failing_write_keeps_the_old_file(saved, monkeypatch, failing, error):
+    before = saved.read_bytes()
+    other = LinearESN(30, seed=1).fit(X, Y)
+
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(failing, fail)
+    with pytest.raises(type(error)):
+        other.save(saved)
+    monkeypatch.undo()
+    assert saved.read_bytes() == before
+    assert [path.name for path in Path(saved.parent).iterdir()] == [saved.name]
+
+
+def test_files_are_readable_as_others_are(tmp_path):
+    # A temporary file is private; what replaces the target must not stay so.
+    LinearESN(20, seed=0).fit(X, Y).save(tmp_path / "model")
+    (tmp_path / "plain").write_bytes(b"")
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("model", "plain")]
+    assert modes[0] == modes[1]
