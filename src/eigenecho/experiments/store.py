@@ -1,0 +1,118 @@
+"""Results on disk: one row a finished cell, in SQLite, safe against interruption."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from eigenecho.types import Array
+
+SCHEMA = 1
+"""Goes up when the meaning of what is stored changes."""
+
+Result = dict[str, Array]
+"""What a cell computes: named arrays."""
+
+
+class StoreError(RuntimeError):
+    """A store that cannot be used; the message names the file and the way out."""
+
+
+class Store:
+    """Finished cells, by experiment, configuration and key.
+
+    A cell is written in one transaction as it finishes, so that a killed run loses only what it
+    was computing.
+
+    Parameters
+    ----------
+    path : Path
+        The SQLite file; made if it does not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._explained():
+            self._connection = sqlite3.connect(path, timeout=60)
+            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+            tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if tables and version != SCHEMA:
+                raise StoreError(
+                    f"{path} was written by another version (schema {version}, this is {SCHEMA}). "
+                    "Start anew with --fresh, or move the file away."
+                )
+            with self._connection:
+                self._connection.execute(
+                    "CREATE TABLE IF NOT EXISTS cells (experiment TEXT, config TEXT, key TEXT, "
+                    "result BLOB, seconds REAL, finished REAL, machine TEXT, "
+                    "PRIMARY KEY (experiment, config, key)) WITHOUT ROWID"
+                )
+                self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def keys(self, experiment: str, config: str) -> set[str]:
+        """The cells that are finished."""
+        with self._explained():
+            rows = self._connection.execute(
+                "SELECT key FROM cells WHERE experiment = ? AND config = ?", (experiment, config)
+            )
+            return {key for (key,) in rows}
+
+    def add(
+        self,
+        experiment: str,
+        config: str,
+        key: str,
+        result: Result,
+        seconds: float,
+        machine: Mapping[str, Any],
+    ) -> None:
+        """Write a finished cell; one that is there already is replaced."""
+        packed = io.BytesIO()
+        np.savez_compressed(packed, **cast(Any, result))
+        row = (
+            experiment, config, key, packed.getvalue(), seconds, time.time(), json.dumps(machine)
+        )  # fmt: skip
+        with self._explained(), self._connection:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?)", row
+            )
+
+    def load(self, experiment: str, config: str) -> dict[str, tuple[Result, float]]:
+        """All finished cells: key to (result, seconds)."""
+        with self._explained():
+            rows = self._connection.execute(
+                "SELECT key, result, seconds FROM cells WHERE experiment = ? AND config = ?",
+                (experiment, config),
+            )
+            loaded = {}
+            for key, packed, seconds in rows:
+                with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+                    loaded[key] = ({name: arrays[name] for name in arrays.files}, seconds)
+            return loaded
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise StoreError(
+                f"cannot use the store {self.path}: {error}. Free some space or check that the "
+                "folder can be written, and start again: what is finished is kept."
+            ) from error
+        except (sqlite3.DatabaseError, ValueError, OSError) as error:
+            raise StoreError(
+                f"the store {self.path} is damaged ({error}). Start anew with --fresh, "
+                "or move the file away."
+            ) from error
