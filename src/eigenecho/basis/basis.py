@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from eigenecho.errors import bad_argument
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
+
+SINGULAR = 1e-13
+"""Pivots of Q below this share of the largest are rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,15 +64,28 @@ class Basis:
         return float(singular[0] / singular[-1]) if singular[-1] > 0 else float("inf")
 
     @cached_property
-    def _lu(self) -> tuple[Any, Any]:
-        from scipy.linalg import lu_factor
+    def _lu(self) -> tuple[Array, Array] | None:
+        """LU factors of Q; None where it is singular in floating point."""
+        from scipy.linalg.lapack import dgetrf
 
-        return lu_factor(self.Q, check_finite=False)
+        lu, pivots, _ = dgetrf(self.Q)
+        diagonal = np.abs(np.diag(lu))
+        return (lu, pivots) if diagonal.min() > SINGULAR * diagonal.max() else None
+
+    @cached_property
+    def _pseudo_inverse(self) -> Array:
+        return np.linalg.pinv(self.Q, rcond=SINGULAR)
 
     def solve(self, A: Array) -> Array:
-        """Q⁻¹ A."""
+        """Q⁻¹ A.
+
+        Of a defective matrix Q has no inverse: then the pseudo-inverse stands in for it, which
+        loses nothing of states r Q, since they have no part where Q is zero.
+        """
         from scipy.linalg import lu_solve
 
+        if self._lu is None:
+            return self._pseudo_inverse @ A
         return lu_solve(self._lu, A, check_finite=False)
 
     def states_to_eigen(self, r: Array) -> Array:
@@ -82,6 +97,8 @@ class Basis:
         from scipy.linalg import lu_solve
 
         flat = np.reshape(r, (-1, self.units)).T
+        if self._lu is None:
+            return (self._pseudo_inverse.T @ flat).T.reshape(np.shape(r))
         return lu_solve(self._lu, flat, trans=1, check_finite=False).T.reshape(np.shape(r))
 
     def weights_to_eigen(self, W_res: Array) -> Array:

@@ -14,7 +14,7 @@ from eigenecho.kernels.advance import add_scaled, advance, compiled, dot
 from eigenecho.kernels.forms import Array, Diagonal, Form, Readout
 
 WIDE = 8
-"""Drive columns from which a BLAS projection beats adding them one by one."""
+"""Drive columns or outputs from which BLAS on a chunk beats going through them one by one."""
 
 CHUNK = 256
 """Rows of a wide drive that are projected at a time."""
@@ -53,7 +53,7 @@ def scan_readout(
 ) -> None:
     """r(t) weightsᵀ into ``out`` (T, D_out), no states stored; ``weights`` (D_out, N)."""
     B, drive = _at_least_one_column(B, drive)
-    if drive.shape[1] < WIDE:
+    if drive.shape[1] < WIDE and len(weights) < WIDE:
         _scan_readout(form, B, drive, weights, state, out)
         return
     states = np.empty((min(CHUNK, len(drive)), state.size), state.dtype)
