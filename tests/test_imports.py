@@ -27,7 +27,7 @@ DRAWING = {"matplotlib", "typer", "rich", "jinja2"}
 OPTIONAL = DRAWING | {"reservoirpy", "pandas", "joblib", "threadpoolctl", "torch", "jax"}
 
 LAYERS = [
-    {"errors", "types", "random"},
+    {"errors", "types", "random", "blas"},
     {"spectra"},
     {"basis"},
     {"kernels"},
@@ -36,7 +36,7 @@ LAYERS = [
     {"series", "model"},
     {"convert"},
     {"estimators"},
-    {"search"},
+    {"grid_search"},
     {"interop"},
     {"plots", "cli", "experiments"},
 ]
@@ -261,7 +261,7 @@ def test_the_reader_of_imports_sees_them():
         "import numpy as np\n"
         "from eigenecho import estimators\n"
         "from eigenecho.model import run\n"
-        "if TYPE_CHECKING:\n    from eigenecho.search import grid\n"
+        "if TYPE_CHECKING:\n    from eigenecho.grid_search import grid\n"
         "def f():\n    import matplotlib.pyplot\n"
         "class A:\n    import rich\n"
     )
@@ -272,6 +272,6 @@ def test_the_reader_of_imports_sees_them():
         "numpy", "eigenecho.estimators", "eigenecho.model.run", "rich",
     ]  # fmt: skip
     assert upward("model", ours(imports(tree))) == {"estimators"}
-    assert upward("estimators", {"model", "search", "metrics"}) == {"search"}
+    assert upward("estimators", {"model", "grid_search", "metrics"}) == {"grid_search"}
     assert upward("errors", {"metrics"}) == {"metrics"}
     assert upward("metrics", {"spectra", "errors"}) == {"spectra"}

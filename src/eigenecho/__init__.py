@@ -26,6 +26,7 @@ _NAMES = {
     "State": "eigenecho.model",
     "diagonalize": "eigenecho.convert",
     "load": "eigenecho.estimators",
+    "search": "eigenecho.grid_search",
 }
 
 __all__ = ["__version__", *_MODULES, *_NAMES]
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from eigenecho.basis import Basis
     from eigenecho.convert import diagonalize
     from eigenecho.estimators import DiagonalReservoir, LinearESN, load
+    from eigenecho.grid_search import search
     from eigenecho.model import LinearModel, State
     from eigenecho.spectra import Spectrum
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.basis import Basis, block_diagonal, eigendecomposition
+from eigenecho.blas import one_blas_thread
 from eigenecho.convert.certificate import Certificate, compare
 from eigenecho.errors import bad_argument
 from eigenecho.model import LinearModel
@@ -23,6 +24,7 @@ WELL_CONDITIONED = 1e4
 SPARSE_BELOW = 0.2
 
 
+@one_blas_thread()
 def diagonalize(
     W: Any,
     W_in: Any,

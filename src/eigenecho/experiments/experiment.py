@@ -70,9 +70,13 @@ class Section:
     text: str
     tables: Sequence[Table] = ()
     figures: Mapping[str, Figure] = field(default_factory=dict)
+    """By file name, without a suffix."""
     captions: Mapping[str, str] = field(default_factory=dict)
+    """Of the figures; they serve as their alternative text too."""
     claims: Sequence[Claim] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
+    headline: str = ""
+    """The key result in a few words, for the summary."""
 
 
 class Experiment(ABC, Generic[C]):

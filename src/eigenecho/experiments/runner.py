@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import platform
 import signal
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any
 
 from eigenecho.experiments.experiment import Config, Experiment, Key, encode
@@ -24,6 +26,10 @@ ONE_THREAD = (
     "EIGENECHO_NUM_THREADS",
 )
 PACKAGES = ("eigenecho", "numpy", "scipy", "numba", "scikit-learn")
+
+
+class CellError(RuntimeError):
+    """A cell that failed; what is finished is kept."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +70,19 @@ def run(jobs: Sequence[Job], store: Store, workers: int, progress: Progress) -> 
             progress(job.experiment.name, *done[job.experiment.name])
         if not pending:
             continue
-        for job, key, result, seconds in _computed(pending, processes):
-            name = job.experiment.name
-            store.add(name, job.identity, encode(key), result, seconds, machine)
-            done[name][0] += 1
-            progress(name, *done[name])
+        with closing(_computed(pending, processes)) as computed:
+            for job, key, result, seconds in computed:
+                name = job.experiment.name
+                store.add(name, job.identity, encode(key), result, seconds, machine)
+                done[name][0] += 1
+                progress(name, *done[name])
 
 
 def describe_machine() -> dict[str, str]:
     """Machine and versions that a result was computed with."""
-    found = {"python": platform.python_version(), "machine": platform.machine()}
+    found = {"processor": _processor(), "machine": platform.machine()}
     found["system"] = platform.system()
+    found["python"] = platform.python_version()
     found["cores"] = str(os.cpu_count())
     for package in PACKAGES:
         try:
@@ -84,13 +92,19 @@ def describe_machine() -> dict[str, str]:
     return found
 
 
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as lines:
+            return next(line.split(":")[1].strip() for line in lines if "model name" in line)
+    except (OSError, StopIteration):
+        return platform.processor() or "unknown"
+
+
 def _computed(
     pending: list[tuple[Job, Key]], workers: int
-) -> Iterator[tuple[Job, Key, Result, float]]:
-    # Ctrl-C reaches the whole process group; workers leave it to the parent.
-    ignore = (signal.SIGINT, signal.SIG_IGN)
+) -> Generator[tuple[Job, Key, Result, float]]:
     spawn = get_context("spawn")
-    with _one_thread(), ProcessPoolExecutor(workers, spawn, signal.signal, ignore) as pool:
+    with _one_thread(), ProcessPoolExecutor(workers, spawn, _start_worker) as pool:
         waiting: dict[Future[Any], tuple[Job, Key]] = {}
         try:
             # A few more than there are workers: enough to keep them busy, quick to give up.
@@ -101,7 +115,7 @@ def _computed(
                 finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in finished:
                     job, key = waiting.pop(future)
-                    result, seconds = future.result()
+                    result, seconds = _outcome(future, job, key)
                     _submit(pool, queue, waiting)
                     yield job, key, result, seconds
         except BaseException:
@@ -109,6 +123,34 @@ def _computed(
                 process.terminate()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _outcome(future: Future[Any], job: Job, key: Key) -> tuple[Result, float]:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise CellError(
+            f"a worker process died at {job.experiment.name} {encode(key)}, which happens when "
+            "memory runs out. Start again with fewer --workers: what is finished is kept."
+        ) from error
+    except Exception as error:
+        raise CellError(
+            f"{job.experiment.name} {encode(key)} failed with {type(error).__name__}: {error}"
+        ) from error
+
+
+def _start_worker() -> None:
+    # Ctrl-C reaches the whole process group; workers leave it to the parent.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    assert parent is not None
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    # A parent that is killed cannot tell its workers, and they would wait for ever.
+    threading.Thread(target=follow, daemon=True).start()
 
 
 def _submit(pool: ProcessPoolExecutor, queue: Iterator[Any], waiting: dict[Any, Any]) -> None:

@@ -6,10 +6,12 @@ import io
 import json
 import sqlite3
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -24,6 +26,10 @@ Result = dict[str, Array]
 
 class StoreError(RuntimeError):
     """A store that cannot be used; the message names the file and the way out."""
+
+
+class UnusableStoreError(StoreError):
+    """A store that is damaged, or that another version wrote: only starting anew helps."""
 
 
 class Store:
@@ -42,13 +48,25 @@ class Store:
         self.path = path
         with self._explained():
             self._connection = sqlite3.connect(path, timeout=60)
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        with self._explained():
             version = self._connection.execute("PRAGMA user_version").fetchone()[0]
             tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if tables and version != SCHEMA:
-                raise StoreError(
-                    f"{path} was written by another version (schema {version}, this is {SCHEMA}). "
+                raise UnusableStoreError(
+                    f"{self.path} was written by another version (schema {version}, this is {SCHEMA}). "
                     "Start anew with --fresh, or move the file away."
                 )
+            # Better to hear of a torn page now than after the work.
+            found = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found != "ok":
+                raise sqlite3.DatabaseError(found)
             with self._connection:
                 self._connection.execute(
                     "CREATE TABLE IF NOT EXISTS cells (experiment TEXT, config TEXT, key TEXT, "
@@ -102,6 +120,23 @@ class Store:
                     loaded[key] = ({name: arrays[name] for name in arrays.files}, seconds)
             return loaded
 
+    def machines(self, experiment: str, config: str) -> list[dict[str, str]]:
+        """The machines and versions that the finished cells were computed with."""
+        with self._explained():
+            rows = self._connection.execute(
+                "SELECT DISTINCT machine FROM cells WHERE experiment = ? AND config = ? "
+                "ORDER BY machine",
+                (experiment, config),
+            )
+            return [json.loads(machine) for (machine,) in rows]
+
+    def forget(self, experiment: str, config: str) -> None:
+        """Drop the finished cells of one configuration, so that they are computed anew."""
+        with self._explained(), self._connection:
+            self._connection.execute(
+                "DELETE FROM cells WHERE experiment = ? AND config = ?", (experiment, config)
+            )
+
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
@@ -111,8 +146,10 @@ class Store:
                 f"cannot use the store {self.path}: {error}. Free some space or check that the "
                 "folder can be written, and start again: what is finished is kept."
             ) from error
-        except (sqlite3.DatabaseError, ValueError, OSError) as error:
-            raise StoreError(
+        except (
+            sqlite3.DatabaseError, BadZipFile, zlib.error, EOFError, ValueError, OSError
+        ) as error:  # fmt: skip
+            raise UnusableStoreError(
                 f"the store {self.path} is damaged ({error}). Start anew with --fresh, "
                 "or move the file away."
             ) from error

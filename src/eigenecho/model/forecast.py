@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho import kernels
+from eigenecho.blas import one_blas_thread
 from eigenecho.errors import UnstableWarning, bad_argument
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.run import as_state, check_finite
@@ -18,6 +19,7 @@ GROWTH = 1e3
 """Growth over the forecast, relative to what came before it, that is worth a warning."""
 
 
+@one_blas_thread()
 def forecast(
     model: LinearModel, horizon: int, context: Any, inputs: Any, state: State | None
 ) -> Array:

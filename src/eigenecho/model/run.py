@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho import kernels
+from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, overflowed
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
@@ -28,6 +29,7 @@ def predict(
     return outputs, (ends[0] if container.kind == "single" else ends)
 
 
+@one_blas_thread()
 def run(
     model: LinearModel, u: Array, y_previous: Array | None = None, state: State | None = None
 ) -> tuple[Array, State]:
@@ -67,6 +69,7 @@ def run(
     return outputs, State(r, last)
 
 
+@one_blas_thread()
 def states(
     model: LinearModel,
     u: Array,

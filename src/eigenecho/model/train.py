@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho.basis import Basis
+from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, overflowed, unknown_name
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.rows import Fold, Rows
@@ -60,6 +61,7 @@ class Trained:
     final_state: State
 
 
+@one_blas_thread()
 def train(
     reservoir: Reservoir,
     inputs: Sequence[Array],

@@ -121,7 +121,7 @@ def _modes(source: Any, weights: Any) -> tuple[Array, Array | None]:
         found = _eigenvalues(model)
     if weights is None or weights is False:
         return found.values, None
-    return found.values, _importance(found, weights)
+    return found.values, importance(found, weights)
 
 
 def _eigenvalues(source: Any) -> Spectrum:
@@ -152,7 +152,7 @@ def _own_weights(model: LinearModel) -> tuple[Spectrum, Array]:
     return found, basis.weights_to_eigen(readout)
 
 
-def _importance(found: Spectrum, weights: Any) -> Array:
+def importance(found: Spectrum, weights: Any) -> Array:
     W = np.asarray(weights, dtype=np.float64)
     if W.ndim not in (1, 2) or len(W) != found.units or W.size == 0 or not np.isfinite(W).all():
         raise bad_argument(

@@ -45,7 +45,7 @@ class Factorised:
     head_penalty : array (k,)
         1 where the ridge acts on a head column, 0 where it does not.
     cutoff : float
-        S² + β up to which a direction is noise.
+        S² up to which a direction is noise where there is no ridge.
     """
 
     penalty: Penalty
@@ -85,7 +85,8 @@ class Factorised:
         S = self.S[:, None]
         beta = ridges / scales**2
         denominator = S**2 + beta
-        kept = denominator > self.cutoff
+        # With a ridge the answer is unique however small the ridge: nothing is cut off.
+        kept = (denominator > self.cutoff) | (beta > 0)
         gain = np.divide(S, denominator, out=np.zeros_like(denominator), where=kept)
         left = np.divide(beta, denominator, out=np.ones_like(denominator), where=kept)
         A = self.HtH + np.einsum("nc,ni,nj->cij", left, self.UtH, self.UtH)
@@ -114,10 +115,11 @@ def factorise(statistics: Gram | Triangle, penalty: Penalty, head: int | None = 
         inner = penalty.unroot_right(G[k:, k:] - lean.T @ G[:k, k:])
         inner = penalty.unroot_right(inner.T)
         s2, V = eigh((inner + inner.T) / 2, check_finite=False)
-        s2 = np.maximum(s2, 0.0)
+        # What lies below is rounding. A ridge may still be larger, so no direction is dropped here.
+        s2 = np.maximum(s2, EPS * s2.max(initial=0.0))
         cutoff = 10 * EPS * max(len(s2), 1) * s2.max(initial=0.0)
         S = np.sqrt(s2)
-        inverse = np.divide(1.0, S, out=np.zeros_like(S), where=s2 > cutoff)[:, None]
+        inverse = np.divide(1.0, S, out=np.zeros_like(S), where=S > 0)[:, None]
         UtH = inverse * (V.T @ penalty.unroot_right(cross).T)
         UtY = inverse * (V.T @ penalty.unroot_right(target.T).T)
         HtH, HtY = G[:k, :k] - UtH.T @ UtH, c[:k] - UtH.T @ UtY

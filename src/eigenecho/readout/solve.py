@@ -43,7 +43,7 @@ def solve(statistics: Gram | Triangle, penalty: Penalty, ridge: float) -> Soluti
         IllConditionedWarning,
         stacklevel=3,
     )
-    return Solution(factorise(statistics, penalty).weights(ridge), 0.0)
+    return Solution(factorise(statistics, penalty).weights(0.0), 0.0)
 
 
 def _cholesky(statistics: Gram, penalty: Penalty, ridge: float) -> Solution | None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.basis import Basis, eigendecomposition, interleave, random_basis
+from eigenecho.blas import one_blas_thread
 from eigenecho.errors import IllConditionedWarning, bad_argument, unknown_name
 from eigenecho.random import Seed, Streams, streams
 from eigenecho.reservoir.reservoir import Reservoir
@@ -65,14 +66,15 @@ class Recipe:
         check_connectivity(self.rc_connectivity, "rc_connectivity")
         if not (isinstance(self.fb_scaling, Real) and np.isfinite(self.fb_scaling)):
             raise bad_argument("fb_scaling", self.fb_scaling, "a finite number")
-        if str(self.dtype) not in ("float64", "float32"):
-            raise unknown_name("dtype", str(self.dtype), ("float64", "float32"))
+        if not _is_float(self.dtype):
+            raise unknown_name("dtype", self.dtype, ("float64", "float32"))
 
 
 Memory = dict[Any, Any]
 """What draws of one seed share, whatever ``sr``, ``lr`` and scalings they have."""
 
 
+@one_blas_thread()
 def draw(
     recipe: Recipe, D_in: int, D_fb: int = 0, seed: Seed = None, memory: Memory | None = None
 ) -> Drawn:
@@ -82,6 +84,7 @@ def draw(
     """
     rng = streams(seed)
     memory = {} if memory is None else memory
+    memory[id(recipe.spectrum)] = recipe.spectrum  # kept alive, so that its id stays its own
     source = _source(recipe, rng, memory)
     spectrum: Spectrum | None
     basis: Basis | None
@@ -211,6 +214,13 @@ def _remember(memory: Memory, key: Any, make: Callable[[], Any]) -> Any:
     if key not in memory:
         memory[key] = make()
     return memory[key]
+
+
+def _is_float(dtype: Any) -> bool:
+    try:
+        return np.dtype(dtype) in (np.float64, np.float32)
+    except TypeError:
+        return False
 
 
 def _is_drawn(recipe: Recipe) -> bool:

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eigenecho.blas import one_blas_thread
 from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
 from eigenecho.estimators import LinearESN
+from eigenecho.grid_search.grid import Group
 from eigenecho.model import Scaling
 from eigenecho.model.rows import Fold, Rows
 from eigenecho.model.train import cheapest_accurate
 from eigenecho.readout import Gram, Penalty, Triangle, factorise
 from eigenecho.reservoir import draw
 from eigenecho.reservoir.draw import Memory
-from eigenecho.search.grid import Group
 from eigenecho.types import Array
 
 
+@one_blas_thread()
 def mean_squared_errors(
     group: Group,
     inputs: Sequence[Array],

@@ -1,6 +1,6 @@
 """Sweeps over estimators' parameters, with the collapsed paths."""
 
-from eigenecho.search.result import SearchResult
-from eigenecho.search.search import search
+from eigenecho.grid_search.result import SearchResult
+from eigenecho.grid_search.sweep import search
 
 __all__ = ["SearchResult", "search"]

@@ -11,13 +11,13 @@ from sklearn.base import clone
 from eigenecho.errors import bad_argument
 from eigenecho.estimators import LinearESN
 from eigenecho.estimators.shell import check_inputs, check_outputs
+from eigenecho.grid_search.blocks import folds
+from eigenecho.grid_search.evaluate import mean_squared_errors
+from eigenecho.grid_search.grid import Group, check_names, expand, group
+from eigenecho.grid_search.result import SearchResult
 from eigenecho.model.rows import Fold
 from eigenecho.model.train import check_lengths
 from eigenecho.reservoir.draw import Memory
-from eigenecho.search.blocks import folds
-from eigenecho.search.evaluate import mean_squared_errors
-from eigenecho.search.grid import Group, check_names, expand, group
-from eigenecho.search.result import SearchResult
 from eigenecho.types import Array
 
 BATCH = 12
@@ -118,13 +118,10 @@ def search(
 def _run(tasks: list[Any], workers: int) -> Iterator[list[Array]]:
     """The result of every task, in order."""
     from joblib import Parallel, delayed, parallel_config
-    from threadpoolctl import threadpool_limits
 
     if workers == 1:
         for task in tasks:
-            with threadpool_limits(1):
-                result = _batch(*task)
-            yield result
+            yield _batch(*task)
         return
     with parallel_config("loky", inner_max_num_threads=1):
         yield from Parallel(n_jobs=workers, return_as="generator")(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.search.grid import Params
+from eigenecho.grid_search.grid import Params
 from eigenecho.types import Array
 
 
