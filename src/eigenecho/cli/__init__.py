@@ -1,4 +1,4 @@
-"""The command line: ``eigenecho demo``."""
+"""The command line: ``eigenecho demo`` and ``eigenecho reproduce``."""
 
 from eigenecho.cli.entry import main
 

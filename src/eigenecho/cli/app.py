@@ -14,6 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import eigenecho
 from eigenecho.cli import demo as demonstration
+from eigenecho.cli import reproduce as reproduction
+from eigenecho.experiments.runner import CellError
+from eigenecho.experiments.store import StoreError
 
 app = typer.Typer(
     name="eigenecho",
@@ -45,8 +48,18 @@ def _writable(out: Path) -> Path:
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:
-        raise typer.BadParameter(f"cannot write to {out}: {error.strerror or error}") from None
+        raise typer.BadParameter(_cannot_write(out, error)) from None
     return out
+
+
+def _cannot_write(out: Path, error: OSError) -> str:
+    return f"cannot write to {out}: {error.strerror or error}"
+
+
+def _fail(message: object, code: int = 2) -> typer.Exit:
+    """One line on the error stream, and the exit to raise."""
+    typer.echo(f"eigenecho: {message}", err=True)
+    return typer.Exit(code)
 
 
 @app.command()
@@ -65,12 +78,65 @@ def demo(
     try:
         written = demonstration.draw(results, out)
     except OSError as error:
-        typer.echo(f"eigenecho: cannot write to {out}: {error.strerror or error}", err=True)
-        raise typer.Exit(2) from None
+        raise _fail(_cannot_write(out, error)) from None
     console.print("\nWritten:")
     for path in written:
         # Soft wrap: a path broken over two lines cannot be copied.
         console.print(f"  {path}", soft_wrap=True, highlight=False, markup=False)
+
+
+@app.command()
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Experiments, see --list; all by default.", metavar="NAME"),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller, about a minute.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the store and the report; by default "
+            f"{reproduction.OUT}, or {reproduction.OUT_QUICK}."
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes; by default one for each core.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="Seeds to average over; by default each experiment's own.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget what is stored of these experiments first.")
+    ] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Say which experiments there are.")
+    ] = False,
+) -> None:
+    """Make the paper's tables and figures, with a verdict on every claim.
+
+    What is finished is stored: a second start computes only what is missing.
+    """
+    console = Console()
+    if listed:
+        console.print(reproduction.listing())
+        return
+    try:
+        request = reproduction.Request(tuple(names or ()), quick, out, workers, seeds, fresh)
+        _writable(request.folder)
+        reproduction.run(request, console)
+    except (ValueError, StoreError, typer.BadParameter) as error:
+        raise _fail(error) from None
+    except CellError as error:
+        raise _fail(error, 1) from error.__cause__
+    except OSError as error:
+        raise _fail(_cannot_write(request.folder, error)) from None
+    except KeyboardInterrupt:
+        typer.echo(
+            f"\ninterrupted: finished cells are kept in {request.store}. Go on with\n"
+            f"  {request.command}",
+            err=True,
+        )
+        raise typer.Exit(130) from None
 
 
 @contextmanager

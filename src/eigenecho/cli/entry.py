@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-NEEDED = ("typer", "rich", "matplotlib")
+NEEDED = ("typer", "rich", "matplotlib", "jinja2")
 
 
 def main() -> None:

@@ -61,7 +61,7 @@ class TimingConfig(Config):
     @property
     def upper(self) -> list[int]:
         """The sizes that slopes are fitted to: the upper half, where overheads no longer count."""
-        return [N for N in self.sizes if N >= self.sizes[len(self.sizes) // 2]]
+        return [N for N in self.sizes if self.sizes[len(self.sizes) // 2] <= N]
 
 
 class Timing(Experiment[TimingConfig]):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.errors import overflowed
+from eigenecho.model.lanes import Lanes
 from eigenecho.readout import Gram, Triangle
 from eigenecho.reservoir import Reservoir
 from eigenecho.series import shifted
@@ -74,33 +75,38 @@ class Rows:
         self, kind: type[Gram] | type[Triangle], fold: Fold
     ) -> tuple[Any, list[Triangle]]:
         """Statistics of the training rows, and of each held-out block, in one run."""
-        total: Any = kind.empty(self.size, self.D_out)
         held_out = [Triangle.empty(self.size, self.D_out) for _ in fold.held_out]
-        for i, (u, y) in enumerate(zip(self.inputs, self.outputs, strict=True)):
-            stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
-            for first, X in self._chunks(u[:stop], y[:stop]):
-                Y = y[first : first + len(X)]
-                rows = _within(fold.train[i], first, len(X))
-                if rows.stop > rows.start:
-                    total = total.absorb(X[rows], Y[rows])
-                for j, block in enumerate(fold.held_out):
-                    rows = _within(block[i], first, len(X))
+        with Lanes(kind.empty(self.size, self.D_out)) as lanes:
+            for i, (u, y) in enumerate(zip(self.inputs, self.outputs, strict=True)):
+                stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
+                for first, X in self._chunks(u[:stop], y[:stop]):
+                    Y = y[first : first + len(X)]
+                    for j, block in enumerate(fold.held_out):
+                        rows = _within(block[i], first, len(X))
+                        if rows.stop > rows.start:
+                            held_out[j] = held_out[j].absorb(X[rows], Y[rows])
+                    rows = _within(fold.train[i], first, len(X))
                     if rows.stop > rows.start:
-                        held_out[j] = held_out[j].absorb(X[rows], Y[rows])
-        return total, held_out
+                        lanes.absorb(X[rows], Y[rows])
+            return lanes.merged(), held_out
 
     def _chunks(self, u: Array, y: Array) -> Iterator[tuple[int, Array]]:
-        """Pieces of the rows with the number of their first; the array is used again."""
+        """Pieces of the rows with the number of their first.
+
+        An array is used again three pieces later, when the lanes are done with it.
+        """
         reservoir, head = self.reservoir, self.head
         needs_previous = reservoir.W_fb is not None or self.output_to_readout
         previous = shifted(y) if needs_previous else None
         drive = reservoir.drive(u, previous)
         rows = max(1, min(len(u), max(64, CHUNK_BYTES // (8 * self.size))))
         states = np.empty((rows, reservoir.units), reservoir.dtype)
-        X = np.empty((rows, self.size))
-        X[:, : int(self.fit_bias)] = 1.0
+        buffers = min(1 + max(Gram.LANES, Triangle.LANES), -(-len(u) // rows))
+        ring = np.empty((buffers, rows, self.size))
+        ring[:, :, : int(self.fit_bias)] = 1.0
         state = reservoir.zero_state()
         for start in range(0, len(u), rows):
+            X = ring[start // rows % buffers]
             n = min(rows, len(u) - start)
             reservoir.scan(drive[start : start + n], state, states[:n])
             if not np.all(np.isfinite(state)):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import blas
 
 from eigenecho.types import Array
 
@@ -18,6 +18,9 @@ class Gram:
     XtY: Array
     rows: int
 
+    LANES: ClassVar[int] = 2
+    """How many may be gathered side by side: NumPy's products let other threads run."""
+
     @classmethod
     def empty(cls, size: int, outputs: int) -> Gram:
         """The statistics of no rows: the neutral element of ``merge``."""
@@ -25,9 +28,9 @@ class Gram:
 
     def absorb(self, X: Array, Y: Array) -> Gram:
         """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
-        # X is C-contiguous, so Xᵀ is what BLAS calls contiguous: no copy is made.
-        lower = blas.dsyrk(1.0, np.asarray(X, np.float64).T, lower=1)
-        XtX = np.tril(lower) + np.tril(lower, -1).T
+        X = np.asarray(X, np.float64)
+        # NumPy sees that both factors are one array and computes half of the product.
+        XtX = X.T @ X
         return Gram(self.XtX + XtX, self.XtY + X.T @ Y, self.rows + len(X))
 
     def merge(self, other: Gram) -> Gram:

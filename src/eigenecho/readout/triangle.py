@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import lapack
@@ -27,6 +28,9 @@ class Triangle:
     Z: Array
     rest: Array
     rows: int
+
+    LANES: ClassVar[int] = 1
+    """How many may be gathered side by side: SciPy's LAPACK holds the interpreter lock."""
 
     @classmethod
     def empty(cls, size: int, outputs: int) -> Triangle:

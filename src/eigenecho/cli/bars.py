@@ -1,0 +1,81 @@
+"""Progress of experiments: live bars in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from eigenecho.experiments import runner
+from eigenecho.experiments.durations import human
+
+QUIET = 10.0
+"""Seconds between two lines about one experiment."""
+
+
+@contextmanager
+def progress(console: Console, totals: dict[str, int]) -> Iterator[runner.Progress]:
+    """A function that hears of finished cells; ``totals`` says how many each experiment has."""
+    if not console.is_terminal:
+        yield Lines(console)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    # Cells of one experiment differ in cost: the speed is that of all so far, not of the last few.
+    with Progress(*columns, console=console, speed_estimate_period=3600) as bars:
+        tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
+        started: set[str] = set()
+
+        def report(name: str, done: int, total: int) -> None:
+            if name in started:
+                bars.update(tasks[name], completed=done)
+            else:  # what was stored before says nothing about the speed
+                started.add(name)
+                bars.reset(tasks[name], completed=done, total=total)
+
+        yield report
+
+
+class Lines:
+    """A line when an experiment starts and ends, and now and then in between."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.stored: dict[str, int] = {}
+        self.first: dict[str, float] = {}
+        self.last: dict[str, float] = {}
+
+    def __call__(self, name: str, done: int, total: int) -> None:
+        """Hear of ``done`` finished cells of ``total``."""
+        now = monotonic()
+        if name not in self.stored:
+            self.stored[name] = done
+            self.first[name] = self.last[name] = now
+            kept = f", {done} stored already" if done else ""
+            self._say(f"{name}: {_cells(total)}{kept}")
+        elif done == total:
+            self._say(f"{name}: done")
+        elif now - self.last[name] >= QUIET:
+            self.last[name] = now
+            rate = (now - self.first[name]) / (done - self.stored[name])
+            self._say(f"{name}: {done} of {total}, about {human(rate * (total - done))} left")
+
+    def _say(self, line: str) -> None:
+        self.console.print(line, soft_wrap=True, highlight=False, markup=False)
+
+
+def _cells(total: int) -> str:
+    return f"{total} cell{'s' * (total != 1)}"
+
+
+def totals(jobs: Sequence[runner.Job]) -> dict[str, int]:
+    """How many cells each experiment has."""
+    return {job.experiment.name: len(job.experiment.cells(job.config)) for job in jobs}
