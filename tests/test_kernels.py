@@ -412,6 +412,14 @@ def test_nan_and_inf_stay(implementation, form, D, bad):
     assert not np.any(np.isfinite(y))
 
 
+def test_the_compiler_may_not_assume_finite_numbers():
+    """Today's code survives full fast-math by luck; the next version of LLVM need not."""
+    from eigenecho.kernels.advance import FASTMATH
+
+    assert isinstance(FASTMATH, set)
+    assert not FASTMATH & {"fast", "nnan", "ninf"}
+
+
 @each_implementation
 def test_zero_times_nan_is_nan(implementation):
     form = kernels.diagonal(spectra.Spectrum([0.0], [0.5j]))

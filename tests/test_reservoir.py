@@ -303,6 +303,16 @@ def test_a_shared_memory_changes_no_draw(spectrum, basis):
             np.testing.assert_array_equal(found.B, expected.B)
 
 
+def test_a_shared_memory_never_mistakes_one_matrix_for_another():
+    """Matrices come and go, and Python gives their ids to the next ones."""
+    memory = {}
+    for seed in range(50):
+        W = np.random.default_rng(seed).normal(size=(6, 6))
+        drawn = draw(Recipe(spectrum=W), 1, seed=0, memory=memory)
+        assert drawn.spectrum == eigendecomposition(W)[0]
+        del W, drawn
+
+
 # One network in two bases
 
 

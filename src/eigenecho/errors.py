@@ -53,5 +53,6 @@ def overflowed(
 
 
 def _short(value: Any, limit: int = 80) -> str:
-    text = repr(value)
+    # A description of what cannot be shown, like "<shape (5,)>", is not a quotation.
+    text = value if isinstance(value, str) and value.startswith("<") else repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"

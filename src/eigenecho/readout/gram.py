@@ -29,9 +29,10 @@ class Gram:
     def absorb(self, X: Array, Y: Array) -> Gram:
         """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
         X = np.asarray(X, np.float64)
-        # NumPy sees that both factors are one array and computes half of the product.
-        XtX = X.T @ X
-        return Gram(self.XtX + XtX, self.XtY + X.T @ Y, self.rows + len(X))
+        # NumPy sees that both factors are one array and computes half of the product. Squares
+        # that overflow show in the result, which the caller checks.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Gram(self.XtX + X.T @ X, self.XtY + X.T @ Y, self.rows + len(X))
 
     def merge(self, other: Gram) -> Gram:
         """The statistics of both sets of rows."""
