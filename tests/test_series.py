@@ -79,7 +79,7 @@ def test_no_rows_and_no_columns_are_series_too():
 @pytest.mark.parametrize(
     ("X", "said"),
     [
-        (np.arange(5.0), r"X=.<shape \(5,\)>.*2-D.*X\.reshape\(-1, 1\)"),
+        (np.arange(5.0), r"X=<shape \(5,\)>.*2-D.*X\.reshape\(-1, 1\)"),
         ([1.0, 2.0], r"reshape\(-1, 1\)"),
         (3.0, "2-D"),
         (np.ones((2, 2, 2, 2)), "2-D"),
