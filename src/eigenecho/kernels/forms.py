@@ -69,6 +69,7 @@ def sparse(W: Any, dtype: DTypeLike = np.float64) -> Sparse:
     transposed = W.T.tocsr()
     return Sparse(
         transposed.indptr.astype(np.int64),
-        transposed.indices.astype(np.int64),
+        # Unsigned: the compiler need not provide for negative indices.
+        transposed.indices.astype(np.uint32),
         transposed.data.astype(dtype),
     )
