@@ -116,6 +116,20 @@ class LinearModel:
         """Max |λ'|, the leak included."""
         return self.reservoir.spectrum.radius
 
+    def inference(self, steps: int) -> str:
+        """How ``predict`` computes a series of that many steps.
+
+        "closed loop" step by step on its own output, "scan" step by step with the readout fused
+        in, or "convolution" with the impulse response, whose cost does not depend on the units.
+        """
+        from eigenecho.model.convolution import pays
+
+        if self.closed:
+            return "closed loop"
+        reservoir = self.reservoir
+        fast = pays(reservoir.form, steps, len(reservoir.B), self.D_out)
+        return "convolution" if fast else "scan"
+
     def zero_state(self) -> State:
         """R(0) = 0 and y(0) = 0, the latter in the network's own units."""
         y = np.zeros(self.D_out, self.reservoir.dtype)

@@ -9,6 +9,7 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, overflowed
+from eigenecho.model import convolution
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
 
@@ -58,7 +59,9 @@ def run(
     else:
         before = None if y_previous is None else model.from_user(y_previous)
         drive = reservoir.drive(u, before)
-        kernels.scan_readout(reservoir.form, reservoir.B, drive, readout.weights, r, out)
+        by_convolution = convolution.pays(reservoir.form, len(drive), drive.shape[1], model.D_out)
+        compute = convolution.convolve_readout if by_convolution else kernels.scan_readout
+        compute(reservoir.form, reservoir.B, drive, readout.weights, r, out)
         out += readout.offset
         if model.output_to_readout:
             assert before is not None
