@@ -6,7 +6,7 @@ BIN := .venv/bin
 .PHONY: demo test test-slow lint types format bench figures clean
 
 demo: .venv/demo.stamp
-	$(BIN)/eigenecho demo --out results/demo
+	$(BIN)/eigenecho reproduce --quick --out results/quick
 
 test: lint types
 	$(BIN)/pytest -m "not slow"

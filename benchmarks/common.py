@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
-from os import cpu_count
-from time import perf_counter
+from pathlib import Path
+from time import perf_counter, sleep
+
+SETTLE = 0.2
+"""Seconds between cases: BLAS threads keep spinning after a product and would slow the next."""
 
 
 def interleaved(cases: dict[str, Callable[[], object]], repeats: int) -> dict[str, list[float]]:
     """Seconds of each case, in rounds that run every case once: a slow moment hits them all."""
     seconds: dict[str, list[float]] = {name: [] for name in cases}
+    before, begin = _others(), perf_counter()
     for _ in range(repeats):
         for name, call in cases.items():
+            sleep(SETTLE)
             start = perf_counter()
             result = call()
             seconds[name].append(perf_counter() - start)
             del result
+    share = (_others() - before) / (perf_counter() - begin)
+    if share > 0.1:
+        print(f"note: other processes kept {share:.1f} cores busy meanwhile; run again when idle")
     return seconds
+
+
+def _others() -> float:
+    """CPU seconds that other processes have used since boot, where Linux tells."""
+    try:
+        user, nice, system = Path("/proc/stat").read_text().split()[1:4]
+    except OSError:
+        return 0.0
+    own = sum(os.times()[:4])
+    return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK") - own
 
 
 def ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
@@ -49,7 +68,7 @@ def machine(*packages: str) -> str:
     """The machine, and the versions of what is measured."""
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     python = f"Python {platform.python_version()}"
-    return f"{platform.machine()}, {cpu_count()} cores, {python}, {versions}"
+    return f"{platform.machine()}, {os.cpu_count()} cores, {python}, {versions}"
 
 
 def verdict(claim: str, holds: bool) -> int:

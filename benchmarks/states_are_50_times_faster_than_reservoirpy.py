@@ -15,15 +15,16 @@ import sys
 from collections.abc import Callable
 
 import numpy as np
-from common import interleaved, machine, ratio, table, verdict
 from scipy import sparse
 
 import eigenecho as ee
+from common import interleaved, machine, ratio, table, verdict
 from eigenecho.basis import Basis, eigendecomposition
 from eigenecho.reservoir import Reservoir
 
 PEER = "reservoirpy"
 FRESH = "transform"
+EXISTING = "fill an existing array"
 DENSE_PRODUCTS = 2e10
 """Multiplications over which the dense baseline is timed: all T steps up to N = 1000."""
 
@@ -99,7 +100,7 @@ def measure(N: int, T: int, repeats: int, connectivity: float) -> float:
         "transform, out=": lambda: ours.transform(X, out=out),
         "transform, out=, one thread": one_thread(lambda: ours.transform(X, out=out)),
         "fresh np.full": lambda: np.full((T, N), 0.5),
-        "fill an existing array": lambda: out.fill(0.5),
+        EXISTING: lambda: out.fill(0.5),
     }
     for call in cases.values():
         if call is not cases[PEER]:
@@ -108,7 +109,9 @@ def measure(N: int, T: int, repeats: int, connectivity: float) -> float:
     seconds["our dense neuron loop"] = [s * T / dense_T for s in seconds["our dense neuron loop"]]
     rows = []
     for name, times in seconds.items():
-        floor = "fill an existing array" if "out=" in name or "existing" in name else "fresh np.full"
+        floor = (
+            "fill an existing array" if "out=" in name or "existing" in name else "fresh np.full"
+        )
         rows.append([
             name, ratio(seconds[PEER], times), ratio(times, seconds[floor]),
             1e6 * statistics.median(times) / T,

@@ -401,7 +401,7 @@ def test_closed_loop_radius_of_an_oscillator_is_one():
 def test_growth_is_warned_of():
     growing = 1.1 ** np.arange(60.0)[:, None]
     esn = network(ridge=1e-8).fit(growing[:-1], growing[1:])
-    with pytest.warns(UnstableWarning, match=r"forecast grew to .*e\+.*unstable.*larger ridge"):
+    with pytest.warns(UnstableWarning, match=r"output grew to .*e\+.*unstable.*larger ridge"):
         esn.forecast(200)
 
 

@@ -62,12 +62,12 @@ def test_result_ranks_refits_and_repeats():
     estimator = ee.LinearESN(20, warmup=50)
     found = ee.search(estimator, GRID, X[:-1], X[1:], validation=0.25, seeds=[4, 5])
     assert found.errors.shape == (24, 2, 1)
-    assert found.best_score == found.scores.min()
+    assert found.best_error == found.mean_errors.min()
     assert found.params[found.best_index] == found.best_params
     assert found.best_estimator.get_params()["sr"] == found.best_params["sr"]
     assert found.best_estimator.seed == 4
     assert found.best_estimator.predict(X).shape == X.shape
-    scores = [row["score"] for row in found.table]
+    scores = [row["error"] for row in found.table]
     assert scores == sorted(scores)
     assert found.table[0]["rank"] == 1
     assert len(found.best_per_seed) == 2
@@ -110,8 +110,9 @@ def test_unstable_reservoirs_lose_instead_of_stopping_the_search():
     found = ee.search(
         ee.LinearESN(10, seed=0), {"sr": [0.9, 3.0]}, long[:-1], long[1:], refit=False
     )
-    assert np.isfinite(found.scores[0])
-    assert np.isinf(found.scores[1])
+    assert np.isfinite(found.mean_errors[0])
+    assert np.isinf(found.mean_errors[1])
+    assert found.table[1]["spread"] == np.inf
 
 
 def test_grid_collapses_scalings_and_ridges():
@@ -136,6 +137,8 @@ def test_grid_collapses_scalings_and_ridges():
         (dict(validation=[(20, 100)]), "leave rows to train on"),
         (dict(validation=["ab"]), "validation=.*rows"),
         (dict(workers=0), "workers=0"),
+        (dict(seeds=3), "seeds=3"),
+        (dict(validation=(200, 300)), r"validation=\(200, 300\).*\[\(200, 300\)\]"),
         (dict(estimator=3), "a LinearESN"),
         (dict(y=X[2:]), "inconsistent lengths"),
     ],

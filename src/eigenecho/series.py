@@ -42,7 +42,20 @@ def unpack(X: Any) -> tuple[list[Any], Container]:
         return list(X), Container("list")
     if _ndim(X) == 3:
         return list(np.asarray(X)), Container("stack")
+    if _are_flat_series(X):
+        raise ValueError(
+            f"X is a list of 1-D arrays, the first of shape {np.shape(X[0])}: series are 2-D, "
+            "(T, D). For several series of one column pass [x.reshape(-1, 1) for x in X]; for one "
+            "series given row by row pass np.array(X)."
+        )
     return [X], Container("single")
+
+
+def _are_flat_series(X: Any) -> bool:
+    """Whether a list could be read as one series of long rows, and hardly is meant so."""
+    if not (isinstance(X, (list, tuple)) and len(X)):
+        return False
+    return all(getattr(x, "ndim", None) == 1 and len(x) > 1 for x in X)
 
 
 def unpack_outputs(y: Any, name: str, like: Container) -> tuple[list[Any], Container]:

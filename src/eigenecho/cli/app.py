@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import eigenecho
 from eigenecho.cli import demo as demonstration
 from eigenecho.cli import reproduce as reproduction
+from eigenecho.experiments.report import ReportError
 from eigenecho.experiments.runner import CellError
 from eigenecho.experiments.store import StoreError
 
@@ -123,13 +124,14 @@ def reproduce(
     try:
         request = reproduction.Request(tuple(names or ()), quick, out, workers, seeds, fresh)
         _writable(request.folder)
+    except (ValueError, typer.BadParameter) as error:
+        raise _fail(error) from None
+    try:
         reproduction.run(request, console)
-    except (ValueError, StoreError, typer.BadParameter) as error:
+    except (StoreError, ReportError) as error:
         raise _fail(error) from None
     except CellError as error:
-        raise _fail(error, 1) from error.__cause__
-    except OSError as error:
-        raise _fail(_cannot_write(request.folder, error)) from None
+        raise _fail(error, 1) from None
     except KeyboardInterrupt:
         typer.echo(
             f"\ninterrupted: finished cells are kept in {request.store}. Go on with\n"

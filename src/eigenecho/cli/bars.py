@@ -50,23 +50,26 @@ class Lines:
     def __init__(self, console: Console) -> None:
         self.console = console
         self.stored: dict[str, int] = {}
-        self.first: dict[str, float] = {}
-        self.last: dict[str, float] = {}
+        self.begun: dict[str, float] = {}
+        self.said: dict[str, float] = {}
+        self.heard = monotonic()
 
     def __call__(self, name: str, done: int, total: int) -> None:
         """Hear of ``done`` finished cells of ``total``."""
-        now = monotonic()
+        before, self.heard = self.heard, monotonic()
         if name not in self.stored:
             self.stored[name] = done
-            self.first[name] = self.last[name] = now
             kept = f", {done} stored already" if done else ""
             self._say(f"{name}: {_cells(total)}{kept}")
-        elif done == total:
+            return
+        # Experiments come one after another: this one began when the one before fell silent.
+        begun = self.begun.setdefault(name, before)
+        if done == total:
             self._say(f"{name}: done")
-        elif now - self.last[name] >= QUIET:
-            self.last[name] = now
-            rate = (now - self.first[name]) / (done - self.stored[name])
-            self._say(f"{name}: {done} of {total}, about {human(rate * (total - done))} left")
+        elif self.heard - self.said.setdefault(name, begun) >= QUIET:
+            self.said[name] = self.heard
+            left = (self.heard - begun) / (done - self.stored[name]) * (total - done)
+            self._say(f"{name}: {done} of {total}, about {human(round(left))} left")
 
     def _say(self, line: str) -> None:
         self.console.print(line, soft_wrap=True, highlight=False, markup=False)

@@ -55,8 +55,8 @@ def diagonalize(
     W_fb : array (D_out, N), optional
     lr : float or array (N,)
         Leaking rate, one for all or one for each unit.
-    bias : array (N,), optional
-        Input bias.
+    bias : array (N,) or float, optional
+        Input bias, of each unit or of all.
     readout_bias : bool, optional
         Whether W_out has a row for the constant; None tells it from the number of rows.
     output_to_readout, input_to_readout : bool
@@ -71,7 +71,9 @@ def diagonalize(
     N = len(dense)
     W_in = _matrix(W_in, "W_in", N)
     W_fb = None if W_fb is None else _matrix(W_fb, "W_fb", N)
-    bias = None if bias is None else _matrix(np.reshape(bias, (1, -1)), "bias", N)[0]
+    if bias is not None:
+        bias = np.full(N, bias) if np.ndim(bias) == 0 else bias
+        bias = _matrix(np.reshape(bias, (1, -1)), "bias", N)[0]
     rates = _rates(lr, N)
     leaky = dense * rates + np.diag(1 - rates)
     rows = _Rows(N, len(W_in), output_to_readout, input_to_readout)
@@ -127,11 +129,13 @@ class _Rows:
             parts = [f"{self.N} states"]
             parts = ["y(t−1)"] * self.previous + parts + ["u(t)"] * bool(self.extra)
             parts = ["a bias"] * bool(readout_bias) + parts
-            raise bad_argument(
-                "W_out", f"<shape {W_out.shape}>",
-                f"{plain + bool(readout_bias)} rows, for {', '.join(parts)}",
-                "The flags readout_bias, output_to_readout and input_to_readout name the rows.",
-            )  # fmt: skip
+            remedy = "The flags readout_bias, output_to_readout and input_to_readout name the rows."
+            if W_out.shape[1] in (plain, plain + 1):
+                remedy = "It looks transposed: rows are states, columns are outputs."
+            elif len(W_out) in (plain + self.D_in, plain + self.D_in + 1) and not self.extra:
+                remedy = "With rows for u(t) at the end, pass input_to_readout=True."
+            wanted = f"{plain + bool(readout_bias)} rows, for {', '.join(parts)}"
+            raise bad_argument("W_out", f"<shape {W_out.shape}>", wanted, remedy)
         return W_out, bool(readout_bias)
 
     def extend(self, W: Array) -> Array:

@@ -43,7 +43,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     units : int
         N, the number of reservoir units.
     spectrum : str, Spectrum, array or callable
-        Where the eigenvalues lie. A named law (``eigenecho.spectra``) samples them directly;
+        Where the eigenvalues lie. A named law of ``eigenecho.spectra`` ("uniform", "golden",
+        "noisy_golden", "sim", "ring", "log_ring", "time_constants") samples them directly;
         "matrix" draws a random W and diagonalises it. Eigenvalues (a Spectrum or a list) and a
         square matrix are taken as they are; ``units``, ``sr`` and ``rc_connectivity`` are then
         ignored. A callable ``(n, sr=, seed=) -> Spectrum`` is a law of your own.
@@ -245,7 +246,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                     f"X and y have inconsistent lengths: X has {len(guess)} rows, y {len(truth)}."
                 )
             if len(truth) <= self.warmup:
-                raise bad_argument("warmup", self.warmup, f"fewer steps than {len(truth)} rows")
+                raise bad_argument(
+                    "warmup",
+                    self.warmup,
+                    f"fewer steps than the {len(truth)} rows to score",
+                    "Score longer series: the first rows start from a zero state.",
+                )
         true, guess = (
             np.concatenate([s[self.warmup :] for s in series]) for series in (truths, guesses)
         )
@@ -268,10 +274,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def states(self, X: Any, basis: str = "neuron") -> Any:
         """States (T, N) in the ``neuron`` basis, or as ``transform`` gives them (``work``)."""
         at_work = self.transform(X)
-        if basis == "work" or (basis == "neuron" and self.basis == "neuron"):
-            return at_work
-        if basis != "neuron":
+        if basis not in ("neuron", "work"):
             raise unknown_name("basis", basis, ("neuron", "work"))
+        if basis == "work" or not self.model_.is_diagonal:
+            return at_work
         known = self.model_.need_basis()
         if isinstance(at_work, list):
             return [known.states_to_neuron(r) for r in at_work]

@@ -13,7 +13,12 @@ from eigenecho.errors import IllConditionedWarning
 from eigenecho.experiments.experiment import Claim, Experiment, Key, Section, Table
 from eigenecho.experiments.mc_delay import MemoryConfig, capacity_curve
 from eigenecho.experiments.store import Result
+from eigenecho.metrics import squared_correlation
+from eigenecho.model import Options, train
+from eigenecho.model.run import run
 from eigenecho.plots.style import BLACK, GREY, VERMILLION, new_figure, tidy
+from eigenecho.reservoir import Recipe, draw
+from eigenecho.tasks import delayed_recall
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -66,7 +71,7 @@ class MCConnectivity(Experiment[ConnectivityConfig]):
             warnings.filterwarnings("ignore", message="the random W has spectral radius 0")
             return {
                 "normal": capacity_curve(config, N, seed, delays, **params, basis="neuron"),
-                "diagonalised": capacity_curve(config, N, seed, delays, **params),
+                "diagonalised": plainly_diagonalised(config, N, seed, delays, **params),
             }
 
     def section(self, config: ConnectivityConfig, results: Mapping[Key, Result]) -> Section:
@@ -139,7 +144,23 @@ class MCConnectivity(Experiment[ConnectivityConfig]):
                 "delay": {str(N): delays[N] for N in config.sizes},
                 "fails_up_to": {str(N): thresholds[N] for N in config.sizes},
             },
+            "plain diagonalisation fails up to mean degree "
+            + ", ".join(f"{c * N:.3g} (N = {N})" for N, c in fails.items()),
         )
+
+
+def plainly_diagonalised(
+    config: MemoryConfig, N: int, seed: int, delays: int, **params: Any
+) -> Array:
+    """MC_k of W in its eigenbasis whatever its condition, where the library would keep W."""
+    drawn = draw(Recipe(units=N, even_defective=True, **params), D_in=1, seed=seed)
+    steps = config.steps_of(N)
+    u, targets = delayed_recall(steps, delays, seed=1000 + seed)
+    split = config.warmup + (steps - config.warmup) // 2
+    options = Options(ridge=(config.ridge,), solver="qr", warmup=config.warmup)
+    trained = train(drawn.reservoir, [u[:split]], [targets[:split]], options, basis=drawn.basis)
+    recalled, _ = run(trained.model, u)
+    return squared_correlation(targets[split:], recalled[split:])
 
 
 def _threshold(connectivities: list[float], found: Mapping[str, Array]) -> float | None:

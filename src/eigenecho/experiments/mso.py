@@ -69,7 +69,7 @@ class MSO(Experiment[MSOConfig]):
 
     name = "mso"
     title = "Multiple superimposed oscillators"
-    paper = "Table of MSO results"
+    paper = "table of MSO results"
     config = MSOConfig()
     quick = MSOConfig(seeds=2, tasks=(1, 3, 5, 8, 12), lrs=(0.5, 0.9, 1.0), srs=(0.5, 0.7, 0.9))
 

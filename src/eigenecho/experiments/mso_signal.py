@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _figure(task: int, result: Result) -> Figure:
     tidy(ax)
     start = 0
     for (part, colour), end in zip(PARTS, ends, strict=True):
-        hatch = {"hatch": "///", "edgecolor": "white"} if part == "washout" else {}
+        hatch: Any = {"hatch": "///", "edgecolor": "white"} if part == "washout" else {}
         ax.axvspan(start, end, facecolor=colour, alpha=0.28, linewidth=0, **hatch)
         dashes = (0, (3, 1.5)) if part == "washout" else "-"
         steps = np.arange(start, min(end + 1, len(signal)))

@@ -9,6 +9,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -34,10 +35,14 @@ LARGEST_SVG = 800_000
 PIXELS = 150
 """Per inch, of figures as PNG."""
 
-READABLE = 66
-"""CSS pixels per inch of a figure below which its text is too small to read."""
+LEAST, MOST = 80, 100
+"""CSS pixels per inch of a figure: its text is too small to read below, needlessly large above."""
 
 NUMBER = re.compile(r"[-+−]?\d")
+
+
+class ReportError(RuntimeError):
+    """A report that cannot be written; the message names the file."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,8 @@ class Picture:
     name: str
     caption: str
     source: str
-    least_width: int
+    width: float
+    """In inches."""
 
 
 def collect(jobs: Iterable[Job], store: Store) -> list[Part]:
@@ -98,7 +104,6 @@ def write(parts: Sequence[Part], out: Path, origin: Origin) -> Path:
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    (out / "figures").mkdir(parents=True, exist_ok=True)
     pictures = {part.job.experiment.name: _pictures(part.section, out) for part in parts}
     environment = Environment(
         loader=PackageLoader("eigenecho.experiments"),
@@ -118,6 +123,7 @@ def write(parts: Sequence[Part], out: Path, origin: Origin) -> Path:
         "claims": claims(parts),
         "verdicts": VERDICTS,
         "pictures": pictures,
+        "pixels": {"least": LEAST, "most": MOST},
         "origin": origin,
         "machines": _machines(parts),
         "version": eigenecho.__version__,
@@ -138,7 +144,10 @@ def results(parts: Sequence[Part], origin: Origin) -> dict[str, Any]:
             "command": origin.command,
             "quick": origin.quick,
             "machines": _machines(parts),
-            "claims": [{"experiment": p.job.experiment.name, **asdict(c)} for p, c in claims(parts)],
+            "claims": [
+                {"experiment": part.job.experiment.name, **asdict(claim)}
+                for part, claim in claims(parts)
+            ],
             "experiments": {
                 part.job.experiment.name: {
                     "title": part.job.experiment.title,
@@ -152,7 +161,7 @@ def results(parts: Sequence[Part], origin: Origin) -> dict[str, Any]:
                 for part in parts
             },
         }
-    )  # fmt: skip
+    )
 
 
 def _pictures(section: Section, out: Path) -> list[Picture]:
@@ -163,8 +172,8 @@ def _pictures(section: Section, out: Path) -> list[Picture]:
         _replace(out / "figures" / f"{name}.png", png)
         kind, data = ("svg+xml", svg) if len(svg) <= LARGEST_SVG else ("png", png)
         source = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
-        width = round(READABLE * figure.get_figwidth())
-        pictures.append(Picture(name, section.captions.get(name, name), source, width))
+        caption = section.captions.get(name, name)
+        pictures.append(Picture(name, caption, source, figure.get_figwidth()))
     return pictures
 
 
@@ -190,11 +199,16 @@ def _rendered(figure: Figure, kind: str) -> bytes:
 def _replace(path: Path, data: bytes) -> None:
     part = path.with_name(path.name + ".part")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         part.write_bytes(data)
         os.replace(part, path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise ReportError(
+            f"cannot write {path}: {error.strerror or error}. Mend that and start again: all that "
+            "was computed is kept."
+        ) from error
 
 
 def _machines(parts: Sequence[Part]) -> list[dict[str, str]]:

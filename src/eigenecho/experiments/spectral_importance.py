@@ -96,8 +96,8 @@ class SpectralImportance(Experiment[ImportanceConfig]):
             for each in [[_measures(config, results[name, s]) for s in range(config.seeds)]]
         }
         rows = [
-            [SHOWN[name], f"{m['large']:.1f}", f"{m['large_at_random']:.1f}", f"{m['half']:.1f}", f"{m['near']:.3f}",
-             f"{m['near_all']:.3f}", f"{m['test_rmse']:.2e}"]
+            [SHOWN[name], f"{m['large']:.1f}", f"{m['large_at_random']:.1f}", f"{m['half']:.1f}",
+             f"{m['near']:.3f}", f"{m['near_all']:.3f}", f"{m['test_rmse']:.2e}"]
             for name, m in found.items()
         ]  # fmt: skip
         return Section(
@@ -113,8 +113,9 @@ class SpectralImportance(Experiment[ImportanceConfig]):
                      "distance by weight", "distance", "test RMSE"),
                     rows,
                     note=f"Large: over {LARGE:.0%} of the largest weight; beside it the number for "
-                    "Gaussian weights without structure. Distance: from |angle of λ| to the nearest of the task's frequencies, in "
-                    "radians, the mean over eigenvalues with and without the weights.",
+                    "Gaussian weights without structure. Distance: from |angle of λ| to the "
+                    "nearest of the task's frequencies, in radians, the mean over eigenvalues with "
+                    "and without the weights.",
                 )
             ],
             {"spectral-importance": _figure(config, results)},

@@ -60,8 +60,8 @@ class Store:
             tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if tables and version != SCHEMA:
                 raise UnusableStoreError(
-                    f"{self.path} was written by another version (schema {version}, this is {SCHEMA}). "
-                    "Start anew with --fresh, or move the file away."
+                    f"the store {self.path} was written by another version (schema {version}, "
+                    f"this is {SCHEMA}). Start anew with --fresh, or move the file away."
                 )
             # Better to hear of a torn page now than after the work.
             found = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]

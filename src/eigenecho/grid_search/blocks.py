@@ -17,6 +17,8 @@ def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> li
     """
     if isinstance(validation, float) and 0 < validation < 1:
         blocks: list[Block] = [[(n - max(1, round(validation * (n - warmup))), n) for n in lengths]]
+    elif isinstance(validation, tuple) and all(isinstance(edge, int) for edge in validation):
+        raise bad_argument("validation", validation, f"a list of blocks, [{validation}]")
     elif isinstance(validation, (list, tuple)) and validation:
         blocks = [_block(edges, lengths, "validation") for edges in validation]
     else:

@@ -24,7 +24,7 @@ class SearchResult:
     errors : array (combinations, seeds, blocks)
         RMSE on each validation block.
     best_index : int
-        The combination with the lowest ``scores``.
+        The combination with the lowest ``mean_errors``.
     best_estimator : LinearESN or None
         Fitted on all data with the best combination and the first seed, unless refit was off.
     test_errors : array (combinations, seeds) or None
@@ -39,19 +39,19 @@ class SearchResult:
     test_errors: Array | None = None
 
     @property
-    def scores(self) -> Array:
+    def mean_errors(self) -> Array:
         """Mean validation RMSE over seeds and blocks, one for each combination."""
         return self.errors.mean(axis=(1, 2))
 
     @property
     def best_params(self) -> Params:
-        """The combination with the lowest score."""
+        """The combination with the lowest error."""
         return self.params[self.best_index]
 
     @property
-    def best_score(self) -> float:
+    def best_error(self) -> float:
         """Its mean validation RMSE."""
-        return float(self.scores[self.best_index])
+        return float(self.mean_errors[self.best_index])
 
     @property
     def best_per_seed(self) -> list[int]:
@@ -60,13 +60,18 @@ class SearchResult:
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """One row a combination, best first: rank, score, spread over seeds, parameters."""
-        order = np.argsort(self.scores, kind="stable")
-        spread = self.errors.mean(axis=2).std(axis=1)
+        """One row a combination, best first: rank, error, spread over seeds, parameters.
+
+        The error of a reservoir that overflowed is infinite.
+        """
+        order = np.argsort(self.mean_errors, kind="stable")
+        by_seed = self.errors.mean(axis=2)
+        finite = np.isfinite(by_seed).all(axis=1)
+        spread = np.where(finite, np.where(finite[:, None], by_seed, 0.0).std(axis=1), np.inf)
         return [
             {
                 "rank": rank + 1,
-                "score": float(self.scores[i]),
+                "error": float(self.mean_errors[i]),
                 "spread": float(spread[i]),
                 **self.params[i],
             }
@@ -77,5 +82,5 @@ class SearchResult:
         combinations, seeds, blocks = self.errors.shape
         return (
             f"SearchResult({combinations} combinations × {seeds} seeds × {blocks} blocks, "
-            f"best RMSE {self.best_score:.3g} with {self.best_params})"
+            f"best RMSE {self.best_error:.3g} with {self.best_params})"
         )

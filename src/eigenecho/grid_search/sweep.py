@@ -54,7 +54,8 @@ def search(
     X, y
         As for ``LinearESN.fit``.
     validation : float or list of (start, stop)
-        The share at the end of every series, or blocks of rows, each trained on all before it.
+        The share, of the rows after the warmup, at the end of every series; or blocks of rows,
+        each trained on all before it.
     test : (start, stop), optional
         Rows scored alongside, with the training rows of the last validation block, and never used
         to choose.
@@ -81,6 +82,8 @@ def search(
     checked = clone(estimator)
     inputs, container = check_inputs(checked, X, reset=True)
     outputs, _ = check_outputs(y, container, estimator.dtype)
+    if seeds is not None and not hasattr(seeds, "__len__"):
+        raise bad_argument("seeds", seeds, "a list of ints", "range(10) gives ten of them.")
     seeds = [base["seed"]] if seeds is None else list(seeds)
 
     groups = group(base, combinations)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from eigenecho import kernels
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import UnstableWarning, bad_argument
+from eigenecho.errors import bad_argument
 from eigenecho.model.model import Array, LinearModel, State
-from eigenecho.model.run import as_state, check_finite
+from eigenecho.model.run import as_state, check_finite, warn_if_growing
 from eigenecho.model.scaling import Scaling
 from eigenecho.series import as_rows
 
@@ -49,7 +48,7 @@ def forecast(
     check_finite(model, out, "output", closed=True)
     outputs = model.to_user(out)
     before = np.abs(np.asarray(start.y if context is None else context)).max(initial=0.0)
-    _warn_if_growing(outputs, before)
+    warn_if_growing(outputs, max(before, float(np.abs(outputs[0]).max())), GROWTH)
     return outputs
 
 
@@ -145,14 +144,3 @@ def _after_context(model: LinearModel, context: Any, known: Array) -> tuple[Stat
     check_finite(model, r[None], "states")
     ahead = np.concatenate([u[-1:, D:], known])[: len(known)]
     return State(r, rows[-1, :D]), ahead
-
-
-def _warn_if_growing(outputs: Array, before: float) -> None:
-    after = float(np.abs(outputs).max())
-    if after > GROWTH * max(before, float(np.abs(outputs[0]).max())):
-        warnings.warn(
-            f"the forecast grew to {after:.3g}, from {before:.3g}: the closed loop is unstable. "
-            "A larger ridge or a longer training series steadies it.",
-            UnstableWarning,
-            stacklevel=4,
-        )

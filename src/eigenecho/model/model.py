@@ -10,9 +10,10 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.basis import Basis
-from eigenecho.errors import bad_argument
+from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.model.scaling import Scaling
 from eigenecho.reservoir import Reservoir
+from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 
@@ -89,6 +90,11 @@ class LinearModel:
         return int(np.shape(self.W_out)[1])
 
     @property
+    def is_diagonal(self) -> bool:
+        """Whether it runs in an eigenbasis, rather than with a matrix in the neuron basis."""
+        return isinstance(self.reservoir.transition, Spectrum)
+
+    @property
     def closed(self) -> bool:
         """Whether the output comes back, into the reservoir or the readout."""
         return self.reservoir.W_fb is not None or self.output_to_readout
@@ -152,10 +158,10 @@ class LinearModel:
         they act on standardised columns.
         """
         r = self.reservoir
-        if basis == "work" or (basis == "neuron" and self.basis is None and _is_matrix(r)):
+        if basis not in ("neuron", "work"):
+            raise unknown_name("basis", basis, ("neuron", "work"))
+        if basis == "work" or not self.is_diagonal:
             return Matrices(r.matrix, r.W_in, r.bias, r.W_fb, self.W_out)
-        if basis != "neuron":
-            raise bad_argument("basis", basis, "'neuron' or 'work'")
         known = self.need_basis()
         head = len(self.W_out) - self.units
         W_out = np.concatenate(
@@ -174,7 +180,8 @@ class LinearModel:
         if self.basis is None:
             raise ValueError(
                 "the neuron basis is unknown: with a named spectrum, penalty='identity' draws "
-                "the input weights in the eigenbasis directly. Use penalty='neuron'."
+                "the input weights in the eigenbasis directly. Use penalty='neuron', or ask for "
+                "basis='work'."
             )
         return self.basis
 
@@ -221,7 +228,3 @@ class LinearModel:
             f"LinearModel({self.D_in} inputs → {self.units} units "
             f"({type(self.reservoir.form).__name__.lower()}) → {self.D_out} outputs{loop})"
         )
-
-
-def _is_matrix(reservoir: Reservoir) -> bool:
-    return not isinstance(reservoir.form, kernels.Diagonal)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from eigenecho import kernels
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument, overflowed
+from eigenecho.errors import UnstableWarning, bad_argument, overflowed
 from eigenecho.model import convolution
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
@@ -66,7 +67,10 @@ def run(
         if model.output_to_readout:
             assert before is not None
             out += before @ readout.previous
-    check_finite(model, out, "output", closed=model.closed and y_previous is None)
+    closed = model.closed and y_previous is None
+    check_finite(model, out, "output", closed=closed)
+    if closed:
+        warn_if_growing(out, max(np.abs(u).max(initial=0.0), np.abs(out[:10]).max(initial=0.0)))
     outputs = model.to_user(out)
     last = outputs[-1].copy() if len(outputs) else np.asarray(start.y)
     return outputs, State(r, last)
@@ -142,6 +146,19 @@ def previous_outputs(
             "y_previous", f"<lengths {[len(a) for a in arrays]}>", f"the lengths of X, {lengths}"
         )
     return list(arrays)
+
+
+def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:
+    """Warn where a closed loop has grown beyond ``growth`` times what it started from."""
+    after = float(np.abs(outputs).max(initial=0.0))
+    if after > growth * before:
+        warnings.warn(
+            f"the output grew to {after:.3g}, from {before:.3g}: the loop through the model's own "
+            "output is unstable. A larger ridge, a smaller fb_scaling or a longer training series "
+            "steadies it.",
+            UnstableWarning,
+            stacklevel=4,
+        )
 
 
 def check_finite(model: LinearModel, values: Array, what: str, *, closed: bool = False) -> None:

@@ -21,10 +21,13 @@ class Scaling:
     def of(cls, series: Sequence[Array]) -> Scaling:
         """Mean and standard deviation over all rows; a constant column is only centred."""
         rows = np.concatenate([np.asarray(s, np.float64) for s in series])
-        scale = rows.std(axis=0)
-        # A constant column's std is rounding noise, not a scale.
-        scale[scale <= 1e-14 * np.abs(rows).max(axis=0, initial=0.0)] = 1.0
-        return cls(rows.mean(axis=0), scale)
+        size = np.abs(rows).max(axis=0, initial=0.0)
+        size[size == 0] = 1.0
+        rows = rows / size  # squares of very large or small numbers would leave the range
+        deviation = rows.std(axis=0)
+        # A constant column's deviation is rounding noise, not a scale.
+        deviation = np.where(deviation <= 1e-14, 1.0 / size, deviation)
+        return cls(rows.mean(axis=0) * size, deviation * size)
 
     @classmethod
     def identity(cls, columns: int) -> Scaling:

@@ -44,7 +44,8 @@ class Options:
         if self.solver not in SOLVERS:
             raise unknown_name("solver", self.solver, SOLVERS)
         if not self.ridge or any(not (np.isfinite(a) and a >= 0) for a in self.ridge):
-            raise bad_argument("ridge", self.ridge, "a finite number ≥ 0, or a list of them")
+            shown = self.ridge[0] if len(self.ridge) == 1 else self.ridge
+            raise bad_argument("ridge", shown, "a finite number ≥ 0, or a list of them")
         if isinstance(self.warmup, bool) or not isinstance(self.warmup, (int, np.integer)):
             raise bad_argument("warmup", self.warmup, "a number of steps, an int ≥ 0")
         if self.warmup < 0:

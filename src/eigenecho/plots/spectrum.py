@@ -153,6 +153,7 @@ def _own_weights(model: LinearModel) -> tuple[Spectrum, Array]:
 
 
 def importance(found: Spectrum, weights: Any) -> Array:
+    """How much each of N eigenvalues weighs in the readout, from 0 to 1; both of a pair alike."""
     W = np.asarray(weights, dtype=np.float64)
     if W.ndim not in (1, 2) or len(W) != found.units or W.size == 0 or not np.isfinite(W).all():
         raise bad_argument(

@@ -20,8 +20,8 @@ from eigenecho.spectra.sim import as_square, check_connectivity
 from eigenecho.spectra.spectrum import check_lr, check_n, check_sr
 from eigenecho.types import Array
 
-NEARLY_DEFECTIVE = 1e10
-"""cond(Q) from which so many digits are lost that the user should know."""
+NEARLY_DEFECTIVE = 1e8
+"""cond(Q) from which the eigenbasis loses so many digits that W is kept as it is."""
 
 SPARSE_BELOW = 0.2
 """Density up to which a compiled sparse product is cheaper than BLAS."""
@@ -41,7 +41,8 @@ class Recipe:
     """What a reservoir is drawn from. ``basis`` is "eigen" or "neuron".
 
     ``eigenvectors=False`` draws [W_in]_Q directly, so that a named spectrum never needs an
-    N×N matrix; the neuron basis is then unknown.
+    N×N matrix; the neuron basis is then unknown. ``even_defective=True`` diagonalises a matrix
+    that has no usable eigenbasis all the same, as the paper does.
     """
 
     units: int = 100
@@ -55,6 +56,7 @@ class Recipe:
     input_bias: bool = False
     fb_scaling: float = 1.0
     eigenvectors: bool = True
+    even_defective: bool = False
     dtype: str = "float64"
 
     def __post_init__(self) -> None:
@@ -88,22 +90,28 @@ def draw(
     source = _source(recipe, rng, memory)
     spectrum: Spectrum | None
     basis: Basis | None
+    spectrum, basis = (source if isinstance(source, Spectrum) else None), None
     if recipe.basis == "eigen":
-        if not isinstance(source, Spectrum):
+        if spectrum is None:
             spectrum, basis = _diagonalised(source, recipe, memory)
         elif recipe.eigenvectors:
-            spectrum, basis = source, _eigenvectors(source, rng, memory)
-        else:
-            spectrum, basis = source, None
+            basis = _eigenvectors(spectrum, rng, memory)
+    defective = (
+        not recipe.even_defective
+        and basis is not None
+        and spectrum is not source
+        and not _is_usable(basis)
+    )
+    if spectrum is not None and recipe.basis == "eigen" and not defective:
         transition: Any = spectrum.leak(recipe.lr)
     else:
-        spectrum = source if isinstance(source, Spectrum) else None
         basis = None
         transition = _leaky(_matrix(source, recipe, rng, memory), recipe.lr)
 
     N = transition.units if isinstance(transition, Spectrum) else transition.shape[0]
     scaling = _per_feature(recipe.input_scaling, D_in)
-    if spectrum is not None and recipe.basis == "eigen" and basis is None:
+    if isinstance(transition, Spectrum) and basis is None:
+        assert spectrum is not None
         layout = (spectrum.real.size, spectrum.pairs.size)
         W_in = _projected_uniform(rng.W_in, D_in, layout, recipe.input_connectivity)
         bias = _projected_uniform(rng.bias, 1, layout)
@@ -148,9 +156,21 @@ def _source(recipe: Recipe, rng: Streams, memory: Memory) -> Any:
         return law(spectrum, also=("matrix",))(recipe.units, sr=recipe.sr, seed=rng.spectrum)
     if callable(spectrum):
         check_n(recipe.units, "units")
-        made = spectrum(recipe.units, sr=recipe.sr, seed=rng.spectrum)
+        try:
+            made = spectrum(recipe.units, sr=recipe.sr, seed=rng.spectrum)
+        except TypeError as error:
+            expected = "a callable law(n, sr=, seed=) that returns a Spectrum"
+            raise bad_argument("spectrum", spectrum, expected, f"It said: {error}.") from error
         if not isinstance(made, Spectrum):
-            raise bad_argument("spectrum", spectrum, "a callable that returns a Spectrum")
+            raise ValueError(
+                f"spectrum: the callable returned {type(made).__name__}, not a Spectrum. "
+                "Wrap a list of eigenvalues in Spectrum.from_values."
+            )
+        if made.units != recipe.units:
+            raise ValueError(
+                f"spectrum: the callable returned {made.units} eigenvalues "
+                f"for units={recipe.units}."
+            )
         return made
     if np.ndim(spectrum) == 1:
         try:
@@ -168,17 +188,23 @@ def _diagonalised(W: Any, recipe: Recipe, memory: Memory) -> tuple[Spectrum, Bas
     spectrum, basis = _remember(
         memory, ("eigen", *_of_matrix(recipe)), lambda: eigendecomposition(as_square(W))
     )
-    if basis.condition > NEARLY_DEFECTIVE:
-        warnings.warn(
-            f"the reservoir matrix is nearly defective (cond(Q) = {basis.condition:.1e}): its "
-            "eigenbasis loses most digits. Raise rc_connectivity, use basis='neuron', or take a "
-            "named spectrum.",
-            IllConditionedWarning,
-            stacklevel=2,
-        )
     if _is_drawn(recipe):
         spectrum = spectrum.times(_scale(spectrum.radius, recipe.sr))
     return spectrum, basis
+
+
+def _is_usable(basis: Basis) -> bool:
+    """Whether eigenvectors are far enough from each other to be a basis; a warning if not."""
+    if basis.condition <= NEARLY_DEFECTIVE:
+        return True
+    warnings.warn(
+        f"the reservoir matrix is nearly defective (cond(Q) = {basis.condition:.1e}): it has no "
+        "usable eigenbasis and is run as it is, in the neuron basis. A higher rc_connectivity or a "
+        "named spectrum runs in O(N).",
+        IllConditionedWarning,
+        stacklevel=2,
+    )
+    return False
 
 
 def _spectrum(W: Array, recipe: Recipe, memory: Memory) -> Spectrum:

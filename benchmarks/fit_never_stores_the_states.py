@@ -1,0 +1,130 @@
+"""``fit`` never stores the states: N = 500, T = 1 000 000 needs less than 1 GiB of extra memory.
+
+The states alone would take 4 GB. Each solver fits in a fresh process, with the data in memory
+and the kernels compiled on a tiny fit beforehand; what counts is how far the peak resident
+memory rises above what was in use before ``fit``. Afterwards a short fit is compared with the
+textbook solution on stored states.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+from common import machine, table, verdict
+
+MIB = 1 << 20
+AGREE = {"qr": 1e-9, "gram": 1e-5}
+"""Largest difference from the textbook prediction, relative: gram has half the digits."""
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--units", type=int, default=500)
+    parser.add_argument("--steps", type=int, default=1_000_000)
+    parser.add_argument("--solvers", nargs="+", default=["gram", "qr", "auto"])
+    parser.add_argument("--at-most", type=float, default=1024.0, help="the claim, in MiB")
+    parser.add_argument("--alone", metavar="SOLVER", help="measure one solver in this process")
+    args = parser.parse_args()
+    if args.alone:
+        print(json.dumps(measure(args.units, args.steps, args.alone)))
+        return 0
+
+    states = args.units * args.steps * 8 / MIB
+    print(machine("eigenecho", "numpy", "scipy"))
+    print(f"N = {args.units}, T = {args.steps}: the states alone would be {states:.0f} MiB\n")
+    found = {solver: in_fresh_process(args, solver) for solver in args.solvers}
+    table(
+        ["solver", "took", "extra / states", "peak extra MiB", "fit time / first", "differs by"],
+        [
+            [
+                solver,
+                row["solver_"],
+                row["extra"] / states,
+                row["extra"],
+                row["seconds"] / found[args.solvers[0]]["seconds"],
+                f"{row['difference']:.0e}",
+            ]
+            for solver, row in found.items()
+        ],
+    )
+    for solver, row in found.items():
+        if not row["difference"] < AGREE[row["solver_"]]:
+            return verdict(f"{solver} agrees with the textbook ({row['difference']:.0e})", False)
+    peak = max(row["extra"] for row in found.values())
+    return verdict(
+        f"fit needs {peak:.0f} ≤ {args.at_most:.0f} MiB beside its data", peak <= args.at_most
+    )
+
+
+def in_fresh_process(args: argparse.Namespace, solver: str) -> dict:
+    """``measure`` in a process of its own, whose memory nothing else has touched."""
+    command = [sys.executable, str(Path(__file__).resolve()), "--alone", solver]
+    command += ["--units", str(args.units), "--steps", str(args.steps)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"DOES NOT HOLD: solver {solver} failed ({done.returncode})\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure(N: int, T: int, solver: str) -> dict:
+    """Peak extra memory (MiB) and seconds of one fit, and how far a short one is from the truth."""
+    import numpy as np
+
+    import eigenecho as ee
+
+    u = np.random.default_rng(0).uniform(-1, 1, (T, 1))
+    y = np.roll(u, 5, axis=0)
+    esn = ee.LinearESN(units=N, solver=solver, ridge=1e-4, warmup=50, seed=0)
+    ee.LinearESN(units=8, solver=solver, seed=0).fit(u[:200], y[:200])
+
+    before = in_use()
+    start = perf_counter()
+    esn.fit(u, y)
+    seconds = perf_counter() - start
+    extra = peak() - before
+    return {
+        "extra": extra,
+        "seconds": seconds,
+        "solver_": esn.solver_,
+        "difference": difference_from_textbook(esn.set_params(solver=esn.solver_), u, y),
+    }
+
+
+def difference_from_textbook(esn, u, y) -> float:
+    """Relative difference of predictions from ridge on stored neuron states, over 4 N rows."""
+    import numpy as np
+
+    rows = min(len(u), 4 * esn.units)
+    u, y = u[:rows], y[:rows]
+    predicted = esn.fit(u, y).predict(u)
+    X = np.hstack([np.ones((rows, 1)), esn.states(u)])[esn.warmup :]
+    penalty = np.sqrt(esn.ridge) * np.eye(X.shape[1])
+    stacked = np.vstack([y[esn.warmup :], np.zeros((len(penalty), 1))])
+    w = np.linalg.lstsq(np.vstack([X, penalty]), stacked, rcond=None)[0]
+    return float(np.abs(predicted[esn.warmup :] - X @ w).max() / np.abs(y).max())
+
+
+def peak() -> float:
+    """The most memory this process ever held, in MiB."""
+    high = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return high / MIB if sys.platform == "darwin" else high / 1024
+
+
+def in_use() -> float:
+    """Memory held now, in MiB; never above the peak, which may lie in the past."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return peak()
+    return pages * resource.getpagesize() / MIB
+
+
+if __name__ == "__main__":
+    sys.exit(main())

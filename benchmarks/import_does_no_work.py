@@ -1,0 +1,99 @@
+"""``import eigenecho`` does no work: no heavy module, and far less time than ``import numpy``.
+
+Every measurement is a fresh process that times its own statement. The later rows show where
+the work goes instead: the first use of a name loads numba, scikit-learn and SciPy, the first
+fit loads the compiled kernels from their cache, or compiles them where there is none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from common import interleaved, machine, ratio, table, verdict
+
+HEAVY = ("numba", "scipy", "sklearn", "safetensors", "matplotlib", "pandas", "reservoirpy", "rich")
+FIT = (
+    "import eigenecho, math; X = [[math.sin(t)] for t in range(100)]; "
+    "eigenecho.LinearESN(units=10, seed=0).fit(X, X).predict(X)"
+)
+STATEMENTS = {
+    "import numpy": "import numpy",
+    "import eigenecho": "import eigenecho",
+    "eigenecho.spectra.golden": "import eigenecho; eigenecho.spectra.golden",
+    "eigenecho.LinearESN": "import eigenecho; eigenecho.LinearESN",
+    "first fit and predict": FIT,
+}
+TIMED = """
+import json, sys
+from time import perf_counter
+start = perf_counter()
+{statement}
+seconds = perf_counter() - start
+print(json.dumps([seconds, sorted(sys.modules)]))
+"""
+
+
+def fresh(statement: str, **environment: str) -> tuple[float, list[str]]:
+    """Seconds of a statement in a process of its own, and the modules loaded after it."""
+    done = subprocess.run(
+        [sys.executable, "-c", TIMED.format(statement=statement)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+    if done.returncode:
+        sys.exit(f"DOES NOT HOLD: {statement!r} failed\n{done.stderr}")
+    seconds, modules = json.loads(done.stdout)
+    return seconds, modules
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--no-compile", action="store_true", help="skip the empty kernel cache")
+    args = parser.parse_args()
+
+    print(machine("eigenecho", "numpy", "numba", "scikit-learn"), "\n")
+    modules = {name: fresh(statement)[1] for name, statement in STATEMENTS.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in STATEMENTS}
+    cases = {
+        name: lambda name=name: seconds[name].append(fresh(STATEMENTS[name])[0])
+        for name in STATEMENTS
+    }
+    interleaved(cases, args.repeats)
+    if not args.no_compile:
+        name = "the same, kernels not yet compiled"
+        with tempfile.TemporaryDirectory() as empty:
+            once, modules[name] = fresh(FIT, NUMBA_CACHE_DIR=empty)
+        seconds[name] = [once] * args.repeats
+    numpy_seconds = seconds["import numpy"]
+    table(
+        ["statement, in a fresh process", "/ import numpy", "ms", "modules", "heavy ones"],
+        [
+            [
+                name,
+                ratio(times, numpy_seconds),
+                1000 * statistics.median(times),
+                len(modules[name]),
+                " ".join(h for h in HEAVY if h in modules[name]) or "none",
+            ]
+            for name, times in seconds.items()
+        ],
+    )
+    loaded = [h for h in HEAVY if h in modules["import eigenecho"]]
+    if loaded:
+        return verdict(f"import eigenecho loads none of {', '.join(loaded)}", False)
+    share = ratio(seconds["import eigenecho"], numpy_seconds)
+    return verdict(f"import eigenecho takes {share:.2f} ≤ 0.5 of import numpy", share <= 0.5)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
