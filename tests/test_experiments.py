@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from eigenecho.experiments import catalogue, runner
+from eigenecho.experiments import catalogue, runner, workers
 from eigenecho.experiments.experiment import encode
 from eigenecho.experiments.store import SCHEMA, Store, StoreError, UnusableStoreError
 from eigenecho.plots.spectrum import importance
@@ -213,7 +213,7 @@ def test_progress_hears_of_every_cell(copy):
 def test_a_cell_that_fails_is_named_and_the_others_kept(tmp_path):
     path = tmp_path / "store.sqlite"
     failing = job(Failing())
-    with pytest.raises(runner.CellError, match=r'failing \["b", 0\] .*ZeroDivisionError: nothing'):
+    with pytest.raises(runner.CellError, match=r"failing \('b', 0\) .*ZeroDivisionError: nothing"):
         fill(path, failing)
     assert encode(("a", 0)) in contents(path, failing)
 
@@ -410,5 +410,5 @@ def test_slopes_are_those_of_power_laws():
 
 
 def test_a_worker_has_one_thread():
-    with runner._one_thread():
-        assert {os.environ[name] for name in runner.ONE_THREAD} == {"1"}
+    with workers._one_thread():
+        assert {os.environ[name] for name in workers.ONE_THREAD} == {"1"}

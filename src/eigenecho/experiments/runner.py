@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
-import signal
-import threading
-import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from multiprocessing import get_context, parent_process
 from typing import Any
 
 from eigenecho.experiments.experiment import Config, Experiment, Key, encode
 from eigenecho.experiments.store import Result, Store
+from eigenecho.experiments.workers import TaskFailed, WorkerDied, computed
 
-ONE_THREAD = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "EIGENECHO_NUM_THREADS",
-)
 PACKAGES = ("eigenecho", "numpy", "scipy", "numba", "scikit-learn")
 
 
@@ -43,6 +32,9 @@ class Job:
     def identity(self) -> str:
         """Under which its finished cells are stored."""
         return self.experiment.identity(self.config)
+
+    def __str__(self) -> str:
+        return self.experiment.name
 
 
 Progress = Callable[[str, int, int], None]
@@ -70,12 +62,28 @@ def run(jobs: Sequence[Job], store: Store, workers: int, progress: Progress) -> 
             progress(job.experiment.name, *done[job.experiment.name])
         if not pending:
             continue
-        with closing(_computed(pending, processes)) as computed:
-            for job, key, result, seconds in computed:
+        with closing(computed(_cell, pending, processes)) as results:
+            for (job, key), result, seconds in _explained(results):
                 name = job.experiment.name
                 store.add(name, job.identity, encode(key), result, seconds, machine)
                 done[name][0] += 1
                 progress(name, *done[name])
+
+
+def _cell(job: Job, key: Key) -> Result:
+    return job.experiment.run(job.config, key)
+
+
+def _explained(results: Iterator[Any]) -> Iterator[Any]:
+    try:
+        yield from results
+    except WorkerDied as error:
+        raise CellError(
+            f"{error}, which happens when memory runs out. Start again with fewer --workers: "
+            "what is finished is kept."
+        ) from error
+    except TaskFailed as error:
+        raise CellError(str(error)) from error
 
 
 def describe_machine() -> dict[str, str]:
@@ -98,83 +106,3 @@ def _processor() -> str:
             return next(line.split(":")[1].strip() for line in lines if "model name" in line)
     except (OSError, StopIteration):
         return platform.processor() or "unknown"
-
-
-def _computed(
-    pending: list[tuple[Job, Key]], workers: int
-) -> Generator[tuple[Job, Key, Result, float]]:
-    spawn = get_context("spawn")
-    with _one_thread(), ProcessPoolExecutor(workers, spawn, _start_worker) as pool:
-        waiting: dict[Future[Any], tuple[Job, Key]] = {}
-        try:
-            # A few more than there are workers: enough to keep them busy, quick to give up.
-            queue = iter(pending)
-            for _ in range(2 * workers):
-                _submit(pool, queue, waiting)
-            while waiting:
-                finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    job, key = waiting.pop(future)
-                    result, seconds = _outcome(future, job, key)
-                    _submit(pool, queue, waiting)
-                    yield job, key, result, seconds
-        except BaseException:
-            for process in list(pool._processes.values()):
-                process.terminate()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _outcome(future: Future[Any], job: Job, key: Key) -> tuple[Result, float]:
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise CellError(
-            f"a worker process died at {job.experiment.name} {encode(key)}, which happens when "
-            "memory runs out. Start again with fewer --workers: what is finished is kept."
-        ) from error
-    except Exception as error:
-        raise CellError(
-            f"{job.experiment.name} {encode(key)} failed with {type(error).__name__}: {error}"
-        ) from error
-
-
-def _start_worker() -> None:
-    # Ctrl-C reaches the whole process group; workers leave it to the parent.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    assert parent is not None
-
-    def follow() -> None:
-        parent.join()
-        os._exit(1)
-
-    # A parent that is killed cannot tell its workers, and they would wait for ever.
-    threading.Thread(target=follow, daemon=True).start()
-
-
-def _submit(pool: ProcessPoolExecutor, queue: Iterator[Any], waiting: dict[Any, Any]) -> None:
-    for job, key in queue:
-        waiting[pool.submit(_cell, job.experiment, job.config, key)] = (job, key)
-        return
-
-
-def _cell(experiment: Experiment[Any], config: Config, key: Key) -> tuple[Result, float]:
-    start = time.perf_counter()
-    result = experiment.run(config, key)
-    return result, time.perf_counter() - start
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """The environment that workers are started in."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

@@ -1,0 +1,124 @@
+"""Worker processes that compute cells, one pipe each.
+
+Stopping them is killing them: there is no pool with threads of its own that could be left waiting
+for half a message.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "EIGENECHO_NUM_THREADS",
+)
+
+
+class WorkerDied(RuntimeError):
+    """A worker process ended in the middle of a task."""
+
+
+class TaskFailed(RuntimeError):
+    """A task raised; the message is the worker's last line, the cause its whole traceback."""
+
+
+def computed(
+    function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], workers: int
+) -> Generator[tuple[tuple[Any, ...], Any, float]]:
+    """(task, function(*task), seconds) for every task, as they finish.
+
+    Workers run with one BLAS thread each. Closing the generator, or an exception in the caller,
+    kills them.
+    """
+    queue = iter(tasks)
+    busy: dict[Connection, tuple[Any, ...]] = {}
+    processes = []
+    spawn = get_context("spawn")
+    try:
+        with _one_thread():
+            for task in _first(queue, workers):
+                here, there = spawn.Pipe()
+                process = spawn.Process(target=_work, args=(there, function), daemon=True)
+                process.start()
+                there.close()
+                processes.append(process)
+                here.send(task)
+                busy[here] = task
+        while busy:
+            for ready in wait(list(busy)):
+                assert isinstance(ready, Connection)
+                task = busy.pop(ready)
+                outcome = _received(ready, task)
+                for following in _first(queue, 1):
+                    ready.send(following)
+                    busy[ready] = following
+                yield task, *outcome
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.join()
+
+
+def _received(connection: Connection, task: tuple[Any, ...]) -> tuple[Any, float]:
+    try:
+        done, value, seconds = connection.recv()
+    except (EOFError, OSError) as error:
+        raise WorkerDied(f"a worker process died at {_shown(task)}") from error
+    if not done:
+        last = value.strip().splitlines()[-1]
+        raise TaskFailed(f"{_shown(task)} failed with {last}") from RuntimeError(value)
+    return value, seconds
+
+
+def _shown(task: tuple[Any, ...]) -> str:
+    return " ".join(map(str, task))
+
+
+def _work(connection: Connection, function: Callable[..., Any]) -> None:
+    # Ctrl-C reaches the whole process group; workers leave it to the parent.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            task = connection.recv()
+        except (EOFError, OSError):  # the parent is gone
+            return
+        start = time.perf_counter()
+        try:
+            answer = (True, function(*task), time.perf_counter() - start)
+        except Exception:
+            answer = (False, traceback.format_exc(), time.perf_counter() - start)
+        try:
+            connection.send(answer)
+        except OSError:
+            return
+
+
+def _first(queue: Iterator[Any], count: int) -> Iterator[Any]:
+    for _, task in zip(range(count), queue, strict=False):
+        yield task
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """The environment that workers are started in."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
