@@ -63,16 +63,19 @@ def spectrum(
     _circles(ax, largest if radius else None)
 
     count = len(values)
+    unstable = np.abs(values) > 1 + ROUNDING
     if importance is None:
         area: Any = float(np.clip(2500 / count, 5, 36)) if size is None else size
     else:
         area = importance * (260.0 if size is None else size)
-        ax.scatter(values.real, values.imag, s=4, c=GREY, linewidths=0, gid="positions", zorder=2)
+        # Modes that hardly count still show where they lie.
+        dots = np.where(unstable, VERMILLION, GREY)
+        ax.scatter(values.real, values.imag, s=4, c=dots, linewidths=0, gid="positions", zorder=2)
     ax.scatter(
         values.real,
         values.imag,
         s=area,
-        c=np.where(np.abs(values) > 1 + ROUNDING, VERMILLION, color),
+        c=np.where(unstable, VERMILLION, color),
         alpha=0.85 if importance is None else 0.6,
         linewidths=0,
         gid="eigenvalues",
