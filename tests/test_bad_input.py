@@ -581,7 +581,7 @@ def test_forecast_of_another_series():
     esn = network().fit(X[:, :1], X)
     with pytest.raises(ValueError, match=r"predict its own input: it has 1 input columns and 2"):
         esn.forecast(3)
-    with pytest.raises(ValueError, match="predict its own input"):
+    with pytest.raises(AttributeError, match="predict its own input"):
         _ = esn.closed_loop_radius_
 
 

@@ -68,3 +68,11 @@ def test_predictions_and_states_go_on_over_the_border(monkeypatch):
     scanned, same_end = esn.predict(X, return_state=True)
     np.testing.assert_allclose(whole, scanned, atol=1e-11)
     np.testing.assert_allclose(end.r, same_end.r, atol=1e-11)
+
+
+def test_a_spike_changes_nothing_before_it():
+    X = np.random.default_rng(2).normal(size=(9000, 1))
+    esn = ee.LinearESN(400, sr=0.8, penalty="identity", seed=0).fit(X[:3000], np.roll(X[:3000], 1))
+    calm = esn.predict(X)
+    X[5000] = 1e12
+    np.testing.assert_allclose(esn.predict(X)[:5000], calm[:5000], atol=1e-10)

@@ -411,3 +411,28 @@ def test_a_steady_forecast_is_not_warned_of():
         warnings.simplefilter("error", UnstableWarning)
         esn.forecast(300)
         esn.forecast(300, context=WAVES)
+
+
+def test_a_generator_takes_outputs_in_every_form():
+    y = np.sin(0.3 * np.arange(300))[:, None]
+    options = dict(feedback=True, warmup=20, ridge=1e-6, seed=0)
+    wanted = LinearESN(20, **options).fit(None, y).forecast(10)
+    np.testing.assert_array_equal(
+        LinearESN(20, **options).fit(None, y.tolist()).forecast(10), wanted
+    )
+    flat = LinearESN(20, **options).fit(None, y[:, 0].tolist())
+    np.testing.assert_array_equal(flat.forecast(10), wanted[:, 0])
+    stack = LinearESN(20, **options).fit(None, np.stack([y[:150], y[150:]]))
+    listed = LinearESN(20, **options).fit(None, [y[:150], y[150:]])
+    np.testing.assert_array_equal(stack.forecast(10), listed.forecast(10))
+    before = np.concatenate([[0.0], y[:-1, 0]])
+    np.testing.assert_allclose(
+        flat.predict(None, y_previous=before.tolist())[50:], y[50:, 0], atol=0.01
+    )
+
+
+def test_parameters_changed_after_the_fit_change_no_result():
+    W = np.random.default_rng(0).normal(size=(10, 10)) / 4
+    esn = LinearESN(spectrum=W, basis="neuron", lr=0.5, seed=0).fit(WAVES[:-1], WAVES[1:])
+    esn.set_params(lr=1.0)
+    assert esn.spectrum_.radius == pytest.approx(np.abs(np.linalg.eigvals(W)).max())

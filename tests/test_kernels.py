@@ -414,7 +414,7 @@ def test_nan_and_inf_stay(implementation, form, D, bad):
 
 def test_the_compiler_may_not_assume_finite_numbers():
     """Today's code survives full fast-math by luck; the next version of LLVM need not."""
-    from eigenecho.kernels.advance import FASTMATH
+    from eigenecho.kernels.loops import FASTMATH
 
     assert isinstance(FASTMATH, set)
     assert not FASTMATH & {"fast", "nnan", "ninf"}
@@ -474,7 +474,7 @@ def test_sparse_form_gathers_columns(kind):
 
 
 def test_advance_outside_compiled_code_says_so():
-    from eigenecho.kernels.advance import advance
+    from eigenecho.kernels.loops import advance
 
     with pytest.raises(NotImplementedError, match=r"kernels\.reference"):
         advance(None, None, None, None, None)

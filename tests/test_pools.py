@@ -185,3 +185,27 @@ def test_the_number_of_threads_changes_no_state(name, threads, alone_long, tmp_p
         timeout=TIMEOUT,
     )
     np.testing.assert_array_equal(np.load(tmp_path / "states.npy"), alone_long[1])
+
+
+def test_compiled_and_cached_code_give_the_same_bits(tmp_path):
+    code = (
+        "import hashlib, numpy as np, eigenecho as ee\n"
+        "X = np.random.default_rng(0).normal(size=(400, 1))\n"
+        "esn = ee.LinearESN(60, feedback=True, fb_scaling=0.1, ridge=1.0, seed=0).fit(X, X)\n"
+        "states = ee.DiagonalReservoir(60, seed=0).fit_transform(X)\n"
+        "data = esn.predict(X).tobytes() + states.tobytes()\n"
+        "print(hashlib.sha256(data).hexdigest())"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    compiled, cached = (
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=2 * TIMEOUT,
+        ).stdout
+        for _ in range(2)
+    )
+    assert compiled == cached

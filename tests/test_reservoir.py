@@ -194,7 +194,7 @@ def test_input_scaling_per_feature(eigenvectors):
     recipe = dataclasses.replace(recipe, input_scaling=[2.0, 0.0, -5.0])
     scaled = draw(recipe, 3, 1, seed=3).reservoir
     np.testing.assert_allclose(scaled.W_in, plain.W_in * [[2.0], [0.0], [-5.0]], atol=1e-14)
-    np.testing.assert_allclose(scaled.bias, plain.bias * np.mean([2.0, 0.0, -5.0]), atol=1e-14)
+    np.testing.assert_allclose(scaled.bias, plain.bias * np.mean([2.0, 0.0, 5.0]), atol=1e-14)
     np.testing.assert_array_equal(scaled.W_fb, plain.W_fb)
 
 

@@ -149,3 +149,17 @@ def test_bad_input(change, words):
     )
     with pytest.raises(ValueError, match=words):
         ee.search(**(given | change))
+
+
+def test_seeds_in_the_grid_and_no_seed_at_all():
+    found = ee.search(ee.LinearESN(10, warmup=20), {"seed": [0, 1, 2]}, X[:-1], X[1:])
+    assert len(set(found.errors.ravel())) == 3
+    assert found.best_estimator.seed == found.best_params["seed"]
+    unseeded = ee.search(ee.LinearESN(10, warmup=20), {"sr": [0.5]}, X[:-1], X[1:])
+    assert isinstance(unseeded.best_estimator.seed, int)
+
+
+def test_squares_that_overflow_lose():
+    u = 1e160 * np.random.default_rng(0).normal(size=(300, 1))
+    found = ee.search(ee.LinearESN(5, seed=0), {"sr": [0.5]}, u[:-1], u[1:], refit=False)
+    assert np.isinf(found.errors).all()

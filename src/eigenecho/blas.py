@@ -59,9 +59,9 @@ def _controller() -> Any:
 
 
 def _after_fork() -> None:
-    global _lock
-    # The lock may have been held by a thread that does not exist here. The limit itself stays.
-    _lock = threading.Lock()
+    global _lock, _users
+    # Threads that held the lock or were inside do not exist here.
+    _lock, _users = threading.Lock(), 0
 
 
 if hasattr(os, "register_at_fork"):

@@ -58,6 +58,14 @@ def _are_flat_series(X: Any) -> bool:
     return all(getattr(x, "ndim", None) == 1 and len(x) > 1 for x in X)
 
 
+def output_container(y: Any) -> Container:
+    """How outputs that come without inputs are held; a nested list of numbers is one series."""
+    if isinstance(y, (list, tuple)) and len(y):
+        several = getattr(y[0], "ndim", 0) in (1, 2) or np.ndim(y[0]) == 2
+        return Container("list" if several else "single")
+    return Container("stack" if np.ndim(y) == 3 else "single")
+
+
 def unpack_outputs(y: Any, name: str, like: Container) -> tuple[list[Any], Container]:
     """Outputs held as ``like``, each (T,) or (T, D): the series as columns (T, D)."""
     if like.kind == "single":

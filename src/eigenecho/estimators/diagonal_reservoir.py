@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, overflowed
 from eigenecho.estimators.shell import all_or_nothing, check_inputs, warn_if_unstable
 from eigenecho.random import Seed
@@ -106,6 +107,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             self.effective_radius_ = drawn.reservoir.spectrum.radius
         return self
 
+    @one_blas_thread()
     def transform(self, X: Any, out: Any = None) -> Any:
         """States (T, N) of each series; ``out`` takes those of a single one."""
         check_is_fitted(self)

@@ -13,6 +13,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.estimators.diagonal_reservoir import check_out
 from eigenecho.estimators.shell import (
@@ -26,7 +27,7 @@ from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.model.run import initial_states, previous_outputs, run, states
 from eigenecho.random import Seed
 from eigenecho.reservoir import Recipe, draw
-from eigenecho.series import Container, unpack
+from eigenecho.series import Container, output_container, unpack
 from eigenecho.spectra import Spectrum
 
 
@@ -55,7 +56,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     lr : float
         Leaking rate in ]0, 1]: λ' = lr λ + 1 − lr.
     input_scaling : float or array (n_features,)
-        Scale of W_in; an input bias is scaled with it (by the mean of several).
+        Scale of W_in; an input bias is scaled with it (by the mean size of several).
     input_connectivity, rc_connectivity : float
         Share of connections kept in W_in, and in W for "matrix" and "sim".
     input_bias : bool
@@ -193,6 +194,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             self.n_outputs_ = D_out
             self._drawn_spectrum = drawn.spectrum
             self._flat = container.flat
+            self._lr = float(self.lr)
             self._closed_loop_radius: float | None = None
         return self
 
@@ -271,6 +273,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         out = check_out(out, inputs, self.model_.reservoir)
         return container.restore([states(self.model_, u, out=out) for u in inputs])
 
+    @one_blas_thread()
     def states(self, X: Any, basis: str = "neuron") -> Any:
         """States (T, N) in the ``neuron`` basis, or as ``transform`` gives them (``work``)."""
         at_work = self.transform(X)
@@ -358,10 +361,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         check_is_fitted(self)
         if self._drawn_spectrum is None:
             # A matrix in the neuron basis: undo λ' = lr λ + 1 − lr on its eigenvalues.
-            leaky = self.model_.spectrum
-            self._drawn_spectrum = Spectrum(
-                (leaky.real - 1 + self.lr) / self.lr, (leaky.pairs - 1 + self.lr) / self.lr
-            )
+            leaky, lr = self.model_.spectrum, self._lr
+            self._drawn_spectrum = Spectrum((leaky.real - 1 + lr) / lr, (leaky.pairs - 1 + lr) / lr)
         return self._drawn_spectrum
 
     @property
@@ -375,7 +376,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """The eigenvalue radius of the network with its output fed back as in ``forecast``."""
         check_is_fitted(self)
         if self._closed_loop_radius is None:
-            self._closed_loop_radius = closed_loop_radius(self.model_)
+            try:
+                self._closed_loop_radius = closed_loop_radius(self.model_)
+            except ValueError as error:  # as other attributes that a model does not have
+                raise AttributeError(str(error)) from None
         return self._closed_loop_radius
 
     @property
@@ -436,8 +440,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             raise bad_argument(
                 "X", None, "an input series", "A generator without input needs feedback=True."
             )
-        kind = "list" if isinstance(y, (list, tuple)) and np.ndim(y[0]) else "single"
-        outputs, container = check_outputs(y, Container(kind), self.dtype)
+        outputs, container = check_outputs(y, output_container(y), self.dtype)
         self.n_features_in_ = 0
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -455,6 +458,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 else "y_previous to drive a model without input",
                 "forecast(horizon) runs the model freely.",
             )
-        kind = "list" if isinstance(y_previous, (list, tuple)) else "single"
-        before, container = check_outputs(y_previous, Container(kind), self.dtype, "y_previous")
+        before, container = check_outputs(
+            y_previous, output_container(y_previous), self.dtype, "y_previous"
+        )
         return [s[:, :0] for s in before], container

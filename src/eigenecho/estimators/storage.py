@@ -42,6 +42,7 @@ def save(path: Any, esn: LinearESN) -> None:
         "solver": esn.solver_,
         "ridge": esn.ridge_,
         "flat": esn._flat,
+        "lr": esn._lr,
         "n_features_in": esn.n_features_in_,
         "feature_names_in": None if names is None else list(map(str, names)),
     }
@@ -78,6 +79,7 @@ def _unpack(tensors: Any, values: Any) -> LinearESN:
     if values["feature_names_in"] is not None:
         esn.feature_names_in_ = np.array(values["feature_names_in"], dtype=object)
     esn._flat = values["flat"]
+    esn._lr = values["lr"]
     esn._closed_loop_radius = None
     has_spectrum = any(name.startswith("spectrum.") for name in tensors)
     esn._drawn_spectrum = unpack_matrix("spectrum", tensors) if has_spectrum else None

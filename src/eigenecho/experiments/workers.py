@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -45,7 +46,7 @@ def computed(
     processes = []
     spawn = get_context("spawn")
     try:
-        with _one_thread():
+        with _one_thread(), _deaf_to_interrupts():
             for task in _first(queue, workers):
                 here, there = spawn.Pipe()
                 process = spawn.Process(target=_work, args=(there, function), daemon=True)
@@ -86,8 +87,6 @@ def _shown(task: tuple[Any, ...]) -> str:
 
 
 def _work(connection: Connection, function: Callable[..., Any]) -> None:
-    # Ctrl-C reaches the whole process group; workers leave it to the parent.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
         try:
             task = connection.recv()
@@ -107,6 +106,22 @@ def _work(connection: Connection, function: Callable[..., Any]) -> None:
 def _first(queue: Iterator[Any], count: int) -> Iterator[Any]:
     for _, task in zip(range(count), queue, strict=False):
         yield task
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes started here never hear of Ctrl-C: it reaches the whole group, and is ours.
+
+    They inherit it, so that one which is still importing keeps quiet too.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from eigenecho.estimators import LinearESN
 from eigenecho.grid_search.grid import Group
 from eigenecho.model import Scaling
 from eigenecho.model.rows import Fold, Rows
-from eigenecho.model.train import cheapest_accurate
+from eigenecho.model.train import cheapest_accurate, check_range
 from eigenecho.readout import Gram, Penalty, Triangle, factorise
 from eigenecho.reservoir import draw
 from eigenecho.reservoir.draw import Memory
@@ -50,6 +50,8 @@ def mean_squared_errors(
             kind = Triangle if cheapest_accurate(rows) == "qr" else Gram
             try:
                 train, held_out = rows.statistics(kind, fold)
+                for statistics in (train, *held_out):
+                    check_range(statistics, rows.reservoir)
             except UnstableError:
                 shape = (len(group.scalings), len(group.ridges))
                 errors += [np.full(shape, np.inf) for _ in fold.held_out]

@@ -52,10 +52,11 @@ class Group:
     ridges: tuple[float, ...]
     members: tuple[int, ...]
     places: tuple[tuple[int, int], ...]
+    own_seed: bool = False
 
     def with_seed(self, seed: Any) -> Group:
         """The same combinations with another seed, unless the grid itself lists seeds."""
-        return replace(self, params=self.params | {"seed": seed})
+        return self if self.own_seed else replace(self, params=self.params | {"seed": seed})
 
 
 def group(base: Params, combinations: Sequence[Params]) -> list[Group]:
@@ -70,7 +71,7 @@ def group(base: Params, combinations: Sequence[Params]) -> list[Group]:
         params = base | combination
         scaling = params["input_scaling"]
         scale = 1.0
-        if isinstance(scaling, Real) and scaling != 0 and not params["feedback"]:
+        if isinstance(scaling, Real) and float(scaling) > 0 and not params["feedback"]:
             scale, params = float(scaling), params | {"input_scaling": 1.0}
         ridge = params.pop("ridge")
         if not isinstance(ridge, Real):
@@ -85,7 +86,9 @@ def group(base: Params, combinations: Sequence[Params]) -> list[Group]:
         scalings = tuple(dict.fromkeys(scale for _, scale, _ in members))
         ridges = tuple(dict.fromkeys(ridge for _, _, ridge in members))
         places = tuple((scalings.index(s), ridges.index(a)) for _, s, a in members)
-        groups.append(Group(shared[key], scalings, ridges, tuple(m[0] for m in members), places))
+        numbers = tuple(number for number, _, _ in members)
+        own_seed = "seed" in combinations[numbers[0]]
+        groups.append(Group(shared[key], scalings, ridges, numbers, places, own_seed))
     return groups
 
 

@@ -17,6 +17,7 @@ from eigenecho.grid_search.grid import Group, check_names, expand, group
 from eigenecho.grid_search.result import SearchResult
 from eigenecho.model.rows import Fold
 from eigenecho.model.train import check_lengths
+from eigenecho.random import generator
 from eigenecho.reservoir.draw import Memory
 from eigenecho.types import Array
 
@@ -48,7 +49,8 @@ def search(
     Parameters
     ----------
     estimator : LinearESN
-        Its parameters hold where the grid says nothing.
+        Its parameters hold where the grid says nothing. Scores come from the orthogonal solver (or
+        normal equations, where that would take minutes); ``solver`` counts when the best is fitted.
     grid : dict of lists, or list of such dicts
         As for scikit-learn's ``ParameterGrid``.
     X, y
@@ -84,7 +86,9 @@ def search(
     outputs, _ = check_outputs(y, container, estimator.dtype)
     if seeds is not None and not hasattr(seeds, "__len__"):
         raise bad_argument("seeds", seeds, "a list of ints", "range(10) gives ten of them.")
-    seeds = [base["seed"]] if seeds is None else list(seeds)
+    seeds = [_int_seed(base["seed"])] if seeds is None else list(seeds)
+    if X is None:
+        raise bad_argument("X", None, "an input series", "Search has no generators without input.")
 
     groups = group(base, combinations)
     lengths = [len(u) for u in inputs]
@@ -114,8 +118,16 @@ def search(
     best = int(np.argmin(errors.mean(axis=(1, 2))))
     fitted = None
     if refit:
-        fitted = clone(estimator).set_params(**combinations[best], seed=seeds[0]).fit(X, y)
+        params = {"seed": seeds[0]} | combinations[best]
+        fitted = clone(estimator).set_params(**params).fit(X, y)
     return SearchResult(combinations, seeds, errors, best, fitted, test_errors)
+
+
+def _int_seed(seed: Any) -> Any:
+    """A seed that gives the same reservoir when it is scored and when it is fitted."""
+    if isinstance(seed, (int, np.integer)):
+        return seed
+    return int(generator(seed).integers(2**31))
 
 
 def _run(tasks: list[Any], workers: int) -> Iterator[list[Array]]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenecho.kernels import threads
-from eigenecho.kernels.advance import add_scaled, advance, compiled, dot
+from eigenecho.kernels import loops, threads
 from eigenecho.kernels.forms import Array, Diagonal, Form, Readout
 
 WIDE = 8
@@ -32,7 +31,7 @@ REPLAY_COST = 0.4
 def step(form: Form, B: Array, drive: Array, state: Array) -> None:
     """R ← r W + a B for one drive row ``a`` (D,)."""
     B, rows = _at_least_one_column(B, drive[None])
-    _step(form, B, rows[0], state)
+    loops.step(form, B, rows[0], state)
 
 
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
@@ -54,7 +53,7 @@ def scan_readout(
     """r(t) weightsᵀ into ``out`` (T, D_out), no states stored; ``weights`` (D_out, N)."""
     B, drive = _at_least_one_column(B, drive)
     if drive.shape[1] < WIDE and len(weights) < WIDE:
-        _scan_readout(form, B, drive, weights, state, out)
+        loops.scan_readout(form, B, drive, weights, state, out)
         return
     states = np.empty((min(CHUNK, len(drive)), state.size), state.dtype)
     for start in range(0, len(drive), CHUNK):
@@ -74,7 +73,7 @@ def closed_loop(
     out: Array,
 ) -> None:
     """Outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ."""
-    _closed_loop(form, B, drive, feedback, readout, state, y, out)
+    loops.closed_loop(form, B, drive, feedback, readout, state, y, out)
 
 
 def _scan_any(
@@ -84,7 +83,7 @@ def _scan_any(
         return
     parts = min(threads.thread_count(), 4)
     if projected or parts == 1 or out.size < WORTH_THREADS or not isinstance(form, Diagonal):
-        _scan(form, B, drive, state, out, projected)
+        loops.scan(form, B, drive, state, out, projected)
         return
 
     # Storing is bound by memory, stepping is not. So each thread writes rows of its own, after
@@ -95,8 +94,8 @@ def _scan_any(
         buffer = np.empty((rows, r.size), r.dtype)
         for first in range(0, start, rows):
             piece = drive[first : min(first + rows, start)]
-            _scan(form, B, piece, r, buffer[: len(piece)], False)
-        _scan(form, B, drive[start:stop], r, out[start:stop], False)
+            loops.scan(form, B, piece, r, buffer[: len(piece)], False)
+        loops.scan(form, B, drive[start:stop], r, out[start:stop], False)
 
     threads.run(task, _uneven_split(len(drive), parts))
     state[:] = out[-1]
@@ -116,57 +115,3 @@ def _at_least_one_column(B: Array, drive: Array) -> tuple[Array, Array]:
     if len(B):
         return B, drive
     return np.zeros((1, B.shape[1]), B.dtype), np.zeros((len(drive), 1), B.dtype)
-
-
-@compiled
-def _step(form, B, drive, state):
-    row = np.empty_like(state)
-    advance(form, drive[0], B[0], state, row)
-    for d in range(1, drive.size):
-        add_scaled(drive[d], B[d], row)
-    state[:] = row
-
-
-@compiled
-def _scan(form, B, drive, state, out, projected):
-    prev = state
-    for t in range(drive.shape[0]):
-        advance(form, drive[t, 0], B[t if projected else 0], prev, out[t])
-        for d in range(1, drive.shape[1]):
-            add_scaled(drive[t, d], B[d], out[t])
-        prev = out[t]
-    state[:] = prev
-
-
-@compiled
-def _scan_readout(form, B, drive, weights, state, out):
-    row = np.empty_like(state)
-    prev = state.copy()
-    for t in range(drive.shape[0]):
-        advance(form, drive[t, 0], B[0], prev, row)
-        for d in range(1, drive.shape[1]):
-            add_scaled(drive[t, d], B[d], row)
-        for e in range(weights.shape[0]):
-            out[t, e] = dot(weights[e], row)
-        prev, row = row, prev
-    state[:] = prev
-
-
-@compiled
-def _closed_loop(form, B, drive, feedback, readout, state, y, out):
-    row = np.empty_like(state)
-    prev = state.copy()
-    for t in range(drive.shape[0]):
-        advance(form, y[0], feedback[0], prev, row)
-        for e in range(1, feedback.shape[0]):
-            add_scaled(y[e], feedback[e], row)
-        for d in range(drive.shape[1]):
-            add_scaled(drive[t, d], B[d], row)
-        for e in range(y.size):
-            total = readout.offset[e] + dot(readout.weights[e], row)
-            for d in range(y.size):
-                total += y[d] * readout.previous[d, e]
-            out[t, e] = total
-        y[:] = out[t]
-        prev, row = row, prev
-    state[:] = prev

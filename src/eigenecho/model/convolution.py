@@ -23,6 +23,9 @@ ROUNDING = 1e-18
 SCAN_NS = 0.5
 """Time of one unit in one step of the fused scan, for one drive column and one output."""
 
+SPIKE = 1e4
+"""Largest value of a column, over its median, that is convolved."""
+
 CONVOLUTION_NS = 40.0
 """Time of one step of one drive column and output by FFT."""
 
@@ -45,6 +48,12 @@ def pays(form: Form, steps: int, columns: int, outputs: int) -> bool:
     units = form.real.size + 2 * form.re.size
     scan = SCAN_NS * units * (0.5 * columns + 0.5 * outputs)
     return CONVOLUTION_NS * columns * outputs + scan * columns * K / steps < 0.5 * scan
+
+
+def is_even(drive: Array) -> bool:
+    """Whether no column has a spike: FFT spreads the rounding of one over steps around it."""
+    size = np.abs(drive)
+    return bool(np.all(size.max(axis=0) <= SPIKE * np.median(size, axis=0)))
 
 
 def convolve_readout(

@@ -47,7 +47,8 @@ def forecast(
     kernels.closed_loop(reservoir.form, B, drive, F, model.readout, r, y, out)
     check_finite(model, out, "output", closed=True)
     outputs = model.to_user(out)
-    before = np.abs(np.asarray(start.y if context is None else context)).max(initial=0.0)
+    seen = start.y if context is None else np.asarray(context)[:, : model.D_out]
+    before = float(np.abs(seen).max(initial=0.0))
     warn_if_growing(outputs, max(before, float(np.abs(outputs[0]).max())), GROWTH)
     return outputs
 
@@ -77,6 +78,7 @@ def loop_weights(model: LinearModel) -> tuple[Array, Array]:
     )
 
 
+@one_blas_thread()
 def closed_loop_radius(model: LinearModel) -> float:
     """The radius of the network with its output fed back, which decides over growth.
 

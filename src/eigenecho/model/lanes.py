@@ -30,7 +30,7 @@ class Lanes:
             self._pool.shutdown()
 
     def absorb(self, X: Array, Y: Array) -> None:
-        """Hand rows to the lane whose turn it is; they must not change until its next turn."""
+        """Hand rows to the lane whose turn it is; a thread works on a copy of them."""
         lane = self._turn
         self._turn = (lane + 1) % len(self._values)
         self._wait(lane)
@@ -40,7 +40,7 @@ class Lanes:
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(len(self._values))
-        self._pending[lane] = self._pool.submit(self._values[lane].absorb, X, Y)
+        self._pending[lane] = self._pool.submit(self._values[lane].absorb, X.copy(), Y)
 
     def merged(self) -> Any:
         """The statistics of all rows."""

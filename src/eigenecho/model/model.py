@@ -10,6 +10,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.basis import Basis
+from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.model.scaling import Scaling
 from eigenecho.reservoir import Reservoir
@@ -153,6 +154,7 @@ class LinearModel:
         """Inputs in the network's own units."""
         return u if self.inputs is None else self.inputs.forward(u)
 
+    @one_blas_thread()
     def matrices(self, basis: str = "neuron") -> Matrices:
         """All weights, in the ``neuron`` basis or as they are ``at work``; for standardised data
         they act on standardised columns.

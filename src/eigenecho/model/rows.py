@@ -91,22 +91,17 @@ class Rows:
             return lanes.merged(), held_out
 
     def _chunks(self, u: Array, y: Array) -> Iterator[tuple[int, Array]]:
-        """Pieces of the rows with the number of their first.
-
-        An array is used again three pieces later, when the lanes are done with it.
-        """
+        """Pieces of the rows with the number of their first; the array is used again."""
         reservoir, head = self.reservoir, self.head
         needs_previous = reservoir.W_fb is not None or self.output_to_readout
         previous = shifted(y) if needs_previous else None
         drive = reservoir.drive(u, previous)
         rows = max(1, min(len(u), max(64, CHUNK_BYTES // (8 * self.size))))
         states = np.empty((rows, reservoir.units), reservoir.dtype)
-        buffers = min(1 + max(Gram.LANES, Triangle.LANES), -(-len(u) // rows))
-        ring = np.empty((buffers, rows, self.size))
-        ring[:, :, : int(self.fit_bias)] = 1.0
+        X = np.empty((rows, self.size))
+        X[:, : int(self.fit_bias)] = 1.0
         state = reservoir.zero_state()
         for start in range(0, len(u), rows):
-            X = ring[start // rows % buffers]
             n = min(rows, len(u) - start)
             reservoir.scan(drive[start : start + n], state, states[:n])
             if not np.all(np.isfinite(state)):

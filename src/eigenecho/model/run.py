@@ -61,6 +61,7 @@ def run(
         before = None if y_previous is None else model.from_user(y_previous)
         drive = reservoir.drive(u, before)
         by_convolution = convolution.pays(reservoir.form, len(drive), drive.shape[1], model.D_out)
+        by_convolution = by_convolution and convolution.is_even(drive)
         compute = convolution.convolve_readout if by_convolution else kernels.scan_readout
         compute(reservoir.form, reservoir.B, drive, readout.weights, r, out)
         out += readout.offset

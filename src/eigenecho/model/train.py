@@ -121,7 +121,7 @@ def _solve(
     fold = Fold(train, (list(zip(cuts, ends, strict=True)),) if several else ())
     total, held_out = rows.statistics(Gram if solver == "gram" else Triangle, fold)
     for statistics in (total, *held_out):
-        _check_range(statistics, rows.reservoir)
+        check_range(statistics, rows.reservoir)
     ridge = options.ridge[0]
     if several:
         last = held_out[0]
@@ -137,7 +137,7 @@ def _solve(
     return solution.weights, ridge, EPS / max(solution.rcond, EPS)
 
 
-def _check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
+def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
     """Squares of the states that overflow would end in a readout of zeros."""
     if isinstance(statistics, Gram):
         fits = np.abs(statistics.XtX).max() < 1e300

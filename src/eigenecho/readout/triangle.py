@@ -40,7 +40,8 @@ class Triangle:
     def absorb(self, X: Array, Y: Array) -> Triangle:
         """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
         R, Z, left = annihilate(self.R, self.Z, X, Y)
-        return Triangle(R, Z, self.rest + np.sum(left**2, axis=0), self.rows + len(X))
+        with np.errstate(over="ignore"):  # it shows in the result, which the caller checks
+            return Triangle(R, Z, self.rest + np.sum(left**2, axis=0), self.rows + len(X))
 
     def merge(self, other: Triangle) -> Triangle:
         """The statistics of both sets of rows."""

@@ -131,7 +131,7 @@ def draw(
     reservoir = Reservoir(
         transition,
         leaky(W_in * scaling[:, None]),
-        leaky(bias[0] * np.mean(recipe.input_scaling)) if recipe.input_bias else None,
+        leaky(bias[0] * np.mean(np.abs(recipe.input_scaling))) if recipe.input_bias else None,
         leaky(W_fb * recipe.fb_scaling) if D_fb else None,
     )
     return Drawn(reservoir, basis, spectrum)

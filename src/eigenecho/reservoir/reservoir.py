@@ -40,9 +40,17 @@ class Reservoir:
         N = self.units
         for name, shape in (("W_in", (None, N)), ("bias", (N,)), ("W_fb", (None, N))):
             value = getattr(self, name)
-            if value is not None and not _fits(np.shape(value), shape):
+            if value is None:
+                continue
+            if not _fits(np.shape(value), shape):
                 wanted = str(shape).replace("None", "D")
                 raise bad_argument(name, f"<shape {np.shape(value)}>", f"shape {wanted}")
+            value = np.asarray(value)
+            if value.dtype not in (np.float32, np.float64):
+                value = value.astype(np.float64)
+                object.__setattr__(self, name, value)
+            if not np.all(np.isfinite(value)):
+                raise bad_argument(name, "<NaN or Inf>", "finite numbers")
 
     @property
     def units(self) -> int:

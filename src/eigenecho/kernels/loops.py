@@ -1,6 +1,8 @@
-"""One compiled step of each form: ``row = prev W + x b``.
+"""All that is compiled: one step of each form, ``row = prev W + x b``, and loops over steps.
 
-Full fast-math would let the compiler forget NaN and Inf, which the overflow checks need.
+It is one file because numba's cache looks at no other for changes. Full fast-math would let the
+compiler forget NaN and Inf, which the overflow checks need; contracting a product and a sum would
+be done in one place and not in another, and the bits would depend on what compiled the code.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from numba.extending import overload
 
 from eigenecho.kernels.forms import Dense, Diagonal, Sparse
 
-FASTMATH = {"contract", "reassoc", "nsz"}
+FASTMATH = {"reassoc", "nsz"}
 compiled = njit(nogil=True, cache=True, fastmath=FASTMATH)
 
 
@@ -48,7 +50,7 @@ def dot(a, b):
     return total
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, cache=True, fastmath={"nsz"})
 def gather(indices, data, prev):
     """Σ data[k] prev[indices[k]].
 
@@ -100,3 +102,61 @@ def _advance(form, x, b, prev, row):
 
         return sparse_step
     return None
+
+
+@compiled
+def step(form, B, drive, state):
+    """R ← r W + a B."""
+    row = np.empty_like(state)
+    advance(form, drive[0], B[0], state, row)
+    for d in range(1, drive.size):
+        add_scaled(drive[d], B[d], row)
+    state[:] = row
+
+
+@compiled
+def scan(form, B, drive, state, out, projected):
+    """States into ``out``; a ``projected`` drive has a row of weights for each step."""
+    prev = state
+    for t in range(drive.shape[0]):
+        advance(form, drive[t, 0], B[t if projected else 0], prev, out[t])
+        for d in range(1, drive.shape[1]):
+            add_scaled(drive[t, d], B[d], out[t])
+        prev = out[t]
+    state[:] = prev
+
+
+@compiled
+def scan_readout(form, B, drive, weights, state, out):
+    """R(t) weightsᵀ into ``out``."""
+    row = np.empty_like(state)
+    prev = state.copy()
+    for t in range(drive.shape[0]):
+        advance(form, drive[t, 0], B[0], prev, row)
+        for d in range(1, drive.shape[1]):
+            add_scaled(drive[t, d], B[d], row)
+        for e in range(weights.shape[0]):
+            out[t, e] = dot(weights[e], row)
+        prev, row = row, prev
+    state[:] = prev
+
+
+@compiled
+def closed_loop(form, B, drive, feedback, readout, state, y, out):
+    """Outputs fed back into ``out``."""
+    row = np.empty_like(state)
+    prev = state.copy()
+    for t in range(drive.shape[0]):
+        advance(form, y[0], feedback[0], prev, row)
+        for e in range(1, feedback.shape[0]):
+            add_scaled(y[e], feedback[e], row)
+        for d in range(drive.shape[1]):
+            add_scaled(drive[t, d], B[d], row)
+        for e in range(y.size):
+            total = readout.offset[e] + dot(readout.weights[e], row)
+            for d in range(y.size):
+                total += y[d] * readout.previous[d, e]
+            out[t, e] = total
+        y[:] = out[t]
+        prev, row = row, prev
+    state[:] = prev
