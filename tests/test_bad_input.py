@@ -725,3 +725,13 @@ def test_standardize_at_the_ends_of_the_range():
     for scale in (1e200, 1e-200):
         esn = LinearESN(10, seed=0, standardize=True).fit(scale * u, scale * np.roll(u, 1))
         np.testing.assert_allclose(esn.predict(scale * u) / scale, plain, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["feedback", "fit_bias", "penalize_bias", "output_to_readout", "standardize", "input_bias"],
+)
+def test_flags_are_true_or_false(name):
+    with pytest.raises(ValueError, match=f"{name}='no' .*True or False"):
+        network(**{name: "no"}).fit(X, Y)
+    network(**{name: np.bool_(False)}).fit(X, Y)

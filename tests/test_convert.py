@@ -137,3 +137,4 @@ def test_a_converted_network_forecasts_streams_and_saves(tmp_path):
     model.save(tmp_path / "model.safetensors")
     loaded = ee.load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.certificate == model.certificate

@@ -526,3 +526,14 @@ def test_best_ridge_survives_zero_targets_and_one_candidate(kind):
     train, held_out = collect(kind, X[:20], Y[:20]), collect(Triangle, X[20:], Y[20:])
     assert best_ridge(train, held_out, Penalty(4), [0.5]) == 0.5
     assert best_ridge(train, held_out, Penalty(4), [1e6, 1e-6]) == 1e-6
+
+
+def test_noise_on_collinear_states_at_a_tiny_ridge_is_not_garbage():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    X = np.concatenate([X, X[:, :1]], axis=1)
+    Y = rng.normal(size=(60, 1))
+    statistics = Triangle.empty(6, 1).absorb(X, Y)
+    with pytest.warns(IllConditionedWarning, match="minimum-norm"):
+        w = solve(statistics, Penalty(6), 1e-28).weights
+    np.testing.assert_allclose(w, np.linalg.pinv(X) @ Y, atol=1e-10)

@@ -37,6 +37,12 @@ def unknown_name(argument: str, got: Any, known: Iterable[str]) -> ValueError:
     return ValueError(f"{argument}={got!r} is not known. Known: {', '.join(known)}.{hint}")
 
 
+def check_flag(value: Any, name: str) -> None:
+    """A flag is True or False, so that "no" does not count as yes."""
+    if value is not True and value is not False and type(value).__name__ not in ("bool_", "bool"):
+        raise bad_argument(name, value, "True or False")
+
+
 def overflowed(
     what: str, radius: float | None, step: int | None = None, *, closed: bool = False
 ) -> UnstableError:

@@ -10,9 +10,10 @@ import numpy as np
 
 from eigenecho.basis import Basis, block_diagonal, eigendecomposition
 from eigenecho.blas import one_blas_thread
-from eigenecho.convert.certificate import Certificate, compare
+from eigenecho.convert.compare import compare
 from eigenecho.errors import bad_argument
 from eigenecho.model import LinearModel
+from eigenecho.model.certificate import Certificate
 from eigenecho.reservoir import Reservoir
 from eigenecho.spectra import Spectrum
 from eigenecho.spectra.sim import as_square

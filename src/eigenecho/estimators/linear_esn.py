@@ -14,7 +14,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument, unknown_name
+from eigenecho.errors import bad_argument, check_flag, unknown_name
 from eigenecho.estimators.diagonal_reservoir import check_out
 from eigenecho.estimators.shell import (
     all_or_nothing,
@@ -395,6 +395,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return tags
 
     def _recipe(self) -> Recipe:
+        check_flag(self.feedback, "feedback")
+        check_flag(self.standardize, "standardize")
         if self.penalty not in ("neuron", "identity"):
             raise unknown_name("penalty", self.penalty, ("neuron", "identity"))
         return Recipe(

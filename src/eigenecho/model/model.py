@@ -12,6 +12,7 @@ from eigenecho import kernels
 from eigenecho.basis import Basis
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, unknown_name
+from eigenecho.model.certificate import Certificate
 from eigenecho.model.scaling import Scaling
 from eigenecho.reservoir import Reservoir
 from eigenecho.spectra import Spectrum
@@ -53,6 +54,8 @@ class LinearModel:
         The eigenbasis the reservoir is in, where it is known.
     inputs, outputs : Scaling, optional
         Standardisation around the network, in force in closed loops too.
+    certificate : Certificate, optional
+        Of a converted network: how it steps, and how far it is from the original.
     """
 
     reservoir: Reservoir
@@ -62,7 +65,7 @@ class LinearModel:
     basis: Basis | None = None
     inputs: Scaling | None = None
     outputs: Scaling | None = None
-    certificate: Any = None
+    certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
         if np.ndim(self.W_out) != 2 or np.shape(self.W_out)[1] < 1:

@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from eigenecho.basis import Basis
 from eigenecho.errors import StorageError
+from eigenecho.model.certificate import Certificate
 from eigenecho.model.model import Array, LinearModel
 from eigenecho.model.scaling import Scaling
 from eigenecho.reservoir import Reservoir
@@ -91,6 +93,8 @@ def pack_model(model: LinearModel) -> tuple[Tensors, dict[str, Any]]:
         "readout_bias": bool(model.readout_bias),
         "output_to_readout": bool(model.output_to_readout),
     }
+    if model.certificate is not None:
+        values["certificate"] = asdict(model.certificate)
     if reservoir.bias is not None:
         tensors["bias"] = reservoir.bias
     if reservoir.W_fb is not None:
@@ -124,7 +128,9 @@ def unpack_model(tensors: Tensors, values: Mapping[str, Any]) -> LinearModel:
         values["readout_bias"],
         values["output_to_readout"],
         basis,
-        *scalings,
+        scalings[0],
+        scalings[1],
+        Certificate(**values["certificate"]) if "certificate" in values else None,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenecho.basis import Basis
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument, overflowed, unknown_name
+from eigenecho.errors import bad_argument, check_flag, overflowed, unknown_name
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.rows import Fold, Rows
 from eigenecho.model.scaling import Scaling
@@ -41,6 +41,8 @@ class Options:
     output_to_readout: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("fit_bias", "penalize_bias", "output_to_readout"):
+            check_flag(getattr(self, name), name)
         if self.solver not in SOLVERS:
             raise unknown_name("solver", self.solver, SOLVERS)
         if not self.ridge or any(not (np.isfinite(a) and a >= 0) for a in self.ridge):

@@ -16,6 +16,9 @@ from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.triangle import Triangle, annihilate
 from eigenecho.types import Array
 
+BLOWN_UP = 1e9
+"""Size of a weight times its state, over that of the targets; noise-free sines needed up to 1e4."""
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -75,7 +78,21 @@ def _orthogonal(statistics: Triangle, penalty: Penalty, ridge: float) -> Solutio
     # With a ridge the answer is unique however small the ridge: only breakdown stops it.
     if info != 0 or rcond < (len(R) * EPS if ridge == 0 else EPS**2):
         return None
-    return Solution(solve_triangular(R, Z, check_finite=False), float(rcond))
+    w = solve_triangular(R, Z, check_finite=False)
+    if _is_blown_up(w, statistics):
+        return None
+    return Solution(w, float(rcond))
+
+
+def _is_blown_up(w: Array, statistics: Triangle) -> bool:
+    """Whether single states contribute far more than the targets they add up to.
+
+    Then noise in the targets met directions of the states that are nothing but rounding, and the
+    ridge is too small to hold them.
+    """
+    contributions = np.abs(w) * np.linalg.norm(statistics.R, axis=0)[:, None]
+    targets = np.sqrt(np.sum(statistics.Z**2, axis=0) + statistics.rest)
+    return bool(np.any(contributions > BLOWN_UP * targets))
 
 
 def best_ridge(

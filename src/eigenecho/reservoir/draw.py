@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenecho.basis import Basis, eigendecomposition, interleave, random_basis
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import IllConditionedWarning, bad_argument, unknown_name
+from eigenecho.errors import IllConditionedWarning, bad_argument, check_flag, unknown_name
 from eigenecho.random import Seed, Streams, streams
 from eigenecho.reservoir.reservoir import Reservoir
 from eigenecho.spectra import Spectrum, from_matrix, law, random_matrix
@@ -64,6 +64,7 @@ class Recipe:
         if self.basis not in ("eigen", "neuron"):
             raise unknown_name("basis", self.basis, ("eigen", "neuron"))
         check_lr(self.lr)
+        check_flag(self.input_bias, "input_bias")
         check_connectivity(self.input_connectivity, "input_connectivity")
         check_connectivity(self.rc_connectivity, "rc_connectivity")
         if not (isinstance(self.fb_scaling, Real) and np.isfinite(self.fb_scaling)):
