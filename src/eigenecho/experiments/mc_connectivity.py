@@ -217,7 +217,8 @@ def _figure(
         ):
             mean, spread = curves[form].mean(axis=1), curves[form].std(axis=1)
             ax.plot(x, mean, color=colour, linestyle=line, marker="o", ms=3.5, label=label)
-            ax.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.15, lw=0)
+            low, high = np.clip([mean - spread, mean + spread], 0, 1)
+            ax.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
         gap = np.abs(curves["normal"].mean(axis=1) - curves["diagonalised"].mean(axis=1))
         ax.plot(x, gap, color=GREY, linestyle=":", marker="s", ms=3, label="difference")
         ax.set_xscale("log")
