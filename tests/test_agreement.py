@@ -91,7 +91,9 @@ def test_every_method_is_the_textbook_network(case):
 def test_enough_closed_loops_are_stable():
     # The comparison above skips unstable loops: see that it does not skip them all.
     stable = 0
-    for case in (Case(7, True, True, p, False, lr, 1, 1, False) for p in (0, 1) for lr in (0.3, 1)):
+    for case in (
+        Case(7, True, True, p, False, lr, 1, 1, False) for p in (False, True) for lr in (0.3, 1)
+    ):
         W, series, rng = network(case)
         esn = ee.LinearESN(
             spectrum=W, lr=case.lr, feedback=True, fb_scaling=0.1, ridge=RIDGE, seed=1,
