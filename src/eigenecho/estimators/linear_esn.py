@@ -24,7 +24,7 @@ from eigenecho.estimators.shell import (
 )
 from eigenecho.model import Matrices, Options, State, Stream, train
 from eigenecho.model.forecast import closed_loop_radius
-from eigenecho.model.run import initial_states, previous_outputs, run, states
+from eigenecho.model.run import predict_series, states
 from eigenecho.random import Seed
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.series import Container, output_container, unpack
@@ -221,17 +221,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Return ``(outputs, state)`` instead, with the state at the end of each series.
         """
         check_is_fitted(self)
-        model = self.model_
         inputs, container = self._inputs(X, y_previous)
-        container = Container(container.kind, self._flat)
-        before = previous_outputs(model, y_previous, [len(u) for u in inputs], container)
-        starts = initial_states(model, initial_state, len(inputs), container.kind)
-        ran = [run(model, *given) for given in zip(inputs, before, starts, strict=True)]
-        answer = container.restore([outputs for outputs, _ in ran])
-        if not return_state:
-            return answer
-        ends = [state for _, state in ran]
-        return answer, (ends[0] if container.kind == "single" else ends)
+        held = Container(container.kind, self._flat)
+        return predict_series(self.model_, inputs, held, y_previous, initial_state, return_state)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² over all series, the first ``warmup`` rows of each left out."""

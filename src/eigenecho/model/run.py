@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,22 @@ def predict(
     model: LinearModel, X: Any, y_previous: Any, initial_state: Any, return_state: bool
 ) -> Any:
     """``LinearModel.predict``."""
-    dtype = model.reservoir.dtype
-    series, container = as_series(X, "X", model.D_in, dtype)
-    states = initial_states(model, initial_state, len(series), container.kind)
+    series, container = as_series(X, "X", model.D_in, model.reservoir.dtype)
+    return predict_series(model, series, container, y_previous, initial_state, return_state)
+
+
+def predict_series(
+    model: LinearModel,
+    series: Sequence[Array],
+    container: Container,
+    y_previous: Any,
+    initial_state: Any,
+    return_state: bool,
+) -> Any:
+    """Outputs of checked series, held as ``container`` says; with the states at their ends."""
+    starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, [len(u) for u in series], container)
-    ran = [run(model, *arguments) for arguments in zip(series, previous, states, strict=True)]
+    ran = [run(model, *given) for given in zip(series, previous, starts, strict=True)]
     outputs = container.restore([y for y, _ in ran])
     if not return_state:
         return outputs
