@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FAILS = 0.05
-"""Share of the total capacity whose loss counts as failing."""
+"""Loss that counts as failing: of capacity at the figure's delay, and of the share of the total."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,10 @@ class MCConnectivity(Experiment[ConnectivityConfig]):
                 for form in ("normal", "diagonalised")
             }
         lost = {N: _lost(config, results, N) for N in config.sizes}
-        thresholds = {N: _threshold(config.connectivities(N), lost[N]) for N in config.sizes}
+        # The verdict is by the figure's own measure, at its delay; totals are told beside it.
+        gaps = {N: (f["normal"] - f["diagonalised"]).mean(axis=1) for N, f in found.items()}
+        thresholds = {N: _threshold(config.connectivities(N), gaps[N]) for N in config.sizes}
+        totals = {N: _threshold(config.connectivities(N), lost[N]) for N in config.sizes}
         rows = []
         for N in config.sizes:
             for i, c in enumerate(config.connectivities(N)):
@@ -122,11 +125,10 @@ class MCConnectivity(Experiment[ConnectivityConfig]):
         fails = {N: c for N, c in thresholds.items() if c is not None}
         claim = Claim(
             "Below a connectivity that depends on N diagonalisation loses memory; above it matches",
-            "; ".join(
-                f"N = {N}: loses more than {FAILS:.0%} of its total capacity up to connectivity "
-                f"{c:.3g} (mean degree {c * N:.3g})"
-                for N, c in fails.items()
-            )
+            "at the figure's delay it loses more than 0.05 "
+            + (", ".join(f"up to {c:.3g} (N = {N})" for N, c in fails.items()) or "nowhere")
+            + "; of the total capacity it loses more than 5 % "
+            + ", ".join(f"up to {c:.3g} (N = {N})" for N, c in totals.items() if c is not None)
             + f"; difference at connectivity 1 at most {dense_gap:.1e}",
             "holds"
             if len(fails) == len(found) and dense_gap < 0.01
@@ -197,7 +199,7 @@ def _lost(config: ConnectivityConfig, results: Mapping[Key, Result], N: int) -> 
 
 def _threshold(connectivities: list[float], lost: Array) -> float | None:
     """The largest connectivity at which diagonalisation still fails."""
-    failing = [c for c, share in zip(connectivities, lost, strict=True) if share > FAILS]
+    failing = [c for c, loss in zip(connectivities, lost, strict=True) if loss > FAILS]
     return max(failing) if failing else None
 
 
