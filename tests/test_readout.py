@@ -202,9 +202,8 @@ def test_solve_is_least_squares_on_the_stacked_rows(kind, penalty, ridge):
     X, Y = data(120, penalty.size, bias=True)
     solution = solve(collect(kind, X, Y), penalty, ridge)
     expected = least_squares(X, Y, penalty, ridge)
-    assert solution.weights.shape == expected.shape
-    np.testing.assert_allclose(solution.weights, expected, rtol=0, atol=1e-10)
-    assert 0 < solution.rcond <= 1
+    assert solution.shape == expected.shape
+    np.testing.assert_allclose(solution, expected, rtol=0, atol=1e-10)
 
 
 @each_kind
@@ -212,7 +211,7 @@ def test_solve_is_least_squares_on_the_stacked_rows(kind, penalty, ridge):
 def test_fewer_rows_than_weights(kind, ridge):
     penalty = PENALTIES["free bias"]
     X, Y = data(5, penalty.size, bias=True)
-    found = solve(collect(kind, X, Y), penalty, ridge).weights
+    found = solve(collect(kind, X, Y), penalty, ridge)
     np.testing.assert_allclose(found, least_squares(X, Y, penalty, ridge), rtol=0, atol=1e-9)
 
 
@@ -225,7 +224,7 @@ def test_neuron_penalty_is_plain_ridge_in_the_neuron_basis(kind, penalise_bias, 
     neurons, Y = rng.normal(size=(80, N)), rng.normal(size=(80, 2)) + 1.0
     modes = naive.extended(BASIS.states_to_eigen(neurons))
     penalty = Penalty(1 + N, 0 if penalise_bias else 1, BASIS)
-    found = solve(collect(kind, modes, Y), penalty, ridge).weights
+    found = solve(collect(kind, modes, Y), penalty, ridge)
     expected = naive.ridge(naive.extended(neurons), Y, ridge, penalise_bias)
     found = np.concatenate([found[:1], BASIS.weights_to_neuron(found[1:])])
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
@@ -236,8 +235,8 @@ def test_free_bias_takes_up_a_shift_of_the_targets(kind):
     X, Y = data(60, 1 + N, bias=True)
     for free, follows in ((1, True), (0, False)):
         penalty = Penalty(1 + N, free, BASIS)
-        w = solve(collect(kind, X, Y), penalty, 100.0).weights
-        shifted = solve(collect(kind, X, Y + 1000.0), penalty, 100.0).weights
+        w = solve(collect(kind, X, Y), penalty, 100.0)
+        shifted = solve(collect(kind, X, Y + 1000.0), penalty, 100.0)
         difference = shifted - w
         assert np.allclose(difference[0], 1000.0, rtol=1e-9) is follows
         assert np.allclose(difference[1:], 0.0, atol=1e-8) is follows
@@ -248,7 +247,7 @@ def test_full_rank_without_a_ridge_is_least_squares_and_no_warning(kind):
     X, Y = data(60, 7)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = solve(collect(kind, X, Y), Penalty(7), 0.0).weights
+        found = solve(collect(kind, X, Y), Penalty(7), 0.0)
     np.testing.assert_allclose(found, np.linalg.lstsq(X, Y)[0], rtol=0, atol=1e-11)
 
 
@@ -260,9 +259,8 @@ def test_units_of_the_states_do_not_matter_to_rcond(kind):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         solution = solve(collect(kind, X * scales, Y), Penalty(7), 0.0)
-    assert solution.rcond > 1e-4
     np.testing.assert_allclose(
-        solution.weights * scales[:, None], np.linalg.lstsq(X, Y)[0], rtol=0, atol=1e-10
+        solution * scales[:, None], np.linalg.lstsq(X, Y)[0], rtol=0, atol=1e-10
     )
 
 
@@ -283,7 +281,7 @@ def test_triangle_keeps_the_digits_that_gram_loses():
         statistics = kind.empty(12, 1)
         for start in range(0, len(X), 37):
             statistics = statistics.absorb(X[start : start + 37], Y[start : start + 37])
-        found = solve(statistics, Penalty(12), 1e-24).weights
+        found = solve(statistics, Penalty(12), 1e-24)
         errors[kind] = np.abs(found - w).max()
     assert errors[Triangle] < 1e-9
     assert errors[Gram] > 1e-7
@@ -294,7 +292,7 @@ def test_a_tiny_ridge_is_no_reason_to_warn_for_a_triangle():
     X, Y, _ = ill_conditioned(np.geomspace(1, 1e-12, 12))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = solve(collect(Triangle, X, Y), Penalty(12), 1e-28).weights
+        found = solve(collect(Triangle, X, Y), Penalty(12), 1e-28)
     assert np.abs(Y - X @ found).max() < 1e-12
 
 
@@ -322,12 +320,9 @@ def test_no_ridge_and_deficient_rank_give_the_minimum_norm(kind, penalty, make):
     Y = rng.normal(size=(len(X), 2)) + 1.0
     with pytest.warns(IllConditionedWarning, match=r"singular at ridge=0.*minimum-norm"):
         solution = solve(collect(kind, X, Y), penalty, 0.0)
-    assert solution.rcond == 0.0
     expected = minimum_norm(X, Y, penalty)
     # Normal equations know the states to half the digits.
-    np.testing.assert_allclose(
-        solution.weights, expected, rtol=0, atol=1e-9 if kind is Triangle else 1e-6
-    )
+    np.testing.assert_allclose(solution, expected, rtol=0, atol=1e-9 if kind is Triangle else 1e-6)
 
 
 @each_kind
@@ -339,7 +334,7 @@ def test_twin_columns_are_seen_whatever_the_rounding(kind, size):
         X[:, -1] = X[:, 0]
         Y = rng.normal(size=(3 * size, 1))
         with pytest.warns(IllConditionedWarning):
-            w = solve(collect(kind, X, Y), Penalty(size), 0.0).weights
+            w = solve(collect(kind, X, Y), Penalty(size), 0.0)
         assert w[-1, 0] == pytest.approx(w[0, 0], abs=1e-8)
 
 
@@ -347,7 +342,7 @@ def test_a_ridge_below_rounding_is_as_good_as_none():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(5, 12)), rng.normal(size=(5, 2))
     with pytest.warns(IllConditionedWarning, match=r"singular at ridge=1e-20"):
-        w = solve(collect(Gram, X, Y), Penalty(12), 1e-20).weights
+        w = solve(collect(Gram, X, Y), Penalty(12), 1e-20)
     np.testing.assert_allclose(w, minimum_norm(X, Y, Penalty(12)), rtol=0, atol=1e-10)
 
 
@@ -359,7 +354,7 @@ def test_a_free_bias_beside_a_constant_state(kind):
     Y = rng.normal(size=(60, 2)) + 5.0
     penalty = Penalty(7, 1)
     with pytest.warns(IllConditionedWarning):
-        w = solve(collect(kind, X, Y), penalty, 0.0).weights
+        w = solve(collect(kind, X, Y), penalty, 0.0)
     np.testing.assert_allclose(w, minimum_norm(X, Y, penalty), rtol=0, atol=1e-7)
     for ridge in (1e-6, 1.0):
         w = factorise(collect(kind, X, Y), penalty).weights(ridge)
@@ -372,7 +367,7 @@ def test_a_free_bias_beside_a_constant_state(kind):
 @each_kind
 def test_no_rows_at_all(kind):
     with pytest.warns(IllConditionedWarning):
-        w = solve(kind.empty(4, 2), Penalty(4), 0.0).weights
+        w = solve(kind.empty(4, 2), Penalty(4), 0.0)
     np.testing.assert_array_equal(w, np.zeros((4, 2)))
 
 
@@ -388,7 +383,7 @@ def test_factorised_equals_solve_for_every_ridge(kind, penalty):
     for ridge in (1e-8, 1e-4, 1e-2, 1.0, 1e4):
         np.testing.assert_allclose(
             factorised.weights(ridge),
-            solve(statistics, penalty, ridge).weights,
+            solve(statistics, penalty, ridge),
             rtol=0,
             atol=1e-9,
         )
@@ -413,7 +408,7 @@ def test_factorised_loses_no_more_digits_than_solve(kind, head):
     for ridge in (1e-2, 1e-4, 1e-6, 1e-8):
         errors = [
             np.linalg.norm(Y[300:] - X[300:] @ w)
-            for w in (factorised.weights(ridge), solve(statistics, penalty, ridge).weights)
+            for w in (factorised.weights(ridge), solve(statistics, penalty, ridge))
         ]
         assert errors[0] == pytest.approx(errors[1], rel=0.01)
 
@@ -427,7 +422,7 @@ def test_factorised_follows_a_tiny_ridge():
     for ridge in (1e-16, 1e-20, 1e-24, 1e-28):
         by_svd, by_qr = (
             np.sqrt(held_out.squared_error(w)[0] / 300)
-            for w in (factorised.weights(ridge), solve(train, penalty, ridge).weights)
+            for w in (factorised.weights(ridge), solve(train, penalty, ridge))
         )
         assert by_svd < 10 * by_qr
 
@@ -535,5 +530,5 @@ def test_noise_on_collinear_states_at_a_tiny_ridge_is_not_garbage():
     Y = rng.normal(size=(60, 1))
     statistics = Triangle.empty(6, 1).absorb(X, Y)
     with pytest.warns(IllConditionedWarning, match="minimum-norm"):
-        w = solve(statistics, Penalty(6), 1e-28).weights
+        w = solve(statistics, Penalty(6), 1e-28)
     np.testing.assert_allclose(w, np.linalg.pinv(X) @ Y, atol=1e-10)

@@ -137,3 +137,8 @@ def interleave(real: Array, pairs: Array) -> Array:
     out[..., n::2] = pairs.real
     out[..., n + 1 :: 2] = pairs.imag
     return out
+
+
+def separate(A: Array, n: int) -> Array:
+    """Columns in the Q layout (…, n + 2m) as complex modes (…, n + m)."""
+    return np.concatenate([A[..., :n], A[..., n::2] + 1j * A[..., n + 1 :: 2]], axis=-1)

@@ -79,9 +79,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Plain ridge in the neuron basis (αQᵀQ) or in the basis at work (αI). With a named spectrum
         "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly, so that
         the two draw different weights from one seed.
-    solver : {"auto", "gram", "qr"}
-        Normal equations, fast, half the digits; or an orthogonal factorisation. ``solver_`` says
-        what "auto" took.
+    solver : {"auto", "structured", "qr", "gram"}
+        "structured" sums over time what determines the normal equations, without any states, and
+        refines the answer on true residuals; where that does not reach all digits it falls back
+        to "qr", an orthogonal factorisation. "gram" is plain normal equations, half the digits.
+        "auto" takes "qr" for small problems; ``solver_`` says what was used.
     warmup : int
         Steps at the start of each series that are left out of training and of ``score``.
     dtype : {"float64", "float32"}

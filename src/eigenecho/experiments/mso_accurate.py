@@ -64,7 +64,7 @@ class MSOAccurate(Experiment[AccurateConfig]):
                     train, blocks = rows.statistics(Triangle, fold)
                     penalty = Penalty(rows.size, 0, drawn.basis)
                     for ridge in config.ridges:
-                        w = solve(train, penalty, ridge).weights
+                        w = solve(train, penalty, ridge)
                         errors.append([np.sqrt(b.squared_error(w)[0] / b.rows) for b in blocks])
             valid.append([e[0] for e in errors])
             test.append([e[1] for e in errors])

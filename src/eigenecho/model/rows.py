@@ -90,11 +90,37 @@ class Rows:
                         lanes.absorb(X[rows], Y[rows])
             return lanes.merged(), held_out
 
+    def in_double(self) -> Rows:
+        """The same rows in double precision."""
+        if self.reservoir.dtype == np.float64:
+            return self
+        return Rows(
+            self.reservoir.in_double(),
+            [np.asarray(u, np.float64) for u in self.inputs],
+            [np.asarray(y, np.float64) for y in self.outputs],
+            self.fit_bias,
+            self.output_to_readout,
+        )
+
+    def columns(self, series: int) -> tuple[Array, Array]:
+        """What drives the reservoir, (T, D), and the columns before the states, (T, head)."""
+        u, y = self.inputs[series], self.outputs[series]
+        previous = self._previous(y)
+        head = np.empty((len(y), self.head))
+        head[:, : int(self.fit_bias)] = 1.0
+        if self.output_to_readout:
+            assert previous is not None
+            head[:, int(self.fit_bias) :] = previous
+        return self.reservoir.drive(u, previous), head
+
+    def _previous(self, y: Array) -> Array | None:
+        needed = self.reservoir.W_fb is not None or self.output_to_readout
+        return shifted(y) if needed else None
+
     def _chunks(self, u: Array, y: Array) -> Iterator[tuple[int, Array]]:
         """Pieces of the rows with the number of their first; the array is used again."""
         reservoir, head = self.reservoir, self.head
-        needs_previous = reservoir.W_fb is not None or self.output_to_readout
-        previous = shifted(y) if needs_previous else None
+        previous = self._previous(y)
         drive = reservoir.drive(u, previous)
         rows = max(1, min(len(u), max(64, CHUNK_BYTES // (8 * self.size))))
         states = np.empty((rows, reservoir.units), reservoir.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,23 +10,24 @@ import numpy as np
 from eigenecho.basis import Basis
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, check_flag, overflowed, unknown_name
+from eigenecho.model import structured
 from eigenecho.model.model import Array, LinearModel, State
-from eigenecho.model.rows import Fold, Rows
+from eigenecho.model.refine import refine, residuals
+from eigenecho.model.rows import Block, Fold, Rows
 from eigenecho.model.scaling import Scaling
-from eigenecho.readout import Gram, Penalty, Triangle, best_ridge, solve
-from eigenecho.readout.solve import EPS
+from eigenecho.readout import Gram, Normal, Penalty, Triangle, best_ridge, solve
 from eigenecho.reservoir import Reservoir
 
-SOLVERS = ("auto", "gram", "qr")
+SOLVERS = ("auto", "gram", "qr", "structured")
 
 HELD_OUT = 0.2
 """Share of each series, at its end, on which several ridges are compared."""
 
-QR_FLOPS = 4e11
-"""Up to this many operations (seconds) ``auto`` takes the orthogonal solver outright."""
+QUICK_FLOPS = 4e9
+"""Up to this many operations (a fraction of a second) the orthogonal solver is taken outright."""
 
-DIGITS = 1e-6
-"""Relative error of the weights from which ``auto`` leaves the normal equations."""
+QR_FLOPS = 4e11
+"""Up to this many (seconds) it is preferred to normal equations that cost as many."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,13 @@ def train(
 
     free = int(options.fit_bias and not options.penalize_bias)
     penalty = Penalty(rows.size, free, basis if penalise_neurons else None)
-    solver = cheapest_accurate(rows) if options.solver == "auto" else options.solver
-    weights, ridge, error = _solve(rows, options, penalty, solver)
-    if options.solver == "auto" and solver == "gram" and error > DIGITS:
-        solver = "qr"
-        weights, ridge, _ = _solve(rows, options, penalty, solver)
+    for solver in _attempts(rows, options.solver):
+        used = rows if solver in ("gram", "qr") else rows.in_double()
+        solution = _solve(used, options, penalty, solver)
+        if solution is not None:
+            break
+    assert solution is not None  # the last solver that is tried always has an answer
+    weights, ridge = solution
 
     model = LinearModel(
         reservoir,
@@ -103,40 +106,103 @@ def train(
         u_scaling,
         y_scaling,
     )
-    return Trained(model, solver, ridge, State(rows.last_state, outputs[-1][-1].copy()))
+    final = State(used.last_state.astype(reservoir.dtype), outputs[-1][-1].copy())
+    return Trained(model, solver.removeprefix("refined "), ridge, final)
 
 
 def cheapest_accurate(rows: Rows) -> str:
     """The orthogonal solver where it takes seconds, else normal equations."""
-    flops = 2.0 * sum(map(len, rows.inputs)) * rows.size**2
-    return "qr" if flops <= QR_FLOPS else "gram"
+    return "qr" if _flops(rows) <= QR_FLOPS else "gram"
+
+
+def _attempts(rows: Rows, solver: str) -> tuple[str, ...]:
+    """The solvers to try in turn; a refined one gives up where it cannot reach all digits."""
+    if solver in ("gram", "qr"):
+        return (solver,)
+    if (solver == "structured" or _flops(rows) > QUICK_FLOPS) and structured.applies(rows):
+        return ("structured", "qr")
+    return ("qr",) if cheapest_accurate(rows) == "qr" else ("refined gram", "qr")
+
+
+def _flops(rows: Rows) -> float:
+    return 2.0 * sum(map(len, rows.inputs)) * rows.size**2
 
 
 def _solve(
     rows: Rows, options: Options, penalty: Penalty, solver: str
-) -> tuple[Array, float, float]:
-    """Weights, the ridge taken, and a bound on the relative error of normal equations."""
-    several = len(options.ridge) > 1
+) -> tuple[Array, float] | None:
+    """Weights and the ridge taken; None where a refined solver does not get there."""
     ends = [len(u) for u in rows.inputs]
-    cuts = [n - round(HELD_OUT * (n - options.warmup)) for n in ends] if several else ends
-    train = [(options.warmup, cut) for cut in cuts]
-    fold = Fold(train, (list(zip(cuts, ends, strict=True)),) if several else ())
-    total, held_out = rows.statistics(Gram if solver == "gram" else Triangle, fold)
-    for statistics in (total, *held_out):
-        check_range(statistics, rows.reservoir)
-    ridge = options.ridge[0]
-    if several:
-        last = held_out[0]
-        if not (total.rows and last.rows):
+    everything: Block = [(options.warmup, n) for n in ends]
+    if len(options.ridge) == 1:
+        last: Block | None = None
+        train = everything
+    else:
+        cuts = [n - round(HELD_OUT * (n - options.warmup)) for n in ends]
+        train, last = [(options.warmup, cut) for cut in cuts], list(zip(cuts, ends, strict=True))
+        if not all(sum(stop - start for start, stop in block) for block in (train, last)):
             raise bad_argument(
                 "ridge",
                 options.ridge,
                 "one value: the series are too short to hold out rows and choose among several",
             )
-        ridge = best_ridge(total, last, penalty, options.ridge)
-        total = total.merge(last.gram() if solver == "gram" else last)
-    solution = solve(total, penalty, ridge)
-    return solution.weights, ridge, EPS / max(solution.rcond, EPS)
+    if solver in ("gram", "qr"):
+        return _solve_once(rows, options, penalty, solver, train, last)
+    gather = structured.gram if solver == "structured" else _chunked_gram
+    return _solve_refined(rows, options, penalty, gather, train, last)
+
+
+def _solve_once(
+    rows: Rows, options: Options, penalty: Penalty, solver: str, train: Block, last: Block | None
+) -> tuple[Array, float]:
+    kind = Gram if solver == "gram" else Triangle
+    total, held_out = rows.statistics(kind, Fold(train, () if last is None else (last,)))
+    for statistics in (total, *held_out):
+        check_range(statistics, rows.reservoir)
+    ridge = options.ridge[0]
+    if last is not None:
+        ridge = best_ridge(total, held_out[0], penalty, options.ridge)
+        total = total.merge(held_out[0].gram() if solver == "gram" else held_out[0])
+    return solve(total, penalty, ridge), ridge
+
+
+def _solve_refined(
+    rows: Rows,
+    options: Options,
+    penalty: Penalty,
+    gather: Callable[[Rows, Block], Gram],
+    train: Block,
+    last: Block | None,
+) -> tuple[Array, float] | None:
+    def weights(block: Block, statistics: Gram, ridge: float) -> Array | None:
+        system = Normal.of(statistics, penalty, ridge)
+        if system is None or (ridge == 0 and not system.is_regular):
+            return None
+        return refine(rows, block, system, statistics.XtY, penalty, ridge)
+
+    total = gather(rows, train)
+    check_range(total, rows.reservoir)
+    ridge = options.ridge[0]
+    if last is not None:
+        size = sum(
+            np.sum(y[a:b] ** 2, axis=0) for y, (a, b) in zip(rows.outputs, last, strict=True)
+        )
+        errors = []
+        for candidate in options.ridge:
+            w = weights(train, total, candidate)
+            if w is None:
+                return None
+            left = sum(np.sum(e**2, axis=0) for e in residuals(rows, last, w))
+            errors.append(np.mean(left / np.where(size > 0, size, 1.0)))
+        ridge = options.ridge[int(np.argmin(errors))]
+        total = total.merge(gather(rows, last))
+        train = [(a, b) for (a, _), (_, b) in zip(train, last, strict=True)]
+    w = weights(train, total, ridge)
+    return None if w is None else (w, ridge)
+
+
+def _chunked_gram(rows: Rows, block: Block) -> Gram:
+    return rows.statistics(Gram, Fold(block))[0]
 
 
 def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:

@@ -2,17 +2,23 @@
 
 from eigenecho.readout.factorised import Factorised, factorise
 from eigenecho.readout.gram import Gram
+from eigenecho.readout.lags import Lags
+from eigenecho.readout.moments import Moments, resonant
+from eigenecho.readout.normal import Normal
 from eigenecho.readout.penalty import Penalty
-from eigenecho.readout.solve import Solution, best_ridge, solve
+from eigenecho.readout.solve import best_ridge, solve
 from eigenecho.readout.triangle import Triangle
 
 __all__ = [
     "Factorised",
     "Gram",
+    "Lags",
+    "Moments",
+    "Normal",
     "Penalty",
-    "Solution",
     "Triangle",
     "best_ridge",
     "factorise",
+    "resonant",
     "solve",
 ]

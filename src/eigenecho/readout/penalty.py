@@ -51,6 +51,15 @@ class Penalty:
             M[-self.basis.units :, -self.basis.units :] = self.basis.Q.T @ self.basis.Q
         return M
 
+    def apply(self, w: Array) -> Array:
+        """M w, for weights (N', D_out), without M."""
+        out = w.copy()
+        out[: self.free] = 0.0
+        if self.basis is not None:
+            Q = self.basis.Q
+            out[-len(Q) :] = Q.T @ (Q @ w[-len(Q) :])
+        return out
+
     def unroot(self, A: Array) -> Array:
         """L⁻¹ A over the penalised rows, for A (N' − free, k)."""
         if self.basis is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
@@ -12,6 +11,7 @@ from scipy.linalg import lapack, solve_triangular
 from eigenecho.errors import IllConditionedWarning
 from eigenecho.readout.factorised import EPS, factorise
 from eigenecho.readout.gram import Gram
+from eigenecho.readout.normal import Normal
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.triangle import Triangle, annihilate
 from eigenecho.types import Array
@@ -20,25 +20,19 @@ BLOWN_UP = 1e9
 """Size of a weight times its state, over that of the targets; noise-free sines needed up to 1e4."""
 
 
-@dataclass(frozen=True)
-class Solution:
-    """Readout weights (N', D_out), and 1/cond of the system they solve."""
-
-    weights: Array
-    rcond: float
-
-
-def solve(statistics: Gram | Triangle, penalty: Penalty, ridge: float) -> Solution:
-    """Argmin ‖Y − X w‖² + ridge ‖L w‖².
+def solve(statistics: Gram | Triangle, penalty: Penalty, ridge: float) -> Array:
+    """Readout weights (N', D_out): argmin ‖Y − X w‖² + ridge ‖L w‖².
 
     A system that is singular in floating point gets its minimum-norm answer and a warning.
     """
-    if isinstance(statistics, Gram):
-        solution = _cholesky(statistics, penalty, ridge)
+    if isinstance(statistics, Triangle):
+        weights = _orthogonal(statistics, penalty, ridge)
+        if weights is not None:
+            return weights
     else:
-        solution = _orthogonal(statistics, penalty, ridge)
-    if solution is not None:
-        return solution
+        system = Normal.of(statistics, penalty, ridge)
+        if system is not None and system.is_regular:
+            return system.solve(statistics.XtY)
     warnings.warn(
         f"the readout system is singular at ridge={ridge:g} (collinear states, or fewer training "
         "rows than weights): the minimum-norm readout was taken. A larger ridge makes the answer "
@@ -46,28 +40,10 @@ def solve(statistics: Gram | Triangle, penalty: Penalty, ridge: float) -> Soluti
         IllConditionedWarning,
         stacklevel=3,
     )
-    return Solution(factorise(statistics, penalty).weights(0.0), 0.0)
+    return factorise(statistics, penalty).weights(0.0)
 
 
-def _cholesky(statistics: Gram, penalty: Penalty, ridge: float) -> Solution | None:
-    A = statistics.XtX + ridge * penalty.gram
-    scale = np.sqrt(np.diag(A))
-    if not np.all(scale > 0):
-        return None
-    # Equilibrated, so that rcond speaks of collinear states and not of their units.
-    A = A / scale[:, None] / scale
-    factor, info = lapack.dpotrf(A, lower=1)
-    if info != 0:
-        return None
-    rcond, info = lapack.dpocon(factor, np.abs(A).sum(axis=0).max(), uplo="L")
-    # Rounding of XᵀX can make collinear states look a little independent.
-    if info != 0 or rcond < (10 * len(A) * EPS if ridge == 0 else EPS):
-        return None
-    w, info = lapack.dpotrs(factor, statistics.XtY / scale[:, None], lower=1)
-    return Solution(w / scale[:, None], float(rcond))
-
-
-def _orthogonal(statistics: Triangle, penalty: Penalty, ridge: float) -> Solution | None:
+def _orthogonal(statistics: Triangle, penalty: Penalty, ridge: float) -> Array | None:
     R, Z = statistics.R, statistics.Z
     if ridge > 0:
         R, Z, _ = annihilate(R, Z, np.sqrt(ridge) * penalty.root, np.zeros_like(Z))
@@ -79,9 +55,7 @@ def _orthogonal(statistics: Triangle, penalty: Penalty, ridge: float) -> Solutio
     if info != 0 or rcond < (len(R) * EPS if ridge == 0 else EPS**2):
         return None
     w = solve_triangular(R, Z, check_finite=False)
-    if _is_blown_up(w, statistics):
-        return None
-    return Solution(w, float(rcond))
+    return None if _is_blown_up(w, statistics) else w
 
 
 def _is_blown_up(w: Array, statistics: Triangle) -> bool:

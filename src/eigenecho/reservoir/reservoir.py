@@ -109,6 +109,15 @@ class Reservoir:
             return np.ascontiguousarray(u, self.dtype)
         return np.concatenate(columns, axis=1, dtype=self.dtype)
 
+    def in_double(self) -> Reservoir:
+        """The same weights in double precision."""
+        return Reservoir(
+            self.transition,
+            self.W_in.astype(np.float64),
+            None if self.bias is None else self.bias.astype(np.float64),
+            None if self.W_fb is None else self.W_fb.astype(np.float64),
+        )
+
     def zero_state(self) -> Array:
         """R(0) = 0."""
         return np.zeros(self.units, self.dtype)

@@ -1,0 +1,95 @@
+"""Iterative refinement: normal equations that lose no digits.
+
+Any XᵀX holds half of the digits of X. With residuals of the real series, run through the
+network, its errors no longer show in the answer, only in how fast that is reached.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenecho import kernels
+from eigenecho.model import convolution
+from eigenecho.model.rows import Block, Rows
+from eigenecho.model.structured import lag_count, summed
+from eigenecho.readout import Lags, Normal, Penalty
+from eigenecho.types import Array
+
+ROUNDS = 8
+"""Refinements until the route is given up."""
+
+SLOWEST = 0.3
+"""Factor by which a round must shrink the change of the one before."""
+
+CONVERGED = 1e-11
+"""Change of the outputs still to come, relative to their size, at which refinement ends."""
+
+ACCURATE = 1e-10
+"""Change that is still good enough where rounding lets it sink no further."""
+
+
+def refine(
+    rows: Rows, block: Block, system: Normal, XtY: Array, penalty: Penalty, ridge: float
+) -> Array | None:
+    """The weights that the normal equations mean, to all digits; None where they are too far.
+
+        w ← w + (XᵀX + αM)⁻¹ (Xᵀ(Y − X w) − αM w)
+
+    How far a round changes the outputs, ‖X δ‖, tells whether it converges.
+    """
+    w = system.solve(XtY)
+    left = residuals(rows, block, w)
+    fitted = [y[a:b] - e for y, e, (a, b) in zip(rows.outputs, left, block, strict=True)]
+    size = _lengths(fitted)
+    size[size == 0] = 1.0
+    last = np.inf
+    for _ in range(ROUNDS):
+        step = system.solve(project(rows, block, left) - ridge * penalty.apply(w))
+        before, left = left, residuals(rows, block, w + step)
+        moved = _lengths([e - f for e, f in zip(before, left, strict=True)])
+        change = float(np.max(moved / size))
+        if not change < SLOWEST * last:  # rounding, or too far off to begin with
+            break
+        w = w + step
+        if change <= CONVERGED or (last < np.inf and change**2 <= CONVERGED * last):
+            return w  # the next change will be smaller by the same factor
+        last = change
+    return w if last <= ACCURATE else None
+
+
+def _lengths(columns: list[Array]) -> Array:
+    """The norm of each column over all series."""
+    return np.sqrt(sum(np.sum(c**2, axis=0) for c in columns))
+
+
+def residuals(rows: Rows, block: Block, w: Array) -> list[Array]:
+    """Y − X w over a block, (rows, D_out) for each series."""
+    reservoir, found = rows.reservoir, []
+    weights = np.ascontiguousarray(w[rows.head :].T)
+    for i, (start, stop) in enumerate(block):
+        drive, head = rows.columns(i)
+        drive = drive[:stop]
+        out = np.empty((stop, w.shape[1]))
+        fast = convolution.pays(reservoir.form, stop, drive.shape[1], w.shape[1])
+        fast = fast and convolution.is_even(drive)
+        compute = convolution.convolve_readout if fast else kernels.scan_readout
+        compute(reservoir.form, reservoir.B, drive, weights, reservoir.zero_state(), out)
+        found.append(rows.outputs[i][start:stop] - out[start:] - head[start:stop] @ w[: rows.head])
+    return found
+
+
+def project(rows: Rows, block: Block, residual: list[Array]) -> Array:
+    """Xᵀe over a block, (N', D_out)."""
+    reservoir = rows.reservoir
+    total = np.zeros((rows.size, residual[0].shape[1]))
+    K = lag_count(rows)
+    for i, (start, stop) in enumerate(block):
+        drive, head = rows.columns(i)
+        e = residual[i]
+        total[: rows.head] += head[start:stop].T @ e
+        if K is None:
+            _, C, _ = summed(reservoir, drive[:stop], e, start)
+        else:
+            C = Lags.of(drive, e, start, K).moments(reservoir.form, reservoir.B, K).C
+        total[rows.head :] += C.T
+    return total

@@ -1,0 +1,135 @@
+"""Normal equations of whole series from sums over time.
+
+The cost is O(T N + N²) and, for a reservoir that settles within the series, O(T log T + N²).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenecho.model.rows import Block, Fold, Rows
+from eigenecho.readout import Gram, Lags, Moments, resonant
+from eigenecho.reservoir import Reservoir
+from eigenecho.spectra import Spectrum
+from eigenecho.types import Array
+
+CHUNK_BYTES = 1 << 19
+"""States that are held at a time, small enough to stay in cache."""
+
+STEP_NS = 0.5
+"""Time of one unit in one step."""
+
+SUM_NS = 0.15
+"""Time of one unit in one step, for each column it is summed against."""
+
+FFT_NS = 15.0
+"""Time of one sample of one column in a correlation by FFT."""
+
+
+def applies(rows: Rows) -> bool:
+    """Whether the sums can stand for the states: eigenvalues, few of which are in resonance."""
+    reservoir = rows.reservoir
+    if not isinstance(reservoir.transition, Spectrum):
+        return False
+    spectrum = reservoir.transition
+    longest = max(map(len, rows.inputs))
+    if spectrum.radius > 1 and longest * np.log(spectrum.radius) > np.log(1e3):
+        return False
+    columns = len(reservoir.B) + rows.head + rows.D_out
+    return bool(_columns(spectrum, resonant(spectrum)).size + 2 * columns <= rows.size / 2)
+
+
+def gram(rows: Rows, block: Block) -> Gram:
+    """XᵀX and XᵀY over a block, from moments; resonant modes are summed by themselves."""
+    reservoir = rows.reservoir
+    spectrum = reservoir.transition
+    K = lag_count(rows)
+    total = moments(rows, block) if K is None else lags(rows, block, K).moments(
+        reservoir.form, reservoir.B, K
+    )  # fmt: skip
+    statistics = total.gram(spectrum, reservoir.B, rows.D_out)
+    modes = resonant(spectrum)
+    if np.any(modes):
+        columns = _columns(spectrum, modes)
+        few = Rows(_only(reservoir, modes, columns), rows.inputs, rows.outputs, False)
+        direct, _ = few.statistics(Gram, Fold(block))
+        columns = columns + rows.head
+        statistics.XtX[np.ix_(columns, columns)] = direct.XtX
+    rows.last_state = total.stops[-1].astype(reservoir.dtype)
+    return statistics
+
+
+def lags(rows: Rows, block: Block, K: int) -> Lags:
+    """Lagged correlations over a block, from which any reservoir's moments follow."""
+    total: Lags | None = None
+    for i, (start, stop) in enumerate(block):
+        drive, head = rows.columns(i)
+        side = np.concatenate([drive, head, rows.outputs[i]], axis=1)[start:stop]
+        one = Lags.of(drive, side, start, K)
+        total = one if total is None else total.merge(one)
+    assert total is not None
+    return total
+
+
+def moments(rows: Rows, block: Block) -> Moments:
+    """Sums over a block in one run of the reservoir."""
+    total: Moments | None = None
+    for i, (start, stop) in enumerate(block):
+        drive, head = rows.columns(i)
+        side = np.concatenate([drive, head, rows.outputs[i]], axis=1)[start:stop]
+        before, C, state = summed(rows.reservoir, drive[:stop], side, start)
+        one = Moments(C, side.T @ side, before[None], state[None], len(side))
+        total = one if total is None else total.merge(one)
+    assert total is not None
+    return total
+
+
+def lag_count(rows: Rows) -> int | None:
+    """How many lags to correlate; None where running the reservoir is cheaper."""
+    K = rows.reservoir.spectrum.settling_steps
+    steps, N = sum(map(len, rows.inputs)), rows.reservoir.units
+    if not isinstance(rows.reservoir.transition, Spectrum) or min(map(len, rows.inputs)) <= K:
+        return None
+    D = len(rows.reservoir.B)
+    E = D + rows.head + rows.D_out
+    by_lags = FFT_NS * steps * (D + E + 0.2 * D * E) + STEP_NS * K * N * (E + 2)
+    by_steps = steps * N * (STEP_NS + SUM_NS * E)
+    return int(K) if by_lags < by_steps else None
+
+
+def summed(
+    reservoir: Reservoir, drive: Array, side: Array, start: int
+) -> tuple[Array, Array, Array]:
+    """State before ``start``, Σ e(t)ᵀ r(t) from there on, and the last state."""
+    state = reservoir.zero_state()
+    rows = max(16, CHUNK_BYTES // (8 * reservoir.units))
+    states = np.empty((rows, reservoir.units))
+    C = np.zeros((side.shape[1], reservoir.units))
+    for first in range(0, start, rows):
+        piece = drive[first : min(first + rows, start)]
+        reservoir.scan(piece, state, states[: len(piece)])
+    before = state.copy()
+    for first in range(start, len(drive), rows):
+        piece = drive[first : first + rows]
+        reservoir.scan(piece, state, states[: len(piece)])
+        C += side[first - start : first - start + len(piece)].T @ states[: len(piece)]
+    return before, C, state
+
+
+def _columns(spectrum: Spectrum, modes: Array) -> Array:
+    """The columns of some modes in the Q layout, real ones first."""
+    n = spectrum.real.size
+    pairs = n + 2 * np.flatnonzero(modes[n:])
+    return np.concatenate([np.flatnonzero(modes[:n]), np.stack([pairs, pairs + 1], 1).ravel()])
+
+
+def _only(reservoir: Reservoir, modes: Array, columns: Array) -> Reservoir:
+    """The reservoir of some of the modes."""
+    spectrum = reservoir.transition
+    n = spectrum.real.size
+    return Reservoir(
+        Spectrum(spectrum.real[modes[:n]], spectrum.pairs[modes[n:]]),
+        reservoir.W_in[:, columns],
+        None if reservoir.bias is None else reservoir.bias[columns],
+        None if reservoir.W_fb is None else reservoir.W_fb[:, columns],
+    )

@@ -1,0 +1,126 @@
+"""Lagged correlations: all that training needs to know of the data, whatever the reservoir.
+
+With ρ_k = Σ e(t)ᵀ a(t−k), the sum of states against side columns is a power series,
+
+    Σ e(t)ᵀ r_i(t) = Σ_k ρ_k B_i λ_i^k
+
+cut off where |λ|^k is below rounding. Its Horner scheme is the reservoir's own recurrence, run
+over the lags from the last to the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenecho import kernels
+from eigenecho.kernels import Form
+from eigenecho.readout.moments import Moments
+from eigenecho.types import Array
+
+BATCH = 1 << 18
+"""Samples of one column that are transformed at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lags:
+    """Correlations of side columns e(t) with the drive a(t−k) before them, for k < K.
+
+    Attributes
+    ----------
+    rho : array (K, E, D)
+    S : array (E, E)
+        Σ e(t)ᵀ e(t).
+    before, until : tuples of arrays (≤ K, D)
+        The drive in the steps that the states before the first and at the last row depend on,
+        one for each series.
+    rows : int
+    """
+
+    rho: Array
+    S: Array
+    before: tuple[Array, ...]
+    until: tuple[Array, ...]
+    rows: int
+
+    @classmethod
+    def of(cls, drive: Array, side: Array, start: int, K: int) -> Lags:
+        """The correlations of one series over the rows of ``side``, the first of them ``start``."""
+        stop = start + len(side)
+        return cls(
+            correlate(side, drive[:stop], start, K),
+            side.T @ side,
+            (drive[max(start - K, 0) : start],),
+            (drive[max(stop - K, 0) : stop],),
+            len(side),
+        )
+
+    def merge(self, other: Lags) -> Lags:
+        """The correlations over both sets of rows."""
+        return Lags(
+            self.rho + other.rho,
+            self.S + other.S,
+            self.before + other.before,
+            self.until + other.until,
+            self.rows + other.rows,
+        )
+
+    def moments(self, form: Form, B: Array, K: int) -> Moments:
+        """The sums for a reservoir that has settled after ``K`` steps."""
+        powers = self.rho[:K][::-1]
+        return Moments(
+            np.stack([_last(form, B, powers[:, e]) for e in range(self.rho.shape[1])]),
+            self.S,
+            np.stack([_last(form, B, drive[-K:]) for drive in self.before]),
+            np.stack([_last(form, B, drive[-K:]) for drive in self.until]),
+            self.rows,
+        )
+
+
+def correlate(side: Array, drive: Array, start: int, K: int) -> Array:
+    """Σ_t e(t)ᵀ a(t−k) for k < K, (K, E, D); the first row of ``side`` is at ``start``.
+
+    By FFT of overlapping pieces, whose spectra are summed before the one transform back.
+    """
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    F = next_fast_len(min(max(8 * K, 4096), len(side) + K - 1), real=True)
+    step = F - K + 1
+    pieces = -(-len(side) // step)
+    first = start - K + 1
+    a = _padded(drive, first, pieces * step + K - 1)
+    e = _padded(side, 0, pieces * step)
+    spectra = np.zeros((side.shape[1], drive.shape[1], F // 2 + 1), complex)
+    batch = max(1, BATCH // F)
+    for piece in range(0, pieces, batch):
+        some = range(piece, min(piece + batch, pieces))
+        A = rfft(np.stack([a[:, i * step : i * step + F] for i in some], axis=1))
+        late = np.zeros((len(e), len(some), F))
+        late[:, :, K - 1 :] = e[:, some.start * step : some.stop * step].reshape(
+            len(e), len(some), step
+        )
+        E = rfft(late, overwrite_x=True)
+        np.conj(A, out=A)
+        for j in range(len(E)):
+            for d in range(len(A)):
+                spectra[j, d] += np.einsum("bf,bf->f", E[j], A[d])
+    return np.ascontiguousarray(irfft(spectra, F)[:, :, :K].transpose(2, 0, 1))
+
+
+def _padded(columns: Array, first: int, count: int) -> Array:
+    """Rows first … first + count as contiguous columns (D, count), zero where there are none."""
+    out = np.zeros((columns.shape[1], count))
+    low, high = max(first, 0), min(first + count, len(columns))
+    out[:, low - first : high - first] = columns[low:high].T
+    return out
+
+
+def _last(form: Form, B: Array, drive: Sequence[Array] | Array) -> Array:
+    """The state after a drive, from zero."""
+    drive = np.ascontiguousarray(drive)
+    state = np.zeros(B.shape[1])
+    nothing = np.empty((len(drive), 0))
+    kernels.scan_readout(form, B, drive, np.empty((0, B.shape[1])), state, nothing)
+    return state

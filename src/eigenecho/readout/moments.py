@@ -1,0 +1,116 @@
+"""Normal equations without states: XᵀX from a few sums over time.
+
+Let a(t) drive the reservoir with weights B, and let the sums run over t = t0+1 … T. With
+S = Σ aᵀa and c_i = Σ r_i(t) a(t), the recurrence r_i(t) = λ_i r_i(t−1) + a(t) B_i gives
+
+    G_ij = Σ r_i r_j
+         = [c_i B_j + B_i c_j − B_iᵀ S B_j − λ_i λ_j (r_i(T) r_j(T) − r_i(t0) r_j(t0))]
+           / (1 − λ_i λ_j)
+
+which costs O(N²) however long the series is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenecho.basis import separate
+from eigenecho.readout.gram import Gram
+from eigenecho.spectra import Spectrum
+from eigenecho.types import Array
+
+RESONANT = 1e-2
+"""|1 − λ_i λ_j| below which the quotient loses more than two digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sums over rows of states against side columns e(t) = [a(t), head, targets].
+
+    The head is what the readout sees besides the states: the constant and y(t−1).
+
+    Attributes
+    ----------
+    C : array (E, N)
+        Σ e(t)ᵀ r(t), in the Q layout.
+    S : array (E, E)
+        Σ e(t)ᵀ e(t).
+    starts, stops : arrays (series, N)
+        States before the first and at the last row of each series.
+    rows : int
+    """
+
+    C: Array
+    S: Array
+    starts: Array
+    stops: Array
+    rows: int
+
+    def merge(self, other: Moments) -> Moments:
+        """The sums over both sets of rows."""
+        return Moments(
+            self.C + other.C,
+            self.S + other.S,
+            np.concatenate([self.starts, other.starts]),
+            np.concatenate([self.stops, other.stops]),
+            self.rows + other.rows,
+        )
+
+    def gram(self, spectrum: Spectrum, B: Array, outputs: int) -> Gram:
+        """XᵀX and XᵀY over columns [head, states], the last ``outputs`` side columns as targets."""
+        D, E = len(B), len(self.C)
+        head, Y = slice(D, E - outputs), slice(E - outputs, E)
+        k = E - outputs - D
+        XtX = np.empty((k + spectrum.units,) * 2)
+        XtX[:k, :k] = self.S[head, head]
+        XtX[:k, k:] = self.C[head]
+        XtX[k:, :k] = self.C[head].T
+        _stein(spectrum, B, self, XtX[k:, k:])
+        return Gram(XtX, np.concatenate([self.S[head, Y], self.C[Y].T]), self.rows)
+
+
+def resonant(spectrum: Spectrum) -> Array:
+    """Which modes (real ones, then pairs) belong to a product too close to 1, their own too."""
+    modes = np.concatenate([spectrum.real, spectrum.pairs])
+    near = np.flatnonzero(np.abs(modes) * spectrum.radius > 1 - RESONANT)
+    found = np.zeros(modes.size, bool)
+    for i in near:
+        close = np.abs(1 - modes[i] * modes[near]) < RESONANT
+        close |= np.abs(1 - modes[i] * modes[near].conj()) < RESONANT
+        found[near[close]] = True
+    return found
+
+
+def _stein(spectrum: Spectrum, B: Array, moments: Moments, out: Array) -> None:
+    """Σ rᵀr in the Q layout into ``out`` (N, N)."""
+    n, D = spectrum.real.size, len(B)
+    modes = np.concatenate([spectrum.real, spectrum.pairs])
+    b = separate(B, n).T
+    c = separate(moments.C[:D], n).T
+    starts, stops = separate(moments.starts, n), separate(moments.stops, n)
+    S = moments.S[:D, :D]
+
+    def sums(other: Array, b_: Array, c_: Array, starts_: Array, stops_: Array) -> Array:
+        product = modes[:, None] * other
+        # c_i B_j + B_i (c_j − S B_j) in one product of width 2D.
+        total = np.concatenate([c, b], axis=1) @ np.concatenate([b_, c_ - b_ @ S], axis=1).T
+        total -= product * (stops.T @ stops_ - starts.T @ starts_)
+        gap = 1 - product
+        gap[np.abs(gap) < RESONANT] = np.inf  # the caller sums these by themselves
+        return total / gap
+
+    g = sums(modes, b, c, starts, stops)
+    h = sums(modes.conj(), b.conj(), c.conj(), starts.conj(), stops.conj())
+    plus, minus = 0.5 * (g + h), 0.5 * (h - g)
+    # Re z Re z' = Re(z z' + z z̄')/2 and so on; a real mode has no Im column.
+    out[:n, :n] = plus[:n, :n].real
+    out[:n, n::2] = plus[:n, n:].real
+    out[n::2, :n] = plus[n:, :n].real
+    out[:n, n + 1 :: 2] = -minus[:n, n:].imag
+    out[n + 1 :: 2, :n] = plus[n:, :n].imag
+    out[n::2, n::2] = plus[n:, n:].real
+    out[n + 1 :: 2, n + 1 :: 2] = minus[n:, n:].real
+    out[n::2, n + 1 :: 2] = -minus[n:, n:].imag
+    out[n + 1 :: 2, n::2] = plus[n:, n:].imag

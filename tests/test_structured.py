@@ -1,0 +1,229 @@
+"""Training without states: XᵀX from sums over time, and refinement to all digits."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.signal import lfilter
+
+import eigenecho as ee
+from eigenecho.model import structured
+from eigenecho.model.refine import project, residuals
+from eigenecho.model.rows import Fold, Rows
+from eigenecho.readout import Gram, Lags
+from eigenecho.readout.lags import correlate
+from eigenecho.reservoir import Recipe, draw
+
+INPUTS = {
+    "white": lambda rng, T: rng.uniform(-1, 1, (T, 1)),
+    "sines": lambda rng, T: ee.tasks.mso(5, T),
+    "ar": lambda rng, T: lfilter([1.0], [1.0, -0.95], rng.normal(size=(T, 1)), axis=0),
+}
+
+
+def make(lengths=(700, 431), D_in=1, D_out=1, *, head=True, feedback=False, bias=False, **recipe):
+    rng = np.random.default_rng(3)
+    inputs = [rng.uniform(-1, 1, (T, D_in)) for T in lengths]
+    outputs = [np.roll(u[:, :1], 2, axis=0) + rng.normal(size=(len(u), D_out)) for u in inputs]
+    given = Recipe(**{"units": 40, "input_bias": bias, "fb_scaling": 0.1} | recipe)
+    drawn = draw(given, D_in, D_out if feedback else 0, seed=1)
+    return Rows(drawn.reservoir, inputs, outputs, head, head)
+
+
+def direct(rows, block):
+    return rows.statistics(Gram, Fold(block))[0]
+
+
+def assert_same_gram(found, wanted, tol=1e-12):
+    assert found.rows == wanted.rows
+    for a, b in ((found.XtX, wanted.XtX), (found.XtY, wanted.XtY)):
+        np.testing.assert_allclose(a, b, rtol=0, atol=tol * np.abs(b).max())
+
+
+SPECTRA = ("golden", "uniform", "noisy_golden", "ring", "time_constants", "sim")
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+@pytest.mark.parametrize("sr", [0.0, 0.5, 0.9, 0.999, 1.0])
+@pytest.mark.parametrize("lr", [1.0, 0.3])
+def test_gram_is_that_of_the_states(spectrum, sr, lr):
+    if spectrum == "time_constants" and sr in (0.0, 1.0):
+        sr = 0.7  # outside of what that law can make
+    rows = make(spectrum=spectrum, sr=sr, lr=lr)
+    block = [(100, 690), (50, 431)]
+    assert_same_gram(structured.gram(rows, block), direct(rows, block))
+
+
+@pytest.mark.parametrize("D_in", [1, 3])
+@pytest.mark.parametrize("D_out", [1, 2])
+@pytest.mark.parametrize("feedback", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("head", [False, True])
+def test_gram_with_everything_that_drives_and_reads(D_in, D_out, feedback, bias, head):
+    rows = make(D_in=D_in, D_out=D_out, head=head, feedback=feedback, bias=bias)
+    block = [(0, 700), (30, 400)]
+    assert_same_gram(structured.gram(rows, block), direct(rows, block))
+
+
+@given(
+    edges=st.tuples(st.integers(0, 300), st.integers(1, 400)),
+    sr=st.floats(0.0, 1.0),
+    D_in=st.integers(1, 3),
+    units=st.integers(1, 30),
+)
+@settings(deadline=None, max_examples=40)
+def test_both_ways_to_the_moments_agree(edges, sr, D_in, units):
+    rows = make(lengths=(700,), D_in=D_in, units=units, sr=sr)
+    block = [(edges[0], edges[0] + edges[1])]
+    reservoir = rows.reservoir
+    one = structured.moments(rows, block)
+    other = structured.lags(rows, block, 700).moments(reservoir.form, reservoir.B, 700)
+    for name in ("C", "S", "starts", "stops"):
+        a, b = getattr(one, name), getattr(other, name)
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * (1 + np.abs(a).max()))
+
+
+@given(
+    T=st.integers(1, 9000), start=st.integers(0, 500), K=st.integers(1, 600), seed=st.integers(0, 9)
+)
+@settings(deadline=None, max_examples=40)
+def test_correlations_by_fft_are_the_sums(T, start, K, seed):
+    rng = np.random.default_rng(seed)
+    drive, side = rng.normal(size=(start + T, 2)), rng.normal(size=(T, 3))
+    found = correlate(side, drive, start, K)
+    padded = np.concatenate([np.zeros((K, 2)), drive])
+    for k in {0, K // 2, K - 1}:
+        first = K + start - k
+        wanted = side.T @ padded[first : first + T]
+        np.testing.assert_allclose(found[k], wanted, rtol=0, atol=1e-11 * (1 + np.sqrt(T)))
+
+
+def test_lags_serve_any_reservoir_and_merge():
+    rows = make()
+    block = [(100, 700), (20, 431)]
+    both = structured.lags(rows, block, 400)
+    parts = [
+        structured.lags(Rows(rows.reservoir, [u], [y], True, True), [b], 400)
+        for u, y, b in zip(rows.inputs, rows.outputs, block, strict=True)
+    ]
+    merged = parts[0].merge(parts[1])
+    assert isinstance(merged, Lags)
+    np.testing.assert_array_equal(merged.rho, both.rho)
+    for sr, lr in ((0.3, 1.0), (0.8, 0.5), (0.9, 1.0)):
+        other = make(sr=sr, lr=lr)
+        K = min(400, other.reservoir.spectrum.settling_steps)
+        moments = merged.moments(other.reservoir.form, other.reservoir.B, K)
+        found = moments.gram(other.reservoir.spectrum, other.reservoir.B, 1)
+        assert_same_gram(found, direct(other, block))
+
+
+@pytest.mark.parametrize("sr", [0.5, 1.0])
+@pytest.mark.parametrize("basis", ["eigen", "neuron"])
+def test_residuals_and_their_projection_are_those_of_the_states(sr, basis):
+    rows = make(D_out=2, sr=sr, feedback=True, basis=basis)
+    block = [(100, 690), (0, 431)]
+    w = np.random.default_rng(0).normal(size=(rows.size, 2))
+    left = residuals(rows, block, w)
+    projected = np.zeros((rows.size, 2))
+    for i, (start, stop) in enumerate(block):
+        alone = Rows(rows.reservoir, [rows.inputs[i]], [rows.outputs[i]], True, True)
+        X = np.concatenate([X.copy() for _, X in alone._chunks(alone.inputs[0], alone.outputs[0])])
+        wanted = rows.outputs[i] - X @ w
+        np.testing.assert_allclose(left[i], wanted[start:stop], rtol=0, atol=1e-10)
+        projected += X[start:stop].T @ wanted[start:stop]
+    found = project(rows, block, left)
+    np.testing.assert_allclose(found, projected, rtol=0, atol=1e-11 * np.abs(projected).max())
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("sr", [0.5, 0.9, 0.99, 0.999, 1.0])
+@pytest.mark.parametrize("relative", [1e-9, 1e-6, 1e-3])
+def test_refined_answers_are_those_of_qr_or_it_says_so(kind, sr, relative):
+    rng = np.random.default_rng(5)
+    u = INPUTS[kind](rng, 4001)
+    X, y = u[:-1], u[1:] + (0.01 * rng.normal(size=(4000, 1)) if kind != "sines" else 0)
+    params = {"units": 100, "sr": sr, "warmup": 200, "seed": 2}
+    probe = ee.LinearESN(**params, ridge=1.0).fit(X, y)
+    mean_diagonal = np.mean(np.sum(probe.states(X)[200:] ** 2, axis=0))
+    ridge = relative * mean_diagonal
+    exact = ee.LinearESN(**params, ridge=ridge, solver="qr").fit(X, y)
+    found = ee.LinearESN(**params, ridge=ridge, solver="structured").fit(X, y)
+    assert found.solver_ in ("structured", "qr")
+    if kind == "white":
+        assert found.solver_ == "structured"
+    wanted, got = exact.predict(X)[200:], found.predict(X)[200:]
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
+
+
+def test_hopeless_systems_fall_back_to_qr():
+    u = ee.tasks.mso(8, 3001)
+    params = {"units": 200, "sr": 0.9, "ridge": 1e-20, "warmup": 100, "seed": 0}
+    esn = ee.LinearESN(**params, solver="structured").fit(u[:-1], u[1:])
+    assert esn.solver_ == "qr"
+    exact = ee.LinearESN(**params, solver="qr").fit(u[:-1], u[1:])
+    np.testing.assert_array_equal(esn.W_out_, exact.W_out_)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"basis": "neuron"},
+        {"spectrum": "ring", "sr": 0.999},  # every mode in resonance with another
+        {"sr": 1.5},
+    ],
+    ids=["no eigenvalues", "resonant", "unstable"],
+)
+@pytest.mark.filterwarnings("ignore::eigenecho.errors.UnstableWarning")
+def test_reservoirs_that_it_cannot_take_go_to_another_solver(params):
+    u = np.random.default_rng(0).uniform(-1, 1, (101, 1))
+    esn = ee.LinearESN(50, solver="structured", seed=0, ridge=1e-3, **params).fit(u[:-1], u[1:])
+    assert esn.solver_ == "qr"
+
+
+def test_long_series_take_it_by_themselves():
+    u = np.random.default_rng(0).uniform(-1, 1, (60_001, 1))
+    esn = ee.LinearESN(200, ridge=1e-3, warmup=100, seed=0).fit(u[:-1], np.roll(u, 2)[:-1])
+    assert esn.solver_ == "structured"
+    exact = ee.LinearESN(200, ridge=1e-3, warmup=100, seed=0, solver="qr")
+    exact.fit(u[:-1], np.roll(u, 2)[:-1])
+    wanted = exact.predict(u)
+    np.testing.assert_allclose(esn.predict(u), wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
+    np.testing.assert_allclose(esn.final_state_.r, exact.final_state_.r, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("feedback", [False, True])
+def test_it_chooses_the_ridge_that_qr_chooses(feedback):
+    rng = np.random.default_rng(0)
+    series = [rng.uniform(-1, 1, (T, 2)) for T in (900, 1300)]
+    targets = [np.roll(u[:, 0], 3) + 0.1 * rng.normal(size=len(u)) for u in series]
+    params = {
+        "units": 60,
+        "ridge": [1e-4, 1e-2, 1.0, 100.0, 1e4],
+        "warmup": 50,
+        "seed": 0,
+        "feedback": feedback,
+        "fb_scaling": 0.1,
+        "standardize": True,
+    }
+    structured_, qr = (
+        ee.LinearESN(**params, solver=solver).fit(series, targets)
+        for solver in ("structured", "qr")
+    )
+    assert structured_.solver_ == "structured"
+    assert structured_.ridge_ == qr.ridge_
+    teacher = {"y_previous": targets} if feedback else {}
+    for found, wanted in zip(
+        structured_.predict(series, **teacher), qr.predict(series, **teacher), strict=True
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+
+
+def test_single_precision_is_trained_in_double():
+    u = np.random.default_rng(0).uniform(-1, 1, (2001, 1))
+    params = {"units": 50, "ridge": 1e-2, "seed": 0, "warmup": 50, "solver": "structured"}
+    single = ee.LinearESN(**params, dtype="float32").fit(u[:-1], u[1:])
+    double = ee.LinearESN(**params).fit(u[:-1], u[1:])
+    assert single.solver_ == "structured"
+    assert single.W_out_.dtype == np.float32
+    assert single.final_state_.r.dtype == np.float32
+    np.testing.assert_allclose(single.predict(u), double.predict(u), rtol=0, atol=1e-5)
