@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from scipy.signal import lfilter
 
 import eigenecho as ee
+from eigenecho.basis import random_basis
+from eigenecho.grid_search import lagged
 from eigenecho.model import structured
 from eigenecho.model.refine import project, residuals
 from eigenecho.model.rows import Fold, Rows
-from eigenecho.readout import Gram, Lags
+from eigenecho.readout import Gram, Lags, Penalty, Triangle, factorise
 from eigenecho.readout.lags import correlate
 from eigenecho.reservoir import Recipe, draw
 
@@ -227,3 +229,65 @@ def test_single_precision_is_trained_in_double():
     assert single.W_out_.dtype == np.float32
     assert single.final_state_.r.dtype == np.float32
     np.testing.assert_allclose(single.predict(u), double.predict(u), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("free", [0, 1])
+@pytest.mark.parametrize("from_rows", [Gram, Triangle])
+def test_corrections_solve_the_normal_equations_of_every_candidate(free, from_rows):
+    rng = np.random.default_rng(0)
+    N, D, rows_ = 8, 2, 90
+    basis = random_basis(ee.spectra.golden(N), rng)
+    X = np.concatenate([np.ones((rows_, 1)), rng.normal(size=(rows_, N)) + 0.5], axis=1)
+    penalty = Penalty(N + 1, free, basis)
+    statistics = from_rows.empty(N + 1, D).absorb(X, rng.normal(size=(rows_, D)))
+    factorised = factorise(statistics, penalty, 1)
+    ridges, scales = np.array([1e-3, 0.5, 2.0]), np.array([1.0, 0.1, 3.0])
+    gradient = rng.normal(size=(N + 1, 3, D))
+    found = factorised.corrections(gradient, ridges, scales)
+    for c, (ridge, scale) in enumerate(zip(ridges, scales, strict=True)):
+        M = penalty.gram * ridge / scale**2
+        M[0, 0] = 0.0 if free else ridge
+        wanted = np.linalg.solve(X.T @ X + M, gradient[:, c])
+        np.testing.assert_allclose(found[:, c], wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("options", [{}, {"feedback": True}, {"standardize": True}])
+def test_search_scores_without_states_as_with_them(options, monkeypatch):
+    rng = np.random.default_rng(1)
+    series = [rng.uniform(-1, 1, (T, 1)) for T in (1500, 900)]
+    targets = [np.roll(u, 3, axis=0) + 0.05 * rng.normal(size=u.shape) for u in series]
+    grid = {
+        "sr": [0.5, 0.9],
+        "lr": [1.0, 0.5],
+        "ridge": [1e-6, 1e-3, 1.0],
+        "input_scaling": [0.3, 1.0],
+    }
+    esn = ee.LinearESN(40, warmup=50, seed=0, fb_scaling=0.1, **options)
+    answered = []
+    honest = lagged.squared_errors
+
+    def recorded(*args):
+        answered.append(honest(*args))
+        return answered[-1]
+
+    monkeypatch.setattr(lagged, "squared_errors", recorded)
+    monkeypatch.setattr(lagged, "FLOPS", np.inf)
+    with_states = ee.search(esn, grid, series, targets, refit=False, seeds=[0, 1])
+    assert all(a is None for a in answered)
+    answered.clear()
+    monkeypatch.setattr(lagged, "FLOPS", 0.0)
+    without = ee.search(esn, grid, series, targets, refit=False, seeds=[0, 1])
+    assert all(a is not None for a in answered)
+    np.testing.assert_allclose(without.errors, with_states.errors, rtol=1e-3)
+
+
+def test_search_goes_back_to_states_where_sums_are_too_coarse(monkeypatch):
+    """Noise-free sines are predicted to more digits than normal equations hold."""
+    u = ee.tasks.mso(5, 1501)
+    monkeypatch.setattr(lagged, "FLOPS", 0.0)
+    esn = ee.LinearESN(60, warmup=100, seed=0)
+    grid = {"ridge": [1e-20, 1e-14], "sr": [0.9]}
+    found = ee.search(esn, grid, u[:-1], u[1:], refit=False)
+    monkeypatch.setattr(lagged, "FLOPS", np.inf)
+    wanted = ee.search(esn, grid, u[:-1], u[1:], refit=False)
+    np.testing.assert_array_equal(found.errors, wanted.errors)

@@ -10,6 +10,7 @@ import numpy as np
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
 from eigenecho.estimators import LinearESN
+from eigenecho.grid_search import lagged
 from eigenecho.grid_search.grid import Group
 from eigenecho.model import Scaling
 from eigenecho.model.rows import Fold, Rows
@@ -47,6 +48,16 @@ def mean_squared_errors(
             rows = Rows(drawn.reservoir, u, y, options.fit_bias, options.output_to_readout)
             free = int(options.fit_bias and not options.penalize_bias)
             basis = drawn.basis if esn.penalty == "neuron" else None
+            penalty = Penalty(rows.size, free, basis)
+            key = (esn.standardize, esn.input_bias, esn.feedback, rows.fit_bias, rows.head)
+            found = lagged.squared_errors(rows, fold, penalty, group, memory, key)
+            if found is not None:
+                counts = [sum(stop - start for start, stop in block) for block in fold.held_out]
+                errors += [
+                    np.mean(squared * scale**2, axis=2) / count
+                    for squared, count in zip(found, counts, strict=True)
+                ]
+                continue
             kind = Triangle if cheapest_accurate(rows) == "qr" else Gram
             try:
                 train, held_out = rows.statistics(kind, fold)
@@ -56,7 +67,7 @@ def mean_squared_errors(
                 shape = (len(group.scalings), len(group.ridges))
                 errors += [np.full(shape, np.inf) for _ in fold.held_out]
                 continue
-            factorised = factorise(train, Penalty(rows.size, free, basis), rows.head)
+            factorised = factorise(train, penalty, rows.head)
             for block in held_out:
                 squared = factorised.squared_errors(block, group.ridges, group.scalings)
                 errors.append(np.mean(squared * scale**2, axis=2) / block.rows)

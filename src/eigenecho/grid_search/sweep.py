@@ -43,8 +43,10 @@ def search(
 
     The reservoir runs on through training and validation rows in time order. States are computed
     once for all input scalings and ridges, and one factorisation serves them all; eigenvalues of
-    random matrices are computed once for all radii and leaking rates. Models with feedback or
-    y(t−1) in the readout are scored teacher-forced.
+    random matrices are computed once for all radii and leaking rates. On long series reservoirs
+    are trained from lagged correlations, which are computed once for all of them, wherever that
+    is accurate enough to choose by. Models with feedback or y(t−1) in the readout are scored
+    teacher-forced.
 
     Parameters
     ----------

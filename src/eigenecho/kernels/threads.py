@@ -30,3 +30,14 @@ def run(task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]]) -> 
     with ThreadPoolExecutor(len(pieces)) as pool:
         for future in [pool.submit(task, *piece) for piece in pieces]:
             future.result()
+
+
+def run_each(tasks: Sequence[Callable[[], None]], worth: bool = True) -> None:
+    """Call every task, side by side where that is worth it and there is more than one core."""
+    if not worth or thread_count() == 1:
+        for task in tasks:
+            task()
+        return
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        for future in [pool.submit(task) for task in tasks]:
+            future.result()

@@ -39,8 +39,7 @@ def refine(
     """
     w = system.solve(XtY)
     left = residuals(rows, block, w)
-    fitted = [y[a:b] - e for y, e, (a, b) in zip(rows.outputs, left, block, strict=True)]
-    size = _lengths(fitted)
+    size = _lengths([y[a:b] - e for y, e, (a, b) in zip(rows.outputs, left, block, strict=True)])
     size[size == 0] = 1.0
     last = np.inf
     for _ in range(ROUNDS):
@@ -64,6 +63,12 @@ def _lengths(columns: list[Array]) -> Array:
 
 def residuals(rows: Rows, block: Block, w: Array) -> list[Array]:
     """Y − X w over a block, (rows, D_out) for each series."""
+    outputs = [y[start:stop] for y, (start, stop) in zip(rows.outputs, block, strict=True)]
+    return [y - x for y, x in zip(outputs, fitted(rows, block, w), strict=True)]
+
+
+def fitted(rows: Rows, block: Block, w: Array) -> list[Array]:
+    """X w over a block, (rows, k) for each series and any number k of weight columns."""
     reservoir, found = rows.reservoir, []
     weights = np.ascontiguousarray(w[rows.head :].T)
     for i, (start, stop) in enumerate(block):
@@ -74,7 +79,7 @@ def residuals(rows: Rows, block: Block, w: Array) -> list[Array]:
         fast = fast and convolution.is_even(drive)
         compute = convolution.convolve_readout if fast else kernels.scan_readout
         compute(reservoir.form, reservoir.B, drive, weights, reservoir.zero_state(), out)
-        found.append(rows.outputs[i][start:stop] - out[start:] - head[start:stop] @ w[: rows.head])
+        found.append(out[start:] + head[start:stop] @ w[: rows.head])
     return found
 
 

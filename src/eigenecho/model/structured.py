@@ -39,14 +39,20 @@ def applies(rows: Rows) -> bool:
     return bool(_columns(spectrum, resonant(spectrum)).size + 2 * columns <= rows.size / 2)
 
 
-def gram(rows: Rows, block: Block) -> Gram:
-    """XᵀX and XᵀY over a block, from moments; resonant modes are summed by themselves."""
+def gram(rows: Rows, block: Block, known: Lags | None = None) -> Gram:
+    """XᵀX and XᵀY over a block, from moments; resonant modes are summed by themselves.
+
+    ``known`` are correlations of the same block, with at least as many lags as are needed.
+    """
     reservoir = rows.reservoir
     spectrum = reservoir.transition
-    K = lag_count(rows)
-    total = moments(rows, block) if K is None else lags(rows, block, K).moments(
-        reservoir.form, reservoir.B, K
-    )  # fmt: skip
+    if known is None and (K := lag_count(rows)) is not None:
+        known = lags(rows, block, K)
+    if known is None:
+        total = moments(rows, block)
+    else:
+        enough = int(min(len(known.rho), spectrum.settling_steps))
+        total = known.moments(reservoir.form, reservoir.B, enough)
     statistics = total.gram(spectrum, reservoir.B, rows.D_out)
     modes = resonant(spectrum)
     if np.any(modes):

@@ -68,6 +68,26 @@ class Factorised:
         w = self.penalty.unroot(self.V @ v[:, 0])
         return np.concatenate([h[:, 0] - self.lean @ w, w])
 
+    def corrections(self, gradient: Array, ridges: Array, scales: Array) -> Array:
+        """(XᵀX + penalty)⁻¹ gradient for C pairs (α, s) > 0 and C gradients (N', C, D_out).
+
+        In the coordinates of ``weights``: for unscaled states, penalised by α / s².
+        """
+        k = len(self.HtY)
+        g, beta = gradient[:k], ridges / scales**2
+        q = gradient[k:] - np.tensordot(self.lean.T, g, 1)
+        # Vᵀ L⁻ᵀ q, with L⁻ᵀ applied from the right to the transposed columns.
+        q = self.penalty.unroot_right(q.reshape(len(q), -1).T) @ self.V
+        q = q.T.reshape(gradient[k:].shape)
+        S, inverse = self.S[:, None], 1 / (self.S[:, None] ** 2 + beta)
+        A = self.HtH + np.einsum("nc,ni,nj->cij", beta * inverse, self.UtH, self.UtH)
+        A = A + ridges[:, None, None] * np.diag(self.head_penalty)
+        c = g - np.einsum("ni,nc,ncd->icd", self.UtH, S * inverse, q)
+        h = (np.linalg.pinv(A, hermitian=True) @ c.transpose(1, 0, 2)).transpose(1, 0, 2)
+        z = inverse[:, :, None] * (q - S[:, :, None] * np.tensordot(self.UtH, h, 1))
+        w = self.penalty.unroot(self.V @ z.reshape(len(z), -1)).reshape(z.shape)
+        return np.concatenate([h - np.tensordot(self.lean, w, 1), w])
+
     def squared_errors(
         self, held_out: Triangle, ridges: Sequence[float], scales: Sequence[float] = (1.0,)
     ) -> Array:

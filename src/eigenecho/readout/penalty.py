@@ -8,7 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from eigenecho.basis import Basis
+from eigenecho.kernels import threads
 from eigenecho.types import Array
+
+LARGE = 400
+"""Units from which a second thread pays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +52,7 @@ class Penalty:
         M = np.eye(self.size)
         M[: self.free] = 0.0
         if self.basis is not None:
-            M[-self.basis.units :, -self.basis.units :] = self.basis.Q.T @ self.basis.Q
+            M[-self.basis.units :, -self.basis.units :] = _products(self.basis.Q)
         return M
 
     def apply(self, w: Array) -> Array:
@@ -73,3 +77,22 @@ class Penalty:
             return A
         head = A.shape[1] - self.basis.units
         return np.concatenate([A[:, :head], self.basis.states_to_neuron(A[:, head:])], axis=1)
+
+
+def _products(Q: Array) -> Array:
+    """QᵀQ on two threads, in parts that do not depend on whether there are two."""
+    half = len(Q) // 2
+    left, right = Q[:, :half], Q[:, half:]
+    M = np.empty((len(Q), len(Q)))
+
+    def diagonal_blocks() -> None:
+        # NumPy sees that both factors are one array and computes half of the product.
+        M[:half, :half] = left.T @ left
+        M[half:, half:] = right.T @ right
+
+    def other_blocks() -> None:
+        M[:half, half:] = left.T @ right
+        M[half:, :half] = M[:half, half:].T
+
+    threads.run_each([diagonal_blocks, other_blocks], worth=len(Q) >= LARGE)
+    return M

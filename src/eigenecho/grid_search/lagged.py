@@ -1,0 +1,122 @@
+"""Scores without states: reservoirs trained from lagged correlations of the data.
+
+The correlations are computed once; every radius, leak, law and seed then costs O(N³) however
+long the series is, and the held-out rows are predicted for real.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eigenecho import kernels
+from eigenecho.grid_search.grid import Group
+from eigenecho.model import structured
+from eigenecho.model.refine import fitted, project
+from eigenecho.model.rows import Block, Fold, Rows
+from eigenecho.readout import Lags, Penalty, factorise
+from eigenecho.reservoir.draw import Memory
+from eigenecho.types import Array
+
+FLOPS = 4e9
+"""Operations of an orthogonal factorisation from which it is worth while to do without."""
+
+NEGLIGIBLE = 0.1
+"""Change of outputs by the last refinement, as a share of the error they are scored with."""
+
+ROUNDS = 6
+
+
+def squared_errors(
+    rows: Rows, fold: Fold, penalty: Penalty, group: Group, memory: Memory, key: Any
+) -> list[Array] | None:
+    """Squared residuals of each held-out block, (scalings, ridges, D_out).
+
+    None where states are the cheaper way, or the only one that is accurate enough to choose by.
+    """
+    steps = sum(stop for _, stop in fold.train)
+    if 2.0 * steps * rows.size**2 < FLOPS or not structured.applies(rows):
+        return None
+    settling = rows.reservoir.spectrum.settling_steps
+    ridges = np.tile(np.array(group.ridges), len(group.scalings))
+    scales = np.repeat(np.array(group.scalings), len(group.ridges))
+    if settling >= min(map(len, rows.inputs)) or np.any(ridges <= 0):
+        return None
+    K = int(settling)
+    rows = rows.in_double()
+    statistics = structured.gram(rows, fold.train, _lags(rows, fold, K, memory, key))
+    factorised = factorise(statistics, penalty, rows.head)
+    W = np.stack([factorised.weights(a, s) for a, s in zip(ridges, scales, strict=True)], axis=1)
+    last = np.inf
+    for _ in range(ROUNDS):
+        gradient = _gradient(rows, fold, penalty, W, ridges, scales)
+        step = factorised.corrections(gradient, ridges, scales)
+        moved = np.einsum("icd,ij,jcd->cd", step, statistics.XtX, step, optimize=True)
+        moved = np.sqrt(np.maximum(moved, 0.0) / statistics.rows)
+        W = W + step
+        errors = [_squared(rows, block, W, K) for block in fold.held_out]
+        scores = np.sqrt(
+            np.min([e / _count(b) for e, b in zip(errors, fold.held_out, strict=True)], axis=0)
+        )
+        share = float(np.max(moved / np.where(scores > 0, scores, 1.0)))
+        if share <= NEGLIGIBLE:
+            shape = (len(group.scalings), len(group.ridges), -1)
+            return [e.reshape(shape) for e in errors]
+        if not share < 0.9 * last:
+            return None
+        last = share
+    return None
+
+
+def _gradient(
+    rows: Rows, fold: Fold, penalty: Penalty, W: Array, ridges: Array, scales: Array
+) -> Array:
+    """Xᵀ(Y − X w) − the pull of the penalty, for all candidates W (N', C, D_out)."""
+    C = W.shape[1]
+    flat = W.reshape(len(W), -1)
+    left = [
+        np.tile(y[start:stop], C) - x
+        for y, x, (start, stop) in zip(
+            rows.outputs, fitted(rows, fold.train, flat), fold.train, strict=True
+        )
+    ]
+    pull = penalty.apply(flat).reshape(W.shape)
+    pull[: rows.head] *= ridges[:, None]  # the head is not scaled with the states
+    pull[rows.head :] *= (ridges / scales**2)[:, None]
+    return project(rows, fold.train, left).reshape(W.shape) - pull
+
+
+def _lags(rows: Rows, fold: Fold, K: int, memory: Memory, key: Any) -> Lags:
+    """The correlations of the training rows, shared by all reservoirs that see the same data."""
+    key = ("lags", key, tuple(map(tuple, fold.train)))
+    known = memory.get(key)
+    if known is None or len(known.rho) < K:
+        # A power of two, so that reservoirs a little slower need no correlations of their own.
+        known = memory[key] = structured.lags(rows, fold.train, 1 << (K - 1).bit_length())
+    return known
+
+
+def _squared(rows: Rows, block: Block, W: Array, K: int) -> Array:
+    """Squared residuals (C, D_out) of candidates W (N', C, D_out) over a block.
+
+    The reservoir starts K steps before the block: what came earlier it has forgotten.
+    """
+    _, C, D = W.shape
+    reservoir, k = rows.reservoir, rows.head
+    weights = np.ascontiguousarray(W[k:].reshape(-1, C * D).T)
+    squared = np.zeros((C, D))
+    for i, (start, stop) in enumerate(block):
+        drive, head = rows.columns(i)
+        first = max(start - K, 0)
+        out = np.empty((stop - first, C * D))
+        kernels.scan_readout(
+            reservoir.form, reservoir.B, drive[first:stop], weights, reservoir.zero_state(), out
+        )
+        found = out[start - first :].reshape(-1, C, D) + np.tensordot(head[start:stop], W[:k], 1)
+        squared += np.sum((rows.outputs[i][start:stop, None] - found) ** 2, axis=0)
+    return squared
+
+
+def _count(block: Block) -> int:
+    return sum(stop - start for start, stop in block)
