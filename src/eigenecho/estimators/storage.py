@@ -8,13 +8,15 @@ import numpy as np
 
 from eigenecho.errors import StorageError
 from eigenecho.estimators.linear_esn import LinearESN
-from eigenecho.model import State
 from eigenecho.model.storage import (
     pack_matrix,
     pack_model,
+    pack_state,
     read,
     unpack_matrix,
     unpack_model,
+    unpack_state,
+    unpack_stream,
     write,
 )
 from eigenecho.spectra import Spectrum
@@ -26,7 +28,7 @@ def save(path: Any, esn: LinearESN) -> None:
     A callable ``spectrum`` is saved as the eigenvalues it gave, a Generator seed as None.
     """
     tensors, values = pack_model(esn.model_)
-    tensors |= {"final_state.r": esn.final_state_.r, "final_state.y": esn.final_state_.y}
+    tensors |= pack_state("final_state", esn.final_state_)
     params = {name: _plain(value) for name, value in esn.get_params(deep=False).items()}
     if not isinstance(esn.spectrum, str):
         given = esn.spectrum_ if callable(esn.spectrum) else esn.spectrum
@@ -50,7 +52,7 @@ def save(path: Any, esn: LinearESN) -> None:
 
 
 def load(path: Any) -> Any:
-    """Read what ``save`` wrote: a fitted ``LinearESN``, or a ``LinearModel``.
+    """Read what ``save`` wrote: a fitted ``LinearESN``, a ``LinearModel``, or a running ``Stream``.
 
     A file that is damaged, foreign or of a newer format raises ``errors.StorageError``.
     """
@@ -60,6 +62,8 @@ def load(path: Any) -> Any:
             return unpack_model(tensors, values)
         if kind == "LinearESN":
             return _unpack(tensors, values)
+        if kind == "Stream":
+            return unpack_stream(tensors, values)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise StorageError(f"{path} is damaged: {error}") from error
     raise StorageError(f"{path} holds a {kind!r}, which this version does not know.")
@@ -71,7 +75,7 @@ def _unpack(tensors: Any, values: Any) -> LinearESN:
         params["spectrum"] = unpack_matrix("param.spectrum", tensors)
     esn = LinearESN(**params)
     esn.model_ = unpack_model(tensors, values)
-    esn.final_state_ = State(tensors["final_state.r"], tensors["final_state.y"])
+    esn.final_state_ = unpack_state("final_state", tensors)
     esn.solver_ = values["solver"]
     esn.ridge_ = values["ridge"]
     esn.n_outputs_ = esn.model_.D_out

@@ -20,8 +20,9 @@ import numpy as np
 from eigenecho.basis import Basis
 from eigenecho.errors import StorageError
 from eigenecho.model.certificate import Certificate
-from eigenecho.model.model import Array, LinearModel
+from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.scaling import Scaling
+from eigenecho.model.stream import Stream
 from eigenecho.reservoir import Reservoir
 from eigenecho.spectra import Spectrum
 
@@ -33,6 +34,17 @@ def save(path: Any, model: LinearModel) -> None:
     """Write a model."""
     tensors, values = pack_model(model)
     write(path, "LinearModel", tensors, values)
+
+
+def save_stream(path: Any, stream: Stream) -> None:
+    """Write a model and where a stream of it stands."""
+    tensors, values = pack_model(stream.model)
+    write(path, "Stream", tensors | pack_state("state", stream.state), values)
+
+
+def unpack_stream(tensors: Tensors, values: Mapping[str, Any]) -> Stream:
+    """The stream that ``save_stream`` wrote."""
+    return Stream(unpack_model(tensors, values), unpack_state("state", tensors))
 
 
 def write(path: Any, kind: str, tensors: Tensors, values: Mapping[str, Any]) -> None:
@@ -132,6 +144,16 @@ def unpack_model(tensors: Tensors, values: Mapping[str, Any]) -> LinearModel:
         scalings[1],
         Certificate(**values["certificate"]) if "certificate" in values else None,
     )
+
+
+def pack_state(name: str, state: State) -> Tensors:
+    """A state as arrays."""
+    return {f"{name}.r": state.r, f"{name}.y": state.y}
+
+
+def unpack_state(name: str, tensors: Tensors) -> State:
+    """What ``pack_state`` took apart."""
+    return State(tensors[f"{name}.r"], tensors[f"{name}.y"])
 
 
 def pack_matrix(name: str, matrix: Any) -> Tensors:
