@@ -151,7 +151,7 @@ def test_a_number_is_a_row_of_one():
     ("row", "message"),
     [
         (None, "u=None"),
-        ("ab", "u='ab'.*2 real numbers"),
+        ("ab", r"u='ab'.*2 real numbers"),
         ([1 + 2j, 0.0], "2 real numbers"),
         ([1.0], r"<shape \(1,\)>.*one row of 2 numbers"),
         (1.0, r"<shape \(\)>.*one row of 2"),
@@ -173,7 +173,7 @@ def test_a_bad_row_does_not_move_the_stream(case, row, message):
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast")
 def test_a_number_beyond_float32_is_named():
-    with pytest.raises(ValueError, match="u=.*finite numbers"):
+    with pytest.raises(ValueError, match=r"u=.*finite numbers"):
         network("float32").stream().step([1e300, 0.0])
 
 

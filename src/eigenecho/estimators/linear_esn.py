@@ -22,9 +22,11 @@ from eigenecho.estimators.shell import (
     check_outputs,
     warn_if_unstable,
 )
-from eigenecho.model import Matrices, Options, State, Stream, train
+from eigenecho.model import Matrices, Options, State, Stream, Trained, train
+from eigenecho.model.evidence import Evidence
 from eigenecho.model.forecast import closed_loop_radius
-from eigenecho.model.run import predict_series, states
+from eigenecho.model.run import initial_states, predict_series, states
+from eigenecho.model.update import update
 from eigenecho.random import Seed
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.series import Container, output_container, unpack
@@ -187,16 +189,61 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 penalise_neurons=self.penalty == "neuron",
                 standardize=self.standardize,
             )
-            self.model_ = trained.model
-            self.solver_ = trained.solver
-            self.ridge_ = trained.ridge
-            self.final_state_ = trained.final_state
+            self._keep(trained)
             self.n_outputs_ = D_out
             self._drawn_spectrum = drawn.spectrum
             self._flat = container.flat
             self._lr = float(self.lr)
-            self._closed_loop_radius: float | None = None
         return self
+
+    def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
+        """Train the readout on more series, as if ``fit`` had been given them too.
+
+        The first call fits. Later ones keep the reservoir, the ridge chosen and the scaling of
+        ``standardize``, all from the first data. Statistics are merged: the earlier series need
+        not be kept, and cost no time.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+        initial_state : State, or one for each series, optional
+            Where the series go on from, without a new warmup: ``final_state_`` for the next
+            piece of one long series. Zero by default, with ``warmup`` rows left out.
+        """
+        if not hasattr(self, "model_"):
+            if initial_state is not None:
+                raise bad_argument("initial_state", "<state>", "None in the first call, which fits")
+            return self.fit(X, y)
+        with all_or_nothing(self):
+            options = self._options()
+            inputs, outputs, container = self._training_data(X, y, reset=False)
+            if outputs[0].shape[1] != self.n_outputs_:
+                raise bad_argument(
+                    "y", f"<{outputs[0].shape[1]} columns>", f"{self.n_outputs_}, as in fit"
+                )
+            starts = initial_states(self.model_, initial_state, len(inputs), container.kind)
+            if self.model_.is_diagonal:
+                warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
+            evidence = self._need_evidence()
+            trained = Trained(self.model_, self.solver_, self.ridge_, self.final_state_, evidence)
+            self._keep(update(trained, inputs, outputs, starts, options.warmup))
+        return self
+
+    def _need_evidence(self) -> Evidence:
+        if self._evidence is None:
+            raise ValueError(
+                "the statistics that this estimator was trained on are not known: a file has them "
+                "only when save(path, statistics=True) wrote it. Fit again to train further."
+            )
+        return self._evidence
+
+    def _keep(self, trained: Trained) -> None:
+        self.model_ = trained.model
+        self.solver_ = trained.solver
+        self.ridge_ = trained.ridge
+        self.final_state_ = trained.final_state
+        self._evidence: Evidence | None = trained.evidence
+        self._closed_loop_radius: float | None = None
 
     def predict(
         self,
@@ -320,12 +367,16 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         check_is_fitted(self)
         return self.model_.matrices(basis)
 
-    def save(self, path: Any) -> None:
-        """Write the fitted estimator to a safetensors file; ``eigenecho.load`` reads it back."""
+    def save(self, path: Any, *, statistics: bool = False) -> None:
+        """Write the fitted estimator to a safetensors file; ``eigenecho.load`` reads it back.
+
+        With ``statistics``, N'² more numbers, what is loaded can be trained further.
+        """
         from eigenecho.estimators.storage import save
 
         check_is_fitted(self)
-        save(path, self)
+        check_flag(statistics, "statistics")
+        save(path, self, statistics)
 
     @property
     def W_out_(self) -> Any:
@@ -420,17 +471,19 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             output_to_readout=self.output_to_readout,
         )
 
-    def _training_data(self, X: Any, y: Any) -> tuple[list[Any], list[Any], Container]:
+    def _training_data(
+        self, X: Any, y: Any, reset: bool = True
+    ) -> tuple[list[Any], list[Any], Container]:
         if y is None:
             raise ValueError(
                 "LinearESN requires y to be passed, but the target y is None. "
                 "For next-step prediction: fit(X[:-1], X[1:])."
             )
         if X is not None:
-            inputs, container = check_inputs(self, X, reset=True)
+            inputs, container = check_inputs(self, X, reset=reset)
             outputs, container = check_outputs(y, container, self.dtype)
             return inputs, outputs, container
-        if not self.feedback:
+        if not self.feedback or (not reset and self.model_.D_in):
             raise bad_argument(
                 "X", None, "an input series", "A generator without input needs feedback=True."
             )

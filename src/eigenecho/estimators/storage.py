@@ -9,10 +9,12 @@ import numpy as np
 from eigenecho.errors import StorageError
 from eigenecho.estimators.linear_esn import LinearESN
 from eigenecho.model.storage import (
+    pack_evidence,
     pack_matrix,
     pack_model,
     pack_state,
     read,
+    unpack_evidence,
     unpack_matrix,
     unpack_model,
     unpack_state,
@@ -22,8 +24,8 @@ from eigenecho.model.storage import (
 from eigenecho.spectra import Spectrum
 
 
-def save(path: Any, esn: LinearESN) -> None:
-    """Write a fitted ``LinearESN``.
+def save(path: Any, esn: LinearESN, statistics: bool) -> None:
+    """Write a fitted ``LinearESN``, with its training statistics where asked.
 
     A callable ``spectrum`` is saved as the eigenvalues it gave, a Generator seed as None.
     """
@@ -48,6 +50,9 @@ def save(path: Any, esn: LinearESN) -> None:
         "n_features_in": esn.n_features_in_,
         "feature_names_in": None if names is None else list(map(str, names)),
     }
+    if statistics:
+        more, values["statistics"] = pack_evidence(esn._need_evidence())
+        tensors |= more
     write(path, "LinearESN", tensors, values)
 
 
@@ -85,6 +90,9 @@ def _unpack(tensors: Any, values: Any) -> LinearESN:
     esn._flat = values["flat"]
     esn._lr = values["lr"]
     esn._closed_loop_radius = None
+    esn._evidence = None
+    if values.get("statistics"):
+        esn._evidence = unpack_evidence(tensors, values["statistics"], esn.model_.basis)
     has_spectrum = any(name.startswith("spectrum.") for name in tensors)
     esn._drawn_spectrum = unpack_matrix("spectrum", tensors) if has_spectrum else None
     return esn

@@ -97,8 +97,8 @@ def absorb_row(R: Array, Z: Array, keep: float, x: Array, y: Array) -> None:
     ``R`` (N', N') upper triangular, ``Z`` (N', D_out): with λ = keep²,
     RᵀR ← λ RᵀR + xᵀx and RᵀZ ← λ RᵀZ + xᵀy.
     """
-    O, upper = np.linalg.qr(np.concatenate([keep * R, x[None]]))
-    Z[:] = O.T @ np.concatenate([keep * Z, y[None]])
+    orthogonal, upper = np.linalg.qr(np.concatenate([keep * R, x[None]]))
+    Z[:] = orthogonal.T @ np.concatenate([keep * Z, y[None]])
     R[:] = upper
 
 

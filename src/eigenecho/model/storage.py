@@ -20,9 +20,11 @@ import numpy as np
 from eigenecho.basis import Basis
 from eigenecho.errors import StorageError
 from eigenecho.model.certificate import Certificate
+from eigenecho.model.evidence import Evidence
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.scaling import Scaling
 from eigenecho.model.stream import Stream
+from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.reservoir import Reservoir
 from eigenecho.spectra import Spectrum
 
@@ -154,6 +156,33 @@ def pack_state(name: str, state: State) -> Tensors:
 def unpack_state(name: str, tensors: Tensors) -> State:
     """What ``pack_state`` took apart."""
     return State(tensors[f"{name}.r"], tensors[f"{name}.y"])
+
+
+def pack_evidence(evidence: Evidence) -> tuple[Tensors, dict[str, Any]]:
+    """Statistics as arrays and plain values; the penalty's basis is the model's."""
+    statistics = dict(vars(evidence.statistics))
+    values = {
+        "kind": type(evidence.statistics).__name__,
+        "rows": statistics.pop("rows"),
+        "ridge": evidence.ridge,
+        "free": evidence.penalty.free,
+        "neurons": evidence.penalty.basis is not None,
+    }
+    statistics["weights"] = evidence.weights
+    return {f"statistics.{name}": array for name, array in statistics.items()}, values
+
+
+def unpack_evidence(tensors: Tensors, values: Mapping[str, Any], basis: Basis | None) -> Evidence:
+    """What ``pack_evidence`` took apart."""
+    kind = {"Gram": Gram, "Triangle": Triangle}[values["kind"]]
+    arrays = {
+        name.removeprefix("statistics."): array
+        for name, array in tensors.items()
+        if name.startswith("statistics.")
+    }
+    weights = arrays.pop("weights")
+    penalty = Penalty(len(weights), values["free"], basis if values["neurons"] else None)
+    return Evidence(kind(**arrays, rows=values["rows"]), penalty, values["ridge"], weights)
 
 
 def pack_matrix(name: str, matrix: Any) -> Tensors:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from eigenecho.basis import Basis
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, check_flag, overflowed, unknown_name
+from eigenecho.model.evidence import Evidence
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.rows import Fold, Rows
 from eigenecho.model.scaling import Scaling
@@ -56,12 +57,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Trained:
-    """A model, the solver and ridge that made it, and where its last series ended."""
+    """A model, the solver and ridge that made it, where its last series ended, and the evidence."""
 
     model: LinearModel
     solver: str
     ridge: float
     final_state: State
+    evidence: Evidence
 
 
 @one_blas_thread()
@@ -89,21 +91,22 @@ def train(
     free = int(options.fit_bias and not options.penalize_bias)
     penalty = Penalty(rows.size, free, basis if penalise_neurons else None)
     solver = cheapest_accurate(rows) if options.solver == "auto" else options.solver
-    weights, ridge, error = _solve(rows, options, penalty, solver)
+    evidence, error = _solve(rows, options, penalty, solver)
     if options.solver == "auto" and solver == "gram" and error > DIGITS:
         solver = "qr"
-        weights, ridge, _ = _solve(rows, options, penalty, solver)
+        evidence, _ = _solve(rows, options, penalty, solver)
 
     model = LinearModel(
         reservoir,
-        np.ascontiguousarray(weights, reservoir.dtype),
+        np.ascontiguousarray(evidence.weights, reservoir.dtype),
         options.fit_bias,
         options.output_to_readout,
         basis,
         u_scaling,
         y_scaling,
     )
-    return Trained(model, solver, ridge, State(rows.last_state, outputs[-1][-1].copy()))
+    final_state = State(rows.last_state, outputs[-1][-1].copy())
+    return Trained(model, solver, evidence.ridge, final_state, evidence)
 
 
 def cheapest_accurate(rows: Rows) -> str:
@@ -112,10 +115,8 @@ def cheapest_accurate(rows: Rows) -> str:
     return "qr" if flops <= QR_FLOPS else "gram"
 
 
-def _solve(
-    rows: Rows, options: Options, penalty: Penalty, solver: str
-) -> tuple[Array, float, float]:
-    """Weights, the ridge taken, and a bound on the relative error of normal equations."""
+def _solve(rows: Rows, options: Options, penalty: Penalty, solver: str) -> tuple[Evidence, float]:
+    """Weights, what led to them, and a bound on the relative error of normal equations."""
     several = len(options.ridge) > 1
     ends = [len(u) for u in rows.inputs]
     cuts = [n - round(HELD_OUT * (n - options.warmup)) for n in ends] if several else ends
@@ -136,7 +137,10 @@ def _solve(
         ridge = best_ridge(total, last, penalty, options.ridge)
         total = total.merge(last.gram() if solver == "gram" else last)
     solution = solve(total, penalty, ridge)
-    return solution.weights, ridge, EPS / max(solution.rcond, EPS)
+    # A new penalty, without the matrices that this one has built.
+    weights = np.ascontiguousarray(solution.weights)
+    evidence = Evidence(total, replace(penalty), ridge, weights)
+    return evidence, EPS / max(solution.rcond, EPS)
 
 
 def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
