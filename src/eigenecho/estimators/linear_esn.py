@@ -22,12 +22,23 @@ from eigenecho.estimators.shell import (
     check_outputs,
     warn_if_unstable,
 )
-from eigenecho.model import Matrices, Options, State, Stream, Trained, train
+from eigenecho.model import (
+    Learner,
+    LinearModel,
+    Matrices,
+    Options,
+    State,
+    Stream,
+    Trained,
+    train,
+)
 from eigenecho.model.evidence import Evidence
 from eigenecho.model.forecast import closed_loop_radius
+from eigenecho.model.learner import check_rates, prior, remembered
 from eigenecho.model.run import initial_states, predict_series, states
 from eigenecho.model.update import update
 from eigenecho.random import Seed
+from eigenecho.readout import Penalty
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.series import Container, output_container, unpack
 from eigenecho.spectra import Spectrum
@@ -361,6 +372,68 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """An online run from ``state`` (zero by default): ``stream.step(u)``, O(N) a step."""
         check_is_fitted(self)
         return self.model_.stream(state)
+
+    def learner(
+        self,
+        state: State | None = None,
+        *,
+        forgetting: float = 1.0,
+        n_inputs: int | None = None,
+        n_outputs: int | None = None,
+    ) -> Learner:
+        """An online run that learns: ``learner.step(u, target)``, O(N'²) a step.
+
+        A fitted network goes on from all that it was trained on. With ``n_inputs`` and
+        ``n_outputs`` a new one starts from the ridge alone, fitted or not. With ``forgetting=1``
+        both end where ``fit`` on all the rows would.
+
+        Parameters
+        ----------
+        state : State, optional
+            Where to start: ``final_state_`` goes on with the training series. Zero by default,
+            and the first ``warmup`` rows are not learnt then.
+        forgetting : float
+            In ]0, 1]: rows that lie k steps back, those of ``fit`` too, weigh its k-th power.
+        n_inputs, n_outputs : int, optional
+            Columns of inputs and targets.
+        """
+        wait = 0 if state is not None else self._options().warmup
+        if n_inputs is None and n_outputs is None:
+            check_is_fitted(
+                self,
+                msg="This %(name)s is not fitted yet: fit it on the rows there are, or say how "
+                "many columns will come, learner(n_inputs=..., n_outputs=...).",
+            )
+            known = self._need_evidence()
+            rates = known.ridge, forgetting
+            check_rates(*rates)
+            return Learner(self.model_, remembered(known), known.penalty, *rates, wait, state)
+        check_rates(self.ridge, forgetting)
+        untrained, penalty = self._untrained(n_inputs, n_outputs)
+        memory = prior(untrained.W_out, penalty, self.ridge)
+        return Learner(untrained, memory, penalty, self.ridge, forgetting, wait, state)
+
+    def _untrained(self, n_inputs: Any, n_outputs: Any) -> tuple[LinearModel, Penalty]:
+        """A drawn reservoir with a readout of zeros, and what its ridge penalises."""
+        recipe, options = self._recipe(), self._options()
+        for name, value, least in (
+            ("n_inputs", n_inputs, 0 if self.feedback else 1),
+            ("n_outputs", n_outputs, 1),
+        ):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+                raise bad_argument(name, value, f"a number of columns, an int ≥ {least}")
+        if self.standardize:
+            raise bad_argument(
+                "standardize", True, "False: there are no data yet to take the scaling from",
+                "Fit on the first rows, then learner() goes on.",
+            )  # fmt: skip
+        drawn = draw(recipe, n_inputs, n_outputs if self.feedback else 0, self.seed)
+        size = options.fit_bias + options.output_to_readout * n_outputs + drawn.reservoir.units
+        W_out = np.zeros((size, n_outputs), drawn.reservoir.dtype)
+        flags = options.fit_bias, options.output_to_readout
+        model = LinearModel(drawn.reservoir, W_out, *flags, drawn.basis)
+        free = int(options.fit_bias and not options.penalize_bias)
+        return model, Penalty(size, free, drawn.basis if self.penalty == "neuron" else None)
 
     def matrices(self, basis: str = "neuron") -> Matrices:
         """W, W_in, bias, W_fb and W_out in the ``neuron`` basis or as they are at ``work``."""

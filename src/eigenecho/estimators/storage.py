@@ -15,6 +15,7 @@ from eigenecho.model.storage import (
     pack_state,
     read,
     unpack_evidence,
+    unpack_learner,
     unpack_matrix,
     unpack_model,
     unpack_state,
@@ -57,7 +58,7 @@ def save(path: Any, esn: LinearESN, statistics: bool) -> None:
 
 
 def load(path: Any) -> Any:
-    """Read what ``save`` wrote: a fitted ``LinearESN``, a ``LinearModel``, or a running ``Stream``.
+    """Read what ``save`` wrote: a ``LinearESN``, ``LinearModel``, ``Stream`` or ``Learner``.
 
     A file that is damaged, foreign or of a newer format raises ``errors.StorageError``.
     """
@@ -69,6 +70,8 @@ def load(path: Any) -> Any:
             return _unpack(tensors, values)
         if kind == "Stream":
             return unpack_stream(tensors, values)
+        if kind == "Learner":
+            return unpack_learner(tensors, values)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise StorageError(f"{path} is damaged: {error}") from error
     raise StorageError(f"{path} holds a {kind!r}, which this version does not know.")

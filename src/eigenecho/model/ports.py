@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from eigenecho import kernels
+from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument
 from eigenecho.model.model import Array, LinearModel
 from eigenecho.model.scaling import Scaling
@@ -35,32 +38,38 @@ class Ports:
         """Fill the buffers: an input row, and ``y_previous`` or else ``y`` as y(t−1)."""
         model = self.model
         if u is not None or self._u.size:
-            self._fill(self._u, u, "u", model.inputs)
+            fill(self._u, as_row(u, self._u.size, "u"), model.inputs)
         if self._closed:
-            if y_previous is None:
-                fill(self.before, y, model.outputs)
-            else:
-                self._fill(self.before, y_previous, "y_previous", model.outputs)
+            if y_previous is not None:
+                y = as_row(y_previous, self.before.size, "y_previous")
+            fill(self.before, y, model.outputs)
         elif y_previous is not None:
             raise bad_argument(
                 "y_previous", y_previous,
                 "None: this model has neither feedback nor output_to_readout",
             )  # fmt: skip
 
-    def _fill(self, buffer: Array, value: Any, name: str, scaling: Scaling | None) -> None:
-        row = np.asarray(value)
-        if row.dtype.kind not in "fiub":
-            raise bad_argument(name, value, f"{buffer.size} real numbers")
-        if row.shape != buffer.shape and not (row.ndim == 0 and buffer.size == 1):
-            raise bad_argument(name, f"<shape {row.shape}>", f"one row of {buffer.size} numbers")
-        fill(buffer, row, scaling)
+    def row(self, value: Any, name: str) -> Array:
+        """A finite row of outputs, in the caller's units."""
+        row = as_row(value, self.before.size, name)
+        check_finite(name, row, self.before.dtype)
+        return np.array(row, self.before.dtype).reshape(self.before.shape)
 
     def check_finite(self, u: Any, y_previous: Any) -> None:
         """Raise where a row that was taken is not finite."""
-        dtype = self.model.reservoir.dtype
         for name, value in (("u", u), ("y_previous", y_previous)):
             if value is not None:
-                check_finite(name, value, dtype)
+                check_finite(name, value, self.before.dtype)
+
+
+def as_row(value: Any, columns: int, name: str) -> Array:
+    """Real numbers (columns,), or a single one, finite or not."""
+    row = np.asarray(value)
+    if row.dtype.kind not in "fiub":
+        raise bad_argument(name, value, f"{columns} real numbers")
+    if row.shape != (columns,) and not (row.ndim == 0 and columns == 1):
+        raise bad_argument(name, f"<shape {row.shape}>", f"one row of {columns} numbers")
+    return row
 
 
 def fill(buffer: Array, row: Array, scaling: Scaling | None) -> None:
@@ -75,3 +84,10 @@ def check_finite(name: str, value: Any, dtype: Any) -> None:
     """Raise where a row has NaN or Inf, or numbers that leave the range of ``dtype``."""
     if not np.abs(np.asarray(value, np.float64)).max(initial=0.0) <= np.finfo(dtype).max:
         raise bad_argument(name, value, "finite numbers", "The stream has not moved.")
+
+
+def on_one_thread(form: kernels.Form, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel with BLAS, which multiplies by matrices, on one thread; where it has to be."""
+    if isinstance(form, (kernels.Diagonal, kernels.Sparse)):
+        return kernel
+    return one_blas_thread()(kernel)

@@ -21,6 +21,7 @@ from eigenecho.basis import Basis
 from eigenecho.errors import StorageError
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.evidence import Evidence
+from eigenecho.model.learner import Learner, Memory
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.scaling import Scaling
 from eigenecho.model.stream import Stream
@@ -47,6 +48,35 @@ def save_stream(path: Any, stream: Stream) -> None:
 def unpack_stream(tensors: Tensors, values: Mapping[str, Any]) -> Stream:
     """The stream that ``save_stream`` wrote."""
     return Stream(unpack_model(tensors, values), unpack_state("state", tensors))
+
+
+def save_learner(path: Any, learner: Learner) -> None:
+    """Write a learner: its model, what it has learnt and where it stands."""
+    model, memory, penalty, ridge, forgetting, warmup, state = learner._parts()
+    tensors, values = pack_model(model)
+    arrays = memory._asdict()
+    values["learner"] = {
+        "rows": arrays.pop("rows"),
+        "free": penalty.free,
+        "neurons": penalty.basis is not None,
+        "ridge": ridge,
+        "forgetting": forgetting,
+        "warmup": warmup,
+    }
+    tensors |= pack_state("state", state)
+    tensors |= {f"learner.{name}": array for name, array in arrays.items()}
+    write(path, "Learner", tensors, values)
+
+
+def unpack_learner(tensors: Tensors, values: Mapping[str, Any]) -> Learner:
+    """The learner that ``save_learner`` wrote."""
+    model, plain = unpack_model(tensors, values), values["learner"]
+    R, Z, weights, centre = (tensors[f"learner.{name}"] for name in Memory._fields[:-1])
+    memory = Memory(R, Z, weights, centre, plain["rows"])
+    basis = model.basis if plain["neurons"] else None
+    penalty = Penalty(len(memory.R), plain["free"], basis)
+    rates = plain["ridge"], plain["forgetting"], plain["warmup"]
+    return Learner(model, memory, penalty, *rates, unpack_state("state", tensors))
 
 
 def write(path: Any, kind: str, tensors: Tensors, values: Mapping[str, Any]) -> None:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.blas import one_blas_thread
 from eigenecho.errors import overflowed
 from eigenecho.model.model import Array, LinearModel, State
-from eigenecho.model.ports import Ports
+from eigenecho.model.ports import Ports, on_one_thread
 from eigenecho.model.run import as_state
 
 
@@ -35,9 +34,7 @@ class Stream:
         self._ports = Ports(model)
         self._next = np.empty_like(self._r), np.empty_like(self._y)
         self._weights = reservoir.form, reservoir.B, self._ports.drive, model.readout
-        self._step = kernels.step_readout
-        if not isinstance(reservoir.form, (kernels.Diagonal, kernels.Sparse)):
-            self._step = one_blas_thread()(self._step)  # a matrix is multiplied by BLAS
+        self._step = on_one_thread(reservoir.form, kernels.step_readout)
 
     @property
     def state(self) -> State:
