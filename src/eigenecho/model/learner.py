@@ -160,7 +160,7 @@ class Learner:
             if self._wait:
                 self._wait -= 1
             else:
-                self._learn(model.from_user(last))
+                self._learn(model.from_user(last).astype(np.float64))
         self._r, self._y = r, last
         return output.copy()
 
@@ -178,7 +178,7 @@ class Learner:
         if not max(np.abs(self._x).max(), np.abs(target).max()) < LARGE:
             raise overflowed("squares of the states", None)
         R, Z = self._R, self._Z
-        kernels.absorb_row(R, Z, math.sqrt(self._forgetting), self._x, target.astype(np.float64))
+        kernels.absorb_row(R, Z, math.sqrt(self._forgetting), self._x, target)
         if self._cycle:
             self._renew_ridge()
         kernels.back_substitute(R, Z, self._W)
