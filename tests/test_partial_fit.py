@@ -100,6 +100,18 @@ def test_states_given_are_one_for_each_series():
         start.partial_fit([X[C]], [Y[C]], initial_state=states)
 
 
+@SOLVERS
+def test_the_statistics_are_those_of_all_rows(solver):
+    parts = in_turn(network(solver=solver), [A, B])._evidence.statistics
+    whole = network(solver=solver).fit([X[A], X[B]], [Y[A], Y[B]])._evidence.statistics
+    assert parts.rows == whole.rows == 400 - 2 * 15
+    if solver == "qr":
+        assert_close(parts.rest, whole.rest)
+        parts, whole = parts.gram(), whole.gram()
+    assert_close(parts.XtX, whole.XtX)
+    assert_close(parts.XtY, whole.XtY)
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     cuts=st.lists(st.integers(20, 580), max_size=4, unique=True).map(sorted),
