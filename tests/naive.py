@@ -192,3 +192,20 @@ def forecast(
         outputs.append(y)
         k += 1
     return np.array(outputs)
+
+
+def recursive_least_squares(X, Y, penalties, forgetting=1.0, centre=None):
+    """Weights after each row: ridge regression anew on all rows so far, older ones fading.
+
+    Row t of X (T, N') weighs forgetting^(T−t). ``penalties[t]`` (N', N') is √α L at step t, a
+    pull to ``centre`` (N', D_out; zero by default).
+    """
+    found = []
+    for t in range(len(X)):
+        weight = np.sqrt(forgetting) ** np.arange(t, -1, -1)[:, None]
+        L = penalties[t]
+        pull = np.zeros((len(L), Y.shape[1])) if centre is None else L @ centre
+        rows = np.concatenate([weight * X[: t + 1], L])
+        targets = np.concatenate([weight * Y[: t + 1], pull])
+        found.append(np.linalg.lstsq(rows, targets, rcond=0.0)[0])
+    return np.array(found)

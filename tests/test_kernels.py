@@ -478,3 +478,76 @@ def test_advance_outside_compiled_code_says_so():
 
     with pytest.raises(NotImplementedError, match=r"kernels\.reference"):
         advance(None, None, None, None, None)
+
+
+# One step at a time, with readout; and one row of least squares at a time
+
+
+@each_implementation
+@each_form
+@each_dtype
+@each_drive
+def test_step_readout(implementation, form, dtype, D):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, 12)
+        state, row, before, y = (np.array(a) for a in (p.r0, p.r0, p.y0, p.y0))
+        states, outputs = [], []
+        for a in p.drive:
+            assert implementation.step_readout(p.form, p.B, a, p.readout, before, state, row, y)
+            states.append(row.copy())
+            outputs.append(y.copy())
+            state, before = row.copy(), y.copy()
+        p.close(np.array(states), p.states())
+        offset, previous, weights = p.readout
+        y = p.y0
+        for t, r in enumerate(p.states()):
+            y = offset + y @ previous + weights @ r
+            p.close(outputs[t], y)
+
+
+@each_implementation
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", ["drive", "before", "state"])
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_step_readout_tells_what_is_not_finite(implementation, value, place):
+    p = Problem("diagonal", "float64", 5, 2, 1)
+    given = {"drive": p.drive[0], "before": p.y0, "state": p.r0.copy()}
+    given[place][-1] = value
+    left = given["state"].copy()
+    silent = kernels.Readout(*(np.zeros_like(part) for part in p.readout))
+    found = implementation.step_readout(
+        p.form, np.zeros_like(p.B), given["drive"], silent, given["before"], given["state"],
+        np.empty(5), np.empty(3),
+    )  # fmt: skip
+    assert not found
+    np.testing.assert_array_equal(given["state"], left)
+
+
+@each_implementation
+@pytest.mark.parametrize("keep", [1.0, 0.95])
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_absorbed_rows_are_those_of_least_squares(implementation, keep, n):
+    rng = np.random.default_rng(n)
+    X, Y = rng.normal(size=(30, n)), rng.normal(size=(30, 2))
+    X[3] = 0.0
+    X[5, : n // 2] = 0.0
+    R, Z, W = np.zeros((n, n)), np.zeros((n, 2)), np.empty((2, n))
+    for t in range(30):
+        implementation.absorb_row(R, Z, keep, X[t].copy(), Y[t].copy())
+        assert np.all(np.tril(R, -1) == 0)
+        weighted = keep ** np.arange(t, -1, -1)[:, None] * np.hstack([X[: t + 1], Y[: t + 1]])
+        A, B = weighted[:, :n], weighted[:, n:]
+        np.testing.assert_allclose(R.T @ R, A.T @ A, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(R.T @ Z, A.T @ B, rtol=0, atol=1e-12)
+        if t > n:
+            implementation.back_substitute(R, Z, W)
+            np.testing.assert_allclose(W.T, np.linalg.lstsq(A, B)[0], rtol=0, atol=1e-10)
+
+
+@each_implementation
+def test_nothing_is_known_of_a_row_that_was_never_seen(implementation):
+    R, Z = np.diag([2.0, 0.0, 4.0]), np.array([[6.0], [0.0], [4.0]])
+    R[0, 1] = 7.0
+    W = np.full((1, 3), np.nan)
+    implementation.back_substitute(R, Z, W)
+    np.testing.assert_array_equal(W, [[3.0, 0.0, 1.0]])

@@ -129,7 +129,8 @@ def test_residuals_and_their_projection_are_those_of_the_states(sr, basis):
     projected = np.zeros((rows.size, 2))
     for i, (start, stop) in enumerate(block):
         alone = Rows(rows.reservoir, [rows.inputs[i]], [rows.outputs[i]], True, True)
-        X = np.concatenate([X.copy() for _, X in alone._chunks(alone.inputs[0], alone.outputs[0])])
+        chunks = alone._chunks(alone.inputs[0], alone.outputs[0], alone.starts[0])
+        X = np.concatenate([X.copy() for _, X in chunks])
         wanted = rows.outputs[i] - X @ w
         np.testing.assert_allclose(left[i], wanted[start:stop], rtol=0, atol=1e-10)
         projected += X[start:stop].T @ wanted[start:stop]

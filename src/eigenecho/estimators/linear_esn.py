@@ -22,10 +22,23 @@ from eigenecho.estimators.shell import (
     check_outputs,
     warn_if_unstable,
 )
-from eigenecho.model import Matrices, Options, State, Stream, train
+from eigenecho.model import (
+    Learner,
+    LinearModel,
+    Matrices,
+    Options,
+    State,
+    Stream,
+    Trained,
+    train,
+)
+from eigenecho.model.evidence import Evidence
 from eigenecho.model.forecast import closed_loop_radius
-from eigenecho.model.run import predict_series, states
+from eigenecho.model.learner import check_rates, prior, remembered
+from eigenecho.model.run import initial_states, predict_series, states
+from eigenecho.model.update import update
 from eigenecho.random import Seed
+from eigenecho.readout import Penalty
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.series import Container, output_container, unpack
 from eigenecho.spectra import Spectrum
@@ -189,16 +202,61 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 penalise_neurons=self.penalty == "neuron",
                 standardize=self.standardize,
             )
-            self.model_ = trained.model
-            self.solver_ = trained.solver
-            self.ridge_ = trained.ridge
-            self.final_state_ = trained.final_state
+            self._keep(trained)
             self.n_outputs_ = D_out
             self._drawn_spectrum = drawn.spectrum
             self._flat = container.flat
             self._lr = float(self.lr)
-            self._closed_loop_radius: float | None = None
         return self
+
+    def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
+        """Train the readout on more series, as if ``fit`` had been given them too.
+
+        The first call fits. Later ones keep the reservoir, the ridge chosen and the scaling of
+        ``standardize``, all from the first data. Statistics are merged: the earlier series need
+        not be kept, and cost no time.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+        initial_state : State, or one for each series, optional
+            Where the series go on from, without a new warmup: ``final_state_`` for the next
+            piece of one long series. Zero by default, with ``warmup`` rows left out.
+        """
+        if not hasattr(self, "model_"):
+            if initial_state is not None:
+                raise bad_argument("initial_state", "<state>", "None in the first call, which fits")
+            return self.fit(X, y)
+        with all_or_nothing(self):
+            options = self._options()
+            inputs, outputs, container = self._training_data(X, y, reset=False)
+            if outputs[0].shape[1] != self.n_outputs_:
+                raise bad_argument(
+                    "y", f"<{outputs[0].shape[1]} columns>", f"{self.n_outputs_}, as in fit"
+                )
+            starts = initial_states(self.model_, initial_state, len(inputs), container.kind)
+            if self.model_.is_diagonal:
+                warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
+            evidence = self._need_evidence()
+            trained = Trained(self.model_, self.solver_, self.ridge_, self.final_state_, evidence)
+            self._keep(update(trained, inputs, outputs, starts, options.warmup))
+        return self
+
+    def _need_evidence(self) -> Evidence:
+        if self._evidence is None:
+            raise ValueError(
+                "the statistics that this estimator was trained on are not known: a file has them "
+                "only when save(path, statistics=True) wrote it. Fit again to train further."
+            )
+        return self._evidence
+
+    def _keep(self, trained: Trained) -> None:
+        self.model_ = trained.model
+        self.solver_ = trained.solver
+        self.ridge_ = trained.ridge
+        self.final_state_ = trained.final_state
+        self._evidence: Evidence | None = trained.evidence
+        self._closed_loop_radius: float | None = None
 
     def predict(
         self,
@@ -317,17 +375,83 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         check_is_fitted(self)
         return self.model_.stream(state)
 
+    def learner(
+        self,
+        state: State | None = None,
+        *,
+        forgetting: float = 1.0,
+        n_inputs: int | None = None,
+        n_outputs: int | None = None,
+    ) -> Learner:
+        """An online run that learns: ``learner.step(u, target)``, O(N'²) a step.
+
+        A fitted network goes on from all that it was trained on. With ``n_inputs`` and
+        ``n_outputs`` a new one starts from the ridge alone, fitted or not. With ``forgetting=1``
+        both end where ``fit`` on all the rows would.
+
+        Parameters
+        ----------
+        state : State, optional
+            Where to start: ``final_state_`` goes on with the training series. Zero by default,
+            and the first ``warmup`` rows are not learnt then.
+        forgetting : float
+            In ]0, 1]: rows that lie k steps back, those of ``fit`` too, weigh its k-th power.
+        n_inputs, n_outputs : int, optional
+            Columns of inputs and targets.
+        """
+        wait = 0 if state is not None else self._options().warmup
+        if n_inputs is None and n_outputs is None:
+            check_is_fitted(
+                self,
+                msg="This %(name)s is not fitted yet: fit it on the rows there are, or say how "
+                "many columns will come, learner(n_inputs=..., n_outputs=...).",
+            )
+            known = self._need_evidence()
+            rates = known.ridge, forgetting
+            check_rates(*rates)
+            return Learner(self.model_, remembered(known), known.penalty, *rates, wait, state)
+        check_rates(self.ridge, forgetting)
+        untrained, penalty = self._untrained(n_inputs, n_outputs)
+        memory = prior(untrained.W_out, penalty, self.ridge)
+        return Learner(untrained, memory, penalty, self.ridge, forgetting, wait, state)
+
+    def _untrained(self, n_inputs: Any, n_outputs: Any) -> tuple[LinearModel, Penalty]:
+        """A drawn reservoir with a readout of zeros, and what its ridge penalises."""
+        recipe, options = self._recipe(), self._options()
+        for name, value, least in (
+            ("n_inputs", n_inputs, 0 if self.feedback else 1),
+            ("n_outputs", n_outputs, 1),
+        ):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+                raise bad_argument(name, value, f"a number of columns, an int ≥ {least}")
+        if self.standardize:
+            raise bad_argument(
+                "standardize", True, "False: there are no data yet to take the scaling from",
+                "Fit on the first rows, then learner() goes on.",
+            )  # fmt: skip
+        drawn = draw(recipe, n_inputs, n_outputs if self.feedback else 0, self.seed)
+        size = options.fit_bias + options.output_to_readout * n_outputs + drawn.reservoir.units
+        W_out = np.zeros((size, n_outputs), drawn.reservoir.dtype)
+        flags = options.fit_bias, options.output_to_readout
+        model = LinearModel(drawn.reservoir, W_out, *flags, drawn.basis)
+        free = int(options.fit_bias and not options.penalize_bias)
+        return model, Penalty(size, free, drawn.basis if self.penalty == "neuron" else None)
+
     def matrices(self, basis: str = "neuron") -> Matrices:
         """W, W_in, bias, W_fb and W_out in the ``neuron`` basis or as they are at ``work``."""
         check_is_fitted(self)
         return self.model_.matrices(basis)
 
-    def save(self, path: Any) -> None:
-        """Write the fitted estimator to a safetensors file; ``eigenecho.load`` reads it back."""
+    def save(self, path: Any, *, statistics: bool = False) -> None:
+        """Write the fitted estimator to a safetensors file; ``eigenecho.load`` reads it back.
+
+        With ``statistics``, N'² more numbers, what is loaded can be trained further.
+        """
         from eigenecho.estimators.storage import save
 
         check_is_fitted(self)
-        save(path, self)
+        check_flag(statistics, "statistics")
+        save(path, self, statistics)
 
     @property
     def W_out_(self) -> Any:
@@ -422,17 +546,19 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             output_to_readout=self.output_to_readout,
         )
 
-    def _training_data(self, X: Any, y: Any) -> tuple[list[Any], list[Any], Container]:
+    def _training_data(
+        self, X: Any, y: Any, reset: bool = True
+    ) -> tuple[list[Any], list[Any], Container]:
         if y is None:
             raise ValueError(
                 "LinearESN requires y to be passed, but the target y is None. "
                 "For next-step prediction: fit(X[:-1], X[1:])."
             )
         if X is not None:
-            inputs, container = check_inputs(self, X, reset=True)
+            inputs, container = check_inputs(self, X, reset=reset)
             outputs, container = check_outputs(y, container, self.dtype)
             return inputs, outputs, container
-        if not self.feedback:
+        if not self.feedback or (not reset and self.model_.D_in):
             raise bad_argument(
                 "X", None, "an input series", "A generator without input needs feedback=True."
             )

@@ -8,25 +8,30 @@ import numpy as np
 
 from eigenecho.errors import StorageError
 from eigenecho.estimators.linear_esn import LinearESN
-from eigenecho.model import State
 from eigenecho.model.storage import (
+    pack_evidence,
     pack_matrix,
     pack_model,
+    pack_state,
     read,
+    unpack_evidence,
+    unpack_learner,
     unpack_matrix,
     unpack_model,
+    unpack_state,
+    unpack_stream,
     write,
 )
 from eigenecho.spectra import Spectrum
 
 
-def save(path: Any, esn: LinearESN) -> None:
-    """Write a fitted ``LinearESN``.
+def save(path: Any, esn: LinearESN, statistics: bool) -> None:
+    """Write a fitted ``LinearESN``, with its training statistics where asked.
 
     A callable ``spectrum`` is saved as the eigenvalues it gave, a Generator seed as None.
     """
     tensors, values = pack_model(esn.model_)
-    tensors |= {"final_state.r": esn.final_state_.r, "final_state.y": esn.final_state_.y}
+    tensors |= pack_state("final_state", esn.final_state_)
     params = {name: _plain(value) for name, value in esn.get_params(deep=False).items()}
     if not isinstance(esn.spectrum, str):
         given = esn.spectrum_ if callable(esn.spectrum) else esn.spectrum
@@ -46,11 +51,14 @@ def save(path: Any, esn: LinearESN) -> None:
         "n_features_in": esn.n_features_in_,
         "feature_names_in": None if names is None else list(map(str, names)),
     }
+    if statistics:
+        more, values["statistics"] = pack_evidence(esn._need_evidence())
+        tensors |= more
     write(path, "LinearESN", tensors, values)
 
 
 def load(path: Any) -> Any:
-    """Read what ``save`` wrote: a fitted ``LinearESN``, or a ``LinearModel``.
+    """Read what ``save`` wrote: a ``LinearESN``, ``LinearModel``, ``Stream`` or ``Learner``.
 
     A file that is damaged, foreign or of a newer format raises ``errors.StorageError``.
     """
@@ -60,6 +68,10 @@ def load(path: Any) -> Any:
             return unpack_model(tensors, values)
         if kind == "LinearESN":
             return _unpack(tensors, values)
+        if kind == "Stream":
+            return unpack_stream(tensors, values)
+        if kind == "Learner":
+            return unpack_learner(tensors, values)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise StorageError(f"{path} is damaged: {error}") from error
     raise StorageError(f"{path} holds a {kind!r}, which this version does not know.")
@@ -71,7 +83,7 @@ def _unpack(tensors: Any, values: Any) -> LinearESN:
         params["spectrum"] = unpack_matrix("param.spectrum", tensors)
     esn = LinearESN(**params)
     esn.model_ = unpack_model(tensors, values)
-    esn.final_state_ = State(tensors["final_state.r"], tensors["final_state.y"])
+    esn.final_state_ = unpack_state("final_state", tensors)
     esn.solver_ = values["solver"]
     esn.ridge_ = values["ridge"]
     esn.n_outputs_ = esn.model_.D_out
@@ -81,6 +93,9 @@ def _unpack(tensors: Any, values: Any) -> LinearESN:
     esn._flat = values["flat"]
     esn._lr = values["lr"]
     esn._closed_loop_radius = None
+    esn._evidence = None
+    if values.get("statistics"):
+        esn._evidence = unpack_evidence(tensors, values["statistics"], esn.model_.basis)
     has_spectrum = any(name.startswith("spectrum.") for name in tensors)
     esn._drawn_spectrum = unpack_matrix("spectrum", tensors) if has_spectrum else None
     return esn

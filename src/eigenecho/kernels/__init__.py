@@ -3,7 +3,15 @@
 ``kernels.reference`` is the specification; what this package exports is the compiled path.
 """
 
-from eigenecho.kernels.compiled import closed_loop, scan, scan_readout, step
+from eigenecho.kernels.compiled import (
+    absorb_row,
+    back_substitute,
+    closed_loop,
+    scan,
+    scan_readout,
+    step,
+    step_readout,
+)
 from eigenecho.kernels.forms import Dense, Diagonal, Form, Readout, Sparse, dense, diagonal, sparse
 
 __all__ = [
@@ -12,6 +20,8 @@ __all__ = [
     "Form",
     "Readout",
     "Sparse",
+    "absorb_row",
+    "back_substitute",
     "closed_loop",
     "dense",
     "diagonal",
@@ -19,4 +29,5 @@ __all__ = [
     "scan_readout",
     "sparse",
     "step",
+    "step_readout",
 ]

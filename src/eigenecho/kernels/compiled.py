@@ -76,6 +76,33 @@ def closed_loop(
     loops.closed_loop(form, B, drive, feedback, readout, state, y, out)
 
 
+def step_readout(
+    form: Form,
+    B: Array,
+    drive: Array,
+    readout: Readout,
+    before: Array,
+    state: Array,
+    row: Array,
+    y: Array,
+) -> bool:
+    """Row = r W + a B and y = offset + before previous + row weightsᵀ; whether y is finite."""
+    if not len(B):
+        B, drive = np.zeros((1, state.size), B.dtype), np.zeros(1, B.dtype)
+    # A plain tuple: numba takes longer to recognise a named one than to step 1000 units.
+    return loops.step_readout(form, B, drive, tuple(readout), before, state, row, y)
+
+
+def absorb_row(R: Array, Z: Array, keep: float, x: Array, y: Array) -> None:
+    """[R Z] ← the triangle of [keep R, keep Z; x y]; ``x`` (N',) and ``y`` (D_out,) are used up."""
+    loops.absorb_row(R, Z, keep, x, y)
+
+
+def back_substitute(R: Array, Z: Array, W: Array) -> None:
+    """R Wᵀ = Z into ``W`` (D_out, N'); zero where the diagonal is."""
+    loops.back_substitute(R, Z, W)
+
+
 def _scan_any(
     form: Form, B: Array, drive: Array, state: Array, out: Array, projected: bool = False
 ) -> None:

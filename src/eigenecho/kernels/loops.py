@@ -160,3 +160,56 @@ def closed_loop(form, B, drive, feedback, readout, state, y, out):
         y[:] = out[t]
         prev, row = row, prev
     state[:] = prev
+
+
+@compiled
+def step_readout(form, B, drive, readout, before, state, row, y):
+    """State and output of one step into ``row`` and ``y``; whether all of it is finite."""
+    offset, previous, weights = readout
+    advance(form, drive[0], B[0], state, row)
+    for d in range(1, drive.size):
+        add_scaled(drive[d], B[d], row)
+    finite = True
+    for e in range(y.size):
+        total = offset[e] + dot(weights[e], row)
+        for d in range(y.size):
+            total += before[d] * previous[d, e]
+        y[e] = total
+        # Not np.isfinite: that is x − x = 0 here, which the licence to reassociate makes true.
+        finite = finite and abs(total) < np.inf
+    # Each output sums over all states, and each state over all drives: NaN and Inf come through.
+    return finite
+
+
+@compiled
+def rotate(cos, sin, keep, row, x):
+    """Turn (keep row, x) by an angle, in place."""
+    for k in range(row.size):
+        a = keep * row[k]
+        b = x[k]
+        row[k] = cos * a + sin * b
+        x[k] = cos * b - sin * a
+
+
+@compiled
+def absorb_row(R, Z, keep, x, y):
+    """Givens rotations turn the row [x y] into keep [R Z]; x and y are used up."""
+    for j in range(x.size):
+        diagonal = keep * R[j, j]
+        length = np.hypot(diagonal, x[j])
+        cos, sin = 1.0, 0.0
+        if length > 0:
+            cos, sin = diagonal / length, x[j] / length
+        rotate(cos, sin, keep, R[j, j:], x[j:])
+        rotate(cos, sin, keep, Z[j], y)
+
+
+@compiled
+def back_substitute(R, Z, W):
+    """R Wᵀ = Z for W (D_out, N'), zero where the diagonal is."""
+    for i in range(len(R) - 1, -1, -1):
+        for e in range(len(W)):
+            total = Z[i, e]
+            if i + 1 < len(R):
+                total -= dot(R[i, i + 1 :], W[e, i + 1 :])
+            W[e, i] = total / R[i, i] if R[i, i] != 0 else 0.0

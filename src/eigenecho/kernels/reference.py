@@ -70,3 +70,40 @@ def closed_loop(
         state[:] = advance(form, state) + drive[t] @ B + y @ feedback
         y[:] = readout.offset + y @ readout.previous + readout.weights @ state
         out[t] = y
+
+
+def step_readout(
+    form: Form,
+    B: Array,
+    drive: Array,
+    readout: Readout,
+    before: Array,
+    state: Array,
+    row: Array,
+    y: Array,
+) -> bool:
+    """Row = r W + a B and y = offset + before previous + row weightsᵀ; whether y is finite.
+
+    ``before`` (D_out,) is y(t−1). ``state`` stays as it is.
+    """
+    row[:] = advance(form, state) + drive @ B
+    y[:] = readout.offset + before @ readout.previous + readout.weights @ row
+    return bool(np.isfinite(y).all())
+
+
+def absorb_row(R: Array, Z: Array, keep: float, x: Array, y: Array) -> None:
+    """[R Z] ← the triangle of [keep R, keep Z; x y]; ``x`` (N',) and ``y`` (D_out,) are used up.
+
+    ``R`` (N', N') upper triangular, ``Z`` (N', D_out): with λ = keep²,
+    RᵀR ← λ RᵀR + xᵀx and RᵀZ ← λ RᵀZ + xᵀy.
+    """
+    orthogonal, upper = np.linalg.qr(np.concatenate([keep * R, x[None]]))
+    Z[:] = orthogonal.T @ np.concatenate([keep * Z, y[None]])
+    R[:] = upper
+
+
+def back_substitute(R: Array, Z: Array, W: Array) -> None:
+    """R Wᵀ = Z into ``W`` (D_out, N'); zero where the diagonal is."""
+    for i in reversed(range(len(R))):
+        rest = Z[i] - W[:, i + 1 :] @ R[i, i + 1 :]
+        W[:, i] = rest / R[i, i] if R[i, i] != 0 else 0.0

@@ -221,6 +221,28 @@ class LinearModel:
 
         return Stream(self, state)
 
+    def learner(
+        self,
+        ridge: float,
+        state: State | None = None,
+        *,
+        forgetting: float = 1.0,
+        penalize_bias: bool = True,
+    ) -> Any:
+        """An online run that goes on learning: ``learner.step(u, target)``, O(N'²) a step.
+
+        The ridge pulls to the present readout, in the neuron basis where that is known.
+        ``forgetting`` in ]0, 1] weighs rows that lie k steps back by its k-th power.
+        """
+        from eigenecho.model.learner import Learner, check_rates, prior
+        from eigenecho.readout import Penalty
+
+        check_rates(ridge, forgetting)
+        free = int(self.readout_bias and not penalize_bias)
+        penalty = Penalty(len(self.W_out), free, self.basis)
+        memory = prior(self.W_out, penalty, ridge)
+        return Learner(self, memory, penalty, ridge, forgetting, 0, state)
+
     def save(self, path: Any) -> None:
         """Write to a safetensors file; ``eigenecho.load`` reads it back."""
         from eigenecho.model.storage import save

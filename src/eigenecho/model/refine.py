@@ -78,7 +78,7 @@ def fitted(rows: Rows, block: Block, w: Array) -> list[Array]:
         fast = convolution.pays(reservoir.form, stop, drive.shape[1], w.shape[1])
         fast = fast and convolution.is_even(drive)
         compute = convolution.convolve_readout if fast else kernels.scan_readout
-        compute(reservoir.form, reservoir.B, drive, weights, reservoir.zero_state(), out)
+        compute(reservoir.form, reservoir.B, drive, weights, rows.start(i), out)
         found.append(out[start:] + head[start:stop] @ w[: rows.head])
     return found
 
@@ -93,7 +93,7 @@ def project(rows: Rows, block: Block, residual: list[Array]) -> Array:
         e = residual[i]
         total[: rows.head] += head[start:stop].T @ e
         if K is None:
-            _, C, _ = summed(reservoir, drive[:stop], e, start)
+            _, C, _ = summed(rows, i, drive[:stop], e, start)
         else:
             C = Lags.of(drive, e, start, K).moments(reservoir.form, reservoir.B, K).C
         total[rows.head :] += C.T

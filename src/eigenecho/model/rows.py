@@ -39,6 +39,8 @@ class Rows:
         In the network's own units. Feedback and y(t−1) are driven by the true outputs.
     fit_bias, output_to_readout : bool
         Whether the rows have the first two parts.
+    starts : sequence of (r, y) or None, optional
+        Where each series goes on from; zero by default.
     """
 
     def __init__(
@@ -48,12 +50,15 @@ class Rows:
         outputs: Sequence[Array],
         fit_bias: bool = True,
         output_to_readout: bool = False,
+        starts: Sequence[tuple[Array, Array] | None] | None = None,
     ) -> None:
         self.reservoir = reservoir
         self.inputs = inputs
         self.outputs = outputs
         self.fit_bias = fit_bias
         self.output_to_readout = output_to_readout
+        zero = reservoir.zero_state(), np.zeros(self.D_out)
+        self.starts = [start or zero for start in starts or [None] * len(inputs)]
         self.last_state = reservoir.zero_state()
 
     @property
@@ -72,14 +77,17 @@ class Rows:
         return self.head + self.reservoir.units
 
     def statistics(
-        self, kind: type[Gram] | type[Triangle], fold: Fold
+        self, kind: type[Gram] | type[Triangle], fold: Fold, *, less: Array | None = None
     ) -> tuple[Any, list[Triangle]]:
-        """Statistics of the training rows, and of each held-out block, in one run."""
+        """Statistics of the training rows, and of each held-out block, in one run.
+
+        ``less`` are weights (N', D_out) whose prediction is taken off the training targets.
+        """
         held_out = [Triangle.empty(self.size, self.D_out) for _ in fold.held_out]
         with Lanes(kind.empty(self.size, self.D_out)) as lanes:
             for i, (u, y) in enumerate(zip(self.inputs, self.outputs, strict=True)):
                 stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
-                for first, X in self._chunks(u[:stop], y[:stop]):
+                for first, X in self._chunks(u[:stop], y[:stop], self.starts[i]):
                     Y = y[first : first + len(X)]
                     for j, block in enumerate(fold.held_out):
                         rows = _within(block[i], first, len(X))
@@ -87,7 +95,8 @@ class Rows:
                             held_out[j] = held_out[j].absorb(X[rows], Y[rows])
                     rows = _within(fold.train[i], first, len(X))
                     if rows.stop > rows.start:
-                        lanes.absorb(X[rows], Y[rows])
+                        left = Y[rows] if less is None else Y[rows] - X[rows] @ less
+                        lanes.absorb(X[rows], left)
             return lanes.merged(), held_out
 
     def in_double(self) -> Rows:
@@ -100,12 +109,13 @@ class Rows:
             [np.asarray(y, np.float64) for y in self.outputs],
             self.fit_bias,
             self.output_to_readout,
+            self.starts,
         )
 
     def columns(self, series: int) -> tuple[Array, Array]:
         """What drives the reservoir, (T, D), and the columns before the states, (T, head)."""
         u, y = self.inputs[series], self.outputs[series]
-        previous = self._previous(y)
+        previous = self._previous(y, self.starts[series])
         head = np.empty((len(y), self.head))
         head[:, : int(self.fit_bias)] = 1.0
         if self.output_to_readout:
@@ -113,31 +123,37 @@ class Rows:
             head[:, int(self.fit_bias) :] = previous
         return self.reservoir.drive(u, previous), head
 
-    def _previous(self, y: Array) -> Array | None:
-        needed = self.reservoir.W_fb is not None or self.output_to_readout
-        return shifted(y) if needed else None
+    def start(self, series: int) -> Array:
+        """The state before the first row, as a copy to move on."""
+        return np.array(self.starts[series][0], self.reservoir.dtype)
 
-    def _chunks(self, u: Array, y: Array) -> Iterator[tuple[int, Array]]:
+    def _previous(self, y: Array, start: tuple[Array, Array]) -> Array | None:
+        needed = self.reservoir.W_fb is not None or self.output_to_readout
+        return shifted(y, start[1]) if needed else None
+
+    def _chunks(
+        self, u: Array, y: Array, start: tuple[Array, Array]
+    ) -> Iterator[tuple[int, Array]]:
         """Pieces of the rows with the number of their first; the array is used again."""
         reservoir, head = self.reservoir, self.head
-        previous = self._previous(y)
+        previous = self._previous(y, start)
         drive = reservoir.drive(u, previous)
         rows = max(1, min(len(u), max(64, CHUNK_BYTES // (8 * self.size))))
         states = np.empty((rows, reservoir.units), reservoir.dtype)
         X = np.empty((rows, self.size))
         X[:, : int(self.fit_bias)] = 1.0
-        state = reservoir.zero_state()
-        for start in range(0, len(u), rows):
-            n = min(rows, len(u) - start)
-            reservoir.scan(drive[start : start + n], state, states[:n])
+        state = np.array(start[0], reservoir.dtype)
+        for first in range(0, len(u), rows):
+            n = min(rows, len(u) - first)
+            reservoir.scan(drive[first : first + n], state, states[:n])
             if not np.all(np.isfinite(state)):
                 bad = int(np.argmin(np.isfinite(states[:n]).all(axis=1)))
-                raise overflowed("states", reservoir.spectrum.radius, start + bad)
+                raise overflowed("states", reservoir.spectrum.radius, first + bad)
             X[:n, head:] = states[:n]
             if self.output_to_readout:
                 assert previous is not None
-                X[:n, int(self.fit_bias) : head] = previous[start : start + n]
-            yield start, X[:n]
+                X[:n, int(self.fit_bias) : head] = previous[first : first + n]
+            yield first, X[:n]
         self.last_state = state
 
 

@@ -20,8 +20,12 @@ import numpy as np
 from eigenecho.basis import Basis
 from eigenecho.errors import StorageError
 from eigenecho.model.certificate import Certificate
-from eigenecho.model.model import Array, LinearModel
+from eigenecho.model.evidence import Evidence
+from eigenecho.model.learner import Learner, Memory
+from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.scaling import Scaling
+from eigenecho.model.stream import Stream
+from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.reservoir import Reservoir
 from eigenecho.spectra import Spectrum
 
@@ -33,6 +37,46 @@ def save(path: Any, model: LinearModel) -> None:
     """Write a model."""
     tensors, values = pack_model(model)
     write(path, "LinearModel", tensors, values)
+
+
+def save_stream(path: Any, stream: Stream) -> None:
+    """Write a model and where a stream of it stands."""
+    tensors, values = pack_model(stream.model)
+    write(path, "Stream", tensors | pack_state("state", stream.state), values)
+
+
+def unpack_stream(tensors: Tensors, values: Mapping[str, Any]) -> Stream:
+    """The stream that ``save_stream`` wrote."""
+    return Stream(unpack_model(tensors, values), unpack_state("state", tensors))
+
+
+def save_learner(path: Any, learner: Learner) -> None:
+    """Write a learner: its model, what it has learnt and where it stands."""
+    model, memory, penalty, ridge, forgetting, warmup, state = learner._parts()
+    tensors, values = pack_model(model)
+    arrays = memory._asdict()
+    values["learner"] = {
+        "rows": arrays.pop("rows"),
+        "free": penalty.free,
+        "neurons": penalty.basis is not None,
+        "ridge": ridge,
+        "forgetting": forgetting,
+        "warmup": warmup,
+    }
+    tensors |= pack_state("state", state)
+    tensors |= {f"learner.{name}": array for name, array in arrays.items()}
+    write(path, "Learner", tensors, values)
+
+
+def unpack_learner(tensors: Tensors, values: Mapping[str, Any]) -> Learner:
+    """The learner that ``save_learner`` wrote."""
+    model, plain = unpack_model(tensors, values), values["learner"]
+    R, Z, weights, centre = (tensors[f"learner.{name}"] for name in Memory._fields[:-1])
+    memory = Memory(R, Z, weights, centre, plain["rows"])
+    basis = model.basis if plain["neurons"] else None
+    penalty = Penalty(len(memory.R), plain["free"], basis)
+    rates = plain["ridge"], plain["forgetting"], plain["warmup"]
+    return Learner(model, memory, penalty, *rates, unpack_state("state", tensors))
 
 
 def write(path: Any, kind: str, tensors: Tensors, values: Mapping[str, Any]) -> None:
@@ -132,6 +176,43 @@ def unpack_model(tensors: Tensors, values: Mapping[str, Any]) -> LinearModel:
         scalings[1],
         Certificate(**values["certificate"]) if "certificate" in values else None,
     )
+
+
+def pack_state(name: str, state: State) -> Tensors:
+    """A state as arrays."""
+    return {f"{name}.r": state.r, f"{name}.y": state.y}
+
+
+def unpack_state(name: str, tensors: Tensors) -> State:
+    """What ``pack_state`` took apart."""
+    return State(tensors[f"{name}.r"], tensors[f"{name}.y"])
+
+
+def pack_evidence(evidence: Evidence) -> tuple[Tensors, dict[str, Any]]:
+    """Statistics as arrays and plain values; the penalty's basis is the model's."""
+    statistics = dict(vars(evidence.statistics))
+    values = {
+        "kind": type(evidence.statistics).__name__,
+        "rows": statistics.pop("rows"),
+        "ridge": evidence.ridge,
+        "free": evidence.penalty.free,
+        "neurons": evidence.penalty.basis is not None,
+    }
+    statistics["weights"] = evidence.weights
+    return {f"statistics.{name}": array for name, array in statistics.items()}, values
+
+
+def unpack_evidence(tensors: Tensors, values: Mapping[str, Any], basis: Basis | None) -> Evidence:
+    """What ``pack_evidence`` took apart."""
+    kind = {"Gram": Gram, "Triangle": Triangle}[values["kind"]]
+    arrays = {
+        name.removeprefix("statistics."): array
+        for name, array in tensors.items()
+        if name.startswith("statistics.")
+    }
+    weights = arrays.pop("weights")
+    penalty = Penalty(len(weights), values["free"], basis if values["neurons"] else None)
+    return Evidence(kind(**arrays, rows=values["rows"]), penalty, values["ridge"], weights)
 
 
 def pack_matrix(name: str, matrix: Any) -> Tensors:

@@ -7,13 +7,18 @@ from typing import Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.errors import bad_argument, overflowed
+from eigenecho.errors import overflowed
 from eigenecho.model.model import Array, LinearModel, State
+from eigenecho.model.ports import Ports, on_one_thread
 from eigenecho.model.run import as_state
 
 
 class Stream:
     """A model running online, O(N) a step; streams of one model are independent.
+
+    The outputs are a function of the model, the state and the inputs, to the last bit: a stream
+    that was copied, or saved and loaded in another process, goes on as the original would. They
+    agree with ``predict``, which sums in another order, to rounding.
 
     Parameters
     ----------
@@ -23,8 +28,13 @@ class Stream:
     """
 
     def __init__(self, model: LinearModel, state: State | None = None) -> None:
+        reservoir = model.reservoir
         self.model = model
         self.state = model.zero_state() if state is None else state
+        self._ports = Ports(model)
+        self._next = np.empty_like(self._r), np.empty_like(self._y)
+        self._weights = reservoir.form, reservoir.B, self._ports.drive, model.readout
+        self._step = on_one_thread(reservoir.form, kernels.step_readout)
 
     @property
     def state(self) -> State:
@@ -40,31 +50,29 @@ class Stream:
         """Take one input row (D_in,) and return the output (D_out,).
 
         The last output comes back where the model has feedback; ``y_previous`` takes its place.
+        After an error the stream stands where it stood.
         """
-        model = self.model
-        reservoir = model.reservoir
-        u = self._row(u, model.D_in, "u")
-        before = self._y if y_previous is None else self._row(y_previous, model.D_out, "y_previous")
-        before = model.from_user(before)
-        drive = reservoir.drive(model.own_inputs(u)[None], before[None])[0]
-        r = self._r.copy()
-        kernels.step(reservoir.form, reservoir.B, drive, r)
-        readout = model.readout
-        y = readout.offset + readout.weights @ r
-        if model.output_to_readout:
-            y = y + before @ readout.previous
-        if not np.all(np.isfinite(y)):
+        ports, (r, y) = self._ports, self._next
+        ports.take(u, y_previous, self._y)
+        if not self._step(*self._weights, ports.before, self._r, r, y):
+            ports.check_finite(u, y_previous)
             raise overflowed("output", None)
-        self._r, self._y = r, model.to_user(y)
+        self._next = self._r, self._y
+        self._r, self._y = r, self.model.to_user(y)
         return self._y.copy()
 
-    def _row(self, value: Any, columns: int, name: str) -> Array:
-        row = np.asarray([] if value is None else value)
-        if row.dtype.kind not in "fiub":
-            raise bad_argument(name, value, f"{columns} real numbers")
-        row = np.atleast_1d(row).astype(self.model.reservoir.dtype)
-        if row.shape != (columns,):
-            raise bad_argument(name, f"<shape {row.shape}>", f"one row of {columns} numbers")
-        if not np.all(np.isfinite(row)):
-            raise bad_argument(name, value, "finite numbers", "The stream has not moved.")
-        return row
+    def copy(self) -> Stream:
+        """An independent stream that stands where this one does."""
+        return Stream(self.model, self.state)
+
+    def save(self, path: Any) -> None:
+        """Write model and state to a safetensors file; ``eigenecho.load`` gives the stream back."""
+        from eigenecho.model.storage import save_stream
+
+        save_stream(path, self)
+
+    def __reduce__(self) -> Any:
+        return Stream, (self.model, self.state)
+
+    def __repr__(self) -> str:
+        return f"Stream of {self.model!r}"

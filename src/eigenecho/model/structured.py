@@ -83,7 +83,7 @@ def moments(rows: Rows, block: Block) -> Moments:
     for i, (start, stop) in enumerate(block):
         drive, head = rows.columns(i)
         side = np.concatenate([drive, head, rows.outputs[i]], axis=1)[start:stop]
-        before, C, state = summed(rows.reservoir, drive[:stop], side, start)
+        before, C, state = summed(rows, i, drive[:stop], side, start)
         one = Moments(C, side.T @ side, before[None], state[None], len(side))
         total = one if total is None else total.merge(one)
     assert total is not None
@@ -104,19 +104,19 @@ def lag_count(rows: Rows) -> int | None:
 
 
 def summed(
-    reservoir: Reservoir, drive: Array, side: Array, start: int
+    rows: Rows, series: int, drive: Array, side: Array, start: int
 ) -> tuple[Array, Array, Array]:
-    """State before ``start``, Σ e(t)ᵀ r(t) from there on, and the last state."""
-    state = reservoir.zero_state()
-    rows = max(16, CHUNK_BYTES // (8 * reservoir.units))
-    states = np.empty((rows, reservoir.units))
+    """State before row ``start``, Σ e(t)ᵀ r(t) from there on, and the last state."""
+    reservoir, state = rows.reservoir, rows.start(series)
+    count = max(16, CHUNK_BYTES // (8 * reservoir.units))
+    states = np.empty((count, reservoir.units))
     C = np.zeros((side.shape[1], reservoir.units))
-    for first in range(0, start, rows):
-        piece = drive[first : min(first + rows, start)]
+    for first in range(0, start, count):
+        piece = drive[first : min(first + count, start)]
         reservoir.scan(piece, state, states[: len(piece)])
     before = state.copy()
-    for first in range(start, len(drive), rows):
-        piece = drive[first : first + rows]
+    for first in range(start, len(drive), count):
+        piece = drive[first : first + count]
         reservoir.scan(piece, state, states[: len(piece)])
         C += side[first - start : first - start + len(piece)].T @ states[: len(piece)]
     return before, C, state

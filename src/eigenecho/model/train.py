@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from eigenecho.basis import Basis
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, check_flag, overflowed, unknown_name
 from eigenecho.model import structured
+from eigenecho.model.evidence import Evidence
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.refine import refine, residuals
 from eigenecho.model.rows import Block, Fold, Rows
@@ -57,12 +58,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Trained:
-    """A model, the solver and ridge that made it, and where its last series ended."""
+    """A model, the solver and ridge that made it, where its last series ended, and the evidence."""
 
     model: LinearModel
     solver: str
     ridge: float
     final_state: State
+    evidence: Evidence
 
 
 @one_blas_thread()
@@ -91,15 +93,14 @@ def train(
     penalty = Penalty(rows.size, free, basis if penalise_neurons else None)
     for solver in _attempts(rows, options.solver):
         used = rows if solver in ("gram", "qr") else rows.in_double()
-        solution = _solve(used, options, penalty, solver)
-        if solution is not None:
+        evidence = _solve(used, options, penalty, solver)
+        if evidence is not None:
             break
-    assert solution is not None  # the last solver that is tried always has an answer
-    weights, ridge = solution
+    assert evidence is not None  # the last solver that is tried always has an answer
 
     model = LinearModel(
         reservoir,
-        np.ascontiguousarray(weights, reservoir.dtype),
+        np.ascontiguousarray(evidence.weights, reservoir.dtype),
         options.fit_bias,
         options.output_to_readout,
         basis,
@@ -107,7 +108,7 @@ def train(
         y_scaling,
     )
     final = State(used.last_state.astype(reservoir.dtype), outputs[-1][-1].copy())
-    return Trained(model, solver.removeprefix("refined "), ridge, final)
+    return Trained(model, solver.removeprefix("refined "), evidence.ridge, final, evidence)
 
 
 def cheapest_accurate(rows: Rows) -> str:
@@ -128,10 +129,8 @@ def _flops(rows: Rows) -> float:
     return 2.0 * sum(map(len, rows.inputs)) * rows.size**2
 
 
-def _solve(
-    rows: Rows, options: Options, penalty: Penalty, solver: str
-) -> tuple[Array, float] | None:
-    """Weights and the ridge taken; None where a refined solver does not get there."""
+def _solve(rows: Rows, options: Options, penalty: Penalty, solver: str) -> Evidence | None:
+    """Weights and what led to them; None where a refined solver does not get there."""
     ends = [len(u) for u in rows.inputs]
     everything: Block = [(options.warmup, n) for n in ends]
     if len(options.ridge) == 1:
@@ -154,7 +153,7 @@ def _solve(
 
 def _solve_once(
     rows: Rows, options: Options, penalty: Penalty, solver: str, train: Block, last: Block | None
-) -> tuple[Array, float]:
+) -> Evidence:
     kind = Gram if solver == "gram" else Triangle
     total, held_out = rows.statistics(kind, Fold(train, () if last is None else (last,)))
     for statistics in (total, *held_out):
@@ -163,7 +162,7 @@ def _solve_once(
     if last is not None:
         ridge = best_ridge(total, held_out[0], penalty, options.ridge)
         total = total.merge(held_out[0].gram() if solver == "gram" else held_out[0])
-    return solve(total, penalty, ridge), ridge
+    return _evidence(total, penalty, ridge, solve(total, penalty, ridge))
 
 
 def _solve_refined(
@@ -173,7 +172,7 @@ def _solve_refined(
     gather: Callable[[Rows, Block], Gram],
     train: Block,
     last: Block | None,
-) -> tuple[Array, float] | None:
+) -> Evidence | None:
     def weights(block: Block, statistics: Gram, ridge: float) -> Array | None:
         system = Normal.of(statistics, penalty, ridge)
         if system is None or (ridge == 0 and not system.is_regular):
@@ -198,7 +197,14 @@ def _solve_refined(
         total = total.merge(gather(rows, last))
         train = [(a, b) for (a, _), (_, b) in zip(train, last, strict=True)]
     w = weights(train, total, ridge)
-    return None if w is None else (w, ridge)
+    return None if w is None else _evidence(total, penalty, ridge, w)
+
+
+def _evidence(
+    statistics: Gram | Triangle, penalty: Penalty, ridge: float, weights: Array
+) -> Evidence:
+    # A new penalty, without the matrices that this one has built.
+    return Evidence(statistics, replace(penalty), ridge, np.ascontiguousarray(weights))
 
 
 def _chunked_gram(rows: Rows, block: Block) -> Gram:

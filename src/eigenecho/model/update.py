@@ -1,0 +1,73 @@
+"""Training that goes on: more series for the same readout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from eigenecho.blas import one_blas_thread
+from eigenecho.model.evidence import Evidence
+from eigenecho.model.model import Array, State
+from eigenecho.model.rows import Fold, Rows
+from eigenecho.model.train import Trained, check_lengths, check_range
+from eigenecho.readout import Gram, Triangle, solve
+
+
+@one_blas_thread()
+def update(
+    trained: Trained,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    starts: Sequence[State | None],
+    warmup: int = 0,
+) -> Trained:
+    """The model as if it had been trained on these series too, in the scaling that it has.
+
+    The first ``warmup`` rows of each series are left out, except where it goes on from a state.
+    """
+    model, evidence = trained.model, trained.evidence
+    skipped = [warmup if start is None else 0 for start in starts]
+    check_lengths(inputs, outputs, max(skipped, default=0))
+    rows = Rows(
+        model.reservoir,
+        [model.own_inputs(u) for u in inputs],
+        [model.from_user(y) for y in outputs],
+        model.readout_bias,
+        model.output_to_readout,
+        [None if s is None else (s.r, model.from_user(np.asarray(s.y))) for s in starts],
+    )
+    fold = Fold([(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)])
+    evidence = absorb(evidence, rows, fold)
+    W_out = np.ascontiguousarray(evidence.weights, model.reservoir.dtype)
+    return replace(
+        trained,
+        model=replace(model, W_out=W_out),
+        final_state=State(rows.last_state, outputs[-1][-1].copy()),
+        evidence=evidence,
+    )
+
+
+def absorb(evidence: Evidence, rows: Rows, fold: Fold) -> Evidence:
+    """The evidence with the training rows of a fold added.
+
+    Orthogonal statistics are merged and solved. Normal equations lose half the digits of what is
+    solved for, so that is only the change that the new rows X₂ call for, from true residuals:
+
+        w + (G₁ + G₂ + αM)⁻¹ X₂ᵀ (Y₂ − X₂ w)
+    """
+    old, w, penalty = evidence.statistics, evidence.weights, replace(evidence.penalty)
+    total: Gram | Triangle
+    if isinstance(old, Triangle):
+        total = old.merge(rows.statistics(Triangle, fold)[0])
+        check_range(total, rows.reservoir)
+        weights = solve(total, penalty, evidence.ridge)
+    else:
+        left, _ = rows.statistics(Gram, fold, less=w)
+        check_range(left, rows.reservoir)
+        total = old.merge(Gram(left.XtX, left.XtY + left.XtX @ w, left.rows))
+        check_range(total, rows.reservoir)
+        correction = Gram(total.XtX, left.XtY, total.rows)
+        weights = w + solve(correction, penalty, evidence.ridge)
+    return replace(evidence, statistics=total, weights=np.ascontiguousarray(weights))
