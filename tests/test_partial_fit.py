@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ from sklearn.exceptions import NotFittedError
 import eigenecho as ee
 import naive
 from eigenecho.errors import IllConditionedWarning, UnstableError
-from eigenecho.model.evidence import Evidence
 from eigenecho.model.rows import Fold, Rows
 from eigenecho.model.update import absorb
 from eigenecho.readout import Gram, Triangle, solve
@@ -160,7 +160,7 @@ def test_a_correction_loses_digits_of_the_change_alone():
     esn = ee.LinearESN(100, ridge=1e-9, solver="qr", seed=0)
     truth = esn.fit([u[:5000], u[5000:]], [y[:5000], y[5000:]])._evidence
     start = esn.fit(u[:5000], y[:5000])._evidence
-    as_gram = Evidence(start.statistics.gram(), start.penalty, start.ridge, start.weights)
+    as_gram = replace(start, statistics=start.statistics.gram())
     rows = Rows(esn.model_.reservoir, [u[5000:]], [y[5000:]])
     corrected = absorb(as_gram, rows, Fold([(0, 200)]))
     anew = solve(corrected.statistics, start.penalty, start.ridge)

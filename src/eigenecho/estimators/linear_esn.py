@@ -34,6 +34,7 @@ from eigenecho.model import (
 )
 from eigenecho.model.evidence import Evidence
 from eigenecho.model.forecast import closed_loop_radius
+from eigenecho.model.intervals import Forecast, check_coverage, with_interval
 from eigenecho.model.learner import check_rates, prior, remembered
 from eigenecho.model.run import initial_states, predict_series, states
 from eigenecho.model.update import update
@@ -119,6 +120,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         What was used.
     final_state_ : State
         (r, y) at the end of the last training series, from which ``forecast`` goes on.
+    noise_covariance_ : array (D_out, D_out)
+        Of one-step errors, from the residuals of training.
 
     Examples
     --------
@@ -257,6 +260,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.final_state_ = trained.final_state
         self._evidence: Evidence | None = trained.evidence
         self._closed_loop_radius: float | None = None
+        self._noise: Any = None
 
     def predict(
         self,
@@ -338,7 +342,14 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             return [known.states_to_neuron(r) for r in at_work]
         return known.states_to_neuron(at_work)
 
-    def forecast(self, horizon: int, context: Any = None, inputs: Any = None) -> Any:
+    def forecast(
+        self,
+        horizon: int,
+        context: Any = None,
+        inputs: Any = None,
+        *,
+        interval: float | None = None,
+    ) -> Any:
         """The series that follows, each output the next input; needs a model of its own input.
 
         Parameters
@@ -351,12 +362,18 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         inputs : array (horizon, D_known), optional
             Further input columns that are known ahead, in rows that follow the last row seen of
             ``X``; the first D_out columns of ``X`` are the series itself.
+        interval : float, optional
+            Share of cases in ]0, 1[, such as 0.9, that bounds around each output shall cover. They
+            carry the residuals of training through the closed loop, which is exact for errors
+            that are Gaussian and independent; the uncertainty of the weights is left out.
 
         Returns
         -------
-        array (horizon,) or (horizon, D_out)
+        array (horizon,) or (horizon, D_out), or Forecast(mean, lower, upper) of such arrays
         """
         check_is_fitted(self)
+        if interval is not None:
+            check_coverage(interval)
         if context is not None and unpack(context)[1].kind != "single":
             raise bad_argument(
                 "context", "<several series>", "one series (T, D)", "Forecast them one by one."
@@ -368,7 +385,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             context = np.reshape(context, (-1, 1))
         start = None if context is not None else self.final_state_
         rows = self.model_.forecast(horizon, context, inputs, state=start)
-        return rows[:, 0] if self._flat else rows
+        if interval is None:
+            return rows[:, 0] if self._flat else rows
+        found = with_interval(self.model_, rows, self.noise_covariance_, interval)
+        return Forecast(*(a[:, 0] for a in found)) if self._flat else found
 
     def stream(self, state: State | None = None) -> Stream:
         """An online run from ``state`` (zero by default): ``stream.step(u)``, O(N) a step."""
@@ -488,6 +508,14 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """Max |λ'|, after the leak."""
         check_is_fitted(self)
         return self.model_.effective_radius
+
+    @property
+    def noise_covariance_(self) -> Any:
+        """Covariance (D_out, D_out) of one-step errors: residuals of training, per free row."""
+        check_is_fitted(self)
+        if self._noise is None:
+            self._noise = self.model_.covariance_to_user(self._need_evidence().noise)
+        return self._noise
 
     @property
     def closed_loop_radius_(self) -> float:

@@ -32,6 +32,7 @@ def save(path: Any, esn: LinearESN, statistics: bool) -> None:
     """
     tensors, values = pack_model(esn.model_)
     tensors |= pack_state("final_state", esn.final_state_)
+    tensors["noise"] = esn.noise_covariance_
     params = {name: _plain(value) for name, value in esn.get_params(deep=False).items()}
     if not isinstance(esn.spectrum, str):
         given = esn.spectrum_ if callable(esn.spectrum) else esn.spectrum
@@ -93,6 +94,7 @@ def _unpack(tensors: Any, values: Any) -> LinearESN:
     esn._flat = values["flat"]
     esn._lr = values["lr"]
     esn._closed_loop_radius = None
+    esn._noise = tensors["noise"]
     esn._evidence = None
     if values.get("statistics"):
         esn._evidence = unpack_evidence(tensors, values["statistics"], esn.model_.basis)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cholesky
+from scipy.linalg import cholesky, solve_triangular
 
 from eigenecho.errors import bad_argument
 from eigenecho.readout import Gram, Penalty, Triangle
@@ -18,12 +19,31 @@ class Evidence:
     """Statistics of all training rows, the ridge and penalty at work, and weights (N', D_out).
 
     The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, whatever the model's dtype.
+    ``scatter`` (D_out, D_out) is EᵀE of their residuals E.
     """
 
     statistics: Gram | Triangle
     penalty: Penalty
     ridge: float
     weights: Array
+    scatter: Array
+
+    @cached_property
+    def noise(self) -> Array:
+        """The covariance of single steps, EᵀE / (rows − degrees of freedom).
+
+        A ridge fit has tr(X (XᵀX + αM)⁻¹ Xᵀ) = N' − α ‖L R⁻¹‖² of them, RᵀR = XᵀX + αM.
+        """
+        freedom = float(len(self.weights))
+        if self.ridge > 0:
+            try:
+                R, _ = self.triangle()
+            except ValueError:  # a ridge too small to count
+                pass
+            else:
+                share = solve_triangular(R, self.penalty.root.T, trans="T", check_finite=False)
+                freedom -= self.ridge * float(np.sum(share**2))
+        return self.scatter / max(self.statistics.rows - max(freedom, 0.0), 1.0)
 
     def triangle(self) -> tuple[Array, Array]:
         """R and Z of the penalised rows: RᵀR = XᵀX + ridge M and R w = Z."""

@@ -153,6 +153,12 @@ class LinearModel:
         """Outputs in the caller's units."""
         return y if self.outputs is None else self.outputs.backward(y)
 
+    def covariance_to_user(self, covariance: Array) -> Array:
+        """A covariance of outputs in the caller's units."""
+        if self.outputs is None:
+            return covariance
+        return covariance * np.outer(self.outputs.scale, self.outputs.scale)
+
     def own_inputs(self, u: Array) -> Array:
         """Inputs in the network's own units."""
         return u if self.inputs is None else self.inputs.forward(u)
@@ -208,12 +214,25 @@ class LinearModel:
         return predict(self, X, y_previous, initial_state, return_state)
 
     def forecast(
-        self, horizon: int, context: Any = None, inputs: Any = None, *, state: State | None = None
-    ) -> Array:
-        """The series that follows ``context`` (or ``state``), each output the next input."""
-        from eigenecho.model.forecast import forecast
+        self,
+        horizon: int,
+        context: Any = None,
+        inputs: Any = None,
+        *,
+        state: State | None = None,
+        interval: float | None = None,
+        noise: Any = None,
+    ) -> Any:
+        """The series that follows ``context`` (or ``state``), each output the next input.
 
-        return forecast(self, horizon, context, inputs, state)
+        With ``interval``, a probability, (mean, lower, upper) for one-step errors of the
+        covariance ``noise`` (D_out, D_out).
+        """
+        from eigenecho.model.forecast import forecast
+        from eigenecho.model.intervals import with_interval
+
+        mean = forecast(self, horizon, context, inputs, state)
+        return mean if interval is None else with_interval(self, mean, noise, interval)
 
     def stream(self, state: State | None = None) -> Any:
         """An online run with explicit state: ``stream.step(u)``."""

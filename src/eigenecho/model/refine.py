@@ -67,6 +67,11 @@ def residuals(rows: Rows, block: Block, w: Array) -> list[Array]:
     return [y - x for y, x in zip(outputs, fitted(rows, block, w), strict=True)]
 
 
+def scatter(rows: Rows, block: Block, w: Array) -> Array:
+    """EᵀE of the residuals over a block, (D_out, D_out)."""
+    return sum(e.T @ e for e in residuals(rows, block, w))  # type: ignore[return-value]
+
+
 def fitted(rows: Rows, block: Block, w: Array) -> list[Array]:
     """X w over a block, (rows, k) for each series and any number k of weight columns."""
     reservoir, found = rows.reservoir, []

@@ -198,7 +198,7 @@ def pack_evidence(evidence: Evidence) -> tuple[Tensors, dict[str, Any]]:
         "free": evidence.penalty.free,
         "neurons": evidence.penalty.basis is not None,
     }
-    statistics["weights"] = evidence.weights
+    statistics |= {"weights": evidence.weights, "scatter": evidence.scatter}
     return {f"statistics.{name}": array for name, array in statistics.items()}, values
 
 
@@ -210,9 +210,10 @@ def unpack_evidence(tensors: Tensors, values: Mapping[str, Any], basis: Basis | 
         for name, array in tensors.items()
         if name.startswith("statistics.")
     }
-    weights = arrays.pop("weights")
+    weights, scatter = arrays.pop("weights"), arrays.pop("scatter")
     penalty = Penalty(len(weights), values["free"], basis if values["neurons"] else None)
-    return Evidence(kind(**arrays, rows=values["rows"]), penalty, values["ridge"], weights)
+    statistics = kind(**arrays, rows=values["rows"])
+    return Evidence(statistics, penalty, values["ridge"], weights, scatter)
 
 
 def pack_matrix(name: str, matrix: Any) -> Tensors:

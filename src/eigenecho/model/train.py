@@ -13,7 +13,7 @@ from eigenecho.errors import bad_argument, check_flag, overflowed, unknown_name
 from eigenecho.model import structured
 from eigenecho.model.evidence import Evidence
 from eigenecho.model.model import Array, LinearModel, State
-from eigenecho.model.refine import refine, residuals
+from eigenecho.model.refine import refine, residuals, scatter
 from eigenecho.model.rows import Block, Fold, Rows
 from eigenecho.model.scaling import Scaling
 from eigenecho.readout import Gram, Normal, Penalty, Triangle, best_ridge, solve
@@ -162,7 +162,8 @@ def _solve_once(
     if last is not None:
         ridge = best_ridge(total, held_out[0], penalty, options.ridge)
         total = total.merge(held_out[0].gram() if solver == "gram" else held_out[0])
-    return _evidence(total, penalty, ridge, solve(total, penalty, ridge))
+    weights = solve(total, penalty, ridge)
+    return _evidence(rows, _all(train, last), total, penalty, ridge, weights)
 
 
 def _solve_refined(
@@ -195,16 +196,29 @@ def _solve_refined(
             errors.append(np.mean(left / np.where(size > 0, size, 1.0)))
         ridge = options.ridge[int(np.argmin(errors))]
         total = total.merge(gather(rows, last))
-        train = [(a, b) for (a, _), (_, b) in zip(train, last, strict=True)]
-    w = weights(train, total, ridge)
-    return None if w is None else _evidence(total, penalty, ridge, w)
+    w = weights(_all(train, last), total, ridge)
+    return None if w is None else _evidence(rows, _all(train, last), total, penalty, ridge, w)
+
+
+def _all(train: Block, last: Block | None) -> Block:
+    if last is None:
+        return train
+    return [(start, stop) for (start, _), (_, stop) in zip(train, last, strict=True)]
 
 
 def _evidence(
-    statistics: Gram | Triangle, penalty: Penalty, ridge: float, weights: Array
+    rows: Rows,
+    block: Block,
+    statistics: Gram | Triangle,
+    penalty: Penalty,
+    ridge: float,
+    weights: Array,
 ) -> Evidence:
+    weights = np.ascontiguousarray(weights)
     # A new penalty, without the matrices that this one has built.
-    return Evidence(statistics, replace(penalty), ridge, np.ascontiguousarray(weights))
+    return Evidence(
+        statistics, replace(penalty), ridge, weights, scatter(rows.in_double(), block, weights)
+    )
 
 
 def _chunked_gram(rows: Rows, block: Block) -> Gram:

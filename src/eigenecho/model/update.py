@@ -10,6 +10,7 @@ import numpy as np
 from eigenecho.blas import one_blas_thread
 from eigenecho.model.evidence import Evidence
 from eigenecho.model.model import Array, State
+from eigenecho.model.refine import scatter
 from eigenecho.model.rows import Fold, Rows
 from eigenecho.model.train import Trained, check_lengths, check_range
 from eigenecho.readout import Gram, Triangle, solve
@@ -70,4 +71,7 @@ def absorb(evidence: Evidence, rows: Rows, fold: Fold) -> Evidence:
         check_range(total, rows.reservoir)
         correction = Gram(total.XtX, left.XtY, total.rows)
         weights = w + solve(correction, penalty, evidence.ridge)
-    return replace(evidence, statistics=total, weights=np.ascontiguousarray(weights))
+    weights = np.ascontiguousarray(weights)
+    # Of the rows seen before only the residuals of the old weights are known.
+    new = scatter(rows.in_double(), fold.train, weights)
+    return replace(evidence, statistics=total, weights=weights, scatter=evidence.scatter + new)

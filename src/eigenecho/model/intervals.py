@@ -1,0 +1,100 @@
+"""How far a forecast can be off: the noise of single steps, carried through the closed loop.
+
+A true series departs from each prediction by noise ε(t) of covariance Σ, which then goes round
+the loop like any output. With Ψ_j the response of the loop, j steps on, to a unit output,
+
+    error(h) = Σ_j ε(h−j) Ψ_j,   cov(h) = Σ_j Ψ_jᵀ Σ Ψ_j,   j = 0 … h−1,   Ψ_0 = I
+
+which is exact for a linear model. The uncertainty of the weights themselves is left out.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigenecho import kernels
+from eigenecho.errors import bad_argument
+from eigenecho.model.forecast import loop_weights
+from eigenecho.model.model import Array, LinearModel
+
+
+class Forecast(NamedTuple):
+    """A forecast between the bounds of an interval, each as ``mean`` is."""
+
+    mean: Array
+    lower: Array
+    upper: Array
+
+
+def with_interval(model: LinearModel, mean: Array, noise: Any, coverage: float) -> Forecast:
+    """The forecast ``mean`` (horizon, D_out) with bounds around every output.
+
+    ``noise`` (D_out, D_out) is the covariance of single steps, in the caller's units.
+    """
+    from scipy.special import ndtri
+
+    noise = check_noise(noise, model.D_out)
+    deviation = ndtri(0.5 + 0.5 * check_coverage(coverage)) * deviations(model, len(mean), noise)
+    return Forecast(mean, mean - deviation, mean + deviation)
+
+
+def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
+    """Standard deviation of the forecast's error at each step, (horizon, D_out)."""
+    scale = np.ones(model.D_out) if model.outputs is None else model.outputs.scale
+    noise = noise / np.outer(scale, scale)
+    response = loop_response(model, horizon)
+    variance = np.einsum("jid,ie,jed->jd", response, noise, response, optimize=True)
+    with np.errstate(over="ignore"):  # a loop that grows without bound has infinite intervals
+        return scale * np.sqrt(np.cumsum(np.maximum(variance, 0.0), axis=0))
+
+
+def loop_response(model: LinearModel, horizon: int) -> Array:
+    """Ψ_0 … Ψ_{h−1}, (horizon, D_out, D_out): row i answers to a unit of output i."""
+    reservoir, D = model.reservoir, model.D_out
+    F, _ = loop_weights(model)
+    readout = model.readout._replace(offset=np.zeros_like(model.readout.offset))
+    none = np.zeros((horizon - 1, 0), reservoir.dtype)
+    response = np.empty((horizon, D, D))
+    response[0] = np.eye(D)
+    for i in range(D):
+        y = np.eye(D, dtype=reservoir.dtype)[i]
+        out = np.empty((horizon - 1, D), reservoir.dtype)
+        kernels.closed_loop(
+            reservoir.form, reservoir.B[:0], none, F, readout, reservoir.zero_state(), y, out
+        )
+        response[1:, i] = out
+    return response
+
+
+def check_coverage(coverage: Any) -> float:
+    """A probability between 0 and 1."""
+    if isinstance(coverage, bool) or not isinstance(coverage, Real):
+        valid = False
+    else:
+        valid = 0 < float(coverage) < 1
+    if not valid:
+        raise bad_argument(
+            "interval", coverage, "the share of cases to cover, in ]0, 1[, such as 0.9"
+        )
+    return float(coverage)
+
+
+def check_noise(noise: Any, D: int) -> Array:
+    """A covariance, or the variance of a single output."""
+    if noise is None:
+        raise bad_argument(
+            "noise",
+            None,
+            f"the covariance of one-step errors, shape ({D}, {D})",
+            "A network that was not trained here does not know its own.",
+        )
+    covariance = np.asarray(noise, np.float64)
+    covariance = covariance.reshape(1, 1) if covariance.ndim == 0 else covariance
+    if covariance.shape != (D, D) or not np.all(np.isfinite(covariance)):
+        raise bad_argument("noise", noise, f"a finite covariance of shape ({D}, {D})")
+    if not np.allclose(covariance, covariance.T) or np.any(np.diag(covariance) < 0):
+        raise bad_argument("noise", noise, "a symmetric covariance")
+    return covariance
