@@ -51,12 +51,13 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
     for name in options:
         if name not in (*ARRAYS, *FLAGS):
             raise unknown_name("option", name, (*ARRAYS, *FLAGS))
-    found = read(path, but=tuple(options)) | options
+    found = read(path, but=tuple(options))
+    found |= {name: value for name, value in options.items() if value is not None}
     for name in NEEDED:
-        if found.get(name) is None:
-            raise StorageError(f"{path} has no {name!r}, and no option gives it.")
+        if name not in found:
+            raise bad_argument(name, None, "weights")
     _check_layout(found)
-    return diagonalize(**{name: value for name, value in found.items() if value is not None})
+    return diagonalize(**found)
 
 
 def read(path: Any, *, but: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -65,30 +66,31 @@ def read(path: Any, *, but: tuple[str, ...] = ()) -> dict[str, Any]:
     _check_names(path, arrays, but)
     try:
         said: dict[str, Any] = {name: _matrix(name, arrays) for name in MATRICES if name not in but}
-        said |= {name: arrays.get(name) for name in ("bias", "lr") if name not in but}
-        said |= {
-            name: _flag(name, arrays[name])
-            for name in FLAGS
-            if name in arrays and name not in but
-        }
+        given = [name for name in arrays if name not in but]
+        said |= {name: _numbers(name, arrays[name]) for name in ("bias", "lr") if name in given}
+        said |= {name: _flag(name, arrays[name]) for name in FLAGS if name in given}
     except ValueError as error:
         raise StorageError(f"{path}: {error}") from error
-    for name in ("bias", "lr"):
-        if said.get(name) is not None and said[name].size == 1:
-            said[name] = said[name].item()
     return {name: value for name, value in said.items() if value is not None}
 
 
 def _load(path: Path) -> dict[str, Array]:
     if not path.is_file():
         raise FileNotFoundError(f"no file at {path}.")
+    with path.open("rb") as opened:
+        first = opened.read(6)
+    if first == b"\x93NUMPY":
+        raise StorageError(f"{path} is a single array: write named ones with np.savez.")
     try:
+        with zipfile.ZipFile(path) as archive:
+            # All checksums before any content is looked at.
+            damaged = archive.testzip()
+        if damaged is not None:
+            raise zipfile.BadZipFile(f"{damaged} is damaged")
         with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise StorageError(f"{path} is a single array: write named ones with np.savez.")
             return {name: file[name] for name in file.files}
-    except StorageError:
-        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+        raise StorageError(f"{path} is not a readable .npz file: {error}.") from error
     except ValueError as error:
         if "allow_pickle" not in str(error):
             raise StorageError(f"{path} is not a readable .npz file: {error}.") from error
@@ -96,8 +98,6 @@ def _load(path: Path) -> dict[str, Array]:
             f"{path} holds pickled Python objects, which are never loaded. Save plain arrays of "
             "numbers, and a sparse matrix by its parts (W_data, W_indices, W_indptr, W_shape)."
         ) from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
-        raise StorageError(f"{path} is not a readable .npz file: {error}.") from error
 
 
 def _check_names(path: Any, arrays: Mapping[str, Array], but: tuple[str, ...]) -> None:
@@ -127,7 +127,7 @@ def _matrix(name: str, arrays: Mapping[str, Array]) -> Any:
     if not given:
         return arrays.get(name)
     if name in arrays:
-        raise ValueError(f"it has both {name!r} and {name}_{given[0]!r}; which one is meant?")
+        raise ValueError(f"it has both {name!r} and '{name}_{given[0]}'; one is too many.")
     missing = [f"{name}_{part}" for part in SPARSE if part not in given]
     if missing:
         raise ValueError(f"the sparse {name} lacks {', '.join(missing)}.")
@@ -151,6 +151,13 @@ def _matrix(name: str, arrays: Mapping[str, Array]) -> Any:
     return matrix
 
 
+def _numbers(name: str, value: Array) -> Any:
+    """An array, or the number that it holds."""
+    if value.dtype.kind not in "fiub":
+        raise bad_argument(name, f"<dtype {value.dtype}>", "real numbers")
+    return value.item() if value.size == 1 else value
+
+
 def _flag(name: str, value: Array) -> bool:
     if value.size != 1 or value.dtype.kind not in "biuf" or value.item() not in (0, 1):
         raise bad_argument(name, value.tolist(), "True or False (or 1 or 0)")
@@ -159,9 +166,9 @@ def _flag(name: str, value: Array) -> bool:
 
 def _check_layout(found: Mapping[str, Any]) -> None:
     """Where a matrix only fits transposed, say so."""
-    N = np.shape(found["W"])[-1] if np.ndim(found["W"]) == 2 else None
+    N = max(np.shape(found["W"]), default=0)
     for name in ("W_in", "W_fb"):
-        shape = np.shape(found[name]) if found.get(name) is not None else ()
-        if len(shape) == 2 and shape[1] != N and shape[0] == N:
+        shape: tuple[int, ...] = np.shape(found[name]) if name in found else ()
+        if len(shape) == 2 and shape[0] == N != shape[1]:
             got = f"<shape {shape}>"
             raise bad_argument(name, got, f"shape (D, {N})", f"It looks transposed. {ROWS}")

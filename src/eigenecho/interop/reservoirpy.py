@@ -20,9 +20,7 @@ try:
     from reservoirpy.type import is_array
     from reservoirpy.utils import rand_generator
 except ImportError as error:
-    raise ImportError(
-        "this needs reservoirpy 0.4: pip install 'eigenecho[reservoirpy]'"
-    ) from error
+    raise ImportError("this needs reservoirpy 0.4: pip install 'eigenecho[reservoirpy]'") from error
 
 __all__ = ["DiagonalReservoir"]
 
@@ -49,8 +47,8 @@ class DiagonalReservoir(Node):
     input_connectivity, rc_connectivity : float
         Share of connections kept in Win and in W.
     Win, W, bias : array or initializer of reservoirpy.mat_gen
-        Given or drawn as in Reservoir, in reservoirpy's layout: with ``W=reservoirpy.mat_gen.normal``
-        and a seed this is the network of a Reservoir with that seed, in its eigenbasis. Without
+        Given or drawn as in Reservoir, in reservoirpy's layout: ``W=reservoirpy.mat_gen.normal``
+        with a seed is the network of a Reservoir with that seed, in its eigenbasis. Without
         ``W`` there are no neurons: the eigenvalues follow ``spectrum``, the input weights are
         drawn in the eigenbasis, and Win and bias must be left alone.
     spectrum : str, Spectrum, array or callable
@@ -118,15 +116,15 @@ class DiagonalReservoir(Node):
         self.units = self._units(units)
         self.output_dim = self.units
         self.input_dim = np.shape(Win)[-1] if is_array(Win) else input_dim
-        self.state = {}
+        self.state: dict[str, Array] = {}
         self.basis_: Basis | None = None
         if W is None:
-            for argument, value in (("Win", Win), ("bias", bias)):
-                if value is not None:
-                    raise bad_argument(
-                        argument, value, "None, since there is no W",
-                        "Such weights belong to neurons: pass W too, or input_bias=True.",
-                    )  # fmt: skip
+            for argument, value, wanted in (
+                ("Win", Win, "None"), ("bias", bias, "None"), ("lr", lr, "one number"),
+            ):  # fmt: skip
+                if value is not None and (argument != "lr" or np.ndim(value)):
+                    remedy = "Eigenvalues know no neurons: pass W too."
+                    raise bad_argument(argument, _shown(value), f"{wanted} without W", remedy)
         elif input_bias:
             raise bad_argument("input_bias", input_bias, "False with W", "Pass bias instead.")
         self._recipe()  # its constructor checks the numbers now, not at the first series
@@ -134,6 +132,7 @@ class DiagonalReservoir(Node):
     def initialize(self, x: Any, y: None = None) -> None:
         """Draw the weights for the columns of ``x``."""
         self._set_input_dim(x)
+        assert self.input_dim is not None
         if self.W is None:
             drawn = draw(self._recipe(), self.input_dim, seed=self.rng)
             self.reservoir_, self.basis_ = drawn.reservoir, drawn.basis
@@ -187,7 +186,9 @@ class DiagonalReservoir(Node):
         if np.all(np.isfinite(r)):
             return
         if not np.all(np.isfinite(x)):
-            raise bad_argument("x", "<NaN or Inf>", "finite numbers", "Fill or drop the gaps first.")
+            raise bad_argument(
+                "x", "<NaN or Inf>", "finite numbers", "Fill or drop the gaps first."
+            )
         raise overflowed("states", self.reservoir_.spectrum.radius)
 
     def _units(self, units: int | None) -> int:
@@ -198,11 +199,14 @@ class DiagonalReservoir(Node):
             told = int(np.shape(given)[-1])
         elif hasattr(given, "units"):
             told = given.units
-        if units is None and told is None:
-            raise bad_argument("units", None, "a number of units, or W or eigenvalues that tell it")
-        if units is not None and told is not None and units != told:
+        if units is None:
+            if told is None:
+                wanted = "a number of units, or W or eigenvalues that tell it"
+                raise bad_argument("units", None, wanted)
+            return told
+        if told not in (None, units):
             raise bad_argument("units", units, f"{told}, as many as the weights given, or None")
-        return told if units is None else units
+        return units
 
     def _recipe(self) -> Recipe:
         has_W = self.W is not None
@@ -228,13 +232,13 @@ class DiagonalReservoir(Node):
             return str(self.dtype)
 
     def __str__(self) -> str:
-        what = "W given" if self.W is not None else f"spectrum={_short(self.spectrum)}"
-        return f"DiagonalReservoir(units={self.units}, {what}, sr={self.sr}, lr={_short(self.lr)})"
+        what = "W given" if self.W is not None else f"spectrum={_shown(self.spectrum)}"
+        return f"DiagonalReservoir(units={self.units}, {what}, sr={self.sr}, lr={_shown(self.lr)})"
 
 
 def _same(A: Array) -> Array:
     return A
 
 
-def _short(value: Any) -> str:
-    return f"<array {np.shape(value)}>" if np.ndim(value) else repr(value)
+def _shown(value: Any) -> Any:
+    return f"<array {np.shape(value)}>" if np.ndim(value) else value

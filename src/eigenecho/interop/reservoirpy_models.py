@@ -146,9 +146,9 @@ def _read(model: Any) -> Network:
         order.append("y")
         sizes["y"] = D_out
     ends = np.cumsum([sizes[kind] for kind in order])
-    rows = {
-        kind: W_out[end - sizes[kind] : end] for kind, end in zip(order, ends, strict=True)
-    } | {"1": bias[None]}
+    rows = {kind: W_out[end - sizes[kind] : end] for kind, end in zip(order, ends, strict=True)} | {
+        "1": bias[None]
+    }
     ordered = np.concatenate([rows[kind] for kind in ("1", "y", "r", "u") if kind in rows])
     buffers = [buffer[-1] for (p, _, _), buffer in (model.feedback_buffers or {}).items()
                if p is readout]  # fmt: skip
