@@ -501,6 +501,16 @@ def test_they_can_be_printed():
         assert "DiagonalReservoir(units=" in repr(node >> nodes.Ridge())
 
 
+def test_docstring_examples():
+    import doctest
+
+    import eigenecho.interop.reservoirpy
+
+    result = doctest.testmod(eigenecho.interop.reservoirpy)
+    assert result.attempted
+    assert not result.failed
+
+
 def test_without_reservoirpy_a_hint(monkeypatch):
     import builtins
     import sys

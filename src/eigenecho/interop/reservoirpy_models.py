@@ -110,8 +110,7 @@ def reservoir_weights(node: Any) -> ReservoirWeights:
             "model",
             f"<{_name(node)}, activation {activation}>",
             "linear units, activation='identity'",
-            "Only a linear reservoir has an eigenbasis; train one with Reservoir(..., "
-            "activation='identity').",
+            "Only a linear reservoir has an eigenbasis.",
         )
     N = node.units
     bias = np.broadcast_to(np.asarray(node.bias, np.float64), (N,))
@@ -137,27 +136,19 @@ def _read(model: Any) -> Network:
     W_out, bias = _readout_arrays(readout)
     D_out = W_out.shape[1]
     D_in = len(weights.B) - D_out * fed_back[reservoir]
-    # The blocks of rows of W_out, in the order in which the readout reads them.
-    sizes = {"r": len(W_out) - D_out * fed_back[readout]}
-    order = ["r" if parent is reservoir else "u" for parent in model.parents[readout]]
-    if "u" in order:
-        sizes = {"r": sizes["r"] - D_in, "u": D_in}
-    if fed_back[readout]:
-        order.append("y")
-        sizes["y"] = D_out
-    ends = np.cumsum([sizes[kind] for kind in order])
-    rows = {kind: W_out[end - sizes[kind] : end] for kind, end in zip(order, ends, strict=True)} | {
-        "1": bias[None]
-    }
+    sizes = {"r": reservoir.units, "u": D_in, "y": D_out}
+    read = ["r" if parent is reservoir else "u" for parent in model.parents[readout]]
+    read += ["y"] * fed_back[readout]
+    edges = np.cumsum([sizes[kind] for kind in read])[:-1]
+    rows = {"1": bias[None], **dict(zip(read, np.split(W_out, edges), strict=True))}
     ordered = np.concatenate([rows[kind] for kind in ("1", "y", "r", "u") if kind in rows])
-    buffers = [buffer[-1] for (p, _, _), buffer in (model.feedback_buffers or {}).items()
-               if p is readout]  # fmt: skip
+    last = [buffer[-1] for buffer in (model.feedback_buffers or {}).values()]
     return Network(
         weights,
         ReadoutWeights(ordered, "y" in rows, "u" in rows),
         D_in,
         np.asarray(reservoir.state["out"], np.float64),
-        np.asarray(buffers[0] if buffers else np.zeros(D_out), np.float64),
+        np.asarray(last[0] if last else np.zeros(D_out), np.float64),
     )
 
 
