@@ -237,6 +237,20 @@ def test_what_cannot_be_converted_is_named(make, words):
         ee.from_reservoirpy(make())
 
 
+def test_nodes_derived_from_theirs():
+    class Renamed(nodes.Reservoir):
+        pass
+
+    class Squared(nodes.Reservoir):
+        def _step(self, state, x):
+            return {"out": super()._step(state, x)["out"] ** 2}
+
+    options = {"units": N, "sr": 0.5, "activation": "identity", "seed": 0}
+    check_conversion(trained(Renamed(**options) >> nodes.Ridge(RIDGE)), series(1)[0])
+    with pytest.raises(ValueError, match="graph with Squared"):
+        ee.from_reservoirpy(Squared(**options) >> nodes.Ridge(RIDGE))
+
+
 def test_a_ridge_that_was_never_fitted():
     node = reservoir()
     node.run(series()[0])
