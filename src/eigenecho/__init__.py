@@ -25,6 +25,8 @@ _NAMES = {
     "Spectrum": "eigenecho.spectra",
     "State": "eigenecho.model",
     "diagonalize": "eigenecho.convert",
+    "from_npz": "eigenecho.interop",
+    "from_reservoirpy": "eigenecho.interop",
     "load": "eigenecho.estimators",
     "search": "eigenecho.grid_search",
 }
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from eigenecho.convert import diagonalize
     from eigenecho.estimators import DiagonalReservoir, LinearESN, load
     from eigenecho.grid_search import search
+    from eigenecho.interop import from_npz, from_reservoirpy
     from eigenecho.model import LinearModel, State
     from eigenecho.spectra import Spectrum
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 import eigenecho
+from eigenecho.cli import convert as conversion
 from eigenecho.cli import demo as demonstration
 from eigenecho.cli import reproduce as reproduction
 from eigenecho.experiments.report import ReportError
@@ -25,6 +26,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
 )
+
+
+app.command()(conversion.convert)
 
 
 def _version(wanted: bool) -> None:

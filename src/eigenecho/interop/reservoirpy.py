@@ -1,0 +1,244 @@
+"""Our reservoir as a reservoirpy node: ``DiagonalReservoir(100, sr=0.9) >> Ridge(1e-6)``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eigenecho import kernels
+from eigenecho.basis import Basis
+from eigenecho.blas import one_blas_thread
+from eigenecho.errors import bad_argument, overflowed
+from eigenecho.interop.reservoirpy_models import reservoir_weights
+from eigenecho.reservoir import Recipe, Reservoir, draw
+from eigenecho.types import Array
+
+try:
+    from reservoirpy import nodes
+    from reservoirpy.node import Node
+    from reservoirpy.type import is_array
+    from reservoirpy.utils import rand_generator
+except ImportError as error:
+    raise ImportError("this needs reservoirpy 0.4: pip install 'eigenecho[reservoirpy]'") from error
+
+__all__ = ["DiagonalReservoir"]
+
+
+class DiagonalReservoir(Node):
+    """A linear reservoir in its eigenbasis, O(N) a step, for reservoirpy's models.
+
+        r(t) = r(t−1) ⊙ λ + u(t) W_in
+
+    Takes the place of ``Reservoir(activation="identity")``; parameters that both have mean the
+    same and have the same defaults. The states are in the Q layout: real modes, then the real and
+    imaginary part of each pair. A Ridge behind them penalises weights of modes, not of neurons;
+    ``basis="neuron"`` gives the states, and so the Ridge, of the standard network.
+
+    Parameters
+    ----------
+    units : int, optional
+        N; told by ``W`` or ``spectrum`` where those are arrays.
+    lr : float, or array (units,) with ``W``
+        Leaking rate in ]0, 1].
+    sr : float
+        Spectral radius. Linear units do not saturate: beyond 1 states grow without bound.
+    input_scaling : float or array (features,)
+    input_connectivity, rc_connectivity : float
+        Share of connections kept in Win and in W.
+    Win, W, bias : array or initializer of reservoirpy.mat_gen
+        Given or drawn as in Reservoir, in reservoirpy's layout: ``W=reservoirpy.mat_gen.normal``
+        with a seed is the network of a Reservoir with that seed, in its eigenbasis. Without
+        ``W`` there are no neurons: the eigenvalues follow ``spectrum``, the input weights are
+        drawn in the eigenbasis, and Win and bias must be left alone.
+    spectrum : str, Spectrum, array or callable
+        A law of ``eigenecho.spectra``, or eigenvalues, as in ``eigenecho.DiagonalReservoir``.
+    basis : {"eigen", "neuron"}
+        What the states are written in: modes, or neurons at the price of a product with W a step.
+    input_bias : bool
+        Drive the reservoir with a drawn constant too, where there is no ``W``.
+    input_dim : int, optional
+    dtype : {"float64", "float32"}
+    seed : int or Generator, optional
+    name : str, optional
+
+    Attributes
+    ----------
+    reservoir_ : Reservoir
+        The weights at work, the leak included; ``reservoir_.spectrum`` has the eigenvalues.
+    basis_ : Basis or None
+        The eigenbasis of ``W``: states of neurons are ``basis_.states_to_neuron(states)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reservoirpy.nodes import Ridge
+    >>> from eigenecho.interop.reservoirpy import DiagonalReservoir
+    >>> X = np.sin(np.arange(101.0)).reshape(-1, 1)
+    >>> model = DiagonalReservoir(50, sr=0.9, seed=0) >> Ridge(1e-8)
+    >>> model.fit(X[:-1], X[1:], warmup=10).run(X[:-1]).shape
+    (100, 1)
+    """
+
+    def __init__(
+        self,
+        units: int | None = None,
+        lr: Any = 1.0,
+        sr: float = 1.0,
+        input_scaling: Any = 1.0,
+        input_connectivity: float = 0.1,
+        rc_connectivity: float = 0.1,
+        Win: Any = None,
+        W: Any = None,
+        bias: Any = None,
+        spectrum: Any = "golden",
+        basis: str = "eigen",
+        input_bias: bool = False,
+        input_dim: int | None = None,
+        dtype: Any = "float64",
+        seed: Any = None,
+        name: str | None = None,
+    ) -> None:
+        self.lr = lr
+        self.sr = sr
+        self.input_scaling = input_scaling
+        self.input_connectivity = input_connectivity
+        self.rc_connectivity = rc_connectivity
+        self.Win = Win
+        self.W = W
+        self.bias = bias
+        self.spectrum = spectrum
+        self.basis = basis
+        self.input_bias = input_bias
+        self.dtype = dtype
+        self.rng = rand_generator(seed=seed)
+        self.name = name
+        self.units = self._units(units)
+        self.output_dim = self.units
+        self.input_dim = np.shape(Win)[-1] if is_array(Win) else input_dim
+        self.state: dict[str, Array] = {}
+        self.basis_: Basis | None = None
+        if W is None:
+            for argument, value, wanted in (
+                ("Win", Win, "None"), ("bias", bias, "None"), ("lr", lr, "one number"),
+            ):  # fmt: skip
+                if value is not None and (argument != "lr" or np.ndim(value)):
+                    remedy = "Eigenvalues know no neurons: pass W too."
+                    raise bad_argument(argument, _shown(value), f"{wanted} without W", remedy)
+        elif input_bias:
+            raise bad_argument("input_bias", input_bias, "False with W", "Pass bias instead.")
+        self._recipe()  # its constructor checks the numbers now, not at the first series
+
+    def initialize(self, x: Any, y: None = None) -> None:
+        """Draw the weights for the columns of ``x``."""
+        self._set_input_dim(x)
+        assert self.input_dim is not None
+        if self.W is None:
+            drawn = draw(self._recipe(), self.input_dim, seed=self.rng)
+            self.reservoir_, self.basis_ = drawn.reservoir, drawn.basis
+        else:
+            self._take_neurons(x)
+        self.units = self.output_dim = self.reservoir_.units
+        self.state = {"out": self.reservoir_.zero_state()}
+        self.initialized = True
+
+    def _take_neurons(self, x: Any) -> None:
+        """The weights that their own node has or draws, in the basis asked for."""
+        given = {"Win": self.Win, "bias": self.bias}
+        theirs = nodes.Reservoir(
+            self.units, self.lr, self.sr, self.input_scaling, self.input_connectivity,
+            self.rc_connectivity, W=self.W, activation="identity", input_dim=self.input_dim,
+            seed=self.rng, **{name: value for name, value in given.items() if value is not None},
+        )  # fmt: skip
+        theirs.initialize(x)
+        self.W, self.Win, self.bias = theirs.W, theirs.Win, theirs.bias
+        W, B, bias, lr = reservoir_weights(theirs)
+        rates = np.broadcast_to(lr, (self.units,))
+        dense = W.toarray() if hasattr(W, "toarray") else np.asarray(W)
+        leaky = dense * rates + np.diag(1 - rates)
+        recipe = Recipe(spectrum=leaky, basis=self.basis, dtype=self._dtype)
+        drawn = draw(recipe, 0, seed=0)
+        change = _same if drawn.basis is None else drawn.basis.states_to_eigen
+
+        def at_work(A: Array) -> Array:
+            return np.ascontiguousarray(change(A * rates), self._dtype)
+
+        self.basis_ = drawn.basis
+        self.reservoir_ = Reservoir(
+            drawn.reservoir.transition, at_work(B), None if bias is None else at_work(bias)
+        )
+
+    def _step(self, state: Any, x: Array) -> dict[str, Array]:
+        r = np.array(state["out"], self.reservoir_.dtype)
+        drive = self.reservoir_.drive(np.asarray(x)[None], None)[0]
+        kernels.step(self.reservoir_.form, self.reservoir_.B, drive, r)
+        self._check(r, x)
+        return {"out": r}
+
+    @one_blas_thread()
+    def _run(self, state: Any, x: Array) -> tuple[dict[str, Array], Array]:
+        r = np.array(state["out"], self.reservoir_.dtype)
+        out = self.reservoir_.scan(self.reservoir_.drive(np.asarray(x), None), r)
+        self._check(r, x)
+        return {"out": r}, out
+
+    def _check(self, r: Array, x: Any) -> None:
+        if np.all(np.isfinite(r)):
+            return
+        if not np.all(np.isfinite(x)):
+            raise bad_argument(
+                "x", "<NaN or Inf>", "finite numbers", "Fill or drop the gaps first."
+            )
+        raise overflowed("states", self.reservoir_.spectrum.radius)
+
+    def _units(self, units: int | None) -> int:
+        """N, as told by ``units``, W or given eigenvalues, which must agree."""
+        given = self.W if self.W is not None else self.spectrum
+        told = None
+        if is_array(given) or (isinstance(given, (list, tuple)) and self.W is None):
+            told = int(np.shape(given)[-1])
+        elif hasattr(given, "units"):
+            told = given.units
+        if units is None:
+            if told is None:
+                wanted = "a number of units, or W or eigenvalues that tell it"
+                raise bad_argument("units", None, wanted)
+            return told
+        if told not in (None, units):
+            raise bad_argument("units", units, f"{told}, as many as the weights given, or None")
+        return units
+
+    def _recipe(self) -> Recipe:
+        has_W = self.W is not None
+        return Recipe(
+            units=self.units,
+            spectrum="matrix" if has_W else self.spectrum,
+            basis=self.basis,
+            sr=self.sr,
+            lr=1.0 if has_W else self.lr,
+            input_scaling=self.input_scaling,
+            input_connectivity=self.input_connectivity,
+            rc_connectivity=self.rc_connectivity,
+            input_bias=self.input_bias,
+            eigenvectors=False,
+            dtype=self._dtype,
+        )
+
+    @property
+    def _dtype(self) -> str:
+        try:
+            return np.dtype(self.dtype).name
+        except TypeError:
+            return str(self.dtype)
+
+    def __str__(self) -> str:
+        what = "W given" if self.W is not None else f"spectrum={_shown(self.spectrum)}"
+        return f"DiagonalReservoir(units={self.units}, {what}, sr={self.sr}, lr={_shown(self.lr)})"
+
+
+def _same(A: Array) -> Array:
+    return A
+
+
+def _shown(value: Any) -> Any:
+    return f"<array {np.shape(value)}>" if np.ndim(value) else value

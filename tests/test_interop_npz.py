@@ -1,0 +1,205 @@
+"""Networks in plain .npz files."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import eigenecho as ee
+import naive
+from eigenecho.errors import StorageError
+from eigenecho.interop import npz
+
+N, D_in, D_out, T = 30, 2, 3, 60
+
+
+@pytest.fixture
+def network():
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(N, N)) * (rng.random((N, N)) < 0.4)
+    return {
+        "W": W * (0.9 / np.abs(np.linalg.eigvals(W)).max()),
+        "W_in": rng.normal(size=(D_in, N)),
+        "W_out": rng.normal(size=(1 + N, D_out)),
+    }
+
+
+@pytest.fixture
+def u():
+    return np.random.default_rng(1).normal(size=(T, D_in))
+
+
+def written(tmp_path, arrays, name="model.npz"):
+    path = tmp_path / name
+    np.savez(path, **arrays)
+    return path
+
+
+def parts_of(name, matrix, layout="csr"):
+    matrix = matrix.asformat(layout)
+    return {
+        f"{name}_data": matrix.data, f"{name}_indices": matrix.indices,
+        f"{name}_indptr": matrix.indptr, f"{name}_shape": np.array(matrix.shape),
+        f"{name}_format": np.array(layout.encode()),  # as scipy.sparse.save_npz writes it
+    }  # fmt: skip
+
+
+def test_a_plain_network(tmp_path, network, u):
+    model = ee.from_npz(written(tmp_path, network))
+    wanted = naive.predict(network["W"], network["W_in"], network["W_out"], u)
+    np.testing.assert_allclose(model.predict(u), wanted, atol=1e-10)
+    assert model.certificate.form == "diagonal"
+    assert model.certificate.difference < 1e-10
+
+
+@pytest.mark.parametrize("lr", [0.3, np.linspace(0.2, 1, N), np.array([0.3])])
+def test_everything_at_once(tmp_path, network, u, lr):
+    rng = np.random.default_rng(2)
+    network |= {
+        "W_out": rng.normal(size=(1 + D_out + N + D_in, D_out)) / N,
+        "W_fb": rng.normal(size=(D_out, N)) / N,
+        "bias": rng.normal(size=N),
+        "lr": lr,
+        "output_to_readout": True,
+        "input_to_readout": np.array(1),
+        "readout_bias": np.array([True]),
+    }
+    before = rng.normal(size=(T, D_out))
+    model = ee.from_npz(written(tmp_path, network))
+    rates = np.broadcast_to(lr, N)
+    r, wanted = np.zeros(N), []
+    for t in range(T):
+        drive = u[t] @ network["W_in"] + network["bias"] + before[t] @ network["W_fb"]
+        r = (1 - rates) * r + rates * (r @ network["W"] + drive)
+        wanted.append(np.concatenate([[1], before[t], r, u[t]]) @ network["W_out"])
+    np.testing.assert_allclose(model.predict(u, y_previous=before), wanted, atol=1e-10)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+@pytest.mark.parametrize("compressed", [False, True])
+def test_sparse_matrices(tmp_path, network, u, layout, compressed):
+    wanted = ee.from_npz(written(tmp_path, network)).predict(u)
+    arrays = {"W_out": network["W_out"], **parts_of("W", sparse.csr_array(network["W"]), layout)}
+    arrays |= parts_of("W_in", sparse.csr_matrix(network["W_in"]), layout)
+    path = tmp_path / "sparse.npz"
+    (np.savez_compressed if compressed else np.savez)(path, **arrays)
+    np.testing.assert_array_equal(ee.from_npz(path).predict(u), wanted)
+
+
+def test_columns_in_compressed_form_are_rows_transposed(tmp_path, network, u):
+    # What Julia holds of a W for column vectors is, less 1, what we need of its transpose.
+    theirs = sparse.csc_array(network["W"].T)
+    parts = parts_of("W", theirs, "csc")
+    del parts["W_format"]
+    arrays = parts | {"W_in": network["W_in"], "W_out": network["W_out"]}
+    wanted = ee.from_npz(written(tmp_path, network)).predict(u)
+    np.testing.assert_array_equal(
+        ee.from_npz(written(tmp_path, arrays, "j.npz")).predict(u), wanted
+    )
+
+
+def test_foreign_layouts_and_dtypes(tmp_path, network, u):
+    wanted = ee.from_npz(written(tmp_path, network)).predict(u)
+    arrays = {name: np.asfortranarray(A).astype(">f8") for name, A in network.items()}
+    got = ee.from_npz(written(tmp_path, arrays, "foreign.npz")).predict(u)
+    np.testing.assert_array_equal(got, wanted)
+    single = {name: A.astype(np.float32) for name, A in network.items()}
+    got = ee.from_npz(written(tmp_path, single, "single.npz")).predict(u)
+    np.testing.assert_allclose(got, wanted, rtol=1e-3, atol=1e-3)
+
+
+def test_options_take_the_place_of_what_the_file_says(tmp_path, network, u):
+    path = written(tmp_path, network | {"lr": 0.5, "W_fb": np.ones((D_out, N))})
+    model = ee.from_npz(path, lr=0.9, W_fb=None)
+    wanted = naive.predict(network["W"], network["W_in"], network["W_out"], u, lr=0.9)
+    np.testing.assert_allclose(model.predict(u), wanted, atol=1e-10)
+    assert not model.closed
+    del network["W_in"]
+    model = ee.from_npz(written(tmp_path, network), W_in=np.ones((1, N)))
+    assert model.D_in == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"W_in": None, "Win": np.ones((D_in, N))}, "no array 'W_in'.*'W_in' by 'Win'"),
+        ({"W": None}, "no array 'W'; it has W_in, W_out"),
+        ({"Wfb": np.ones((D_out, N))}, "mean nothing here: Wfb.*'W_fb' by 'Wfb'"),
+        ({"leak": 0.5}, "mean nothing here: leak"),
+        ({"W_in": np.ones((N, D_in))}, "W_in=.*looks transposed.*rows"),
+        ({"W_fb": np.ones((N, D_out))}, "W_fb=.*looks transposed"),
+        ({"W_out": np.ones((D_out, N))}, "W_out=.*transposed"),
+        ({"W": np.ones((N, N - 1))}, "W=.*square"),
+        ({"W": np.full((N, N), np.nan)}, "W=.*finite"),
+        ({"W": np.ones(N)}, "W=.*square"),
+        ({"bias": np.array(["a"] * N)}, "bias=.*real numbers"),
+        ({"bias": np.ones(N - 1)}, "bias=.*column per unit"),
+        ({"lr": np.array([0.5, 0.5])}, "lr=.*each of 30"),
+        ({"lr": 0.0}, "lr=.*]0, 1]"),
+        ({"lr": np.array("fast")}, "lr="),
+        ({"input_to_readout": np.array("no")}, "input_to_readout=.*True or False"),
+        ({"input_to_readout": np.array([True, False])}, "input_to_readout=.*True or False"),
+        ({"W": None, "W_data": np.ones(3)}, "sparse W lacks W_indices, W_indptr, W_shape"),
+        ({"W_data": np.ones(3)}, "both 'W' and"),
+        ({"W": np.array([[None, 1], [1, 1]], dtype=object)}, "pickled Python objects"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_said(tmp_path, network, change, words):
+    arrays = {name: A for name, A in (network | change).items() if A is not None}
+    with pytest.raises(ValueError, match=words):
+        ee.from_npz(written(tmp_path, arrays))
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("indices", "beyond"), ("indptr", "beyond"), ("data", "short"), ("shape", "float"),
+     ("shape", "long"), ("format", "coo")],
+)  # fmt: skip
+def test_sparse_parts_that_do_not_fit(tmp_path, network, part, value):
+    parts = parts_of("W", sparse.csr_array(network.pop("W")))
+    name = f"W_{part}"
+    parts[name] = {
+        "beyond": lambda A: A + 1, "short": lambda A: A[:-3], "float": lambda A: A * 1.0,
+        "long": lambda A: np.array([N, N, N]), "coo": lambda A: np.array("coo"),
+    }[value](parts[name])  # fmt: skip
+    with pytest.raises(StorageError, match="W"):
+        ee.from_npz(written(tmp_path, network | parts))
+
+
+def test_files_that_are_not_npz(tmp_path, network):
+    with pytest.raises(FileNotFoundError, match="no file at"):
+        ee.from_npz(tmp_path / "nothing.npz")
+    with pytest.raises(FileNotFoundError, match="no file at"):
+        ee.from_npz(tmp_path)
+    (tmp_path / "text.npz").write_text("not a zip")
+    (tmp_path / "empty.npz").write_bytes(b"")
+    np.save(tmp_path / "single.npy", network["W"])
+    for name in ("text.npz", "empty.npz", "single.npy"):
+        with pytest.raises(StorageError, match=name):
+            ee.from_npz(tmp_path / name)
+
+
+def test_a_file_cut_or_changed_anywhere_is_a_clear_error_or_whole(tmp_path, network):
+    whole = written(tmp_path, network).read_bytes()
+    path = tmp_path / "cut.npz"
+    for length in range(0, len(whole) - 1, len(whole) // 97):
+        path.write_bytes(whole[:length])
+        with pytest.raises(StorageError, match=r"cut\.npz"):
+            ee.from_npz(path)
+    for place in range(0, len(whole), len(whole) // 97):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        with contextlib.suppress(StorageError):
+            read = npz.read(path)
+            # It was a date in the archive, or the like.
+            for name, wanted in network.items():
+                np.testing.assert_array_equal(read[name], wanted)
+
+
+def test_options_that_will_not_do(tmp_path, network):
+    with pytest.raises(ValueError, match="W=None"):
+        ee.from_npz(written(tmp_path, network), W=None)
+    with pytest.raises(ValueError, match=r"option='Win'.*'W_in'"):
+        ee.from_npz("nothing.npz", Win=np.ones((1, 1)))
