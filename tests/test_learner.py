@@ -345,6 +345,21 @@ def test_a_refusal_moves_nothing(u, target, message):
     assert_same(learner, other)
 
 
+@pytest.mark.parametrize("last", [None, Y[0]])
+@pytest.mark.parametrize("scale", [1.0, np.nan])
+def test_an_overflow_moves_nothing(last, scale):
+    learner = network(spectrum=ee.Spectrum([2.0, 2.0, 0.5])).learner(n_inputs=2, n_outputs=2)
+    learner.step(X[0], Y[0])
+    with pytest.raises(UnstableError):  # noqa: PT012
+        while True:
+            before = learner.copy()
+            learner.step(X[0], last)
+    assert_same(learner, before)
+    with pytest.raises((UnstableError, ValueError)):
+        learner.step(X[0] * scale, last)
+    assert_same(learner, before)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -218,3 +218,22 @@ def test_a_stream_file_without_its_state_is_damaged(tmp_path):
     write(tmp_path / "s.safetensors", "Stream", tensors, values)
     with pytest.raises(StorageError, match="damaged"):
         ee.load(tmp_path / "s.safetensors")
+
+
+# Threads --------------------------------------------------------------------------------------
+
+
+def test_the_threads_of_blas_change_no_bit():
+    from threadpoolctl import threadpool_limits
+
+    from eigenecho.reservoir import Reservoir
+
+    N = 1001  # where two threads of OpenBLAS were seen to round otherwise than one
+    W, W_in = RNG.normal(size=(N, N)) / N**0.5, RNG.normal(size=(1, N))
+    model = ee.LinearModel(Reservoir(W, W_in), RNG.normal(size=(N + 1, 1)))
+    u = RNG.normal(size=(20, 1))
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            found.append(run(model.stream(), u))
+    assert_same(*found)

@@ -99,15 +99,17 @@ class Learner:
     ) -> None:
         check_rates(ridge, forgetting)
         self._model = model
-        self._penalty, self._ridge, self._forgetting = penalty, float(ridge), float(forgetting)
+        self._ridge, self._forgetting = float(ridge), float(forgetting)
+        # A new penalty: the matrices that it builds are not kept by whose it was.
+        self._penalty = replace(penalty)
         self._R, self._Z, self._W, self._centre = (
             np.array(part, np.float64, order="C") for part in memory[:4]
         )
         self._rows, self._wait = memory.rows, warmup
-        self._pull = np.einsum("ij,jk->ik", penalty.root, self._centre)
         self._cycle = 0
         if forgetting < 1:
             self._cycle = max(1, int(math.log(FADED) / math.log(forgetting)))
+            self._pull = np.einsum("ij,jk->ik", self._penalty.root, self._centre)
         self._ports = Ports(model)
         self._x = np.ones(len(self._R))
         self._advance = on_one_thread(model.reservoir.form, kernels.step)
