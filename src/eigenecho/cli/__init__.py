@@ -1,4 +1,4 @@
-"""The command line: ``eigenecho demo`` and ``eigenecho reproduce``."""
+"""The command line: ``eigenecho forecast``, ``demo`` and ``reproduce``."""
 
 from eigenecho.cli.entry import main
 
