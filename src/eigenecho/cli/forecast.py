@@ -19,7 +19,7 @@ from eigenecho.errors import unknown_name
 from eigenecho.experiments.durations import human
 from eigenecho.forecasting import backtest, report, table
 from eigenecho.forecasting.choose import Network
-from eigenecho.forecasting.series import from_table
+from eigenecho.forecasting.series import Series, from_table
 from eigenecho.forecasting.table import TableError
 from eigenecho.forecasting.verdict import verdicts
 from eigenecho.spectra import LAWS
@@ -173,7 +173,7 @@ def run(request: Request, console: Console) -> backtest.Result:
         origin = report.Origin(request.data.name, request.command, perf_counter() - start)
         written = report.write(result, request.out, origin)
     console.print(errors(result))
-    for verdict in verdicts(result.backtest):
+    for verdict in verdicts(result.backtest):  # the hardest rival first
         sign = report.LOOKS[verdict.word][1]
         console.print(f"[{COLOURS[verdict.word]}]{sign}[/]", end=" ")
         console.print(verdict.sentence, highlight=False, markup=False)
@@ -201,7 +201,7 @@ def errors(result: backtest.Result) -> Table:
     return shown
 
 
-def _describe(console: Console, request: Request, series: backtest.Series) -> None:
+def _describe(console: Console, request: Request, series: Series) -> None:
     clock = series.clock
     first, last = clock.text(clock.times[[0, -1]])
     step = "" if clock.name == "row" else f", {clock.name!r} in steps of {clock.words}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigenecho.blas import one_blas_thread
 from eigenecho.forecasting import choose, naive
 from eigenecho.forecasting.choose import Candidate, Fitted, Network
 from eigenecho.forecasting.season import cycles
@@ -66,6 +67,7 @@ class Result:
     steady: bool
 
 
+@one_blas_thread()
 def forecast(
     series: Series,
     horizon: int,

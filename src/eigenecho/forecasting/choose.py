@@ -1,8 +1,7 @@
 """Choosing a network by its free runs: forecasts of the whole horizon, from several origins.
 
-One-step errors say little about a run of hundreds of steps on the network's own output. One
-factorisation answers for all ridges, and a free run costs O(N) a step, so that every combination
-can be run freely.
+That is the error that counts, and it is cheap: one factorisation answers for all ridges, and a
+free run costs O(N) a step, so that every combination is run.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from eigenecho.types import Array
 
 RADII = (0.9, 0.99, 1.0)
 LEAKS = (1.0, 0.3)
-RIDGES = tuple(10.0**k for k in range(-6, 6))
+RIDGES = tuple(10.0**k for k in range(-12, 6))
 
 GROWTH = 2.0
 """How much a mode of the closed loop may grow over the horizon."""

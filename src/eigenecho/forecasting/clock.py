@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,10 +63,13 @@ class Clock:
     def text(self, times: Any) -> list[str]:
         """Times as a table shows them: days without hours where none has any."""
         if self.is_dates:
-            midnight = bool((self.times == self.times.normalize()).all())
-            seconds = bool((self.times.second == 0).all())
-            form = "%Y-%m-%d" if midnight else "%Y-%m-%d %H:%M" if seconds else "%Y-%m-%d %H:%M:%S"
-            return [time.strftime(form) for time in times]
+            if bool((self.times == self.times.normalize()).all()):
+                return [time.strftime("%Y-%m-%d") for time in times]
+            fraction = bool((self.times.microsecond != 0).any())
+            detail = "milliseconds" if fraction else "seconds"
+            if bool((self.times == self.times.floor("min")).all()):
+                detail = "minutes"
+            return [time.isoformat(" ", timespec=detail) for time in times]
         return [f"{time:.15g}" for time in times]
 
     @property
@@ -78,7 +81,7 @@ class Clock:
         if name in UNEVEN:
             return UNEVEN[name]
         if hasattr(self.step, "months"):
-            return f"{self.step.months} months"
+            return f"{self.step.months} month{'s' * (self.step.months > 1)}"
         seconds = self._seconds
         for unit, size in UNITS.items():
             if seconds >= size and seconds % size == 0:
@@ -89,7 +92,7 @@ class Clock:
     @property
     def _seconds(self) -> float:
         """The mean length of a step."""
-        start = need_pandas().Timestamp("2001-01-01")
+        start = need_pandas().Timestamp("2001-01-01") + self.step
         # 480 steps are whole years of months, and whole weeks of business days.
         return (start + 480 * self.step - start).total_seconds() / 480
 
@@ -136,11 +139,19 @@ def keep_time(table: Table, column: str | None, used: Sequence[str], gaps: str) 
     problem: TableError | None = None
     for times in readings:  # day first or month first: the reading with a regular step is right
         try:
-            return _regular(table, name, times, gaps)
+            timed = _regular(table, name, times, gaps)
+            return replace(timed, notes=(*timed.notes, *_in_utc(table, name)))
         except TableError as error:
             problem = problem or error
     assert problem is not None
     raise problem
+
+
+def _in_utc(table: Table, name: str) -> tuple[str, ...]:
+    """A note where times came with an offset from UTC."""
+    cell = table.columns[table.names.index(name)][0]
+    offset = isinstance(cell, str) and re.search(r":\d\d(\.\d+)?\s*(Z|[-+]\d\d:?\d\d)$", cell)
+    return ("times are given in UTC",) if offset else ()
 
 
 def _named(table: Table, column: str) -> tuple[str, list[Any]]:
@@ -172,7 +183,8 @@ def _readings(table: Table, index: int, strict: bool) -> Iterator[Any]:
             yield from _number_times(table, index, numeric, pandas)
         return
     sample = [cell for cell in cells if str(cell).strip()][:20]
-    if not strict and _parsed(sample, pandas) is None and _parsed(sample, pandas, True) is None:
+    dates = [cell for cell in sample if _parsed([cell], pandas) is not None]
+    if not strict and (not sample or len(dates) < 0.8 * len(sample)):
         return
     whole = [_parsed(cells, pandas, dayfirst) for dayfirst in (False, True)]
     read = [times for times in whole if times is not None]
@@ -217,7 +229,10 @@ def _parsed(cells: Any, pandas: Any, dayfirst: bool = False) -> Any:
         try:
             times = pandas.to_datetime(series, dayfirst=dayfirst, utc=True)
         except (ValueError, TypeError, OverflowError):
-            return None
+            try:  # with and without hours in one column
+                times = pandas.to_datetime(series, format="ISO8601", utc=True)
+            except (ValueError, TypeError, OverflowError):
+                return None
     if times.isna().all():
         return None
     return pandas.DatetimeIndex(times).tz_localize(None)
@@ -357,9 +372,8 @@ def _irregular(table: Table, clock: Clock, order: Array) -> str:
     common = sizes[np.argmax(counts)]
     odd = int(np.argmax(differences != common))
     before, after = clock.text(clock.times[[odd, odd + 1]])
-    share = counts.max() / counts.sum()
     return (
-        f"column {clock.name!r} has no regular step: {share:.0%} of the steps are "
+        f"column {clock.name!r} has no regular step: {counts.max()} of {counts.sum()} steps are "
         f"{_span(common)}, but from {table.where(order[odd])} ({before}) to "
         f"{table.where(order[odd + 1])} ({after}) it is {_span(differences[odd])}. Resample the "
         "table to a regular step, or count rows as steps with --gaps ignore."

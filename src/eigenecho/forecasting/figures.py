@@ -106,7 +106,7 @@ def _drawn(
     origins: Sequence[Any],
 ) -> Figure:
     figure, ax = _axes(width)
-    ticks = 8 if width == WIDE else 5
+    ticks = 9 if width == WIDE else 7  # fewer than 7 do not suit every span
     columns = 3 if width == WIDE else 2
     draw_forecast(ax, times, values, guesses, origins=origins, columns=columns, ticks=ticks)
     ax.set_ylabel(result.series.name)

@@ -188,9 +188,10 @@ def _pictures(result: Result) -> dict[str, Picture]:
     made = {}
     for kind, caption in captions.items():
         draw = getattr(figures, kind)
-        wide, narrow = draw(result, figures.WIDE), draw(result, figures.NARROW)
-        width = round(wide.get_figwidth() * PIXELS)
-        made[kind] = Picture(_source(wide), _source(narrow), width, caption)
+        wide = draw(result, figures.WIDE)
+        width = wide.get_figwidth()
+        narrow = draw(result, figures.NARROW) if width > figures.NARROW else wide
+        made[kind] = Picture(_source(wide), _source(narrow), round(width * PIXELS), caption)
     return made
 
 

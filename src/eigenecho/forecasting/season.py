@@ -8,8 +8,8 @@ import numpy as np
 
 from eigenecho.types import Array
 
-PEAKS = 3
-"""Cycles that are looked for in the autocorrelation."""
+OWN = 2
+"""Cycles of a series' own that are looked for, beside the calendar's."""
 
 HARMONICS = 10
 """Sines and cosines to a cycle, at most."""
@@ -24,50 +24,55 @@ def autocorrelation(values: Array, lags: int) -> Array:
     return rho / (rho[0] or 1.0)
 
 
-def detect(values: Array) -> list[int]:
-    """Lags at which a series resembles itself most, without its trend; best first.
+def detect(values: Array) -> int | None:
+    """The lag at which a series resembles itself most, if that is more than chance.
 
-    Peaks of the autocorrelation of the detrended series and of its steps that are higher than
-    chance; of a cycle and its multiples only the highest.
+    The highest peak of the autocorrelation, of the series or of its steps; of peaks about as high,
+    multiples of a cycle, the first.
     """
     T = len(values)
     lags = T // 3
     if lags < 3:
-        return []
-    time = np.arange(T)
-    detrended = values - np.polyval(np.polyfit(time, values, 1), time)
+        return None
     least = max(0.2, 3 / np.sqrt(T))
     heights: dict[int, float] = {}
-    for series in (detrended, np.diff(values)):
+    for series in (values, np.diff(values)):
         rho = autocorrelation(series, lags)
         for k in range(2, lags):
             peak = rho[k] >= least and rho[k] >= rho[k - 1] and rho[k] > rho[k + 1]
             # A slow swing keeps neighbours alike; a cycle has come down in between.
             if peak and rho[k] - rho[1:k].min() >= least:
                 heights[k] = max(heights.get(k, 0.0), float(rho[k]))
-    found: list[int] = []
-    for k in sorted(heights, key=lambda k: -heights[k]):
-        if not any(_related(k, other) for other in found):
-            found.append(k)
-    return found[:PEAKS]
-
-
-def _related(a: float, b: float) -> bool:
-    """Whether one is nearly the other, or a multiple of it."""
-    ratio = max(a, b) / min(a, b)
-    return ratio < 1.25 or abs(ratio - round(ratio)) < 0.05 * ratio
+    highest = max(heights.values(), default=0.0)
+    return min((k for k, height in heights.items() if height >= 0.9 * highest), default=None)
 
 
 def cycles(values: Array, calendar: Sequence[float], given: Sequence[float] = ()) -> list[float]:
-    """Periods in steps: those given, or the calendar's and what the series itself shows.
+    """Periods in steps: those given, or the calendar's and what the series shows beside them.
 
     Only those that the series has lived through twice.
     """
-    periods = list(given) or list(calendar)
-    if not given:
-        # The multiples of a calendar cycle are peaks too, and so are its neighbours.
-        periods += [p for p in detect(values) if not any(_related(p, q) for q in calendar)]
-    return [p for p in periods if 2 <= p <= len(values) / 2]
+    periods = [p for p in (given or calendar) if 2 <= p <= len(values) / 2]
+    for _ in range(0 if given else OWN):
+        rest = _without(values, periods)
+        found = detect(rest) if rest.std() > 0.01 * values.std() else None
+        if found is None or any(_related(found, known) for known in periods):
+            break
+        periods.append(found)
+    return periods
+
+
+def _without(values: Array, periods: Sequence[float]) -> Array:
+    """What trend and cycles leave of a series, by least squares."""
+    T = len(values)
+    columns = np.column_stack([np.ones(T), np.arange(T) / T, harmonics(periods, 0, T)])
+    return values - columns @ np.linalg.lstsq(columns, values, rcond=None)[0]
+
+
+def _related(a: float, b: float) -> bool:
+    """Whether one is nearly the other, or twice or thrice it."""
+    ratio = max(a, b) / min(a, b)
+    return ratio < 1.25 or (ratio < 3.5 and abs(ratio - round(ratio)) < 0.05 * ratio)
 
 
 def harmonics(periods: Sequence[float], start: int, stop: int) -> Array:

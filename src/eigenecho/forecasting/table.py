@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ PARQUET = (".parquet", ".pq")
 SEPARATORS = (",", ";", "\t", "|")
 MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "-", "?"}
 """Cells, in small letters, that say that there is nothing."""
+
+THOUSANDS = re.compile(r"[-+]?\d{1,3}([,. ']\d{3})+([,.]\d+)?$")
 
 SHOWN = 5
 """Rows that an error lists before it only counts."""
@@ -70,7 +73,10 @@ class Table:
     def numbers(self, column: int) -> Array:
         """A column as numbers, NaN where a cell is empty; an error where it says something else."""
         if not self.is_text(column):
-            return np.asarray(self.columns[column], np.float64)
+            typed = np.asarray(self.columns[column], np.float64)
+            if np.isinf(typed).any():
+                raise TableError(self._not_numbers(column, np.flatnonzero(np.isinf(typed))))
+            return typed
         out = np.full(len(self), np.nan)
         bad = []
         for row, cell in enumerate(self.columns[column]):
@@ -85,17 +91,22 @@ class Table:
             raise TableError(self._not_numbers(column, bad))
         return out
 
-    def _not_numbers(self, column: int, bad: Sequence[int]) -> str:
+    def _not_numbers(self, column: int, bad: Any) -> str:
         cells = self.columns[column]
         shown = "; ".join(f"{self.where(row)} says {str(cells[row])!r}" for row in bad[:SHOWN])
         more = f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
         remedy = "Correct them, or leave the cells empty and use --gaps fill."
         other = "," if self.decimal == "." else "."
-        if _all_numbers([cells[row] for row in bad], other):
-            remedy = f"For numbers with a decimal {_SIGNS[other]}: --decimal '{other}'."
-        elif all("," in str(cells[row]) for row in bad):
+        texts = [str(cells[row]).strip() for row in bad]
+        if all(THOUSANDS.match(text) for text in texts):
             remedy = "Remove the separators of thousands."
-        return f"column {self.names[column]!r} holds text: {shown}{more}. {remedy}"
+            if _all_numbers(texts, other):
+                remedy += f" If they are decimal signs: --decimal '{other}'."
+        elif _all_numbers(texts, other):
+            remedy = f"For numbers with a decimal {_SIGNS[other]}: --decimal '{other}'."
+        return (
+            f"column {self.names[column]!r} has cells that are not numbers: {shown}{more}. {remedy}"
+        )
 
 
 _SIGNS = {",": "comma", ".": "point"}
@@ -248,7 +259,8 @@ def _read_parquet(path: Path) -> Table:
             "CSV files need nothing more."
         ) from None
     except Exception as error:  # every engine has errors of its own
-        raise TableError(f"cannot read {path} as Parquet: {error}.") from None
+        said = str(error).rstrip(".")
+        raise TableError(f"cannot read {path} as Parquet: {said}.") from None
     if frame.index.name is not None or frame.index.dtype.kind == "M":
         frame = frame.reset_index()
     if frame.shape[0] == 0 or frame.shape[1] == 0:

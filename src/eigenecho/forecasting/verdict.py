@@ -34,6 +34,7 @@ class Verdict:
     def measured(self) -> str:
         """By how much, and how often."""
         size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
+        size = "the same within 1%" if abs(self.change) < 0.005 else size
         if self.blocks == 1:
             return f"mean absolute error {size} on one block, which cannot tell skill from luck"
         return f"mean absolute error {size}, better in {self.wins} of {self.blocks} held-out blocks"

@@ -25,7 +25,7 @@ def forecast(
     """Draw a series in black and forecasts in colours, each ``(times, values)`` in blocks, by name.
 
     Dotted lines mark the ``origins`` from which forecasts start. A legend has so many ``columns``,
-    a calendar about so many ``ticks``.
+    a calendar at most so many ``ticks``.
     """
     if len(values):
         ax.plot(times, values, color=BLACK, linewidth=1.1, label="data")
