@@ -26,6 +26,7 @@ from typer.testing import CliRunner
 from eigenecho.cli import bars, reproduce
 from eigenecho.cli.app import app
 from eigenecho.experiments import catalogue, report
+from eigenecho.experiments import page as pages
 from eigenecho.experiments.store import SCHEMA, Store
 from fake_experiment import Alone, Dying, Fake, Slow
 
@@ -384,7 +385,7 @@ def test_the_same_results_make_the_same_figures(made, copy):
 
 
 def test_large_figures_go_in_as_pixels(copy, monkeypatch):
-    monkeypatch.setattr(report, "LARGEST_SVG", 10)
+    monkeypatch.setattr(pages, "LARGEST_SVG", 10)
     invoke("fake", "--quick", "--out", copy)
     assert "data:image/png;base64," in (copy / "report.html").read_text()
 

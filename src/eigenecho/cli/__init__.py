@@ -1,4 +1,4 @@
-"""The command line: ``eigenecho demo``, ``eigenecho reproduce``, ``eigenecho convert``."""
+"""The command line: ``eigenecho forecast``, ``convert``, ``reproduce`` and ``demo``."""
 
 from eigenecho.cli.entry import main
 

@@ -16,6 +16,8 @@ import eigenecho
 from eigenecho.cli import convert as conversion
 from eigenecho.cli import demo as demonstration
 from eigenecho.cli import reproduce as reproduction
+from eigenecho.cli.failing import fail as _fail
+from eigenecho.cli.forecast import forecast
 from eigenecho.experiments.report import ReportError
 from eigenecho.experiments.runner import CellError
 from eigenecho.experiments.store import StoreError
@@ -26,6 +28,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
 )
+app.command()(forecast)
 
 
 app.command()(conversion.convert)
@@ -59,12 +62,6 @@ def _writable(out: Path) -> Path:
 
 def _cannot_write(out: Path, error: OSError) -> str:
     return f"cannot write to {out}: {error.strerror or error}"
-
-
-def _fail(message: object, code: int = 2) -> typer.Exit:
-    """One line on the error stream, and the exit to raise."""
-    typer.echo(f"eigenecho: {message}", err=True)
-    return typer.Exit(code)
 
 
 @app.command()

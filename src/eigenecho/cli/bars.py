@@ -17,10 +17,12 @@ QUIET = 10.0
 
 
 @contextmanager
-def progress(console: Console, totals: dict[str, int]) -> Iterator[runner.Progress]:
+def progress(
+    console: Console, totals: dict[str, int], unit: str = "cell"
+) -> Iterator[runner.Progress]:
     """A function that hears of finished cells; ``totals`` says how many each experiment has."""
     if not console.is_terminal:
-        yield Lines(console)
+        yield Lines(console, unit)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -47,8 +49,9 @@ def progress(console: Console, totals: dict[str, int]) -> Iterator[runner.Progre
 class Lines:
     """A line when an experiment starts and ends, and now and then in between."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, unit: str = "cell") -> None:
         self.console = console
+        self.unit = unit
         self.stored: dict[str, int] = {}
         self.begun: dict[str, float] = {}
         self.said: dict[str, float] = {}
@@ -60,7 +63,7 @@ class Lines:
         if name not in self.stored:
             self.stored[name] = done
             kept = f", {done} stored already" if done else ""
-            self._say(f"{name}: {_cells(total)}{kept}")
+            self._say(f"{name}: {total} {self.unit}{'s' * (total != 1)}{kept}")
             return
         # Experiments come one after another: this one began when the one before fell silent.
         begun = self.begun.setdefault(name, before)
@@ -73,10 +76,6 @@ class Lines:
 
     def _say(self, line: str) -> None:
         self.console.print(line, soft_wrap=True, highlight=False, markup=False)
-
-
-def _cells(total: int) -> str:
-    return f"{total} cell{'s' * (total != 1)}"
 
 
 def totals(jobs: Sequence[runner.Job]) -> dict[str, int]:

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 import math
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import eigenecho
+from eigenecho.experiments import page
 from eigenecho.experiments.durations import human
 from eigenecho.experiments.experiment import Claim, Section, Table, encode
 from eigenecho.experiments.runner import Job
 from eigenecho.experiments.store import Store
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 VERDICTS = {"holds": "✓", "holds in part": "◐", "does not hold": "✗"}
 """With a sign each, so that nobody has to tell colours apart."""
-
-LARGEST_SVG = 800_000
-"""Bytes from which a figure goes into the page as pixels instead."""
-
-PIXELS = 150
-"""Per inch, of figures as PNG."""
 
 LEAST, MOST = 80, 100
 """CSS pixels per inch of a figure: its text is too small to read below, needlessly large above."""
@@ -102,16 +90,8 @@ def write(parts: Sequence[Part], out: Path, origin: Origin) -> Path:
 
     A file takes its place when it is complete, so that a full disk leaves the one before.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     pictures = {part.job.experiment.name: _pictures(part.section, out) for part in parts}
-    environment = Environment(
-        loader=PackageLoader("eigenecho.experiments"),
-        autoescape=lambda name: name is not None and "html" in name,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page.environment("eigenecho.experiments")
     environment.filters.update(
         human=human,
         settings=_settings,
@@ -167,44 +147,18 @@ def results(parts: Sequence[Part], origin: Origin) -> dict[str, Any]:
 def _pictures(section: Section, out: Path) -> list[Picture]:
     pictures = []
     for name, figure in section.figures.items():
-        svg, png = _rendered(figure, "svg"), _rendered(figure, "png")
+        svg, png = page.rendered(figure, "svg"), page.rendered(figure, "png")
         _replace(out / "figures" / f"{name}.svg", svg)
         _replace(out / "figures" / f"{name}.png", png)
-        kind, data = ("svg+xml", svg) if len(svg) <= LARGEST_SVG else ("png", png)
-        source = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
         caption = section.captions.get(name, name)
-        pictures.append(Picture(name, caption, source, figure.get_figwidth()))
+        pictures.append(Picture(name, caption, page.source(svg, png), figure.get_figwidth()))
     return pictures
 
 
-def _rendered(figure: Figure, kind: str) -> bytes:
-    from matplotlib import rc_context
-
-    # The same figure gives the same file: no date, and no random names in it.
-    metadata = {"Date": None} if kind == "svg" else None
-    file = io.BytesIO()
-    with rc_context({"svg.hashsalt": "eigenecho"}):
-        figure.savefig(
-            file,
-            format=kind,
-            dpi=PIXELS,
-            metadata=metadata,
-            bbox_inches="tight",
-            pad_inches=0.08,
-            facecolor="white",
-        )
-    return file.getvalue()
-
-
 def _replace(path: Path, data: bytes) -> None:
-    part = path.with_name(path.name + ".part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
-        os.replace(part, path)
+        page.write_whole(path, data)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise ReportError(
             f"cannot write {path}: {error.strerror or error}. Mend that and start again: all that "
             "was computed is kept."

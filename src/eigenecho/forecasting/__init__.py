@@ -1,0 +1,1 @@
+"""Forecasts of a column of a table: read, choose, test against naive forecasts, report."""

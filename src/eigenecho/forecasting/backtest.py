@@ -1,0 +1,163 @@
+"""The forecast of a column: chosen, tested against naive forecasts, and made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenecho.blas import one_blas_thread
+from eigenecho.forecasting import choose, naive
+from eigenecho.forecasting.choose import Candidate, Fitted, Network
+from eigenecho.forecasting.season import cycles
+from eigenecho.forecasting.series import Series
+from eigenecho.forecasting.split import Split, split
+from eigenecho.forecasting.table import TableError
+from eigenecho.types import Array
+
+OURS = "eigenecho"
+
+Progress = Callable[[str, int, int], None]
+"""A stage, how much of it is done, and of how much."""
+
+
+@dataclass(frozen=True, eq=False)
+class Backtest:
+    """Forecasts of the held-out blocks, (blocks, horizon) by name, ours first."""
+
+    truth: Array
+    guesses: dict[str, Array]
+    scale: float
+    """Mean size of a step, over a season where there is one: what MASE is relative to."""
+
+    def mae(self, name: str) -> float:
+        """Mean absolute error."""
+        return float(self.block_errors(name).mean())
+
+    def rmse(self, name: str) -> float:
+        """Root mean square error."""
+        return float(np.sqrt(np.mean((self.guesses[name] - self.truth) ** 2)))
+
+    def mase(self, name: str) -> float:
+        """Mean absolute error, scaled."""
+        return self.mae(name) / self.scale if self.scale else float("nan")
+
+    def block_errors(self, name: str) -> Array:
+        """Mean absolute error of each block."""
+        return np.mean(np.abs(self.guesses[name] - self.truth), axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """All that a forecast is made of."""
+
+    series: Series
+    split: Split
+    network: Network
+    periods: tuple[float, ...]
+    season: int | None
+    chosen: Candidate
+    tried: int
+    backtest: Backtest
+    fitted: Fitted
+    """On all rows."""
+    future: Array
+    """(horizon,)"""
+    steady: bool
+
+
+@one_blas_thread()
+def forecast(
+    series: Series,
+    horizon: int,
+    network: Network,
+    *,
+    blocks: int | None = None,
+    season: float | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Choose a network on earlier rows, test it on later ones, refit it on all and run ahead.
+
+    Parameters
+    ----------
+    series : Series
+    horizon : int
+        Steps ahead.
+    network : Network
+    blocks : int, optional
+        Held-out blocks of ``horizon`` rows; see ``split``.
+    season : float, optional
+        The period of the season in rows; by default the calendar's and the series' own.
+    progress : callable (stage, done, total), optional
+    """
+    tell = progress or (lambda *_: None)
+    parts = split(len(series), horizon, blocks)
+    values, first = series.values, parts.test[0]
+    if series.input_names and len(series.inputs) < len(series) + horizon:
+        raise TableError(
+            f"--inputs {','.join(series.input_names)} must be known for the {horizon} rows ahead, "
+            f"and the table knows {len(series.inputs) - len(series)}. Append rows with these "
+            f"columns and an empty {series.name!r}, or shorten --horizon."
+        )
+    learnt = values[:first]  # nothing is decided with later rows
+    if np.ptp(learnt[: parts.validation[0]]) == 0:
+        raise TableError(
+            f"column {series.name!r} is constant, {learnt[0]:g}, over the rows to learn from "
+            f"(the first {parts.validation[0]}). Leave those rows out."
+        )
+    given = () if season is None else (season,)
+    periods = cycles(learnt[: parts.validation[0]], series.clock.cycles, given)
+    if given and not periods:
+        raise TableError(
+            f"--season {season:g} will not do: expected 2 to {parts.validation[0] // 2} rows, half "
+            f"of the {parts.validation[0]} to learn from."
+        )
+    repeated = naive.best_season(values, periods, parts.validation, horizon)
+    ranked = choose.rank(
+        series,
+        network,
+        choose.views(periods),
+        parts.validation,
+        horizon,
+        lambda done, total: tell("choosing", done, total),
+    )
+    if not np.isfinite(ranked[0].error):
+        raise ArithmeticError("every network overflowed on this series: look at its values.")
+    tell("testing", 0, len(parts.test))
+    start = choose.first_steady(ranked, network, series, first, horizon)
+    chosen = start.candidate
+    guesses = []
+    for done, origin in enumerate(parts.test):
+        fitted = start if origin == first else choose.fit(chosen, network, series, origin)
+        guesses.append(fitted.forecast(horizon))
+        tell("testing", done + 1, len(parts.test))
+    backtest = _compared(series, parts, np.array(guesses), repeated)
+    tell("forecasting", 0, 1)
+    after = ranked[ranked.index(chosen) :]
+    fitted = choose.first_steady(after, network, series, len(series), horizon)
+    future = fitted.forecast(horizon)
+    tell("forecasting", 1, 1)
+    return Result(
+        series,
+        parts,
+        network,
+        tuple(periods),
+        repeated,
+        chosen,
+        len(ranked),
+        backtest,
+        fitted,
+        future,
+        choose.is_steady(fitted, horizon),
+    )
+
+
+def _compared(series: Series, parts: Split, ours: Array, season: int | None) -> Backtest:
+    values, h = series.values, parts.horizon
+    guesses: dict[str, Array] = {OURS: ours}
+    for name, ahead in naive.forecasts(season).items():
+        guesses[name] = np.array([ahead(values[:o], h) for o in parts.test])
+    learnt, lag = values[: parts.test[0]], season or 1
+    scale = float(np.mean(np.abs(learnt[lag:] - learnt[:-lag])))
+    return Backtest(np.array([values[o : o + h] for o in parts.test]), guesses, scale)

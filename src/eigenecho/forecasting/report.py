@@ -1,0 +1,200 @@
+"""What a forecast leaves behind: a page that needs no other file, and a table of predictions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import eigenecho
+from eigenecho.experiments import page
+from eigenecho.experiments.durations import human
+from eigenecho.forecasting import figures
+from eigenecho.forecasting.backtest import OURS, Result
+from eigenecho.forecasting.naive import forecasts
+from eigenecho.forecasting.verdict import verdicts
+
+LOOKS = {
+    "beats": ("holds", "✓", "beats"),
+    "not clearly": ("holds-in-part", "◐", "not clearly"),
+    "does not beat": ("does-not-hold", "✗", "does not beat"),
+}
+"""Class, sign and words: nobody has to tell colours apart."""
+
+PIXELS = 100
+"""CSS pixels per inch of a figure, at most."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a report comes from."""
+
+    source: str
+    command: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure, for two widths of a page."""
+
+    wide: str
+    narrow: str
+    width: int
+    caption: str
+
+
+def write(result: Result, out: Path, origin: Origin) -> tuple[Path, Path]:
+    """Write the page to ``out`` and predictions beside it, as CSV; both paths."""
+    table = predictions_path(out)
+    page.write_whole(table, predictions(result).encode())
+    page.write_whole(out, html(result, origin, table.name).encode())
+    return out, table
+
+
+def predictions_path(out: Path) -> Path:
+    """Where predictions go."""
+    return out.with_suffix(".csv")
+
+
+def predictions(result: Result) -> str:
+    """A CSV table: held-out rows with the truth, then the future; naive forecasts beside ours."""
+    series, h = result.series, result.split.horizon
+    naive = forecasts(result.season)
+    file = io.StringIO()
+    rows = csv.writer(file, lineterminator="\n")
+    names = [name.replace(",", "").replace(" ", "_") for name in naive]
+    rows.writerow(["time", "part", "steps_ahead", "actual", "forecast", *names])
+    backtest = result.backtest
+    for block, start in enumerate(result.split.test):
+        times = series.clock.text(series.clock.times[start : start + h])
+        guesses = [backtest.guesses[name][block] for name in (OURS, *naive)]
+        for i, time in enumerate(times):
+            numbers = (backtest.truth[block, i], *(guess[i] for guess in guesses))
+            rows.writerow([time, "held-out", i + 1, *(f"{x:.10g}" for x in numbers)])
+    guesses = [result.future, *(ahead(series.values, h) for ahead in naive.values())]
+    for i, time in enumerate(series.clock.text(series.clock.ahead(h))):
+        rows.writerow([time, "future", i + 1, "", *(f"{guess[i]:.10g}" for guess in guesses)])
+    return file.getvalue()
+
+
+def html(result: Result, origin: Origin, table: str) -> str:
+    """The page."""
+    series, split = result.series, result.split
+    clock = series.clock
+    template = page.environment("eigenecho.forecasting", "eigenecho.experiments").get_template(
+        "forecast.html.jinja"
+    )
+    return template.render(
+        series=series,
+        horizon=split.horizon,
+        step="1 row" if clock.name == "row" else clock.words,
+        ahead=clock.text(clock.ahead(split.horizon)),
+        network=result.network,
+        rows=len(series),
+        source=origin.source,
+        span=clock.text(clock.times[[0, -1]]),
+        verdicts=verdicts(result.backtest),
+        looks=LOOKS,
+        steady=result.steady,
+        radius=f"{result.fitted.radius:.6f}",
+        pictures=_pictures(result),
+        predictions=table,
+        blocks=len(split.test),
+        errors=_errors(result),
+        block_errors=_block_errors(result),
+        scale_words=_scale_words(result.season),
+        tried=result.tried,
+        origins=len(split.validation),
+        settings=settings(result),
+        command=origin.command,
+        date=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        version=eigenecho.__version__,
+        seconds=human(origin.seconds),
+    )
+
+
+def settings(result: Result) -> dict[str, str]:
+    """The network in words."""
+    chosen, network = result.fitted.candidate, result.network
+    found = {
+        "shown to it": chosen.view.words,
+        "further inputs": ", ".join(result.series.input_names),
+        "units": str(network.units),
+        "spectrum": network.spectrum,
+        "spectral radius": f"{chosen.params['sr']:g}",
+        "leaking rate": f"{chosen.params['lr']:g}",
+        "ridge": f"{chosen.params['ridge']:g}",
+        "warmup": f"{result.fitted.esn.warmup} rows",
+        "seed": str(network.seed),
+        "closed-loop radius": f"{result.fitted.radius:.6f}",
+        "season of the naive forecast": f"{result.season} rows" if result.season else "none found",
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def error_rows(result: Result) -> list[list[str]]:
+    """Each forecast's name, MAE, RMSE and MASE; the lowest marked."""
+    backtest = result.backtest
+    names = [OURS, *(v.rival for v in verdicts(backtest))]
+    measures = (backtest.mae, backtest.rmse, backtest.mase)
+    columns = [_marked([measure(name) for name in names]) for measure in measures]
+    return [[name, *row] for name, row in zip(names, zip(*columns, strict=True), strict=True)]
+
+
+def _marked(values: Sequence[float]) -> list[str]:
+    return [f"{value:.4g}" + (" ◂" if value == min(values) else "") for value in values]
+
+
+def _errors(result: Result) -> Mapping[str, Any]:
+    return {"columns": ["Forecast", "MAE", "RMSE", "MASE"], "rows": error_rows(result)}
+
+
+def _block_errors(result: Result) -> Mapping[str, Any]:
+    backtest, clock, split = result.backtest, result.series.clock, result.split
+    names = [OURS, *(v.rival for v in verdicts(backtest))]
+    starts = clock.text(clock.times[list(split.test)])
+    errors = [backtest.block_errors(name) for name in names]
+    rows = [
+        [f"from {start}", *_marked([float(e[block]) for e in errors])]
+        for block, start in enumerate(starts)
+    ]
+    return {"columns": ["Block", *names], "rows": rows}
+
+
+def _scale_words(season: int | None) -> str:
+    if season is None:
+        return "the mean step from row to row before the held-out rows"
+    return f"the mean change over a season of {season} rows before the held-out rows"
+
+
+def _pictures(result: Result) -> dict[str, Picture]:
+    rival = verdicts(result.backtest)[0].rival
+    name = result.series.name
+    captions = {
+        "future": f"{name}, and its forecast for the {result.split.horizon} steps that follow.",
+        "held_out": "The last held-out rows, the forecast made without them, and the best naive "
+        f"one, “{rival}”. Dotted line: where the forecasts start.",
+        "by_lead": "How the error grows with the steps ahead, over all held-out blocks "
+        "(running mean).",
+        "whole": "All rows, with the forecasts of held-out blocks and of the future.",
+        "spectrum": "The network's eigenvalues, by their weight in the readout. The angle is the "
+        "rhythm that a mode keeps, the distance from the centre how long.",
+    }
+    made = {}
+    for kind, caption in captions.items():
+        draw = getattr(figures, kind)
+        wide = draw(result, figures.WIDE)
+        width = wide.get_figwidth()
+        narrow = draw(result, figures.NARROW) if width > figures.NARROW else wide
+        made[kind] = Picture(_source(wide), _source(narrow), round(width * PIXELS), caption)
+    return made
+
+
+def _source(figure: Any) -> str:
+    svg = page.rendered(figure, "svg")
+    return page.source(svg, page.rendered(figure, "png") if len(svg) > page.LARGEST_SVG else b"")
