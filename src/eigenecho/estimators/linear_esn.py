@@ -271,7 +271,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         at_work = self.transform(X)
         if basis not in ("neuron", "work"):
             raise unknown_name("basis", basis, ("neuron", "work"))
-        if basis == "work" or not self.model_.is_diagonal:
+        if basis == "work" or self.model_.reservoir.in_neuron_basis:
             return at_work
         known = self.model_.need_basis()
         if isinstance(at_work, list):

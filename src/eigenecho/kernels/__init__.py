@@ -3,15 +3,29 @@
 ``kernels.reference`` is the specification; what this package exports is the compiled path.
 """
 
-from eigenecho.kernels.compiled import closed_loop, scan, scan_readout, step
-from eigenecho.kernels.forms import Dense, Diagonal, Form, Readout, Sparse, dense, diagonal, sparse
+from eigenecho.kernels.compiled import closed_loop, step
+from eigenecho.kernels.forms import (
+    Cascade,
+    Dense,
+    Diagonal,
+    Form,
+    Readout,
+    Sparse,
+    cascade,
+    dense,
+    diagonal,
+    sparse,
+)
+from eigenecho.kernels.stages import scan, scan_readout
 
 __all__ = [
+    "Cascade",
     "Dense",
     "Diagonal",
     "Form",
     "Readout",
     "Sparse",
+    "cascade",
     "closed_loop",
     "dense",
     "diagonal",
