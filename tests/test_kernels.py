@@ -463,7 +463,7 @@ def test_forms_hold_contiguous_arrays_of_one_dtype():
         assert kernels.dense(np.asfortranarray(W), dtype).W.flags.c_contiguous
         sparse = kernels.sparse(scipy.sparse.csc_matrix(W), dtype)
         assert sparse.data.dtype == dtype
-        assert (sparse.indices.dtype, sparse.indptr.dtype) == (np.uint32, np.int64)
+        assert (sparse.indices.dtype, sparse.indptr.dtype) == (np.uint32, np.uint64)
 
 
 @pytest.mark.parametrize(

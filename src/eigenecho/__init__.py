@@ -26,6 +26,7 @@ _NAMES = {
     "State": "eigenecho.model",
     "diagonalize": "eigenecho.convert",
     "load": "eigenecho.estimators",
+    "probe": "eigenecho.convert",
     "search": "eigenecho.grid_search",
 }
 
@@ -34,7 +35,7 @@ __all__ = ["__version__", *_MODULES, *_NAMES]
 if TYPE_CHECKING:
     from eigenecho import errors, metrics, plots, spectra, tasks
     from eigenecho.basis import Basis
-    from eigenecho.convert import diagonalize
+    from eigenecho.convert import diagonalize, probe
     from eigenecho.estimators import DiagonalReservoir, LinearESN, load
     from eigenecho.grid_search import search
     from eigenecho.model import LinearModel, State

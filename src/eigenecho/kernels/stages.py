@@ -16,10 +16,12 @@ import numpy as np
 from eigenecho.kernels import compiled
 from eigenecho.kernels.forms import Array, Cascade, Dense, Diagonal, Form
 
-CHUNK = 1024
+CHUNK = 256
 """Steps that the block is ahead of the modes."""
 
 
+# States that overflow are for the caller to find, who can say where and why.
+@np.errstate(over="ignore", invalid="ignore")
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
     """States r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
     if not isinstance(form, Cascade):
@@ -36,6 +38,7 @@ def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
     state[k:] = m
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def scan_readout(
     form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
 ) -> None:

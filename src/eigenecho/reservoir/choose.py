@@ -71,7 +71,7 @@ class Choice:
 
     def is_accurate(self, condition: float = WELL_CONDITIONED) -> bool:
         """Whether the change of basis costs few digits."""
-        return self.condition <= max(condition, 1.0) and self.residual <= SMALL_RESIDUAL
+        return self.condition <= condition and self.residual <= SMALL_RESIDUAL
 
     @property
     def cost(self) -> float:

@@ -108,8 +108,8 @@ def _plain(W: Array) -> Choice:
 
 def _warn_of_dense(chosen: Choice) -> None:
     warnings.warn(
-        f"the reservoir matrix has no form that steps faster and is accurate ({chosen.reason}): "
-        "it is run as it is, dense, N² operations a step. A named spectrum runs in O(N).",
+        f"the reservoir matrix is nearly defective: {chosen.reason}. It is run as it is, dense, N² "
+        "operations a step. A named spectrum runs in O(N).",
         IllConditionedWarning,
         stacklevel=4,
     )
