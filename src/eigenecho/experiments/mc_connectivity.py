@@ -72,8 +72,7 @@ class MCConnectivity(Experiment[ConnectivityConfig]):
         ]
 
     def run(self, config: ConnectivityConfig, key: Key) -> Result:
-        """Capacity curves of the same W in its own basis, diagonalised as the paper does, and in
-        the form that the library chooses."""
+        """Capacity curves of one W: as it is, diagonalised as the paper does, and as we choose."""
         N, connectivity, seed = key
         params = {"spectrum": "matrix", "sr": 1.0, "rc_connectivity": connectivity}
         delays = max(N // 2, 100)

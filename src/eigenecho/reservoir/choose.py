@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.basis import Basis, Cascade, cascade_decomposition, eigendecomposition
+from eigenecho.basis.cascade import SMALL
 from eigenecho.errors import unknown_name
 from eigenecho.reservoir.transition import as_csr, compact, times
 from eigenecho.spectra import Spectrum
@@ -35,6 +36,9 @@ ENTRY_NS = 0.3
 COUPLING_NS = 0.1
 """An entry of a dense matrix that meets a chunk of states at once."""
 
+
+STAGE_NS = 120.0
+"""Having a block at all."""
 
 WORTH = 0.5
 """Cost of a cascade, over that of W itself, from which it is not worth a change of basis."""
@@ -107,7 +111,12 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
     if form in ("sparse", "dense"):
         return kept
 
+    why = f"the eigenvectors are nearly parallel (cond(Q) = {basis.condition:.0e})"
     largest = {"diagonal": 0, "cascade": len(W)}.get(form, _largest_block(W, kept))
+    if form == "auto" and kept.form == "sparse":
+        kept = replace(kept, reason=f"{why}, and {kept.transition.nnz} connections cost least")
+        if np.count_nonzero(np.abs(spectrum.values) <= SMALL * spectrum.radius) > largest:
+            return kept
     value, new = cascade_decomposition(W, condition, largest)
     k = len(value.block)
     split = Choice("cascade", value, new, spectrum, new.residual(W, value))
@@ -118,11 +127,10 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
         return Choice("diagonal", value.modes, new, value.modes, split.residual, reason)
     if form == "diagonal":
         return plain
-    why = f"the eigenvectors are nearly parallel (cond(Q) = {basis.condition:.0e})"
     if split.is_accurate(condition) and split.cost < WORTH * kept.cost:
         return replace(split, reason=f"{why}, but not those beside a block of {k} kept dense")
     if kept.form == "sparse":
-        return replace(kept, reason=f"{why}, and {kept.transition.nnz} connections cost least")
+        return kept
     return replace(kept, reason=f"{why}, and no cheaper form is accurate")
 
 
@@ -151,4 +159,4 @@ def cost(transition: Any) -> float:
 
 
 def _cascade_cost(k: Any, N: int) -> Any:
-    return ENTRY_NS * k * k + COUPLING_NS * k * (N - k) + MODE_NS * (N - k)
+    return STAGE_NS + ENTRY_NS * k * k + COUPLING_NS * k * (N - k) + MODE_NS * (N - k)
