@@ -13,10 +13,10 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from common import machine, table, verdict
 from scipy.sparse import csr_matrix
 
 import eigenecho as ee
+from common import machine, table, verdict
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from matrices import DIAGONAL, KINDS, matrix

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Certificate:
     steps: int
     seconds_before: float
     seconds_after: float
-    along: tuple[float, ...] = ()
+    along: tuple[float, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "along", tuple(self.along))
