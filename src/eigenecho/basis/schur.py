@@ -22,10 +22,10 @@ class Schur:
 
     @cached_property
     def values(self) -> Array:
-        """The eigenvalues in the order of the diagonal; of a pair the upper one comes first."""
+        """The eigenvalues in the order of the diagonal."""
         values = np.diag(self.T).astype(np.complex128)
         for i in np.flatnonzero(np.diag(self.T, -1)):
-            values[i : i + 2] = np.sort_complex(np.linalg.eigvals(self.T[i : i + 2, i : i + 2]))
+            values[i : i + 2] = np.linalg.eigvals(self.T[i : i + 2, i : i + 2])
         return values
 
     @property

@@ -260,7 +260,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """States (T, N) of each series in the basis at work; ``out`` takes those of a single one.
 
         In the eigenbasis the columns are the Q layout: real modes, then the real and imaginary
-        part of each pair; of a cascade the block comes first. Feedback runs on the model's own output.
+        part of each pair; of a cascade the block comes first. Feedback runs on the model's own
+        output.
         """
         check_is_fitted(self)
         inputs, container = self._inputs(X, None)
