@@ -6,6 +6,8 @@ import scipy.sparse
 
 import eigenecho as ee
 import naive
+from eigenecho.errors import IllConditionedWarning
+from matrices import DIAGONAL, KINDS, matrix
 
 RNG = np.random.default_rng(5)
 
@@ -83,6 +85,10 @@ def test_without_readout_the_outputs_are_the_states():
         ("permutation", np.roll(np.eye(7), 1, axis=1)),
         ("one unit", np.array([[0.5]])),
         ("integers", np.array([[0, 1], [1, 0]])),
+        ("booleans", np.eye(3, dtype=bool)),
+        ("huge", 1e300 * gaussian(6)),
+        ("tiny", 1e-300 * gaussian(6)),
+        ("repeated", np.diag([0.5, 0.5, 0.5, -0.2])),
         ("sparse", scipy.sparse.random(80, 80, 0.02, random_state=0, format="csr")),
         ("triangular", np.triu(np.full((30, 30), 0.1))),
         ("radius 3", gaussian(8, 3.0)),
@@ -92,7 +98,7 @@ def test_every_matrix_converts(name, W):
     N = W.shape[0]
     W_in, W_out = RNG.normal(size=(1, N)), RNG.normal(size=(N, 1))
     model = ee.diagonalize(W, W_in, W_out)
-    u = RNG.normal(size=(40, 1))
+    u = RNG.normal(size=(1 if name == "huge" else 40, 1))
     dense = W.toarray() if scipy.sparse.issparse(W) else W
     wanted = naive.predict(dense, W_in, W_out, u, fit_bias=False)
     np.testing.assert_allclose(model.predict(u), wanted, atol=1e-9 * np.abs(wanted).max())
@@ -101,10 +107,122 @@ def test_every_matrix_converts(name, W):
     assert model.certificate.difference < 1e-9
 
 
+def measured(model, W, W_in, W_out, **network):
+    """The difference from the original on the certificate's probe, by the textbook loop."""
+    u, before = ee.probe(model)
+    wanted = naive.predict(W, W_in, W_out, u, y_previous=before, **network)
+    got = model.predict(u, y_previous=before)
+    return float(np.abs(got - wanted).max() / np.abs(wanted).max())
+
+
+def sweep(kind, N, seed):
+    W = matrix(kind, N, seed)
+    rng = np.random.default_rng(seed)
+    W_in, W_out = rng.uniform(-1, 1, (2, N)), rng.normal(size=(N, 2))
+    model = ee.diagonalize(W, W_in, W_out)
+    certificate = model.certificate
+    assert certificate.steps == 2000
+    found = measured(model, W, W_in, W_out, fit_bias=False)
+    assert found < 1e-8
+    # The two differ by the rounding of what they compare with.
+    assert certificate.difference == pytest.approx(found, rel=0.1, abs=1e-13)
+    assert max(certificate.along) == certificate.difference
+    if kind in DIAGONAL:
+        assert certificate.form == "diagonal"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("N", [1, 2, 50])
+def test_outputs_are_the_originals_and_the_certificate_is_true(kind, N):
+    sweep(kind, N, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_at_300_units(kind, seed):
+    sweep(kind, 300, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_at_1000_units(kind):
+    sweep(kind, 1000, 0)
+
+
+@pytest.mark.parametrize("form", ["diagonal", "cascade", "sparse", "dense"])
+@pytest.mark.parametrize("inputs", [False, True])
+def test_a_form_on_request_runs_with_every_option(form, inputs):
+    N, D_in, D_out = 40, 2, 2
+    W = matrix("sparse, degree 5", N, 1)
+    W_in, W_fb = RNG.normal(size=(D_in, N)), RNG.normal(size=(D_out, N)) / N
+    W_out = RNG.normal(size=(1 + D_out + N + D_in * inputs, D_out)) / N
+    model = ee.diagonalize(
+        W, W_in, W_out, W_fb, lr=0.7, bias=0.3, output_to_readout=True,
+        input_to_readout=inputs, form=form,
+    )  # fmt: skip
+    assert model.certificate.form == form
+    assert type(model.reservoir.form).__name__.lower() == form
+    u, before = RNG.normal(size=(60, D_in)), RNG.normal(size=(60, D_out))
+    rows = W_out[: len(W_out) - D_in * inputs]
+    network = dict(lr=0.7, bias=np.full(N, 0.3), W_fb=W_fb, output_to_readout=True)
+    wanted = naive.predict(W, W_in, rows, u, y_previous=before, **network)
+    wanted = wanted + u @ W_out[len(rows) :] if inputs else wanted
+    np.testing.assert_allclose(model.predict(u, y_previous=before), wanted, atol=1e-10)
+
+
+def test_a_form_that_is_not_accurate_is_given_with_a_warning_and_the_truth():
+    N = 60
+    W, W_in, W_out = matrix("sparse, degree 3", N), np.ones((1, N)), RNG.normal(size=(N, 1))
+    with pytest.warns(IllConditionedWarning, match=r"diagonal form.*not accurate.*form='auto'"):
+        model = ee.diagonalize(W, W_in, W_out, form="diagonal")
+    certificate = model.certificate
+    assert certificate.form == "diagonal"
+    assert certificate.condition > 1e8
+    assert certificate.difference == pytest.approx(
+        measured(model, W, W_in, W_out, fit_bias=False), rel=1e-3
+    )
+    with pytest.raises(ValueError, match=r"form='diagnal'.*Did you mean 'diagonal'"):
+        ee.diagonalize(W, W_in, W_out, form="diagnal")
+
+
+def test_a_form_that_the_probe_does_not_confirm_is_left(monkeypatch):
+    """Conditioning alone may err: the probe has the last word."""
+    from eigenecho.convert import network
+
+    monkeypatch.setattr(network, "EXACT", 1e-15)
+    W, W_in, W_out = gaussian(40), RNG.normal(size=(1, 40)), RNG.normal(size=(40, 1))
+    certificate = ee.diagonalize(W, W_in, W_out).certificate
+    assert certificate.form == "dense"
+    assert certificate.difference == 0
+
+
+def test_a_matrix_that_grows_whatever_its_radius():
+    W = np.triu(np.full((60, 60), 1e9))
+    np.fill_diagonal(W, 0.9)
+    model = ee.diagonalize(W, np.ones((1, 60)), np.ones((60, 1)))
+    assert 1 <= model.certificate.steps < 2000
+    assert measured(model, W, np.ones((1, 60)), np.ones((60, 1)), fit_bias=False) < 1e-12
+
+
+def test_the_probe_is_the_same_for_everybody():
+    model = ee.diagonalize(gaussian(5), np.ones((2, 5)), np.ones((5, 1)))
+    u, before = ee.probe(model)
+    assert u.shape == (2000, 2)
+    assert before is None
+    np.testing.assert_array_equal(ee.probe(model, 7)[0], u[:7])
+    with pytest.raises(ValueError, match="converted network"):
+        ee.probe(ee.LinearESN(5, seed=0).fit(u[:50], u[:50]).model_)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (dict(W=np.ones((2, 3))), "W=.*square"),
+        (dict(W=np.ones(3)), "W=.*square"),
+        (dict(W=np.array([[None, 1], [1, 1]])), "W=.*real"),
+        (dict(W=scipy.sparse.csr_matrix((2, 3))), "W=.*square"),
+        (dict(W=np.full((3, 3), np.inf)), "W=.*finite"),
         (dict(W=np.full((3, 3), np.nan)), "W=.*finite"),
         (dict(W=np.ones((3, 3), complex)), "W=.*real"),
         (dict(W=np.array([["a"]])), "W=.*real"),
@@ -125,12 +243,17 @@ def test_bad_input_is_refused_with_a_reason(change, words):
         ee.diagonalize(**given)
 
 
-def test_a_converted_network_forecasts_streams_and_saves(tmp_path):
+@pytest.mark.parametrize("form", ["diagonal", "cascade", "sparse", "dense"])
+def test_a_converted_network_forecasts_streams_and_saves(form, tmp_path):
     X = ee.tasks.mso(2, 300)
     esn = ee.LinearESN(30, basis="neuron", spectrum="matrix", warmup=50, seed=0, solver="qr")
     esn.fit(X[:-1], X[1:])
     W, W_in, _, _, W_out = esn.matrices()
-    model = ee.diagonalize(W, W_in, W_out)
+    model = ee.diagonalize(W, W_in, W_out, form=form)
+    found = model.matrices().W
+    np.testing.assert_allclose(
+        found.toarray() if scipy.sparse.issparse(found) else found, W, rtol=0, atol=1e-12
+    )
     np.testing.assert_allclose(model.forecast(20, X), esn.forecast(20, X), atol=1e-8)
     stream = model.stream()
     np.testing.assert_allclose([stream.step(u) for u in X], model.predict(X), atol=1e-12)

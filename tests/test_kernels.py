@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import naive
 from eigenecho import kernels, spectra
-from eigenecho.basis import block_diagonal
+from eigenecho.basis import Cascade, block_diagonal
 from eigenecho.kernels import compiled, reference, threads
 
 IMPLEMENTATIONS = [kernels, reference]
-FORMS = ["diagonal", "dense", "sparse"]
+FORMS = ["diagonal", "cascade", "dense", "sparse"]
 DTYPES = ["float64", "float32"]
 DRIVES = [0, 1, 3, 9, 20]
 UNITS = [1, 2, 7, 100]
@@ -38,6 +38,11 @@ def transition(form, dtype, N):
         spectrum = spectra.golden(N, sr=0.9, seed=N)
         return kernels.diagonal(spectrum, dtype), block_diagonal(spectrum)
     rng = np.random.default_rng(N)
+    if form == "cascade":
+        k = N // 3
+        block = 0.5 * np.triu(rng.normal(size=(k, k))) / max(k, 1) ** 0.5
+        parts = block, rng.normal(size=(k, N - k)), spectra.golden(N - k, sr=0.9, seed=N)
+        return kernels.cascade(*parts, dtype), Cascade(*parts).matrix
     W = rng.normal(size=(N, N))
     if form == "sparse":
         W[rng.random((N, N)) < 0.6] = 0.0
@@ -458,7 +463,7 @@ def test_forms_hold_contiguous_arrays_of_one_dtype():
         assert kernels.dense(np.asfortranarray(W), dtype).W.flags.c_contiguous
         sparse = kernels.sparse(scipy.sparse.csc_matrix(W), dtype)
         assert sparse.data.dtype == dtype
-        assert (sparse.indices.dtype, sparse.indptr.dtype) == (np.uint32, np.int64)
+        assert (sparse.indices.dtype, sparse.indptr.dtype) == (np.uint32, np.uint64)
 
 
 @pytest.mark.parametrize(

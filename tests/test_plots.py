@@ -195,6 +195,41 @@ def test_gallery_has_a_panel_for_every_law():
         plots.spectra_gallery(10, laws=["goldne"])
 
 
+def converted(form):
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(30, 30)) * (rng.random((30, 30)) < 0.06)
+    W = W / np.abs(np.linalg.eigvals(W)).max()
+    return ee.diagonalize(W, np.ones((1, 30)), np.ones((30, 1)), form=form)
+
+
+@pytest.mark.parametrize("form", ["cascade", "sparse", "dense"])
+def test_a_certificate_is_drawn(form, tmp_path):
+    model = converted(form)
+    figure = plots.certificate(model)
+    eigenvalues, difference, time = figure.axes
+    assert len(points(eigenvalues)) == 30
+    assert model.certificate.change in time.get_title()
+    heights = [bar.get_height() for bar in time.patches]
+    wanted = [1e6 * model.certificate.seconds_before, 1e6 * model.certificate.seconds_after]
+    np.testing.assert_allclose(heights, wanted)
+    steps = difference.patches[0].get_data()
+    np.testing.assert_allclose(steps.values, np.maximum(model.certificate.along, 2.3e-16), rtol=0.1)
+    assert steps.edges[-1] == model.certificate.steps
+    kept = [c for c in eigenvalues.collections if c.get_gid() == "kept"]
+    if form == "cascade":
+        assert len(kept[0].get_offsets()) == len(model.reservoir.transition.block)
+        assert "in a block" in eigenvalues.get_title()
+    else:
+        assert not kept
+        assert eigenvalues.get_title() == "30 in a matrix (orange)"
+    figure.savefig(tmp_path / "certificate.png")
+
+
+def test_only_converted_networks_have_a_certificate_to_draw():
+    with pytest.raises(ValueError, match="diagonalize gives certificates"):
+        plots.certificate(ee.LinearESN(5, seed=0).fit(np.ones((9, 1)), np.ones(9)).model_)
+
+
 def test_drawing_leaves_settings_and_pyplot_alone():
     code = """
 import sys

@@ -182,6 +182,49 @@ def test_a_bare_model(name, tmp_path):
     np.testing.assert_array_equal(back.forecast(9, X), model.forecast(9, X))
 
 
+def cascaded():
+    rng = np.random.default_rng(0)
+    W, W_in, W_out = matrix(0.15), rng.normal(size=(1, 15)), rng.normal(size=(15, 2))
+    return ee.diagonalize(W, W_in, W_out, form="cascade")
+
+
+def test_a_cascade(tmp_path):
+    model = cascaded()
+    assert len(model.reservoir.transition.block)
+    model.save(tmp_path / "model.safetensors")
+    back = ee.load(tmp_path / "model.safetensors")
+    assert repr(back) == repr(model)
+    assert "cascade" in repr(back)
+    np.testing.assert_array_equal(back.predict(X), model.predict(X))
+    for old, new in zip(model.matrices("neuron"), back.matrices("neuron"), strict=True):
+        np.testing.assert_array_equal(new, old)
+    assert back.certificate == model.certificate
+    back.save(tmp_path / "again.safetensors")
+    assert (tmp_path / "again.safetensors").read_bytes() == (
+        tmp_path / "model.safetensors"
+    ).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"W.block": np.zeros((2, 3))},
+        {"W.block": np.full((1, 1), np.nan)},
+        {"W.coupling": np.zeros((1, 2))},
+        {"W.coupling": None},
+        {"W.real": np.zeros(14)},
+        {"Q": np.eye(7)},
+    ],
+    ids=["block", "NaN", "coupling", "no coupling", "modes", "basis"],
+)
+def test_a_cascade_whose_parts_do_not_fit_is_refused(change, tmp_path):
+    tensors, values = storage.pack_model(cascaded())
+    tensors = {name: a for name, a in (tensors | change).items() if a is not None}
+    storage.write(tmp_path / "model", "LinearModel", tensors, values)
+    with pytest.raises(StorageError, match="is damaged"):
+        ee.load(tmp_path / "model")
+
+
 def test_a_converted_model(tmp_path):
     rng = np.random.default_rng(0)
     W, W_in, W_out = matrix(), rng.normal(size=(1, 15)), rng.normal(size=(15, 2))

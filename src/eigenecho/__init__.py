@@ -28,6 +28,7 @@ _NAMES = {
     "from_npz": "eigenecho.interop",
     "from_reservoirpy": "eigenecho.interop",
     "load": "eigenecho.estimators",
+    "probe": "eigenecho.convert",
     "search": "eigenecho.grid_search",
 }
 
@@ -36,7 +37,7 @@ __all__ = ["__version__", *_MODULES, *_NAMES]
 if TYPE_CHECKING:
     from eigenecho import errors, metrics, plots, spectra, tasks
     from eigenecho.basis import Basis
-    from eigenecho.convert import diagonalize
+    from eigenecho.convert import diagonalize, probe
     from eigenecho.estimators import DiagonalReservoir, LinearESN, load
     from eigenecho.grid_search import search
     from eigenecho.interop import from_npz, from_reservoirpy

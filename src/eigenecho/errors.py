@@ -20,7 +20,7 @@ class UnstableWarning(UserWarning):
 
 
 class IllConditionedWarning(UserWarning):
-    """A readout system that is singular, or nearly so."""
+    """A readout system or a change of basis that is singular, or nearly so."""
 
 
 def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueError:

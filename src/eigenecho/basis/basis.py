@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eigenecho.errors import bad_argument
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.basis.cascade import Cascade
 
 SINGULAR = 1e-13
 """Pivots of Q below this share of the largest are rounding."""
@@ -27,16 +31,23 @@ class Basis:
         Real eigenvectors v, then the real and imaginary part of one eigenvector w of each pair.
     n_real : int
         How many of the columns are real eigenvectors.
+    block : int
+        The basis of a ``Cascade`` has this many columns before those. They span a subspace that
+        W maps into itself; the others are eigenvectors of W up to a part in that subspace.
     """
 
     Q: Array
     n_real: int
+    block: int = 0
 
     def __post_init__(self) -> None:
         Q = np.array(self.Q, dtype=np.float64, order="C")
         if Q.ndim != 2 or Q.shape[0] != Q.shape[1] or Q.size == 0:
             raise bad_argument("Q", f"<shape {Q.shape}>", "a square matrix (N, N)")
-        if not 0 <= self.n_real <= len(Q) or (len(Q) - self.n_real) % 2:
+        if not 0 <= self.block <= len(Q):
+            raise bad_argument("block", self.block, f"a number of columns, at most {len(Q)}")
+        columns = len(Q) - self.block
+        if not 0 <= self.n_real <= columns or (columns - self.n_real) % 2:
             raise bad_argument(
                 "n_real", self.n_real, "a count that leaves an even number of columns"
             )
@@ -51,6 +62,11 @@ class Basis:
     @property
     def P(self) -> Array:
         """The complex eigenvectors, columns in the order of ``Spectrum.values``."""
+        if self.block:
+            raise ValueError(
+                f"this is the basis of a cascade: {self.block} dimensions stay a dense block, and "
+                "the matrix has no usable eigenvectors there. Q is the whole basis."
+            )
         P = self.Q.astype(np.complex128)
         re, im = self.Q[:, self.n_real :: 2], self.Q[:, self.n_real + 1 :: 2]
         P[:, self.n_real :: 2] = re + 1j * im
@@ -109,12 +125,23 @@ class Basis:
         """W_res = Q [W_res]_Q, for readout weights (N, D_out)."""
         return self.Q @ W_res
 
-    def matrix(self, spectrum: Spectrum) -> Array:
+    def matrix(self, transition: Spectrum | Cascade) -> Array:
         """The reservoir matrix in the neuron basis, W = Q [W]_Q Q⁻¹."""
-        return self.states_to_neuron(self.Q @ block_diagonal(spectrum))
+        return self.states_to_neuron(self.Q @ matrix_at_work(transition))
+
+    def residual(self, W: Array, transition: Spectrum | Cascade) -> float:
+        """‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm: how well the two belong to W."""
+        difference = np.linalg.norm(W @ self.Q - self.Q @ matrix_at_work(transition))
+        return float(difference / (np.linalg.norm(W) or 1.0))
 
     def __repr__(self) -> str:
-        return f"Basis({self.units} units, {self.n_real} real vectors)"
+        block = f", a block of {self.block}" if self.block else ""
+        return f"Basis({self.units} units, {self.n_real} real vectors{block})"
+
+
+def matrix_at_work(transition: Spectrum | Cascade) -> Array:
+    """[W]_Q as a matrix (N, N)."""
+    return block_diagonal(transition) if isinstance(transition, Spectrum) else transition.matrix
 
 
 def block_diagonal(spectrum: Spectrum) -> Array:

@@ -1,6 +1,7 @@
 """Conversion of networks from elsewhere, with a certificate."""
 
+from eigenecho.convert.compare import probe
 from eigenecho.convert.network import diagonalize
 from eigenecho.model.certificate import Certificate
 
-__all__ = ["Certificate", "diagonalize"]
+__all__ = ["Certificate", "diagonalize", "probe"]

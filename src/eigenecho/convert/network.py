@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import warnings
+from dataclasses import asdict, replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from eigenecho.basis import Basis, block_diagonal, eigendecomposition
+from eigenecho.basis import Basis, Cascade
 from eigenecho.blas import one_blas_thread
 from eigenecho.convert.compare import compare
-from eigenecho.errors import bad_argument
+from eigenecho.errors import IllConditionedWarning, bad_argument, unknown_name
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate
-from eigenecho.reservoir import Reservoir
+from eigenecho.reservoir import FORMS, Reservoir, choose
+from eigenecho.reservoir.choose import WELL_CONDITIONED
+from eigenecho.reservoir.transition import compact
 from eigenecho.spectra import Spectrum
 from eigenecho.spectra.sim import as_square
 from eigenecho.types import Array
 
-WELL_CONDITIONED = 1e4
-"""cond(Q) up to which the eigenbasis keeps at least twelve digits."""
+EXACT = 1e-9
+"""Difference on the probe up to which a form counts as the same network."""
 
-SPARSE_BELOW = 0.2
+STRICTER = (1e2, 0.0)
+"""Largest cond(Q) that is tried next where a form is not; with 0, W stays as it is."""
 
 
 @one_blas_thread()
@@ -37,6 +41,7 @@ def diagonalize(
     readout_bias: bool | None = None,
     output_to_readout: bool = False,
     input_to_readout: bool = False,
+    form: str = "auto",
 ) -> LinearModel:
     """Convert a linear echo state network to its eigenbasis, where a step costs O(N).
 
@@ -44,7 +49,8 @@ def diagonalize(
 
     The result is the same network in other coordinates. Its ``certificate`` says how it steps
     and how far its outputs are from the original's. A matrix whose eigenvectors are too close to
-    each other for that (sparse and triangular ones) is kept as it is, and the certificate says so.
+    each other for that (sparse and triangular ones) takes the cheapest other form that is exact,
+    and the certificate says which and why.
 
     Parameters
     ----------
@@ -62,12 +68,18 @@ def diagonalize(
         Whether W_out has a row for the constant; None tells it from the number of rows.
     output_to_readout, input_to_readout : bool
         Whether W_out has rows for y(t−1), and for u(t).
+    form : {"auto", "diagonal", "cascade", "sparse", "dense"}
+        How it shall step: each mode by itself; a dense block that drives modes; or with W as it
+        is. "auto" takes the cheapest that is accurate. One that is not is given when it is asked
+        for, with an ``IllConditionedWarning``.
 
     Returns
     -------
     LinearModel
         With ``predict``, ``forecast``, ``stream``, ``save`` and ``certificate``.
     """
+    if form not in FORMS:
+        raise unknown_name("form", form, FORMS)
     dense = as_square(W)
     N = len(dense)
     W_in = _matrix(W_in, "W_in", N)
@@ -80,30 +92,44 @@ def diagonalize(
     rows = _Rows(N, len(W_in), output_to_readout, input_to_readout)
     W_out, readout_bias = rows.readout(W_out, readout_bias)
 
-    spectrum, basis = eigendecomposition(leaky)
-    Q_block = basis.Q @ block_diagonal(spectrum)
-    size = np.linalg.norm(leaky)
-    residual = float(np.linalg.norm(leaky @ basis.Q - Q_block) / (size or 1.0))
     weights = (W_in * rates, None if bias is None else bias * rates,
                None if W_fb is None else W_fb * rates)  # fmt: skip
     original = LinearModel(
-        Reservoir(_kept(rows.extend(leaky)), *rows.extend_inputs(*weights)),
+        Reservoir(compact(rows.extend(leaky)), *rows.extend_inputs(*weights)),
         W_out,
         readout_bias,
         output_to_readout,
     )
-    if basis.condition <= WELL_CONDITIONED:
-        form = "diagonal"
-        reason = f"the eigenvectors are well conditioned (cond(Q) ≤ {WELL_CONDITIONED:g})"
-        converted = _changed(original, *rows.extend_eigen(spectrum, basis))
-    else:
-        form = type(original.reservoir.form).__name__.lower()
-        reason = "the eigenvectors are nearly parallel; W is kept as it is"
-        converted = original
-    certificate = Certificate(
-        form, reason, basis.condition, residual, *compare(original, converted)
-    )
+    converted, certificate = _convert(original, leaky, rows, form, WELL_CONDITIONED)
+    for condition in STRICTER if form == "auto" else ():
+        if certificate.difference <= EXACT:
+            break
+        converted, certificate = _convert(original, leaky, rows, form, condition)
+    if certificate.difference > EXACT or certificate.condition > WELL_CONDITIONED:
+        warnings.warn(
+            f"the {certificate.form} form of this network is not accurate: cond(Q) = "
+            f"{certificate.condition:.1e}, and on a probe its outputs differ by "
+            f"{certificate.difference:.1e} of the largest. form='auto' takes one that is.",
+            IllConditionedWarning,
+            stacklevel=3,
+        )
     return replace(converted, certificate=certificate)
+
+
+def _convert(
+    original: LinearModel, W: Array, rows: _Rows, form: str, condition: float
+) -> tuple[LinearModel, Certificate]:
+    """The original in a form of W, and its certificate."""
+    chosen = choose(W, form, condition)
+    if chosen.basis is None:
+        kept = rows.extend_kept(chosen.transition)
+        converted = replace(original, reservoir=replace(original.reservoir, transition=kept))
+    else:
+        converted = _changed(original, *rows.extend_basis(chosen.transition, chosen.basis))
+    measured = asdict(compare(original, converted))
+    return converted, Certificate(
+        chosen.form, chosen.reason, chosen.condition, chosen.residual, **measured
+    )
 
 
 class _Rows:
@@ -151,25 +177,39 @@ class _Rows:
             None if W_fb is None else np.pad(W_fb, ((0, 0), (0, self.extra))),
         )
 
-    def extend_eigen(self, spectrum: Spectrum, basis: Basis) -> tuple[Spectrum, Basis]:
+    def extend_kept(self, W: Any) -> Any:
+        if isinstance(W, np.ndarray):
+            return self.extend(W)
+        W = W.copy()
+        W.resize((self.N + self.extra,) * 2)
+        return W
+
+    def extend_basis(self, transition: Spectrum | Cascade, basis: Basis) -> tuple[Any, Basis]:
         if not self.extra:
-            return spectrum, basis
-        # Real modes come first in the Q layout: [r, u] Q = [u, r Q].
+            return transition, basis
+        # Real modes come first among the modes: [r, u] Q = [r Q_block, u, r Q_modes].
+        k, after = basis.block, basis.block + self.extra
         Q = np.zeros((self.N + self.extra,) * 2)
-        Q[: self.N, self.extra :] = basis.Q
-        Q[self.N :, : self.extra] = np.eye(self.extra)
-        extended = Spectrum(np.concatenate([np.zeros(self.extra), spectrum.real]), spectrum.pairs)
-        return extended, Basis(Q, basis.n_real + self.extra)
+        Q[: self.N, :k] = basis.Q[:, :k]
+        Q[: self.N, after:] = basis.Q[:, k:]
+        Q[self.N :, k:after] = np.eye(self.extra)
+        extended = Basis(Q, basis.n_real + self.extra, k)
+        modes = transition.modes if isinstance(transition, Cascade) else transition
+        modes = Spectrum(np.concatenate([np.zeros(self.extra), modes.real]), modes.pairs)
+        if not isinstance(transition, Cascade):
+            return modes, extended
+        coupling = np.pad(transition.coupling, ((0, 0), (self.extra, 0)))
+        return Cascade(transition.block, coupling, modes), extended
 
 
-def _changed(original: LinearModel, spectrum: Spectrum, basis: Basis) -> LinearModel:
+def _changed(original: LinearModel, transition: Spectrum | Cascade, basis: Basis) -> LinearModel:
     reservoir = original.reservoir
     head = len(original.W_out) - basis.units
     W_res = basis.weights_to_eigen(original.W_out[head:])
     return replace(
         original,
         reservoir=Reservoir(
-            spectrum,
+            transition,
             basis.states_to_eigen(reservoir.W_in),
             None if reservoir.bias is None else basis.states_to_eigen(reservoir.bias),
             None if reservoir.W_fb is None else basis.states_to_eigen(reservoir.W_fb),
@@ -177,14 +217,6 @@ def _changed(original: LinearModel, spectrum: Spectrum, basis: Basis) -> LinearM
         W_out=np.concatenate([original.W_out[:head], W_res]),
         basis=basis,
     )
-
-
-def _kept(W: Array) -> Any:
-    if np.mean(W != 0) > SPARSE_BELOW:
-        return W
-    from scipy.sparse import csr_matrix
-
-    return csr_matrix(W)
 
 
 def _matrix(A: Any, name: str, columns: int) -> Array:

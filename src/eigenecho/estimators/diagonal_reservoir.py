@@ -29,7 +29,8 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         N, the number of states.
     spectrum : str, Spectrum, array or callable
         A named law, eigenvalues, a square matrix W, or ``law(n, sr=, seed=) -> Spectrum``.
-        Eigenvalues and matrices are taken as they are; ``units`` and ``sr`` are then ignored.
+        Eigenvalues and matrices are taken as they are; ``units`` and ``sr`` are then ignored. A
+        matrix without a usable eigenbasis keeps a dense block, or stays as it is.
     sr : float
         Spectral radius.
     lr : float

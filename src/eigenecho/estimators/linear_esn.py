@@ -64,7 +64,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         square matrix are taken as they are; ``units``, ``sr`` and ``rc_connectivity`` are then
         ignored. A callable ``(n, sr=, seed=) -> Spectrum`` is a law of your own.
     basis : {"eigen", "neuron"}
-        Run in the eigenbasis, O(N) a step, or as the standard network with its matrix W.
+        Run in the eigenbasis, O(N) a step, or as the standard network with its matrix W. In
+        "eigen" a matrix without a usable eigenbasis (most sparse ones) takes the cheapest form
+        that is exact: a small dense block that drives modes, or W as it is.
     sr : float
         Spectral radius, before the leak.
     lr : float
@@ -322,7 +324,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """States (T, N) of each series in the basis at work; ``out`` takes those of a single one.
 
         In the eigenbasis the columns are the Q layout: real modes, then the real and imaginary
-        part of each pair. Feedback runs on the model's own output.
+        part of each pair; of a cascade the block comes first. Feedback runs on the model's own
+        output.
         """
         check_is_fitted(self)
         inputs, container = self._inputs(X, None)
@@ -335,7 +338,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         at_work = self.transform(X)
         if basis not in ("neuron", "work"):
             raise unknown_name("basis", basis, ("neuron", "work"))
-        if basis == "work" or not self.model_.is_diagonal:
+        if basis == "work" or self.model_.reservoir.in_neuron_basis:
             return at_work
         known = self.model_.need_basis()
         if isinstance(at_work, list):

@@ -15,7 +15,7 @@ from eigenecho.experiments.store import Result
 from eigenecho.model.rows import Fold, Rows
 from eigenecho.readout import Penalty, Triangle, solve
 from eigenecho.reservoir import Recipe, draw
-from eigenecho.reservoir.draw import Memory
+from eigenecho.reservoir.memory import Memory
 from eigenecho.tasks import mso_split
 
 SHOWN = ("Normal", "Uniform", "Golden", "Noisy Golden")

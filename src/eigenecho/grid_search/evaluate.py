@@ -17,7 +17,7 @@ from eigenecho.model.rows import Fold, Rows
 from eigenecho.model.train import cheapest_accurate, check_range
 from eigenecho.readout import Gram, Penalty, Triangle, factorise
 from eigenecho.reservoir import draw
-from eigenecho.reservoir.draw import Memory
+from eigenecho.reservoir.memory import Memory
 from eigenecho.types import Array
 
 

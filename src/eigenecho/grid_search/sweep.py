@@ -18,7 +18,7 @@ from eigenecho.grid_search.result import SearchResult
 from eigenecho.model.rows import Fold
 from eigenecho.model.train import check_lengths
 from eigenecho.random import generator
-from eigenecho.reservoir.draw import Memory
+from eigenecho.reservoir.memory import Memory
 from eigenecho.types import Array
 
 BATCH = 12

@@ -7,14 +7,25 @@ from eigenecho.kernels.compiled import (
     absorb_row,
     back_substitute,
     closed_loop,
-    scan,
-    scan_readout,
     step,
     step_readout,
 )
-from eigenecho.kernels.forms import Dense, Diagonal, Form, Readout, Sparse, dense, diagonal, sparse
+from eigenecho.kernels.forms import (
+    Cascade,
+    Dense,
+    Diagonal,
+    Form,
+    Readout,
+    Sparse,
+    cascade,
+    dense,
+    diagonal,
+    sparse,
+)
+from eigenecho.kernels.stages import scan, scan_readout
 
 __all__ = [
+    "Cascade",
     "Dense",
     "Diagonal",
     "Form",
@@ -22,6 +33,7 @@ __all__ = [
     "Sparse",
     "absorb_row",
     "back_substitute",
+    "cascade",
     "closed_loop",
     "dense",
     "diagonal",

@@ -28,6 +28,16 @@ class Dense(NamedTuple):
     W: Array
 
 
+class Cascade(NamedTuple):
+    """A ``block`` (k, k) kept dense that drives modes through a ``coupling`` (k, n + 2m)."""
+
+    block: Array
+    coupling: Array
+    real: Array
+    re: Array
+    im: Array
+
+
 class Sparse(NamedTuple):
     """Wᵀ in compressed rows: unit j gathers ``data[k] * r[indices[k]]``, k in its row."""
 
@@ -36,7 +46,7 @@ class Sparse(NamedTuple):
     data: Array
 
 
-Form = Diagonal | Dense | Sparse
+Form = Diagonal | Cascade | Dense | Sparse
 
 
 class Readout(NamedTuple):
@@ -59,6 +69,13 @@ def diagonal(spectrum: Spectrum, dtype: DTypeLike = np.float64) -> Diagonal:
     )
 
 
+def cascade(
+    block: Array, coupling: Array, modes: Spectrum, dtype: DTypeLike = np.float64
+) -> Cascade:
+    """The form of a block (k, k), its coupling (k, N − k) and the N − k modes that it drives."""
+    return Cascade(dense(block, dtype).W, dense(coupling, dtype).W, *diagonal(modes, dtype))
+
+
 def dense(W: Array, dtype: DTypeLike = np.float64) -> Dense:
     """The form of a dense matrix."""
     return Dense(np.array(W, dtype=dtype, order="C"))
@@ -68,8 +85,8 @@ def sparse(W: Any, dtype: DTypeLike = np.float64) -> Sparse:
     """The form of a scipy sparse matrix."""
     transposed = W.T.tocsr()
     return Sparse(
-        transposed.indptr.astype(np.int64),
         # Unsigned: the compiler need not provide for negative indices.
+        transposed.indptr.astype(np.uint64),
         transposed.indices.astype(np.uint32),
         transposed.data.astype(dtype),
     )

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from eigenecho.kernels.forms import Dense, Diagonal, Sparse
+from eigenecho.kernels.forms import Cascade, Dense, Diagonal, Sparse
 
 FASTMATH = {"reassoc", "nsz"}
 compiled = njit(nogil=True, cache=True, fastmath=FASTMATH)
@@ -51,22 +51,28 @@ def dot(a, b):
 
 
 @njit(nogil=True, cache=True, fastmath={"nsz"})
-def gather(indices, data, prev):
-    """Σ data[k] prev[indices[k]].
+def gather(indptr, indices, data, x, b, prev, row):
+    """row[j] = x b[j] + Σ data[k] prev[indices[k]] over k in row j.
 
     Four sums side by side, and no licence to reorder them: the compiler would turn that into
-    gather instructions, which are slower than plain loads.
+    gather instructions, which are slower than plain loads. One index runs through all rows, and
+    no slices are made: most rows are short.
     """
-    a = b = c = d = data.dtype.type(0)
-    whole = data.size // 4 * 4
-    for k in range(0, whole, 4):
-        a += data[k] * prev[indices[k]]
-        b += data[k + 1] * prev[indices[k + 1]]
-        c += data[k + 2] * prev[indices[k + 2]]
-        d += data[k + 3] * prev[indices[k + 3]]
-    for k in range(whole, data.size):
-        a += data[k] * prev[indices[k]]
-    return (a + b) + (c + d)
+    k, one, two, three, four = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    for j in range(row.size):
+        p = q = r = s = data.dtype.type(0)
+        stop = indptr[j + 1]
+        whole = k + (stop - k) // four * four
+        while k < whole:
+            p += data[k] * prev[indices[k]]
+            q += data[k + one] * prev[indices[k + one]]
+            r += data[k + two] * prev[indices[k + two]]
+            s += data[k + three] * prev[indices[k + three]]
+            k += four
+        while k < stop:
+            p += data[k] * prev[indices[k]]
+            k += one
+        row[j] = x * b[j] + ((p + q) + (r + s))
 
 
 def advance(form, x, b, prev, row):
@@ -86,6 +92,18 @@ def _advance(form, x, b, prev, row):
             step_pairs(form.re, form.im, x, b[n:], prev[n:], row[n:])
 
         return diagonal_step
+    if form_class is Cascade:
+
+        def cascade_step(form, x, b, prev, row):
+            k, n = form.block.shape[0], form.block.shape[0] + form.real.size
+            row[:k] = x * b[:k]
+            step_reals(form.real, x, b[k:n], prev[k:n], row[k:n])
+            step_pairs(form.re, form.im, x, b[n:], prev[n:], row[n:])
+            for j in range(k):
+                add_scaled(prev[j], form.block[j], row[:k])
+                add_scaled(prev[j], form.coupling[j], row[k:])
+
+        return cascade_step
     if form_class is Dense:
 
         def dense_step(form, x, b, prev, row):
@@ -96,9 +114,7 @@ def _advance(form, x, b, prev, row):
     if form_class is Sparse:
 
         def sparse_step(form, x, b, prev, row):
-            for j in range(row.size):
-                start, stop = form.indptr[j], form.indptr[j + 1]
-                row[j] = x * b[j] + gather(form.indices[start:stop], form.data[start:stop], prev)
+            gather(form.indptr, form.indices, form.data, x, b, prev, row)
 
         return sparse_step
     return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenecho.kernels.forms import Array, Dense, Diagonal, Form, Readout
+from eigenecho.kernels.forms import Array, Cascade, Dense, Diagonal, Form, Readout
 
 
 def advance(form: Form, state: Array) -> Array:
@@ -22,6 +22,10 @@ def advance(form: Form, state: Array) -> Array:
         pairs = new[form.real.size :].view(np.result_type(new, np.complex64))
         pairs *= form.re + 1j * form.im
         return new
+    if isinstance(form, Cascade):
+        block, modes = np.split(state, [len(form.block)])
+        driven = advance(Diagonal(form.real, form.re, form.im), modes) + block @ form.coupling
+        return np.concatenate([block @ form.block, driven])
     if isinstance(form, Dense):
         return state @ form.W
     new = np.zeros_like(state)

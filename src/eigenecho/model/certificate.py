@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -11,20 +11,23 @@ class Certificate:
 
     Attributes
     ----------
-    form : {"diagonal", "sparse", "dense"}
+    form : {"diagonal", "cascade", "sparse", "dense"}
         How the converted network steps.
     reason : str
         Why that form.
     condition : float
-        cond(Q): how many digits the change of basis can cost.
+        cond(Q): how many digits the change of basis can cost; 1 where W is kept as it is.
     residual : float
         ‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm.
     difference : float
-        Largest output difference on a random probe series, over the largest output.
+        Largest output difference on a probe series, over the largest output;
+        ``eigenecho.probe(model)`` gives the series to whoever wants to check.
     steps : int
         Length of the probe.
     seconds_before, seconds_after : float
-        Time per step of the original and of the converted network on the probe.
+        Time per step of the original, dense or sparse, and of the converted network on the probe.
+    along : tuple of float
+        The largest difference in each stretch of the probe, in time order.
     """
 
     form: str
@@ -35,11 +38,24 @@ class Certificate:
     steps: int
     seconds_before: float
     seconds_after: float
+    along: tuple[float, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "along", tuple(self.along))
 
     @property
     def speedup(self) -> float:
         """How many times faster a step became."""
         return self.seconds_before / self.seconds_after
+
+    @property
+    def change(self) -> str:
+        """The same in words."""
+        if self.speedup == 1:
+            return "as before"
+        if self.speedup > 1:
+            return f"{self.speedup:.1f} times faster"
+        return f"{1 / self.speedup:.1f} times slower"
 
     def __str__(self) -> str:
         return "\n".join(
@@ -49,6 +65,6 @@ class Certificate:
                 f"residual     {self.residual:.2e}  of ‖W‖",
                 f"difference   {self.difference:.2e}  of the largest output, {self.steps} steps",
                 f"time a step  {1e6 * self.seconds_before:.3g} µs → "
-                f"{1e6 * self.seconds_after:.3g} µs  ({self.speedup:.1f} times faster)",
+                f"{1e6 * self.seconds_after:.3g} µs  ({self.change})",
             ]
         )

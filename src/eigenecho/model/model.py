@@ -51,7 +51,7 @@ class LinearModel:
     readout_bias, output_to_readout : bool
         Whether W_out has a row for the constant, and rows for y(t−1).
     basis : Basis, optional
-        The eigenbasis the reservoir is in, where it is known.
+        The basis that the reservoir is in, where it is known and not that of the neurons.
     inputs, outputs : Scaling, optional
         Standardisation around the network, in force in closed loops too.
     certificate : Certificate, optional
@@ -95,7 +95,7 @@ class LinearModel:
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether it runs in an eigenbasis, rather than with a matrix in the neuron basis."""
+        """Whether every state is a mode of its own, a step N multiplications."""
         return isinstance(self.reservoir.transition, Spectrum)
 
     @property
@@ -171,7 +171,7 @@ class LinearModel:
         r = self.reservoir
         if basis not in ("neuron", "work"):
             raise unknown_name("basis", basis, ("neuron", "work"))
-        if basis == "work" or not self.is_diagonal:
+        if basis == "work" or r.in_neuron_basis:
             return Matrices(r.matrix, r.W_in, r.bias, r.W_fb, self.W_out)
         known = self.need_basis()
         head = len(self.W_out) - self.units
@@ -179,7 +179,7 @@ class LinearModel:
             [self.W_out[:head], known.weights_to_neuron(np.asarray(self.W_out[head:]))]
         )
         return Matrices(
-            known.matrix(self.spectrum),
+            known.matrix(r.transition),
             known.states_to_neuron(r.W_in),
             None if r.bias is None else known.states_to_neuron(r.bias),
             None if r.W_fb is None else known.states_to_neuron(r.W_fb),

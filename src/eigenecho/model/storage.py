@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.basis import Basis
+from eigenecho.basis import Basis, Cascade
 from eigenecho.errors import StorageError
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.evidence import Evidence
@@ -159,7 +159,9 @@ def unpack_model(tensors: Tensors, values: Mapping[str, Any]) -> LinearModel:
     reservoir = Reservoir(transition, tensors["W_in"], tensors.get("bias"), tensors.get("W_fb"))
     basis = None
     if "Q" in tensors:
-        basis = Basis(tensors["Q"], transition.real.size)
+        is_cascade = isinstance(transition, Cascade)
+        modes = transition.modes if is_cascade else transition
+        basis = Basis(tensors["Q"], modes.real.size, len(transition.block) if is_cascade else 0)
     scalings = [
         Scaling(tensors[f"{name}.mean"], tensors[f"{name}.scale"])
         if f"{name}.mean" in tensors
@@ -217,7 +219,10 @@ def unpack_evidence(tensors: Tensors, values: Mapping[str, Any], basis: Basis | 
 
 
 def pack_matrix(name: str, matrix: Any) -> Tensors:
-    """A spectrum, dense or sparse matrix as arrays."""
+    """A spectrum, cascade, dense or sparse matrix as arrays."""
+    if isinstance(matrix, Cascade):
+        parts = {f"{name}.block": matrix.block, f"{name}.coupling": matrix.coupling}
+        return parts | pack_matrix(name, matrix.modes)
     if isinstance(matrix, Spectrum):
         return {
             f"{name}.real": matrix.real,
@@ -238,7 +243,10 @@ def unpack_matrix(name: str, tensors: Tensors) -> Any:
     """What ``pack_matrix`` took apart."""
     if f"{name}.real" in tensors:
         pairs = tensors[f"{name}.re"] + 1j * tensors[f"{name}.im"]
-        return Spectrum(tensors[f"{name}.real"], pairs)
+        modes = Spectrum(tensors[f"{name}.real"], pairs)
+        if f"{name}.block" not in tensors:
+            return modes
+        return Cascade(tensors[f"{name}.block"], tensors[f"{name}.coupling"], modes)
     if f"{name}.indptr" in tensors:
         from scipy.sparse import csr_matrix
 

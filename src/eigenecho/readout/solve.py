@@ -20,6 +20,10 @@ BLOWN_UP = 1e9
 """Size of a weight times its state, over that of the targets; noise-free sines needed up to 1e4."""
 
 
+USABLE = 1e4
+"""cond(Q) up to which weights can be judged in the neuron basis."""
+
+
 def solve(statistics: Gram | Triangle, penalty: Penalty, ridge: float) -> Array:
     """Readout weights (N', D_out): argmin ‖Y − X w‖² + ridge ‖L w‖².
 
@@ -55,18 +59,30 @@ def _orthogonal(statistics: Triangle, penalty: Penalty, ridge: float) -> Array |
     if info != 0 or rcond < (len(R) * EPS if ridge == 0 else EPS**2):
         return None
     w = solve_triangular(R, Z, check_finite=False)
-    return None if _is_blown_up(w, statistics) else w
+    return None if _is_blown_up(w, statistics, penalty) else w
 
 
-def _is_blown_up(w: Array, statistics: Triangle) -> bool:
+def _is_blown_up(w: Array, statistics: Triangle, penalty: Penalty) -> bool:
     """Whether single states contribute far more than the targets they add up to.
 
     Then noise in the targets met directions of the states that are nothing but rounding, and the
-    ridge is too small to hold them.
+    ridge is too small to hold them. Modes whose eigenvectors are close to each other contribute
+    much and cancel even so: then the neurons decide, as they do without a change of basis.
     """
-    contributions = np.abs(w) * np.linalg.norm(statistics.R, axis=0)[:, None]
     targets = np.sqrt(np.sum(statistics.Z**2, axis=0) + statistics.rest)
-    return bool(np.any(contributions > BLOWN_UP * targets))
+
+    def exceed(w: Array, columns: Array) -> bool:
+        contributions = np.abs(w) * np.linalg.norm(columns, axis=0)[:, None]
+        return bool(np.any(contributions > BLOWN_UP * targets))
+
+    if not exceed(w, statistics.R):
+        return False
+    basis = penalty.basis
+    if basis is None or basis.condition > USABLE:
+        return True
+    head = len(w) - basis.units
+    neurons = np.concatenate([w[:head], basis.weights_to_neuron(w[head:])])
+    return exceed(neurons, penalty.unroot_right(statistics.R))
 
 
 def best_ridge(

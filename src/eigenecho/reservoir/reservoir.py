@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.basis import block_diagonal
+from eigenecho.basis import Cascade, matrix_at_work
 from eigenecho.errors import bad_argument
 from eigenecho.kernels import Form
+from eigenecho.reservoir.transition import is_matrix
 from eigenecho.spectra import Spectrum, from_matrix
 from eigenecho.types import Array
 
@@ -24,8 +25,9 @@ class Reservoir:
 
     Parameters
     ----------
-    transition : Spectrum, array (N, N) or scipy sparse matrix (N, N)
-        W: its eigenvalues when the basis is the eigenbasis, else the matrix.
+    transition : Spectrum, Cascade, array (N, N) or scipy sparse matrix (N, N)
+        W: its eigenvalues when the basis is the eigenbasis, a dense block that drives eigenvalues
+        where only part of W has one, else the matrix.
     W_in : array (D_in, N)
     bias : array (N,), optional
     W_fb : array (D_out, N), optional
@@ -55,7 +57,7 @@ class Reservoir:
     @property
     def units(self) -> int:
         """N."""
-        if isinstance(self.transition, Spectrum):
+        if isinstance(self.transition, (Spectrum, Cascade)):
             return self.transition.units
         return int(self.transition.shape[0])
 
@@ -69,6 +71,9 @@ class Reservoir:
         """The transition as the kernels take it."""
         if isinstance(self.transition, Spectrum):
             return kernels.diagonal(self.transition, self.dtype)
+        if isinstance(self.transition, Cascade):
+            parts = self.transition
+            return kernels.cascade(parts.block, parts.coupling, parts.modes, self.dtype)
         if hasattr(self.transition, "tocsr"):
             return kernels.sparse(self.transition, self.dtype)
         return kernels.dense(self.transition, self.dtype)
@@ -88,14 +93,19 @@ class Reservoir:
         """The eigenvalues of the transition, the leak included."""
         if isinstance(self.transition, Spectrum):
             return self.transition
+        if isinstance(self.transition, Cascade):
+            return self.transition.spectrum
         return from_matrix(self.transition)
 
     @property
     def matrix(self) -> Any:
         """The transition as a matrix in the basis at work; sparse where it is kept sparse."""
-        if isinstance(self.transition, Spectrum):
-            return block_diagonal(self.transition)
-        return self.transition
+        return self.transition if self.in_neuron_basis else matrix_at_work(self.transition)
+
+    @property
+    def in_neuron_basis(self) -> bool:
+        """Whether the states are those of W's own units."""
+        return is_matrix(self.transition)
 
     def drive(self, u: Array, y_previous: Array | None) -> Array:
         """Columns [u, 1, y(t−1)], the parts that this reservoir has, (T, D)."""
