@@ -16,7 +16,7 @@ from eigenecho.experiments.durations import human
 from eigenecho.forecasting import figures
 from eigenecho.forecasting.backtest import OURS, Result
 from eigenecho.forecasting.naive import forecasts
-from eigenecho.forecasting.verdict import verdicts
+from eigenecho.forecasting.verdict import MARGIN, verdicts
 
 LOOKS = {
     "beats": ("holds", "✓", "beats"),
@@ -100,6 +100,7 @@ def html(result: Result, origin: Origin, table: str) -> str:
         span=clock.text(clock.times[[0, -1]]),
         verdicts=verdicts(result.backtest),
         looks=LOOKS,
+        margin=f"{MARGIN:.0%}",
         steady=result.steady,
         radius=f"{result.fitted.radius:.6f}",
         pictures=_pictures(result),

@@ -53,9 +53,10 @@ def split(rows: int, horizon: int, blocks: int | None = None) -> Split:
             f"and one to choose, and there must be as much again to learn from, {needed} rows. "
             f"Use --horizon {longest}{fewer}, or a longer series."
         )
-    count = blocks or int(np.clip(rows // (3 * horizon), 1, BLOCKS))
-    first = rows - count * horizon
-    tail = max(horizon, first // 3)
+    learnt = max(horizon, LEAST)
+    most = min(BLOCKS, rows // (3 * horizon), (rows - learnt) // horizon - 1)
+    first = rows - (blocks or max(1, most)) * horizon
+    tail = max(horizon, min(first // 3, first - learnt))
     start, stop = first - tail, first - horizon
     validation = np.unique(np.linspace(start, stop, min(ORIGINS, tail - horizon + 1)).astype(int))
     test = range(first, rows, horizon)
