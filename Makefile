@@ -35,7 +35,7 @@ bench-page: .venv/bench.stamp
 
 # Our own times, stored in .benchmarks, against those of the run before.
 bench-compare: .venv/bench.stamp
-	$(BIN)/pytest benchmarks/compare --benchmark-autosave --benchmark-compare --benchmark-columns=median,iqr,rounds --benchmark-sort=name $(BENCH)
+	$(BIN)/pytest benchmarks/compare --benchmark-autosave --benchmark-compare --benchmark-columns=median,iqr,rounds --benchmark-group-by=name $(BENCH)
 
 figures: .venv/dev.stamp
 	$(BIN)/python docs/make_figures.py

@@ -26,17 +26,21 @@ def interleaved(
     repeats: int,
     *,
     times: Mapping[str, int] | None = None,
+    say: Callable[[str], None] | None = None,
     note: Callable[[float], None] | None = None,
 ) -> dict[str, list[float]]:
     """Seconds of each case, in rounds that run every case: a slow moment hits them all.
 
     A case runs once a round, or as often as ``times`` says; the median of those is its time.
-    ``note`` hears how many cores other processes kept busy; by default many are printed.
+    ``say`` hears what comes next, well before it starts, and ``note`` how many cores other
+    processes kept busy; by default that is printed where it is many.
     """
     seconds: dict[str, list[float]] = {name: [] for name in cases}
     with Others() as others:
         for _ in range(repeats):
             for name, call in cases.items():
+                if say is not None:
+                    say(name)
                 sleep(SETTLE)
                 each = [_seconds(call) for _ in range((times or {}).get(name, 1))]
                 seconds[name].append(statistics.median(each))

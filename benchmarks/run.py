@@ -11,6 +11,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -29,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COLOURS = {"holds": "green", "MISSED": "red", "FAILED": "red", "skipped": "yellow"}
 
 
-def parse() -> argparse.Namespace:
+def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these jobs; see --list")
@@ -38,7 +39,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--render", action="store_true", help="make the page of stored results")
     parser.add_argument("--list", action="store_true", help="name the jobs")
     parser.add_argument("--child", metavar="NAME", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 def main() -> int:
@@ -73,7 +74,8 @@ def measure(console: Console, jobs: list[Job], folder: Path, quick: bool) -> Non
     """Run jobs one after another, showing what each is doing."""
     columns = (TextColumn("[bold]{task.description}"), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn(), TextColumn("{task.fields[doing]}"))  # fmt: skip
-    with Progress(*columns, console=console) as bars:
+    # Drawn seldom: it takes time from what is measured.
+    with Progress(*columns, console=console, refresh_per_second=2) as bars:
         bar = bars.add_task("", total=len(jobs), doing="")
         for job in jobs:
             bars.update(bar, description=job.name, doing="")

@@ -25,8 +25,8 @@ def reservoir():
 
 @pytest.fixture(scope="module")
 def trained():
-    series = ee.tasks.mso(5, steps=2000)
-    return ee.LinearESN(N, ridge=1e-8, warmup=100, seed=0).fit(series[:-1], series[1:])
+    series = ee.tasks.mso(5, steps=4000)
+    return ee.LinearESN(N, ridge=1e-10, warmup=100, seed=0).fit(series[:-1], series[1:])
 
 
 def test_states(benchmark, reservoir):

@@ -92,23 +92,20 @@ class Record:
             self.say(f"{title}: warming {name}")
             (case.warm or case.call)()
         rounds = min(rounds, 3) if self.quick else rounds
-        told = {name: self._told(title, name, case.call) for name, case in cases.items()}
-        counts = {name: case.times for name, case in cases.items()}
-        seconds = interleaved(told, rounds, times=counts, note=self._heard)
-        counts = dict.fromkeys(cases, per) if isinstance(per, int) else dict(per)
-        seconds = {name: [s / counts[name] for s in each] for name, each in seconds.items()}
+        whole = interleaved(
+            {name: case.call for name, case in cases.items()},
+            rounds,
+            times={name: case.times for name, case in cases.items()},
+            say=lambda name: self.say(f"{title}: {name}"),
+            note=self._heard,
+        )
+        parts = dict.fromkeys(cases, per) if isinstance(per, int) else per
+        seconds = {name: [s / parts[name] for s in each] for name, each in whole.items()}
         self.groups.append({"title": title, "seconds": seconds})
         return seconds
 
     def _heard(self, share: float) -> None:
         self.busy = max(self.busy, share)
-
-    def _told(self, title: str, name: str, call: Callable[[], object]) -> Callable[[], object]:
-        def timed() -> object:
-            self.say(f"{title}: {name}")
-            return call()
-
-        return timed
 
     def faster(self, key: str, seconds: dict[str, list[float]], slow: str, fast: str) -> None:
         """How many times faster ``fast`` is than ``slow``, or why ``slow`` was not timed."""

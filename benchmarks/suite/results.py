@@ -14,7 +14,6 @@ from suite.job import Job, Requirement
 from suite.machine import environment
 from suite.record import Record, Unequal
 
-
 FORMAT = 1
 """Goes up when records change shape: files of another one count as not measured."""
 
