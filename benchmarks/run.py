@@ -80,17 +80,26 @@ def measure(console: Console, jobs: list[Job], folder: Path, quick: bool) -> Non
         for job in jobs:
             bars.update(bar, description=job.name, doing="")
             path = folder / f"{job.name}.json"
+            log = path.with_suffix(".log")
             path.unlink(missing_ok=True)
             command = [sys.executable, str(Path(__file__)), "--child", job.name]
             command += ["--quick"] * quick
-            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+            with (
+                log.open("w") as errors,
+                subprocess.Popen(
+                    command, stdout=subprocess.PIPE, stderr=errors, text=True
+                ) as child,
+            ):
                 assert child.stdout is not None
                 for line in child.stdout:
                     bars.update(bar, doing=escape(line.strip()))
             if not path.exists():
                 silent = f"the process ended with {child.returncode}"
                 stored.store(path, job, Record(quick, print), silent, 0.0)
-            console.print(outcome(job, json.loads(path.read_text())), soft_wrap=True)
+            result = json.loads(path.read_text())
+            console.print(outcome(job, result), soft_wrap=True)
+            if result["failed"]:
+                console.print(f"  {escape(result['failed'])}; more in {log.relative_to(ROOT)}")
             bars.advance(bar)
 
 
