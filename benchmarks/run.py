@@ -46,7 +46,6 @@ def main() -> int:
     """Run what was asked for; the exit code."""
     args, console, jobs = parse(), Console(highlight=False), all_jobs()
     folder = ROOT / "results" / ("bench-quick" if args.quick else "bench")
-    page = (folder if args.quick else ROOT / "docs") / "benchmarks.md"
     by_name = {job.name: job for job in jobs}
     if args.child:
         job = by_name[args.child]
@@ -67,7 +66,7 @@ def main() -> int:
         (folder / "machine" / "bandwidth.json").write_text(json.dumps(bandwidth()))
         measure(console, chosen, folder, args.quick)
     code = report(console, chosen, folder)
-    return render(console, page, jobs, folder) or code
+    return render(console, jobs, folder, args.quick) or code
 
 
 def measure(console: Console, jobs: list[Job], folder: Path, quick: bool) -> None:
@@ -134,13 +133,15 @@ def report(console: Console, jobs: list[Job], folder: Path) -> int:
     return 1 if bad else 0
 
 
-def render(console: Console, page: Path, jobs: list[Job], folder: Path) -> int:
-    """Make the page of all that is stored."""
+def render(console: Console, jobs: list[Job], folder: Path, quick: bool) -> int:
+    """Make the page of all that is stored; it goes to the docs when nothing is missing."""
     results = stored.load(folder, jobs)
     speeds = folder / "machine" / "bandwidth.json"
     if not results or not speeds.exists():
         console.print("nothing is stored yet: run without --render first")
         return 1
+    whole = not quick and len(results) == len(jobs)
+    page = (ROOT / "docs" if whole else folder) / "benchmarks.md"
     try:
         write(page, jobs, results, json.loads(speeds.read_text()))
     except MixedResults as error:
