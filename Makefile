@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow lint types format bench figures clean
+.PHONY: demo test test-slow lint types format bench bench-page bench-compare figures clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -25,8 +25,17 @@ format: .venv/dev.stamp
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/dev.stamp
-	for script in benchmarks/*_*.py; do $(BIN)/python $$script || exit 1; done
+# All of it, then docs/benchmarks.md; a part of it: make bench BENCH="--only fit forecast".
+bench: .venv/bench.stamp
+	$(BIN)/python benchmarks/run.py $(BENCH)
+
+# docs/benchmarks.md from the results of the last run.
+bench-page: .venv/bench.stamp
+	$(BIN)/python benchmarks/run.py --render
+
+# Our own times, stored in .benchmarks, against those of the run before.
+bench-compare: .venv/bench.stamp
+	$(BIN)/pytest benchmarks/compare --benchmark-autosave --benchmark-compare --benchmark-columns=median,iqr,rounds --benchmark-group-by=name $(BENCH)
 
 figures: .venv/dev.stamp
 	$(BIN)/python docs/make_figures.py
@@ -43,6 +52,11 @@ figures: .venv/dev.stamp
 .venv/dev.stamp: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,reservoirpy,dev]"
 	touch $@ .venv/demo.stamp
+
+# Peers are large (torch) and nothing else needs them: tests and lint do without.
+.venv/bench.stamp: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,reservoirpy,dev,peers]"
+	touch $@ .venv/dev.stamp .venv/demo.stamp
 
 clean:
 	rm -rf .venv build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

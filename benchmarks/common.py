@@ -1,11 +1,13 @@
-"""What the benchmarks share: interleaved timing, a plain table, a line about the machine."""
+"""What the benchmarks share: interleaved timing, memory, a plain table, a line on the machine."""
 
 from __future__ import annotations
 
 import os
 import platform
+import resource
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter, sleep
@@ -13,37 +15,92 @@ from time import perf_counter, sleep
 SETTLE = 0.2
 """Seconds between cases: BLAS threads keep spinning after a product and would slow the next."""
 
+BUSY = 0.1
+"""Cores kept busy by other processes from which a measurement says so."""
 
-def interleaved(cases: dict[str, Callable[[], object]], repeats: int) -> dict[str, list[float]]:
-    """Seconds of each case, in rounds that run every case once: a slow moment hits them all."""
+MIB = 1 << 20
+
+
+def interleaved(
+    cases: Mapping[str, Callable[[], object]],
+    repeats: int,
+    *,
+    times: Mapping[str, int] | None = None,
+    say: Callable[[str], None] | None = None,
+    note: Callable[[float], None] | None = None,
+) -> dict[str, list[float]]:
+    """Seconds of each case, in rounds that run every case: a slow moment hits them all.
+
+    A case runs once a round, or as often as ``times`` says; the median of those is its time.
+    ``say`` hears what comes next, well before it starts, and ``note`` how many cores other
+    processes kept busy; by default that is printed where it is many.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in cases}
-    before, begin = _others(), perf_counter()
-    for _ in range(repeats):
-        for name, call in cases.items():
-            sleep(SETTLE)
-            start = perf_counter()
-            result = call()
-            seconds[name].append(perf_counter() - start)
-            del result
-    share = (_others() - before) / (perf_counter() - begin)
-    if share > 0.1:
-        print(f"note: other processes kept {share:.1f} cores busy meanwhile; run again when idle")
+    with Others() as others:
+        for _ in range(repeats):
+            for name, call in cases.items():
+                if say is not None:
+                    say(name)
+                sleep(SETTLE)
+                each = [_seconds(call) for _ in range((times or {}).get(name, 1))]
+                seconds[name].append(statistics.median(each))
+    (note or _print_busy)(others.share)
     return seconds
 
 
-def _others() -> float:
-    """CPU seconds that other processes have used since boot, where Linux tells."""
-    try:
-        user, nice, system = Path("/proc/stat").read_text().split()[1:4]
-    except OSError:
-        return 0.0
-    own = sum(os.times()[:4])
-    return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK") - own
+def _seconds(call: Callable[[], object]) -> float:
+    start = perf_counter()
+    result = call()
+    end = perf_counter()
+    del result  # freeing what a case returns is not part of its time
+    return end - start
+
+
+class Others:
+    """Within a ``with``: how many cores other processes keep busy, where Linux tells."""
+
+    share = 0.0
+
+    def __enter__(self) -> Others:
+        self._before, self._begin = self._seconds(), perf_counter()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.share = (self._seconds() - self._before) / (perf_counter() - self._begin)
+
+    @staticmethod
+    def _seconds() -> float:
+        try:
+            user, nice, system = Path("/proc/stat").read_text().split()[1:4]
+        except OSError:
+            return 0.0
+        own = sum(os.times()[:4])
+        return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK") - own
+
+
+def _print_busy(share: float) -> None:
+    if share > BUSY:
+        print(f"note: other processes kept {share:.1f} cores busy meanwhile; run again when idle")
 
 
 def ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
     """The median over rounds of slow / fast."""
     return statistics.median(s / f for s, f in zip(slow, fast, strict=True))
+
+
+def peak_memory() -> float:
+    """The most memory this process ever held, in MiB."""
+    high = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return high / MIB if sys.platform == "darwin" else high / 1024
+
+
+def memory_in_use() -> float:
+    """Memory held now, in MiB; never above the peak, which may lie in the past."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return peak_memory()
+    return pages * resource.getpagesize() / MIB
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -1,0 +1,155 @@
+"""Measure every job, write raw results, and make the page of them: ``make bench``.
+
+Each job runs in a process of its own, so that threads and memory of one do not touch the next,
+and leaves a JSON file; the page is made of those files. Exits with 1 where a required line is
+missed, where answers differ or where a job fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from suite import results as stored
+from suite.catalogue import jobs as all_jobs
+from suite.job import Job
+from suite.machine import bandwidth
+from suite.page import MixedResults, number, warning, write
+from suite.record import Record
+
+ROOT = Path(__file__).resolve().parent.parent
+COLOURS = {"holds": "green", "MISSED": "red", "FAILED": "red", "skipped": "yellow"}
+
+
+def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these jobs; see --list")
+    parser.add_argument("--quick", action="store_true",
+                        help="small sizes, nothing judged, page under results/")  # fmt: skip
+    parser.add_argument("--render", action="store_true", help="make the page of stored results")
+    parser.add_argument("--list", action="store_true", help="name the jobs")
+    parser.add_argument("--child", metavar="NAME", help=argparse.SUPPRESS)
+    return parser.parse_args(words)
+
+
+def main() -> int:
+    """Run what was asked for; the exit code."""
+    args, console, jobs = parse(), Console(highlight=False), all_jobs()
+    folder = ROOT / "results" / ("bench-quick" if args.quick else "bench")
+    by_name = {job.name: job for job in jobs}
+    if args.child:
+        job = by_name[args.child]
+        stored.measure(job, args.quick, folder / f"{job.name}.json", lambda s: print(s, flush=True))
+        return 0
+    if args.list:
+        for job in jobs:
+            console.print(f"[bold]{job.name}[/]  {escape(job.title)}", soft_wrap=True)
+        return 0
+    unknown = [name for name in args.only or () if name not in by_name]
+    if unknown:
+        console.print(f"[red]no job named {', '.join(unknown)}[/]; there are: {', '.join(by_name)}")
+        return 2
+    chosen = [by_name[name] for name in args.only] if args.only else jobs
+    folder.mkdir(parents=True, exist_ok=True)
+    if not args.render:
+        (folder / "machine").mkdir(exist_ok=True)
+        (folder / "machine" / "bandwidth.json").write_text(json.dumps(bandwidth()))
+        measure(console, chosen, folder, args.quick)
+    code = report(console, chosen, folder)
+    return render(console, jobs, folder, args.quick) or code
+
+
+def measure(console: Console, jobs: list[Job], folder: Path, quick: bool) -> None:
+    """Run jobs one after another, showing what each is doing."""
+    columns = (TextColumn("[bold]{task.description}"), BarColumn(), MofNCompleteColumn(),
+               TimeElapsedColumn(), TextColumn("{task.fields[doing]}"))  # fmt: skip
+    # Drawn seldom: it takes time from what is measured.
+    with Progress(*columns, console=console, refresh_per_second=2) as bars:
+        bar = bars.add_task("", total=len(jobs), doing="")
+        for job in jobs:
+            bars.update(bar, description=job.name, doing="")
+            path = folder / f"{job.name}.json"
+            log = path.with_suffix(".log")
+            path.unlink(missing_ok=True)
+            command = [sys.executable, str(Path(__file__)), "--child", job.name]
+            command += ["--quick"] * quick
+            with (
+                log.open("w") as errors,
+                subprocess.Popen(
+                    command, stdout=subprocess.PIPE, stderr=errors, text=True
+                ) as child,
+            ):
+                assert child.stdout is not None
+                for line in child.stdout:
+                    bars.update(bar, doing=escape(line.strip()))
+            if not path.exists():
+                silent = f"the process ended with {child.returncode}"
+                stored.store(path, job, Record(quick, print), silent, 0.0)
+            result = json.loads(path.read_text())
+            console.print(outcome(job, result), soft_wrap=True)
+            if result["failed"]:
+                console.print(f"  {escape(result['failed'])}; more in {log.relative_to(ROOT)}")
+            bars.advance(bar)
+
+
+def outcome(job: Job, result: dict) -> str:
+    """One line when a job is done."""
+    words = [f"[{COLOURS.get(v.word, 'default')}]{v.word}[/]" for v in stored.verdicts(job, result)]
+    return f"{job.name} ({result['wall']:.0f} s): {', '.join(words)}"
+
+
+def report(console: Console, jobs: list[Job], folder: Path) -> int:
+    """Required against measured, ratios first; 1 where something was missed."""
+    results = stored.load(folder, jobs)
+    table = Table("measured", "required", "job", "against", "verdict")
+    bad = skipped = 0
+    for job in jobs:
+        verdicts = stored.verdicts(job, results.get(job.name))
+        bad += sum(v.bad for v in verdicts)
+        skipped += sum(v.word == "skipped" for v in verdicts)
+        for requirement, v in zip(job.requirements or (None,), verdicts, strict=True):
+            word = f"[{COLOURS.get(v.word, 'default')}]{v.word}[/]"
+            remark = f"{word}: {escape(v.remark)}" if v.remark else word
+            if requirement is None:
+                table.add_row("–", "–", escape(job.title), "its own script", remark)
+                continue
+            value = "–" if v.measured is None else number(v.measured)
+            bound = f"{requirement.sense} {number(requirement.bound)} {requirement.unit}"
+            table.add_row(value, bound, escape(requirement.what), requirement.against, remark)
+    console.print(table)
+    console.print(f"{bad} missed or failed, {skipped} skipped")
+    for note in warning(results):
+        console.print(f"[yellow]{note.strip('*')}[/]")
+    return 1 if bad else 0
+
+
+def render(console: Console, jobs: list[Job], folder: Path, quick: bool) -> int:
+    """Make the page of all that is stored; it goes to the docs when nothing is missing."""
+    results = stored.load(folder, jobs)
+    speeds = folder / "machine" / "bandwidth.json"
+    if not results or not speeds.exists():
+        console.print("nothing is stored yet: run without --render first")
+        return 1
+    whole = not quick and len(results) == len(jobs)
+    page = (ROOT / "docs" if whole else folder) / "benchmarks.md"
+    try:
+        write(page, jobs, results, json.loads(speeds.read_text()))
+    except MixedResults as error:
+        console.print(f"[yellow]no page[/]: {escape(str(error))}")
+        return 1
+    console.print(f"page: {page.relative_to(ROOT)}; raw results: {folder.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The benchmark suite: jobs with required bounds, raw results as JSON, a page made from them."""

@@ -1,0 +1,14 @@
+"""Power laws in log-log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+
+def slope(points: Mapping[int, float]) -> tuple[float, float]:
+    """(p, c) of y ≈ c xᵖ by least squares of the logarithms."""
+    x, y = np.log(list(points)), np.log(list(points.values()))
+    p, log_c = np.polyfit(x, y, 1)
+    return float(p), float(np.exp(log_c))

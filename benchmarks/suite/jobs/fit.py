@@ -1,0 +1,200 @@
+"""Training: against reservoirpy, against plain BLAS, and over T."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas, cho_factor, cho_solve
+
+import eigenecho as ee
+from common import MIB, memory_in_use, peak_memory
+from eigenecho.reservoir import Recipe, draw
+from suite import peers
+from suite.job import Job, faster, within
+from suite.networks import CONNECTIVITY, RADIUS, WARMUP, structured_is_known, white
+from suite.record import Case, Record
+
+RIDGE = 1e-6
+EASY = 1.0
+"""A ridge at which normal equations, reservoirpy's and plain BLAS's, keep most digits."""
+
+CHUNK = 4096
+"""Rows of states that the plain BLAS version holds."""
+
+FEW = 10_000
+"""Steps up to which drawing W is a part of reservoirpy's time worth showing."""
+
+AUTO = 'solver="auto"'
+PEER = "reservoirpy"
+
+
+def network(N: int, solver: str | None = None, ridge: float = RIDGE) -> ee.LinearESN:
+    """What is trained: golden, penalty of the neuron basis, its bias free as reservoirpy's is."""
+    solver = solver or ("structured" if structured_is_known() else "auto")
+    return ee.LinearESN(
+        N, sr=RADIUS, ridge=ridge, solver=solver, penalize_bias=False, warmup=WARMUP, seed=0
+    )
+
+
+def reservoirpy_node(N: int) -> Any:
+    """A reservoir with a sparse W of its own, to be drawn when it first sees data."""
+    from reservoirpy.nodes import Reservoir
+
+    return Reservoir(
+        N, sr=RADIUS, rc_connectivity=CONNECTIVITY, input_connectivity=1.0,
+        activation="identity", seed=0,
+    )  # fmt: skip
+
+
+def reservoirpy_fit(node: Any, u: np.ndarray, y: np.ndarray) -> object:
+    """Its readout trained; a new node is drawn as well, as our ``fit`` does."""
+    from reservoirpy.nodes import Ridge
+
+    if node.initialized:
+        node.reset()
+    return (node >> Ridge(ridge=RIDGE)).fit(u, y, warmup=WARMUP)
+
+
+def check_reservoirpy(record: Record, N: int) -> None:
+    """The golden network of ours as a matrix in reservoirpy: the same readout, so predictions."""
+    from reservoirpy.nodes import Ridge
+
+    u, y = white(record.pick(1500, 600))
+    for ridge, tolerance in ((EASY, 1e-7), (RIDGE, 1e-3)):
+        ours = network(N, ridge=ridge).fit(u, y)
+        weights = ours.matrices("neuron")
+        peer = peers.reservoirpy_reservoir(weights.W, weights.W_in) >> Ridge(ridge=ridge)
+        predicted = peers.reservoirpy_run(peer.fit(u, y, warmup=WARMUP))(u)
+        what = f"`fit` and reservoirpy's with the same W, ridge {ridge:g}"
+        record.same(what, ours.predict(u)[WARMUP:], predicted[WARMUP:], tolerance)
+
+
+def against_reservoirpy(record: Record, key: str, N: int, T: int, rounds: int) -> None:
+    """Time ours, with the solver it asks for and with the default one, and reservoirpy."""
+    u, y = white(T)
+    taken = network(N).fit(u, y)
+    ours = f'solver="{taken.solver}", took {taken.solver_}'
+    cases = {ours: Case(lambda: network(N).fit(u, y), lambda: None, 3)}
+    if taken.solver != "auto":
+        default = network(N, "auto").fit(u, y)
+        cases[f"{AUTO}, took {default.solver_}"] = Case(
+            lambda: network(N, "auto").fit(u, y), lambda: None
+        )
+    if record.has(PEER):
+        check_reservoirpy(record, record.pick(1000, N))
+        cases[PEER] = Case(lambda: reservoirpy_fit(reservoirpy_node(N), u, y), lambda: None)
+        drawn = reservoirpy_node(N)
+        reservoirpy_fit(drawn, u[:500], y[:500])
+        if T <= FEW:
+            cases[f"{PEER}, W drawn before"] = Case(
+                lambda: reservoirpy_fit(drawn, u, y), lambda: None
+            )
+    seconds = record.time(f"`fit`, N = {N}, T = {T}", cases, rounds)
+    record.faster(key, seconds, PEER, ours)
+    if PEER in seconds:
+        record.curve("fit", PEER, {T: statistics.median(seconds[PEER])})
+
+
+def fit_short(record: Record) -> None:
+    """A series of ordinary length."""
+    against_reservoirpy(record, "fit", record.pick(1000, 200), record.pick(10_000, 2000), 5)
+
+
+def fit_long(record: Record) -> None:
+    """A long one."""
+    against_reservoirpy(record, "fit long", record.pick(1000, 200), record.pick(100_000, 6000), 3)
+
+
+def fit_blas(record: Record) -> None:
+    """The best that normal equations do without structure: our scan, BLAS and LAPACK."""
+    N, T = record.pick(2000, 300), record.pick(50_000, 6000)
+    u, y = white(T)
+    short = 4 * N
+    for ridge, tolerance in ((EASY, 1e-7), (RIDGE, 1e-3)):
+        esn = network(N, ridge=ridge).fit(u[:short], y[:short])
+        W_out = scan_syrk_cholesky(N, u[:short], y[:short], ridge)
+        states = esn.transform(u[:short])[WARMUP:]
+        record.same(
+            f"`fit` and scan + syrk + Cholesky, ridge {ridge:g}",
+            esn.predict(u[:short])[WARMUP:], W_out[0] + states @ W_out[1:], tolerance,
+        )  # fmt: skip
+    ours, plain = f"`fit`, took {network(N).fit(u, y).solver_}", "scan + syrk + Cholesky"
+    cases = {
+        ours: Case(lambda: network(N).fit(u, y), lambda: None),
+        plain: Case(lambda: scan_syrk_cholesky(N, u, y, RIDGE)),
+    }
+    seconds = record.time(f"`fit`, N = {N}, T = {T}", cases, 5)
+    record.faster("fit blas", seconds, plain, ours)
+
+
+def scan_syrk_cholesky(N: int, u: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:
+    """W_out (1 + N, 1): the same draw, states in chunks, XᵀX by syrk, and Cholesky."""
+    drawn = draw(Recipe(units=N, spectrum="golden", sr=RADIUS), 1, seed=0)
+    reservoir, Q = drawn.reservoir, drawn.basis.Q
+    state, states = reservoir.zero_state(), np.empty((CHUNK, N))
+    reservoir.scan(reservoir.drive(u[:WARMUP], None), state, states[:WARMUP])
+    G = np.zeros((N, N), order="F")
+    moments, sums = np.zeros((N, 1)), np.zeros(N)
+    for start in range(WARMUP, len(u), CHUNK):
+        rows = slice(start, start + CHUNK)
+        X = reservoir.scan(reservoir.drive(u[rows], None), state, states[: len(u[rows])])
+        G = blas.dsyrk(1.0, X.T, beta=1.0, c=G, overwrite_c=1, lower=1)
+        moments += X.T @ y[rows]
+        sums += X.sum(axis=0)
+    count, targets = len(u) - WARMUP, y[WARMUP:].mean(axis=0)
+    G = blas.dsyrk(ridge, Q.T, beta=1.0, c=G, overwrite_c=1, lower=1)
+    G -= np.outer(sums, sums / count)  # the free bias, eliminated
+    factor = cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
+    weights = cho_solve(factor, moments - np.outer(sums, targets), check_finite=False)
+    return np.concatenate([[targets - sums @ weights / count], weights])
+
+
+def fit_growth(record: Record) -> None:
+    """A hundred times the data: how much longer, and how much memory."""
+    N, shortest = record.pick((1000, 10_000), (100, 1000))
+    lengths = [factor * shortest for factor in (1, 3, 10, 30, 100)]
+    u, y = white(lengths[-1])
+    network(N).fit(u[: lengths[0]], y[: lengths[0]])
+    record.say(f"`fit`, N = {N}, T = {lengths[-1]}: memory")
+    before = memory_in_use()
+    network(N).fit(u, y)
+    extra, whole = peak_memory() - before, N * lengths[-1] * 8 / MIB
+    remark = f"{extra:.0f} MiB of memory beside the data; the states would be {whole:.0f} MiB"
+    record.measured("fit memory", extra / whole, remark=remark)
+
+    u_first, y_first = u[: lengths[0]], y[: lengths[0]]
+    esn = network(N).fit(u_first, y_first)
+    exact = network(N, "qr").fit(u_first, y_first).predict(u_first)[WARMUP:]
+    tolerance = 1e-3 if esn.solver_ == "gram" else 1e-6
+    record.same("`fit` and `qr`", esn.predict(u_first)[WARMUP:], exact, tolerance)
+    names = {T: f"T = {T}" for T in lengths}
+    cases = {
+        names[T]: Case(lambda T=T: network(N).fit(u[:T], y[:T]), lambda: None) for T in lengths
+    }
+    seconds = record.time(f"`fit`, N = {N}, took {esn.solver_}", cases, 3)
+    record.faster("fit growth", seconds, names[lengths[-1]], names[lengths[0]])
+    medians = {T: statistics.median(seconds[names[T]]) for T in lengths}
+    record.curve("fit", "eigenecho", medians)
+
+
+JOBS = (
+    Job("fit", "Training", fit_short, (
+        faster("fit", "`fit`, N = 1000, T = 10 000, ridge 1e-6, golden, penalty neuron, refined",
+               "reservoirpy Reservoir >> Ridge", 15),
+    )),
+    Job("fit-long", "Training on a long series", fit_long, (
+        faster("fit long", "`fit`, N = 1000, T = 100 000", "reservoirpy", 80),
+    )),
+    Job("fit-blas", "Training against BLAS", fit_blas, (
+        faster("fit blas", "`fit`, N = 2000, T = 50 000",
+               "compiled scan + BLAS syrk + Cholesky", 8),
+    )),
+    Job("fit-growth", "Training over T", fit_growth, (
+        within("fit growth", "`fit` time from T = 10 000 to T = 1 000 000, N = 1000", "itself",
+               15, "times longer"),
+        within("fit memory", "extra memory of `fit`, N = 1000, T = 1 000 000",
+               "storing the states", 0.1, "of their size"),
+    )),
+)  # fmt: skip

@@ -1,0 +1,96 @@
+"""Where and with what something was measured; nothing that names the machine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import statistics
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+PACKAGES = (
+    "eigenecho", "numpy", "scipy", "numba", "scikit-learn",
+    "reservoirpy", "resdag", "torch", "jax",
+)  # fmt: skip
+
+
+def environment() -> dict[str, Any]:
+    """What results must share to stand on one page."""
+    return {
+        "cpu": cpu_model(),
+        "cores": cores(),
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "source": source_digest(),
+        "versions": {name: found for name in PACKAGES if (found := _version(name))},
+    }
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def cpu_model() -> str:
+    """The processor's name, as Linux tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name.strip() == "model name":
+            return value.strip()
+    return platform.processor() or platform.machine()
+
+
+def source_digest() -> str:
+    """Changes when the library does: versions stay the same between releases."""
+    import eigenecho
+
+    root = Path(eigenecho.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def bandwidth(megabytes: int = 256, repeats: int = 9) -> dict[str, float]:
+    """GB/s of filling an array that is in memory already, by one thread and by one a core."""
+    import numpy as np
+
+    array = np.full(megabytes * 125_000, 1.0)
+    pieces = np.array_split(array, cores())
+
+    def alone() -> None:
+        array.fill(0.5)
+
+    found = {}
+    with ThreadPoolExecutor(len(pieces)) as pool:
+
+        def together() -> None:
+            list(pool.map(lambda piece: piece.fill(0.5), pieces))
+
+        for name, fill in (("one thread", alone), ("all cores", together)):
+            fill()
+            seconds = []
+            for _ in range(repeats):
+                start = perf_counter()
+                fill()
+                seconds.append(perf_counter() - start)
+            found[name] = array.nbytes / statistics.median(seconds) / 1e9
+    return found
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

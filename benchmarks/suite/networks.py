@@ -1,0 +1,63 @@
+"""Data and networks that the jobs share: one network in both bases."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+import eigenecho as ee
+
+Array = np.ndarray
+
+CONNECTIVITY = 0.1
+RADIUS = 0.9
+WARMUP = 100
+
+
+def random_W(N: int, *, scaled: bool = True) -> Array:
+    """A sparse random matrix of radius 0.9; about that where it is not ``scaled`` exactly."""
+    rng = np.random.default_rng(N)
+    W = rng.normal(size=(N, N)) * (rng.random((N, N)) < CONNECTIVITY)
+    if scaled:
+        return W * (RADIUS / np.abs(np.linalg.eigvals(W)).max())
+    return W * (RADIUS / np.sqrt(CONNECTIVITY * N))
+
+
+def white(T: int) -> tuple[Array, Array]:
+    """White noise, and the task to recall it ten steps later, with noise on top."""
+    rng = np.random.default_rng(0)
+    u = rng.uniform(-1, 1, (T, 1))
+    return u, np.roll(u, 10, axis=0) + 0.1 * rng.normal(size=u.shape)
+
+
+class Trained(NamedTuple):
+    """A network trained in the eigenbasis of a sparse W, and its weights in the neuron basis."""
+
+    esn: ee.LinearESN
+    W: Any
+    W_in: Array
+    W_out: Array
+
+
+def trained(N: int, X: Array, y: Array, ridge: float = 1e-6) -> Trained:
+    """Train on a sparse random W: the same network for us, sparse W and all for a peer."""
+    W = random_W(N)
+    esn = ee.LinearESN(spectrum=W, ridge=ridge, warmup=WARMUP, seed=0).fit(X, y)
+    weights = esn.matrices("neuron")
+    return Trained(esn, sparse.csr_matrix(W), weights.W_in, weights.W_out)
+
+
+@cache
+def structured_is_known() -> bool:
+    """Whether the library has the structured solver."""
+    u, y = white(60)
+    try:
+        ee.LinearESN(5, solver="structured", seed=0).fit(u, y)
+    except ValueError as error:
+        if "solver" in str(error):
+            return False
+        raise
+    return True

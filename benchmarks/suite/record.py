@@ -1,0 +1,138 @@
+"""What a job reports to: answers compared, then times, then judged values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from common import interleaved, ratio
+from suite.peers import why_missing
+
+
+class Unequal(Exception):
+    """Two ways of doing a job gave different answers: there is nothing to time."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something to time.
+
+    ``warm`` stands in for the first call, which is not timed, where a whole one takes long;
+    ``times`` is how often it runs in a round.
+    """
+
+    call: Callable[[], object]
+    warm: Callable[[], object] | None = None
+    times: int = 1
+
+
+class Record:
+    """Everything one job found, as plain values.
+
+    Parameters
+    ----------
+    quick : bool
+        Small sizes, to see that a job works; bounds are not judged.
+    say : callable
+        Hears of progress, a line at a time.
+    """
+
+    def __init__(self, quick: bool, say: Callable[[str], None]) -> None:
+        self.quick = quick
+        self.say = say
+        self.groups: list[dict[str, Any]] = []
+        self.checks: list[dict[str, Any]] = []
+        self.lines: dict[str, dict[str, Any]] = {}
+        self.curves: list[dict[str, Any]] = []
+        self.notes: list[str] = []
+        self.busy = 0.0
+
+    def pick(self, full: Any, quick: Any) -> Any:
+        """The size to use."""
+        return quick if self.quick else full
+
+    def note(self, text: str) -> None:
+        """A remark for the page."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def has(self, peer: str) -> bool:
+        """Whether a peer is installed; a note says so where it is not."""
+        reason = why_missing(peer)
+        if reason:
+            self.note(reason)
+        return reason is None
+
+    def same(self, what: str, found: Any, truth: Any, tolerance: float) -> None:
+        """Stop unless two answers agree, relative to the size of the second."""
+        found, truth = np.asarray(found), np.asarray(truth)
+        if found.shape != truth.shape:
+            raise Unequal(f"{what}: shapes {found.shape} and {truth.shape}")
+        error = float(np.abs(found - truth).max() / np.abs(truth).max())
+        self.checks.append({"what": what, "error": error, "tolerance": tolerance})
+        self.say(f"{what}: equal to {error:.0e}")
+        if not error <= tolerance:
+            raise Unequal(f"{what}: they differ by {error:.1e}, more than {tolerance:.0e}")
+
+    def time(
+        self,
+        title: str,
+        cases: Mapping[str, Case],
+        rounds: int,
+        per: int | Mapping[str, int] = 1,
+    ) -> dict[str, list[float]]:
+        """Seconds of each case, one for each round, divided by ``per`` or by each one's own.
+
+        The first case is the one that the page compares the others with.
+        """
+        for name, case in cases.items():
+            self.say(f"{title}: warming {name}")
+            (case.warm or case.call)()
+        rounds = min(rounds, 3) if self.quick else rounds
+        whole = interleaved(
+            {name: case.call for name, case in cases.items()},
+            rounds,
+            times={name: case.times for name, case in cases.items()},
+            say=lambda name: self.say(f"{title}: {name}"),
+            note=self._heard,
+        )
+        parts = dict.fromkeys(cases, per) if isinstance(per, int) else per
+        seconds = {name: [s / parts[name] for s in each] for name, each in whole.items()}
+        self.groups.append({"title": title, "seconds": seconds})
+        return seconds
+
+    def _heard(self, share: float) -> None:
+        self.busy = max(self.busy, share)
+
+    def faster(self, key: str, seconds: dict[str, list[float]], slow: str, fast: str) -> None:
+        """How many times faster ``fast`` is than ``slow``, or why ``slow`` was not timed."""
+        if slow not in seconds:
+            self.skip(key, why_missing(slow) or f"{slow} was not timed")
+            return
+        rounds = [s / f for s, f in zip(seconds[slow], seconds[fast], strict=True)]
+        self.measured(key, ratio(seconds[slow], seconds[fast]), rounds)
+
+    def measured(
+        self, key: str, value: float, rounds: list[float] | None = None, remark: str = ""
+    ) -> None:
+        """The value of a requirement, what each round gave, and a remark."""
+        self.lines[key] = {"measured": float(value), "rounds": rounds or [], "remark": remark}
+
+    def skip(self, key: str, reason: str) -> None:
+        """Why a requirement has no value."""
+        self.lines[key] = {"skipped": reason}
+
+    def curve(self, figure: str, label: str, points: Mapping[int, float]) -> None:
+        """Seconds (or a share) over a size, for a figure."""
+        xs = sorted(points)
+        self.curves.append(
+            {"figure": figure, "label": label, "x": xs, "y": [points[x] for x in xs]}
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it."""
+        names = ("quick", "groups", "checks", "lines", "curves", "notes", "busy")
+        return {name: getattr(self, name) for name in names}

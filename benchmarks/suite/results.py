@@ -1,0 +1,102 @@
+"""Raw results: a JSON file for each job, and what became of each requirement."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from suite.job import Job, Requirement
+from suite.machine import environment
+from suite.record import Record, Unequal
+
+FORMAT = 1
+"""Goes up when records change shape: files of another one count as not measured."""
+
+
+def measure(job: Job, quick: bool, path: Path, say: Callable[[str], None]) -> None:
+    """Run a job in this process and store what it found, errors included."""
+    record = Record(quick, say)
+    start = perf_counter()
+    failed = None
+    try:
+        job.run(record)
+    except Unequal as error:
+        failed = f"answers differ: {error}"
+    except Exception as error:
+        traceback.print_exc()
+        failed = f"{type(error).__name__}: {error}"
+    store(path, job, record, failed, perf_counter() - start)
+
+
+def store(path: Path, job: Job, record: Record, failed: str | None, wall: float) -> None:
+    """Write what a job found, why it failed if it did, and where it ran."""
+    found = record.to_json() | {
+        "format": FORMAT,
+        "job": job.name,
+        "failed": failed,
+        "wall": wall,
+        "environment": environment(),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=1))
+
+
+def load(folder: Path, jobs: Iterable[Job]) -> dict[str, dict[str, Any]]:
+    """What is stored of these jobs, by name."""
+    paths = {job.name: folder / f"{job.name}.json" for job in jobs}
+    found = {n: json.loads(path.read_text()) for n, path in paths.items() if path.exists()}
+    return {name: result for name, result in found.items() if result.get("format") == FORMAT}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a line: holds, MISSED, FAILED, skipped or not measured, and why."""
+
+    word: str
+    measured: float | None = None
+    remark: str = ""
+
+    @property
+    def bad(self) -> bool:
+        """Whether it makes a run fail."""
+        return self.word in ("MISSED", "FAILED")
+
+
+def judge(requirement: Requirement, result: dict[str, Any] | None) -> Verdict:
+    """Compare a stored value with what is required."""
+    if result is None:
+        return Verdict("not measured")
+    line = result["lines"].get(requirement.key)
+    if result["failed"] or line is None:  # a job that broke off vouches for none of its lines
+        return Verdict("FAILED", remark=result["failed"] or "the job gave no value")
+    if "skipped" in line:
+        return Verdict("skipped", remark=line["skipped"])
+    value = line["measured"]
+    if result["quick"]:
+        return Verdict("not judged: quick sizes", value, line["remark"])
+    return Verdict("holds" if requirement.holds(value) else "MISSED", value, line["remark"])
+
+
+def judge_claim(result: dict[str, Any] | None) -> Verdict:
+    """What a claim's own script said."""
+    if result is None:
+        return Verdict("not measured")
+    line = result["lines"].get("claim")
+    if result["failed"] or line is None:
+        return Verdict("FAILED", remark=result["failed"] or "the script gave no verdict")
+    if "skipped" in line:
+        return Verdict("skipped", remark=line["skipped"])
+    remark = line["remark"].partition("in this run: ")[2] or line["remark"]
+    return Verdict("holds" if line["holds"] else "MISSED", remark=remark)
+
+
+def verdicts(job: Job, result: dict[str, Any] | None) -> list[Verdict]:
+    """One for each requirement; of a claim, the script's."""
+    if not job.requirements:
+        return [judge_claim(result)]
+    return [judge(requirement, result) for requirement in job.requirements]

@@ -1,0 +1,143 @@
+"""The benchmark suite judges, skips and renders as it says; nothing is timed here."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("rich")
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
+
+from rich.console import Console
+
+import run
+from suite import page, peers, results
+from suite.catalogue import claims, jobs
+from suite.job import Job, faster, within
+from suite.record import Case, Record, Unequal
+
+FAST, SMALL = faster("fast", "a job", "reservoirpy", 10), within("small", "another", "itself", 2)
+
+
+def quiet(text):
+    """Progress that nobody hears."""
+
+
+def stored(folder, body, *, quick=False):
+    """A job of that body, measured into a folder, and what was stored."""
+    job = Job("work", "Work", body, (FAST, SMALL))
+    results.measure(job, quick, folder / "work.json", quiet)
+    return job, results.load(folder, [job])
+
+
+def words(job, found):
+    return [verdict.word for verdict in results.verdicts(job, found.get(job.name))]
+
+
+def test_bounds_are_kept_or_missed(tmp_path):
+    def body(record):
+        record.faster("fast", {"reservoirpy": [3.0, 5.0, 4.0], "ours": [0.3, 0.5, 0.4]},
+                      "reservoirpy", "ours")  # fmt: skip
+        record.measured("small", 2.5)
+
+    job, found = stored(tmp_path, body)
+    assert words(job, found) == ["holds", "MISSED"]
+    assert found["work"]["lines"]["fast"]["measured"] == pytest.approx(10)
+    assert run.report(Console(quiet=True), [job], tmp_path) == 1
+    assert not FAST.holds(float("nan"))
+    assert not SMALL.holds(float("nan"))
+
+
+def test_a_missing_peer_is_said_and_does_not_fail(tmp_path, monkeypatch):
+    monkeypatch.setitem(peers.PEERS, "reservoirpy", "a-package-that-nobody-has")
+
+    def body(record):
+        assert not record.has("reservoirpy")
+        record.faster("fast", {"ours": [0.3]}, "reservoirpy", "ours")
+        record.measured("small", 1.0)
+
+    job, found = stored(tmp_path, body)
+    assert words(job, found) == ["skipped", "holds"]
+    assert "not installed" in results.judge(FAST, found["work"]).remark
+    assert run.report(Console(quiet=True), [job], tmp_path) == 0
+    page.write(tmp_path / "page.md", [job], found, {"one thread": 10.0})
+    assert "skipped: reservoirpy is not installed" in (tmp_path / "page.md").read_text()
+
+
+def test_different_answers_fail_every_line(tmp_path):
+    def body(record):
+        record.measured("small", 1.0)
+        record.same("two ways", np.ones(3), np.array([1.0, 1.0, 1.1]), 1e-3)
+
+    job, found = stored(tmp_path, body)
+    assert words(job, found) == ["FAILED", "FAILED"]
+    assert "two ways" in results.judge(SMALL, found["work"]).remark
+    assert run.report(Console(quiet=True), [job], tmp_path) == 1
+
+
+@pytest.mark.parametrize("found", [np.array([1.0, np.nan]), np.ones(3)], ids=["nan", "shape"])
+def test_answers_that_cannot_be_compared_are_unequal(found):
+    with pytest.raises(Unequal):
+        Record(False, quiet).same("two ways", found, np.ones(2), 1e-3)
+
+
+def test_a_job_that_breaks_or_says_nothing_fails(tmp_path, capsys):
+    def broken(record):
+        raise RuntimeError("no memory")
+
+    job, found = stored(tmp_path, broken)
+    assert words(job, found) == ["FAILED", "FAILED"]
+    assert "no memory" in results.judge(FAST, found["work"]).remark
+    job, found = stored(tmp_path, quiet)
+    assert words(job, found) == ["FAILED", "FAILED"]
+    assert words(job, {}) == ["not measured", "not measured"]
+
+
+def test_quick_sizes_are_not_judged(tmp_path):
+    def body(record):
+        record.measured("fast", record.pick(1.0, 2.0))
+        record.measured("small", 100.0)
+
+    job, found = stored(tmp_path, body, quick=True)
+    assert found["work"]["lines"]["fast"]["measured"] == 2.0
+    assert {word.split(":")[0] for word in words(job, found)} == {"not judged"}
+
+
+def test_the_page_is_made_of_files_alone(tmp_path):
+    def body(record):
+        cases = {"ours": Case(lambda: None), "theirs": Case(lambda: None, times=3)}
+        record.time("one | two", cases, 2)
+        record.measured("fast", 12.0, [11.0, 13.0])
+        record.measured("small", 3.0)
+        record.curve("fit", "eigenecho", {10: 1.0, 100: 10.0})
+
+    job, found = stored(tmp_path, body)
+    page.write(tmp_path / "page.md", [job], found, {"one thread": 10.0})
+    text = (tmp_path / "page.md").read_text()
+    assert "| at least 10 times faster | **12** (11 to 13) | holds |" in text
+    assert "| at most 2 times | **3** | MISSED |" in text
+    assert "slope 1.00" in (tmp_path / "figures" / "benchmark-steps.svg").read_text()
+    page.write(tmp_path / "again.md", [job], results.load(tmp_path, [job]), {"one thread": 10.0})
+    assert (tmp_path / "again.md").read_text() == text
+
+
+def test_results_of_different_code_share_no_page(tmp_path):
+    job, found = stored(tmp_path, quiet)
+    other = found["work"] | {"environment": found["work"]["environment"] | {"source": "other"}}
+    with pytest.raises(page.MixedResults, match="different code"):
+        page.write(tmp_path / "page.md", [job], found | {"second": other}, {})
+
+
+def test_names_and_keys_are_unique():
+    everything = jobs()
+    names = [job.name for job in everything]
+    keys = [r.key for job in everything for r in job.requirements]
+    assert len(set(names)) == len(names)
+    assert len(set(keys)) == len(keys)
+    assert "search_collapses" in {job.name for job in claims()}
+    assert run.parse(["--only", "fit"]).only == ["fit"]
