@@ -51,20 +51,21 @@ def dot(a, b):
 
 
 @njit(nogil=True, cache=True, fastmath={"nsz"})
-def gather(indices, data, prev):
-    """Σ data[k] prev[indices[k]].
+def gather(indices, data, prev, start, stop):
+    """Σ data[k] prev[indices[k]], k from start to stop.
 
     Four sums side by side, and no licence to reorder them: the compiler would turn that into
-    gather instructions, which are slower than plain loads.
+    gather instructions, which are slower than plain loads. Rows are short: a range costs less
+    than slices, and is unsigned like the indices, so that nothing can be negative.
     """
     a = b = c = d = data.dtype.type(0)
-    whole = data.size // 4 * 4
-    for k in range(0, whole, 4):
+    whole = start + (stop - start) // np.uint64(4) * np.uint64(4)
+    for k in range(start, whole, np.uint64(4)):
         a += data[k] * prev[indices[k]]
-        b += data[k + 1] * prev[indices[k + 1]]
-        c += data[k + 2] * prev[indices[k + 2]]
-        d += data[k + 3] * prev[indices[k + 3]]
-    for k in range(whole, data.size):
+        b += data[k + np.uint64(1)] * prev[indices[k + np.uint64(1)]]
+        c += data[k + np.uint64(2)] * prev[indices[k + np.uint64(2)]]
+        d += data[k + np.uint64(3)] * prev[indices[k + np.uint64(3)]]
+    for k in range(whole, stop):
         a += data[k] * prev[indices[k]]
     return (a + b) + (c + d)
 
@@ -97,8 +98,8 @@ def _advance(form, x, b, prev, row):
 
         def sparse_step(form, x, b, prev, row):
             for j in range(row.size):
-                start, stop = form.indptr[j], form.indptr[j + 1]
-                row[j] = x * b[j] + gather(form.indices[start:stop], form.data[start:stop], prev)
+                start, stop = np.uint64(form.indptr[j]), np.uint64(form.indptr[j + 1])
+                row[j] = x * b[j] + gather(form.indices, form.data, prev, start, stop)
 
         return sparse_step
     return None
