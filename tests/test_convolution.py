@@ -57,7 +57,7 @@ def test_chosen_by_cost_and_by_what_it_can_do():
 def test_predictions_and_states_go_on_over_the_border(monkeypatch):
     X = np.random.default_rng(1).normal(size=(9000, 2))
     y = X @ [[1.0], [2.0]]
-    esn = ee.LinearESN(400, sr=0.8, input_bias=True, standardize=True, penalty="identity", seed=0)
+    esn = ee.LinearESN(500, sr=0.8, input_bias=True, standardize=True, penalty="identity", seed=0)
     esn.fit(X[:3000], y[:3000])
     assert esn.model_.inference(9000) == "convolution"
     whole, end = esn.predict(X, return_state=True)

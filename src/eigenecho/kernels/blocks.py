@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
 STEPS = 8
 """Steps in a pass that stores states."""
@@ -21,11 +23,33 @@ STEPS = 8
 SUMS = 4
 """Steps in a pass that sums over modes: each needs a register for its sum."""
 
-CACHED = 32
-"""Rows of states between a scan and a readout of several columns."""
+LONG = 256
+"""Units from which rows are written where they belong: eight streams of short pieces are slow, so
+that shorter rows are computed in a spare block and copied."""
 
-compiled = njit(nogil=True, cache=True)
+PADDING = 8
+"""Columns that keep rows of a spare block from falling on the same lines of the cache."""
+
+# Said, not left out: what is compiled first inside a summing function would take over its licence.
+compiled = njit(nogil=True, cache=True, fastmath=False)
 summing = njit(nogil=True, cache=True, fastmath={"reassoc", "nsz"})
+
+
+@intrinsic
+def borrowed(context, array):
+    """The array without its owner, whom the caller keeps alive.
+
+    Every row cut from an owned array costs atomic counts of references, sixteen of them as long
+    as a pass over a hundred units.
+    """
+
+    def codegen(target, builder, signature, arguments):
+        view = make_array(array)(target, builder, arguments[0])
+        view.meminfo = view.meminfo.type(None)
+        view.parent = view.parent.type(None)
+        return view._getvalue()
+
+    return array(array), codegen
 
 
 @compiled
@@ -152,44 +176,25 @@ def turn_pairs(re, im, p, q, rows):
 
 
 @compiled
-def push_one(x, b, row):
+def push(x, b, row):
     """Row = x b."""
-    for i in range(row.size):
+    for i in range(b.size):
         row[i] = x * b[i]
 
 
 @compiled
-def add_one(x, b, row):
+def add(x, b, row):
     """Row += x b."""
-    for i in range(row.size):
+    for i in range(b.size):
         row[i] += x * b[i]
 
 
 @compiled
-def push(x, b, y, c, row):
-    """Row = x b + y c."""
-    for i in range(row.size):
-        row[i] = x * b[i] + y * c[i]
-
-
-@compiled
-def push_more(x, b, y, c, row):
-    """Row += x b + y c."""
-    for i in range(row.size):
-        row[i] += x * b[i] + y * c[i]
-
-
-@compiled
 def project(a, B, row):
-    """Row = a B, two columns at a time."""
-    if a.size == 1:
-        push_one(a[0], B[0], row)
-        return
-    push(a[0], B[0], a[1], B[1], row)
-    for d in range(2, a.size - 1, 2):
-        push_more(a[d], B[d], a[d + 1], B[d + 1], row)
-    if a.size % 2:
-        add_one(a[a.size - 1], B[a.size - 1], row)
+    """Row = a B."""
+    push(a[0], B[0], row)
+    for d in range(1, a.size):
+        add(a[d], B[d], row)
 
 
 @compiled
@@ -220,34 +225,47 @@ def interleaved(s, p, q, row):
 
 
 @compiled
-def scan(form, B, drive, state, out, projected):
-    """States into ``out``; where the drive is ``projected``, ``out`` holds a(t) B already."""
+def store(form, B, b, c, d, drive, count, s, p, q, rows):
+    """One pass: the first ``count`` of eight rows are driven, the others are left over.
+
+    One drive column rides along, its weights are ``b``, ``c``, ``d``. More of them are projected
+    into the rows first; where B has none, the rows hold a(t) B already.
+    """
+    n = s.size
+    if len(B) == 1:
+        x = np.empty(STEPS, s.dtype)
+        for k in range(STEPS):
+            x[k] = drive[min(k, count - 1), 0]
+        drive_reals(form.real, b, eight(x), s, tails(rows, 0))
+        drive_pairs(form.re, form.im, c, d, eight(x), p, q, tails(rows, n))
+        return
+    for k in range(count if len(B) else 0):
+        project(drive[k], B, rows[k])
+    for k in range(count, STEPS):
+        copy(rows[0], rows[k])
+    turn_reals(form.real, s, tails(rows, 0))
+    turn_pairs(form.re, form.im, p, q, tails(rows, n))
+
+
+@compiled
+def scan(form, B, drive, state, out):
+    """States into ``out``; where B has no rows, ``out`` holds a(t) B already."""
     T, N = out.shape
     n = form.real.size
-    b, c, d = planar(B[0], n)
+    b, c, d = planar(B[0] if len(B) == 1 else state, n)
     s, p, q = planar(state, n)
-    x = np.zeros(STEPS, out.dtype)
+    out = borrowed(out)
+    spare = np.empty((STEPS, N + PADDING), out.dtype)
     for t in range(0, T, STEPS):
         count = min(STEPS, T - t)
-        rows = out[t : t + STEPS]
-        if count < STEPS:
-            rows = np.zeros((STEPS, N), out.dtype)
-            for k in range(count):
-                copy(out[t + k], rows[k])
-        if projected or drive.shape[1] > 1:
-            if not projected:
-                for k in range(count):
-                    project(drive[t + k], B, rows[k])
-            turn_reals(form.real, s, tails(rows, 0))
-            turn_pairs(form.re, form.im, p, q, tails(rows, n))
-        else:
-            for k in range(count):
-                x[k] = drive[t + k, 0]
-            drive_reals(form.real, b, eight(x), s, tails(rows, 0))
-            drive_pairs(form.re, form.im, c, d, eight(x), p, q, tails(rows, n))
-        if count < STEPS:
-            for k in range(count):
-                copy(rows[k], out[t + k])
+        if count == STEPS and N >= LONG:
+            store(form, B, b, c, d, drive[t:], count, s, p, q, out[t : t + STEPS])
+            continue
+        for k in range(0 if len(B) else count):
+            copy(out[t + k], spare[k, :N])
+        store(form, B, b, c, d, drive[t:], count, s, p, q, borrowed(spare))
+        for k in range(count):
+            copy(spare[k], out[t + k])
     if T:
         copy(out[T - 1], state)
 
@@ -263,15 +281,21 @@ def dot(a, b):
 
 @compiled
 def scan_dots(form, B, drive, weights, state, out):
-    """r(t) weightsᵀ into ``out``, through a few rows of states that stay in cache."""
-    T = drive.shape[0]
-    rows = np.empty((CACHED, state.size), state.dtype)
-    for t in range(0, T, CACHED):
-        count = min(CACHED, T - t)
-        scan(form, B, drive[t : t + count], state, rows[:count], False)
+    """r(t) weightsᵀ into ``out``, through eight rows of states."""
+    T, N = drive.shape[0], state.size
+    n = form.real.size
+    b, c, d = planar(B[0], n)
+    s, p, q = planar(state, n)
+    spare = np.empty((STEPS, N + PADDING), out.dtype)
+    rows = borrowed(spare)
+    for t in range(0, T, STEPS):
+        count = min(STEPS, T - t)
+        store(form, B, b, c, d, drive[t:], count, s, p, q, rows)
         for e in range(weights.shape[0]):
             for k in range(count):
                 out[t + k, e] = dot(weights[e], rows[k])
+    if T:
+        copy(rows[(T - 1) % STEPS], state)
 
 
 @summing
@@ -407,7 +431,7 @@ def closed_loop(form, B, drive, feedback, readout, state, y, out):
         elif not alone and y.size > 1:
             f[:] = 0
         for e in range(1, y.size):
-            add_one(y[e], F[e], f)
+            add(y[e], F[e], f)
         total = loop_reals(form.real, b[:n], y[0], f[:n], x, w[:n], s)
         total += loop_pairs(
             form.re, form.im, b[n : n + m], b[n + m :], y[0], f[n : n + m], f[n + m :], x,

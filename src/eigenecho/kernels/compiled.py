@@ -104,7 +104,7 @@ def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array
         piece, states = drive[start : start + rows], out[start : start + rows]
         if isinstance(form, Diagonal):
             np.matmul(piece, B, out=states)
-            blocks.scan(form, B, piece, state, states, True)
+            blocks.scan(form, B[:0], piece, state, states)
         else:
             loops.scan(form, piece @ B, one[: len(piece)], state, states, True)
 
@@ -112,7 +112,7 @@ def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array
 def _scan_diagonal(form: Diagonal, B: Array, drive: Array, state: Array, out: Array) -> None:
     parts = min(threads.thread_count(), 4)
     if parts == 1 or out.size < WORTH_THREADS:
-        blocks.scan(form, B, drive, state, out, False)
+        blocks.scan(form, B, drive, state, out)
         return
 
     # Storing is bound by memory, stepping is not. So each thread writes rows of its own, after
@@ -123,8 +123,8 @@ def _scan_diagonal(form: Diagonal, B: Array, drive: Array, state: Array, out: Ar
         buffer = np.empty((rows, r.size), r.dtype)
         for first in range(0, start, rows):
             piece = drive[first : min(first + rows, start)]
-            blocks.scan(form, B, piece, r, buffer[: len(piece)], False)
-        blocks.scan(form, B, drive[start:stop], r, out[start:stop], False)
+            blocks.scan(form, B, piece, r, buffer[: len(piece)])
+        blocks.scan(form, B, drive[start:stop], r, out[start:stop])
 
     threads.run(task, _uneven_split(len(drive), parts))
     state[:] = out[-1]
@@ -134,7 +134,9 @@ def _readout_by_tiles(
     form: Diagonal, B: Array, drive: Array, weights: Array, state: Array, out: Array
 ) -> None:
     """Sums over tiles of units, added up in order: the same tiles for any number of threads."""
-    alone = len(B) == 1 and len(weights) == 1
+    alone = len(B) == 1 and len(weights) < 2
+    if alone and not len(weights):
+        weights, out = np.zeros_like(B), np.empty((len(drive), 1), out.dtype)
     readout = blocks.scan_sum if alone else blocks.scan_dots
     edges = _tile_edges(form)
     tiles = len(edges) - 1
@@ -153,7 +155,7 @@ def _readout_by_tiles(
                 modes, b, w, r = parts[tile]
                 readout(modes, b, piece, w, r, partial[tile, : len(piece)])
 
-        threads.run(task, _even_split(tiles, min(count, tiles)))
+        threads.run(task, threads.even_split(tiles, count))
         total = out[start : start + rows]
         total[:] = partial[0, : len(piece)]
         for tile in range(1, tiles):
@@ -182,12 +184,6 @@ def _tile(
         np.ascontiguousarray(weights[:, start:stop]),
         state[start:stop],
     )
-
-
-def _even_split(count: int, parts: int) -> list[tuple[int, int]]:
-    """Contiguous pieces whose lengths differ by one at most."""
-    edges = [count * k // parts for k in range(parts + 1)]
-    return list(itertools.pairwise(edges))
 
 
 def _uneven_split(count: int, parts: int) -> list[tuple[int, int]]:
