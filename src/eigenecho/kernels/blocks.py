@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
 STEPS = 8
 """Steps in a pass that stores states."""
@@ -35,23 +33,6 @@ compiled = njit(nogil=True, cache=True, fastmath=False)
 summing = njit(nogil=True, cache=True, fastmath={"reassoc", "nsz"})
 
 
-@intrinsic
-def borrowed(context, array):
-    """The array without its owner, whom the caller keeps alive.
-
-    Every row cut from an owned array costs atomic counts of references, sixteen of them as long
-    as a pass over a hundred units.
-    """
-
-    def codegen(target, builder, signature, arguments):
-        view = make_array(array)(target, builder, arguments[0])
-        view.meminfo = view.meminfo.type(None)
-        view.parent = view.parent.type(None)
-        return view._getvalue()
-
-    return array(array), codegen
-
-
 @compiled
 def turn(a, b, p, q, f, g):
     """The complex (a + ib)(p + iq) + (f + ig) in real arithmetic."""
@@ -62,6 +43,12 @@ def turn(a, b, p, q, f, g):
 def stretch(a, r, f):
     """The real a r + f."""
     return a * r + f
+
+
+@compiled
+def weigh(e, u, h, v):
+    """What a pair adds to an output: e u + h v."""
+    return e * u + h * v
 
 
 @compiled
@@ -254,7 +241,6 @@ def scan(form, B, drive, state, out):
     n = form.real.size
     b, c, d = planar(B[0] if len(B) == 1 else state, n)
     s, p, q = planar(state, n)
-    out = borrowed(out)
     spare = np.empty((STEPS, N + PADDING), out.dtype)
     for t in range(0, T, STEPS):
         count = min(STEPS, T - t)
@@ -263,7 +249,7 @@ def scan(form, B, drive, state, out):
             continue
         for k in range(0 if len(B) else count):
             copy(out[t + k], spare[k, :N])
-        store(form, B, b, c, d, drive[t:], count, s, p, q, borrowed(spare))
+        store(form, B, b, c, d, drive[t:], count, s, p, q, spare)
         for k in range(count):
             copy(spare[k], out[t + k])
     if T:
@@ -286,8 +272,7 @@ def scan_dots(form, B, drive, weights, state, out):
     n = form.real.size
     b, c, d = planar(B[0], n)
     s, p, q = planar(state, n)
-    spare = np.empty((STEPS, N + PADDING), out.dtype)
-    rows = borrowed(spare)
+    rows = np.empty((STEPS, N + PADDING), out.dtype)
     for t in range(0, T, STEPS):
         count = min(STEPS, T - t)
         store(form, B, b, c, d, drive[t:], count, s, p, q, rows)
@@ -325,13 +310,13 @@ def sum_pairs(re, im, c, d, x, w, z, p, q):
     for i in range(re.size):
         a, b, u, v, f, g, e, h = re[i], im[i], p[i], q[i], c[i], d[i], w[i], z[i]
         u, v = turn(a, b, u, v, x0 * f, x0 * g)
-        y0 += e * u + h * v
+        y0 += weigh(e, u, h, v)
         u, v = turn(a, b, u, v, x1 * f, x1 * g)
-        y1 += e * u + h * v
+        y1 += weigh(e, u, h, v)
         u, v = turn(a, b, u, v, x2 * f, x2 * g)
-        y2 += e * u + h * v
+        y2 += weigh(e, u, h, v)
         u, v = turn(a, b, u, v, x3 * f, x3 * g)
-        y3 += e * u + h * v
+        y3 += weigh(e, u, h, v)
         p[i], q[i] = u, v
     return y0, y1, y2, y3
 
@@ -390,7 +375,7 @@ def loop_pairs(re, im, b, c, x, f, g, z, v, w, p, q):
         r, s = turn(re[i], im[i], p[i], q[i], x * b[i], x * c[i])
         r += z * f[i]
         s += z * g[i]
-        y += v[i] * r + w[i] * s
+        y += weigh(v[i], r, w[i], s)
         p[i], q[i] = r, s
     return y
 
