@@ -28,6 +28,35 @@ def test_convolution_is_the_scan(dtype, D, E, spectrum, start):
         np.testing.assert_allclose(b, a, rtol=0, atol=digits * np.abs(a).max())
 
 
+def test_blocks_and_threads_change_no_bit(monkeypatch):
+    rng = np.random.default_rng(0)
+    N, T = 40, 3 * convolution.BLOCK
+    form = kernels.diagonal(ee.spectra.golden(N, sr=0.95, seed=0))
+    B, weights, drive = (rng.normal(size=shape) for shape in ((2, N), (2, N), (T, 2)))
+    found = []
+    for count in (1, 2, 3, 4):
+        monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(count))
+        state, out = np.ones(N), np.empty((T, 2))
+        convolution.convolve_readout(form, B, drive, weights, state, out)
+        found.append(out.tobytes() + state.tobytes())
+    assert len(set(found)) == 1
+    state, scanned = np.ones(N), np.empty((T, 2))
+    kernels.scan_readout(form, B, drive, weights, state, scanned)
+    np.testing.assert_allclose(out, scanned, rtol=0, atol=1e-13 * np.abs(scanned).max())
+
+
+@pytest.mark.parametrize("T", [1, 5, 400, 401])
+def test_a_series_shorter_than_the_response(T):
+    rng = np.random.default_rng(T)
+    form = kernels.diagonal(ee.spectra.golden(10, sr=0.9, seed=0))
+    B, weights, drive = (rng.normal(size=shape) for shape in ((1, 10), (1, 10), (T, 1)))
+    states, outputs = np.zeros((2, 10)), np.empty((2, T, 1))
+    kernels.scan_readout(form, B, drive, weights, states[0], outputs[0])
+    convolution.convolve_readout(form, B, drive, weights, states[1], outputs[1])
+    np.testing.assert_allclose(outputs[1], outputs[0], atol=1e-13)
+    np.testing.assert_allclose(states[1], states[0], atol=1e-13)
+
+
 def test_a_short_response():
     # Eigenvalues of zero: the response is over after one step.
     form = kernels.diagonal(ee.Spectrum([0.0, 0.0]))
@@ -57,7 +86,7 @@ def test_chosen_by_cost_and_by_what_it_can_do():
 def test_predictions_and_states_go_on_over_the_border(monkeypatch):
     X = np.random.default_rng(1).normal(size=(9000, 2))
     y = X @ [[1.0], [2.0]]
-    esn = ee.LinearESN(400, sr=0.8, input_bias=True, standardize=True, penalty="identity", seed=0)
+    esn = ee.LinearESN(500, sr=0.8, input_bias=True, standardize=True, penalty="identity", seed=0)
     esn.fit(X[:3000], y[:3000])
     assert esn.model_.inference(9000) == "convolution"
     whole, end = esn.predict(X, return_state=True)
@@ -72,7 +101,9 @@ def test_predictions_and_states_go_on_over_the_border(monkeypatch):
 
 def test_a_spike_changes_nothing_before_it():
     X = np.random.default_rng(2).normal(size=(9000, 1))
-    esn = ee.LinearESN(400, sr=0.8, penalty="identity", seed=0).fit(X[:3000], np.roll(X[:3000], 1))
+    esn = ee.LinearESN(500, sr=0.8, penalty="identity", seed=0).fit(X[:3000], np.roll(X[:3000], 1))
     calm = esn.predict(X)
+    assert esn.model_.inference(X) == esn.model_.inference(9000) == "convolution"
     X[5000] = 1e12
+    assert esn.model_.inference(X) == "scan"
     np.testing.assert_allclose(esn.predict(X)[:5000], calm[:5000], atol=1e-10)

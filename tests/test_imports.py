@@ -33,7 +33,7 @@ LAYERS = [
     {"kernels"},
     {"reservoir"},
     {"readout"},
-    {"series", "model"},
+    {"series", "progress", "model"},
     {"convert"},
     {"estimators"},
     {"grid_search"},

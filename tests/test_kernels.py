@@ -8,13 +8,13 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import naive
 from eigenecho import kernels, spectra
 from eigenecho.basis import Cascade, block_diagonal
-from eigenecho.kernels import compiled, reference, threads
+from eigenecho.kernels import blocks, compiled, reference, threads
 
 IMPLEMENTATIONS = [kernels, reference]
 FORMS = ["diagonal", "cascade", "dense", "sparse"]
@@ -299,6 +299,89 @@ def test_nothing_is_read_past_an_empty_drive(form):
     p.close(out, p.states())
 
 
+# Several steps in a pass
+
+
+def plain_states(form, B, drive, state):
+    """One step after the other in NumPy, in the order of operations that the kernels promise."""
+    n = form.real.size
+    out = np.empty((len(drive), state.size), state.dtype)
+    for row, x in zip(out, drive[:, 0], strict=True):
+        push = x * B[0]
+        p, q = state[n::2], state[n + 1 :: 2]
+        row[:n] = form.real * state[:n] + push[:n]
+        row[n::2] = form.re * p - form.im * q + push[n::2]
+        row[n + 1 :: 2] = form.im * p + form.re * q + push[n + 1 :: 2]
+        state = row
+    return out
+
+
+@each_dtype
+@pytest.mark.parametrize("N", [1, 2, 33, blocks.LONG - 1, blocks.LONG, 700])
+def test_passes_have_the_bits_of_single_steps(dtype, N):
+    p = Problem("diagonal", dtype, N, 1, 3 * blocks.STEPS + 5)
+    state, out = p.r0.copy(), np.empty((p.T, N), dtype)
+    kernels.scan(p.form, p.B, p.drive, state, out)
+    assert out.tobytes() == plain_states(p.form, p.B, p.drive, p.r0).tobytes()
+    fused = p.r0.copy()
+    kernels.scan_readout(p.form, p.B, p.drive, p.weights[:1], fused, np.empty((p.T, 1), dtype))
+    assert fused.tobytes() == state.tobytes()
+
+
+@given(
+    N=st.sampled_from([3, 40, 300, 600, 1100]),
+    D=st.sampled_from([1, 2, 3]),
+    D_out=st.sampled_from([0, 1, 2]),
+    cuts=st.sets(st.integers(1, 29), max_size=4),
+)
+@settings(deadline=None, max_examples=60)
+def test_cuts_change_no_bit(N, D, D_out, cuts):
+    p = Problem("diagonal", "float64", N, D, 30, D_out)
+    found = []
+    for borders in ([0, 30], [0, *sorted(cuts), 30]):
+        r, s = p.r0.copy(), p.r0.copy()
+        states, read = np.empty((30, N)), np.empty((30, D_out))
+        for a, b in itertools.pairwise(borders):
+            kernels.scan(p.form, p.B, p.drive[a:b], r, states[a:b])
+            kernels.scan_readout(p.form, p.B, p.drive[a:b], p.weights, s, read[a:b])
+        found.append((states.tobytes(), read.tobytes(), r.tobytes(), s.tobytes()))
+    assert found[0] == found[1]
+
+
+def test_what_steps_a_mode_may_not_be_reordered():
+    """Nor may it take over the licence of a sum that happens to be compiled first."""
+    for step in (blocks.turn, blocks.stretch, blocks.drive_pairs, blocks.turn_pairs):
+        assert step.targetoptions["fastmath"] is False
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no extended precision here")
+@pytest.mark.parametrize("D", [1, 3, 9])
+def test_against_extended_precision_on_the_unit_circle(D):
+    """Modes that never forget: errors add up over T steps, and no faster than step by step."""
+    T, angles = 1 << 14, np.linspace(0.1, 3.0, 12)
+    spectrum = spectra.Spectrum([1.0, -1.0], np.exp(1j * angles) / np.abs(np.exp(1j * angles)))
+    form, N = kernels.diagonal(spectrum), spectrum.units
+    rng = np.random.default_rng(D)
+    B, drive, weights = rng.normal(size=(D, N)), rng.normal(size=(T, D)), rng.normal(size=(2, N))
+    long = kernels.Diagonal(*(part.astype(np.longdouble) for part in form))
+    push = drive.astype(np.longdouble) @ B.astype(np.longdouble)
+    exact = np.empty((T, N), np.longdouble)
+    r = np.zeros(N, np.longdouble)
+    for t in range(T):
+        r = exact[t] = reference.advance(long, r) + push[t]
+
+    def error(found, truth):
+        return float(np.abs(found - truth).max() / np.abs(truth).max())
+
+    states, plain, read = np.empty((T, N)), np.empty((T, N)), np.empty((T, 2))
+    kernels.scan(form, B, drive, np.zeros(N), states)
+    reference.scan(form, B, drive, np.zeros(N), plain)
+    kernels.scan_readout(form, B, drive, weights, np.zeros(N), read)
+    assert error(states, exact) < 1e-13
+    assert error(states, exact) <= 1.5 * error(plain, exact)
+    assert error(read, exact @ weights.T.astype(np.longdouble)) < 1e-13
+
+
 # Threads
 
 
@@ -332,6 +415,52 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch, pieces, D, dtype
     for out in found[1:]:
         assert out.tobytes() == found[0].tobytes()
     p.close(found[0][:2000], naive.states(p.W, p.B, p.drive[:2000], r0=p.r0))
+
+
+@each_dtype
+@pytest.mark.parametrize(("D", "D_out"), [(1, 1), (1, 0), (1, 3), (2, 1)])
+def test_readouts_on_any_number_of_threads(monkeypatch, pieces, dtype, D, D_out):
+    N, T = 2 * compiled.TILE + 100, 500
+    monkeypatch.setattr(compiled, "WORTH_THREADS", N * T)
+    monkeypatch.setattr(compiled, "PARTIAL", 3 * 300 * max(1, D_out))
+    p = Problem("diagonal", dtype, N, D, T, D_out)
+    found = []
+    for count in (1, 2, 3, 4):
+        monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(count))
+        state, out = p.r0.copy(), np.full((T, D_out), np.nan, dtype)
+        kernels.scan_readout(p.form, p.B, p.drive, p.weights, state, out)
+        found.append(out.tobytes() + state.tobytes())
+    assert pieces == [1, 1, 2, 2, 3, 3, 3, 3]
+    assert len(set(found)) == 1
+    expected = np.empty_like(out)
+    reference.scan_readout(p.form, p.B, p.drive, p.weights, p.r0.copy(), expected)
+    p.close(out, expected)
+
+
+@given(reals=st.integers(0, 3000), pairs=st.integers(0, 3000))
+def test_tiles_cover_every_mode_once(reals, pairs):
+    assume(reals + pairs)
+    form = kernels.Diagonal(np.empty(reals), np.empty(pairs), np.empty(pairs))
+    N = reals + 2 * pairs
+    edges = compiled._tile_edges(form)
+    assert (edges[0], edges[-1]) == (0, N)
+    assert all(0 <= b - a <= compiled.TILE + 1 for a, b in itertools.pairwise(edges))
+    assert all(edge <= reals or (edge - reals) % 2 == 0 for edge in edges)
+    row = np.arange(float(N))[None]
+    tiles = [compiled._tile(form, row, row, row[0], *t) for t in itertools.pairwise(edges)]
+    assert sum(t[0].real.size for t in tiles) == reals
+    assert sum(t[0].re.size for t in tiles) == sum(t[0].im.size for t in tiles) == pairs
+    assert np.concatenate([t[3] for t in tiles]).tobytes() == row.tobytes()
+
+
+@given(count=st.integers(0, 100), parts=st.integers(1, 9), start=st.integers(0, 50))
+def test_even_split_covers_everything_once(count, parts, start):
+    split = threads.even_split(count, parts, start)
+    assert (split[0][0], split[-1][1]) == (start, start + count)
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(split))
+    lengths = [b - a for a, b in split]
+    assert max(lengths) - min(lengths) <= 1
+    assert len(split) <= parts
 
 
 @given(

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, overflowed
 from eigenecho.estimators.shell import all_or_nothing, check_inputs, warn_if_unstable
+from eigenecho.progress import Progress, Report
 from eigenecho.random import Seed
 from eigenecho.reservoir import Recipe, draw
 
@@ -109,19 +110,28 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self
 
     @one_blas_thread()
-    def transform(self, X: Any, out: Any = None) -> Any:
-        """States (T, N) of each series; ``out`` takes those of a single one."""
+    def transform(self, X: Any, out: Any = None, progress: Report | None = None) -> Any:
+        """States (T, N) of each series.
+
+        ``out`` takes those of a single one; ``progress(done, total)`` is called with steps
+        several times a second.
+        """
         check_is_fitted(self)
         series, container = check_inputs(self, X, reset=False)
-        out = check_out(out, series, self.reservoir_)
-        states = []
+        reservoir = self.reservoir_
+        out = check_out(out, series, reservoir)
+        told = Progress(progress, sum(map(len, series)))
+        found = []
         for u in series:
-            drive = self.reservoir_.drive(u, None)
-            states.append(self.reservoir_.scan(drive, self.reservoir_.zero_state(), out))
-            if not np.all(np.isfinite(states[-1][-1])):
-                step = int(np.argmin(np.isfinite(states[-1]).all(axis=1)))
+            drive, state = reservoir.drive(u, None), reservoir.zero_state()
+            states = np.empty((len(u), reservoir.units), reservoir.dtype) if out is None else out
+            for rows in told.pieces(len(u)):
+                reservoir.scan(drive[rows], state, states[rows])
+            if not np.all(np.isfinite(states[-1])):
+                step = int(np.argmin(np.isfinite(states).all(axis=1)))
                 raise overflowed("states", self.effective_radius_, step)
-        return container.restore(states)
+            found.append(states)
+        return container.restore(found)
 
     @property
     def _n_features_out(self) -> int:

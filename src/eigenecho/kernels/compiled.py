@@ -1,31 +1,41 @@
 """The kernels of ``reference``, compiled: the same signatures, the same answers.
 
-The first drive column rides along with the step, the others are added to a row that is still
-in cache. A wide drive is projected to N columns by BLAS, a chunk at a time, and then rides
-along as a row of its own with weight 1.
+Eigenvalues go through ``blocks``, several steps at a time, matrices through ``loops``, step by
+step. A wide drive is projected to N columns by BLAS, a chunk at a time.
 """
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
-from eigenecho.kernels import loops, threads
+from eigenecho.kernels import blocks, loops, threads
 from eigenecho.kernels.forms import Array, Diagonal, Form, Readout
 
 WIDE = 8
 """Drive columns or outputs from which BLAS on a chunk beats going through them one by one."""
 
 CHUNK = 256
-"""Rows of a wide drive that are projected at a time."""
+"""Rows of a wide drive that are projected at a time, at most."""
+
+CHUNK_SIZE = 1 << 15
+"""States (rows times units) in a chunk between a scan and BLAS, which stay in cache."""
 
 WORTH_THREADS = 1 << 20
 """States (rows times units) below which starting threads costs more than it saves."""
 
-REPLAY = 1 << 15
+REPLAY = 1 << 14
 """States (rows times units) of the buffer in which a thread replays what comes before its part."""
 
-REPLAY_COST = 0.4
+REPLAY_COST = 0.5
 """Time of a replayed row, which stays in cache, over that of a stored one."""
+
+TILE = 512
+"""Units whose states, weights and eigenvalues a readout keeps in the nearest cache."""
+
+PARTIAL = 1 << 20
+"""Partial outputs (tiles times rows times columns) that are held at a time."""
 
 
 def step(form: Form, B: Array, drive: Array, state: Array) -> None:
@@ -37,14 +47,12 @@ def step(form: Form, B: Array, drive: Array, state: Array) -> None:
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
     """States r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
     B, drive = _at_least_one_column(B, drive)
-    if drive.shape[1] < WIDE:
-        _scan_any(form, B, drive, state, out)
-        return
-    one = np.ones((min(CHUNK, len(drive)), 1), dtype=out.dtype)
-    for start in range(0, len(drive), CHUNK):
-        rows = slice(start, start + CHUNK)
-        projected = drive[rows] @ B
-        _scan_any(form, projected, one[: len(projected)], state, out[rows], True)
+    if drive.shape[1] >= WIDE:
+        _scan_projected(form, B, drive, state, out)
+    elif isinstance(form, Diagonal):
+        _scan_diagonal(form, B, drive, state, out)
+    else:
+        loops.scan(form, B, drive, state, out, False)
 
 
 def scan_readout(
@@ -53,13 +61,17 @@ def scan_readout(
     """r(t) weightsᵀ into ``out`` (T, D_out), no states stored; ``weights`` (D_out, N)."""
     B, drive = _at_least_one_column(B, drive)
     if drive.shape[1] < WIDE and len(weights) < WIDE:
-        loops.scan_readout(form, B, drive, weights, state, out)
+        if isinstance(form, Diagonal):
+            _readout_by_tiles(form, B, drive, weights, state, out)
+        else:
+            loops.scan_readout(form, B, drive, weights, state, out)
         return
-    states = np.empty((min(CHUNK, len(drive)), state.size), state.dtype)
-    for start in range(0, len(drive), CHUNK):
-        rows = slice(start, start + CHUNK)
-        scan(form, B, drive[rows], state, states[: len(out[rows])])
-        np.matmul(states[: len(out[rows])], weights.T, out=out[rows])
+    rows = _chunk_rows(state.size)
+    states = np.empty((min(rows, len(drive)), state.size), state.dtype)
+    for start in range(0, len(drive), rows):
+        piece = drive[start : start + rows]
+        scan(form, B, piece, state, states[: len(piece)])
+        np.matmul(states[: len(piece)], weights.T, out=out[start : start + rows])
 
 
 def closed_loop(
@@ -73,7 +85,8 @@ def closed_loop(
     out: Array,
 ) -> None:
     """Outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ."""
-    loops.closed_loop(form, B, drive, feedback, readout, state, y, out)
+    kind = blocks if isinstance(form, Diagonal) else loops
+    kind.closed_loop(form, B, drive, feedback, readout, state, y, out)
 
 
 def step_readout(
@@ -103,29 +116,101 @@ def back_substitute(R: Array, Z: Array, W: Array) -> None:
     loops.back_substitute(R, Z, W)
 
 
-def _scan_any(
-    form: Form, B: Array, drive: Array, state: Array, out: Array, projected: bool = False
-) -> None:
-    if len(drive) == 0:
-        return
+def _chunk_rows(units: int) -> int:
+    """Rows of a chunk, a power of two: pieces that begin at a multiple of CHUNK are cut alike."""
+    rows = CHUNK
+    while rows > blocks.STEPS and rows * units > CHUNK_SIZE:
+        rows //= 2
+    return rows
+
+
+def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
+    one = np.ones((CHUNK, 1), out.dtype)
+    rows = _chunk_rows(state.size)
+    for start in range(0, len(drive), rows):
+        piece, states = drive[start : start + rows], out[start : start + rows]
+        if isinstance(form, Diagonal):
+            np.matmul(piece, B, out=states)
+            blocks.scan(form, B[:0], piece, state, states)
+        else:
+            loops.scan(form, piece @ B, one[: len(piece)], state, states, True)
+
+
+def _scan_diagonal(form: Diagonal, B: Array, drive: Array, state: Array, out: Array) -> None:
     parts = min(threads.thread_count(), 4)
-    if projected or parts == 1 or out.size < WORTH_THREADS or not isinstance(form, Diagonal):
-        loops.scan(form, B, drive, state, out, projected)
+    if parts == 1 or out.size < WORTH_THREADS:
+        blocks.scan(form, B, drive, state, out)
         return
 
     # Storing is bound by memory, stepping is not. So each thread writes rows of its own, after
     # replaying the rows before them in a small buffer: the same code gives the same bits.
     def task(start: int, stop: int) -> None:
         r = state.copy()
-        rows = max(1, REPLAY // r.size)
+        rows = max(blocks.STEPS, REPLAY // r.size)
         buffer = np.empty((rows, r.size), r.dtype)
         for first in range(0, start, rows):
             piece = drive[first : min(first + rows, start)]
-            loops.scan(form, B, piece, r, buffer[: len(piece)], False)
-        loops.scan(form, B, drive[start:stop], r, out[start:stop], False)
+            blocks.scan(form, B, piece, r, buffer[: len(piece)])
+        blocks.scan(form, B, drive[start:stop], r, out[start:stop])
 
     threads.run(task, _uneven_split(len(drive), parts))
     state[:] = out[-1]
+
+
+def _readout_by_tiles(
+    form: Diagonal, B: Array, drive: Array, weights: Array, state: Array, out: Array
+) -> None:
+    """Sums over tiles of units, added up in order: the same tiles for any number of threads."""
+    alone = len(B) == 1 and len(weights) < 2
+    if alone and not len(weights):
+        weights, out = np.zeros_like(B), np.empty((len(drive), 1), out.dtype)
+    readout = blocks.scan_sum if alone else blocks.scan_dots
+    edges = _tile_edges(form)
+    tiles = len(edges) - 1
+    if tiles == 1:
+        readout(form, B, drive, weights, state, out)
+        return
+    parts = [_tile(form, B, weights, state, *span) for span in itertools.pairwise(edges)]
+    rows = max(1, PARTIAL // (tiles * max(1, len(weights))))
+    partial = np.empty((tiles, min(rows, len(drive)), len(weights)), out.dtype)
+    count = threads.thread_count() if len(drive) * state.size >= WORTH_THREADS else 1
+    for start in range(0, len(drive), rows):
+        piece = drive[start : start + rows]
+
+        def task(first: int, last: int, piece: Array = piece) -> None:
+            for tile in range(first, last):
+                modes, b, w, r = parts[tile]
+                readout(modes, b, piece, w, r, partial[tile, : len(piece)])
+
+        threads.run(task, threads.even_split(tiles, count))
+        total = out[start : start + rows]
+        total[:] = partial[0, : len(piece)]
+        for tile in range(1, tiles):
+            total += partial[tile, : len(piece)]
+
+
+def _tile_edges(form: Diagonal) -> list[int]:
+    """Columns of the Q layout at which a readout is cut, never within a pair."""
+    n = form.real.size
+    N = n + 2 * form.re.size
+    tiles = -(-N // TILE)
+    width = -(-N // tiles // 16) * 16
+    inner = [edge + (edge > n and (edge - n) % 2) for edge in range(width, N, width)]
+    return [0, *inner, N]
+
+
+def _tile(
+    form: Diagonal, B: Array, weights: Array, state: Array, start: int, stop: int
+) -> tuple[Diagonal, Array, Array, Array]:
+    """A range of columns as a form with its weights, and a view of its state."""
+    n = form.real.size
+    pairs = slice((max(start, n) - n) // 2, (max(stop, n) - n) // 2)
+    return (
+        Diagonal(form.real[start:stop], form.re[pairs], form.im[pairs]),
+        np.ascontiguousarray(B[:, start:stop]),
+        np.ascontiguousarray(weights[:, start:stop]),
+        state[start:stop],
+    )
 
 
 def _uneven_split(count: int, parts: int) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ pool or a thread pool of the caller's could trip over.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -41,3 +42,10 @@ def run_each(tasks: Sequence[Callable[[], None]], worth: bool = True) -> None:
     with ThreadPoolExecutor(len(tasks)) as pool:
         for future in [pool.submit(task) for task in tasks]:
             future.result()
+
+
+def even_split(count: int, parts: int, start: int = 0) -> list[tuple[int, int]]:
+    """Contiguous pieces of start … start + count, of equal length give or take one."""
+    parts = max(1, min(parts, count))
+    edges = [start + count * k // parts for k in range(parts + 1)]
+    return list(itertools.pairwise(edges))

@@ -42,8 +42,10 @@ def forecast(
     r = np.array(start.r, reservoir.dtype)
     y = np.array(model.from_user(start.y), reservoir.dtype)
     out = np.empty((horizon, D), reservoir.dtype)
-    drive = np.concatenate([known, np.ones((horizon, 1))], axis=1).astype(reservoir.dtype)
-    B = np.concatenate([reservoir.W_in[D:], constant[None]]).astype(reservoir.dtype)
+    drive, B = known.astype(reservoir.dtype), np.ascontiguousarray(reservoir.W_in[D:])
+    if np.any(constant):
+        drive = np.concatenate([drive, np.ones((horizon, 1), drive.dtype)], axis=1)
+        B = np.concatenate([B, constant[None]])
     kernels.closed_loop(reservoir.form, B, drive, F, model.readout, r, y, out)
     check_finite(model, out, "output", closed=True)
     outputs = model.to_user(out)

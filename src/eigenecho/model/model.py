@@ -14,6 +14,7 @@ from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.scaling import Scaling
+from eigenecho.progress import Report
 from eigenecho.reservoir import Reservoir
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
@@ -126,18 +127,26 @@ class LinearModel:
         """Max |λ'|, the leak included."""
         return self.reservoir.spectrum.radius
 
-    def inference(self, steps: int) -> str:
-        """How ``predict`` computes a series of that many steps.
+    def inference(self, series: int | Array) -> str:
+        """How ``predict`` computes a series (T, D_in), or an ordinary one of that many steps.
 
         "closed loop" step by step on its own output, "scan" step by step with the readout fused
         in, or "convolution" with the impulse response, whose cost does not depend on the units.
+        A series with a spike is not ordinary: it is scanned, since a convolution would spread
+        the spike's rounding over the steps around it.
         """
         from eigenecho.model.convolution import pays
+        from eigenecho.model.run import by_convolution
+        from eigenecho.series import as_rows
 
         if self.closed:
             return "closed loop"
         reservoir = self.reservoir
-        fast = pays(reservoir.form, steps, len(reservoir.B), self.D_out)
+        if isinstance(series, (int, np.integer)):
+            fast = pays(reservoir.form, int(series), len(reservoir.B), self.D_out)
+        else:
+            u = as_rows(series, "series", self.D_in, reservoir.dtype)
+            fast = by_convolution(self, reservoir.drive(self.own_inputs(u), None))
         return "convolution" if fast else "scan"
 
     def zero_state(self) -> State:
@@ -203,15 +212,17 @@ class LinearModel:
         y_previous: Any = None,
         initial_state: Any = None,
         return_state: bool = False,
+        progress: Report | None = None,
     ) -> Any:
         """Outputs for one series (T, D_in), a stack (series, T, D_in) or a list of series.
 
         Closed on its own output where the model has feedback, unless ``y_previous`` (row t
         holds y(t−1)) is given. Stateless: starts at zero unless ``initial_state`` is given.
+        ``progress(done, total)`` is called with steps several times a second, and changes no bit.
         """
         from eigenecho.model.run import predict
 
-        return predict(self, X, y_previous, initial_state, return_state)
+        return predict(self, X, y_previous, initial_state, return_state, progress)
 
     def forecast(
         self,

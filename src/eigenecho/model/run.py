@@ -13,15 +13,23 @@ from eigenecho.blas import one_blas_thread
 from eigenecho.errors import UnstableWarning, bad_argument, overflowed
 from eigenecho.model import convolution
 from eigenecho.model.model import Array, LinearModel, State
+from eigenecho.progress import Progress, Report
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
 
 
 def predict(
-    model: LinearModel, X: Any, y_previous: Any, initial_state: Any, return_state: bool
+    model: LinearModel,
+    X: Any,
+    y_previous: Any,
+    initial_state: Any,
+    return_state: bool,
+    progress: Report | None = None,
 ) -> Any:
     """``LinearModel.predict``."""
     series, container = as_series(X, "X", model.D_in, model.reservoir.dtype)
-    return predict_series(model, series, container, y_previous, initial_state, return_state)
+    return predict_series(
+        model, series, container, y_previous, initial_state, return_state, progress
+    )
 
 
 def predict_series(
@@ -31,11 +39,13 @@ def predict_series(
     y_previous: Any,
     initial_state: Any,
     return_state: bool,
+    progress: Report | None = None,
 ) -> Any:
     """Outputs of checked series, held as ``container`` says; with the states at their ends."""
     starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, [len(u) for u in series], container)
-    ran = [run(model, *given) for given in zip(series, previous, starts, strict=True)]
+    told = Progress(progress, sum(map(len, series)))
+    ran = [run(model, *given, told) for given in zip(series, previous, starts, strict=True)]
     outputs = container.restore([y for y, _ in ran])
     if not return_state:
         return outputs
@@ -45,9 +55,14 @@ def predict_series(
 
 @one_blas_thread()
 def run(
-    model: LinearModel, u: Array, y_previous: Array | None = None, state: State | None = None
+    model: LinearModel,
+    u: Array,
+    y_previous: Array | None = None,
+    state: State | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Array, State]:
     """Outputs (T, D_out) for one series in the caller's units, and the state at its end."""
+    progress = progress or Progress()
     reservoir, readout = model.reservoir, model.readout
     start = model.zero_state() if state is None else state
     r = np.array(start.r, reservoir.dtype)
@@ -59,23 +74,18 @@ def run(
         feedback = np.zeros((model.D_out, model.units), r.dtype) if W_fb is None else W_fb
         open_rows = len(reservoir.B) - (0 if W_fb is None else len(W_fb))
         drive = reservoir.drive(u, np.zeros_like(out))[:, :open_rows]
-        kernels.closed_loop(
-            reservoir.form,
-            reservoir.B[:open_rows],
-            np.ascontiguousarray(drive),
-            feedback,
-            readout,
-            r,
-            y,
-            out,
-        )
+        drive, B = np.ascontiguousarray(drive), reservoir.B[:open_rows]
+        for rows in progress.pieces(len(drive)):
+            kernels.closed_loop(reservoir.form, B, drive[rows], feedback, readout, r, y, out[rows])
     else:
         before = None if y_previous is None else model.from_user(y_previous)
         drive = reservoir.drive(u, before)
-        by_convolution = convolution.pays(reservoir.form, len(drive), drive.shape[1], model.D_out)
-        by_convolution = by_convolution and convolution.is_even(drive)
-        compute = convolution.convolve_readout if by_convolution else kernels.scan_readout
-        compute(reservoir.form, reservoir.B, drive, readout.weights, r, out)
+        arguments = reservoir.form, reservoir.B
+        if by_convolution(model, drive):
+            convolution.convolve_readout(*arguments, drive, readout.weights, r, out, progress)
+        else:
+            for rows in progress.pieces(len(drive)):
+                kernels.scan_readout(*arguments, drive[rows], readout.weights, r, out[rows])
         out += readout.offset
         if model.output_to_readout:
             assert before is not None
@@ -89,6 +99,12 @@ def run(
     return outputs, State(r, last)
 
 
+def by_convolution(model: LinearModel, drive: Array) -> bool:
+    """Whether an open run under this drive is a convolution, rather than a scan."""
+    pays = convolution.pays(model.reservoir.form, len(drive), drive.shape[1], model.D_out)
+    return pays and convolution.is_even(drive)
+
+
 @one_blas_thread()
 def states(
     model: LinearModel,
@@ -96,6 +112,7 @@ def states(
     y_previous: Array | None = None,
     state: State | None = None,
     out: Array | None = None,
+    progress: Report | None = None,
 ) -> Array:
     """Reservoir states (T, N) in the basis at work, under the same rules as ``run``."""
     reservoir = model.reservoir
@@ -105,7 +122,11 @@ def states(
         y_previous = shifted(run(model, u, None, start)[0], start.y)
     before = None if y_previous is None else model.from_user(y_previous)
     drive = reservoir.drive(model.own_inputs(u), before)
-    out = reservoir.scan(drive, np.array(start.r, reservoir.dtype), out)
+    if out is None:
+        out = np.empty((len(drive), model.units), reservoir.dtype)
+    r = np.array(start.r, reservoir.dtype)
+    for rows in Progress(progress, len(drive)).pieces(len(drive)):
+        reservoir.scan(drive[rows], r, out[rows])
     check_finite(model, out[-1:], "states")
     return out
 

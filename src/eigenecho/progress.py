@@ -1,0 +1,53 @@
+"""Telling a caller how far a long run has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import perf_counter
+
+from eigenecho.errors import bad_argument
+
+Report = Callable[[int, int], object]
+"""Called with the steps done and all steps there are."""
+
+INTERVAL = 0.2
+"""Seconds between two reports, about."""
+
+UNIT = 1 << 12
+"""Pieces end at multiples of this many steps, where every kernel ends a chunk of its own: what
+a piece computes has the bits that the whole run has."""
+
+
+class Progress:
+    """Cuts runs into pieces and reports after each, in the thread that runs them.
+
+    Parameters
+    ----------
+    report : callable (done, total), optional
+        What it raises ends the run. Without it a run is one piece.
+    total : int
+        The steps of all runs to come.
+    """
+
+    def __init__(self, report: Report | None = None, total: int = 0) -> None:
+        if report is not None and not callable(report):
+            raise bad_argument("progress", report, "a callable (done, total), or None")
+        self.report = report
+        self.total = total
+        self.done = 0
+
+    def pieces(self, steps: int, unit: int = UNIT) -> Iterator[slice]:
+        """The rows of each piece of one run, ends at multiples of ``unit``."""
+        if self.report is None:
+            yield slice(0, steps)
+            return
+        start, rows = 0, unit
+        while start < steps:
+            stop = min(start + rows, steps)
+            begin = perf_counter()
+            yield slice(start, stop)
+            units = rows * INTERVAL / max(perf_counter() - begin, 1e-9) / unit
+            rows = unit * max(1, int(min(units, 4 * rows // unit)))
+            self.done += stop - start
+            self.report(self.done, self.total)
+            start = stop
