@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import eigenecho as ee
-from eigenecho.errors import IllConditionedWarning, UnstableError
+from eigenecho.errors import UnstableError
 
 rp = pytest.importorskip("reservoirpy")
 nodes = pytest.importorskip("reservoirpy.nodes")
