@@ -13,6 +13,7 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.grid_search.grid import Group
 from eigenecho.model import structured
+from eigenecho.model.convolution import settling_steps
 from eigenecho.model.refine import fitted, project
 from eigenecho.model.rows import Block, Fold, Rows
 from eigenecho.readout import Lags, Penalty, factorise
@@ -38,7 +39,7 @@ def squared_errors(
     steps = sum(stop for _, stop in fold.train)
     if 2.0 * steps * rows.size**2 < FLOPS or not structured.applies(rows):
         return None
-    settling = rows.reservoir.spectrum.settling_steps
+    settling = settling_steps(rows.reservoir.form)
     ridges = np.tile(np.array(group.ridges), len(group.scalings))
     scales = np.repeat(np.array(group.scalings), len(group.ridges))
     if settling >= min(map(len, rows.inputs)) or np.any(ridges <= 0):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eigenecho.model.convolution import settling_steps
 from eigenecho.model.rows import Block, Fold, Rows
 from eigenecho.readout import Gram, Lags, Moments, resonant
 from eigenecho.reservoir import Reservoir
@@ -29,7 +30,7 @@ FFT_NS = 15.0
 def applies(rows: Rows) -> bool:
     """Whether the sums can stand for the states: eigenvalues, few of which are in resonance."""
     reservoir = rows.reservoir
-    if not isinstance(reservoir.transition, Spectrum):
+    if not isinstance(reservoir.transition, Spectrum) or any(np.any(r) for r, _ in rows.starts):
         return False
     spectrum = reservoir.transition
     longest = max(map(len, rows.inputs))
@@ -51,7 +52,7 @@ def gram(rows: Rows, block: Block, known: Lags | None = None) -> Gram:
     if known is None:
         total = moments(rows, block)
     else:
-        enough = int(min(len(known.rho), spectrum.settling_steps))
+        enough = int(min(len(known.rho), settling_steps(reservoir.form)))
         total = known.moments(reservoir.form, reservoir.B, enough)
     statistics = total.gram(spectrum, reservoir.B, rows.D_out)
     modes = resonant(spectrum)
@@ -92,9 +93,10 @@ def moments(rows: Rows, block: Block) -> Moments:
 
 def lag_count(rows: Rows) -> int | None:
     """How many lags to correlate; None where running the reservoir is cheaper."""
-    K = rows.reservoir.spectrum.settling_steps
+    K = settling_steps(rows.reservoir.form)
     steps, N = sum(map(len, rows.inputs)), rows.reservoir.units
-    if not isinstance(rows.reservoir.transition, Spectrum) or min(map(len, rows.inputs)) <= K:
+    # Correlations know of nothing before the first row.
+    if min(map(len, rows.inputs)) <= K or any(np.any(state) for state, _ in rows.starts):
         return None
     D = len(rows.reservoir.B)
     E = D + rows.head + rows.D_out

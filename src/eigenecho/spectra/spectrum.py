@@ -11,9 +11,6 @@ from numpy.typing import ArrayLike
 from eigenecho.errors import bad_argument
 from eigenecho.types import Array
 
-SETTLED = 1e-18
-"""What is left of an impulse when it no longer counts."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spectrum:
@@ -83,14 +80,6 @@ class Spectrum:
     def radius(self) -> float:
         """Max |λ|."""
         return float(max(np.abs(self.real).max(initial=0.0), np.abs(self.pairs).max(initial=0.0)))
-
-    @property
-    def settling_steps(self) -> float:
-        """After how many steps an impulse is below rounding; infinite from radius 1 on."""
-        radius = self.radius
-        if radius >= 1 - 1e-9:
-            return np.inf
-        return max(2, int(np.ceil(np.log(SETTLED) / np.log(max(radius, 1e-9)))))
 
     @property
     def values(self) -> Array:
