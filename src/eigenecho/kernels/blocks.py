@@ -394,6 +394,17 @@ def planes(rows, n):
 
 
 @compiled
+def gather(a, B, y, F, row):
+    """Row = a B + y F, but for the first output."""
+    if a.size:
+        project(a, B, row)
+    else:
+        push(y.dtype.type(0), F[0], row)
+    for e in range(1, y.size):
+        add(y[e], F[e], row)
+
+
+@compiled
 def closed_loop(form, B, drive, feedback, readout, state, y, out):
     """Outputs fed back into ``out``.
 
@@ -403,25 +414,24 @@ def closed_loop(form, B, drive, feedback, readout, state, y, out):
     n, m, D = form.real.size, form.re.size, drive.shape[1]
     B, F, W = planes(B, n), planes(feedback, n), planes(readout.weights, n)
     r = planes(state.reshape(1, -1), n)[0]
+    f, x = np.zeros_like(r), y.dtype.type(1)
+    gathered = D > 1 or y.size > 1
+    if not gathered:
+        f, x = (B[0], x) if D else (F[0], y.dtype.type(0))
+    # Cut once, not in every step: a slice costs as much as tens of units.
+    real, re, im, b, w = form.real, form.re, form.im, F[0], W[0]
     s, p, q = r[:n], r[n : n + m], r[n + m :]
-    b, w, f = F[0], W[0], np.zeros_like(r)
-    alone = D == 1 and y.size == 1
-    if alone:
-        f = B[0]
+    bs, bp, bq = b[:n], b[n : n + m], b[n + m :]
+    fs, fp, fq = f[:n], f[n : n + m], f[n + m :]
+    ws, wp, wq = w[:n], w[n : n + m], w[n + m :]
     before = np.empty_like(y)
     for t in range(drive.shape[0]):
-        x = drive[t, 0] if alone else y.dtype.type(1)
-        if not alone and D:
-            project(drive[t], B, f)
-        elif not alone and y.size > 1:
-            f[:] = 0
-        for e in range(1, y.size):
-            add(y[e], F[e], f)
-        total = loop_reals(form.real, b[:n], y[0], f[:n], x, w[:n], s)
-        total += loop_pairs(
-            form.re, form.im, b[n : n + m], b[n + m :], y[0], f[n : n + m], f[n + m :], x,
-            w[n : n + m], w[n + m :], p, q,
-        )  # fmt: skip
+        if gathered:
+            gather(drive[t], B, y, F, f)
+        elif D:
+            x = drive[t, 0]
+        total = loop_reals(real, bs, y[0], fs, x, ws, s)
+        total += loop_pairs(re, im, bp, bq, y[0], fp, fq, x, wp, wq, p, q)
         copy(y, before)
         for e in range(y.size):
             if e:
