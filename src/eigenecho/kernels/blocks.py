@@ -177,11 +177,19 @@ def add(x, b, row):
 
 
 @compiled
-def project(a, B, row):
-    """Row = a B."""
-    push(a[0], B[0], row)
-    for d in range(1, a.size):
-        add(a[d], B[d], row)
+def project(drive, first, count, B, rows):
+    """Rows = a B for ``count`` drive rows from the ``first``; two columns at once, then the rest.
+
+    No row is cut out: a slice counts references, which takes as long as tens of units.
+    """
+    for k in range(count):
+        x, y = drive[first + k, 0], drive[first + k, 1]
+        for i in range(B.shape[1]):
+            rows[k, i] = x * B[0, i] + y * B[1, i]
+        for d in range(2, B.shape[0]):
+            x = drive[first + k, d]
+            for i in range(B.shape[1]):
+                rows[k, i] += x * B[d, i]
 
 
 @compiled
@@ -212,22 +220,21 @@ def interleaved(s, p, q, row):
 
 
 @compiled
-def store(form, B, b, c, d, drive, count, s, p, q, rows):
-    """One pass: the first ``count`` of eight rows are driven, the others are left over.
+def store(form, B, b, c, d, drive, t, count, x, s, p, q, rows):
+    """One pass from step t on: the first ``count`` of eight rows are driven, the rest left over.
 
     One drive column rides along, its weights are ``b``, ``c``, ``d``. More of them are projected
     into the rows first; where B has none, the rows hold a(t) B already.
     """
     n = s.size
     if len(B) == 1:
-        x = np.empty(STEPS, s.dtype)
         for k in range(STEPS):
-            x[k] = drive[min(k, count - 1), 0]
+            x[k] = drive[t + min(k, count - 1), 0]
         drive_reals(form.real, b, eight(x), s, tails(rows, 0))
         drive_pairs(form.re, form.im, c, d, eight(x), p, q, tails(rows, n))
         return
-    for k in range(count if len(B) else 0):
-        project(drive[k], B, rows[k])
+    if len(B):
+        project(drive, t, count, B, rows)
     for k in range(count, STEPS):
         copy(rows[0], rows[k])
     turn_reals(form.real, s, tails(rows, 0))
@@ -241,15 +248,16 @@ def scan(form, B, drive, state, out):
     n = form.real.size
     b, c, d = planar(B[0] if len(B) == 1 else state, n)
     s, p, q = planar(state, n)
+    x = np.empty(STEPS, out.dtype)
     spare = np.empty((STEPS, N + PADDING), out.dtype)
     for t in range(0, T, STEPS):
         count = min(STEPS, T - t)
         if count == STEPS and N >= LONG:
-            store(form, B, b, c, d, drive[t:], count, s, p, q, out[t : t + STEPS])
+            store(form, B, b, c, d, drive, t, count, x, s, p, q, out[t : t + STEPS])
             continue
         for k in range(0 if len(B) else count):
             copy(out[t + k], spare[k, :N])
-        store(form, B, b, c, d, drive[t:], count, s, p, q, spare)
+        store(form, B, b, c, d, drive, t, count, x, s, p, q, spare)
         for k in range(count):
             copy(spare[k], out[t + k])
     if T:
@@ -272,10 +280,11 @@ def scan_dots(form, B, drive, weights, state, out):
     n = form.real.size
     b, c, d = planar(B[0], n)
     s, p, q = planar(state, n)
+    x = np.empty(STEPS, out.dtype)
     rows = np.empty((STEPS, N + PADDING), out.dtype)
     for t in range(0, T, STEPS):
         count = min(STEPS, T - t)
-        store(form, B, b, c, d, drive[t:], count, s, p, q, rows)
+        store(form, B, b, c, d, drive, t, count, x, s, p, q, rows)
         for e in range(weights.shape[0]):
             for k in range(count):
                 out[t + k, e] = dot(weights[e], rows[k])
@@ -397,9 +406,11 @@ def planes(rows, n):
 def gather(a, B, y, F, row):
     """Row = a B + y F, but for the first output."""
     if a.size:
-        project(a, B, row)
+        push(a[0], B[0], row)
     else:
         push(y.dtype.type(0), F[0], row)
+    for d in range(1, a.size):
+        add(a[d], B[d], row)
     for e in range(1, y.size):
         add(y[e], F[e], row)
 
