@@ -9,10 +9,10 @@ demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
 
 test: lint types
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" -n auto
 
 test-slow: .venv/dev.stamp
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow -n auto
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
