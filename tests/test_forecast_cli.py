@@ -95,6 +95,8 @@ def test_errors_and_verdicts_are_printed(made, data):
     for word in ("MAE", "RMSE", "MASE", "eigenecho", "last value", "seasonal naive, 7"):
         assert word in said
     assert "Beats “seasonal naive, 7”" in said
+    assert re.search(r"[\d.]+% of rows within the 90% interval", said)
+    assert "The network's own 90% intervals held" in said
     assert "report.html" in said
 
 
@@ -119,6 +121,8 @@ def test_the_page_shows_what_was_found(made):
         "300 rows of my data.csv",
         "better in 5 of 5 held-out blocks",
         "closed-loop radius",
+        "of rows within the 90% interval",
+        "Shaded: the 90% interval",
         "--seed 3",
     ):
         assert words in said
@@ -138,6 +142,10 @@ def test_predictions_go_on_in_time(made):
     t = np.arange(300, 300 + H)
     truth = 20 + 4 * np.sin(2 * np.pi * t / 7) + 0.02 * t
     assert np.abs(future.forecast - truth).mean() < 0.5
+    assert (table.lower < table.forecast).all()
+    assert (table.forecast < table.upper).all()
+    within = (held_out.lower <= held_out.actual) & (held_out.actual <= held_out.upper)
+    assert f"{100 * within.mean():.3g}% of rows within" in re.sub(r"\s+", " ", made[1])
     np.testing.assert_array_equal(future.seasonal_naive_7[:7], held_out.actual[-7:])
 
 
@@ -161,12 +169,27 @@ def test_every_option_is_in_the_command(data, monkeypatch, tmp_path):
     monkeypatch.setattr(command, "run", lambda request, console: heard.append(request))
     words = [
         data, "--target", "walk", "--horizon", 7, "--time", "day", "--inputs", "a,b", "--season",
-        12.5, "--blocks", 2, "--gaps", "fill", "--units", 9, "--spectrum", "ring", "--seed", 4,
-        "--sep", ";", "--decimal", ",", "--encoding", "cp1252", "--out", tmp_path / "r.html",
+        12.5, "--blocks", 2, "--interval", 0.5, "--gaps", "fill", "--units", 9, "--spectrum",
+        "ring", "--seed", 4, "--sep", ";", "--decimal", ",", "--encoding", "cp1252",
+        "--out", tmp_path / "r.html",
     ]  # fmt: skip
     assert invoke(*words).exit_code == 0
     assert shlex.split(heard[0].command) == ["eigenecho", "forecast", *map(str, words)]
     assert heard[0].columns == ("a", "b")
+
+
+@pytest.mark.parametrize("words", [("--no-interval",), ("--interval", 0)])
+def test_without_intervals(data, tmp_path, words):
+    out = tmp_path / "r.html"
+    answer = invoke(
+        data, "--target", "walk", "--horizon", H, "--units", 5, "--out", out, "--blocks", 1, *words
+    )
+    assert answer.exit_code == 0
+    assert "rows within" not in answer.output
+    assert "lower" not in pd.read_csv(out.with_suffix(".csv"))
+    page = " ".join(Page(out.read_text(encoding="utf-8")).text)
+    assert "Shaded" not in page
+    assert "--interval 0" in page
 
 
 def test_what_is_wrong_with_a_forecast_is_said(data, tmp_path, monkeypatch):
@@ -203,6 +226,7 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
         (("--target", "walk", "--gaps", "fil"), "Did you mean 'fill'?"),
         (("--target", "walk", "--spectrum", "gold"), "Did you mean 'golden'?"),
         (("--target", "walk", "--season", "200"), "--season 200"),
+        (("--target", "walk", "--interval", "90"), "such as 0.9"),
         (("--target", "walk", "--inputs", "sales <b>"), "the table knows 0"),
     ],
 )

@@ -16,6 +16,7 @@ pytest.importorskip("pandas")
 import pandas as pd
 
 from eigenecho.forecasting import backtest, choose, naive, season
+from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.clock import Clock
 from eigenecho.forecasting.series import Series, from_table
 from eigenecho.forecasting.split import LEAST, split
@@ -416,6 +417,42 @@ def test_a_forecast_is_that_of_the_public_interface(view):
     np.testing.assert_allclose(fitted.forecast(h), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("view", [View(), View(True), View(True, (7,))])
+def test_deviations_are_those_of_the_composed_map(view):
+    # What one unforeseen unit does to later values is seen from two forecasts, with and without it.
+    y, h, stop = seasonal(), 12, 200
+    rng = np.random.default_rng(0)
+    given = {"inputs": rng.normal(size=(len(y), 1)), "input_names": ("x",)}
+    params = {"sr": 0.9, "lr": 1.0, "ridge": 1e-2}
+    candidate, network = choose.Candidate(0.0, view, params), choose.Network(15)
+    fitted = choose.fit(candidate, network, plain(y, **given), stop)
+    foreseen = np.r_[y[:stop], fitted.forecast(1), y[stop + 1 :]]
+    other = foreseen.copy()
+    other[stop] += 1.0
+    ahead = [
+        replace(fitted, series=plain(values, **given), stop=stop + 1).forecast(h - 1)
+        for values in (foreseen, other)
+    ]
+    psi = np.r_[1.0, ahead[1] - ahead[0]]
+
+    z = view.series(y[:stop])
+    X = np.column_stack([z, view.known(plain(y, **given), 0)[: len(z)]])
+    skip = fitted.esn.warmup
+    residuals = (z[1:] - fitted.esn.predict(X[:-1]))[skip:]
+    states = fitted.esn.transform(X[:-1])[skip:]
+    noise = fitted.esn.noise_covariance_[0, 0]
+    assert np.sum(residuals**2) / len(states) < noise  # some rows go into the weights
+    assert noise <= np.sum(residuals**2) / (len(states) - states.shape[1] - 1)
+    np.testing.assert_allclose(fitted.deviations(h), np.sqrt(noise * np.cumsum(psi**2)), rtol=1e-7)
+
+
+def test_a_random_walk_is_off_by_the_root_of_time():
+    y = np.cumsum(np.random.default_rng(0).normal(size=4000))
+    candidate = choose.Candidate(0.0, View(True), {"sr": 0.9, "lr": 1.0, "ridge": 1e6})
+    fitted = choose.fit(candidate, choose.Network(5), plain(y), len(y))
+    np.testing.assert_allclose(fitted.deviations(50), np.sqrt(np.arange(1, 51)), rtol=0.05)
+
+
 def test_ranking_is_sorted_finite_first_and_deterministic(quick):
     series, shown = plain(seasonal()), choose.views((7,))
     heard = []
@@ -460,6 +497,22 @@ def test_a_season_is_beaten_and_the_future_goes_on(quick):
     assert [v.word for v in verdicts(found.backtest)] == ["beats"] * 3
     assert np.abs(found.future - y[360:]).mean() < 0.15
     assert found.steady
+
+
+def test_intervals_hold_what_they_promise_and_change_no_forecast(quick):
+    rng = np.random.default_rng(5)
+    y = np.zeros(1500)
+    for t in range(2, len(y)):
+        y[t] = 1.2 * y[t - 1] - 0.5 * y[t - 2] + rng.normal()
+    found = backtest.forecast(plain(y), 50, choose.Network(20), interval=0.8)
+    assert found.bands.coverage == pytest.approx(0.8, abs=0.08)
+    assert found.bands.held_out.shape == (5, 50)
+    assert found.bands.future.shape == (50,)
+    without = backtest.forecast(plain(y), 50, choose.Network(20))
+    assert without.bands is None
+    np.testing.assert_array_equal(without.future, found.future)
+    with pytest.raises(ValueError, match=r"interval.*0\.9"):
+        backtest.forecast(plain(y), 50, choose.Network(20), interval=90)
 
 
 def test_inputs_known_ahead_help_and_must_be_there(quick):
@@ -509,6 +562,29 @@ def test_words_of_verdicts(ours, theirs, word):
     assert verdict.word == word
     assert verdict.wins == sum(a < b for a, b in zip(ours, theirs, strict=True))
     assert verdict.sentence.startswith("Beats" if word == "beats" else "Does not")
+
+
+# Bands ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "word", "factor"), [(1.0, "kept", 1), (3.0, "too narrow", 3), (0.3, "too wide", 1)]
+)
+def test_bands_are_widened_by_what_held_out_rows_needed(size, word, factor):
+    errors = size * np.random.default_rng(0).normal(size=(5, 2000)) * [[1], [2], [3], [4], [5]]
+    deviations = np.ones((5, 2000)) * [[1], [2], [3], [4], [5]]
+    bands = Bands.of(0.9, errors, deviations, np.array([1.0, 2.0]))
+    assert bands.word == word
+    np.testing.assert_allclose(bands.future, factor * 1.645 * np.array([1, 2]), rtol=0.02)
+    assert np.mean(bands.errors <= bands.factor * bands.held_out) >= 0.9
+    assert f"{100 * bands.coverage:.3g}% of held-out rows" in bands.sentence
+    assert ("times as wide" in bands.sentence) == (bands.factor > 1.005)
+
+
+def test_bands_of_a_series_without_noise():
+    bands = Bands.of(0.9, np.zeros((1, 3)), np.zeros((1, 3)), np.zeros(3))
+    assert bands.coverage == 1
+    np.testing.assert_array_equal(bands.future, 0)
 
 
 def test_measures():

@@ -11,6 +11,7 @@ import pytest
 
 import eigenecho as ee
 from eigenecho import plots
+from eigenecho.plots import forecast
 
 pytest.importorskip("matplotlib")
 
@@ -228,6 +229,21 @@ def test_a_certificate_is_drawn(form, tmp_path):
 def test_only_converted_networks_have_a_certificate_to_draw():
     with pytest.raises(ValueError, match="diagonalize gives certificates"):
         plots.certificate(ee.LinearESN(5, seed=0).fit(np.ones((9, 1)), np.ones(9)).model_)
+
+
+def test_shades_of_forecasts_leave_room_for_the_lines():
+    ax = plots.style.new_figure(4, 3).add_subplot()
+    x, y = np.arange(5), np.linspace(0.0, 1.0, 5)
+    lines = {"ours": ([x, x + 5], [y, y]), "theirs": ([x], [y])}
+    draw = forecast.forecast
+    draw(ax, [], [], lines, bands={"ours": [np.full(5, 0.1), np.full(5, np.inf)]})
+    first, second = (c.get_paths()[0].vertices for c in ax.collections)  # none for theirs
+    assert first[:, 1].min() == pytest.approx(-0.1)
+    assert first[:, 1].max() == pytest.approx(1.1)
+    assert np.isfinite(second).all()
+    bottom, top = ax.get_ylim()
+    assert bottom < -0.1
+    assert top - bottom < 5
 
 
 def test_drawing_leaves_settings_and_pyplot_alone():

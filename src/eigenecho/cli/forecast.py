@@ -15,7 +15,7 @@ from rich.table import Table
 
 from eigenecho.cli import bars
 from eigenecho.cli.failing import fail
-from eigenecho.errors import unknown_name
+from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.experiments.durations import human
 from eigenecho.forecasting import backtest, report, table
 from eigenecho.forecasting.choose import Network
@@ -40,6 +40,7 @@ class Request:
     inputs: str = ""
     season: float | None = None
     blocks: int | None = None
+    interval: float = 0.9
     gaps: str = "error"
     units: int = Network.units
     spectrum: str = Network.spectrum
@@ -55,6 +56,10 @@ class Request:
         known = sorted({*LAWS, "matrix"})
         if self.spectrum not in known:
             raise unknown_name("--spectrum", self.spectrum, known)
+        if not 0 <= self.interval < 1:
+            raise bad_argument(
+                "--interval", self.interval, "the share of rows to hold, such as 0.9; 0 for none"
+            )
         if self.out.is_dir():
             raise TableError(f"--out {self.out} is a folder. Name a file in it.")
         for path in (self.out, report.predictions_path(self.out)):
@@ -102,6 +107,12 @@ def forecast(
             min=1, help="Blocks of HORIZON rows to hold out; by default 1 to 5, as data allow."
         ),
     ] = None,
+    interval: Annotated[
+        float, typer.Option(help="The share of rows that bounds around the forecast shall hold.")
+    ] = Request.interval,
+    no_interval: Annotated[
+        bool, typer.Option("--no-interval", help="No bounds, as with --interval 0.")
+    ] = False,
     gaps: Annotated[
         str,
         typer.Option(
@@ -127,7 +138,10 @@ def forecast(
     Networks are chosen by forecasts of the whole horizon on earlier rows and tested on the last
     ones. The best is trained again on all rows and runs ahead.
     """
-    options = {name: value for name, value in locals().items() if name != "quiet"}
+    names = {field.name for field in fields(Request)}
+    options = {name: value for name, value in locals().items() if name in names}
+    if no_interval:
+        options["interval"] = 0.0
     try:
         request = Request(**options)
         _check_writable(request.out)
@@ -167,6 +181,7 @@ def run(request: Request, console: Console) -> backtest.Result:
             network,
             blocks=request.blocks,
             season=request.season,
+            interval=request.interval or None,
             progress=progress,
         )
     with console.status("writing the report"):
@@ -177,6 +192,8 @@ def run(request: Request, console: Console) -> backtest.Result:
         sign = report.LOOKS[verdict.word][1]
         console.print(f"[{COLOURS[verdict.word]}]{sign}[/]", end=" ")
         console.print(verdict.sentence, highlight=False, markup=False)
+    if result.bands is not None:
+        console.print(result.bands.sentence, highlight=False, markup=False)
     if not result.steady:
         console.print(
             f"The closed loop grows (radius {result.fitted.radius:.6f}): do not trust the later "
@@ -198,6 +215,9 @@ def errors(result: backtest.Result) -> Table:
         shown.add_column(heading, justify="right")
     for row in report.error_rows(result):
         shown.add_row(*row)
+    if result.bands is not None:
+        shown.caption = result.bands.measured
+        shown.caption_justify = "left"
     return shown
 
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from eigenecho.blas import one_blas_thread
 from eigenecho.forecasting import choose, naive
+from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.choose import Candidate, Fitted, Network
 from eigenecho.forecasting.season import cycles
 from eigenecho.forecasting.series import Series
 from eigenecho.forecasting.split import Split, split
 from eigenecho.forecasting.table import TableError
+from eigenecho.model.intervals import check_coverage
 from eigenecho.types import Array
 
 OURS = "eigenecho"
@@ -65,6 +67,7 @@ class Result:
     future: Array
     """(horizon,)"""
     steady: bool
+    bands: Bands | None = None
 
 
 @one_blas_thread()
@@ -75,6 +78,7 @@ def forecast(
     *,
     blocks: int | None = None,
     season: float | None = None,
+    interval: float | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Choose a network on earlier rows, test it on later ones, refit it on all and run ahead.
@@ -89,8 +93,12 @@ def forecast(
         Held-out blocks of ``horizon`` rows; see ``split``.
     season : float, optional
         The period of the season in rows; by default the calendar's and the series' own.
+    interval : float, optional
+        The share of rows, in ]0, 1[, that bounds around forecasts shall hold.
     progress : callable (stage, done, total), optional
     """
+    if interval is not None:
+        check_coverage(interval)
     tell = progress or (lambda *_: None)
     parts = split(len(series), horizon, blocks)
     values, first = series.values, parts.test[0]
@@ -127,16 +135,22 @@ def forecast(
     tell("testing", 0, len(parts.test))
     start = choose.first_steady(ranked, network, series, first, horizon)
     chosen = start.candidate
-    guesses = []
+    guesses, deviations = [], []
     for done, origin in enumerate(parts.test):
         fitted = start if origin == first else choose.fit(chosen, network, series, origin)
         guesses.append(fitted.forecast(horizon))
+        if interval is not None:
+            deviations.append(fitted.deviations(horizon))
         tell("testing", done + 1, len(parts.test))
     backtest = _compared(series, parts, np.array(guesses), repeated)
     tell("forecasting", 0, 1)
     after = ranked[ranked.index(chosen) :]
     fitted = choose.first_steady(after, network, series, len(series), horizon)
     future = fitted.forecast(horizon)
+    bands = None
+    if interval is not None:
+        errors = backtest.guesses[OURS] - backtest.truth
+        bands = Bands.of(interval, errors, np.array(deviations), fitted.deviations(horizon))
     tell("forecasting", 1, 1)
     return Result(
         series,
@@ -150,6 +164,7 @@ def forecast(
         fitted,
         future,
         choose.is_steady(fitted, horizon),
+        bands,
     )
 
 

@@ -20,6 +20,7 @@ from eigenecho.estimators import LinearESN
 from eigenecho.forecasting.series import Series
 from eigenecho.forecasting.view import View
 from eigenecho.model import LinearModel, Scaling, State
+from eigenecho.model.intervals import loop_response
 from eigenecho.model.rows import Fold, Rows
 from eigenecho.model.train import cheapest_accurate
 from eigenecho.readout import Gram, Penalty, Triangle, factorise
@@ -89,6 +90,16 @@ class Fitted:
             horizon, _inputs(view, self.series.values[:stop], known), ahead if known.size else None
         )
         return view.undo(self.series.values[stop - 1], z)
+
+    def deviations(self, horizon: int) -> Array:
+        """Standard deviation of the forecast's error at each step, as far as the network knows.
+
+        The residuals of training, carried through the closed loop and, where it sees steps, summed
+        up with them: σ(h)² = σ² Σ_j ψ_j², j = 0 … h−1, with ψ the response of the values.
+        """
+        psi = self.candidate.view.response(loop_response(self.esn.model_, horizon)[:, 0, 0])
+        with np.errstate(over="ignore"):  # a loop that grows without bound is infinitely unsure
+            return np.sqrt(float(self.esn.noise_covariance_[0, 0]) * np.cumsum(psi**2))
 
 
 def views(periods: Sequence[float]) -> list[View]:

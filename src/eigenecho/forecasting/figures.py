@@ -29,8 +29,15 @@ def future(result: Result, width: float) -> Figure:
     shown = min(len(series), max(int(BEFORE * h), 60))
     times = _plain(series.clock.times[-shown:])
     ahead = _plain(series.clock.ahead(h))
-    guesses = {OURS: ([ahead], [result.future])}
-    return _drawn(result, width, times, series.values[-shown:], guesses, origins=[ahead[0]])
+    return _drawn(
+        result,
+        width,
+        times,
+        series.values[-shown:],
+        {OURS: ([ahead], [result.future])},
+        bands={} if result.bands is None else {OURS: [result.bands.future]},
+        origins=[ahead[0]],
+    )
 
 
 def held_out(result: Result, width: float) -> Figure:
@@ -46,6 +53,7 @@ def held_out(result: Result, width: float) -> Figure:
         _plain(series.clock.times[first:]),
         series.values[first:],
         {name: ([block], [backtest.guesses[name][-1]]) for name in (OURS, rival)},
+        bands={} if result.bands is None else {OURS: [result.bands.held_out[-1]]},
         origins=[block[0]],
     )
 
@@ -64,6 +72,7 @@ def whole(result: Result, width: float) -> Figure:
         _plain(series.clock.times),
         series.values,
         guesses,
+        bands={},
         origins=[block[0] for block in blocks],
     )
 
@@ -103,12 +112,15 @@ def _drawn(
     times: Any,
     values: Any,
     guesses: Mapping[str, tuple[Any, Any]],
+    bands: Mapping[str, Sequence[Any]],
     origins: Sequence[Any],
 ) -> Figure:
     figure, ax = _axes(width)
     ticks = 9 if width == WIDE else 7  # fewer than 7 do not suit every span
     columns = 3 if width == WIDE else 2
-    draw_forecast(ax, times, values, guesses, origins=origins, columns=columns, ticks=ticks)
+    draw_forecast(
+        ax, times, values, guesses, bands=bands, origins=origins, columns=columns, ticks=ticks
+    )
     ax.set_ylabel(result.series.name)
     if not result.series.clock.is_dates:
         ax.set_xlabel(result.series.clock.name)

@@ -15,8 +15,10 @@ from eigenecho.experiments import page
 from eigenecho.experiments.durations import human
 from eigenecho.forecasting import figures
 from eigenecho.forecasting.backtest import OURS, Result
+from eigenecho.forecasting.bands import percent
 from eigenecho.forecasting.naive import forecasts
 from eigenecho.forecasting.verdict import MARGIN, verdicts
+from eigenecho.types import Array
 
 LOOKS = {
     "beats": ("holds", "✓", "beats"),
@@ -63,23 +65,32 @@ def predictions_path(out: Path) -> Path:
 
 def predictions(result: Result) -> str:
     """A CSV table: held-out rows with the truth, then the future; naive forecasts beside ours."""
-    series, h = result.series, result.split.horizon
+    series, h, bands = result.series, result.split.horizon, result.bands
     naive = forecasts(result.season)
     file = io.StringIO()
     rows = csv.writer(file, lineterminator="\n")
     names = [name.replace(",", "").replace(" ", "_") for name in naive]
-    rows.writerow(["time", "part", "steps_ahead", "actual", "forecast", *names])
+    bounds = [] if bands is None else ["lower", "upper"]
+    rows.writerow(["time", "part", "steps_ahead", "actual", "forecast", *bounds, *names])
     backtest = result.backtest
     for block, start in enumerate(result.split.test):
         times = series.clock.text(series.clock.times[start : start + h])
-        guesses = [backtest.guesses[name][block] for name in (OURS, *naive)]
+        ours = backtest.guesses[OURS][block]
+        guesses = [ours] if bands is None else [ours, *_around(ours, bands.held_out[block])]
+        guesses += [backtest.guesses[name][block] for name in naive]
         for i, time in enumerate(times):
             numbers = (backtest.truth[block, i], *(guess[i] for guess in guesses))
             rows.writerow([time, "held-out", i + 1, *(f"{x:.10g}" for x in numbers)])
-    guesses = [result.future, *(ahead(series.values, h) for ahead in naive.values())]
+    ours = result.future
+    guesses = [ours] if bands is None else [ours, *_around(ours, bands.future)]
+    guesses += [ahead(series.values, h) for ahead in naive.values()]
     for i, time in enumerate(series.clock.text(series.clock.ahead(h))):
         rows.writerow([time, "future", i + 1, "", *(f"{guess[i]:.10g}" for guess in guesses)])
     return file.getvalue()
+
+
+def _around(guess: Array, width: Array) -> tuple[Array, Array]:
+    return guess - width, guess + width
 
 
 def html(result: Result, origin: Origin, table: str) -> str:
@@ -106,6 +117,8 @@ def html(result: Result, origin: Origin, table: str) -> str:
         pictures=_pictures(result),
         predictions=table,
         blocks=len(split.test),
+        bands=result.bands,
+        percent=percent,
         errors=_errors(result),
         block_errors=_block_errors(result),
         scale_words=_scale_words(result.season),
@@ -176,10 +189,13 @@ def _scale_words(season: int | None) -> str:
 def _pictures(result: Result) -> dict[str, Picture]:
     rival = verdicts(result.backtest)[0].rival
     name = result.series.name
+    bands = result.bands
+    share = "" if bands is None else f" Shaded: the {percent(bands.interval)} interval."
     captions = {
-        "future": f"{name}, and its forecast for the {result.split.horizon} steps that follow.",
+        "future": f"{name}, and its forecast for the {result.split.horizon} steps that follow."
+        f"{share}",
         "held_out": "The last held-out rows, the forecast made without them, and the best naive "
-        f"one, “{rival}”. Dotted line: where the forecasts start.",
+        f"one, “{rival}”. Dotted line: where the forecasts start.{share}",
         "by_lead": "How the error grows with the steps ahead, over all held-out blocks "
         "(running mean).",
         "whole": "All rows, with the forecasts of held-out blocks and of the future.",

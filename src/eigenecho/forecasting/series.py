@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.forecasting.clock import Clock, keep_time
+from eigenecho.forecasting.clock import Clock
+from eigenecho.forecasting.regular import keep_time
 from eigenecho.forecasting.table import SHOWN, Table, TableError
 from eigenecho.types import Array
 

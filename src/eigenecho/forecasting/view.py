@@ -54,3 +54,10 @@ class View:
     def undo(self, last: float, z: Array) -> Array:
         """Forecasts of the values from those of z, after a ``last`` value."""
         return last + np.cumsum(z) if self.difference else z
+
+    def response(self, psi: Array) -> Array:
+        """How values answer, j steps on, to a unit of z that comes unforeseen, from how z does.
+
+        A step that was not foreseen stays in all values that follow, and so do its echoes.
+        """
+        return np.cumsum(psi) if self.difference else psi

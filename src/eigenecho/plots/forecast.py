@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from eigenecho.plots.prediction import DASHES, LEGEND
 from eigenecho.plots.style import BLACK, GREY, LINES
 
@@ -18,12 +20,14 @@ def forecast(
     values: Any,
     guesses: Mapping[str, tuple[Any, Any]],
     *,
+    bands: Mapping[str, Sequence[Any]] | None = None,
     origins: Sequence[Any] = (),
     columns: int = 3,
     ticks: int = 8,
 ) -> None:
     """Draw a series in black and forecasts in colours, each ``(times, values)`` in blocks, by name.
 
+    ``bands`` puts a shade around forecasts, by name: half widths in the same blocks as the values.
     Dotted lines mark the ``origins`` from which forecasts start. A legend has so many ``columns``,
     a calendar at most so many ``ticks``.
     """
@@ -38,6 +42,8 @@ def forecast(
         }
         for j, (x, y) in enumerate(zip(when, guess, strict=True)):
             ax.plot(x, y, label=name if j == 0 else "_" + name, **look)
+    if bands:
+        _shade(ax, guesses, bands)
     for origin in origins:
         ax.axvline(origin, color=GREY, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **LEGEND)
@@ -47,3 +53,15 @@ def forecast(
         locator = AutoDateLocator(minticks=3, maxticks=ticks)
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+
+
+def _shade(
+    ax: Axes, guesses: Mapping[str, tuple[Any, Any]], bands: Mapping[str, Sequence[Any]]
+) -> None:
+    """Half widths around forecasts, cut where they would leave no room for the lines."""
+    bottom, top = ax.get_ylim()
+    least, most = bottom - (top - bottom), top + (top - bottom)
+    for i, (name, (when, guess)) in enumerate(guesses.items()):
+        for x, y, width in zip(when, guess, bands.get(name, ()), strict=False):
+            lower, upper = np.maximum(y - width, least), np.minimum(y + width, most)
+            ax.fill_between(x, lower, upper, color=LINES[i % len(LINES)], alpha=0.18, lw=0)
