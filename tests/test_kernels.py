@@ -401,7 +401,7 @@ def pieces(monkeypatch):
 @pytest.mark.parametrize("D", [1, 3])
 @each_dtype
 def test_any_number_of_threads_gives_the_same_bits(monkeypatch, pieces, D, dtype):
-    N, T = 101, 11_000
+    N, T = 1101, 1003
     assert T * N > compiled.WORTH_THREADS
     p = Problem("diagonal", dtype, N, D, T)
     found = []
@@ -414,7 +414,7 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch, pieces, D, dtype
     assert pieces == [2, 3, 4, 4]
     for out in found[1:]:
         assert out.tobytes() == found[0].tobytes()
-    p.close(found[0][:2000], naive.states(p.W, p.B, p.drive[:2000], r0=p.r0))
+    p.close(found[0][:100], naive.states(p.W, p.B, p.drive[:100], r0=p.r0))
 
 
 @each_dtype
@@ -442,15 +442,15 @@ def test_tiles_cover_every_mode_once(reals, pairs):
     assume(reals + pairs)
     form = kernels.Diagonal(np.empty(reals), np.empty(pairs), np.empty(pairs))
     N = reals + 2 * pairs
-    edges = compiled._tile_edges(form)
+    edges = compiled._edges(form, -(-N // compiled.TILE))
     assert (edges[0], edges[-1]) == (0, N)
     assert all(0 <= b - a <= compiled.TILE + 1 for a, b in itertools.pairwise(edges))
     assert all(edge <= reals or (edge - reals) % 2 == 0 for edge in edges)
-    row = np.arange(float(N))[None]
-    tiles = [compiled._tile(form, row, row, row[0], *t) for t in itertools.pairwise(edges)]
-    assert sum(t[0].real.size for t in tiles) == reals
-    assert sum(t[0].re.size for t in tiles) == sum(t[0].im.size for t in tiles) == pairs
-    assert np.concatenate([t[3] for t in tiles]).tobytes() == row.tobytes()
+    tiles = [compiled._modes(form, *span) for span in itertools.pairwise(edges)]
+    for tile, (start, stop) in zip(tiles, itertools.pairwise(edges), strict=True):
+        assert tile.real.size + 2 * tile.re.size == stop - start
+    assert sum(t.real.size for t in tiles) == reals
+    assert sum(t.re.size for t in tiles) == sum(t.im.size for t in tiles) == pairs
 
 
 @given(count=st.integers(0, 100), parts=st.integers(1, 9), start=st.integers(0, 50))
@@ -465,17 +465,16 @@ def test_even_split_covers_everything_once(count, parts, start):
 
 @given(
     T=st.integers(1, 60),
-    N=st.integers(1, 30),
+    N=st.integers(1, 90),
     D=st.integers(0, 7),
     count=st.integers(2, 4),
-    replay=st.integers(1, 200),
 )
 @settings(deadline=None, max_examples=60)
-def test_threads_for_any_shape(T, N, D, count, replay):
+def test_threads_for_any_shape(T, N, D, count):
     p = Problem("diagonal", "float64", N, D, T)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(compiled, "WORTH_THREADS", 1)
-        monkeypatch.setattr(compiled, "REPLAY", replay)
+        monkeypatch.setattr(compiled, "SHARE", 1)
         results = []
         for number in (1, count):
             monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(number))
@@ -483,17 +482,6 @@ def test_threads_for_any_shape(T, N, D, count, replay):
             kernels.scan(p.form, p.B, p.drive, state, out)
             results.append(out.tobytes() + state.tobytes())
     assert results[0] == results[1]
-
-
-@given(count=st.integers(1, 10**6), parts=st.integers(1, 8))
-def test_uneven_split_covers_every_row_once(count, parts):
-    split = compiled._uneven_split(count, parts)
-    assert len(split) == parts
-    assert split[0][0] == 0
-    assert split[-1][1] == count
-    assert all(a[1] == b[0] for a, b in itertools.pairwise(split))
-    lengths = [b - a for a, b in split]
-    assert all(a >= b - 1 for a, b in itertools.pairwise(lengths))
 
 
 def test_thread_count_reads_the_environment(monkeypatch):

@@ -177,19 +177,19 @@ def add(x, b, row):
 
 
 @compiled
-def project(drive, first, count, B, rows):
-    """Rows = a B for ``count`` drive rows from the ``first``; two columns at once, then the rest.
+def project(drive, t, count, B, first, rows):
+    """Rows = a B for ``count`` drive rows from t on; two columns at once, then the rest.
 
     No row is cut out: a slice counts references, which takes as long as tens of units.
     """
     for k in range(count):
-        x, y = drive[first + k, 0], drive[first + k, 1]
+        x, y = drive[t + k, 0], drive[t + k, 1]
         for i in range(B.shape[1]):
-            rows[k, i] = x * B[0, i] + y * B[1, i]
+            rows[k, first + i] = x * B[0, i] + y * B[1, i]
         for d in range(2, B.shape[0]):
-            x = drive[first + k, d]
+            x = drive[t + k, d]
             for i in range(B.shape[1]):
-                rows[k, i] += x * B[d, i]
+                rows[k, first + i] += x * B[d, i]
 
 
 @compiled
@@ -220,8 +220,10 @@ def interleaved(s, p, q, row):
 
 
 @compiled
-def store(form, B, b, c, d, drive, t, count, x, s, p, q, rows):
-    """One pass from step t on: the first ``count`` of eight rows are driven, the rest left over.
+def store(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows):
+    """One pass from step t on, into columns from the ``first`` on of eight rows.
+
+    ``count`` of them are driven, the rest left over.
 
     One drive column rides along, its weights are ``b``, ``c``, ``d``. More of them are projected
     into the rows first; where B has none, the rows hold a(t) B already.
@@ -230,21 +232,24 @@ def store(form, B, b, c, d, drive, t, count, x, s, p, q, rows):
     if len(B) == 1:
         for k in range(STEPS):
             x[k] = drive[t + min(k, count - 1), 0]
-        drive_reals(form.real, b, eight(x), s, tails(rows, 0))
-        drive_pairs(form.re, form.im, c, d, eight(x), p, q, tails(rows, n))
+        drive_reals(form.real, b, eight(x), s, tails(rows, first))
+        drive_pairs(form.re, form.im, c, d, eight(x), p, q, tails(rows, first + n))
         return
     if len(B):
-        project(drive, t, count, B, rows)
+        project(drive, t, count, B, first, rows)
     for k in range(count, STEPS):
         copy(rows[0], rows[k])
-    turn_reals(form.real, s, tails(rows, 0))
-    turn_pairs(form.re, form.im, p, q, tails(rows, n))
+    turn_reals(form.real, s, tails(rows, first))
+    turn_pairs(form.re, form.im, p, q, tails(rows, first + n))
 
 
 @compiled
-def scan(form, B, drive, state, out):
-    """States into ``out``; where B has no rows, ``out`` holds a(t) B already."""
-    T, N = out.shape
+def scan(form, B, drive, state, first, out):
+    """States into the columns of ``out`` from the ``first`` on.
+
+    Where B has no rows, ``out`` holds a(t) B already.
+    """
+    T, N = out.shape[0], state.size
     n = form.real.size
     b, c, d = planar(B[0] if len(B) == 1 else state, n)
     s, p, q = planar(state, n)
@@ -253,15 +258,15 @@ def scan(form, B, drive, state, out):
     for t in range(0, T, STEPS):
         count = min(STEPS, T - t)
         if count == STEPS and N >= LONG:
-            store(form, B, b, c, d, drive, t, count, x, s, p, q, out[t : t + STEPS])
+            store(form, B, b, c, d, drive, t, count, x, s, p, q, first, out[t : t + STEPS])
             continue
         for k in range(0 if len(B) else count):
-            copy(out[t + k], spare[k, :N])
-        store(form, B, b, c, d, drive, t, count, x, s, p, q, spare)
+            copy(out[t + k, first:], spare[k, :N])
+        store(form, B, b, c, d, drive, t, count, x, s, p, q, 0, spare)
         for k in range(count):
-            copy(spare[k], out[t + k])
+            copy(spare[k], out[t + k, first : first + N])
     if T:
-        copy(out[T - 1], state)
+        copy(out[T - 1, first:], state)
 
 
 @summing
@@ -284,7 +289,7 @@ def scan_dots(form, B, drive, weights, state, out):
     rows = np.empty((STEPS, N + PADDING), out.dtype)
     for t in range(0, T, STEPS):
         count = min(STEPS, T - t)
-        store(form, B, b, c, d, drive, t, count, x, s, p, q, rows)
+        store(form, B, b, c, d, drive, t, count, x, s, p, q, 0, rows)
         for e in range(weights.shape[0]):
             for k in range(count):
                 out[t + k, e] = dot(weights[e], rows[k])

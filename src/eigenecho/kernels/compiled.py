@@ -25,11 +25,8 @@ CHUNK_SIZE = 1 << 15
 WORTH_THREADS = 1 << 20
 """States (rows times units) below which starting threads costs more than it saves."""
 
-REPLAY = 1 << 14
-"""States (rows times units) of the buffer in which a thread replays what comes before its part."""
-
-REPLAY_COST = 0.5
-"""Time of a replayed row, which stays in cache, over that of a stored one."""
+SHARE = blocks.LONG
+"""Units that a thread stores at least."""
 
 TILE = 512
 """Units whose states, weights and eigenvalues a readout keeps in the nearest cache."""
@@ -131,30 +128,25 @@ def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array
         piece, states = drive[start : start + rows], out[start : start + rows]
         if isinstance(form, Diagonal):
             np.matmul(piece, B, out=states)
-            blocks.scan(form, B[:0], piece, state, states)
+            blocks.scan(form, B[:0], piece, state, 0, states)
         else:
             loops.scan(form, piece @ B, one[: len(piece)], state, states, True)
 
 
 def _scan_diagonal(form: Diagonal, B: Array, drive: Array, state: Array, out: Array) -> None:
-    parts = min(threads.thread_count(), 4)
-    if parts == 1 or out.size < WORTH_THREADS:
-        blocks.scan(form, B, drive, state, out)
+    """Each thread writes columns of its own: modes do not need each other."""
+    parts = min(threads.thread_count(), state.size // SHARE)
+    if parts < 2 or out.size < WORTH_THREADS:
+        blocks.scan(form, B, drive, state, 0, out)
         return
+    edges = _edges(form, parts)
 
-    # Storing is bound by memory, stepping is not. So each thread writes rows of its own, after
-    # replaying the rows before them in a small buffer: the same code gives the same bits.
     def task(start: int, stop: int) -> None:
-        r = state.copy()
-        rows = max(blocks.STEPS, REPLAY // r.size)
-        buffer = np.empty((rows, r.size), r.dtype)
-        for first in range(0, start, rows):
-            piece = drive[first : min(first + rows, start)]
-            blocks.scan(form, B, piece, r, buffer[: len(piece)])
-        blocks.scan(form, B, drive[start:stop], r, out[start:stop])
+        columns = slice(start, stop)
+        b = np.ascontiguousarray(B[:, columns])
+        blocks.scan(_modes(form, start, stop), b, drive, state[columns], start, out)
 
-    threads.run(task, _uneven_split(len(drive), parts))
-    state[:] = out[-1]
+    threads.run(task, list(itertools.pairwise(edges)))
 
 
 def _readout_by_tiles(
@@ -165,12 +157,20 @@ def _readout_by_tiles(
     if alone and not len(weights):
         weights, out = np.zeros_like(B), np.empty((len(drive), 1), out.dtype)
     readout = blocks.scan_sum if alone else blocks.scan_dots
-    edges = _tile_edges(form)
+    edges = _edges(form, -(-state.size // TILE))
     tiles = len(edges) - 1
     if tiles == 1:
         readout(form, B, drive, weights, state, out)
         return
-    parts = [_tile(form, B, weights, state, *span) for span in itertools.pairwise(edges)]
+    parts = [
+        (
+            _modes(form, start, stop),
+            np.ascontiguousarray(B[:, start:stop]),
+            np.ascontiguousarray(weights[:, start:stop]),
+            state[start:stop],
+        )
+        for start, stop in itertools.pairwise(edges)
+    ]
     rows = max(1, PARTIAL // (tiles * max(1, len(weights))))
     partial = np.empty((tiles, min(rows, len(drive)), len(weights)), out.dtype)
     count = threads.thread_count() if len(drive) * state.size >= WORTH_THREADS else 1
@@ -189,38 +189,20 @@ def _readout_by_tiles(
             total += partial[tile, : len(piece)]
 
 
-def _tile_edges(form: Diagonal) -> list[int]:
-    """Columns of the Q layout at which a readout is cut, never within a pair."""
+def _edges(form: Diagonal, parts: int) -> list[int]:
+    """Columns of the Q layout at which to cut it into parts, never within a pair."""
     n = form.real.size
     N = n + 2 * form.re.size
-    tiles = -(-N // TILE)
-    width = -(-N // tiles // 16) * 16
+    width = -(-N // parts // 16) * 16
     inner = [edge + (edge > n and (edge - n) % 2) for edge in range(width, N, width)]
     return [0, *inner, N]
 
 
-def _tile(
-    form: Diagonal, B: Array, weights: Array, state: Array, start: int, stop: int
-) -> tuple[Diagonal, Array, Array, Array]:
-    """A range of columns as a form with its weights, and a view of its state."""
+def _modes(form: Diagonal, start: int, stop: int) -> Diagonal:
+    """A range of columns as a form."""
     n = form.real.size
     pairs = slice((max(start, n) - n) // 2, (max(stop, n) - n) // 2)
-    return (
-        Diagonal(form.real[start:stop], form.re[pairs], form.im[pairs]),
-        np.ascontiguousarray(B[:, start:stop]),
-        np.ascontiguousarray(weights[:, start:stop]),
-        state[start:stop],
-    )
-
-
-def _uneven_split(count: int, parts: int) -> list[tuple[int, int]]:
-    """Contiguous pieces, later ones shorter, for threads that replay what precedes theirs.
-
-    Equal times: replay s_k + (s_{k+1} − s_k) is the same for all k.
-    """
-    lengths = (1 - REPLAY_COST) ** np.arange(parts)
-    edges = np.rint(count * np.concatenate([[0], np.cumsum(lengths)]) / lengths.sum()).astype(int)
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    return Diagonal(form.real[start:stop], form.re[pairs], form.im[pairs])
 
 
 def _at_least_one_column(B: Array, drive: Array) -> tuple[Array, Array]:
