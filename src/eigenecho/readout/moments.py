@@ -17,9 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho.basis import separate
+from eigenecho.kernels import threads
 from eigenecho.readout.gram import Gram
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
+
+LARGE = 200
+"""Modes from which a second thread pays."""
 
 RESONANT = 1e-2
 """|1 − λ_i λ_j| below which the quotient loses more than two digits."""
@@ -92,17 +96,22 @@ def _stein(spectrum: Spectrum, B: Array, moments: Moments, out: Array) -> None:
     starts, stops = separate(moments.starts, n), separate(moments.stops, n)
     S = moments.S[:D, :D]
 
-    def sums(other: Array, b_: Array, c_: Array, starts_: Array, stops_: Array) -> Array:
+    def sums(conjugate: bool, found: Array) -> None:
+        """Σ z_i z_j, or with the conjugate of z_j."""
+        other, b_, c_, starts_, stops_ = (
+            np.conj(A) if conjugate else A for A in (modes, b, c, starts, stops)
+        )
         product = modes[:, None] * other
         # c_i B_j + B_i (c_j − S B_j) in one product of width 2D.
-        total = np.concatenate([c, b], axis=1) @ np.concatenate([b_, c_ - b_ @ S], axis=1).T
-        total -= product * (stops.T @ stops_ - starts.T @ starts_)
-        gap = 1 - product
+        found[:] = np.concatenate([c, b], axis=1) @ np.concatenate([b_, c_ - b_ @ S], axis=1).T
+        found -= product * (stops.T @ stops_ - starts.T @ starts_)
+        gap = np.subtract(1, product, out=product)
         gap[np.abs(gap) < RESONANT] = np.inf  # the caller sums these by themselves
-        return total / gap
+        found /= gap
 
-    g = sums(modes, b, c, starts, stops)
-    h = sums(modes.conj(), b.conj(), c.conj(), starts.conj(), stops.conj())
+    g, h = np.empty((2, modes.size, modes.size), complex)
+    tasks = [lambda: sums(False, g), lambda: sums(True, h)]
+    threads.run_each(tasks, worth=modes.size >= LARGE)
     plus, minus = 0.5 * (g + h), 0.5 * (h - g)
     # Re z Re z' = Re(z z' + z z̄')/2 and so on; a real mode has no Im column.
     out[:n, :n] = plus[:n, :n].real
