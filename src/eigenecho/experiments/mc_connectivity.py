@@ -56,7 +56,7 @@ class MCConnectivity(Experiment[ConnectivityConfig]):
     name = "mc-connectivity"
     title = "Memory capacity against connectivity"
     paper = "figure of memory capacity against connectivity"
-    version = 2
+    version = 3
     config = ConnectivityConfig(seeds=5)
     quick = ConnectivityConfig(
         seeds=2, sizes=(50, 100), steps=(3000, 4000), degrees=(1, 2, 3, 5, 10, 20)

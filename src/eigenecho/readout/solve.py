@@ -20,10 +20,6 @@ BLOWN_UP = 1e9
 """Size of a weight times its state, over that of the targets; noise-free sines needed up to 1e4."""
 
 
-USABLE = 1e4
-"""cond(Q) up to which weights can be judged in the neuron basis."""
-
-
 def solve(statistics: Gram | Triangle, penalty: Penalty, ridge: float) -> Array:
     """Readout weights (N', D_out): argmin ‖Y − X w‖² + ridge ‖L w‖².
 
@@ -78,7 +74,7 @@ def _is_blown_up(w: Array, statistics: Triangle, penalty: Penalty) -> bool:
     if not exceed(w, statistics.R):
         return False
     basis = penalty.basis
-    if basis is None or basis.condition > USABLE:
+    if basis is None:
         return True
     head = len(w) - basis.units
     neurons = np.concatenate([w[:head], basis.weights_to_neuron(w[head:])])
