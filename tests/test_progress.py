@@ -111,3 +111,12 @@ def test_pieces_grow_until_they_take_long_enough(monkeypatch):
 def test_nothing_but_a_callable_will_do():
     with pytest.raises(ValueError, match=r"progress=True.*callable \(done, total\)"):
         trained().predict(series(5), progress=True)
+
+
+def test_estimators_pass_it_on():
+    X = series(9000)
+    esn = ee.LinearESN(30, sr=1.0, seed=0, ridge=1.0).fit(X[:300], X[:300])
+    record = Record()
+    np.testing.assert_array_equal(esn.predict(X, progress=record), esn.predict(X))
+    assert record.calls[-1] == (9000, 9000)
+    assert len(record.calls) > 1

@@ -38,6 +38,7 @@ from eigenecho.model.intervals import Forecast, check_coverage, with_interval
 from eigenecho.model.learner import check_rates, prior, remembered
 from eigenecho.model.run import initial_states, predict_series, states
 from eigenecho.model.update import update
+from eigenecho.progress import Report
 from eigenecho.random import Seed
 from eigenecho.readout import Penalty
 from eigenecho.reservoir import Recipe, draw
@@ -271,6 +272,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         y_previous: Any = None,
         initial_state: Any = None,
         return_state: bool = False,
+        progress: Report | None = None,
     ) -> Any:
         """Outputs for every row of ``X``, in the shapes that ``fit`` was given.
 
@@ -285,11 +287,15 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Zero by default, whatever ran before.
         return_state : bool
             Return ``(outputs, state)`` instead, with the state at the end of each series.
+        progress : callable (done, total), optional
+            Called with steps several times a second; changes no bit of the outputs.
         """
         check_is_fitted(self)
         inputs, container = self._inputs(X, y_previous)
         held = Container(container.kind, self._flat)
-        return predict_series(self.model_, inputs, held, y_previous, initial_state, return_state)
+        return predict_series(
+            self.model_, inputs, held, y_previous, initial_state, return_state, progress
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² over all series, the first ``warmup`` rows of each left out."""
