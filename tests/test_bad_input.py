@@ -136,9 +136,9 @@ def test_stream(value, closed_model):
     stream = closed_model.stream()
     stream.step(X[0])
     before = stream.state
-    with pytest.raises(ValueError, match=r"u=.*finite numbers.*has not moved"):
+    with pytest.raises(ValueError, match=r"u=.*finite numbers.*Nothing has moved"):
         stream.step([0.0, value])
-    with pytest.raises(ValueError, match=r"y_previous=.*finite numbers.*has not moved"):
+    with pytest.raises(ValueError, match=r"y_previous=.*finite numbers.*Nothing has moved"):
         stream.step(X[1], y_previous=value)
     np.testing.assert_array_equal(stream.state.r, before.r)
 

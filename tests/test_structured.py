@@ -261,7 +261,7 @@ def test_search_scores_without_states_as_with_them(options, monkeypatch):
     grid = {
         "sr": [0.5, 0.9],
         "lr": [1.0, 0.5],
-        "ridge": [1e-6, 1e-3, 1.0],
+        "ridge": [1e-4, 1e-2, 1.0],
         "input_scaling": [0.3, 1.0],
     }
     esn = ee.LinearESN(40, warmup=50, seed=0, fb_scaling=0.1, **options)
@@ -293,3 +293,56 @@ def test_search_goes_back_to_states_where_sums_are_too_coarse(monkeypatch):
     monkeypatch.setattr(lagged, "FLOPS", np.inf)
     wanted = ee.search(esn, grid, u[:-1], u[1:], refit=False)
     np.testing.assert_array_equal(found.errors, wanted.errors)
+
+
+@pytest.mark.parametrize(
+    ("series", "warmup"),
+    [("sines", 200), ("constant", 200), ("white", 3990)],
+    ids=["sines", "constant", "fewer rows than weights"],
+)
+@pytest.mark.parametrize("ridge", [1e-8, 1e-6, 1e-4, 1e-2])
+def test_answers_hold_for_inputs_that_training_did_not_excite(series, warmup, ridge):
+    """Weights along directions that only the ridge holds show up in other series."""
+    rng = np.random.default_rng(7)
+    u = np.ones((4001, 1)) if series == "constant" else INPUTS[series](rng, 4001)
+    other = rng.uniform(-1, 1, (500, 1))
+    params = {"units": 100, "warmup": warmup, "ridge": ridge, "seed": 0}
+    found = ee.LinearESN(**params, solver="structured").fit(u[:-1], u[1:])
+    exact = ee.LinearESN(**params, solver="qr").fit(u[:-1], u[1:])
+    wanted = exact.predict(other)
+    np.testing.assert_allclose(
+        found.predict(other), wanted, rtol=0, atol=1e-7 * np.abs(wanted).max()
+    )
+
+
+def test_search_scores_are_true_where_ridges_are_below_rounding(monkeypatch):
+    monkeypatch.setattr(lagged, "FLOPS", 0.0)
+    u = np.random.default_rng(0).uniform(-1, 1, (6000, 1))
+    k = np.arange(100)
+    y = lfilter(0.8**k * np.cos(k), [1.0], u, axis=0)
+    esn = ee.LinearESN(60, warmup=100, seed=0, sr=0.8, input_scaling=10.0)
+    grid = {"ridge": [1e-12, 1e-9, 1e-6, 1e-3]}
+    found = ee.search(esn, grid, u, y, refit=False)
+    each = [ee.search(esn, {"ridge": [r]}, u, y, refit=False).errors for r in grid["ridge"]]
+    monkeypatch.setattr(lagged, "FLOPS", np.inf)
+    wanted = ee.search(esn, grid, u, y, refit=False).errors
+    np.testing.assert_allclose(found.errors, wanted, rtol=0.02)
+    np.testing.assert_allclose(np.concatenate(each), wanted, rtol=0.02)
+
+
+def test_a_series_without_rows_to_hold_out():
+    rng = np.random.default_rng(0)
+    series = [rng.uniform(-1, 1, (T, 1)) for T in (3000, 502)]
+    esn = ee.LinearESN(400, sr=0.9017, solver="structured", ridge=[1e-6, 1e-3], warmup=500, seed=0)
+    esn.fit(series, [np.roll(u, 1) for u in series])
+    assert esn.solver_ == "structured"
+
+
+@pytest.mark.parametrize("scale", [1e-155, 1e140])
+def test_units_of_the_targets_do_not_matter(scale):
+    u = np.random.default_rng(0).uniform(-1, 1, (2000, 1))
+    params = {"units": 50, "ridge": 1e-3, "seed": 0, "warmup": 50, "solver": "structured"}
+    one = ee.LinearESN(**params).fit(u[:-1], u[1:])
+    other = ee.LinearESN(**params).fit(u[:-1], scale * u[1:])
+    assert one.solver_ == other.solver_ == "structured"
+    np.testing.assert_allclose(other.W_out_ / scale, one.W_out_, rtol=1e-9)

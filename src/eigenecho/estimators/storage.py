@@ -94,7 +94,7 @@ def _unpack(tensors: Any, values: Any) -> LinearESN:
     esn._flat = values["flat"]
     esn._lr = values["lr"]
     esn._closed_loop_radius = None
-    esn._noise = tensors["noise"]
+    esn._noise = tensors.get("noise")
     esn._evidence = None
     if values.get("statistics"):
         esn._evidence = unpack_evidence(tensors, values["statistics"], esn.model_.basis)

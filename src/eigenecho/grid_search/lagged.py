@@ -14,19 +14,32 @@ from eigenecho import kernels
 from eigenecho.grid_search.grid import Group
 from eigenecho.model import structured
 from eigenecho.model.convolution import settling_steps
-from eigenecho.model.refine import fitted, project
+from eigenecho.model.refine import TURNED, fitted, project
 from eigenecho.model.rows import Block, Fold, Rows
-from eigenecho.readout import Lags, Penalty, factorise
+from eigenecho.readout import Gram, Lags, Penalty, factorise
+from eigenecho.readout.factorised import EPS
 from eigenecho.reservoir.draw import Memory
 from eigenecho.types import Array
 
 FLOPS = 4e9
 """Operations of an orthogonal factorisation from which it is worth while to do without."""
 
-NEGLIGIBLE = 0.1
-"""Change of outputs by the last refinement, as a share of the error they are scored with."""
+NEGLIGIBLE = 0.01
+"""Change of outputs that is still to come, as a share of the error they are scored with."""
 
-ROUNDS = 6
+FAST = 0.3
+"""Factor by which each round of refinement must shrink the change of the one before."""
+
+ROUNDING = 1e-13
+"""Relative change that is rounding."""
+
+RESOLVED = 10
+"""Ridges, in roundings of XᵀX, that its factorisation can tell from no ridge."""
+
+ROUNDS = 8
+
+LARGE = 1 << 25
+"""Numbers (rows times candidates) from which the outputs of all candidates take much memory."""
 
 
 def squared_errors(
@@ -42,32 +55,55 @@ def squared_errors(
     settling = settling_steps(rows.reservoir.form)
     ridges = np.tile(np.array(group.ridges), len(group.scalings))
     scales = np.repeat(np.array(group.scalings), len(group.ridges))
-    if settling >= min(map(len, rows.inputs)) or np.any(ridges <= 0):
+    if steps * ridges.size * rows.D_out > LARGE or np.any(ridges <= 0):
+        return None
+    if settling >= min(map(len, rows.inputs)):
         return None
     K = int(settling)
     rows = rows.in_double()
     statistics = structured.gram(rows, fold.train, _lags(rows, fold, K, memory, key))
     factorised = factorise(statistics, penalty, rows.head)
+    if np.min(ridges / scales**2) < RESOLVED * EPS * factorised.S.max(initial=0.0) ** 2:
+        return None  # below the rounding of XᵀX, where refinement has nothing to hold on to
     W = np.stack([factorised.weights(a, s) for a, s in zip(ridges, scales, strict=True)], axis=1)
-    last = np.inf
+    last = np.full(W.shape[1:], np.inf)
     for _ in range(ROUNDS):
-        gradient = _gradient(rows, fold, penalty, W, ridges, scales)
-        step = factorised.corrections(gradient, ridges, scales)
-        moved = np.einsum("icd,ij,jcd->cd", step, statistics.XtX, step, optimize=True)
-        moved = np.sqrt(np.maximum(moved, 0.0) / statistics.rows)
+        step = factorised.corrections(
+            _gradient(rows, fold, penalty, W, ridges, scales), ridges, scales
+        )
         W = W + step
+        moved, size = (_rms(A, statistics) for A in (step, W))
+        turned = _ratio(_weight(step, penalty), _weight(W, penalty))
+        change = np.maximum(_ratio(moved, size), TURNED * turned)
         errors = [_squared(rows, block, W, K) for block in fold.held_out]
         scores = np.sqrt(
             np.min([e / _count(b) for e, b in zip(errors, fold.held_out, strict=True)], axis=0)
         )
-        share = float(np.max(moved / np.where(scores > 0, scores, 1.0)))
-        if share <= NEGLIGIBLE:
-            shape = (len(group.scalings), len(group.ridges), -1)
-            return [e.reshape(shape) for e in errors]
-        if not share < 0.9 * last:
+        # A small change can also be a slow one: only what shrinks fast is nearly done.
+        rate = change / last
+        settled = (rate <= FAST) & (rate * change <= NEGLIGIBLE * _ratio(scores, size))
+        if np.all(settled | (change <= ROUNDING)):
+            return [e.reshape(len(group.scalings), len(group.ridges), -1) for e in errors]
+        if np.any((rate > FAST) & (change > ROUNDING)):
             return None
-        last = share
+        last = change
     return None
+
+
+def _rms(W: Array, statistics: Gram) -> Array:
+    """RMS of the outputs X w on the training rows, for all candidates, (C, D_out)."""
+    squares = np.einsum("icd,ij,jcd->cd", W, statistics.XtX, W, optimize=True)
+    return np.sqrt(np.maximum(squares, 0.0) / statistics.rows)
+
+
+def _weight(W: Array, penalty: Penalty) -> Array:
+    """‖L w‖ of all candidates, (C, D_out)."""
+    root = penalty.times_root(W.reshape(len(W), -1)).reshape(W.shape)
+    return np.linalg.norm(root, axis=0)
+
+
+def _ratio(a: Array, b: Array) -> Array:
+    return a / np.where(b > 0, b, 1.0)
 
 
 def _gradient(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument
 from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.readout.triangle import annihilate
@@ -29,31 +30,51 @@ class Evidence:
     scatter: Array
 
     @cached_property
-    def noise(self) -> Array:
-        """The covariance of single steps, EᵀE / (rows − degrees of freedom).
+    @one_blas_thread()
+    def freedom(self) -> float:
+        """Degrees of freedom that the fit has taken up, tr(X (XᵀX + αM)⁻¹ Xᵀ).
 
-        A ridge fit has tr(X (XᵀX + αM)⁻¹ Xᵀ) = N' − α ‖L R⁻¹‖² of them, RᵀR = XᵀX + αM.
+        N' − α ‖L R⁻¹‖²,   RᵀR = XᵀX + αM
         """
         freedom = float(len(self.weights))
         if self.ridge > 0:
             try:
                 R, _ = self.triangle()
             except ValueError:  # a ridge too small to count
-                pass
-            else:
-                share = solve_triangular(R, self.penalty.root.T, trans="T", check_finite=False)
-                freedom -= self.ridge * float(np.sum(share**2))
-        return self.scatter / max(self.statistics.rows - max(freedom, 0.0), 1.0)
+                return freedom
+            root = replace(self.penalty).root.T
+            share = solve_triangular(R, root, trans="T", check_finite=False)
+            freedom -= self.ridge * float(np.sum(share**2))
+        return max(freedom, 0.0)
+
+    @property
+    def noise(self) -> Array:
+        """The covariance of single steps, EᵀE / (rows − degrees of freedom)."""
+        return self.scatter / max(self.statistics.rows - self.freedom, 1.0)
+
+    def scatter_with(self, weights: Array) -> Array:
+        """EᵀE of the same rows with other weights.
+
+        With Δ the change of weights, E becomes E − X Δ, and XᵀE = αM w where w is the minimiser.
+        """
+        change = weights - self.weights
+        cross = change.T @ (self.ridge * self.penalty.apply(self.weights))
+        statistics = self.statistics
+        if isinstance(statistics, Triangle):
+            moved = (statistics.R @ change).T @ (statistics.R @ change)
+        else:
+            moved = change.T @ (statistics.XtX @ change)
+        return self.scatter - cross - cross.T + moved
 
     def triangle(self) -> tuple[Array, Array]:
         """R and Z of the penalised rows: RᵀR = XᵀX + ridge M and R w = Z."""
         statistics, w = self.statistics, self.weights
         if isinstance(statistics, Triangle):
-            L = np.sqrt(self.ridge) * self.penalty.root
+            L = np.sqrt(self.ridge) * replace(self.penalty).root
             R, Z, _ = annihilate(statistics.R, statistics.Z, L, np.zeros_like(w))
             return R, Z
         try:
-            R = cholesky(statistics.XtX + self.ridge * self.penalty.gram)
+            R = cholesky(statistics.XtX + self.ridge * replace(self.penalty).gram)
         except np.linalg.LinAlgError:
             raise bad_argument(
                 "ridge", self.ridge, "a ridge that makes the normal equations definite",

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho import kernels
+from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument
 from eigenecho.model.forecast import loop_weights
 from eigenecho.model.model import Array, LinearModel
@@ -29,6 +30,7 @@ class Forecast(NamedTuple):
     upper: Array
 
 
+@one_blas_thread()
 def with_interval(model: LinearModel, mean: Array, noise: Any, coverage: float) -> Forecast:
     """The forecast ``mean`` (horizon, D_out) with bounds around every output.
 

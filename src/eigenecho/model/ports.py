@@ -83,7 +83,7 @@ def fill(buffer: Array, row: Array, scaling: Scaling | None) -> None:
 def check_finite(name: str, value: Any, dtype: Any) -> None:
     """Raise where a row has NaN or Inf, or numbers that leave the range of ``dtype``."""
     if not np.abs(np.asarray(value, np.float64)).max(initial=0.0) <= np.finfo(dtype).max:
-        raise bad_argument(name, value, "finite numbers", "The stream has not moved.")
+        raise bad_argument(name, value, "finite numbers", "Nothing has moved.")
 
 
 def on_one_thread(form: kernels.Form, kernel: Callable[..., Any]) -> Callable[..., Any]:

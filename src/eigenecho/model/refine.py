@@ -12,7 +12,8 @@ from eigenecho import kernels
 from eigenecho.model import convolution
 from eigenecho.model.rows import Block, Rows
 from eigenecho.model.structured import lag_count, summed
-from eigenecho.readout import Lags, Normal, Penalty
+from eigenecho.readout import Normal, Penalty
+from eigenecho.readout.lags import against, correlate
 from eigenecho.types import Array
 
 ROUNDS = 8
@@ -27,6 +28,9 @@ CONVERGED = 1e-11
 ACCURATE = 1e-10
 """Change that is still good enough where rounding lets it sink no further."""
 
+TURNED = 1e-3
+"""Weight of a relative change of the weights beside one of the outputs."""
+
 
 def refine(
     rows: Rows, block: Block, system: Normal, XtY: Array, penalty: Penalty, ridge: float
@@ -35,18 +39,21 @@ def refine(
 
         w ← w + (XᵀX + αM)⁻¹ (Xᵀ(Y − X w) − αM w)
 
-    How far a round changes the outputs, ‖X δ‖, tells whether it converges.
+    How far a round changes the outputs, ‖X δ‖, tells whether it converges; so does how far it
+    changes the weights, ‖L δ‖, since a series may not excite what others will.
     """
     w = system.solve(XtY)
     left = residuals(rows, block, w)
     size = _lengths([y[a:b] - e for y, e, (a, b) in zip(rows.outputs, left, block, strict=True)])
-    size[size == 0] = 1.0
+    weight = _lengths([penalty.times_root(w)])
+    size[size == 0] = weight[weight == 0] = 1.0
     last = np.inf
     for _ in range(ROUNDS):
         step = system.solve(project(rows, block, left) - ridge * penalty.apply(w))
         before, left = left, residuals(rows, block, w + step)
-        moved = _lengths([e - f for e, f in zip(before, left, strict=True)])
-        change = float(np.max(moved / size))
+        moved = _lengths([e - f for e, f in zip(before, left, strict=True)]) / size
+        turned = _lengths([penalty.times_root(step)]) / weight
+        change = float(np.max(np.maximum(moved, TURNED * turned)))
         if not change < SLOWEST * last:  # rounding, or too far off to begin with
             break
         w = w + step
@@ -57,8 +64,10 @@ def refine(
 
 
 def _lengths(columns: list[Array]) -> Array:
-    """The norm of each column over all series."""
-    return np.sqrt(sum(np.sum(c**2, axis=0) for c in columns))
+    """The norm of each column over all series, whatever its units."""
+    largest = np.max([np.abs(c).max(axis=0, initial=0.0) for c in columns], axis=0)
+    largest[largest == 0] = 1.0
+    return largest * np.sqrt(sum(np.sum((c / largest) ** 2, axis=0) for c in columns))
 
 
 def residuals(rows: Rows, block: Block, w: Array) -> list[Array]:
@@ -100,6 +109,6 @@ def project(rows: Rows, block: Block, residual: list[Array]) -> Array:
         if K is None:
             _, C, _ = summed(rows, i, drive[:stop], e, start)
         else:
-            C = Lags.of(drive, e, start, K).moments(reservoir.form, reservoir.B, K).C
+            C = against(reservoir.form, reservoir.B, correlate(e, drive[:stop], start, K))
         total[rows.head :] += C.T
     return total

@@ -10,6 +10,7 @@ import numpy as np
 from eigenecho.model.convolution import settling_steps
 from eigenecho.model.rows import Block, Fold, Rows
 from eigenecho.readout import Gram, Lags, Moments, resonant
+from eigenecho.readout.lags import transform_length
 from eigenecho.reservoir import Reservoir
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
@@ -22,6 +23,9 @@ STEP_NS = 0.5
 
 SUM_NS = 0.15
 """Time of one unit in one step, for each column it is summed against."""
+
+SPECTRA_BYTES = 1 << 26
+"""What correlations of all columns with each other may take."""
 
 FFT_NS = 15.0
 """Time of one sample of one column in a correlation by FFT."""
@@ -95,11 +99,12 @@ def lag_count(rows: Rows) -> int | None:
     """How many lags to correlate; None where running the reservoir is cheaper."""
     K = settling_steps(rows.reservoir.form)
     steps, N = sum(map(len, rows.inputs)), rows.reservoir.units
-    # Correlations know of nothing before the first row.
-    if min(map(len, rows.inputs)) <= K or any(np.any(state) for state, _ in rows.starts):
+    if min(map(len, rows.inputs)) <= K:
         return None
     D = len(rows.reservoir.B)
     E = D + rows.head + rows.D_out
+    if 8 * E * D * transform_length(steps, int(K)) > SPECTRA_BYTES:
+        return None
     by_lags = FFT_NS * steps * (D + E + 0.2 * D * E) + STEP_NS * K * N * (E + 2)
     by_steps = steps * N * (STEP_NS + SUM_NS * E)
     return int(K) if by_lags < by_steps else None

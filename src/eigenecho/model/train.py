@@ -108,7 +108,7 @@ def train(
         y_scaling,
     )
     final = State(used.last_state.astype(reservoir.dtype), outputs[-1][-1].copy())
-    return Trained(model, solver.removeprefix("refined "), evidence.ridge, final, evidence)
+    return Trained(model, solver, evidence.ridge, final, evidence)
 
 
 def cheapest_accurate(rows: Rows) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from eigenecho.blas import one_blas_thread
+from eigenecho.errors import IllConditionedWarning
 from eigenecho.model.evidence import Evidence
 from eigenecho.model.model import Array, State
 from eigenecho.model.refine import scatter
 from eigenecho.model.rows import Fold, Rows
 from eigenecho.model.train import Trained, check_lengths, check_range
-from eigenecho.readout import Gram, Triangle, solve
+from eigenecho.readout import Gram, Normal, Penalty, Triangle, factorise, solve
 
 
 @one_blas_thread()
@@ -69,9 +71,22 @@ def absorb(evidence: Evidence, rows: Rows, fold: Fold) -> Evidence:
         check_range(left, rows.reservoir)
         total = old.merge(Gram(left.XtX, left.XtY + left.XtX @ w, left.rows))
         check_range(total, rows.reservoir)
-        correction = Gram(total.XtX, left.XtY, total.rows)
-        weights = w + solve(correction, penalty, evidence.ridge)
+        weights = w + _correction(Gram(total.XtX, left.XtY, total.rows), penalty, evidence.ridge)
     weights = np.ascontiguousarray(weights)
-    # Of the rows seen before only the residuals of the old weights are known.
-    new = scatter(rows.in_double(), fold.train, weights)
-    return replace(evidence, statistics=total, weights=weights, scatter=evidence.scatter + new)
+    both = evidence.scatter_with(weights) + scatter(rows.in_double(), fold.train, weights)
+    return replace(evidence, statistics=total, weights=weights, scatter=both)
+
+
+def _correction(statistics: Gram, penalty: Penalty, ridge: float) -> Array:
+    """The change of weights, with a warning where normal equations hold too few of its digits."""
+    system = Normal.of(statistics, penalty, ridge)
+    if system is not None and system.is_regular:
+        return system.solve(statistics.XtY)
+    warnings.warn(
+        f"the ridge of {ridge:g} is below the rounding of the statistics that were kept: what the "
+        "new rows change is not exact. Fit with solver='qr' to train further to all digits, or "
+        "with a larger ridge.",
+        IllConditionedWarning,
+        stacklevel=2,
+    )
+    return factorise(statistics, penalty).weights(ridge)

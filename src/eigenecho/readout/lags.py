@@ -69,9 +69,8 @@ class Lags:
 
     def moments(self, form: Form, B: Array, K: int) -> Moments:
         """The sums for a reservoir that has settled after ``K`` steps."""
-        powers = self.rho[:K][::-1]
         return Moments(
-            np.stack([_last(form, B, powers[:, e]) for e in range(self.rho.shape[1])]),
+            against(form, B, self.rho[:K]),
             self.S,
             np.stack([_last(form, B, drive[-K:]) for drive in self.before]),
             np.stack([_last(form, B, drive[-K:]) for drive in self.until]),
@@ -79,14 +78,28 @@ class Lags:
         )
 
 
+def against(form: Form, B: Array, rho: Array) -> Array:
+    """Σ e(t)ᵀ r(t) from correlations (K, E, D), (E, N)."""
+    return np.stack([_last(form, B, rho[::-1, e]) for e in range(rho.shape[1])])
+
+
+def transform_length(rows: int, K: int) -> int:
+    """The length of a transform that correlates over K lags."""
+    from scipy.fft import next_fast_len
+
+    return int(next_fast_len(min(max(8 * K, 4096), rows + K - 1), real=True))
+
+
 def correlate(side: Array, drive: Array, start: int, K: int) -> Array:
     """Σ_t e(t)ᵀ a(t−k) for k < K, (K, E, D); the first row of ``side`` is at ``start``.
 
     By FFT of overlapping pieces, whose spectra are summed before the one transform back.
     """
-    from scipy.fft import irfft, next_fast_len, rfft
+    from scipy.fft import irfft, rfft
 
-    F = next_fast_len(min(max(8 * K, 4096), len(side) + K - 1), real=True)
+    if not len(side):
+        return np.zeros((K, side.shape[1], drive.shape[1]))
+    F = transform_length(len(side), K)
     step = F - K + 1
     pieces = -(-len(side) // step)
     first = start - K + 1

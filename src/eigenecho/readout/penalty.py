@@ -55,6 +55,14 @@ class Penalty:
             M[-self.basis.units :, -self.basis.units :] = _products(self.basis.Q)
         return M
 
+    def times_root(self, w: Array) -> Array:
+        """L w, for weights (N', D_out)."""
+        out = w.copy()
+        out[: self.free] = 0.0
+        if self.basis is not None:
+            out[-self.basis.units :] = self.basis.Q @ w[-self.basis.units :]
+        return out
+
     def apply(self, w: Array) -> Array:
         """M w, for weights (N', D_out), without M."""
         out = w.copy()
