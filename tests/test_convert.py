@@ -234,7 +234,7 @@ def test_the_probe_is_the_same_for_everybody():
         (dict(W_out=np.full((3, 1), np.inf)), "W_out=.*finite"),
         (dict(lr=0.0), "lr=.*]0, 1]"),
         (dict(lr=[0.5, 0.5]), "lr=.*each of 3 units"),
-        (dict(bias=np.ones(2)), "bias=.*column per unit"),
+        (dict(bias=np.ones(2)), "bias=.*or a number"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(change, words):

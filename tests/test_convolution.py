@@ -99,6 +99,17 @@ def test_predictions_and_states_go_on_over_the_border(monkeypatch):
     np.testing.assert_allclose(end.r, same_end.r, atol=1e-11)
 
 
+def test_a_quiet_stretch_is_as_exact_as_a_loud_one():
+    X = np.random.default_rng(2).normal(size=(20_000, 1))
+    esn = ee.LinearESN(500, sr=0.8, penalty="identity", seed=0).fit(X[:3000], np.roll(X[:3000], 1))
+    X[8000:12_000] *= 1e-13
+    assert esn.model_.inference(X) == "scan"
+    state = esn.predict(X[:9000], return_state=True)[1]
+    alone = esn.predict(X[9000:12_000], initial_state=state)
+    found = esn.predict(X)[9000:12_000]
+    np.testing.assert_allclose(found, alone, rtol=0, atol=1e-10 * np.abs(alone).max())
+
+
 def test_a_spike_changes_nothing_before_it():
     X = np.random.default_rng(2).normal(size=(9000, 1))
     esn = ee.LinearESN(500, sr=0.8, penalty="identity", seed=0).fit(X[:3000], np.roll(X[:3000], 1))

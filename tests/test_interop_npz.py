@@ -136,7 +136,7 @@ def test_options_take_the_place_of_what_the_file_says(tmp_path, network, u):
         ({"W": np.full((N, N), np.nan)}, "W=.*finite"),
         ({"W": np.ones(N)}, "W=.*square"),
         ({"bias": np.array(["a"] * N)}, "bias=.*real numbers"),
-        ({"bias": np.ones(N - 1)}, "bias=.*column per unit"),
+        ({"bias": np.ones(N - 1)}, "bias=.*or a number"),
         ({"lr": np.array([0.5, 0.5])}, "lr=.*each of 30"),
         ({"lr": 0.0}, "lr=.*]0, 1]"),
         ({"lr": np.array("fast")}, "lr="),

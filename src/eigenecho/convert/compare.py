@@ -34,6 +34,7 @@ class Comparison:
     seconds_before: float
     seconds_after: float
     along: tuple[float, ...]
+    radius: float
 
 
 def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | None]:
@@ -76,10 +77,10 @@ def compare(original: LinearModel, converted: LinearModel) -> Comparison:
     radius = converted.effective_radius
     steps = STEPS
     if radius > 1:
-        steps = max(1, min(steps, int(np.log(LARGEST_GROWTH) / np.log(radius))))
+        steps = max(2, min(steps, int(np.log(LARGEST_GROWTH) / np.log(radius))))
     while True:
         try:
-            return _compare(original, converted, steps)
+            return _compare(original, converted, steps, radius)
         except UnstableError:
             # A matrix far from normal can grow without bound whatever its radius.
             if steps == 1:
@@ -87,34 +88,34 @@ def compare(original: LinearModel, converted: LinearModel) -> Comparison:
             steps //= 2
 
 
-def _compare(original: LinearModel, converted: LinearModel, steps: int) -> Comparison:
+def _compare(
+    original: LinearModel, converted: LinearModel, steps: int, radius: float
+) -> Comparison:
     u, before = probe(original, steps)
+    wanted, got = (run(model, u, before)[0] for model in (original, converted))
+    largest = np.abs(wanted).max(initial=0.0) or 1.0
+    differences = np.abs(got - wanted).max(axis=1) / largest
+    along = tuple(float(part.max()) for part in np.array_split(differences, min(STRETCHES, steps)))
     same = converted.basis is None and type(converted.reservoir.form) is type(
         original.reservoir.form
     )
-    models = [original] if same else [original, converted]
-    outputs, seconds = _timed(models, u, before)
-    largest = np.abs(outputs[0]).max(initial=0.0) or 1.0
-    differences = np.abs(outputs[-1] - outputs[0]).max(axis=1) / largest
-    along = tuple(float(part.max()) for part in np.array_split(differences, min(STRETCHES, steps)))
-    return Comparison(max(along), steps, seconds[0], seconds[-1], along)
+    seconds = _seconds([original] if same else [original, converted])
+    return Comparison(max(along), steps, seconds[0], seconds[-1], along, radius)
 
 
-def _timed(
-    models: list[LinearModel], u: Array, y_previous: Array | None
-) -> tuple[list[Array], list[float]]:
-    """Outputs and seconds a step of each, in turns: a slow moment of the machine hits them all."""
-    # What has to be compiled or imported is so here: the converted network runs as it will, the
-    # original, which may be slow, for one step.
-    first = None if y_previous is None else y_previous[:1]
-    run(models[0], u[:1], first)
-    run(models[-1], u, y_previous)
+def _seconds(models: list[LinearModel]) -> list[float]:
+    """Seconds a step of each, in turns: a slow moment of the machine hits them all.
+
+    At rest, so that a network that grows is timed over as many steps as any other.
+    """
+    u = np.zeros((STEPS, models[0].D_in))
+    before = np.zeros((STEPS, models[0].D_out)) if models[0].closed else None
     rounds: list[list[float]] = []
     while len(rounds) < ROUNDS and (not rounds or max(rounds[0]) < QUICK):
-        outputs, seconds = [], []
+        seconds = []
         for model in models:
             start = time.perf_counter()
-            outputs.append(run(model, u, y_previous)[0])
+            run(model, u, before)
             seconds.append(time.perf_counter() - start)
         rounds.append(seconds)
-    return outputs, [min(column) / len(u) for column in zip(*rounds, strict=True)]
+    return [min(column) / STEPS for column in zip(*rounds, strict=True)]

@@ -85,8 +85,10 @@ def diagonalize(
     W_in = _matrix(W_in, "W_in", N)
     W_fb = None if W_fb is None else _matrix(W_fb, "W_fb", N)
     if bias is not None:
-        bias = np.full(N, bias) if np.ndim(bias) == 0 else bias
-        bias = _matrix(np.reshape(bias, (1, -1)), "bias", N)[0]
+        bias = np.full(N, bias) if np.ndim(bias) == 0 else np.asarray(bias)
+        if bias.shape != (N,):
+            raise bad_argument("bias", f"<shape {bias.shape}>", f"shape ({N},), or a number")
+        bias = _matrix(bias[None], "bias", N)[0]
     rates = _rates(lr, N)
     leaky = dense * rates + np.diag(1 - rates)
     rows = _Rows(N, len(W_in), output_to_readout, input_to_readout)
@@ -128,7 +130,12 @@ def _convert(
         converted = _changed(original, *rows.extend_basis(chosen.transition, chosen.basis))
     measured = asdict(compare(original, converted))
     return converted, Certificate(
-        chosen.form, chosen.reason, chosen.condition, chosen.residual, **measured
+        chosen.form,
+        chosen.reason,
+        chosen.condition,
+        chosen.residual,
+        **measured,
+        readout=rows.words(original.readout_bias),
     )
 
 
@@ -164,6 +171,10 @@ class _Rows:
             wanted = f"{plain + bool(readout_bias)} rows, for {', '.join(parts)}"
             raise bad_argument("W_out", f"<shape {W_out.shape}>", wanted, remedy)
         return W_out, bool(readout_bias)
+
+    def words(self, readout_bias: bool) -> str:
+        parts = ["1"] * readout_bias + ["y(t−1)"] * self.previous + ["r"] + ["u"] * bool(self.extra)
+        return f"rows [{', '.join(parts)}]"
 
     def extend(self, W: Array) -> Array:
         return np.pad(W, (0, self.extra)) if self.extra else W

@@ -25,9 +25,13 @@ class Certificate:
     steps : int
         Length of the probe.
     seconds_before, seconds_after : float
-        Time per step of the original, dense or sparse, and of the converted network on the probe.
+        Time per step of the original, dense or sparse, and of the converted network.
     along : tuple of float
         The largest difference in each stretch of the probe, in time order.
+    radius : float
+        max |λ|, the leak included. Above 1 states grow, and the probe is short.
+    readout : str
+        The rows of W_out as they were read.
     """
 
     form: str
@@ -39,6 +43,8 @@ class Certificate:
     seconds_before: float
     seconds_after: float
     along: tuple[float, ...] = field(default=(), repr=False)
+    radius: float = float("nan")
+    readout: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "along", tuple(self.along))
@@ -58,10 +64,14 @@ class Certificate:
         return f"{1 / self.speedup:.1f} times slower"
 
     def __str__(self) -> str:
+        kept = "  (W stays in its own basis)" if self.form in ("sparse", "dense") else ""
+        grows = "  > 1: states grow, the probe is short" if self.radius > 1 + 1e-9 else ""
         return "\n".join(
             [
                 f"form         {self.form}: {self.reason}",
-                f"cond(Q)      {self.condition:.2e}",
+                f"readout      {self.readout}",
+                f"radius       {self.radius:.6g}{grows}",
+                f"cond(Q)      {self.condition:.2e}{kept}",
                 f"residual     {self.residual:.2e}  of ‖W‖",
                 f"difference   {self.difference:.2e}  of the largest output, {self.steps} steps",
                 f"time a step  {1e6 * self.seconds_before:.3g} µs → "

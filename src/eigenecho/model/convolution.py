@@ -22,11 +22,11 @@ from eigenecho.types import Array
 ROUNDING = 1e-18
 """What is left of an impulse when it no longer counts."""
 
-SPIKE = 1e4
-"""Largest value of a column, over its median, that is convolved."""
+UNEVEN = 1e4
+"""Largest value of a column, over the largest of its quietest stretch, that is convolved."""
 
-SAMPLE = 4096
-"""Values of a column from which its median is taken, evenly spaced."""
+STRETCH = 1024
+"""Steps of a stretch."""
 
 BLOCK = 1 << 14
 """Least length of a transform."""
@@ -62,12 +62,12 @@ def pays(form: Form, steps: int, columns: int, outputs: int) -> bool:
 
 
 def is_even(drive: Array) -> bool:
-    """Whether no column has a spike: FFT spreads the rounding of one over steps around it."""
-    sample = np.abs(drive[:: -(-len(drive) // SAMPLE)])
-    for column, typical in zip(drive.T, np.median(sample, axis=0), strict=True):
-        if max(column.max(), -column.min()) > SPIKE * typical:
-            return False
-    return True
+    """Whether no stretch is far quieter than another: FFT spreads the rounding of a loud step."""
+    whole = drive[: len(drive) // STRETCH * STRETCH].reshape(-1, STRETCH, drive.shape[1])
+    parts = [whole, drive[None, len(drive) // STRETCH * STRETCH :]]
+    highs = [np.maximum(p.max(axis=1), -p.min(axis=1)) for p in parts if p.size]
+    heights = np.concatenate(highs)
+    return bool(np.all(heights.max(axis=0) <= UNEVEN * heights.min(axis=0)))
 
 
 def convolve_readout(

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenecho.basis import Basis, Cascade, cascade_decomposition, eigendecomposition
 from eigenecho.basis.cascade import SMALL
-from eigenecho.errors import unknown_name
+from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.reservoir.transition import as_csr, compact, times
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
@@ -97,6 +97,12 @@ def choose(W: Array, form: str = "auto", condition: float = WELL_CONDITIONED) ->
     exponent = int(np.log2(size))
     found = _choose(np.ldexp(W, -exponent), form, condition)
     scale = 2.0**exponent
+    if not found.spectrum.radius * scale < np.inf:
+        raise bad_argument(
+            "W",
+            f"<largest entry {size:.3g}>",
+            "a matrix whose eigenvalues are within the range of floating point",
+        )
     return replace(
         found, transition=times(found.transition, scale), spectrum=found.spectrum.times(scale)
     )
