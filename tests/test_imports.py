@@ -38,7 +38,7 @@ LAYERS = [
     {"estimators"},
     {"grid_search"},
     {"interop"},
-    {"plots", "cli", "experiments", "forecasting"},
+    {"plots", "cli", "experiments", "forecasting", "__main__"},
 ]
 """From the lowest to the highest: a module may import from its own layer and from those below."""
 

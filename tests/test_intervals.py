@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import eigenecho as ee
+from eigenecho.errors import IllConditionedWarning
 from eigenecho.model.intervals import deviations, loop_response
 
 
@@ -146,3 +147,10 @@ def test_a_converted_network_has_to_be_told():
         model.forecast(3, context=np.ones((4, 1)), interval=0.9)
     found = model.forecast(3, context=np.ones((4, 1)), interval=0.9, noise=0.04)
     assert found.upper[0, 0] - found.mean[0, 0] == pytest.approx(0.2 * 1.6448536, rel=1e-6)
+
+
+def test_more_weights_than_rows_allow_are_warned_of():
+    x = autoregression(60, np.random.default_rng(0))
+    esn = ee.LinearESN(100, ridge=1e-8, seed=0).fit(x[:-1], x[1:])
+    with pytest.warns(IllConditionedWarning, match="degrees of freedom of 59 training rows"):
+        esn.forecast(3, interval=0.9)

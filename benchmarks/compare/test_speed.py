@@ -11,7 +11,7 @@ import pytest
 import eigenecho as ee
 from suite.jobs.fit import network
 from suite.jobs.predict import random_model
-from suite.networks import structured_is_known, white
+from suite.networks import white
 
 pytestmark = pytest.mark.speed
 
@@ -40,8 +40,6 @@ def test_states_into_out(benchmark, reservoir):
 
 @pytest.mark.parametrize("solver", ["auto", "gram", "qr", "structured"])
 def test_fit(benchmark, solver):
-    if solver == "structured" and not structured_is_known():
-        pytest.skip("this version has no solver='structured'")
     u, y = white(10_000)
     benchmark.pedantic(lambda: network(N, solver).fit(u, y), rounds=5, warmup_rounds=1)
 

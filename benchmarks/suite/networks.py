@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,16 +47,3 @@ def trained(N: int, X: Array, y: Array, ridge: float = 1e-6) -> Trained:
     esn = ee.LinearESN(spectrum=W, ridge=ridge, warmup=WARMUP, seed=0).fit(X, y)
     weights = esn.matrices("neuron")
     return Trained(esn, sparse.csr_matrix(W), weights.W_in, weights.W_out)
-
-
-@cache
-def structured_is_known() -> bool:
-    """Whether the library has the structured solver."""
-    u, y = white(60)
-    try:
-        ee.LinearESN(5, solver="structured", seed=0).fit(u, y)
-    except ValueError as error:
-        if "solver" in str(error):
-            return False
-        raise
-    return True

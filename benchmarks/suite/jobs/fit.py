@@ -13,7 +13,7 @@ from common import MIB, memory_in_use, peak_memory
 from eigenecho.reservoir import Recipe, draw
 from suite import peers
 from suite.job import Job, faster, within
-from suite.networks import CONNECTIVITY, RADIUS, WARMUP, structured_is_known, white
+from suite.networks import CONNECTIVITY, RADIUS, WARMUP, white
 from suite.record import Case, Record
 
 RIDGE = 1e-6
@@ -30,9 +30,8 @@ AUTO = 'solver="auto"'
 PEER = "reservoirpy"
 
 
-def network(N: int, solver: str | None = None, ridge: float = RIDGE) -> ee.LinearESN:
+def network(N: int, solver: str = "structured", ridge: float = RIDGE) -> ee.LinearESN:
     """What is trained: golden, penalty of the neuron basis, its bias free as reservoirpy's is."""
-    solver = solver or ("structured" if structured_is_known() else "auto")
     return ee.LinearESN(
         N, sr=RADIUS, ridge=ridge, solver=solver, penalize_bias=False, warmup=WARMUP, seed=0
     )

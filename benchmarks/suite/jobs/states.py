@@ -126,11 +126,14 @@ def _scan(reservoir: Reservoir, X: np.ndarray) -> np.ndarray:
 
 def _one_thread(call: Callable[[], object]) -> Callable[[], object]:
     def alone() -> object:
+        before = os.environ.get("EIGENECHO_NUM_THREADS")
         os.environ["EIGENECHO_NUM_THREADS"] = "1"
         try:
             return call()
         finally:
             del os.environ["EIGENECHO_NUM_THREADS"]
+            if before is not None:
+                os.environ["EIGENECHO_NUM_THREADS"] = before
 
     return alone
 

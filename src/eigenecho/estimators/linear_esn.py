@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument, check_flag, unknown_name
+from eigenecho.errors import IllConditionedWarning, bad_argument, check_flag, unknown_name
 from eigenecho.estimators.diagonal_reservoir import check_out
 from eigenecho.estimators.shell import (
     all_or_nothing,
@@ -248,11 +249,24 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             self._keep(update(trained, inputs, outputs, starts, options.warmup))
         return self
 
+    def _warn_if_overfitted(self) -> None:
+        evidence = self._evidence
+        if evidence is not None and evidence.freedom > 0.5 * evidence.statistics.rows:
+            warnings.warn(
+                f"the readout has taken up {evidence.freedom:.0f} degrees of freedom of "
+                f"{evidence.statistics.rows} training rows: intervals, which leave out the "
+                "uncertainty of the weights, are too narrow. Use more rows, fewer units or a "
+                "larger ridge.",
+                IllConditionedWarning,
+                stacklevel=3,
+            )
+
     def _need_evidence(self) -> Evidence:
         if self._evidence is None:
             raise ValueError(
                 "the statistics that this estimator was trained on are not known: a file has them "
-                "only when save(path, statistics=True) wrote it. Fit again to train further."
+                "only when save(path, statistics=True) wrote it. Fit again to train further, or "
+                "let model_.learner(ridge) learn from here on."
             )
         return self._evidence
 
@@ -396,6 +410,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         rows = self.model_.forecast(horizon, context, inputs, state=start)
         if interval is None:
             return rows[:, 0] if self._flat else rows
+        self._warn_if_overfitted()
         found = with_interval(self.model_, rows, self.noise_covariance_, interval)
         return Forecast(*(a[:, 0] for a in found)) if self._flat else found
 

@@ -20,6 +20,8 @@ def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> l
     grids = [grid] if isinstance(grid, Mapping) else list(grid)
     combinations: list[Params] = []
     for one in grids:
+        if not isinstance(one, Mapping):
+            raise bad_argument("grid", grid, "a dict of lists, or a list of such dicts")
         for name, values in one.items():
             if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
                 raise bad_argument(f"grid[{name!r}]", values, "a list of values to try")

@@ -88,6 +88,8 @@ def search(
     outputs, _ = check_outputs(y, container, estimator.dtype)
     if seeds is not None and not hasattr(seeds, "__len__"):
         raise bad_argument("seeds", seeds, "a list of ints", "range(10) gives ten of them.")
+    if seeds is not None and not len(seeds):
+        raise bad_argument("seeds", seeds, "at least one seed, or None for the estimator's")
     seeds = [_int_seed(base["seed"])] if seeds is None else list(seeds)
     if X is None:
         raise bad_argument("X", None, "an input series", "Search has no generators without input.")

@@ -35,7 +35,7 @@ def forecast(
     elif state is not None:
         start = as_state(model, state, "state")
     else:
-        raise bad_argument("context", None, "a series to go on from, or a state")
+        raise bad_argument("context", None, "a series to go on from, or state=(r, y)")
 
     reservoir, D = model.reservoir, model.D_out
     F, constant = loop_weights(model)

@@ -1,0 +1,5 @@
+"""``python -m eigenecho``: the command line."""
+
+from eigenecho.cli import main
+
+main()
