@@ -270,15 +270,40 @@ def test_gaps_can_be_filled_or_ignored(tmp_path):
     data.loc[30, "sales"] = np.nan
     filled = loaded(tmp_path, data, gaps="fill")
     assert filled.clock.times.equals(DAYS)
-    third = (VALUES[7] - VALUES[4]) / 3
     expected = VALUES.copy()
-    expected[[5, 6]] = VALUES[4] + third, VALUES[4] + 2 * third
-    expected[[20, 30]] = (VALUES[[19, 29]] + VALUES[[21, 31]]) / 2
-    np.testing.assert_allclose(filled.values, expected)
-    assert filled.notes == ("3 rows missing, filled by interpolation",
-                            "1 cells filled by interpolation")  # fmt: skip
+    expected[[5, 6, 20, 30]] = VALUES[[4, 4, 19, 29]]
+    np.testing.assert_array_equal(filled.values, expected)
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(filled.observed)), [5, 6, 20, 30])
+    assert filled.notes == (
+        "3 rows missing from the table",
+        "4 rows without 'sales', filled with the last value before and left out of all errors",
+    )
     passed = loaded(tmp_path, data.drop(index=30), gaps="ignore")
     np.testing.assert_array_equal(passed.values, np.delete(VALUES, [5, 6, 20, 30]))
+
+
+def test_a_target_that_starts_empty_cannot_be_filled(tmp_path):
+    data = frame()
+    data.loc[:1, "sales"] = np.nan
+    with pytest.raises(TableError, match=r"empty at line 2 .*; line 3 .*no value before"):
+        loaded(tmp_path, data, gaps="fill")
+
+
+def test_inputs_are_filled_only_between_rows_that_are_known(tmp_path):
+    data = frame()
+    data.loc[35:, "sales"] = np.nan
+    data.loc[10, "heat"] = np.nan
+    series = loaded(tmp_path, data, inputs=("heat",), gaps="fill")
+    heat = VALUES[::-1]
+    assert series.inputs[10, 0] == pytest.approx((heat[9] + heat[11]) / 2)
+    assert "1 cell of inputs filled by interpolation" in series.notes
+    for row in (0, 36, 39):  # before the first, between known cells of the future, at the end
+        hollow = data.copy()
+        hollow.loc[row, "heat"] = np.nan
+        with pytest.raises(TableError, match=f"'heat' is empty at line {row + 2} .*write what"):
+            loaded(tmp_path, hollow, inputs=("heat",), gaps="fill")
+    with pytest.raises(TableError, match=r"'heat' is empty at date 2023-03-08 \(no such row\)"):
+        loaded(tmp_path, data.drop(index=37), inputs=("heat",), gaps="fill")
 
 
 def test_inputs_reach_beyond_the_target(tmp_path):
@@ -353,8 +378,8 @@ def test_naive_forecasts():
     np.testing.assert_array_equal(naive.mean_value(past, 2), [2.75, 2.75])
     np.testing.assert_array_equal(naive.seasonal(3)(past, 5), [1, 2, 3, 1, 2])
     y = np.tile([1.0, 2, 3, 9, 5], 20)
-    assert naive.best_season(y, (3, 5.2, 4), [50, 60], 10) == 5
-    assert naive.best_season(y, (), [50], 10) is None
+    assert naive.best_season(y, y, (3, 5.2, 4), [50, 60], 10) == 5
+    assert naive.best_season(y, y, (), [50], 10) is None
 
 
 # Choosing ---------------------------------------------------------------------------------------
@@ -488,6 +513,79 @@ def test_held_out_rows_decide_nothing(quick):
     for name, guess in first.backtest.guesses.items():
         np.testing.assert_array_equal(guess[0], other.backtest.guesses[name][0])
     assert np.any(other.future != first.future)
+
+
+def holed(tmp_path, y, rows):
+    """A series whose rows, in places, were not observed."""
+    data = pd.DataFrame({"row": np.arange(len(y)), "sales": y})
+    data.loc[list(rows), "sales"] = np.nan
+    return loaded(tmp_path, data, time="row", gaps="fill")
+
+
+def test_a_hole_before_an_origin_is_filled_without_what_comes_after(quick, tmp_path):
+    y = seasonal()
+    first = split(len(y), 20, 2).test[0]
+    holes = range(first - 4, first + 2)
+    changed = y.copy()
+    changed[first:] = 100 + changed[first:][::-1]
+    found, other = (
+        backtest.forecast(holed(tmp_path, values, holes), 20, choose.Network(10), blocks=2)
+        for values in (y, changed)
+    )
+    assert found.chosen == other.chosen
+    for name, guess in found.backtest.guesses.items():
+        np.testing.assert_array_equal(guess[0], other.backtest.guesses[name][0])
+
+
+def test_nothing_is_measured_where_nothing_was_observed(quick, tmp_path):
+    y = seasonal()
+    first = split(len(y), 20, 3).test[0]
+    holes = [first + 3, *range(first + 20, first + 40)]  # one row, and a whole block
+    found = backtest.forecast(
+        holed(tmp_path, y, holes), 20, choose.Network(10), blocks=3, interval=0.9
+    )
+    made, bands = found.backtest, found.bands
+    seen = np.ones((3, 20), bool)
+    seen[0, 3] = seen[1] = False
+    assert made.measured == 39
+    truth = np.array([y[o : o + 20] for o in found.split.test])
+    for name, guess in made.guesses.items():
+        errors = np.abs(guess - truth)
+        assert made.mae(name) == pytest.approx(errors[seen].mean())
+        assert made.rmse(name) == pytest.approx(np.sqrt(np.mean(errors[seen] ** 2)))
+        assert made.block_errors(name)[0] == pytest.approx(errors[0, seen[0]].mean())
+    assert all(v.blocks == 2 for v in verdicts(made))
+    within = np.abs(made.guesses[backtest.OURS] - truth) <= bands.held_out
+    assert bands.coverage == within[seen].mean()
+    assert np.isfinite(bands.future).all()
+    parts = split(len(y), 20, 1)
+    gap = range(parts.validation[0], parts.test[0])
+    with pytest.raises(TableError, match="all rows to choose a network by"):
+        backtest.forecast(holed(tmp_path, y, gap), 20, choose.Network(5), blocks=1)
+
+
+def test_networks_are_not_chosen_by_rows_that_were_filled(monkeypatch):
+    monkeypatch.setattr(choose, "RIDGES", (1e-3,))
+    y, origins = seasonal(), (150, 170)
+    filled = np.zeros(len(y), bool)
+    filled[[175, 180]] = True
+    esn = choose.Network(10).estimator(150, sr=0.9)
+    errors = [
+        choose._free_run_errors(esn, View(), replace(plain(y), filled=mask), (150, 170), 20, {})
+        for mask in (None, filled)
+    ]
+    fitted = choose.fit(
+        choose.Candidate(0.0, View(), {"sr": 0.9, "ridge": 1e-3}), choose.Network(10), plain(y), 150
+    )
+    squares = []
+    for o in origins:
+        seen = ~filled[o : o + 20]
+        ahead = replace(fitted, stop=o).forecast(20)
+        squares.append(np.mean((ahead - y[o : o + 20])[seen] ** 2))
+    assert errors[1] == pytest.approx([np.sqrt(np.mean(squares))], rel=1e-8)
+    assert errors[0] != errors[1]
+    alike = np.where(filled, 1e3, y)
+    assert naive.best_season(np.where(filled, np.nan, y), alike, (3, 7), origins, 20) == 7
 
 
 def test_a_season_is_beaten_and_the_future_goes_on(quick):

@@ -116,8 +116,8 @@ def forecast(
     gaps: Annotated[
         str,
         typer.Option(
-            help="What to do about missing rows and empty cells: error; fill, by interpolation; "
-            "or ignore, where rows count as steps."
+            help="What to do about missing rows and empty cells: error; fill, with the last value "
+            "before; or ignore, where rows count as steps."
         ),
     ] = "error",
     units: Annotated[int, typer.Option(min=1, help="N, the size of the network.")] = Network.units,
@@ -215,8 +215,10 @@ def errors(result: backtest.Result) -> Table:
         shown.add_column(heading, justify="right")
     for row in report.error_rows(result):
         shown.add_row(*row)
-    if result.bands is not None:
-        shown.caption = result.bands.measured
+    said = [result.bands.measured] if result.bands is not None else []
+    said += [text for text in (report.unmeasured(result),) if text]
+    if said:
+        shown.caption = "\n".join(said)
         shown.caption_justify = "left"
     return shown
 

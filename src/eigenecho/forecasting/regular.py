@@ -91,7 +91,7 @@ def _regular(table: Table, name: str, times: Any, gaps: str) -> Timed:
         return Timed(clock, order, tuple(notes))
     rows = np.full(len(grid), -1)
     rows[places] = order
-    notes.append(f"{_count(len(missing), 'row')} missing, filled by interpolation")
+    notes.append(f"{counted(len(missing), 'row')} missing from the table")
     return Timed(Clock(name, grid, step), rows, tuple(notes))
 
 
@@ -190,14 +190,15 @@ def _gaps(table: Table, clock: Clock, order: Array, missing: Any) -> str:
     for i, count in list(zip(starts, counts, strict=True))[:SHOWN]:
         text = clock.text(missing[after == i])
         span = text[0] if count == 1 else f"{text[0]} to {text[-1]}"
-        shown.append(f"{span} ({_count(int(count), 'row')}, before {table.where(order[i])})")
+        shown.append(f"{span} ({counted(int(count), 'row')}, before {table.where(order[i])})")
     more = f"; and {len(starts) - SHOWN} more gaps" if len(starts) > SHOWN else ""
     return (
         f"column {clock.name!r} goes in steps of {clock.words}, with "
-        f"{_count(len(missing), 'row')} missing: {'; '.join(shown)}{more}. Fill them by linear "
-        "interpolation with --gaps fill, or pass over them with --gaps ignore."
+        f"{counted(len(missing), 'row')} missing: {'; '.join(shown)}{more}. Fill them with the "
+        "last value before by --gaps fill, or pass over them with --gaps ignore."
     )
 
 
-def _count(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """A number of things, in words."""
     return f"{number} {what}{'s' * (number != 1)}"

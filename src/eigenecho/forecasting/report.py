@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import eigenecho
 from eigenecho.experiments import page
 from eigenecho.experiments.durations import human
@@ -80,7 +82,8 @@ def predictions(result: Result) -> str:
         guesses += [backtest.guesses[name][block] for name in naive]
         for i, time in enumerate(times):
             numbers = (backtest.truth[block, i], *(guess[i] for guess in guesses))
-            rows.writerow([time, "held-out", i + 1, *(f"{x:.10g}" for x in numbers)])
+            shown = ("" if np.isnan(x) else f"{x:.10g}" for x in numbers)
+            rows.writerow([time, "held-out", i + 1, *shown])
     ours = result.future
     guesses = [ours] if bands is None else [ours, *_around(ours, bands.future)]
     guesses += [ahead(series.values, h) for ahead in naive.values()]
@@ -117,6 +120,7 @@ def html(result: Result, origin: Origin, table: str) -> str:
         pictures=_pictures(result),
         predictions=table,
         blocks=len(split.test),
+        unmeasured=unmeasured(result),
         bands=result.bands,
         percent=percent,
         errors=_errors(result),
@@ -151,6 +155,15 @@ def settings(result: Result) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
+def unmeasured(result: Result) -> str:
+    """How many held-out rows count in no error, in words; empty for none."""
+    rows = result.backtest.truth.size
+    missing = rows - result.backtest.measured
+    if not missing:
+        return ""
+    return f"{missing} of these {rows} rows were not observed and count in no error."
+
+
 def error_rows(result: Result) -> list[list[str]]:
     """Each forecast's name, MAE, RMSE and MASE; the lowest marked."""
     backtest = result.backtest
@@ -161,6 +174,8 @@ def error_rows(result: Result) -> list[list[str]]:
 
 
 def _marked(values: Sequence[float]) -> list[str]:
+    if np.isnan(values).any():
+        return ["–"] * len(values)
     return [f"{value:.4g}" + (" ◂" if value == min(values) else "") for value in values]
 
 

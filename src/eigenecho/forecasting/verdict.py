@@ -59,7 +59,10 @@ def _verdict(backtest: Backtest, rival: str) -> Verdict:
     about once in twenty times.
     """
     ours, theirs = backtest.block_errors(OURS), backtest.block_errors(rival)
-    change = float(ours.mean() / theirs.mean() - 1) if theirs.mean() > 0 else 0.0
+    measured = ~np.isnan(ours)  # not so where a block was filled altogether
+    ours, theirs = ours[measured], theirs[measured]
+    error, rivals = backtest.mae(OURS), backtest.mae(rival)
+    change = error / rivals - 1 if rivals > 0 else 0.0
     blocks, wins = len(ours), int(np.sum(ours < theirs))
     if not change < 0:
         word: Word = "does not beat"
