@@ -624,6 +624,18 @@ def test_inputs_known_ahead_help_and_must_be_there(quick):
         backtest.forecast(series, 21, choose.Network(20))
 
 
+def test_it_is_told_that_another_network_forecasts_than_was_tested(quick, monkeypatch):
+    series = plain(seasonal())
+    assert not backtest.forecast(series, 20, choose.Network(10)).replaced
+    first_steady = choose.first_steady
+
+    def grows_at_the_end(ranked, network, series, stop, horizon):
+        return first_steady(ranked[stop == len(series) :], network, series, stop, horizon)
+
+    monkeypatch.setattr(choose, "first_steady", grows_at_the_end)
+    assert backtest.forecast(series, 20, choose.Network(10)).replaced
+
+
 def test_series_that_cannot_be_learnt_from():
     with pytest.raises(TableError, match="constant, 2, over the rows to learn from"):
         backtest.forecast(plain(np.r_[np.full(150, 2.0), seasonal(50)]), 20, choose.Network(5))
@@ -660,6 +672,24 @@ def test_words_of_verdicts(ours, theirs, word):
     assert verdict.word == word
     assert verdict.wins == sum(a < b for a, b in zip(ours, theirs, strict=True))
     assert verdict.sentence.startswith("Beats" if word == "beats" else "Does not")
+
+
+def test_a_rival_without_error_is_told_as_such():
+    verdict = compared([0.5, 0.5, 0.5], [0.0, 0.0, 0.0])
+    assert verdict.word == "does not beat"
+    assert "above zero, where that one makes no error at all" in verdict.sentence
+    assert "zero, as that one's" in compared([0.0, 0.0], [0.0, 0.0]).sentence
+    assert "400 times as high" in compared([40.0, 40.0], [0.1, 0.1]).sentence
+    assert "the same within 1%" in compared([1.0, 1.001], [1.0, 1.0]).sentence
+
+
+def test_an_exactly_periodic_series(quick):
+    y = np.tile([1.0, 5.0, 2.0, 8.0, 3.0], 40)
+    made = backtest.forecast(plain(y), 10, choose.Network(5)).backtest
+    rival = verdicts(made)[0]
+    assert rival.rival == "seasonal naive, 5"
+    assert "no error at all" in rival.sentence
+    assert np.isnan(made.mase(backtest.OURS))
 
 
 # Bands ------------------------------------------------------------------------------------------

@@ -20,6 +20,9 @@ from eigenecho.types import Array
 
 OURS = "eigenecho"
 
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+"""Of the largest value."""
+
 Progress = Callable[[str, int, int], None]
 """A stage, how much of it is done, and of how much."""
 
@@ -43,8 +46,13 @@ class Backtest:
         return float(np.sqrt(np.nanmean(self.errors(name) ** 2)))
 
     def mase(self, name: str) -> float:
-        """Mean absolute error, scaled."""
-        return self.mae(name) / self.scale if self.scale else float("nan")
+        """Mean absolute error, scaled; NaN where rows before repeat each other exactly."""
+        return self.mae(name) / self.scale if self.scale > self.rounding else float("nan")
+
+    @property
+    def rounding(self) -> float:
+        """Below this an error is that of arithmetic, not of a forecast."""
+        return ROUNDING * float(np.nanmax(np.abs(self.truth)))
 
     def block_errors(self, name: str) -> Array:
         """Mean absolute error of each block; NaN for one without a row to measure at."""
@@ -78,6 +86,11 @@ class Result:
     """(horizon,)"""
     steady: bool
     bands: Bands | None = None
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the forecast is by another network than the one that was tested."""
+        return self.fitted.candidate is not self.chosen
 
 
 @one_blas_thread()
@@ -159,7 +172,8 @@ def forecast(
         tell("testing", done + 1, len(parts.test))
     backtest = _compared(series, parts, np.array(guesses), repeated)
     tell("forecasting", 0, 1)
-    after = ranked[ranked.index(chosen) :]
+    # By identity: candidates of one error are equal.
+    after = ranked[next(i for i, one in enumerate(ranked) if one is chosen) :]
     fitted = choose.first_steady(after, network, series, len(series), horizon)
     future = fitted.forecast(horizon)
     bands = None

@@ -125,9 +125,9 @@ def _drawn(
     draw_forecast(
         ax, times, values, guesses, bands=bands, origins=origins, columns=columns, ticks=ticks
     )
-    ax.set_ylabel(result.series.name)
+    ax.set_ylabel(result.series.name, parse_math=False)  # a name may hold dollars
     if not result.series.clock.is_dates:
-        ax.set_xlabel(result.series.clock.name)
+        ax.set_xlabel(result.series.clock.name, parse_math=False)
     ax.margins(x=0.01)
     return figure
 

@@ -29,6 +29,12 @@ LOOKS = {
 }
 """Class, sign and words: nobody has to tell colours apart."""
 
+REPLACED = (
+    "The forecast is not by the network that was tested: trained on all rows, that one's closed "
+    "loop grows, and the next best that does not was taken, or the calmest. The errors are those "
+    "of the network that was tested."
+)
+
 PIXELS = 100
 """CSS pixels per inch of a figure, at most."""
 
@@ -61,8 +67,8 @@ def write(result: Result, out: Path, origin: Origin) -> tuple[Path, Path]:
 
 
 def predictions_path(out: Path) -> Path:
-    """Where predictions go."""
-    return out.with_suffix(".csv")
+    """Where predictions go: report-predictions.csv beside report.html."""
+    return out.with_name(f"{out.stem}-predictions.csv")
 
 
 def predictions(result: Result) -> str:
@@ -125,7 +131,8 @@ def html(result: Result, origin: Origin, table: str) -> str:
         percent=percent,
         errors=_errors(result),
         block_errors=_block_errors(result),
-        scale_words=_scale_words(result.season),
+        scale_words=_scale_words(result),
+        replaced=REPLACED if result.replaced else "",
         tried=result.tried,
         origins=len(split.validation),
         settings=settings(result),
@@ -195,10 +202,13 @@ def _block_errors(result: Result) -> Mapping[str, Any]:
     return {"columns": ["Block", *names], "rows": rows}
 
 
-def _scale_words(season: int | None) -> str:
-    if season is None:
-        return "the mean step from row to row before the held-out rows"
-    return f"the mean change over a season of {season} rows before the held-out rows"
+def _scale_words(result: Result) -> str:
+    words = "the mean step from row to row before the held-out rows"
+    if result.season is not None:
+        words = f"the mean change over a season of {result.season} rows before the held-out rows"
+    if result.backtest.scale <= result.backtest.rounding:
+        words += ", which is zero here, so that there is none"
+    return words
 
 
 def _pictures(result: Result) -> dict[str, Picture]:
