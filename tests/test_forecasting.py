@@ -112,6 +112,11 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
              "2023-01-20 (1 row, before line 19)", "--gaps fill"],
         ),
         (LINES.replace("2023-01-07", "2023-01-07 01:23"), {}, ["no regular step", "line 8"]),
+        (
+            LINES.replace("\n", ",says\n", 1).replace(".5\n", '.5,"a\nb"\n').replace("7.5", "x"),
+            {}, ["line 14 says 'x'"],
+        ),
+        (LINES.replace("date", '"da\nte"').replace("7.5", "7,5", 1), {}, ["line 9 has 3 cells"]),
         ("date,sales\n" + "2023-01-01,5\n2023-01-02,5\n2023-01-03,5\n", {}, ["constant", "5"]),
         ("date,sales\n2023-01-01,\n2023-01-02,\n2023-01-03,\n", {}, ["holds no numbers"]),
     ],
@@ -173,7 +178,8 @@ def test_parquet_columns_of_all_kinds(tmp_path, monkeypatch):
     np.testing.assert_array_equal(table.numbers(2), [1, 0, 1])
     with pytest.raises(TableError, match="row 0 says 'a'"):
         table.numbers(3)
-    assert table.columns[0][0] == np.datetime64("2023-01-29T23:00")
+    assert table.columns[0][0] == np.datetime64("2023-01-30")
+    assert table.utc == ()
 
 
 def test_without_pandas_a_hint(monkeypatch):
@@ -235,6 +241,70 @@ def test_day_first_is_told_from_month_first_by_the_regular_step(tmp_path):
     months = pd.date_range("2020-01-01", periods=40, freq="MS")  # either reading is a date
     data = frame().assign(date=months.strftime("%d/%m/%Y"))
     assert loaded(tmp_path, data).clock.times.equals(months)
+
+
+@pytest.mark.parametrize("gaps", ["error", "fill", "ignore"])
+def test_whatever_happens_to_gaps_the_regular_reading_comes_first(tmp_path, gaps):
+    months = pd.date_range("2020-01-01", periods=40, freq="MS")
+    data = frame().assign(date=months.strftime("%d/%m/%Y"))
+    series = loaded(tmp_path, data, gaps=gaps)
+    assert series.clock.times.equals(months)
+    np.testing.assert_array_equal(series.values, VALUES)
+    if gaps != "error":
+        holes = loaded(tmp_path, data.drop(index=[7, 20]), gaps=gaps)
+        assert holes.clock.words == "1 month"
+
+
+def test_dates_come_before_numbers_that_are_called_a_time(tmp_path):
+    data = frame()
+    data.insert(0, "year", DAYS.year)  # the same in all rows
+    assert loaded(tmp_path, data).clock.name == "date"
+    data["year"] = np.arange(40)
+    assert loaded(tmp_path, data).clock.name == "date"
+    data.insert(0, "made", "2024-01-01")  # dates as well, and all the same
+    data["seen"] = ["2024-01-01"] * 39 + ["never"]  # not looked at once there is a time
+    assert loaded(tmp_path, data).clock.name == "date"
+
+
+def test_numbers_that_cannot_be_a_time_are_passed_over(tmp_path):
+    rng = np.random.default_rng(0)
+    for index in (np.repeat(np.arange(20), 2), rng.normal(size=40), np.r_[np.nan, np.arange(39)]):
+        data = pd.DataFrame({"index": index, "sales": VALUES})
+        series = loaded(tmp_path, data, gaps="ignore")
+        assert series.clock.name == "row"
+        np.testing.assert_array_equal(series.values, VALUES)
+    with pytest.raises(TableError, match="the same time twice"):
+        loaded(tmp_path, pd.DataFrame({"t": np.arange(40) // 2, "sales": VALUES}), time="t")
+    order = rng.permutation(40)
+    shuffled = pd.DataFrame({"year": 1900 + order, "sales": VALUES[order]})
+    np.testing.assert_array_equal(loaded(tmp_path, shuffled).values, VALUES)
+    with pytest.raises(TableError, match="no regular step"):  # in order: told, not passed over
+        loaded(tmp_path, pd.DataFrame({"t": np.arange(40) ** 1.5, "sales": VALUES}))
+
+
+def test_no_time_can_be_asked_for(tmp_path):
+    series = loaded(tmp_path, frame().iloc[::-1], time="none")
+    assert series.clock.name == "row"
+    np.testing.assert_array_equal(series.values, VALUES[::-1])
+    named = loaded(tmp_path, frame().rename(columns={"date": "none"}), time="none")
+    assert named.clock.times.equals(DAYS)
+
+
+def test_days_of_a_place_are_days_over_the_change_of_summer_time(tmp_path, monkeypatch):
+    days = pd.date_range("2021-03-10", periods=40, freq="D", tz="Europe/Paris")
+    plain_days = days.tz_localize(None)
+    text = loaded(tmp_path, frame().assign(date=[t.isoformat() for t in days]))
+    assert text.clock.times.equals(plain_days)
+    assert text.notes == ()
+    monkeypatch.setattr(pd, "read_parquet", lambda _: made)
+    path = saved(tmp_path, b"PAR1", "data.parquet")
+    made = frame().assign(date=days)
+    assert from_table(read(path), "sales").clock.times.equals(plain_days)
+    hours = pd.date_range("2021-03-27", periods=40, freq="h", tz="Europe/Paris")
+    made = frame().assign(date=hours)
+    series = from_table(read(path), "sales")
+    assert series.clock.times[0] == pd.Timestamp("2021-03-26 23:00")
+    assert series.notes == ("times are given in UTC",)
 
 
 def test_order_does_not_matter_and_is_told(tmp_path):

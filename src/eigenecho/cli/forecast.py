@@ -96,7 +96,8 @@ def forecast(
     target: Annotated[str, typer.Option(help="The column to forecast.")],
     horizon: Annotated[int, typer.Option(min=1, help="How many steps ahead.")],
     time: Annotated[
-        str | None, typer.Option(help="The column of dates; by default the first that is one.")
+        str | None,
+        typer.Option(help="The column of dates, or none; by default the first that is one."),
     ] = None,
     inputs: Annotated[
         str,
