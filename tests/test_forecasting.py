@@ -790,3 +790,6 @@ def test_measures():
     assert made.mae("a") == 3.5
     assert made.rmse("a") == pytest.approx(np.sqrt(12.5))
     assert made.mase("a") == 1.75
+    truth = np.array([[0.0, np.nan]])
+    assert backtest.Backtest(truth, {"a": np.array([[3.0, np.nan]])}, 2.0).mae("a") == 3
+    assert backtest.Backtest(truth, {"a": np.array([[np.nan, 1.0]])}, 2.0).mae("a") == np.inf

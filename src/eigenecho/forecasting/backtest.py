@@ -59,8 +59,9 @@ class Backtest:
         return _means(self.errors(name))
 
     def errors(self, name: str) -> Array:
-        """Absolute errors, (blocks, horizon)."""
-        return np.abs(self.guesses[name] - self.truth)
+        """Absolute errors, (blocks, horizon); NaN where the truth is, never by a guess."""
+        errors = np.abs(self.guesses[name] - self.truth)
+        return np.where(np.isnan(errors) & ~np.isnan(self.truth), np.inf, errors)
 
     @property
     def measured(self) -> int:
@@ -205,7 +206,7 @@ def _compared(series: Series, parts: Split, ours: Array, season: int | None) -> 
         guesses[name] = np.array([ahead(values[:o], h) for o in parts.test])
     learnt, lag = series.observed[: parts.test[0]], season or 1
     steps = np.abs(learnt[lag:] - learnt[:-lag])
-    scale = float(np.nanmean(steps)) if not np.isnan(steps).all() else 0.0
+    scale = float(np.nanmean(steps)) if not np.isnan(steps).all() else float("nan")
     return Backtest(_blocks(series.observed, parts.test, h), guesses, scale)
 
 

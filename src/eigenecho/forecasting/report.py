@@ -206,8 +206,8 @@ def _scale_words(result: Result) -> str:
     words = "the mean step from row to row before the held-out rows"
     if result.season is not None:
         words = f"the mean change over a season of {result.season} rows before the held-out rows"
-    if result.backtest.scale <= result.backtest.rounding:
-        words += ", which is zero here, so that there is none"
+    if not result.backtest.scale > result.backtest.rounding:
+        words += ", which is zero or not known here, so that there is none"
     return words
 
 
