@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,7 @@ def invoke(*arguments):
 
 
 def assert_refused(answer, *words):
-    assert answer.exit_code == 1, answer.output
+    assert answer.exit_code == 2, answer.output
     assert answer.stderr.startswith("eigenecho: ")
     assert answer.stderr.count("\n") == 1
     assert answer.stdout == ""
@@ -95,6 +97,9 @@ def test_errors_are_one_line(source, tmp_path, arrays):
     assert_refused(invoke(wrong), "W_in", "Did you mean")
     wrong.write_bytes(source.read_bytes()[:-100])
     assert_refused(invoke(wrong), "not a readable .npz file")
+    with zipfile.ZipFile(source, "a") as archive:
+        archive.writestr("README", "weights of last week")
+    assert_refused(invoke(source), "'README' in it is not an array")
     assert not wrong.with_suffix(".safetensors").exists()
 
 

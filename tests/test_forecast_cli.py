@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from eigenecho.cli import forecast as command
 from eigenecho.cli.app import app
 from eigenecho.forecasting import backtest, choose
+from eigenecho.forecasting.report import REPLACED, predictions_path
 
 H = 20
 EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source"}
@@ -129,7 +130,7 @@ def test_the_page_shows_what_was_found(made):
 
 
 def test_predictions_go_on_in_time(made):
-    table = pd.read_csv(made[0].with_suffix(".csv"), parse_dates=["time"])
+    table = pd.read_csv(predictions_path(made[0]), parse_dates=["time"])
     held_out, future = table[table.part == "held-out"], table[table.part == "future"]
     assert len(held_out) == 5 * H
     assert len(future) == H
@@ -155,7 +156,7 @@ def test_the_command_in_the_page_gives_the_same(made, tmp_path):
     again = tmp_path / "elsewhere.html"
     words[words.index("--out") + 1] = str(again)
     assert CliRunner().invoke(app, words[1:]).exit_code == 0
-    assert again.with_suffix(".csv").read_bytes() == made[0].with_suffix(".csv").read_bytes()
+    assert predictions_path(again).read_bytes() == predictions_path(made[0]).read_bytes()
 
     def lasting(path):
         text = path.read_text(encoding="utf-8").replace(str(path), "").replace(path.stem, "")
@@ -186,7 +187,7 @@ def test_without_intervals(data, tmp_path, words):
     )
     assert answer.exit_code == 0
     assert "rows within" not in answer.output
-    assert "lower" not in pd.read_csv(out.with_suffix(".csv"))
+    assert "lower" not in pd.read_csv(predictions_path(out))
     page = " ".join(Page(out.read_text(encoding="utf-8")).text)
     assert "Shaded" not in page
     assert "--interval 0" in page
@@ -250,12 +251,76 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(data, tmp_pat
     for out, said in (
         (occupied / "r.html", "cannot write"),
         (tmp_path, "is a folder"),
-        (data, "write over the data"),
-        (data.with_suffix(".html"), "write over the data"),
+        (data, "must end in .html"),
+        (tmp_path / "r.csv", "must end in .html"),
+        (tmp_path / "r", "must end in .html"),
     ):
         answer = invoke(data, "--target", "walk", "--horizon", 5, "--out", out)
         assert answer.exit_code == 2
         assert said in answer.output
+
+
+def test_nothing_is_replaced_unless_forced_and_the_data_never(data, tmp_path, monkeypatch):
+    ran = []
+    monkeypatch.setattr(command, "run", lambda *_: ran.append(True))
+
+    def refused(file, *options):
+        answer = invoke(file, "--target", "walk", "--horizon", 5, *options)
+        return answer.output if answer.exit_code == 2 else ""
+
+    out = tmp_path / "r.html"
+    beside = predictions_path(out)
+    for path in (out, beside):
+        path.write_text("precious")
+        assert f"{path} exists; --force" in refused(data, "--out", out)
+        assert path.read_text() == "precious"
+        path.unlink()
+    beside.write_bytes(data.read_bytes())
+    assert "over the data" in refused(beside, "--out", out, "--force")
+    link = tmp_path / "link.csv"
+    link.hardlink_to(beside)
+    assert "over the data" in refused(link, "--out", out, "--force")
+    page = tmp_path / "data.html"
+    page.write_bytes(data.read_bytes())
+    assert "over the data" in refused(page, "--out", page, "--force")
+    assert not ran
+    assert not refused(data, "--out", out, "--force")
+    assert ran
+
+
+def test_a_table_beside_the_report_is_left_alone(data, tmp_path):
+    table = tmp_path / "walk.csv"
+    table.write_text("precious")
+    options = ("--target", "walk", "--horizon", H, "--units", 5, "--blocks", 1, "--no-interval")
+    out = tmp_path / "walk.html"
+    assert invoke(data, *options, "--out", out).exit_code == 0
+    assert table.read_text() == "precious"
+    assert predictions_path(out).exists()
+
+
+@pytest.mark.parametrize("form", ["csv", "row"])
+def test_names_are_no_formulas_and_holes_are_no_truth(data, tmp_path, monkeypatch, form):
+    name = r"US$ \frac in A$"
+    frame = pd.read_csv(data).rename(columns={"walk": name})
+    time = "day" if form == "csv" else r"$\x$"
+    frame = frame.rename(columns={"day": time})
+    if form == "row":
+        frame[time] = np.arange(len(frame))
+    frame.loc[[250, 290], name] = np.nan
+    path = tmp_path / "names.csv"
+    frame.to_csv(path, index=False)
+    monkeypatch.setattr(backtest.Result, "replaced", property(lambda _: True))
+    out = tmp_path / "r.html"
+    answer = invoke(path, "--target", name, "--time", time, "--horizon", H, "--units", 5,
+                    "--gaps", "fill", "--out", out)  # fmt: skip
+    assert answer.exit_code == 0, answer.output
+    page = re.sub(r"\s+", " ", " ".join(Page(out.read_text(encoding="utf-8")).text))
+    said = re.sub(r"\s+", " ", answer.output)
+    for text in (page, said):
+        assert "2 of these 100 rows were not observed and count in no error." in text
+        assert REPLACED in text
+    table = pd.read_csv(predictions_path(out))
+    assert table[table.part == "held-out"].actual.isna().sum() == 2
 
 
 def test_an_interrupt_leaves_no_report_and_no_traceback(data, tmp_path, monkeypatch):

@@ -112,6 +112,11 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
              "2023-01-20 (1 row, before line 19)", "--gaps fill"],
         ),
         (LINES.replace("2023-01-07", "2023-01-07 01:23"), {}, ["no regular step", "line 8"]),
+        (
+            LINES.replace("\n", ",says\n", 1).replace(".5\n", '.5,"a\nb"\n').replace("7.5", "x"),
+            {}, ["line 14 says 'x'"],
+        ),
+        (LINES.replace("date", '"da\nte"').replace("7.5", "7,5", 1), {}, ["line 9 has 3 cells"]),
         ("date,sales\n" + "2023-01-01,5\n2023-01-02,5\n2023-01-03,5\n", {}, ["constant", "5"]),
         ("date,sales\n2023-01-01,\n2023-01-02,\n2023-01-03,\n", {}, ["holds no numbers"]),
     ],
@@ -173,7 +178,8 @@ def test_parquet_columns_of_all_kinds(tmp_path, monkeypatch):
     np.testing.assert_array_equal(table.numbers(2), [1, 0, 1])
     with pytest.raises(TableError, match="row 0 says 'a'"):
         table.numbers(3)
-    assert table.columns[0][0] == np.datetime64("2023-01-29T23:00")
+    assert table.columns[0][0] == np.datetime64("2023-01-30")
+    assert table.utc == ()
 
 
 def test_without_pandas_a_hint(monkeypatch):
@@ -237,6 +243,70 @@ def test_day_first_is_told_from_month_first_by_the_regular_step(tmp_path):
     assert loaded(tmp_path, data).clock.times.equals(months)
 
 
+@pytest.mark.parametrize("gaps", ["error", "fill", "ignore"])
+def test_whatever_happens_to_gaps_the_regular_reading_comes_first(tmp_path, gaps):
+    months = pd.date_range("2020-01-01", periods=40, freq="MS")
+    data = frame().assign(date=months.strftime("%d/%m/%Y"))
+    series = loaded(tmp_path, data, gaps=gaps)
+    assert series.clock.times.equals(months)
+    np.testing.assert_array_equal(series.values, VALUES)
+    if gaps != "error":
+        holes = loaded(tmp_path, data.drop(index=[7, 20]), gaps=gaps)
+        assert holes.clock.words == "1 month"
+
+
+def test_dates_come_before_numbers_that_are_called_a_time(tmp_path):
+    data = frame()
+    data.insert(0, "year", DAYS.year)  # the same in all rows
+    assert loaded(tmp_path, data).clock.name == "date"
+    data["year"] = np.arange(40)
+    assert loaded(tmp_path, data).clock.name == "date"
+    data.insert(0, "made", "2024-01-01")  # dates as well, and all the same
+    data["seen"] = ["2024-01-01"] * 39 + ["never"]  # not looked at once there is a time
+    assert loaded(tmp_path, data).clock.name == "date"
+
+
+def test_numbers_that_cannot_be_a_time_are_passed_over(tmp_path):
+    rng = np.random.default_rng(0)
+    for index in (np.repeat(np.arange(20), 2), rng.normal(size=40), np.r_[np.nan, np.arange(39)]):
+        data = pd.DataFrame({"index": index, "sales": VALUES})
+        series = loaded(tmp_path, data, gaps="ignore")
+        assert series.clock.name == "row"
+        np.testing.assert_array_equal(series.values, VALUES)
+    with pytest.raises(TableError, match="the same time twice"):
+        loaded(tmp_path, pd.DataFrame({"t": np.arange(40) // 2, "sales": VALUES}), time="t")
+    order = rng.permutation(40)
+    shuffled = pd.DataFrame({"year": 1900 + order, "sales": VALUES[order]})
+    np.testing.assert_array_equal(loaded(tmp_path, shuffled).values, VALUES)
+    with pytest.raises(TableError, match="no regular step"):  # in order: told, not passed over
+        loaded(tmp_path, pd.DataFrame({"t": np.arange(40) ** 1.5, "sales": VALUES}))
+
+
+def test_no_time_can_be_asked_for(tmp_path):
+    series = loaded(tmp_path, frame().iloc[::-1], time="none")
+    assert series.clock.name == "row"
+    np.testing.assert_array_equal(series.values, VALUES[::-1])
+    named = loaded(tmp_path, frame().rename(columns={"date": "none"}), time="none")
+    assert named.clock.times.equals(DAYS)
+
+
+def test_days_of_a_place_are_days_over_the_change_of_summer_time(tmp_path, monkeypatch):
+    days = pd.date_range("2021-03-10", periods=40, freq="D", tz="Europe/Paris")
+    plain_days = days.tz_localize(None)
+    text = loaded(tmp_path, frame().assign(date=[t.isoformat() for t in days]))
+    assert text.clock.times.equals(plain_days)
+    assert text.notes == ()
+    monkeypatch.setattr(pd, "read_parquet", lambda _: made)
+    path = saved(tmp_path, b"PAR1", "data.parquet")
+    made = frame().assign(date=days)
+    assert from_table(read(path), "sales").clock.times.equals(plain_days)
+    hours = pd.date_range("2021-03-27", periods=40, freq="h", tz="Europe/Paris")
+    made = frame().assign(date=hours)
+    series = from_table(read(path), "sales")
+    assert series.clock.times[0] == pd.Timestamp("2021-03-26 23:00")
+    assert series.notes == ("times are given in UTC",)
+
+
 def test_order_does_not_matter_and_is_told(tmp_path):
     for data, said in (
         (frame().iloc[::-1], "turned round"),
@@ -270,15 +340,40 @@ def test_gaps_can_be_filled_or_ignored(tmp_path):
     data.loc[30, "sales"] = np.nan
     filled = loaded(tmp_path, data, gaps="fill")
     assert filled.clock.times.equals(DAYS)
-    third = (VALUES[7] - VALUES[4]) / 3
     expected = VALUES.copy()
-    expected[[5, 6]] = VALUES[4] + third, VALUES[4] + 2 * third
-    expected[[20, 30]] = (VALUES[[19, 29]] + VALUES[[21, 31]]) / 2
-    np.testing.assert_allclose(filled.values, expected)
-    assert filled.notes == ("3 rows missing, filled by interpolation",
-                            "1 cells filled by interpolation")  # fmt: skip
+    expected[[5, 6, 20, 30]] = VALUES[[4, 4, 19, 29]]
+    np.testing.assert_array_equal(filled.values, expected)
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(filled.observed)), [5, 6, 20, 30])
+    assert filled.notes == (
+        "3 rows missing from the table",
+        "4 rows without 'sales', filled with the last value before and left out of all errors",
+    )
     passed = loaded(tmp_path, data.drop(index=30), gaps="ignore")
     np.testing.assert_array_equal(passed.values, np.delete(VALUES, [5, 6, 20, 30]))
+
+
+def test_a_target_that_starts_empty_cannot_be_filled(tmp_path):
+    data = frame()
+    data.loc[:1, "sales"] = np.nan
+    with pytest.raises(TableError, match=r"empty at line 2 .*; line 3 .*no value before"):
+        loaded(tmp_path, data, gaps="fill")
+
+
+def test_inputs_are_filled_only_between_rows_that_are_known(tmp_path):
+    data = frame()
+    data.loc[35:, "sales"] = np.nan
+    data.loc[10, "heat"] = np.nan
+    series = loaded(tmp_path, data, inputs=("heat",), gaps="fill")
+    heat = VALUES[::-1]
+    assert series.inputs[10, 0] == pytest.approx((heat[9] + heat[11]) / 2)
+    assert "1 cell of inputs filled by interpolation" in series.notes
+    for row in (0, 36, 39):  # before the first, between known cells of the future, at the end
+        hollow = data.copy()
+        hollow.loc[row, "heat"] = np.nan
+        with pytest.raises(TableError, match=f"'heat' is empty at line {row + 2} .*write what"):
+            loaded(tmp_path, hollow, inputs=("heat",), gaps="fill")
+    with pytest.raises(TableError, match=r"'heat' is empty at date 2023-03-08 \(no such row\)"):
+        loaded(tmp_path, data.drop(index=37), inputs=("heat",), gaps="fill")
 
 
 def test_inputs_reach_beyond_the_target(tmp_path):
@@ -353,8 +448,8 @@ def test_naive_forecasts():
     np.testing.assert_array_equal(naive.mean_value(past, 2), [2.75, 2.75])
     np.testing.assert_array_equal(naive.seasonal(3)(past, 5), [1, 2, 3, 1, 2])
     y = np.tile([1.0, 2, 3, 9, 5], 20)
-    assert naive.best_season(y, (3, 5.2, 4), [50, 60], 10) == 5
-    assert naive.best_season(y, (), [50], 10) is None
+    assert naive.best_season(y, y, (3, 5.2, 4), [50, 60], 10) == 5
+    assert naive.best_season(y, y, (), [50], 10) is None
 
 
 # Choosing ---------------------------------------------------------------------------------------
@@ -490,6 +585,79 @@ def test_held_out_rows_decide_nothing(quick):
     assert np.any(other.future != first.future)
 
 
+def holed(tmp_path, y, rows):
+    """A series whose rows, in places, were not observed."""
+    data = pd.DataFrame({"row": np.arange(len(y)), "sales": y})
+    data.loc[list(rows), "sales"] = np.nan
+    return loaded(tmp_path, data, time="row", gaps="fill")
+
+
+def test_a_hole_before_an_origin_is_filled_without_what_comes_after(quick, tmp_path):
+    y = seasonal()
+    first = split(len(y), 20, 2).test[0]
+    holes = range(first - 4, first + 2)
+    changed = y.copy()
+    changed[first:] = 100 + changed[first:][::-1]
+    found, other = (
+        backtest.forecast(holed(tmp_path, values, holes), 20, choose.Network(10), blocks=2)
+        for values in (y, changed)
+    )
+    assert found.chosen == other.chosen
+    for name, guess in found.backtest.guesses.items():
+        np.testing.assert_array_equal(guess[0], other.backtest.guesses[name][0])
+
+
+def test_nothing_is_measured_where_nothing_was_observed(quick, tmp_path):
+    y = seasonal()
+    first = split(len(y), 20, 3).test[0]
+    holes = [first + 3, *range(first + 20, first + 40)]  # one row, and a whole block
+    found = backtest.forecast(
+        holed(tmp_path, y, holes), 20, choose.Network(10), blocks=3, interval=0.9
+    )
+    made, bands = found.backtest, found.bands
+    seen = np.ones((3, 20), bool)
+    seen[0, 3] = seen[1] = False
+    assert made.measured == 39
+    truth = np.array([y[o : o + 20] for o in found.split.test])
+    for name, guess in made.guesses.items():
+        errors = np.abs(guess - truth)
+        assert made.mae(name) == pytest.approx(errors[seen].mean())
+        assert made.rmse(name) == pytest.approx(np.sqrt(np.mean(errors[seen] ** 2)))
+        assert made.block_errors(name)[0] == pytest.approx(errors[0, seen[0]].mean())
+    assert all(v.blocks == 2 for v in verdicts(made))
+    within = np.abs(made.guesses[backtest.OURS] - truth) <= bands.held_out
+    assert bands.coverage == within[seen].mean()
+    assert np.isfinite(bands.future).all()
+    parts = split(len(y), 20, 1)
+    gap = range(parts.validation[0], parts.test[0])
+    with pytest.raises(TableError, match="all rows to choose a network by"):
+        backtest.forecast(holed(tmp_path, y, gap), 20, choose.Network(5), blocks=1)
+
+
+def test_networks_are_not_chosen_by_rows_that_were_filled(monkeypatch):
+    monkeypatch.setattr(choose, "RIDGES", (1e-3,))
+    y, origins = seasonal(), (150, 170)
+    filled = np.zeros(len(y), bool)
+    filled[[175, 180]] = True
+    esn = choose.Network(10).estimator(150, sr=0.9)
+    errors = [
+        choose._free_run_errors(esn, View(), replace(plain(y), filled=mask), (150, 170), 20, {})
+        for mask in (None, filled)
+    ]
+    fitted = choose.fit(
+        choose.Candidate(0.0, View(), {"sr": 0.9, "ridge": 1e-3}), choose.Network(10), plain(y), 150
+    )
+    squares = []
+    for o in origins:
+        seen = ~filled[o : o + 20]
+        ahead = replace(fitted, stop=o).forecast(20)
+        squares.append(np.mean((ahead - y[o : o + 20])[seen] ** 2))
+    assert errors[1] == pytest.approx([np.sqrt(np.mean(squares))], rel=1e-8)
+    assert errors[0] != errors[1]
+    alike = np.where(filled, 1e3, y)
+    assert naive.best_season(np.where(filled, np.nan, y), alike, (3, 7), origins, 20) == 7
+
+
 def test_a_season_is_beaten_and_the_future_goes_on(quick):
     y = seasonal(400)
     found = backtest.forecast(plain(y[:360]), 40, choose.Network(30))
@@ -524,6 +692,18 @@ def test_inputs_known_ahead_help_and_must_be_there(quick):
     np.testing.assert_allclose(found.future, y[280:], atol=0.1)
     with pytest.raises(TableError, match="21 rows ahead, and the table knows 20"):
         backtest.forecast(series, 21, choose.Network(20))
+
+
+def test_it_is_told_that_another_network_forecasts_than_was_tested(quick, monkeypatch):
+    series = plain(seasonal())
+    assert not backtest.forecast(series, 20, choose.Network(10)).replaced
+    first_steady = choose.first_steady
+
+    def grows_at_the_end(ranked, network, series, stop, horizon):
+        return first_steady(ranked[stop == len(series) :], network, series, stop, horizon)
+
+    monkeypatch.setattr(choose, "first_steady", grows_at_the_end)
+    assert backtest.forecast(series, 20, choose.Network(10)).replaced
 
 
 def test_series_that_cannot_be_learnt_from():
@@ -564,6 +744,24 @@ def test_words_of_verdicts(ours, theirs, word):
     assert verdict.sentence.startswith("Beats" if word == "beats" else "Does not")
 
 
+def test_a_rival_without_error_is_told_as_such():
+    verdict = compared([0.5, 0.5, 0.5], [0.0, 0.0, 0.0])
+    assert verdict.word == "does not beat"
+    assert "above zero, where that one makes no error at all" in verdict.sentence
+    assert "zero, as that one's" in compared([0.0, 0.0], [0.0, 0.0]).sentence
+    assert "400 times as high" in compared([40.0, 40.0], [0.1, 0.1]).sentence
+    assert "the same within 1%" in compared([1.0, 1.001], [1.0, 1.0]).sentence
+
+
+def test_an_exactly_periodic_series(quick):
+    y = np.tile([1.0, 5.0, 2.0, 8.0, 3.0], 40)
+    made = backtest.forecast(plain(y), 10, choose.Network(5)).backtest
+    rival = verdicts(made)[0]
+    assert rival.rival == "seasonal naive, 5"
+    assert "no error at all" in rival.sentence
+    assert np.isnan(made.mase(backtest.OURS))
+
+
 # Bands ------------------------------------------------------------------------------------------
 
 
@@ -592,3 +790,6 @@ def test_measures():
     assert made.mae("a") == 3.5
     assert made.rmse("a") == pytest.approx(np.sqrt(12.5))
     assert made.mase("a") == 1.75
+    truth = np.array([[0.0, np.nan]])
+    assert backtest.Backtest(truth, {"a": np.array([[3.0, np.nan]])}, 2.0).mae("a") == 3
+    assert backtest.Backtest(truth, {"a": np.array([[np.nan, 1.0]])}, 2.0).mae("a") == np.inf

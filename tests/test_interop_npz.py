@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import zipfile
 
 import numpy as np
 import pytest
@@ -180,6 +182,28 @@ def test_files_that_are_not_npz(tmp_path, network):
     for name in ("text.npz", "empty.npz", "single.npy"):
         with pytest.raises(StorageError, match=name):
             ee.from_npz(tmp_path / name)
+
+
+@pytest.mark.parametrize("text", ["notes", "", "\x93NUM"])
+@pytest.mark.parametrize("name", ["W_out", "W_out.npy", "README.md"])
+def test_members_that_are_no_arrays(tmp_path, network, name, text):
+    path = written(tmp_path, {key: network[key] for key in ("W", "W_in")})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(name, text)
+    with pytest.raises(StorageError, match=f"'{name}' in it is not an array"):
+        ee.from_npz(path)
+
+
+@pytest.mark.parametrize("shape", [(10**7, 10**7), (N, N + 1), (N - 1, N), (-N, N)])
+def test_headers_that_claim_another_size_than_there_is(tmp_path, network, shape):
+    path = written(tmp_path, {"W_in": network["W_in"]})
+    member = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(member, header)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("W.npy", member.getvalue() + network["W"].tobytes())
+    with pytest.raises(StorageError, match=r"'W.npy' in it claims shape .*damaged"):
+        ee.from_npz(path)
 
 
 def test_a_file_cut_or_changed_anywhere_is_a_clear_error_or_whole(tmp_path, network):

@@ -245,7 +245,23 @@ def test_nodes_derived_from_theirs():
         def _step(self, state, x):
             return {"out": super()._step(state, x)["out"] ** 2}
 
+    class Doubled(nodes.Reservoir):
+        def _run(self, state, x):
+            state, out = super()._run(state, x)
+            return state, 2 * out
+
+    class Halved(nodes.Ridge):
+        def _run(self, state, x):
+            state, out = super()._run(state, x)
+            return state, out / 2
+
     options = {"units": N, "sr": 0.5, "activation": "identity", "seed": 0}
+    for model in (
+        Doubled(**options) >> nodes.Ridge(RIDGE),
+        nodes.Reservoir(**options) >> Halved(RIDGE),
+    ):
+        with pytest.raises(ValueError, match=r"graph with (Doubled|Halved)"):
+            ee.from_reservoirpy(trained(model))
     check_conversion(trained(Renamed(**options) >> nodes.Ridge(RIDGE)), series(1)[0])
     with pytest.raises(ValueError, match="graph with Squared"):
         ee.from_reservoirpy(Squared(**options) >> nodes.Ridge(RIDGE))

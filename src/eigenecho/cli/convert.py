@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from eigenecho.cli.failing import fail
 from eigenecho.interop import from_npz
 from eigenecho.model.certificate import Certificate
 
@@ -63,8 +64,7 @@ def convert(
         model = from_npz(source, **{name: v for name, v in options.items() if v is not None})
         model.save(target)
     except (ValueError, OSError) as error:
-        typer.echo(f"eigenecho: {' '.join(str(error).split())}", err=True)
-        raise typer.Exit(1) from None
+        raise fail(" ".join(str(error).split())) from None
     console = Console()
     console.print(repr(model), soft_wrap=True, highlight=False, markup=False)
     assert model.certificate is not None

@@ -26,6 +26,7 @@ from eigenecho.spectra import LAWS
 
 GAPS = ("error", "fill", "ignore")
 COLOURS = {"beats": "blue", "not clearly": "yellow", "does not beat": "red"}
+PAGES = (".html", ".htm")
 STAGES = ("choosing", "testing", "forecasting")
 
 
@@ -62,9 +63,16 @@ class Request:
             )
         if self.out.is_dir():
             raise TableError(f"--out {self.out} is a folder. Name a file in it.")
-        for path in (self.out, report.predictions_path(self.out)):
-            if path.resolve() == self.data.resolve():
+        if self.out.suffix.lower() not in PAGES:
+            raise TableError(f"--out {self.out} is a web page: its name must end in .html.")
+        for path in self.written:
+            if path.resolve() == self.data.resolve() or _same_file(path, self.data):
                 raise TableError(f"--out {self.out} would write over the data in {path}.")
+
+    @property
+    def written(self) -> tuple[Path, Path]:
+        """The files that come out."""
+        return self.out, report.predictions_path(self.out)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -88,7 +96,8 @@ def forecast(
     target: Annotated[str, typer.Option(help="The column to forecast.")],
     horizon: Annotated[int, typer.Option(min=1, help="How many steps ahead.")],
     time: Annotated[
-        str | None, typer.Option(help="The column of dates; by default the first that is one.")
+        str | None,
+        typer.Option(help="The column of dates, or none; by default the first that is one."),
     ] = None,
     inputs: Annotated[
         str,
@@ -116,8 +125,8 @@ def forecast(
     gaps: Annotated[
         str,
         typer.Option(
-            help="What to do about missing rows and empty cells: error; fill, by interpolation; "
-            "or ignore, where rows count as steps."
+            help="What to do about missing rows and empty cells: error; fill, with the last value "
+            "before; or ignore, where rows count as steps."
         ),
     ] = "error",
     units: Annotated[int, typer.Option(min=1, help="N, the size of the network.")] = Network.units,
@@ -129,8 +138,9 @@ def forecast(
     decimal: Annotated[str, typer.Option(help="Decimal sign, . or ,")] = ".",
     encoding: Annotated[str, typer.Option(help="Of the file; UTF-8 by default.")] = "",
     out: Annotated[
-        Path, typer.Option(help="The report; predictions go beside it, as .csv.")
+        Path, typer.Option(help="The report, .html; beside it goes ...-predictions.csv.")
     ] = Path("forecast.html"),
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Forecast a column of a table, and say whether that beats naive forecasts.
@@ -144,7 +154,7 @@ def forecast(
         options["interval"] = 0.0
     try:
         request = Request(**options)
-        _check_writable(request.out)
+        _check_writable(request, force)
         run(request, Console(quiet=quiet))
     except ValueError as error:
         raise fail(error) from None
@@ -156,11 +166,20 @@ def forecast(
         raise fail("interrupted: no report was written.", 130) from None
 
 
-def _check_writable(out: Path) -> None:
+def _check_writable(request: Request, force: bool) -> None:
     """Found out before the work, not after it."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=out.parent):
+    for path in request.written:
+        if path.exists() and not force:
+            raise TableError(f"{path} exists; --force replaces it, or name another --out.")
+    folder = request.out.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
         pass
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    """Whether two names are links to one file."""
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 def run(request: Request, console: Console) -> backtest.Result:
@@ -194,6 +213,8 @@ def run(request: Request, console: Console) -> backtest.Result:
         console.print(verdict.sentence, highlight=False, markup=False)
     if result.bands is not None:
         console.print(result.bands.sentence, highlight=False, markup=False)
+    if result.replaced:
+        console.print(report.REPLACED, highlight=False)
     if not result.steady:
         console.print(
             f"The closed loop grows (radius {result.fitted.radius:.6f}): do not trust the later "
@@ -215,8 +236,10 @@ def errors(result: backtest.Result) -> Table:
         shown.add_column(heading, justify="right")
     for row in report.error_rows(result):
         shown.add_row(*row)
-    if result.bands is not None:
-        shown.caption = result.bands.measured
+    said = [result.bands.measured] if result.bands is not None else []
+    said += [text for text in (report.unmeasured(result),) if text]
+    if said:
+        shown.caption = "\n".join(said)
         shown.caption_justify = "left"
     return shown
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,9 @@ from eigenecho.types import Array
 
 OURS = "eigenecho"
 
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+"""Of the largest value."""
+
 Progress = Callable[[str, int, int], None]
 """A stage, how much of it is done, and of how much."""
 
@@ -29,25 +32,41 @@ class Backtest:
     """Forecasts of the held-out blocks, (blocks, horizon) by name, ours first."""
 
     truth: Array
+    """NaN where rows were filled: nothing is measured there."""
     guesses: dict[str, Array]
     scale: float
     """Mean size of a step, over a season where there is one: what MASE is relative to."""
 
     def mae(self, name: str) -> float:
         """Mean absolute error."""
-        return float(self.block_errors(name).mean())
+        return float(np.nanmean(self.errors(name)))
 
     def rmse(self, name: str) -> float:
         """Root mean square error."""
-        return float(np.sqrt(np.mean((self.guesses[name] - self.truth) ** 2)))
+        return float(np.sqrt(np.nanmean(self.errors(name) ** 2)))
 
     def mase(self, name: str) -> float:
-        """Mean absolute error, scaled."""
-        return self.mae(name) / self.scale if self.scale else float("nan")
+        """Mean absolute error, scaled; NaN where rows before repeat each other exactly."""
+        return self.mae(name) / self.scale if self.scale > self.rounding else float("nan")
+
+    @property
+    def rounding(self) -> float:
+        """Below this an error is that of arithmetic, not of a forecast."""
+        return ROUNDING * float(np.nanmax(np.abs(self.truth)))
 
     def block_errors(self, name: str) -> Array:
-        """Mean absolute error of each block."""
-        return np.mean(np.abs(self.guesses[name] - self.truth), axis=1)
+        """Mean absolute error of each block; NaN for one without a row to measure at."""
+        return _means(self.errors(name))
+
+    def errors(self, name: str) -> Array:
+        """Absolute errors, (blocks, horizon); NaN where the truth is, never by a guess."""
+        errors = np.abs(self.guesses[name] - self.truth)
+        return np.where(np.isnan(errors) & ~np.isnan(self.truth), np.inf, errors)
+
+    @property
+    def measured(self) -> int:
+        """Held-out rows that were observed."""
+        return int(np.count_nonzero(~np.isnan(self.truth)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +87,11 @@ class Result:
     """(horizon,)"""
     steady: bool
     bands: Bands | None = None
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the forecast is by another network than the one that was tested."""
+        return self.fitted.candidate is not self.chosen
 
 
 @one_blas_thread()
@@ -114,6 +138,11 @@ def forecast(
             f"column {series.name!r} is constant, {learnt[0]:g}, over the rows to learn from "
             f"(the first {parts.validation[0]}). Leave those rows out."
         )
+    if np.isnan(_blocks(series.observed, parts.validation, horizon)).all():
+        raise TableError(
+            f"column {series.name!r} is empty from row {parts.validation[0] + 1} to {first}, all "
+            "rows to choose a network by. Leave out rows beyond the gap, or change --horizon."
+        )
     given = () if season is None else (season,)
     periods = cycles(learnt[: parts.validation[0]], series.clock.cycles, given)
     if given and not periods:
@@ -121,7 +150,7 @@ def forecast(
             f"--season {season:g} will not do: expected 2 to {parts.validation[0] // 2} rows, half "
             f"of the {parts.validation[0]} to learn from."
         )
-    repeated = naive.best_season(values, periods, parts.validation, horizon)
+    repeated = naive.best_season(series.observed, values, periods, parts.validation, horizon)
     ranked = choose.rank(
         series,
         network,
@@ -144,13 +173,15 @@ def forecast(
         tell("testing", done + 1, len(parts.test))
     backtest = _compared(series, parts, np.array(guesses), repeated)
     tell("forecasting", 0, 1)
-    after = ranked[ranked.index(chosen) :]
+    # By identity: candidates of one error are equal.
+    after = ranked[next(i for i, one in enumerate(ranked) if one is chosen) :]
     fitted = choose.first_steady(after, network, series, len(series), horizon)
     future = fitted.forecast(horizon)
     bands = None
     if interval is not None:
-        errors = backtest.guesses[OURS] - backtest.truth
-        bands = Bands.of(interval, errors, np.array(deviations), fitted.deviations(horizon))
+        bands = Bands.of(
+            interval, backtest.errors(OURS), np.array(deviations), fitted.deviations(horizon)
+        )
     tell("forecasting", 1, 1)
     return Result(
         series,
@@ -173,6 +204,18 @@ def _compared(series: Series, parts: Split, ours: Array, season: int | None) -> 
     guesses: dict[str, Array] = {OURS: ours}
     for name, ahead in naive.forecasts(season).items():
         guesses[name] = np.array([ahead(values[:o], h) for o in parts.test])
-    learnt, lag = values[: parts.test[0]], season or 1
-    scale = float(np.mean(np.abs(learnt[lag:] - learnt[:-lag])))
-    return Backtest(np.array([values[o : o + h] for o in parts.test]), guesses, scale)
+    learnt, lag = series.observed[: parts.test[0]], season or 1
+    steps = np.abs(learnt[lag:] - learnt[:-lag])
+    scale = float(np.nanmean(steps)) if not np.isnan(steps).all() else float("nan")
+    return Backtest(_blocks(series.observed, parts.test, h), guesses, scale)
+
+
+def _blocks(values: Array, origins: Sequence[int], horizon: int) -> Array:
+    return np.array([values[o : o + horizon] for o in origins])
+
+
+def _means(errors: Array) -> Array:
+    """The mean of each row of what there is."""
+    seen = ~np.isnan(errors)
+    sums, counts = np.where(seen, errors, 0.0).sum(axis=1), seen.sum(axis=1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)

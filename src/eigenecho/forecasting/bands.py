@@ -26,7 +26,7 @@ class Bands:
     interval: float
     """The share of rows that shall lie within."""
     errors: Array
-    """Absolute errors of held-out rows, (blocks, horizon)."""
+    """Absolute errors of held-out rows, (blocks, horizon); NaN where nothing was observed."""
     held_out: Array
     """(blocks, horizon)"""
     own: Array
@@ -43,12 +43,13 @@ class Bands:
     @property
     def coverage(self) -> float:
         """The share of held-out rows within their bounds."""
-        return float(np.mean(self.errors <= self.held_out))
+        seen = ~np.isnan(self.errors)
+        return float(np.mean(self.errors[seen] <= self.held_out[seen]))
 
     @property
     def factor(self) -> float:
         """By which the bounds of the future are widened."""
-        some = self.held_out > 0
+        some = (self.held_out > 0) & ~np.isnan(self.errors)
         if not some.any():
             return 1.0
         ratios = self.errors[some] / self.held_out[some]

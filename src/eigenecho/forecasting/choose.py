@@ -177,7 +177,7 @@ def _free_run_errors(
     memory: dict[Any, Any],
 ) -> list[float]:
     """One error for each ridge; infinite where a free run overflows."""
-    values, lag = series.values, view.lag
+    values, truth, lag = series.values, series.observed, view.lag
     stop = origins[-1] + horizon
     known = view.known(series, 0)
     X = _inputs(view, values[:stop], known)
@@ -204,6 +204,10 @@ def _free_run_errors(
             squares = []
             for origin, state in zip(origins, starts, strict=True):
                 i = origin - lag
+                wanted = truth[origin : origin + horizon]
+                seen = ~np.isnan(wanted)
+                if not seen.any():
+                    continue
                 ahead = known[i - 1 : i - 1 + horizon] if known.size else None
                 try:
                     run = model.forecast(horizon, None, ahead, state=State(state, z[i - 1]))
@@ -212,7 +216,7 @@ def _free_run_errors(
                     continue
                 guess = view.undo(values[origin - 1], run[:, 0])
                 with np.errstate(over="ignore"):
-                    squares.append(np.mean((guess - values[origin : origin + horizon]) ** 2))
+                    squares.append(np.mean((guess[seen] - wanted[seen]) ** 2))
             errors.append(float(np.sqrt(np.mean(squares))))
     return errors
 

@@ -33,7 +33,7 @@ def future(result: Result, width: float) -> Figure:
         result,
         width,
         times,
-        series.values[-shown:],
+        series.observed[-shown:],
         {OURS: ([ahead], [result.future])},
         bands={} if result.bands is None else {OURS: [result.bands.future]},
         origins=[ahead[0]],
@@ -51,7 +51,7 @@ def held_out(result: Result, width: float) -> Figure:
         result,
         width,
         _plain(series.clock.times[first:]),
-        series.values[first:],
+        series.observed[first:],
         {name: ([block], [backtest.guesses[name][-1]]) for name in (OURS, rival)},
         bands={} if result.bands is None else {OURS: [result.bands.held_out[-1]]},
         origins=[block[0]],
@@ -70,7 +70,7 @@ def whole(result: Result, width: float) -> Figure:
         result,
         width,
         _plain(series.clock.times),
-        series.values,
+        series.observed,
         guesses,
         bands={},
         origins=[block[0] for block in blocks],
@@ -86,8 +86,12 @@ def by_lead(result: Result, width: float) -> Figure:
     figure, ax = _axes(width)
     lines = {}
     for name in (OURS, *(v.rival for v in verdicts(backtest))):
-        error = np.abs(backtest.guesses[name] - backtest.truth).mean(axis=0)
-        lines[name] = ([steps], [np.convolve(error, window, "valid")])
+        errors = backtest.errors(name)
+        seen = ~np.isnan(errors)
+        sums = np.convolve(np.where(seen, errors, 0.0).sum(axis=0), window, "valid")
+        counts = np.convolve(seen.sum(axis=0), window, "valid")
+        with np.errstate(invalid="ignore"):  # no line where nothing was observed
+            lines[name] = ([steps], [np.where(counts > 0.5 / span, sums / counts, np.nan)])
     draw_forecast(ax, [], [], lines, columns=2 if width < WIDE else 4)
     ax.set_ylim(bottom=0)
     ax.set_xlabel("steps ahead")
@@ -121,9 +125,9 @@ def _drawn(
     draw_forecast(
         ax, times, values, guesses, bands=bands, origins=origins, columns=columns, ticks=ticks
     )
-    ax.set_ylabel(result.series.name)
+    ax.set_ylabel(result.series.name, parse_math=False)  # a name may hold dollars
     if not result.series.clock.is_dates:
-        ax.set_xlabel(result.series.clock.name)
+        ax.set_xlabel(result.series.clock.name, parse_math=False)
     ax.margins(x=0.01)
     return figure
 

@@ -32,14 +32,21 @@ def seasonal(period: int) -> Naive:
 
 
 def best_season(
-    values: Array, periods: Sequence[float], origins: Sequence[int], horizon: int
+    truth: Array,
+    values: Array,
+    periods: Sequence[float],
+    origins: Sequence[int],
+    horizon: int,
 ) -> int | None:
-    """The period, in whole steps, whose repetition is nearest to what follows the origins."""
+    """The period, in whole steps, whose repetition is nearest to what follows the origins.
+
+    ``truth`` is NaN where ``values`` were filled.
+    """
 
     def error(period: int) -> float:
         ahead = seasonal(period)
         return sum(
-            float(np.sum((ahead(values[:o], horizon) - values[o : o + horizon]) ** 2))
+            float(np.nansum((ahead(values[:o], horizon) - truth[o : o + horizon]) ** 2))
             for o in origins
         )
 

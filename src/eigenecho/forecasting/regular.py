@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.forecasting.clock import Clock
-from eigenecho.forecasting.stamps import detected, in_utc, named
+from eigenecho.forecasting.stamps import NONE, detected, in_utc, named
 from eigenecho.forecasting.table import SHOWN, Table, TableError, need_pandas
 from eigenecho.types import Array
 
@@ -36,18 +36,21 @@ def keep_time(table: Table, column: str | None, used: Sequence[str], gaps: str) 
     ----------
     table : Table
     column : str, optional
-        Its name; by default the first column that holds dates and is not ``used`` otherwise.
+        Its name, or "none"; by default the first column of dates, or else of numbers with the
+        name of a time, that is not ``used`` otherwise.
     gaps : {"error", "fill", "ignore"}
         What to do about missing times: refuse, leave places for them, or go on as if there were
         none.
     """
-    found = named(table, column) if column is not None else detected(table, used)
+    if column == NONE and NONE not in table.names:
+        return _by_rows(table, "rows are steps")
+    found = named(table, column) if column is not None else detected(table, used, _is_time)
     if found is None:
-        rows = np.arange(len(table))
-        return Timed(Clock("row", rows + 1, 1), rows, ("no column of dates: rows are steps",))
+        return _by_rows(table, "no column of dates: rows are steps")
     name, readings = found
     problem: TableError | None = None
-    for times in readings:  # day first or month first: the reading with a regular step is right
+    # Day first or month first: the reading with a regular step is right.
+    for times in sorted(readings, key=_unevenness) if len(readings) > 1 else readings:
         try:
             timed = _regular(table, name, times, gaps)
             return replace(timed, notes=(*timed.notes, *in_utc(table, name)))
@@ -55,6 +58,31 @@ def keep_time(table: Table, column: str | None, used: Sequence[str], gaps: str) 
             problem = problem or error
     assert problem is not None
     raise problem
+
+
+def _by_rows(table: Table, note: str) -> Timed:
+    rows = np.arange(len(table))
+    return Timed(Clock("row", rows + 1, 1), rows, (note,))
+
+
+def _unevenness(times: Any) -> int:
+    """0 for a regular step, 1 with gaps in it, 2 for none, 3 where times repeat."""
+    ordered = np.sort(np.asarray(times))
+    if len(ordered) < 3 or np.any(ordered[1:] == ordered[:-1]):
+        return 3
+    if times.dtype.kind == "M":
+        ordered = need_pandas().DatetimeIndex(ordered)
+    step, grid = _grid(ordered)
+    return 2 if step is None else int(len(grid) > len(ordered))
+
+
+def _is_time(numbers: Array) -> bool:
+    """Whether numbers without a name given count as time: each once, in order or evenly apart.
+
+    A column of measurements that is called "index" must not sort the rows.
+    """
+    steps = np.diff(numbers)
+    return bool(np.all(steps > 0) or np.all(steps < 0)) or _unevenness(numbers) < 2
 
 
 def _regular(table: Table, name: str, times: Any, gaps: str) -> Timed:
@@ -91,7 +119,7 @@ def _regular(table: Table, name: str, times: Any, gaps: str) -> Timed:
         return Timed(clock, order, tuple(notes))
     rows = np.full(len(grid), -1)
     rows[places] = order
-    notes.append(f"{_count(len(missing), 'row')} missing, filled by interpolation")
+    notes.append(f"{counted(len(missing), 'row')} missing from the table")
     return Timed(Clock(name, grid, step), rows, tuple(notes))
 
 
@@ -190,14 +218,15 @@ def _gaps(table: Table, clock: Clock, order: Array, missing: Any) -> str:
     for i, count in list(zip(starts, counts, strict=True))[:SHOWN]:
         text = clock.text(missing[after == i])
         span = text[0] if count == 1 else f"{text[0]} to {text[-1]}"
-        shown.append(f"{span} ({_count(int(count), 'row')}, before {table.where(order[i])})")
+        shown.append(f"{span} ({counted(int(count), 'row')}, before {table.where(order[i])})")
     more = f"; and {len(starts) - SHOWN} more gaps" if len(starts) > SHOWN else ""
     return (
         f"column {clock.name!r} goes in steps of {clock.words}, with "
-        f"{_count(len(missing), 'row')} missing: {'; '.join(shown)}{more}. Fill them by linear "
-        "interpolation with --gaps fill, or pass over them with --gaps ignore."
+        f"{counted(len(missing), 'row')} missing: {'; '.join(shown)}{more}. Fill them with the "
+        "last value before by --gaps fill, or pass over them with --gaps ignore."
     )
 
 
-def _count(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """A number of things, in words."""
     return f"{number} {what}{'s' * (number != 1)}"

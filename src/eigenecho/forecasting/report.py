@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import eigenecho
 from eigenecho.experiments import page
 from eigenecho.experiments.durations import human
@@ -26,6 +28,12 @@ LOOKS = {
     "does not beat": ("does-not-hold", "✗", "does not beat"),
 }
 """Class, sign and words: nobody has to tell colours apart."""
+
+REPLACED = (
+    "The forecast is not by the network that was tested: trained on all rows, that one's closed "
+    "loop grows, and the next best that does not was taken, or the calmest. The errors are those "
+    "of the network that was tested."
+)
 
 PIXELS = 100
 """CSS pixels per inch of a figure, at most."""
@@ -59,8 +67,8 @@ def write(result: Result, out: Path, origin: Origin) -> tuple[Path, Path]:
 
 
 def predictions_path(out: Path) -> Path:
-    """Where predictions go."""
-    return out.with_suffix(".csv")
+    """Where predictions go: report-predictions.csv beside report.html."""
+    return out.with_name(f"{out.stem}-predictions.csv")
 
 
 def predictions(result: Result) -> str:
@@ -80,7 +88,8 @@ def predictions(result: Result) -> str:
         guesses += [backtest.guesses[name][block] for name in naive]
         for i, time in enumerate(times):
             numbers = (backtest.truth[block, i], *(guess[i] for guess in guesses))
-            rows.writerow([time, "held-out", i + 1, *(f"{x:.10g}" for x in numbers)])
+            shown = ("" if np.isnan(x) else f"{x:.10g}" for x in numbers)
+            rows.writerow([time, "held-out", i + 1, *shown])
     ours = result.future
     guesses = [ours] if bands is None else [ours, *_around(ours, bands.future)]
     guesses += [ahead(series.values, h) for ahead in naive.values()]
@@ -117,11 +126,13 @@ def html(result: Result, origin: Origin, table: str) -> str:
         pictures=_pictures(result),
         predictions=table,
         blocks=len(split.test),
+        unmeasured=unmeasured(result),
         bands=result.bands,
         percent=percent,
         errors=_errors(result),
         block_errors=_block_errors(result),
-        scale_words=_scale_words(result.season),
+        scale_words=_scale_words(result),
+        replaced=REPLACED if result.replaced else "",
         tried=result.tried,
         origins=len(split.validation),
         settings=settings(result),
@@ -151,6 +162,15 @@ def settings(result: Result) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
+def unmeasured(result: Result) -> str:
+    """How many held-out rows count in no error, in words; empty for none."""
+    rows = result.backtest.truth.size
+    missing = rows - result.backtest.measured
+    if not missing:
+        return ""
+    return f"{missing} of these {rows} rows were not observed and count in no error."
+
+
 def error_rows(result: Result) -> list[list[str]]:
     """Each forecast's name, MAE, RMSE and MASE; the lowest marked."""
     backtest = result.backtest
@@ -161,6 +181,8 @@ def error_rows(result: Result) -> list[list[str]]:
 
 
 def _marked(values: Sequence[float]) -> list[str]:
+    if np.isnan(values).any():
+        return ["–"] * len(values)
     return [f"{value:.4g}" + (" ◂" if value == min(values) else "") for value in values]
 
 
@@ -180,10 +202,13 @@ def _block_errors(result: Result) -> Mapping[str, Any]:
     return {"columns": ["Block", *names], "rows": rows}
 
 
-def _scale_words(season: int | None) -> str:
-    if season is None:
-        return "the mean step from row to row before the held-out rows"
-    return f"the mean change over a season of {season} rows before the held-out rows"
+def _scale_words(result: Result) -> str:
+    words = "the mean step from row to row before the held-out rows"
+    if result.season is not None:
+        words = f"the mean change over a season of {result.season} rows before the held-out rows"
+    if not result.backtest.scale > result.backtest.rounding:
+        words += ", which is zero or not known here, so that there is none"
+    return words
 
 
 def _pictures(result: Result) -> dict[str, Picture]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,13 @@ NAMES = re.compile(r"^(date|time|datetime|timestamp|year|month|week|day|t|step|i
 """Columns of numbers that count as time by their name, in small letters."""
 
 
+CLOCK = re.compile(r"[T ]00:00(:00(\.0+)?)?\s*[-+]\d\d:?\d\d\s*$")
+"""Midnight at some offset from UTC."""
+
+NONE = "none"
+"""In the place of a column's name: there is no time, rows are steps."""
+
+
 def named(table: Table, column: str) -> tuple[str, list[Any]]:
     """A column and the ways to read it as times."""
     index = table.index(column, "--time")
@@ -22,15 +29,27 @@ def named(table: Table, column: str) -> tuple[str, list[Any]]:
     return column, readings
 
 
-def detected(table: Table, used: Sequence[str]) -> tuple[str, list[Any]] | None:
-    """The first column that reads as times and is not ``used`` otherwise."""
+def detected(
+    table: Table, used: Sequence[str], is_time: Callable[[Array], bool]
+) -> tuple[str, list[Any]] | None:
+    """The column that reads as times and is not ``used`` otherwise: the first of the best kind.
+
+    Dates that differ from row to row, dates, numbers that have the name of a time and
+    ``is_time`` agrees.
+    """
+    repeated: list[tuple[str, list[Any]]] = []
+    counts: list[tuple[str, list[Any]]] = []
     for index, name in enumerate(table.names):
         if name in used or table.names.count(name) > 1:
             continue
         readings = list(_readings(table, index, strict=False))
-        if readings:
-            return name, readings
-    return None
+        if readings and readings[0].dtype.kind == "M":
+            if any(times.is_unique for times in readings):
+                return name, readings
+            repeated.append((name, readings))
+        elif readings and is_time(readings[0]):
+            counts.append((name, readings))
+    return next(iter([*repeated, *counts]), None)
 
 
 def _readings(table: Table, index: int, strict: bool) -> Iterator[Any]:
@@ -42,13 +61,15 @@ def _readings(table: Table, index: int, strict: bool) -> Iterator[Any]:
         return
     numeric = _as_numbers(table, index)
     if numeric is not None:
-        if strict or NAMES.match(name.lower()):
+        if strict or (NAMES.match(name.lower()) and not np.isnan(numeric).any()):
             yield from _number_times(table, index, numeric, pandas)
         return
     sample = [cell for cell in cells if str(cell).strip()][:20]
     dates = [cell for cell in sample if _parsed([cell], pandas) is not None]
     if not strict and (not sample or len(dates) < 0.8 * len(sample)):
         return
+    if is_local_days(cells):
+        cells = [CLOCK.sub("", str(cell)) for cell in cells]
     whole = [_parsed(cells, pandas, dayfirst) for dayfirst in (False, True)]
     read = [times for times in whole if times is not None]
     if not read:
@@ -124,8 +145,18 @@ def _complete(table: Table, index: int, times: Any) -> Any:
     return times
 
 
+def is_local_days(cells: Any) -> bool:
+    """Whether texts are midnights with an offset from UTC: days of some place, summer or winter."""
+    return bool(len(cells)) and all(CLOCK.search(str(cell).strip()) for cell in cells)
+
+
 def in_utc(table: Table, name: str) -> tuple[str, ...]:
     """A note where times came with an offset from UTC."""
-    cell = table.columns[table.names.index(name)][0]
-    offset = isinstance(cell, str) and re.search(r":\d\d(\.\d+)?\s*(Z|[-+]\d\d:?\d\d)$", cell)
+    index = table.names.index(name)
+    cells = table.columns[index]
+    offset = name in table.utc or (
+        isinstance(cells[0], str)
+        and re.search(r":\d\d(\.\d+)?\s*(Z|[-+]\d\d:?\d\d)$", cells[0])
+        and not is_local_days(cells)
+    )
     return ("times are given in UTC",) if offset else ()

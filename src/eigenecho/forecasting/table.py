@@ -46,6 +46,10 @@ class Table:
     columns: tuple[Any, ...]
     first: int
     decimal: str = "."
+    lines: Array | None = None
+    """The line that each row starts at, where cells of several lines push them down."""
+    utc: tuple[str, ...] = ()
+    """Columns that knew their place on Earth and were turned into UTC."""
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -64,7 +68,8 @@ class Table:
 
     def where(self, row: int) -> str:
         """A row in words."""
-        return f"{'line' if self.first else 'row'} {row + self.first}"
+        place = row + self.first if self.lines is None else self.lines[row]
+        return f"{'line' if self.first else 'row'} {place}"
 
     def is_text(self, column: int) -> bool:
         """Whether cells are text rather than numbers or dates."""
@@ -168,7 +173,7 @@ def read(path: Path, *, sep: str | None = None, decimal: str = ".", encoding: st
         raise TableError(f"{path} is empty. Expected a header and rows of cells.")
     sep = sep or _separator(text)
     try:
-        rows = list(csv.reader(io.StringIO(text), delimiter=sep))
+        rows, lines = _rows(csv.reader(io.StringIO(text, newline=""), delimiter=sep))
     except csv.Error as error:
         raise TableError(f"{path} is no CSV file: {error}.") from None
     header = [name.strip() for name in rows[0]]
@@ -177,7 +182,7 @@ def read(path: Path, *, sep: str | None = None, decimal: str = ".", encoding: st
         body.pop()
     if not body:
         raise TableError(f"{path} has a header and no rows.")
-    _check_widths(path, header, body, sep)
+    _check_widths(path, header, body, sep, lines)
     if _all_numbers(header, decimal):
         raise TableError(
             f"{path} has no header: its first line is {sep.join(header)[:60]!r}. "
@@ -185,17 +190,28 @@ def read(path: Path, *, sep: str | None = None, decimal: str = ".", encoding: st
         )
     cells = [row or [""] * len(header) for row in body]
     columns = tuple(np.array(column, dtype=object) for column in zip(*cells, strict=True))
-    return Table(path, tuple(header), columns, first=2, decimal=decimal)
+    return Table(path, tuple(header), columns, first=2, decimal=decimal, lines=lines)
 
 
-def _check_widths(path: Path, header: list[str], body: list[list[str]], sep: str) -> None:
+def _rows(reader: Any) -> tuple[list[list[str]], Array]:
+    """All rows, and the lines at which those below the header start."""
+    rows, ends = [], []
+    for row in reader:
+        rows.append(row)
+        ends.append(reader.line_num)
+    return rows, np.array(ends[:-1]) + 1
+
+
+def _check_widths(
+    path: Path, header: list[str], body: list[list[str]], sep: str, lines: Array
+) -> None:
     for row, cells in enumerate(body):
         if len(cells) != len(header) and cells:
             remedy = "Quote cells that contain the separator, or name another one with --sep."
             if sep == "," and len(cells) > len(header):
                 remedy += " Numbers with decimal commas need another separator or quotes."
             raise TableError(
-                f"{path}, line {row + 2} has {len(cells)} cells where the header has "
+                f"{path}, line {lines[row]} has {len(cells)} cells where the header has "
                 f"{len(header)}: {sep.join(cells)[:60]!r}. {remedy}"
             )
 
@@ -265,8 +281,23 @@ def _read_parquet(path: Path) -> Table:
         frame = frame.reset_index()
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise TableError(f"{path} has no rows.")
-    columns = tuple(_typed(frame.iloc[:, i], pandas) for i in range(frame.shape[1]))
-    return Table(path, tuple(map(str, frame.columns)), columns, first=0)
+    columns, utc = [], []
+    for i, name in enumerate(map(str, frame.columns)):
+        column = frame.iloc[:, i]
+        local = _local(column, pandas)
+        columns.append(_typed(column if local is None else local, pandas))
+        if local is None and getattr(column.dtype, "tz", None) is not None:
+            utc.append(name)
+    names = tuple(map(str, frame.columns))
+    return Table(path, names, tuple(columns), first=0, utc=tuple(utc))
+
+
+def _local(column: Any, pandas: Any) -> Any:
+    """Midnights of some place as days, whose step summer time would break; else None."""
+    if not isinstance(column.dtype, pandas.DatetimeTZDtype):
+        return None
+    local = column.dt.tz_localize(None)
+    return local if bool((local == local.dt.normalize()).all()) else None
 
 
 def _typed(column: Any, pandas: Any) -> Any:

@@ -13,6 +13,9 @@ CONFIDENCE = 0.95
 MARGIN = 0.02
 """Of the error: less than that, however regular, is no reason to prefer one to the other."""
 
+LARGE = 9.0
+"""A change from which on it is told as a multiple."""
+
 ENOUGH = 3
 """Blocks from which more than luck can be told."""
 
@@ -26,15 +29,23 @@ class Verdict:
     rival: str
     word: Word
     change: float
-    """Of the mean absolute error: −0.3 is 30 % lower than the rival's."""
+    """Of the mean absolute error: −0.3 is 30 % lower than the rival's; ∞ where that is zero."""
     wins: int
     blocks: int
+    exact: bool = False
+    """Whether neither makes any error."""
 
     @property
     def measured(self) -> str:
         """By how much, and how often."""
-        size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
-        size = "the same within 1%" if abs(self.change) < 0.005 else size
+        if self.change == np.inf:
+            size = "above zero, where that one makes no error at all"
+        elif self.change > LARGE:
+            size = f"{1 + self.change:.3g} times as high"
+        elif abs(self.change) < 0.005:
+            size = "zero, as that one's" if self.exact else "the same within 1%"
+        else:
+            size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
         if self.blocks == 1:
             return f"mean absolute error {size} on one block, which cannot tell skill from luck"
         return f"mean absolute error {size}, better in {self.wins} of {self.blocks} held-out blocks"
@@ -59,7 +70,15 @@ def _verdict(backtest: Backtest, rival: str) -> Verdict:
     about once in twenty times.
     """
     ours, theirs = backtest.block_errors(OURS), backtest.block_errors(rival)
-    change = float(ours.mean() / theirs.mean() - 1) if theirs.mean() > 0 else 0.0
+    measured = ~np.isnan(ours)  # not so where a block was filled altogether
+    ours, theirs = ours[measured], theirs[measured]
+    error, rivals = backtest.mae(OURS), backtest.mae(rival)
+    least = backtest.rounding
+    exact = error <= least and rivals <= least
+    if rivals > least:
+        change = error / rivals - 1
+    else:
+        change = 0.0 if exact else np.inf
     blocks, wins = len(ours), int(np.sum(ours < theirs))
     if not change < 0:
         word: Word = "does not beat"
@@ -67,7 +86,7 @@ def _verdict(backtest: Backtest, rival: str) -> Verdict:
         word = "beats"
     else:
         word = "not clearly"
-    return Verdict(rival, word, change, wins, blocks)
+    return Verdict(rival, word, change, wins, blocks, exact)
 
 
 def _bound(ours: np.ndarray, theirs: np.ndarray) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -87,8 +88,11 @@ def _load(path: Path) -> dict[str, Array]:
             damaged = archive.testzip()
         if damaged is not None:
             raise zipfile.BadZipFile(f"{damaged} is damaged")
+        _check_members(path)
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
+    except StorageError:
+        raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
         raise StorageError(f"{path} is not a readable .npz file: {error}.") from error
     except ValueError as error:
@@ -98,6 +102,34 @@ def _load(path: Path) -> dict[str, Array]:
             f"{path} holds pickled Python objects, which are never loaded. Save plain arrays of "
             "numbers, and a sparse matrix by its parts (W_data, W_indices, W_indptr, W_shape)."
         ) from error
+
+
+def _check_members(path: Path) -> None:
+    """Whether all files in an archive are arrays, and as large as they say.
+
+    Memory is taken by what a header claims, before the first number is read.
+    """
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            with archive.open(info) as member:
+                try:
+                    version = np.lib.format.read_magic(member)
+                    shape, _, dtype = readers[version](member)
+                except (ValueError, KeyError):
+                    raise StorageError(
+                        f"{path}: {info.filename!r} in it is not an array of numbers. Write the "
+                        "file with np.savez, and nothing else into it."
+                    ) from None
+                claimed = member.tell() + math.prod(shape) * dtype.itemsize
+            if claimed != info.file_size and not dtype.hasobject:
+                raise StorageError(
+                    f"{path}: {info.filename!r} in it claims shape {shape}, {claimed} bytes, and "
+                    f"has {info.file_size}: the file is damaged."
+                )
 
 
 def _check_names(path: Any, arrays: Mapping[str, Array], but: tuple[str, ...]) -> None:

@@ -19,6 +19,9 @@ from eigenecho.types import Array
 
 WANTED = "a trained linear network: Reservoir(activation='identity') >> Ridge, or such an ESN"
 
+WAYS = ("_step", "_run", "step", "run")
+"""What a node computes with, one row at a time and all at once."""
+
 
 def from_reservoirpy(model: Any, *, return_state: bool = False) -> Any:
     """Convert a trained linear reservoirpy model to its eigenbasis, where a step costs O(N).
@@ -221,9 +224,10 @@ def _state(network: Network, converted: LinearModel) -> State:
 
 
 def _is_linear_kind(node: Any, kinds: Any) -> bool:
-    """Whether a node is of one of these classes and steps as that class does."""
+    """Whether a node is of one of these classes and steps and runs as that class does."""
     return any(
-        isinstance(node, kind) and type(node)._step is kind._step
+        isinstance(node, kind)
+        and all(getattr(type(node), way) is getattr(kind, way) for way in WAYS)
         for kind in (kinds if isinstance(kinds, tuple) else (kinds,))
     )
 
