@@ -602,7 +602,7 @@ def test_contexts(open_model):
     for several in ([X, X[:5]], np.stack([X, X])):
         with pytest.raises(ValueError, match=r"context=<several series>.*one by one"):
             open_model.forecast(3, context=several)
-    with pytest.raises(ValueError, match=r"context=None .*a series to go on from, or a state"):
+    with pytest.raises(ValueError, match=r"context=None .*a series to go on from, or state="):
         open_model.model_.forecast(3)
 
 
