@@ -12,6 +12,7 @@ which costs O(N²) however long the series is.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,9 @@ from eigenecho.kernels import threads
 from eigenecho.readout.gram import Gram
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
+
+ROWS = 32
+"""Modes whose products with all others are computed at a time."""
 
 LARGE = 200
 """Modes from which a second thread pays."""
@@ -88,38 +92,47 @@ def resonant(spectrum: Spectrum) -> Array:
 
 
 def _stein(spectrum: Spectrum, B: Array, moments: Moments, out: Array) -> None:
-    """Σ rᵀr in the Q layout into ``out`` (N, N)."""
+    """Σ rᵀr in the Q layout into ``out`` (N, N), some rows at a time, which stay in cache."""
     n, D = spectrum.real.size, len(B)
     modes = np.concatenate([spectrum.real, spectrum.pairs])
     b = separate(B, n).T
     c = separate(moments.C[:D], n).T
     starts, stops = separate(moments.starts, n), separate(moments.stops, n)
-    S = moments.S[:D, :D]
+    # c_i B_j + B_i (c_j − S B_j) is one product of width 2D.
+    left = np.concatenate([c, b], axis=1)
+    right = np.concatenate([b, c - b @ moments.S[:D, :D]], axis=1)
 
-    def sums(conjugate: bool, found: Array) -> None:
+    def sums(rows: slice, conjugate: bool) -> Array:
         """Σ z_i z_j, or with the conjugate of z_j."""
-        other, b_, c_, starts_, stops_ = (
-            np.conj(A) if conjugate else A for A in (modes, b, c, starts, stops)
+        other, right_, starts_, stops_ = (
+            np.conj(A) if conjugate else A for A in (modes, right, starts, stops)
         )
-        product = modes[:, None] * other
-        # c_i B_j + B_i (c_j − S B_j) in one product of width 2D.
-        found[:] = np.concatenate([c, b], axis=1) @ np.concatenate([b_, c_ - b_ @ S], axis=1).T
-        found -= product * (stops.T @ stops_ - starts.T @ starts_)
+        product = modes[rows, None] * other
+        total = left[rows] @ right_.T
+        total -= product * (stops[:, rows].T @ stops_ - starts[:, rows].T @ starts_)
         gap = np.subtract(1, product, out=product)
         gap[np.abs(gap) < RESONANT] = np.inf  # the caller sums these by themselves
-        found /= gap
+        return np.divide(total, gap, out=total)
 
-    g, h = np.empty((2, modes.size, modes.size), complex)
-    tasks = [lambda: sums(False, g), lambda: sums(True, h)]
-    threads.run_each(tasks, worth=modes.size >= LARGE)
-    plus, minus = 0.5 * (g + h), 0.5 * (h - g)
-    # Re z Re z' = Re(z z' + z z̄')/2 and so on; a real mode has no Im column.
-    out[:n, :n] = plus[:n, :n].real
-    out[:n, n::2] = plus[:n, n:].real
-    out[n::2, :n] = plus[n:, :n].real
-    out[:n, n + 1 :: 2] = -minus[:n, n:].imag
-    out[n + 1 :: 2, :n] = plus[n:, :n].imag
-    out[n::2, n::2] = plus[n:, n:].real
-    out[n + 1 :: 2, n + 1 :: 2] = minus[n:, n:].real
-    out[n::2, n + 1 :: 2] = -minus[n:, n:].imag
-    out[n + 1 :: 2, n::2] = plus[n:, n:].imag
+    def some(start: int, stop: int) -> None:
+        rows = slice(start, stop)
+        g, h = sums(rows, False), sums(rows, True)
+        plus, minus = 0.5 * (g + h), 0.5 * (h - g)
+        # Re z Re z' = Re(z z' + z z̄')/2 and so on; a real mode has no Im column.
+        here = rows if stop <= n else slice(2 * start - n, 2 * stop - n, 2)
+        out[here, :n], out[here, n::2] = plus[:, :n].real, plus[:, n:].real
+        out[here, n + 1 :: 2] = -minus[:, n:].imag
+        if start >= n:
+            here = slice(2 * start - n + 1, 2 * stop - n + 1, 2)
+            out[here, :n], out[here, n::2] = plus[:, :n].imag, plus[:, n:].imag
+            out[here, n + 1 :: 2] = minus[:, n:].real
+
+    edges = [*range(0, n, ROWS), *range(n, modes.size, ROWS), modes.size]
+    pieces = [(start, stop) for start, stop in itertools.pairwise(edges) if stop > start]
+
+    def task(first: int, last: int) -> None:
+        for start, stop in pieces[first:last]:
+            some(start, stop)
+
+    parts = threads.thread_count() if modes.size >= LARGE else 1
+    threads.run(task, threads.even_split(len(pieces), parts))

@@ -34,7 +34,8 @@ class Normal:
         scale = np.sqrt(diagonal)
         A /= scale[:, None]
         A /= scale
-        norm = float(np.abs(A).sum(axis=0).max())
+        # The largest row sum, a few rows at a time: another N'×N' array would cost more than that.
+        norm = max(float(np.abs(A[i : i + 64]).sum(axis=1).max()) for i in range(0, len(A), 64))
         # Symmetric, so that its transpose is what LAPACK reads without a copy.
         factor, info = lapack.dpotrf(A.T, lower=1, overwrite_a=True)
         return cls(factor, scale, norm, ridge) if info == 0 else None

@@ -52,7 +52,7 @@ class Penalty:
         M = np.eye(self.size)
         M[: self.free] = 0.0
         if self.basis is not None:
-            M[-self.basis.units :, -self.basis.units :] = _products(self.basis.Q)
+            _products(self.basis.Q, M[-self.basis.units :, -self.basis.units :])
         return M
 
     def times_root(self, w: Array) -> Array:
@@ -87,11 +87,10 @@ class Penalty:
         return np.concatenate([A[:, :head], self.basis.states_to_neuron(A[:, head:])], axis=1)
 
 
-def _products(Q: Array) -> Array:
-    """QᵀQ on two threads, in parts that do not depend on whether there are two."""
+def _products(Q: Array, M: Array) -> None:
+    """QᵀQ into M on two threads, in parts that do not depend on whether there are two."""
     half = len(Q) // 2
     left, right = Q[:, :half], Q[:, half:]
-    M = np.empty((len(Q), len(Q)))
 
     def diagonal_blocks() -> None:
         # NumPy sees that both factors are one array and computes half of the product.
@@ -103,4 +102,3 @@ def _products(Q: Array) -> Array:
         M[half:, :half] = M[:half, half:].T
 
     threads.run_each([diagonal_blocks, other_blocks], worth=len(Q) >= LARGE)
-    return M
