@@ -405,13 +405,13 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch, pieces, D, dtype
     assert T * N > compiled.WORTH_THREADS
     p = Problem("diagonal", dtype, N, D, T)
     found = []
-    for count in (1, 2, 3, 4, 9):
+    for count, fresh in itertools.product((1, 2, 3, 4, 9), (False, True)):
         monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(count))
         state, out = p.r0.copy(), np.full((T, N), np.nan, dtype)
-        kernels.scan(p.form, p.B, p.drive, state, out)
+        kernels.scan(p.form, p.B, p.drive, state, out, fresh)
         np.testing.assert_array_equal(state, out[-1])
         found.append(out)
-    assert pieces == [2, 3, 4, 4]
+    assert pieces == [2, 2, 3, 3, 4, 4, 4, 4]
     for out in found[1:]:
         assert out.tobytes() == found[0].tobytes()
     p.close(found[0][:100], naive.states(p.W, p.B, p.drive[:100], r0=p.r0))
@@ -468,9 +468,10 @@ def test_even_split_covers_everything_once(count, parts, start):
     N=st.integers(1, 90),
     D=st.integers(0, 7),
     count=st.integers(2, 4),
+    fresh=st.booleans(),
 )
 @settings(deadline=None, max_examples=60)
-def test_threads_for_any_shape(T, N, D, count):
+def test_threads_for_any_shape(T, N, D, count, fresh):
     p = Problem("diagonal", "float64", N, D, T)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(compiled, "WORTH_THREADS", 1)
@@ -479,7 +480,7 @@ def test_threads_for_any_shape(T, N, D, count):
         for number in (1, count):
             monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(number))
             state, out = p.r0.copy(), np.full((T, N), np.nan)
-            kernels.scan(p.form, p.B, p.drive, state, out)
+            kernels.scan(p.form, p.B, p.drive, state, out, fresh)
             results.append(out.tobytes() + state.tobytes())
     assert results[0] == results[1]
 

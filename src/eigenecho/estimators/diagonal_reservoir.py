@@ -126,7 +126,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             drive, state = reservoir.drive(u, None), reservoir.zero_state()
             states = np.empty((len(u), reservoir.units), reservoir.dtype) if out is None else out
             for rows in told.pieces(len(u)):
-                reservoir.scan(drive[rows], state, states[rows])
+                reservoir.scan(drive[rows], state, states[rows], fresh=out is None)
             if not np.all(np.isfinite(states[-1])):
                 step = int(np.argmin(np.isfinite(states).all(axis=1)))
                 raise overflowed("states", self.effective_radius_, step)

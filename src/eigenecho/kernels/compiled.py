@@ -26,7 +26,16 @@ WORTH_THREADS = 1 << 20
 """States (rows times units) below which starting threads costs more than it saves."""
 
 SHARE = blocks.LONG
-"""Units that a thread stores at least."""
+"""Units that a thread stores at least, in memory that is in use."""
+
+MOST = 4
+"""Threads that share fresh memory at most: each replays what comes before its part."""
+
+REPLAY = 1 << 14
+"""States (rows times units) of the buffer for what is replayed."""
+
+REPLAY_COST = 0.5
+"""Time of a replayed row, which stays in cache, over that of a stored one."""
 
 TILE = 512
 """Units whose states, weights and eigenvalues a readout keeps in the nearest cache."""
@@ -41,13 +50,16 @@ def step(form: Form, B: Array, drive: Array, state: Array) -> None:
     loops.step(form, B, rows[0], state)
 
 
-def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
-    """States r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
+def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
+    """States r(1) … r(T) into ``out`` (T, N), which must be C-contiguous.
+
+    ``fresh`` says that nothing was ever written there, which is a matter of speed alone.
+    """
     B, drive = _at_least_one_column(B, drive)
     if drive.shape[1] >= WIDE:
         _scan_projected(form, B, drive, state, out)
     elif isinstance(form, Diagonal):
-        _scan_diagonal(form, B, drive, state, out)
+        _scan_diagonal(form, B, drive, state, out, fresh)
     else:
         loops.scan(form, B, drive, state, out, False)
 
@@ -133,11 +145,16 @@ def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array
             loops.scan(form, piece @ B, one[: len(piece)], state, states, True)
 
 
-def _scan_diagonal(form: Diagonal, B: Array, drive: Array, state: Array, out: Array) -> None:
+def _scan_diagonal(
+    form: Diagonal, B: Array, drive: Array, state: Array, out: Array, fresh: bool
+) -> None:
     """Each thread writes columns of its own: modes do not need each other."""
-    parts = min(threads.thread_count(), state.size // SHARE)
+    parts = min(threads.thread_count(), MOST if fresh else state.size // SHARE)
     if parts < 2 or out.size < WORTH_THREADS:
         blocks.scan(form, B, drive, state, 0, out)
+        return
+    if fresh:
+        _scan_replaying(form, B, drive, state, out, parts)
         return
     edges = _edges(form, parts)
 
@@ -147,6 +164,32 @@ def _scan_diagonal(form: Diagonal, B: Array, drive: Array, state: Array, out: Ar
         blocks.scan(_modes(form, start, stop), b, drive, state[columns], start, out)
 
     threads.run(task, list(itertools.pairwise(edges)))
+
+
+def _scan_replaying(
+    form: Diagonal, B: Array, drive: Array, state: Array, out: Array, parts: int
+) -> None:
+    """Each thread writes rows of its own, after replaying those before them in a small buffer.
+
+    Memory that is new comes in pages, and two threads that ask for the same page at once both
+    wait for it: so no page is theirs in common. The same code gives the same bits.
+    """
+
+    def task(start: int, stop: int) -> None:
+        r = state.copy()
+        rows = max(blocks.STEPS, REPLAY // r.size)
+        buffer = np.empty((rows, r.size), r.dtype)
+        for first in range(0, start, rows):
+            piece = drive[first : min(first + rows, start)]
+            blocks.scan(form, B, piece, r, 0, buffer[: len(piece)])
+        blocks.scan(form, B, drive[start:stop], r, 0, out[start:stop])
+
+    # Pieces get shorter, so that all take equally long with what they replay.
+    lengths = (1 - REPLAY_COST) ** np.arange(parts)
+    shares = np.concatenate([[0], np.cumsum(lengths)]) / lengths.sum()
+    edges = np.rint(len(drive) * shares).astype(int).tolist()
+    threads.run(task, list(itertools.pairwise(edges)))
+    state[:] = out[-1]
 
 
 def _readout_by_tiles(

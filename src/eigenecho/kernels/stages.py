@@ -22,10 +22,13 @@ CHUNK = 256
 
 # States that overflow are for the caller to find, who can say where and why.
 @np.errstate(over="ignore", invalid="ignore")
-def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
-    """States r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
+def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
+    """States r(1) … r(T) into ``out`` (T, N), which must be C-contiguous.
+
+    ``fresh`` says that nothing was ever written there, which is a matter of speed alone.
+    """
     if not isinstance(form, Cascade):
-        compiled.scan(form, B, drive, state, out)
+        compiled.scan(form, B, drive, state, out, fresh)
         return
     k = len(form.block)
     modes, B_modes = _modes(form, B)

@@ -122,11 +122,12 @@ def states(
         y_previous = shifted(run(model, u, None, start)[0], start.y)
     before = None if y_previous is None else model.from_user(y_previous)
     drive = reservoir.drive(model.own_inputs(u), before)
+    fresh = out is None
     if out is None:
         out = np.empty((len(drive), model.units), reservoir.dtype)
     r = np.array(start.r, reservoir.dtype)
     for rows in Progress(progress, len(drive)).pieces(len(drive)):
-        reservoir.scan(drive[rows], r, out[rows])
+        reservoir.scan(drive[rows], r, out[rows], fresh=fresh)
     check_finite(model, out[-1:], "states")
     return out
 

@@ -132,11 +132,16 @@ class Reservoir:
         """R(0) = 0."""
         return np.zeros(self.units, self.dtype)
 
-    def scan(self, drive: Array, state: Array, out: Array | None = None) -> Array:
-        """The states under a drive, (T, N); ``state`` moves on in place."""
+    def scan(
+        self, drive: Array, state: Array, out: Array | None = None, *, fresh: bool = False
+    ) -> Array:
+        """The states under a drive, (T, N); ``state`` moves on in place.
+
+        ``fresh`` says that ``out`` was never written to.
+        """
         if out is None:
-            out = np.empty((len(drive), self.units), self.dtype)
-        kernels.scan(self.form, self.B, drive, state, out)
+            out, fresh = np.empty((len(drive), self.units), self.dtype), True
+        kernels.scan(self.form, self.B, drive, state, out, fresh)
         return out
 
 
