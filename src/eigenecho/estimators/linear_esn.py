@@ -101,7 +101,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         "structured" sums over time what determines the normal equations, without any states, and
         refines the answer on true residuals; where that does not reach all digits it falls back
         to "qr", an orthogonal factorisation. "gram" is plain normal equations, half the digits.
-        "auto" takes "qr" for small problems; ``solver_`` says what was used.
+        "auto" takes "qr" for small problems, and refines "gram" where W is a large matrix;
+        ``solver_`` says what was used.
     warmup : int
         Steps at the start of each series that are left out of training and of ``score``.
     dtype : {"float64", "float32"}

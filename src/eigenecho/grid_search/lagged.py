@@ -66,7 +66,7 @@ def squared_errors(
     if np.min(ridges / scales**2) < RESOLVED * EPS * factorised.S.max(initial=0.0) ** 2:
         return None  # below the rounding of XᵀX, where refinement has nothing to hold on to
     W = np.stack([factorised.weights(a, s) for a, s in zip(ridges, scales, strict=True)], axis=1)
-    last = np.full(W.shape[1:], np.inf)
+    last: Array | None = None
     for _ in range(ROUNDS):
         step = factorised.corrections(
             _gradient(rows, fold, penalty, W, ridges, scales), ridges, scales
@@ -79,8 +79,11 @@ def squared_errors(
         scores = np.sqrt(
             np.min([e / _count(b) for e, b in zip(errors, fold.held_out, strict=True)], axis=0)
         )
+        if last is None:
+            last = change
+            continue
         # A small change can also be a slow one: only what shrinks fast is nearly done.
-        rate = change / last
+        rate = _ratio(change, last)
         settled = (rate <= FAST) & (rate * change <= NEGLIGIBLE * _ratio(scores, size))
         if np.all(settled | (change <= ROUNDING)):
             return [e.reshape(len(group.scalings), len(group.ridges), -1) for e in errors]

@@ -78,7 +78,7 @@ def residuals(rows: Rows, block: Block, w: Array) -> list[Array]:
 
 def scatter(rows: Rows, block: Block, w: Array) -> Array:
     """EᵀE of the residuals over a block, (D_out, D_out)."""
-    return sum(e.T @ e for e in residuals(rows, block, w))  # type: ignore[return-value]
+    return np.sum([e.T @ e for e in residuals(rows, block, w)], axis=0)
 
 
 def fitted(rows: Rows, block: Block, w: Array) -> list[Array]:

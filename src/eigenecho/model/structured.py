@@ -74,9 +74,8 @@ def lags(rows: Rows, block: Block, K: int) -> Lags:
     """Lagged correlations over a block, from which any reservoir's moments follow."""
     total: Lags | None = None
     for i, (start, stop) in enumerate(block):
-        drive, head = rows.columns(i)
-        side = np.concatenate([drive, head, rows.outputs[i]], axis=1)[start:stop]
-        one = Lags.of(drive, side, start, K)
+        drive, side = _drive_and_side(rows, i)
+        one = Lags.of(drive, side[start:stop], start, K)
         total = one if total is None else total.merge(one)
     assert total is not None
     return total
@@ -86,8 +85,8 @@ def moments(rows: Rows, block: Block) -> Moments:
     """Sums over a block in one run of the reservoir."""
     total: Moments | None = None
     for i, (start, stop) in enumerate(block):
-        drive, head = rows.columns(i)
-        side = np.concatenate([drive, head, rows.outputs[i]], axis=1)[start:stop]
+        drive, side = _drive_and_side(rows, i)
+        side = side[start:stop]
         before, C, state = summed(rows, i, drive[:stop], side, start)
         one = Moments(C, side.T @ side, before[None], state[None], len(side))
         total = one if total is None else total.merge(one)
@@ -127,6 +126,12 @@ def summed(
         reservoir.scan(piece, state, states[: len(piece)])
         C += side[first - start : first - start + len(piece)].T @ states[: len(piece)]
     return before, C, state
+
+
+def _drive_and_side(rows: Rows, series: int) -> tuple[Array, Array]:
+    """What drives the reservoir, and what its states are summed against: [drive, head, targets]."""
+    drive, head = rows.columns(series)
+    return drive, np.concatenate([drive, head, rows.outputs[series]], axis=1)
 
 
 def _columns(spectrum: Spectrum, modes: Array) -> Array:
