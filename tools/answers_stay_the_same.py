@@ -1,0 +1,391 @@
+"""Two commits give the same answers, bit for bit, over what a user can ask for.
+
+    python tools/answers_stay_the_same.py BEFORE [AFTER] [--only NAME …]
+
+BEFORE and AFTER are commits or folders with a checkout; without AFTER it is the working tree.
+Cases run in turns, once with either commit, each in a process of its own that sees that commit's
+package alone. For every case the result says "equal", or the largest difference of any of its
+arrays relative to that array's largest entry.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+AT_ONCE = 6
+"""Cases that share a process: starting one takes longer than most cases."""
+
+Arrays = dict[str, Any]
+CASES: dict[str, Callable[[], Arrays]] = {}
+
+
+def case(**variants: Any) -> Callable[[Callable[..., Arrays]], Callable[..., Arrays]]:
+    """Register a function as one case for each variant of its argument."""
+
+    def register(function: Callable[..., Arrays]) -> Callable[..., Arrays]:
+        for name, value in variants.items():
+            CASES[f"{function.__name__} {name}"] = lambda value=value: function(value)
+        return function
+
+    return register
+
+
+# Data ------------------------------------------------------------------------------------------
+
+
+def noise(T: int, D: int = 1, seed: int = 0) -> Any:
+    """White noise (T, D)."""
+    return np.random.default_rng(seed).uniform(-1, 1, (T, D))
+
+
+def recall(T: int, D: int = 2) -> tuple[Any, Any]:
+    """Inputs and a noisy target that remembers them."""
+    u = noise(T, D)
+    y = np.roll(u[:, :1], 3, axis=0) - 0.5 * np.roll(u[:, -1:], 7, axis=0)
+    return u, np.concatenate([y, y**2], axis=1) + 0.01 * noise(T, 2, seed=1)
+
+
+def sines(T: int) -> Any:
+    """Three sines (T, 1)."""
+    import eigenecho as ee
+
+    return ee.tasks.mso(3, steps=T)
+
+
+def matrix(kind: str, N: int = 60) -> Any:
+    """A reservoir matrix of some kind."""
+    rng = np.random.default_rng(3)
+    W = rng.normal(size=(N, N)) / np.sqrt(N)
+    if kind == "sparse":
+        W *= rng.random((N, N)) < 3 / N
+    elif kind == "triangular":
+        W = np.triu(W)
+    elif kind == "orthogonal":
+        W = 0.95 * np.linalg.qr(W)[0]
+    elif kind == "nilpotent":
+        W = np.diag(np.full(N - 1, 0.9), 1)
+    elif kind == "low rank":
+        W = rng.normal(size=(N, 3)) @ rng.normal(size=(3, N)) / (3 * N)
+    elif kind == "cascade":
+        W = np.triu(W, 1) * (np.arange(N) < 8)[:, None] + 0.9 * W * (np.arange(N) >= 8)[:, None]
+    return W
+
+
+def everything(esn: Any, X: Any) -> Arrays:
+    """What a fitted estimator knows and answers."""
+    outputs = esn.predict(X)
+    found = {f"predict {i}": y for i, y in enumerate(outputs)} if isinstance(outputs, list) else {}
+    return {
+        **(found or {"predict": outputs}),
+        "W_out": esn.W_out_,
+        "r": esn.final_state_.r,
+        "y": esn.final_state_.y,
+        "noise": esn.noise_covariance_,
+        "values": esn.spectrum_.values,
+        "ridge": esn.ridge_,
+    }
+
+
+# Cases -----------------------------------------------------------------------------------------
+
+
+@case(
+    golden={},
+    float32={"dtype": "float32"},
+    leaky={"lr": 0.3, "input_bias": True},
+    ring={"spectrum": "ring", "sr": 1.0},
+    dense={"spectrum": matrix("gaussian")},
+    sparse={"spectrum": matrix("sparse")},
+    cascade={"spectrum": matrix("cascade")},
+    wide={"inputs": 12},
+)
+def states(options: dict[str, Any]) -> Arrays:
+    """States of a reservoir."""
+    import eigenecho as ee
+
+    X = noise(3000, options.pop("inputs", 2))
+    return {"states": ee.DiagonalReservoir(300, **{"seed": 0} | options).fit_transform(X)}
+
+
+@case(
+    auto={},
+    qr={"solver": "qr"},
+    gram={"solver": "gram"},
+    structured={"solver": "structured"},
+    identity={"penalty": "identity", "solver": "structured"},
+    ridges={"ridge": [1e-6, 1e-3, 1.0]},
+    ridges_structured={"ridge": [1e-6, 1e-3, 1.0], "solver": "structured"},
+    ridges_gram={"ridge": [1e-6, 1e-3, 1.0], "solver": "gram"},
+    feedback={"feedback": True, "fb_scaling": 0.1},
+    feedback_structured={"feedback": True, "fb_scaling": 0.1, "solver": "structured"},
+    previous={"output_to_readout": True, "solver": "structured"},
+    free_bias={"penalize_bias": False},
+    no_bias={"fit_bias": False},
+    standardized={"standardize": True},
+    standardized_structured={"standardize": True, "solver": "structured"},
+    float32={"dtype": "float32"},
+    float32_structured={"dtype": "float32", "solver": "structured"},
+    neuron={"basis": "neuron"},
+    eet={"spectrum": "matrix"},
+    sparse={"spectrum": "matrix", "rc_connectivity": 0.05},
+    unsettled={"spectrum": "ring", "sr": 1.0, "solver": "structured", "ridge": 1e-4},
+    large={"units": 800, "solver": "auto", "ridge": 1e-5},
+)
+def fit(options: dict[str, Any]) -> Arrays:
+    """A fit and its predictions."""
+    import eigenecho as ee
+
+    X, y = recall(4000)
+    esn = ee.LinearESN(**{"units": 150, "ridge": 1e-6, "warmup": 50, "seed": 1} | options)
+    return everything(esn.fit(X, y), X)
+
+
+@case(
+    ragged=[700, 300, 1100],
+    ragged_structured=[700, 1300, 1100],
+)
+def several(lengths: list[int]) -> Arrays:
+    """A fit of several series."""
+    import eigenecho as ee
+
+    parts = [recall(T) for T in lengths]
+    X, y = [u for u, _ in parts], [v[:, 0] for _, v in parts]
+    solver = "structured" if min(lengths) > 500 else "qr"
+    esn = ee.LinearESN(80, solver=solver, warmup=30, ridge=1e-6, sr=0.8, seed=2)
+    return everything(esn.fit(X, y), X)
+
+
+@case(
+    plain={},
+    feedback={"feedback": True, "fb_scaling": 0.3},
+    previous={"output_to_readout": True},
+    standardized={"standardize": True, "input_bias": True},
+    float32={"dtype": "float32", "ridge": 1e-3},
+    neuron={"basis": "neuron", "spectrum": "matrix"},
+)
+def forecast(options: dict[str, Any]) -> Arrays:
+    """Free runs from the end of training and from a context, with an interval."""
+    import eigenecho as ee
+
+    series = sines(1500) + 0.02 * noise(1500) + 1
+    esn = ee.LinearESN(**{"units": 60, "ridge": 1e-2, "warmup": 100, "seed": 3} | options)
+    esn.fit(series[:-1], series[1:])
+    bounds = esn.forecast(100, context=series[:700], interval=0.9)
+    return {
+        "free": esn.forecast(200),
+        **bounds._asdict(),
+        "radius": esn.closed_loop_radius_,
+    }
+
+
+@case(known={})
+def forecast_with_inputs(_: dict[str, Any]) -> Arrays:
+    """Free runs with inputs known ahead."""
+    import eigenecho as ee
+
+    series = np.concatenate([sines(1200), noise(1200, 2)], axis=1)
+    esn = ee.LinearESN(60, warmup=100, ridge=1e-4, seed=0).fit(series[:-1], series[1:, :1])
+    ahead = noise(50, 2, seed=5)
+    return {
+        "end": esn.forecast(50, inputs=ahead),
+        "context": esn.forecast(50, context=series[:600], inputs=ahead),
+    }
+
+
+@case(
+    golden={},
+    feedback={"feedback": True, "output_to_readout": True, "fb_scaling": 0.2},
+    cascade={"spectrum": matrix("cascade")},
+    sparse={"spectrum": matrix("sparse")},
+)
+def stream(options: dict[str, Any]) -> Arrays:
+    """Online runs, with and without learning."""
+    import eigenecho as ee
+
+    X, y = recall(600)
+    esn = ee.LinearESN(**{"units": 40, "ridge": 1e-3, "seed": 0} | options).fit(X, y)
+    running = esn.stream()
+    learner = esn.learner(forgetting=0.99)
+    return {
+        "outputs": np.stack([running.step(u) for u in X[:200]]),
+        "learnt": np.stack([learner.step(u, v) for u, v in zip(X[:200], y[:200], strict=True)]),
+        "W_out": learner.model.W_out,
+    }
+
+
+@case(qr="qr", gram="gram", structured="structured")
+def partial_fit(solver: str) -> Arrays:
+    """A fit that goes on."""
+    import eigenecho as ee
+
+    X, y = recall(3000)
+    esn = ee.LinearESN(80, solver=solver, ridge=1e-2, warmup=20, seed=0).fit(X[:2000], y[:2000])
+    esn.partial_fit(X[2000:], y[2000:], initial_state=esn.final_state_)
+    return everything(esn, X)
+
+
+@case(
+    laws={"spectrum": ["golden", "ring", "sim"], "sr": [0.5, 0.9], "ridge": [1e-6, 1e-2]},
+    scalings={"lr": [0.3, 1.0], "input_scaling": [0.1, 1.0], "ridge": [1e-8, 1e-4, 1.0]},
+    matrix={"spectrum": ["matrix"], "sr": [0.5, 0.9], "rc_connectivity": [0.1, 1.0]},
+    feedback={"feedback": [True], "fb_scaling": [0.1, 0.5], "output_to_readout": [False, True]},
+    standardized={"standardize": [True, False], "penalize_bias": [True, False], "sr": [0.9]},
+)
+def search(grid: dict[str, Any]) -> Arrays:
+    """A grid search, scores and refit."""
+    import eigenecho as ee
+
+    X, y = recall(1500)
+    found = ee.search(ee.LinearESN(60, warmup=50, ridge=1e-5), grid, X, y, seeds=[0, 1])
+    return {"errors": found.errors} | everything(found.best_estimator, X)
+
+
+@case(lagged={"sr": [0.7, 0.9], "ridge": [1e-4, 1e-2], "input_scaling": [0.5, 1.0]})
+def long_search(grid: dict[str, Any]) -> Arrays:
+    """A search that trains from lagged correlations."""
+    import eigenecho as ee
+
+    X, y = recall(40_000)
+    found = ee.search(ee.LinearESN(250, warmup=50), grid, X, y, seeds=[0])
+    return {"errors": found.errors} | everything(found.best_estimator, X)
+
+
+@case(
+    gaussian="gaussian",
+    sparse="sparse",
+    triangular="triangular",
+    orthogonal="orthogonal",
+    nilpotent="nilpotent",
+    low_rank="low rank",
+    cascade="cascade",
+)
+def conversion(kind: str) -> Arrays:
+    """A network from elsewhere."""
+    import eigenecho as ee
+
+    W, rng = matrix(kind), np.random.default_rng(4)
+    W_in, W_fb = rng.normal(size=(2, 60)), 0.1 * rng.normal(size=(1, 60))
+    W_out = rng.normal(size=(64, 1)) / 60
+    model = ee.diagonalize(
+        W, W_in, W_out, W_fb, lr=0.7, bias=rng.normal(size=60),
+        output_to_readout=True, input_to_readout=True,
+    )  # fmt: skip
+    u, before = ee.probe(model, 500)
+    return {
+        "outputs": model.predict(u, y_previous=before),
+        "values": model.spectrum.values,
+        "closed": model.predict(u[:50]),
+    }
+
+
+# Comparing -------------------------------------------------------------------------------------
+
+
+def emit(folder: Path, names: list[str]) -> None:
+    """Run cases with the package that is on the path, and store their arrays."""
+    warnings.simplefilter("ignore")
+    for name in names:
+        arrays = {key: np.asarray(value) for key, value in CASES[name]().items()}
+        np.savez(folder / f"{name}.npz", **arrays)
+
+
+def compare(before: Path, after: Path, name: str) -> str:
+    """Whether all arrays are equal, else which differs most and by how much."""
+    with np.load(before / f"{name}.npz") as old, np.load(after / f"{name}.npz") as new:
+        if set(old) != set(new):
+            return f"other results: {sorted(set(old) ^ set(new))}"
+        worst, where = 0.0, ""
+        for key in old:
+            a, b = old[key], new[key]
+            if a.shape != b.shape or a.dtype != b.dtype:
+                return f"{key}: {a.dtype} {a.shape} became {b.dtype} {b.shape}"
+            if a.tobytes() == b.tobytes() or np.array_equal(a, b, equal_nan=True):
+                continue
+            size = np.abs(a[np.isfinite(a)]).max(initial=0.0) or 1.0
+            difference = float(np.abs(a - b).max() / size)
+            if not difference <= worst:
+                worst, where = difference, key
+        return f"{worst:.1e} ({where})" if where else "equal"
+
+
+@contextmanager
+def checkout(what: str) -> Iterator[Path]:
+    """The folder of a commit, or the folder itself."""
+    if Path(what).is_dir():
+        yield Path(what).resolve()
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        git = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), what], check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+
+
+def run(tree: Path, folder: Path, names: list[str]) -> None:
+    """Cases in a process that sees the package of one checkout."""
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+    command = [sys.executable, __file__, "--emit", str(folder), "--only", *names]
+    subprocess.run(command, env=environment, check=True)
+
+
+def main() -> None:
+    """Compare and print a line a case; exit 1 where anything differs by more than 1e-12."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("before", nargs="?")
+    parser.add_argument("after", nargs="?", default=str(ROOT))
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
+    parser.add_argument("--emit", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.emit:
+        emit(given.emit, given.only)
+        return
+    if given.before is None:
+        parser.error("say which commit to compare with")
+    names = [n for n in CASES if not given.only or any(part in n for part in given.only)]
+    verdicts = {}
+    with (
+        tempfile.TemporaryDirectory() as store,
+        checkout(given.before) as old,
+        checkout(given.after) as new,
+    ):
+        folders = [Path(store) / side for side in ("before", "after")]
+        for folder in folders:
+            folder.mkdir()
+        for start in range(0, len(names), AT_ONCE):
+            some = names[start : start + AT_ONCE]
+            for tree, folder in zip((old, new), folders, strict=True):
+                run(tree, folder, some)
+            for name in some:
+                verdicts[name] = compare(*folders, name)
+                print(f"{name:32} {verdicts[name]}", flush=True)
+    equal = sum(verdict == "equal" for verdict in verdicts.values())
+    print(f"{equal} of {len(verdicts)} cases are equal to the last bit")
+    sys.exit(any(_far(verdict) for verdict in verdicts.values()))
+
+
+def _far(verdict: str) -> bool:
+    if verdict == "equal":
+        return False
+    try:
+        return not float(verdict.split()[0]) <= 1e-12
+    except ValueError:
+        return True
+
+
+if __name__ == "__main__":
+    main()

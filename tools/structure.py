@@ -1,0 +1,216 @@
+"""The structure of the package, in numbers: cycles, lazy imports, complexity, length, reach.
+
+    python tools/structure.py [FOLDER …]
+
+Each FOLDER is a checkout; without one it is this. Several are shown side by side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+HERE = Path(__file__).parents[1]
+
+APPLICATIONS = {"apps", "cli", "experiments", "forecasting", "__main__"}
+"""Parts of the package that use it; all others are the core."""
+
+COMPLEX = {"core": 15, "applications": 20}
+MANY = 8
+
+JOBS = {
+    "fit, short": "esn.fit(X[:1000], y[:1000])",
+    "fit, long": "esn.fit(X, y)",
+    "search, short": "ee.search(esn, grid, X[:1000], y[:1000])",
+    "search, long": "ee.search(esn, grid, X, y)",
+}
+REACH = """
+import sys, warnings
+import numpy as np, eigenecho as ee
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+X = rng.uniform(-1, 1, (30_000, 1)); y = np.roll(X, 3)
+grid = {{"sr": [0.5, 0.9], "ridge": [1e-6, 1e-2]}}
+esn = ee.LinearESN(300, warmup=50, ridge=1e-4, seed=0)
+def job():
+    {job}
+job()
+files = set()
+def look(frame, event, argument):
+    name = frame.f_code.co_filename
+    if "eigenecho" in name:
+        files.add(name)
+sys.setprofile(look)
+job()
+sys.setprofile(None)
+print(len(files))
+"""
+
+
+def area(name: str) -> str:
+    """The part of the package that a module belongs to; below ``apps``, the part of that."""
+    parts = name.split(".")
+    return ".".join(parts[:2]) if parts[0] == "apps" and len(parts) > 2 else parts[0]
+
+
+def modules(root: Path) -> dict[str, ast.Module]:
+    """The modules of the package, by their name within it."""
+    found = {}
+    for path in sorted(root.rglob("*.py")):
+        name = ".".join(path.relative_to(root).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = ast.parse(path.read_text())
+    return found
+
+
+def imported(tree: ast.AST) -> list[tuple[str, bool]]:
+    """Modules of ours that are imported, and whether that happens inside a function."""
+
+    def walk(node: ast.AST, lazy: bool) -> list[tuple[str, bool]]:
+        names: list[tuple[str, bool]] = []
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                continue
+            if isinstance(child, ast.ImportFrom) and (child.module or "").startswith("eigenecho"):
+                module = (child.module or "").partition(".")[2]
+                names += [(module or alias.name, lazy) for alias in child.names]
+            inside = lazy or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            names += walk(child, inside)
+        return names
+
+    return walk(tree, False)
+
+
+def cycles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """Parts that reach themselves, as groups that reach each other."""
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for other in edges[waiting.pop()] - seen:
+                seen.add(other)
+                waiting.append(other)
+        return seen
+
+    reach = {name: reached(name) for name in list(edges)}
+    groups = {
+        tuple(sorted(other for other in reach[name] if name in reach.get(other, ())))
+        for name in reach
+        if name in reach[name]
+    }
+    return [list(group) for group in sorted(groups)]
+
+
+def complexities(trees: dict[str, ast.Module]) -> dict[str, int]:
+    """Cyclomatic complexity of every function, what is inside it included.
+
+    One, and one more for each branch, loop, handler, condition of a comprehension, assertion and
+    operand of ``and`` and ``or`` after the first.
+    """
+    found = {}
+    for module, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                found[f"{module}.{node.name}:{node.lineno}"] = 1 + sum(
+                    map(_branches, ast.walk(node))
+                )
+    return found
+
+
+def _branches(node: ast.AST) -> int:
+    if isinstance(node, ast.BoolOp):
+        return len(node.values) - 1
+    if isinstance(node, ast.comprehension):
+        return 1 + len(node.ifs)
+    kinds = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.Assert, ast.match_case)
+    return int(isinstance(node, kinds))
+
+
+def parameters(trees: dict[str, ast.Module]) -> dict[str, int]:
+    """Functions with many parameters, but for constructors, kernels and commands."""
+    found = {}
+    for module, tree in trees.items():
+        if module.startswith("kernels") or module == "apps.cli.app":
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and node.name != "__init__":
+                names = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+                count = sum(name.arg not in ("self", "cls") for name in names)
+                if count > MANY:
+                    found[f"{module}.{node.name}"] = count
+    return found
+
+
+def reach(folder: Path, job: str) -> int:
+    """How many files of ours a call enters, once everything is loaded."""
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    code = REACH.format(job=job)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
+
+
+def measure(folder: Path) -> dict[str, str]:
+    """All numbers of one checkout."""
+    root = folder / "src" / "eigenecho"
+    trees = modules(root)
+    edges: dict[str, set[str]] = defaultdict(set)
+    lazy = []
+    for name, tree in trees.items():
+        for other, inside in imported(tree):
+            here, there = area(name), area(other)
+            if here != there and name != "__init__" and other:
+                edges[here].add(there)
+            if inside and here.partition(".")[0] not in APPLICATIONS:
+                lazy.append(f"{name} → {other}")
+    values: dict[str, str] = {}
+    found = cycles(defaultdict(set, edges))
+    values["package cycles"] = "; ".join(" ↔ ".join(group) for group in found) or "none"
+    values["lazy imports of ours in the core"] = str(len(lazy))
+    complexity = complexities(trees)
+    for part, limit in COMPLEX.items():
+        over = [
+            f"{name} {value}"
+            for name, value in complexity.items()
+            if value > limit and (name.split(".")[0] in APPLICATIONS) == (part == "applications")
+        ]
+        values[f"functions above complexity {limit}, {part}"] = _listed(over)
+    many = [f"{name} {value}" for name, value in parameters(trees).items()]
+    values[f"functions of more than {MANY} parameters"] = _listed(many)
+    for part in COMPLEX:
+        lines = [
+            len(path.read_text().splitlines())
+            for path in root.rglob("*.py")
+            if (path.relative_to(root).parts[0].removesuffix(".py") in APPLICATIONS)
+            == (part == "applications")
+        ]
+        values[f"lines, {part}"] = f"{sum(lines)} in {len(lines)} files, longest {max(lines)}"
+    for name, job in JOBS.items():
+        values[f"files of ours entered by {name}"] = str(reach(folder, job))
+    return values
+
+
+def _listed(names: list[str]) -> str:
+    return f"{len(names)}" + (f": {', '.join(sorted(names))}" if names else "")
+
+
+def main() -> None:
+    """Print a line a number, a column a checkout."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folders", nargs="*", type=Path, default=[HERE])
+    folders = parser.parse_args().folders
+    measured = [measure(folder.resolve()) for folder in folders]
+    for name in measured[0]:
+        print(name)
+        for folder, values in zip(folders, measured, strict=True):
+            print(f"    {folder.resolve().name:10} {values[name]}")
+
+
+if __name__ == "__main__":
+    main()
