@@ -372,9 +372,9 @@ def test_missing_x_or_y():
 def test_other_kinds_of_data():
     with pytest.raises(TypeError, match=r"(?i)sparse.*toarray"):
         network().fit(sparse.csr_matrix(X), Y)
-    with pytest.raises(ValueError, match="^X=<column 0, of dtype complex128>.*Complex data not supp"):
+    with pytest.raises(ValueError, match=r"^X=<column 0, of dtype complex128>.*Complex data not"):
         network().fit(1j * X, Y)
-    with pytest.raises(ValueError, match=r"^X=<'a' in row 0, column 0.*convert string to float: 'a'"):
+    with pytest.raises(ValueError, match=r"^X=<'a' in row 0, column 0.*string to float: 'a'"):
         network().fit([["a"], ["b"]], [1.0, 2.0])
 
 
@@ -399,7 +399,10 @@ def test_what_is_no_series(x, said):
 
 LABELS = ["a", "b"]
 NO_NUMBERS = {
-    "dates": (pd.date_range("2024-01-01", periods=T, freq="h"), "column 'when', of dtype datetime64"),
+    "dates": (
+        pd.date_range("2024-01-01", periods=T, freq="h"),
+        "column 'when', of dtype datetime64",
+    ),
     "zoned": (
         pd.date_range("2024-01-01", periods=T, tz="UTC"),
         r"column 'when', of dtype datetime64\[.*, UTC\]",
@@ -437,7 +440,7 @@ def test_a_column_without_numbers_is_named(case):
     ):
         with pytest.raises((ValueError, TypeError), match=f"^{name}=<{said}.*{remedy}"):
             call()
-    with pytest.raises((ValueError, TypeError), match="'when' of series 1|series 1, of dtype"):
+    with pytest.raises((ValueError, TypeError), match=r"'when' of series 1"):
         network().fit([frame.assign(when=0.0), bad], [Y, Y])
 
 
@@ -460,7 +463,7 @@ def test_columns_that_hold_numbers_in_other_clothes(dtype):
 
 
 def test_columns_of_y_in_score(open_model):
-    with pytest.raises(ValueError, match="^y=<1 columns> will not do: expected 2, as in fit"):
+    with pytest.raises(ValueError, match=r"^y=<1 columns> will not do: expected 2, as in fit"):
         open_model.score(X, Y)
 
 

@@ -208,9 +208,9 @@ def _check_columns(table: Any, name: str, series: int | None) -> None:
         if kind in "fiub":
             continue
         if kind in "mMc":
-            cause = ValueError("Complex data not supported") if kind == "c" else None
             which = "" if series is None else f" of series {series}"
-            raise not_numbers(name, f"column {label!r}{which}, of dtype {dtype}", cause)
+            why = ValueError("Complex data not supported") if kind == "c" else None
+            raise not_numbers(name, f"column {label!r}{which}, of dtype {dtype}", why)
         try:
             column.astype(np.float64)
         except (TypeError, ValueError) as error:
