@@ -8,8 +8,10 @@ import warnings
 from collections import deque
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
 from eigenecho import DiagonalReservoir, LinearESN, Spectrum, spectra, tasks
@@ -55,6 +57,12 @@ def model_with_known_inputs():
 NOT_FINITE = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 
 
+def gap(name, value, place):
+    """What an error says of a number that is none: whose, where, and nothing of other models."""
+    word = {"nan": "NaN", "inf": "infinity", "-inf": "-infinity"}[str(value)]
+    return rf"^{name}=<{word} in {place}> will not do: expected finite numbers\. Fill or drop .*\.$"
+
+
 @NOT_FINITE
 @pytest.mark.parametrize("kind", BOTH)
 @pytest.mark.parametrize(
@@ -63,19 +71,24 @@ NOT_FINITE = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_x_in_fit(value, kind, hold):
     data = hold(spoiled(X, value))
     target = [Y, Y] if isinstance(data, list) else np.stack([Y, Y]) if data.ndim == 3 else Y
-    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+    place = "row 5, column 0" + (" of series 1" if np.ndim(target) > 1 else "")
+    with pytest.raises(ValueError, match=gap("X", value, place)):
         kind(10, seed=0).fit(data, target)
 
 
 @NOT_FINITE
-@pytest.mark.parametrize("target", [X, Y], ids=["2-D", "1-D"])
-def test_y_in_fit(value, target):
-    with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)"):
+@pytest.mark.parametrize(
+    ("target", "place"), [(X, "row 5, column 0"), (Y, "row 5")], ids=["2-D", "1-D"]
+)
+def test_y_in_fit(value, target, place):
+    with pytest.raises(ValueError, match=gap("y", value, place)):
         network().fit(X, spoiled(target, value))
-    with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match=gap("y", value, place + " of series 1")):
         network().fit([X, X], [target, spoiled(target, value)])
-    with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match=gap("y", value, place)):
         network(feedback=True).fit(None, spoiled(target, value))
+    with pytest.raises(ValueError, match=gap("y", value, place)):
+        network().fit(X, target).partial_fit(X, spoiled(target, value))
 
 
 @NOT_FINITE
@@ -83,22 +96,95 @@ def test_x_afterwards(value, open_model):
     bad = spoiled(X, value)
     reservoir = DiagonalReservoir(10, seed=0).fit(X)
     for method in (open_model.predict, open_model.transform, open_model.states,
-                   reservoir.transform, lambda x: open_model.score(x, X)):  # fmt: skip
-        for data in (bad, [X, bad]):
-            with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
-                method(data)
+                   reservoir.transform, lambda x: open_model.score(x, X),
+                   lambda x: open_model.partial_fit(x, x)):  # fmt: skip
+        with pytest.raises(ValueError, match=gap("X", value, "row 5, column 0")):
+            method(bad)
+        with pytest.raises(ValueError, match=gap("X", value, "row 5, column 0 of series 1")):
+            method([X, bad])
 
 
 @NOT_FINITE
 def test_y_in_score(value, open_model):
-    with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match=gap("y", value, "row 5, column 0")):
         open_model.score(X, spoiled(X, value))
 
 
 @NOT_FINITE
 def test_y_previous(value, closed_model):
-    with pytest.raises(ValueError, match=r"y_previous=<NaN or Inf>.*finite.*Fill or drop"):
-        closed_model.predict(X, y_previous=spoiled(Y, value))
+    bad = spoiled(Y, value)
+    with pytest.raises(ValueError, match=gap("y_previous", value, "row 5, column 0")):
+        closed_model.predict(X, y_previous=bad)
+    with pytest.raises(ValueError, match=gap("y_previous", value, "row 5, column 0 of series 1")):
+        closed_model.predict([X, X], y_previous=[Y, bad])
+
+
+@NOT_FINITE
+def test_gaps_of_a_frame_are_named(value):
+    frame = pd.DataFrame(X, columns=["load", "wind"])
+    bad = frame.copy()
+    bad.loc[7, "wind"] = value
+    place = "row 7, column 'wind'"
+    esn, reservoir = network().fit(frame, frame), DiagonalReservoir(10, seed=0).fit(frame)
+    for name, call in (
+        ("X", lambda: network().fit(bad, Y)),
+        ("y", lambda: network().fit(frame, bad)),
+        ("X", lambda: esn.predict(bad)),
+        ("X", lambda: esn.transform(bad)),
+        ("X", lambda: reservoir.transform(bad)),
+        ("X", lambda: esn.score(bad, frame)),
+        ("y", lambda: esn.score(frame, bad)),
+        ("X", lambda: esn.partial_fit(bad, frame)),
+        ("y", lambda: esn.partial_fit(frame, bad)),
+        ("context", lambda: esn.forecast(3, context=bad)),
+        ("X", lambda: esn.model_.predict(bad)),
+    ):
+        with pytest.raises(ValueError, match=gap(name, value, place)):
+            call()
+
+
+def test_the_first_gap_is_the_one_named():
+    bad = spoiled(X, np.nan, 9)
+    bad[5, 1], bad[7, 0] = -np.inf, np.inf
+    with pytest.raises(ValueError, match=gap("X", -np.inf, "row 5, column 1")):
+        network().fit(bad, Y)
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        pd.array([1, 2, None] * 20, dtype="Int64"),
+        np.array([1.0, 2.0, None] * 20, dtype=object),
+        [1.0, 2.0, np.nan] * 20,
+    ],
+    ids=["Int64", "object", "float"],
+)
+def test_whatever_pandas_calls_missing(missing):
+    frame = pd.DataFrame({"a": Y, "b": missing})
+    with pytest.raises(ValueError, match=gap("X", np.nan, "row 2, column 'b'")):
+        network().fit(frame, Y)
+    with pytest.raises(ValueError, match=gap("X", np.nan, "row 2, column 'b'")):
+        network().fit(X, Y).model_.predict(frame)
+
+
+def test_what_lies_under_a_mask_is_not_data():
+    mask = np.zeros(X.shape, bool)
+    network().fit(np.ma.array(X, mask=mask), np.ma.array(Y, mask=mask[:, 0]))
+    mask[3, 1] = True
+    masked = np.ma.array(X, mask=mask)
+    with pytest.raises(ValueError, match=gap("X", np.nan, "row 3, column 1")):
+        network().fit(masked, Y)
+    with pytest.raises(ValueError, match=gap("X", np.nan, "row 3, column 1 of series 0")):
+        network().fit(np.ma.stack([masked, masked]), np.stack([Y, Y]))
+    with pytest.raises(ValueError, match=gap("y", np.nan, "row 3")):
+        network().fit(X, masked[:, 1])
+
+
+def test_scikit_learn_can_be_told_that_all_is_finite():
+    with config_context(assume_finite=True):
+        DiagonalReservoir(10, seed=0).fit(spoiled(X, np.nan))
+    with pytest.raises(ValueError, match="NaN"):
+        DiagonalReservoir(10, seed=0).fit(spoiled(X, np.nan))
 
 
 @NOT_FINITE
@@ -114,20 +200,20 @@ def test_initial_state(value, part, closed_model):
 
 @NOT_FINITE
 def test_context(value, open_model):
-    with pytest.raises(ValueError, match=r"context=<NaN or Inf>.*finite.*Fill or drop"):
+    with pytest.raises(ValueError, match=gap("context", value, "row 5, column 0")):
         open_model.forecast(3, context=spoiled(X, value))
 
 
 @NOT_FINITE
 def test_context_of_a_generator(value):
     generator = network(feedback=True, ridge=1.0).fit(None, Y)
-    with pytest.raises(ValueError, match=r"context=<NaN or Inf>.*finite.*Fill or drop"):
+    with pytest.raises(ValueError, match=gap("context", value, "row 5, column 0")):
         generator.forecast(3, context=spoiled(Y, value))
 
 
 @NOT_FINITE
 def test_inputs(value, model_with_known_inputs):
-    with pytest.raises(ValueError, match=r"inputs=<NaN or Inf>.*finite.*Fill or drop"):
+    with pytest.raises(ValueError, match=gap("inputs", value, "row 1, column 0")):
         model_with_known_inputs.forecast(3, inputs=spoiled(np.ones((3, 1)), value, 1))
 
 
@@ -136,9 +222,9 @@ def test_stream(value, closed_model):
     stream = closed_model.stream()
     stream.step(X[0])
     before = stream.state
-    with pytest.raises(ValueError, match=r"u=.*finite numbers.*Nothing has moved"):
+    with pytest.raises(ValueError, match=r"u=<(NaN|-?infinity) in column 1> .*Nothing has moved"):
         stream.step([0.0, value])
-    with pytest.raises(ValueError, match=r"y_previous=.*finite numbers.*Nothing has moved"):
+    with pytest.raises(ValueError, match=r"y_previous=<(NaN|-?infinity) in column 0> .*has moved"):
         stream.step(X[1], y_previous=value)
     np.testing.assert_array_equal(stream.state.r, before.r)
 
@@ -174,7 +260,8 @@ def test_parameters(value, name):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, from the cast
 def test_too_large_for_float32():
-    with pytest.raises(ValueError, match=r"too large for dtype\('float32'\)"):
+    said = r"X=<1.25\d*e\+299 in row 0, column 0>.*within the range of float32.*dtype='float64'"
+    with pytest.raises(ValueError, match=said):
         network(dtype="float32").fit(1e300 * X, Y)
 
 
@@ -236,11 +323,26 @@ def test_columns_of_y():
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_one_dimensional_x_says_how_to_reshape(kind):
-    with pytest.raises(ValueError, match=r"(?s)Reshape your data.*reshape\(-1, 1\).*\(1, -1\)"):
-        kind(10).fit(Y, Y)
-    with pytest.raises(ValueError, match=r"(?s)Reshape your data.*reshape\(-1, 1\).*\(1, -1\)"):
-        kind(10).fit(X, Y).transform(Y)
+@pytest.mark.parametrize(
+    ("flat", "how"),
+    [
+        (Y, r"X\.reshape\(-1, 1\) for one column, X\.reshape\(1, -1\) for one row"),
+        (Y.tolist(), r"np\.array\(X\)\.reshape\(-1, 1\) for one column, .*"),
+        (pd.Series(Y, name="load"), r"X\.to_frame\(\) for one column"),
+    ],
+    ids=["array", "list", "Series"],
+)
+def test_one_dimensional_x_says_how_to_reshape(kind, flat, how):
+    said = rf"^X=<shape \(60,\)> .*expected a 2-D series.* Reshape your data: {how}\.$"
+    with pytest.raises(ValueError, match=said):
+        kind(10).fit(flat, Y)
+    with pytest.raises(ValueError, match=said):
+        kind(10).fit(X, Y).transform(flat)
+
+
+def test_one_dimensional_x_among_several():
+    with pytest.raises(ValueError, match=r"X=<shape \(60,\) of series 1>.* X\[1\]\.reshape"):
+        network().fit([X, Y], [Y, Y])
 
 
 def test_one_dimensional_rows_elsewhere(open_model, model_with_known_inputs):
@@ -270,10 +372,99 @@ def test_missing_x_or_y():
 def test_other_kinds_of_data():
     with pytest.raises(TypeError, match=r"(?i)sparse.*toarray"):
         network().fit(sparse.csr_matrix(X), Y)
-    with pytest.raises(ValueError, match="Complex data not supported"):
+    with pytest.raises(ValueError, match=r"^X=<column 0, of dtype complex128>.*Complex data not"):
         network().fit(1j * X, Y)
-    with pytest.raises(ValueError, match="could not convert string to float"):
+    with pytest.raises(ValueError, match=r"^X=<'a' in row 0, column 0.*string to float: 'a'"):
         network().fit([["a"], ["b"]], [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        ({"a": Y}, "<dict> will not do: expected a 2-D series .*DataFrame"),
+        (iter(X), "<iterator> will not do: expected a 2-D series"),
+        (3.0, r"3\.0 will not do: expected a 2-D series"),
+        ("data.csv", r"'data\.csv' will not do: expected a 2-D series"),
+        ([], r"<shape \(0,\)> will not do: expected a 2-D series \(T, D\)\.$"),
+        ([[1.0], [1.0, 2.0]], "<rows of different lengths> .*list of 2-D arrays"),
+        (X[None, None], r"<shape \(1, 1, 60, 2\)> .*or several, \(series, T, D\)"),
+        (np.empty((0, 5, 2)), "<0 series> .*at least one series"),
+    ],
+    ids=["dict", "iterator", "number", "path", "empty", "ragged", "4-D", "no series"],
+)
+def test_what_is_no_series(x, said):
+    with pytest.raises(ValueError, match=f"^X={said}"):
+        network().fit(x, Y)
+
+
+LABELS = ["a", "b"]
+NO_NUMBERS = {
+    "dates": (
+        pd.date_range("2024-01-01", periods=T, freq="h"),
+        "column 'when', of dtype datetime64",
+    ),
+    "zoned": (
+        pd.date_range("2024-01-01", periods=T, tz="UTC"),
+        r"column 'when', of dtype datetime64\[.*, UTC\]",
+    ),
+    "durations": (pd.to_timedelta(range(T), unit="h"), "column 'when', of dtype timedelta64"),
+    "periods": (
+        pd.period_range("2024-01", periods=T, freq="M"),
+        r"Period\('2024-01', 'M'\) in row 0, column 'when', of dtype period\[M\]",
+    ),
+    "text": (["low", "high"] * (T // 2), "'low' in row 0, column 'when', of dtype (str|object)"),
+    "late text": (
+        pd.Series([1.0] * (T - 1) + ["n/a"], dtype=object),
+        f"'n/a' in row {T - 1}, column 'when', of dtype object",
+    ),
+    "categories": (
+        pd.Categorical(["u", "v"] * (T // 2)),
+        "'u' in row 0, column 'when', of dtype category",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NO_NUMBERS)
+def test_a_column_without_numbers_is_named(case):
+    column, said = NO_NUMBERS[case]
+    frame = pd.DataFrame(X, columns=LABELS)
+    bad = frame.assign(when=column)
+    remedy = r"> will not do: expected real numbers.* Drop it, or encode it as numbers\.$"
+    esn = network().fit(frame.assign(when=0.0), Y)
+    for name, call in (
+        ("X", lambda: network().fit(bad, Y)),
+        ("X", lambda: DiagonalReservoir(10).fit(bad)),
+        ("X", lambda: esn.predict(bad)),
+        ("y", lambda: network().fit(X, bad)),
+        ("X", lambda: esn.model_.predict(bad)),
+    ):
+        with pytest.raises((ValueError, TypeError), match=f"^{name}=<{said}.*{remedy}"):
+            call()
+    with pytest.raises((ValueError, TypeError), match=r"'when' of series 1"):
+        network().fit([frame.assign(when=0.0), bad], [Y, Y])
+
+
+def test_dates_alone_are_no_numbers():
+    days = np.arange(T).astype("datetime64[D]")
+    with pytest.raises(ValueError, match=r"^X=<column 0, of dtype datetime64\[D\]>"):
+        network().fit(days.reshape(-1, 1), Y)
+    with pytest.raises(ValueError, match=r"^y=<column 0, of dtype datetime64"):
+        network().fit(X, pd.Series(days))
+
+
+@pytest.mark.parametrize("dtype", [object, "Int64", "int8", bool, "category"])
+def test_columns_that_hold_numbers_in_other_clothes(dtype):
+    values = pd.Series([1, 0] * (T // 2))
+    frame = pd.DataFrame({"a": Y, "b": values.astype(dtype)})
+    plain = np.column_stack([Y, values])
+    esn = network().fit(frame, frame["a"])
+    np.testing.assert_array_equal(esn.predict(frame), network().fit(plain, Y).predict(plain))
+    np.testing.assert_array_equal(esn.model_.predict(frame), esn.model_.predict(plain))
+
+
+def test_columns_of_y_in_score(open_model):
+    with pytest.raises(ValueError, match=r"^y=<1 columns> will not do: expected 2, as in fit"):
+        open_model.score(X, Y)
 
 
 def test_out():

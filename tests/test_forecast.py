@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import naive
-from eigenecho import LinearESN, LinearModel, Spectrum
+from eigenecho import LinearESN, LinearModel, Spectrum, load
 from eigenecho.errors import UnstableWarning
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.reservoir import Reservoir
@@ -436,3 +438,182 @@ def test_parameters_changed_after_the_fit_change_no_result():
     esn = LinearESN(spectrum=W, basis="neuron", lr=0.5, seed=0).fit(WAVES[:-1], WAVES[1:])
     esn.set_params(lr=1.0)
     assert esn.spectrum_.radius == pytest.approx(np.abs(np.linalg.eigvals(W)).max())
+
+
+# What it was trained on -----------------------------------------------------------------------
+
+NEXT = r"fit\(series\[:-1\], series\[1:\]\)"
+NOISE = RNG.normal(size=WAVES.shape)
+SEGMENTS = [WAVES[k : k + 50] + 100.0 * k for k in range(0, 300, 50)]
+
+
+OWN = {
+    "next step": (WAVES[:-1], WAVES[1:]),
+    "with rounding": (WAVES[:-1] / 3.0 * 3.0 + 1e-12, WAVES[1:]),
+    "float32": (WAVES[:-1].astype(np.float32), WAVES[1:]),
+    "noise in the inputs": (WAVES[:-1] + 0.1 * NOISE[:-1], WAVES[1:]),
+    "known columns": (np.hstack([WAVES, KNOWN])[:-1], WAVES[1:]),
+    "several series": ([WAVES[:100], WAVES[100:200]], [WAVES[1:101], WAVES[101:201]]),
+    "every other row": ([WAVES[:-2:2], WAVES[1:-2:2]], [WAVES[2::2], WAVES[3::2]]),
+    "segments end to end": (
+        np.concatenate([s[:-1] for s in SEGMENTS]),
+        np.concatenate([s[1:] for s in SEGMENTS]),
+    ),
+    "a constant": (np.ones((50, 1)), np.ones((50, 1))),
+    "a single row": (WAVES[:1], WAVES[:1]),
+}
+OTHER = {
+    "another series": (WAVES[:, :1], WAVES[:, 1]),
+    "the series comes second": (np.hstack([KNOWN[:, :1], WAVES[:, :1]])[:-1], WAVES[1:, :1]),
+    "columns in another order": (WAVES[:-1], WAVES[1:, ::-1]),
+    "two steps ahead": (WAVES[:-2], WAVES[2:]),
+    "the step before": (WAVES[1:], WAVES[:-1]),
+    "differences": (WAVES[:-1], np.diff(WAVES, axis=0)),
+    "other units": (WAVES[:-1], 20.0 * WAVES[1:] + 3.0),
+    "itself with noise": (WAVES + 0.01 * NOISE, WAVES),
+    "most of several series": ([WAVES[:50], WAVES], [WAVES[1:51], WAVES]),
+}
+
+
+def ahead(esn):
+    """Rows that a forecast of three steps needs."""
+    columns = esn.model_.D_in - esn.model_.D_out
+    return np.zeros((3, columns)) if columns else None
+
+
+@pytest.mark.parametrize("case", OWN)
+def test_a_model_of_its_next_step_is_not_warned_of(case):
+    esn = network(ridge=1.0).fit(*OWN[case])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        esn.forecast(3, inputs=ahead(esn))
+
+
+@pytest.mark.parametrize("case", OTHER)
+def test_a_model_of_something_else_is_warned_of(case, tmp_path):
+    esn = network(ridge=1.0).fit(*OTHER[case])
+    esn.save(tmp_path / "esn.safetensors")
+    for one in (esn, pickle.loads(pickle.dumps(esn)), load(tmp_path / "esn.safetensors")):
+        with pytest.warns(UserWarning, match=f"not the next row of the first columns.*{NEXT}"):
+            one.forecast(3, inputs=ahead(esn))
+        # The model itself is a value that does not know what it was trained on.
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            one.model_.forecast(3, inputs=ahead(esn), state=one.final_state_)
+
+
+@pytest.mark.parametrize("context", [None, WAVES])
+def test_a_model_that_repeats_its_input_is_refused(context, tmp_path):
+    esn = network(ridge=1.0).fit(WAVES, WAVES)
+    esn.save(tmp_path / "esn.safetensors")
+    for one in (esn, load(tmp_path / "esn.safetensors")):
+        with pytest.raises(ValueError, match=f"trained on y = X.*already sees.*{NEXT}"):
+            one.forecast(3, context)
+
+
+def test_files_that_do_not_say_what_was_trained_are_taken_at_their_word(tmp_path):
+    from eigenecho.model.storage import read, write
+
+    network(ridge=1.0).fit(WAVES, WAVES).save(tmp_path / "esn.safetensors")
+    kind, tensors, values = read(tmp_path / "esn.safetensors")
+    del values["target"]
+    write(tmp_path / "old.safetensors", kind, tensors, values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert load(tmp_path / "old.safetensors").forecast(3).shape == (3, 2)
+
+
+def test_training_further_on_something_else_is_warned_of():
+    esn = network(ridge=1.0).fit(WAVES[:-1], WAVES[1:])
+    esn.partial_fit(WAVES[:-1], WAVES[1:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        esn.forecast(3)
+    esn.partial_fit(WAVES, WAVES)
+    with pytest.warns(UserWarning, match=NEXT):
+        esn.forecast(3)
+    esn.fit(WAVES[:-1], WAVES[1:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        esn.forecast(3)
+
+
+# Going on from a state ------------------------------------------------------------------------
+
+
+@LOOPS
+@pytest.mark.parametrize("D_known", [0, 2])
+def test_a_forecast_goes_on_from_a_state(feedback, previous, D_known):
+    X = np.concatenate([WAVES, KNOWN[:, :D_known]], axis=1)
+    esn = network(feedback, previous).fit(X[:200], WAVES[1:201])
+    rows = X[200:240, 2:] if D_known else None
+    np.testing.assert_array_equal(
+        esn.forecast(40, inputs=rows, state=esn.final_state_), esn.forecast(40, inputs=rows)
+    )
+    _, state = esn.predict(X[:120], return_state=True)
+    for given in (state, tuple(state), (state.r.tolist(), state.y.tolist())):
+        np.testing.assert_array_equal(
+            esn.forecast(40, inputs=rows, state=given),
+            esn.model_.forecast(40, inputs=rows, state=state),
+        )
+
+
+def test_a_state_of_a_flat_series_and_intervals():
+    esn = network().fit(WAVES[:-1, :1], WAVES[1:, 0])
+    assert esn.forecast(9, state=esn.final_state_).shape == (9,)
+    for got, wanted in zip(
+        esn.forecast(9, state=esn.final_state_, interval=0.9),
+        esn.forecast(9, interval=0.9),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_the_first_row_is_the_step_after_the_states_output():
+    esn = network(ridge=1e-10, warmup=50).fit(WAVES[:250], WAVES[1:251])
+    seen, state = esn.predict(WAVES[:200], return_state=True)  # seen[-1] predicts row 200
+    assert_close(esn.forecast(20, state=state), WAVES[201:221], 1e-3)
+    assert_close(seen[-1], WAVES[200], 1e-3)
+
+
+@pytest.mark.parametrize("owner", ["estimator", "model"])
+def test_a_state_and_a_context_exclude_each_other(owner):
+    esn = network().fit(WAVES[:-1], WAVES[1:])
+    one = esn if owner == "estimator" else esn.model_
+    with pytest.raises(ValueError, match=r"state=<state>.*None with a context.*one or the other"):
+        one.forecast(3, WAVES, state=esn.final_state_)
+    with pytest.raises(ValueError, match=r"state=3 .*pair \(r, y\)"):
+        one.forecast(3, state=3)
+    with pytest.raises(ValueError, match=r"state=<shapes \(2,\), \(2,\)>"):
+        one.forecast(3, state=(np.ones(2), np.ones(2)))
+
+
+# Columns that are known ahead -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("with_context", BOTH)
+def test_a_known_row_acts_on_the_row_after_its_own(with_context):
+    n, h = 200, 12
+    X = np.concatenate([WAVES[:, :1], KNOWN[:, :1]], axis=1)
+    esn = network().fit(X[:n], WAVES[1 : n + 1, :1])
+    context = X[:n] if with_context else None
+    known = X[n : n + h, 1:]
+    plain = esn.forecast(h, context, known)
+    for j in range(h):
+        moved = known.copy()
+        moved[j] += 1.0
+        changed = np.flatnonzero(np.any(esn.forecast(h, context, moved) != plain, axis=1))
+        # known(n+j) acts on ŝ(n+j+1): row j+1 after a context, row j after the training data.
+        first = j + 1 if with_context else j
+        assert list(changed[:1]) == ([first] if first < h else [])
+
+
+def test_labels_of_known_columns_are_checked():
+    frame = pd.DataFrame(np.hstack([WAVES[:, :1], KNOWN[:, :2]]), columns=["s", "day", "price"])
+    esn = network().fit(frame[:200], WAVES[1:201, 0])
+    rows = frame[200:210][["day", "price"]]
+    got = esn.forecast(10, inputs=rows)
+    np.testing.assert_array_equal(got, esn.forecast(10, inputs=rows.to_numpy()))
+    said = r"feature names should match.*inputs has \['price', 'day'\], fit had \['day', 'price'\]"
+    with pytest.raises(ValueError, match=said):
+        esn.forecast(10, inputs=rows[["price", "day"]])

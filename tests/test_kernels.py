@@ -647,6 +647,48 @@ def test_step_readout_tells_what_is_not_finite(implementation, value, place):
 
 
 @each_implementation
+@each_form
+@each_dtype
+@each_drive
+@pytest.mark.parametrize("closed", [False, True])
+def test_run_readout_is_step_readout_row_by_row(implementation, form, dtype, D, closed):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, 12)
+        width = len(p.y0)
+        mean, scale = np.linspace(-1.0, 1.0, width), np.linspace(0.5, 2.0, width)
+        drive, before = p.drive.copy(), np.tile(p.y0, (12, 1))
+        start = max(D - width, 0) if closed else D
+        state, row, y = p.r0.copy(), p.r0.copy(), p.y0.copy()
+        expected = []
+        for a, b in zip(p.drive.copy(), before.copy(), strict=True):
+            if closed and expected:
+                told = (expected[-1] * scale + mean).astype(dtype)
+                b = ((told - mean) / scale).astype(dtype)
+                a[start:] = b[: D - start]
+            assert implementation.step_readout(p.form, p.B, a, p.readout, b, state, row, y)
+            expected.append(y.copy())
+            state = row.copy()
+        loop = kernels.Loop(start, mean, scale) if closed else None
+        end, out = p.r0.copy(), np.empty((12, width), dtype)
+        done = implementation.run_readout(p.form, p.B, drive, p.readout, before, loop, end, out)
+        assert done == 12
+        np.testing.assert_array_equal(out, expected)
+        np.testing.assert_array_equal(end, state)
+
+
+@each_implementation
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_run_readout_stops_where_it_is_not_finite(implementation):
+    p = Problem("diagonal", "float64", 5, 2, 9)
+    drive, before = p.drive.copy(), np.tile(p.y0, (9, 1))
+    drive[4, 0] = np.inf
+    out = np.empty_like(before)
+    state = p.r0.copy()
+    assert implementation.run_readout(p.form, p.B, drive, p.readout, before, None, state, out) == 4
+    assert np.isfinite(out[:4]).all()
+
+
+@each_implementation
 @pytest.mark.parametrize("keep", [1.0, 0.95])
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_absorbed_rows_are_those_of_least_squares(implementation, keep, n):

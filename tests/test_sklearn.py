@@ -347,7 +347,8 @@ def test_feature_names_are_checked(kind, frame):
 
 
 def test_names_are_checked_in_every_series_and_context(frame):
-    esn = LinearESN(15, seed=0).fit([frame, frame[:50]], [frame, frame[:50]])
+    X, y = [frame[:-1], frame[:49]], [frame[1:], frame[1:50]]
+    esn = LinearESN(15, seed=0).fit(X, y)
     swapped = frame[["wind", "load"]]
     with pytest.raises(ValueError, match="feature names should match"):
         esn.predict([frame, swapped])
@@ -357,7 +358,7 @@ def test_names_are_checked_in_every_series_and_context(frame):
         LinearESN(15, seed=0).fit([frame, swapped], [frame, frame])
     np.testing.assert_array_equal(
         esn.forecast(3, context=frame),
-        LinearESN(15, seed=0).fit([frame.to_numpy(), frame[:50].to_numpy()], [frame, frame[:50]])
+        LinearESN(15, seed=0).fit([x.to_numpy() for x in X], y)
         .forecast(3, context=frame.to_numpy()),
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import eigenecho as ee
@@ -120,6 +121,173 @@ def test_streams_and_their_copies_are_independent():
     stream.step(X[6])
     assert_same_place(other, before)
     assert stream.state.y != 99.0
+
+
+# Several rows ---------------------------------------------------------------------------------
+
+
+@each_case
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_a_run_is_its_steps_bit_for_bit(case, outputs):
+    esn = ee.LinearESN(37, ridge=1.0, warmup=10, seed=0, **CASES[case])
+    esn.fit(X, Y * np.arange(1.0, outputs + 1))
+    steps, rows = esn.stream(), esn.stream()
+    expected = run(steps, X)
+    found = [rows.run(X[a:b]) for a, b in ((0, 1), (1, 70), (70, 70), (70, 160))]
+    assert_same(np.concatenate(found), expected)
+    assert_same_place(rows, steps.state)
+    assert_same(rows.step(X[0]), steps.step(X[0]))
+
+
+@pytest.mark.parametrize("case", ["feedback", "previous", "both"])
+def test_a_run_on_outputs_that_were_measured(case):
+    steps, rows = network(case).stream(), network(case).stream()
+    expected = np.array(
+        [steps.step(u, y_previous=y) for u, y in zip(X, np.roll(Y, 1), strict=True)]
+    )
+    assert_same(rows.run(X[:50], y_previous=np.roll(Y, 1)[:50]), expected[:50])
+    assert_same(rows.run(X[50:], y_previous=np.roll(Y, 1)[50:, 0]), expected[50:])
+    assert_same_place(rows, steps.state)
+
+
+def test_a_run_of_a_generator():
+    esn = ee.LinearESN(20, seed=0, feedback=True, ridge=1.0, standardize=True).fit(None, Y)
+    steps, rows = esn.stream(esn.final_state_), esn.stream(esn.final_state_)
+    assert_same(rows.run(np.empty((9, 0))), np.array([steps.step() for _ in range(9)]))
+
+
+def test_a_run_takes_rows_in_any_clothes():
+    esn = network("open")
+    expected = esn.stream().run(X)
+    for same in (X.tolist(), pd.DataFrame(X), np.asfortranarray(X), [tuple(row) for row in X]):
+        assert_same(esn.stream().run(same), expected)
+    assert esn.stream().run(X[:0]).shape == (0, 1)
+
+
+def test_what_a_run_returns_is_the_callers():
+    stream, other = network("open").stream(), network("open").stream()
+    stream.run(X[:5])[:] = 99.0
+    other.run(X[:5])
+    assert_same_place(stream, other.state)
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "message"),
+    [
+        (X[0], {}, r"rows=<shape \(2,\)>.*2-D.*reshape\(1, -1\) for one row"),
+        (X[:, :1], {}, r"rows=<shape \(160, 1\)>.*2 columns"),
+        (np.where(np.arange(160)[:, None] == 7, np.nan, X), {}, "rows=<NaN in row 7, column 0>"),
+        (X, {"y_previous": Y[:9]}, "y_previous=<9 rows>.*160, as rows has"),
+        (X, {"y_previous": np.full_like(Y, np.inf)}, "y_previous=<infinity in row 0, column 0>"),
+        (X, {"y_previous": X}, r"y_previous=<shape \(160, 2\)>.*1 columns"),
+        (None, {}, "rows=<NoneType>"),
+    ],
+)
+def test_a_bad_run_moves_nothing(rows, more, message):
+    stream = network("feedback").stream()
+    stream.run(X[:5])
+    state = stream.state
+    with pytest.raises(ValueError, match=message):
+        stream.run(rows, **more)
+    assert_same_place(stream, state)
+    with pytest.raises(ValueError, match=r"y_previous=.*neither feedback nor output_to_readout"):
+        network("open").stream().run(X, y_previous=Y)
+
+
+def test_a_run_that_overflows_moves_nothing():
+    esn = ee.LinearESN(spectrum=ee.Spectrum([2.0]), seed=0).fit(X[:9], Y[:9])
+    stream = esn.stream()
+    stream.run(X[:3])
+    state = stream.state
+    with pytest.raises(UnstableError, match=r"output overflowed at step 10\d\d\."):
+        stream.run(np.tile(X, (10, 1)))
+    assert_same_place(stream, state)
+
+
+# Labels ---------------------------------------------------------------------------------------
+
+FRAME = pd.DataFrame(X, columns=["a", "b"])
+ROWS = {
+    "Series": lambda frame: frame.iloc[3],
+    "frame": lambda frame: frame.iloc[3:4],
+    "dict": lambda frame: frame.iloc[3].to_dict(),
+    "Series of objects": lambda frame: frame.iloc[3].astype(object),
+    "frame of objects": lambda frame: frame.iloc[3:4].astype(object),
+}
+each_row = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+MISMATCH = r"(?s)feature names should match those that were passed during fit.*"
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    return ee.LinearESN(30, ridge=1.0, seed=0).fit(FRAME, Y)
+
+
+def runners(esn, folder):
+    """A stream and a learner, and what they are after a file, a pickle and a copy."""
+    esn.save(folder / "esn.safetensors", statistics=True)
+    for one in (esn, ee.load(folder / "esn.safetensors")):
+        for runner in (one.stream(), one.learner()):
+            runner.save(folder / "runner.safetensors")
+            yield runner
+            yield runner.copy()
+            yield pickle.loads(pickle.dumps(runner))
+            yield ee.load(folder / "runner.safetensors")
+
+
+@each_row
+def test_a_row_with_labels_is_a_row(row, labelled, tmp_path):
+    for runner in runners(labelled, tmp_path):
+        assert_same(runner.copy().step(row(FRAME)), runner.copy().step(X[3]))
+
+
+@each_row
+def test_labels_in_another_order_are_refused_as_in_predict(row, labelled, tmp_path):
+    swapped, other = FRAME[["b", "a"]], FRAME.rename(columns={"b": "sun"})
+    with pytest.raises(ValueError, match=MISMATCH):
+        labelled.predict(swapped)
+    for runner in runners(labelled, tmp_path):
+        state = runner.state
+        with pytest.raises(ValueError, match=MISMATCH + r"has \['b', 'a'\], fit had \['a', 'b'\]"):
+            runner.step(row(swapped))
+        with pytest.raises(ValueError, match=MISMATCH + r"u has \['a', 'sun'\]"):
+            runner.step(row(other))
+        assert_same_place(runner, state)
+
+
+def test_labels_of_several_rows(labelled):
+    assert_same(labelled.stream().run(FRAME), labelled.stream().run(X))
+    with pytest.raises(ValueError, match=MISMATCH + r"rows has \['b', 'a'\]"):
+        labelled.stream().run(FRAME[["b", "a"]])
+    bad = FRAME.copy()
+    bad.loc[7, "b"] = np.nan
+    with pytest.raises(ValueError, match="rows=<NaN in row 7, column 'b'>"):
+        labelled.stream().run(bad)
+
+
+@pytest.mark.parametrize("learning", [False, True])
+def test_a_gap_in_a_labelled_row_is_named(learning, labelled):
+    runner = labelled.learner() if learning else labelled.stream()
+    for row in (pd.Series({"a": 1.0, "b": np.nan}), {"a": 1.0, "b": np.nan}, [1.0, np.nan]):
+        with pytest.raises(ValueError, match=r"u=<NaN in column 'b'> .*Nothing has moved"):
+            runner.step(row)
+    with pytest.raises(ValueError, match=r"u=<'x' in column 'b'> .*real numbers"):
+        runner.step(pd.Series({"a": 1.0, "b": "x"}))
+
+
+def test_labels_that_nobody_knows_are_no_labels(labelled):
+    plain = network("open")
+    row = pd.Series(X[3], index=["p", "q"])
+    assert_same(plain.stream().step(row), plain.stream().step(X[3]))
+    assert_same(plain.stream().step(row.to_frame().T), plain.stream().step(X[3]))
+    assert_same(labelled.stream().step(pd.Series(X[3])), labelled.stream().step(X[3]))
+    with pytest.raises(ValueError, match=r"u=.*2 real numbers"):
+        plain.stream().step({"p": 1.0, "q": 2.0})
+
+
+def test_a_frame_of_several_rows_is_no_row(labelled):
+    with pytest.raises(ValueError, match=r"u=<shape \(2, 2\)>.*one row of 2.*run\(rows\)"):
+        labelled.stream().step(FRAME[:2])
 
 
 # What a row may be ----------------------------------------------------------------------------

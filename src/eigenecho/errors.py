@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -25,8 +26,47 @@ class IllConditionedWarning(UserWarning):
 
 def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueError:
     """One sentence for an argument whose value will not do."""
-    message = f"{name}={_short(got)} will not do: expected {expected}."
-    return ValueError(f"{message} {remedy}".rstrip())
+    return ValueError(_will_not_do(name, _short(got), expected, remedy))
+
+
+def place(row: int | None = None, column: Any = None, series: int | None = None) -> str:
+    """Where a number stands: a column by its name, or by its position."""
+    parts = [] if row is None else [f"row {row}"]
+    parts += [] if column is None else [f"column {column!r}"]
+    return f"in {', '.join(parts)}" + ("" if series is None else f" of series {series}")
+
+
+def not_finite(
+    name: str, value: float, where: str, dtype: Any, remedy: str = "Fill or drop the gaps first."
+) -> ValueError:
+    """NaN, infinity, or a number that ``dtype`` cannot hold, and the place where it stands."""
+    if math.isnan(value):
+        return ValueError(_will_not_do(name, f"<NaN {where}>", "finite numbers", remedy))
+    if math.isinf(value):
+        got = f"<{'-' if value < 0 else ''}infinity {where}>"
+        return ValueError(_will_not_do(name, got, "finite numbers", remedy))
+    return ValueError(
+        _will_not_do(
+            name, f"<{value:.6g} {where}>", f"finite numbers within the range of {dtype}",
+            "Scale the data, or use dtype='float64'.",
+        )
+    )  # fmt: skip
+
+
+def not_numbers(name: str, got: str, cause: Exception | None = None) -> ValueError | TypeError:
+    """A column, or a value in it, that cannot be read as a number; of the kind of its cause."""
+    why = "" if cause is None else f" ({cause})"
+    remedy = "Drop it, or encode it as numbers."
+    kind = TypeError if isinstance(cause, TypeError) else ValueError
+    return kind(_will_not_do(name, f"<{got}>", f"real numbers{why}", remedy))
+
+
+def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:
+    """Labels that are not those of ``fit``, or in another order; scikit-learn's first words."""
+    return ValueError(
+        "The feature names should match those that were passed during fit, in the same order: "
+        f"{name} has {_listed(got)}, fit had {_listed(known)}. Select them by name."
+    )
 
 
 def unknown_name(argument: str, got: Any, known: Iterable[str]) -> ValueError:
@@ -56,6 +96,15 @@ def overflowed(
             "fb_scaling or a longer training series steadies it; y_previous= keeps it open."
         )
     return UnstableError(f"the {what} overflowed{where}{cause}. {remedy}")
+
+
+def _will_not_do(name: str, got: str, expected: str, remedy: str) -> str:
+    return f"{name}={got} will not do: expected {expected}. {remedy}".rstrip()
+
+
+def _listed(names: Sequence[Any], most: int = 8) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return f"[{shown}{', …' if len(names) > most else ''}]"
 
 
 def _short(value: Any, limit: int = 80) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from eigenecho.errors import bad_argument
+from eigenecho.errors import bad_argument, not_finite, not_numbers, place
 from eigenecho.types import Array
 
 
@@ -41,7 +41,7 @@ def unpack(X: Any) -> tuple[list[Any], Container]:
     if isinstance(X, (list, tuple)) and len(X) and _ndim(X[0]) == 2:
         return list(X), Container("list")
     if _ndim(X) == 3:
-        return list(np.asarray(X)), Container("stack")
+        return list(_unmasked(np.asanyarray(X))), Container("stack")
     if _are_flat_series(X):
         raise ValueError(
             f"X is a list of 1-D arrays, the first of shape {np.shape(X[0])}: series are 2-D, "
@@ -77,7 +77,9 @@ def unpack_outputs(y: Any, name: str, like: Container) -> tuple[list[Any], Conta
     if any(_ndim(item) not in (1, 2) for item in items):
         raise bad_argument(name, "<series of other shapes>", "series (T,) or (T, D)")
     flat = all(_ndim(item) == 1 for item in items)
-    columns = [np.asarray(item).reshape(-1, 1) if _ndim(item) == 1 else item for item in items]
+    columns = [
+        np.asarray(_unmasked(item)).reshape(-1, 1) if _ndim(item) == 1 else item for item in items
+    ]
     return columns, Container(like.kind, flat)
 
 
@@ -86,32 +88,156 @@ def as_series(
 ) -> tuple[list[Array], Container]:
     """``X`` as a list of finite contiguous arrays (T_i, D), with its container."""
     items, container = unpack(X)
+    check_count(items, name)
+    several = container.kind != "single"
+    return [
+        as_rows(x, name, D, dtype, i if several else None) for i, x in enumerate(items)
+    ], container
+
+
+def check_count(items: Sequence[Any], name: str) -> None:
+    """Raise where a container holds no series."""
     if not items:
         raise bad_argument(name, "<0 series>", "at least one series")
-    return [as_rows(x, name, D, dtype) for x in items], container
 
 
-def as_rows(x: Any, name: str, D: int | None = None, dtype: DTypeLike = np.float64) -> Array:
-    """One finite series (T, D)."""
-    x = np.asarray(x)
-    if x.ndim == 1:
+def as_rows(
+    x: Any,
+    name: str,
+    D: int | None = None,
+    dtype: DTypeLike = np.float64,
+    series: int | None = None,
+) -> Array:
+    """One finite series (T, D); ``series`` is its number among several, for the errors."""
+    if hasattr(x, "toarray"):
+        raise bad_argument(name, f"<{type(x).__name__}>", "a dense array", f"{name}.toarray().")
+    table = as_table(x, name, series)
+    if D is not None and table.shape[1] != D:
+        raise bad_argument(name, f"<shape {tuple(table.shape)}>", f"{D} columns")
+    rows = np.ascontiguousarray(_numbers(table, dtype))
+    check_finite(rows, table, name, series)
+    return rows
+
+
+def as_table(x: Any, name: str, series: int | None = None) -> Any:
+    """A frame as it is, else an array: (T, D), with columns that can be read as real numbers.
+
+    Masked entries become NaN, since what lies under a mask is not data.
+    """
+    table = _unmasked(x if hasattr(x, "shape") else _array(x, name))
+    if len(table.shape) != 2:
+        raise _not_two_dimensional(x, name, tuple(table.shape), series)
+    _check_columns(table, name, series)
+    return table
+
+
+def check_finite(
+    rows: Array, given: Any, name: str, series: int | None = None, flat: bool = False
+) -> None:
+    """Raise where rows (T, D), read from ``given``, are not finite, and say where first.
+
+    ``flat`` rows were (T,), and have no columns to speak of.
+    """
+    finite = np.isfinite(rows)
+    if finite.all():
+        return
+    row, column = np.unravel_index(int(np.argmin(finite)), rows.shape)
+    # A number that was finite before it was cast is too large, and no gap.
+    value = float(_numbers(given, np.float64)[row, column])
+    label = None if flat else (column_labels(given) or range(rows.shape[1]))[int(column)]
+    raise not_finite(name, value, place(int(row), label, series), rows.dtype)
+
+
+def column_labels(table: Any) -> list[Any] | None:
+    """The names of a frame's columns."""
+    columns = getattr(table, "columns", None)
+    if columns is None:
+        return None
+    names = list(columns)
+    return names if all(isinstance(n, (str, int, np.integer, tuple)) for n in names) else None
+
+
+def _array(x: Any, name: str) -> Array:
+    try:
+        return np.asarray(x)
+    except ValueError:  # of NumPy, about inhomogeneous shapes
         raise bad_argument(
-            name,
-            f"<shape {x.shape}>",
-            "a 2-D series (T, D)",
-            f"Reshape your data: {name}.reshape(-1, 1) for one column, "
-            f"{name}.reshape(1, -1) for one row.",
-        )
-    if x.ndim != 2:
-        raise bad_argument(name, f"<shape {x.shape}>", "a 2-D series (T, D)")
-    if x.dtype.kind not in "fiub":
-        raise bad_argument(name, f"<dtype {x.dtype}>", "real numbers")
-    if D is not None and x.shape[1] != D:
-        raise bad_argument(name, f"<shape {x.shape}>", f"{D} columns")
-    x = np.ascontiguousarray(x, dtype)
-    if not np.all(np.isfinite(x)):
-        raise bad_argument(name, "<NaN or Inf>", "finite numbers", "Fill or drop the gaps first.")
-    return x
+            name, "<rows of different lengths>", "a 2-D series (T, D)",
+            "Several series are a list of 2-D arrays.",
+        ) from None  # fmt: skip
+
+
+def _unmasked(x: Any) -> Any:
+    return x.astype(np.float64).filled(np.nan) if np.ma.is_masked(x) else x
+
+
+def _not_two_dimensional(
+    x: Any, name: str, shape: tuple[int, ...], series: int | None
+) -> ValueError:
+    which = "" if series is None else f" of series {series}"
+    wanted, remedy = "a 2-D series (T, D)", ""
+    if not shape:
+        plain = isinstance(x, (str, int, float, complex, np.generic))
+        shown = x if plain else f"<{type(x).__name__}{which}>"
+        return bad_argument(name, shown, f"{wanted}, an array or a DataFrame")
+    if len(shape) > 2:
+        wanted += ", or several, (series, T, D)"
+    elif shape[0]:
+        one = name if series is None else f"{name}[{series}]"
+        array = one if hasattr(x, "reshape") else f"np.array({one})"
+        remedy = f"{array}.reshape(-1, 1) for one column, {array}.reshape(1, -1) for one row"
+        if hasattr(x, "to_frame"):
+            remedy = f"{one}.to_frame() for one column"
+        remedy = f"Reshape your data: {remedy}."
+    return bad_argument(name, f"<shape {shape}{which}>", wanted, remedy)
+
+
+def _check_columns(table: Any, name: str, series: int | None) -> None:
+    """Raise where a column holds other than real numbers: text, dates, complex numbers."""
+    if not hasattr(table, "dtype") and not hasattr(table, "dtypes"):
+        table = np.asarray(table)
+    D = table.shape[1]
+    dtypes = [table.dtype] * D if hasattr(table, "dtype") else list(table.dtypes)
+    if all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes):
+        return
+    labels = column_labels(table) or range(D)
+    for j, (label, dtype) in enumerate(zip(labels, dtypes, strict=True)):
+        column = np.asarray(table.iloc[:, j] if hasattr(table, "iloc") else table[:, j])
+        # Dates with a time zone are objects to NumPy.
+        kind = column.dtype.kind if column.dtype.kind != "O" else getattr(dtype, "kind", "O")
+        if kind in "fiub":
+            continue
+        if kind in "mMc":
+            which = "" if series is None else f" of series {series}"
+            why = ValueError("Complex data not supported") if kind == "c" else None
+            raise not_numbers(name, f"column {label!r}{which}, of dtype {dtype}", why)
+        try:
+            column.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            row, cause = _first_unreadable(column, error)
+            shown = f"{_brief(column[row])} {place(row, label, series)}, of dtype {dtype}"
+            raise not_numbers(name, shown, cause) from None
+
+
+def _first_unreadable(column: Array, error: Exception) -> tuple[int, Exception]:
+    for row, value in enumerate(column.tolist()):
+        try:
+            np.array([value], object).astype(np.float64)
+        except (TypeError, ValueError) as cause:
+            return row, cause
+    return 0, error
+
+
+def _brief(value: Any, limit: int = 40) -> str:
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _numbers(table: Any, dtype: DTypeLike) -> Array:
+    # pandas alone knows how to turn its missing integers into NaN.
+    if hasattr(table, "iloc"):
+        return table.to_numpy(dtype=dtype)
+    return np.asarray(table, dtype)
 
 
 def shifted(y: Array, first: Array | float = 0.0) -> Array:
@@ -124,4 +250,9 @@ def shifted(y: Array, first: Array | float = 0.0) -> Array:
 
 def _ndim(x: Any) -> int:
     # np.ndim asks a container that is only convertible to an array for more than conversion.
-    return int(x.ndim) if hasattr(x, "ndim") else np.asarray(x).ndim
+    if hasattr(x, "ndim"):
+        return int(x.ndim)
+    try:
+        return np.asarray(x).ndim
+    except ValueError:  # rows of different lengths: as_table says so, and whose they are
+        return 1

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import IllConditionedWarning, bad_argument, check_flag, unknown_name
 from eigenecho.estimators.diagonal_reservoir import check_out
+from eigenecho.estimators.next_step import check_target, merged, target_of
 from eigenecho.estimators.shell import (
     all_or_nothing,
     check_inputs,
@@ -37,13 +38,14 @@ from eigenecho.model.evidence import Evidence
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.model.intervals import Forecast, check_coverage, with_interval
 from eigenecho.model.learner import check_rates, prior, remembered
+from eigenecho.model.ports import check_labels
 from eigenecho.model.run import initial_states, predict_series, states
 from eigenecho.model.update import update
 from eigenecho.progress import Report
 from eigenecho.random import Seed
 from eigenecho.readout import Penalty
 from eigenecho.reservoir import Recipe, draw
-from eigenecho.series import Container, output_container, unpack
+from eigenecho.series import Container, column_labels, output_container, unpack
 from eigenecho.spectra import Spectrum
 
 
@@ -137,6 +139,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     (3, 1)
     """
 
+    # What fit has seen the targets to be; estimators pickled before it looked do not say.
+    _target: str | None = None
+
     def __init__(
         self,
         units: int = 100,
@@ -215,6 +220,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             self._drawn_spectrum = drawn.spectrum
             self._flat = container.flat
             self._lr = float(self.lr)
+            self._target = target_of(inputs, outputs)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
@@ -248,6 +254,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             evidence = self._need_evidence()
             trained = Trained(self.model_, self.solver_, self.ridge_, self.final_state_, evidence)
             self._keep(update(trained, inputs, outputs, starts, options.warmup))
+            self._target = merged(self._target, target_of(inputs, outputs))
         return self
 
     def _warn_if_overfitted(self) -> None:
@@ -326,6 +333,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 raise ValueError(
                     f"X and y have inconsistent lengths: X has {len(guess)} rows, y {len(truth)}."
                 )
+            if truth.shape[1] != guess.shape[1]:
+                raise bad_argument(
+                    "y", f"<{truth.shape[1]} columns>", f"{guess.shape[1]}, as in fit"
+                )
             if len(truth) <= self.warmup:
                 raise bad_argument(
                     "warmup",
@@ -372,9 +383,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         context: Any = None,
         inputs: Any = None,
         *,
+        state: State | None = None,
         interval: float | None = None,
     ) -> Any:
         """The series that follows, each output the next input; needs a model of its own input.
+
+        A model that ``fit`` has seen trained on other targets than its next row is warned of, one
+        that was trained to repeat its input is refused.
 
         Parameters
         ----------
@@ -385,7 +400,21 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             it the forecast goes on from the end of the training data.
         inputs : array (horizon, D_known), optional
             Further input columns that are known ahead, in rows that follow the last row seen of
-            ``X``; the first D_out columns of ``X`` are the series itself.
+            ``X``; the first D_out columns of ``X`` are the series itself. As in training, where
+            row t of ``X`` predicts row t+1 of the series, each acts on the row after its own:
+
+                ŝ(t+1) = f(ŝ(t), known(t), all before)
+
+            After a context of n rows, ``inputs`` is known(n), …, known(n+horizon−1) and the
+            forecast ŝ(n), …, ŝ(n+horizon−1): the first row returned sees known(n−1) of the
+            context, and the last row of ``inputs`` is not used. After ``fit`` on n rows and
+            without a context, ``inputs`` is the same and the forecast ŝ(n+1), …, ŝ(n+horizon). A
+            column that acts on its own row has to be moved up by one in ``X`` and in ``inputs``:
+            row t then holds known(t+1).
+        state : State, optional
+            Where to go on from instead: (r, y) as ``final_state_``, ``predict`` with
+            ``return_state`` or a stream have it. The first row returned is the step after y, and
+            ``inputs`` starts with the row of y.
         interval : float, optional
             Share of cases in ]0, 1[, such as 0.9, that bounds around each output shall cover. They
             carry the residuals of training through the closed loop, which is exact for errors
@@ -407,8 +436,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             validate_data(self, context, reset=False, skip_check_array=True, ensure_2d=False)
         elif context is not None and np.ndim(context) == 1:
             context = np.reshape(context, (-1, 1))
-        start = None if context is not None else self.final_state_
-        rows = self.model_.forecast(horizon, context, inputs, state=start)
+        if inputs is not None and self._feature_names is not None:
+            check_labels("inputs", column_labels(inputs), self._feature_names[self.n_outputs_ :])
+        if context is None and state is None:
+            state = self.final_state_
+        check_target(self._target)
+        rows = self.model_.forecast(horizon, context, inputs, state=state)
         if interval is None:
             return rows[:, 0] if self._flat else rows
         self._warn_if_overfitted()
@@ -416,9 +449,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return Forecast(*(a[:, 0] for a in found)) if self._flat else found
 
     def stream(self, state: State | None = None) -> Stream:
-        """An online run from ``state`` (zero by default): ``stream.step(u)``, O(N) a step."""
+        """An online run from ``state`` (zero by default), O(N) a step.
+
+        ``stream.step(u)`` takes one row, ``stream.run(rows)`` several.
+        """
         check_is_fitted(self)
-        return self.model_.stream(state)
+        return Stream(self.model_, state, self._feature_names)
 
     def learner(
         self,
@@ -454,7 +490,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             known = self._need_evidence()
             rates = known.ridge, forgetting
             check_rates(*rates)
-            return Learner(self.model_, remembered(known), known.penalty, *rates, wait, state)
+            memory, names = remembered(known), self._feature_names
+            return Learner(self.model_, memory, known.penalty, *rates, wait, state, names)
         check_rates(self.ridge, forgetting)
         untrained, penalty = self._untrained(n_inputs, n_outputs)
         memory = prior(untrained.W_out, penalty, self.ridge)
@@ -556,6 +593,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     @property
     def _n_features_out(self) -> int:
         return self.model_.units
+
+    @property
+    def _feature_names(self) -> Any:
+        return getattr(self, "feature_names_in_", None)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

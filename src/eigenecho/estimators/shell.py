@@ -9,10 +9,19 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
 from eigenecho.errors import UnstableWarning
-from eigenecho.series import Array, Container, unpack, unpack_outputs
+from eigenecho.series import (
+    Array,
+    Container,
+    as_table,
+    check_count,
+    check_finite,
+    unpack,
+    unpack_outputs,
+)
 
 LARGE_GROWTH = 1e6
 
@@ -32,16 +41,21 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], Container]:
     """Finite series (T_i, D_in) with the features that the estimator knows."""
     items, container = unpack(X)
-    series = [
-        validate_data(
+    check_count(items, "X")
+    series = []
+    for i, item in enumerate(items):
+        number = None if container.kind == "single" else i
+        table = as_table(item, "X", number)
+        rows = validate_data(
             estimator,
-            item,
+            table,
             reset=reset and i == 0,
             dtype=np.dtype(estimator.dtype),
             order="C",
+            ensure_all_finite=False,
         )
-        for i, item in enumerate(items)
-    ]
+        _check_finite(rows, table, "X", number)
+        series.append(rows)
     return series, container
 
 
@@ -50,13 +64,25 @@ def check_outputs(
 ) -> tuple[list[Array], Container]:
     """Finite series (T_i, D_out), and how they are held."""
     items, container = unpack_outputs(y, name, like)
-    series = [
-        check_array(item, dtype=np.dtype(dtype), order="C", input_name=name) for item in items
-    ]
+    series = []
+    for i, item in enumerate(items):
+        number = None if container.kind == "single" else i
+        table = as_table(item, name, number)
+        rows = check_array(
+            table, dtype=np.dtype(dtype), order="C", input_name=name, ensure_all_finite=False
+        )
+        _check_finite(rows, table, name, number, container.flat)
+        series.append(rows)
     columns = {s.shape[1] for s in series}
     if len(columns) > 1:
         raise ValueError(f"{name} has series with different numbers of columns: {sorted(columns)}.")
     return series, container
+
+
+def _check_finite(*arguments: Any) -> None:
+    # scikit-learn's own switch, for those who know their data.
+    if not get_config()["assume_finite"]:
+        check_finite(*arguments)
 
 
 def warn_if_unstable(radius: float, steps: int) -> None:

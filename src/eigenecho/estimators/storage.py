@@ -51,6 +51,7 @@ def save(path: Any, esn: LinearESN, statistics: bool) -> None:
         "lr": esn._lr,
         "n_features_in": esn.n_features_in_,
         "feature_names_in": None if names is None else list(map(str, names)),
+        "target": esn._target,
     }
     if statistics:
         more, values["statistics"] = pack_evidence(esn._need_evidence())
@@ -93,6 +94,7 @@ def _unpack(tensors: Any, values: Any) -> LinearESN:
         esn.feature_names_in_ = np.array(values["feature_names_in"], dtype=object)
     esn._flat = values["flat"]
     esn._lr = values["lr"]
+    esn._target = values.get("target")  # files of 0.1.0 do not say
     esn._closed_loop_radius = None
     esn._noise = tensors.get("noise")
     esn._evidence = None

@@ -11,7 +11,7 @@ import itertools
 import numpy as np
 
 from eigenecho.kernels import blocks, loops, threads
-from eigenecho.kernels.forms import Array, Diagonal, Form, Readout
+from eigenecho.kernels.forms import Array, Diagonal, Form, Loop, Readout
 
 WIDE = 8
 """Drive columns or outputs from which BLAS on a chunk beats going through them one by one."""
@@ -113,6 +113,25 @@ def step_readout(
         B, drive = np.zeros((1, state.size), B.dtype), np.zeros(1, B.dtype)
     # A plain tuple: numba takes longer to recognise a named one than to step 1000 units.
     return loops.step_readout(form, B, drive, tuple(readout), before, state, row, y)
+
+
+def run_readout(
+    form: Form,
+    B: Array,
+    drive: Array,
+    readout: Readout,
+    before: Array,
+    loop: Loop | None,
+    state: Array,
+    out: Array,
+) -> int:
+    """``step_readout`` on the rows of ``drive`` (T, D), bit for bit; how many were finite."""
+    none = np.empty(0)
+    start, mean, scale = loop or (0, none, none)
+    if not len(B):
+        B, drive, start = np.zeros((1, state.size), B.dtype), np.zeros((len(drive), 1), B.dtype), 1
+    arguments = form, B, drive, tuple(readout), before
+    return loops.run_readout(*arguments, loop is not None, start, mean, scale, state, out)
 
 
 def absorb_row(R: Array, Z: Array, keep: float, x: Array, y: Array) -> None:

@@ -60,6 +60,18 @@ class Readout(NamedTuple):
     weights: Array
 
 
+class Loop(NamedTuple):
+    """How an output y comes back as y(t−1): (y scale + mean − mean) / scale, rounded in between.
+
+    ``start`` is the column of the drive where y(t−1) begins, or its end; ``mean`` and ``scale``
+    (D_out,) are those of the units that the output is told in.
+    """
+
+    start: int
+    mean: Array
+    scale: Array
+
+
 def diagonal(spectrum: Spectrum, dtype: DTypeLike = np.float64) -> Diagonal:
     """The form of a spectrum."""
     return Diagonal(

@@ -197,6 +197,37 @@ def step_readout(form, B, drive, readout, before, state, row, y):
     return finite
 
 
+@njit(nogil=True, cache=True, fastmath={"nsz"})
+def hand_on(y, mean, scale, told, before):
+    """Y as it is told, in other units, and as it comes back from there.
+
+    No licence to reorder: the rounding of the way there and back belongs to the answer.
+    """
+    for e in range(y.size):
+        told[e] = y[e] * scale[e] + mean[e]
+        before[e] = (told[e] - mean[e]) / scale[e]
+
+
+@compiled
+def run_readout(form, B, drive, readout, before, closed, start, mean, scale, state, out):
+    """Steps with readout until one is not finite; how many were."""
+    prev, row = state.copy(), np.empty_like(state)
+    told = np.empty(out.shape[1], out.dtype)
+    done = 0
+    while done < drive.shape[0]:
+        t = done
+        if closed and t > 0:
+            hand_on(out[t - 1], mean, scale, told, before[t])
+            for e in range(drive.shape[1] - start):
+                drive[t, start + e] = before[t, e]
+        if not step_readout(form, B, drive[t], readout, before[t], prev, row, out[t]):
+            break
+        prev, row = row, prev
+        done += 1
+    state[:] = prev
+    return done
+
+
 @compiled
 def rotate(cos, sin, keep, row, x):
     """Turn (keep row, x) by an angle, in place."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenecho.kernels.forms import Array, Cascade, Dense, Diagonal, Form, Readout
+from eigenecho.kernels.forms import Array, Cascade, Dense, Diagonal, Form, Loop, Readout
 
 
 def advance(form: Form, state: Array) -> Array:
@@ -93,6 +93,33 @@ def step_readout(
     row[:] = advance(form, state) + drive @ B
     y[:] = readout.offset + before @ readout.previous + readout.weights @ row
     return bool(np.isfinite(y).all())
+
+
+def run_readout(
+    form: Form,
+    B: Array,
+    drive: Array,
+    readout: Readout,
+    before: Array,
+    loop: Loop | None,
+    state: Array,
+    out: Array,
+) -> int:
+    """``step_readout`` on the rows of ``drive`` (T, D); how many outputs were finite.
+
+    ``before`` (T, D_out) holds y(t−1) for each row. With a ``loop`` only the first is given: the
+    others, and their columns in the drive, are the outputs as they come back.
+    """
+    row = np.empty_like(state)
+    for t in range(len(drive)):
+        if loop is not None and t > 0:
+            told = (out[t - 1] * loop.scale + loop.mean).astype(out.dtype)
+            before[t] = (told - loop.mean) / loop.scale
+            drive[t, loop.start :] = before[t, : drive.shape[1] - loop.start]
+        if not step_readout(form, B, drive[t], readout, before[t], state, row, out[t]):
+            return t
+        state[:] = row
+    return len(drive)
 
 
 def absorb_row(R: Array, Z: Array, keep: float, x: Array, y: Array) -> None:

@@ -30,6 +30,11 @@ def forecast(
     if isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or horizon < 1:
         raise bad_argument("horizon", horizon, "a number of steps, an int ≥ 1")
     known = _known_inputs(model, inputs, horizon)
+    if context is not None and state is not None:
+        raise bad_argument(
+            "state", "<state>", "None with a context",
+            "Both say where to go on from: give the one or the other.",
+        )  # fmt: skip
     if context is not None:
         start, known = _after_context(model, context, known)
     elif state is not None:

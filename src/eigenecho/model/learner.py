@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -85,6 +86,8 @@ class Learner:
         Rows that are not learnt yet.
     state : State, optional
         Where to start; zero by default.
+    feature_names : list of str, optional
+        The columns of the inputs: rows that come with labels must have these, in this order.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class Learner:
         forgetting: float = 1.0,
         warmup: int = 0,
         state: State | None = None,
+        feature_names: Sequence[str] | None = None,
     ) -> None:
         check_rates(ridge, forgetting)
         self._model = model
@@ -110,7 +114,7 @@ class Learner:
         if forgetting < 1:
             self._cycle = max(1, int(math.log(FADED) / math.log(forgetting)))
             self._pull = np.einsum("ij,jk->ik", self._penalty.root, self._centre)
-        self._ports = Ports(model)
+        self._ports = Ports(model, feature_names)
         self._x = np.ones(len(self._R))
         self._advance = on_one_thread(model.reservoir.form, kernels.step)
         self.state = model.zero_state() if state is None else state
@@ -209,7 +213,7 @@ class Learner:
         memory = Memory(self._R.copy(), self._Z.copy(), self._W.copy(), self._centre, self._rows)
         return (
             self._model, memory, self._penalty, self._ridge, self._forgetting, self._wait,
-            self.state,
+            self.state, self._ports.feature_names,
         )  # fmt: skip
 
     def __reduce__(self) -> Any:

@@ -175,7 +175,9 @@ def previous_outputs(
             "y_previous", "<array>", "None: this model has neither feedback nor output_to_readout"
         )
     items, _ = unpack_outputs(given, "y_previous", container)
-    arrays = [as_rows(i, "y_previous", model.D_out, model.reservoir.dtype) for i in items]
+    check = "y_previous", model.D_out, model.reservoir.dtype
+    several = container.kind != "single"
+    arrays = [as_rows(x, *check, i if several else None) for i, x in enumerate(items)]
     if [len(a) for a in arrays] != lengths:
         raise bad_argument(
             "y_previous", f"<lengths {[len(a) for a in arrays]}>", f"the lengths of X, {lengths}"

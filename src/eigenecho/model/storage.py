@@ -42,18 +42,23 @@ def save(path: Any, model: LinearModel) -> None:
 def save_stream(path: Any, stream: Stream) -> None:
     """Write a model and where a stream of it stands."""
     tensors, values = pack_model(stream.model)
+    if stream.feature_names is not None:
+        values["feature_names"] = stream.feature_names
     write(path, "Stream", tensors | pack_state("state", stream.state), values)
 
 
 def unpack_stream(tensors: Tensors, values: Mapping[str, Any]) -> Stream:
     """The stream that ``save_stream`` wrote."""
-    return Stream(unpack_model(tensors, values), unpack_state("state", tensors))
+    state = unpack_state("state", tensors)
+    return Stream(unpack_model(tensors, values), state, values.get("feature_names"))
 
 
 def save_learner(path: Any, learner: Learner) -> None:
     """Write a learner: its model, what it has learnt and where it stands."""
-    model, memory, penalty, ridge, forgetting, warmup, state = learner._parts()
+    model, memory, penalty, ridge, forgetting, warmup, state, names = learner._parts()
     tensors, values = pack_model(model)
+    if names is not None:
+        values["feature_names"] = names
     arrays = memory._asdict()
     values["learner"] = {
         "rows": arrays.pop("rows"),
@@ -76,7 +81,8 @@ def unpack_learner(tensors: Tensors, values: Mapping[str, Any]) -> Learner:
     basis = model.basis if plain["neurons"] else None
     penalty = Penalty(len(memory.R), plain["free"], basis)
     rates = plain["ridge"], plain["forgetting"], plain["warmup"]
-    return Learner(model, memory, penalty, *rates, unpack_state("state", tensors))
+    state, names = unpack_state("state", tensors), values.get("feature_names")
+    return Learner(model, memory, penalty, *rates, state, names)
 
 
 def write(path: Any, kind: str, tensors: Tensors, values: Mapping[str, Any]) -> None:

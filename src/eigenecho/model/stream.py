@@ -1,7 +1,8 @@
-"""Online runs: one step at a time, with explicit state."""
+"""Online runs: a step or some rows at a time, with explicit state."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from eigenecho.errors import overflowed
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.ports import Ports, on_one_thread
 from eigenecho.model.run import as_state
+from eigenecho.model.scaling import Scaling
 
 
 class Stream:
@@ -25,16 +27,24 @@ class Stream:
     model : LinearModel
     state : State, optional
         Where to start; zero by default.
+    feature_names : list of str, optional
+        The columns of the inputs: rows that come with labels must have these, in this order.
     """
 
-    def __init__(self, model: LinearModel, state: State | None = None) -> None:
+    def __init__(
+        self,
+        model: LinearModel,
+        state: State | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
         reservoir = model.reservoir
         self.model = model
         self.state = model.zero_state() if state is None else state
-        self._ports = Ports(model)
+        self._ports = Ports(model, feature_names)
         self._next = np.empty_like(self._r), np.empty_like(self._y)
         self._weights = reservoir.form, reservoir.B, self._ports.drive, model.readout
         self._step = on_one_thread(reservoir.form, kernels.step_readout)
+        self._run = on_one_thread(reservoir.form, kernels.run_readout)
 
     @property
     def state(self) -> State:
@@ -49,7 +59,9 @@ class Stream:
     def step(self, u: Any = None, *, y_previous: Any = None) -> Array:
         """Take one input row (D_in,) and return the output (D_out,).
 
-        The last output comes back where the model has feedback; ``y_previous`` takes its place.
+        A row may be a pandas Series, a frame of one row or a dict; labels must be those of the
+        columns that the model was fitted on, in their order, as in ``predict``. The last output
+        comes back where the model has feedback; ``y_previous`` takes its place.
         After an error the stream stands where it stood.
         """
         ports, (r, y) = self._ports, self._next
@@ -61,9 +73,36 @@ class Stream:
         self._r, self._y = r, self.model.to_user(y)
         return self._y.copy()
 
+    def run(self, rows: Any, *, y_previous: Any = None) -> Array:
+        """Take input rows (T, D_in) and return the outputs (T, D_out): T steps, to the last bit.
+
+        Row t of ``y_previous`` (T, D_out) takes the place of the output before it. After an error
+        the stream stands where it stood, before the first of the rows.
+        """
+        model, ports = self.model, self._ports
+        drive, before = ports.take_many(rows, y_previous, self._y)
+        r, out = self._r.copy(), np.empty_like(before)
+        loop = None
+        if model.closed and y_previous is None:
+            scaling = model.outputs or Scaling.identity(model.D_out)
+            loop = kernels.Loop(ports.start, scaling.mean, scaling.scale)
+        weights = model.reservoir.form, model.reservoir.B, drive, model.readout
+        done = self._run(*weights, before, loop, r, out)
+        if done < len(out):
+            raise overflowed("output", None, done)
+        outputs = model.to_user(out)
+        if done:
+            self._r, self._y = r, outputs[-1].copy()
+        return outputs
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The columns of the inputs, where they are known."""
+        return self._ports.feature_names
+
     def copy(self) -> Stream:
         """An independent stream that stands where this one does."""
-        return Stream(self.model, self.state)
+        return Stream(self.model, self.state, self.feature_names)
 
     def save(self, path: Any) -> None:
         """Write model and state to a safetensors file; ``eigenecho.load`` gives the stream back."""
@@ -72,7 +111,7 @@ class Stream:
         save_stream(path, self)
 
     def __reduce__(self) -> Any:
-        return Stream, (self.model, self.state)
+        return Stream, (self.model, self.state, self.feature_names)
 
     def __repr__(self) -> str:
         return f"Stream of {self.model!r}"
