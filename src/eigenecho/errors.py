@@ -23,6 +23,10 @@ class IllConditionedWarning(UserWarning):
     """A readout system or a change of basis that is singular, or nearly so."""
 
 
+class SlowStartWarning(UserWarning):
+    """Compiled code that no later process will find: each start is slow."""
+
+
 def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueError:
     """One sentence for an argument whose value will not do."""
     message = f"{name}={_short(got)} will not do: expected {expected}."
