@@ -14,29 +14,40 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 _users = 0
 _limit: Any = None
+_here = threading.local()  # .users: those of this thread
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread while anybody is inside, in whatever thread; also a decorator."""
-    global _users, _limit
+    global _limit
     with _lock:
         if _users == 0:
             _take_control()
             _limit = _controller().limit(limits=1, user_api="blas")
-        _users += 1
+        _count(1)
     try:
         yield
     finally:
         with _lock:
-            _users -= 1
+            _count(-1)
             if _users == 0:
-                _take_control()
-                _limit.restore_original_limits()
-                _take_control()
+                _lift()
+
+
+def _count(more: int) -> None:
+    global _users
+    _users += more
+    _here.users = getattr(_here, "users", 0) + more
+
+
+def _lift() -> None:
+    _take_control()
+    _limit.restore_original_limits()
+    _take_control()
 
 
 def _take_control() -> None:
@@ -60,9 +71,17 @@ def _controller() -> Any:
 
 def _after_fork() -> None:
     global _lock, _users
-    # Threads that held the lock or were inside do not exist here.
-    _lock, _users = threading.Lock(), 0
+    # Other threads, and whatever they were inside of, do not exist here. The one that forked does.
+    left = _users
+    _lock, _users = threading.RLock(), getattr(_here, "users", 0)
+    if left and not _users:
+        _lift()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    # No fork while a limit is being set or lifted: the child would not know which of the two.
+    os.register_at_fork(
+        before=lambda: _lock.acquire(),
+        after_in_parent=lambda: _lock.release(),
+        after_in_child=_after_fork,
+    )

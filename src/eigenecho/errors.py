@@ -24,6 +24,10 @@ class IllConditionedWarning(UserWarning):
     """A readout system or a change of basis that is singular, or nearly so."""
 
 
+class SlowStartWarning(UserWarning):
+    """Compiled code that no later process will find: each start is slow."""
+
+
 def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueError:
     """One sentence for an argument whose value will not do."""
     return ValueError(_will_not_do(name, _short(got), expected, remedy))

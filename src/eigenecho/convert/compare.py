@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,9 @@ STEPS = 2000
 
 LARGEST_GROWTH = 1e12
 """A network of radius above 1 is probed only as long as its states stay below this growth."""
+
+PRECISE_STEPS, PRECISE_WORK = 500, 2e7
+"""How much of the probe is computed with more digits: steps, and multiplications, at most."""
 
 STRETCHES = 100
 """Parts of the probe whose largest difference a certificate keeps."""
@@ -35,6 +38,8 @@ class Comparison:
     seconds_after: float
     along: tuple[float, ...]
     radius: float
+    error: float | None
+    error_steps: int
 
 
 def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | None]:
@@ -73,7 +78,7 @@ def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | 
 
 
 def compare(original: LinearModel, converted: LinearModel) -> Comparison:
-    """Difference of the outputs, and seconds a step, on the probe."""
+    """Difference and error of the outputs, and seconds a step, on the probe."""
     radius = converted.effective_radius
     steps = STEPS
     if radius > 1:
@@ -100,16 +105,49 @@ def _compare(
         original.reservoir.form
     )
     seconds = _seconds([original] if same else [original, converted])
-    return Comparison(max(along), steps, seconds[0], seconds[-1], along, radius)
+    known = _precise_steps(original, steps)
+    error = _error(original, u[:known], before, got[:known]) if known else None
+    return Comparison(max(along), steps, seconds[0], seconds[-1], along, radius, error, known)
+
+
+def _precise_steps(original: LinearModel, steps: int) -> int:
+    """How many steps of the probe there are more digits for; none where long double is double."""
+    if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps:
+        return 0
+    W, drives = original.reservoir.matrix, len(original.reservoir.B)
+    entries = W.size if isinstance(W, np.ndarray) else W.nnz
+    work = entries + original.units * (drives + original.D_out)
+    return min(steps, PRECISE_STEPS, int(PRECISE_WORK // work))
+
+
+def _error(original: LinearModel, u: Array, before: Array | None, got: Array) -> float:
+    """Largest difference from the outputs of the original with more digits, over the largest."""
+    reservoir, readout = original.reservoir, original.readout
+    before = None if before is None else before[: len(u)]
+    states = reservoir.drive(u, before).astype(np.longdouble) @ reservoir.B
+    # Transposed: NumPy has no BLAS for these numbers, and sums along rows are the fast ones.
+    W = reservoir.matrix.T
+    W = W.tocsr() if hasattr(W, "tocsr") else np.ascontiguousarray(W)
+    W = W.astype(np.longdouble)
+    for t in range(1, len(states)):
+        states[t] += W.dot(states[t - 1])
+    exact = states @ readout.weights.T + readout.offset
+    if before is not None:
+        exact += before.astype(np.longdouble) @ readout.previous
+    largest = np.abs(exact).max(initial=0.0) or 1.0
+    return float(np.abs(got - exact).max(initial=0.0) / largest)
 
 
 def _seconds(models: list[LinearModel]) -> list[float]:
     """Seconds a step of each, in turns: a slow moment of the machine hits them all.
 
-    At rest, so that a network that grows is timed over as many steps as any other.
+    At rest, without bias, so that a network that grows is timed over as many steps as any other.
     """
+    models = [_without_bias(model) for model in models]
     u = np.zeros((STEPS, models[0].D_in))
     before = np.zeros((STEPS, models[0].D_out)) if models[0].closed else None
+    for model in models:
+        run(model, u[:1], None if before is None else before[:1])  # builds what is kept
     rounds: list[list[float]] = []
     while len(rounds) < ROUNDS and (not rounds or max(rounds[0]) < QUICK):
         seconds = []
@@ -119,3 +157,12 @@ def _seconds(models: list[LinearModel]) -> list[float]:
             seconds.append(time.perf_counter() - start)
         rounds.append(seconds)
     return [min(column) / STEPS for column in zip(*rounds, strict=True)]
+
+
+def _without_bias(model: LinearModel) -> LinearModel:
+    """The same steps with nothing that drives them but inputs: the bias is there, and is zero."""
+    reservoir = model.reservoir
+    if reservoir.bias is None:
+        return model
+    bias = np.zeros_like(reservoir.bias)
+    return replace(model, reservoir=replace(reservoir, bias=bias))

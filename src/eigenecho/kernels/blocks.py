@@ -13,7 +13,8 @@ It is one file because numba's cache looks at no other for changes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenecho.kernels.jit import jit
 
 STEPS = 8
 """Steps in a pass that stores states."""
@@ -29,8 +30,8 @@ PADDING = 8
 """Columns that keep rows of a spare block from falling on the same lines of the cache."""
 
 # Said, not left out: what is compiled first inside a summing function would take over its licence.
-compiled = njit(nogil=True, cache=True, fastmath=False)
-summing = njit(nogil=True, cache=True, fastmath={"reassoc", "nsz"})
+compiled = jit(fastmath=False)
+summing = jit(fastmath={"reassoc", "nsz"})
 
 
 @compiled

@@ -8,13 +8,13 @@ be done in one place and not in another, and the bits would depend on what compi
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from eigenecho.kernels.forms import Cascade, Dense, Diagonal, Sparse
+from eigenecho.kernels.jit import jit
 
 FASTMATH = {"reassoc", "nsz"}
-compiled = njit(nogil=True, cache=True, fastmath=FASTMATH)
+compiled = jit(fastmath=FASTMATH)
 
 
 @compiled
@@ -50,7 +50,7 @@ def dot(a, b):
     return total
 
 
-@njit(nogil=True, cache=True, fastmath={"nsz"})
+@jit(fastmath={"nsz"})
 def gather(indptr, indices, data, x, b, prev, row):
     """row[j] = x b[j] + Σ data[k] prev[indices[k]] over k in row j.
 
@@ -75,49 +75,52 @@ def gather(indptr, indices, data, x, b, prev, row):
         row[j] = x * b[j] + ((p + q) + (r + s))
 
 
+def diagonal_step(form, x, b, prev, row):
+    """Modes, each by itself."""
+    n = form.real.size
+    step_reals(form.real, x, b[:n], prev[:n], row[:n])
+    # Slices, not offsets: the compiler must see that no index can be negative.
+    step_pairs(form.re, form.im, x, b[n:], prev[n:], row[n:])
+
+
+def cascade_step(form, x, b, prev, row):
+    """A block that drives modes."""
+    k, n = form.block.shape[0], form.block.shape[0] + form.real.size
+    row[:k] = x * b[:k]
+    step_reals(form.real, x, b[k:n], prev[k:n], row[k:n])
+    step_pairs(form.re, form.im, x, b[n:], prev[n:], row[n:])
+    for j in range(k):
+        add_scaled(prev[j], form.block[j], row[:k])
+        add_scaled(prev[j], form.coupling[j], row[k:])
+
+
+def dense_step(form, x, b, prev, row):
+    """A product with W."""
+    np.dot(prev, form.W, row)
+    add_scaled(x, b, row)
+
+
+def sparse_step(form, x, b, prev, row):
+    """A product with few entries of W."""
+    gather(form.indptr, form.indices, form.data, x, b, prev, row)
+
+
+STEP_OF = {
+    Diagonal: diagonal_step,
+    Cascade: cascade_step,
+    Dense: dense_step,
+    Sparse: sparse_step,
+}
+
+
 def advance(form, x, b, prev, row):
-    """``row = prev W + x b``, compiled for the form at hand."""
-    raise NotImplementedError("only inside compiled code; kernels.reference has the plain one")
+    """``row = prev W + x b``, compiled for the form at hand; plain where numba is switched off."""
+    STEP_OF[type(form)](form, x, b, prev, row)
 
 
 @overload(advance)
 def _advance(form, x, b, prev, row):
-    form_class = getattr(form, "instance_class", None)
-    if form_class is Diagonal:
-
-        def diagonal_step(form, x, b, prev, row):
-            n = form.real.size
-            step_reals(form.real, x, b[:n], prev[:n], row[:n])
-            # Slices, not offsets: the compiler must see that no index can be negative.
-            step_pairs(form.re, form.im, x, b[n:], prev[n:], row[n:])
-
-        return diagonal_step
-    if form_class is Cascade:
-
-        def cascade_step(form, x, b, prev, row):
-            k, n = form.block.shape[0], form.block.shape[0] + form.real.size
-            row[:k] = x * b[:k]
-            step_reals(form.real, x, b[k:n], prev[k:n], row[k:n])
-            step_pairs(form.re, form.im, x, b[n:], prev[n:], row[n:])
-            for j in range(k):
-                add_scaled(prev[j], form.block[j], row[:k])
-                add_scaled(prev[j], form.coupling[j], row[k:])
-
-        return cascade_step
-    if form_class is Dense:
-
-        def dense_step(form, x, b, prev, row):
-            np.dot(prev, form.W, row)
-            add_scaled(x, b, row)
-
-        return dense_step
-    if form_class is Sparse:
-
-        def sparse_step(form, x, b, prev, row):
-            gather(form.indptr, form.indices, form.data, x, b, prev, row)
-
-        return sparse_step
-    return None
+    return STEP_OF.get(getattr(form, "instance_class", None))
 
 
 @compiled

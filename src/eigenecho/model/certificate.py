@@ -20,8 +20,9 @@ class Certificate:
     residual : float
         ‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm.
     difference : float
-        Largest output difference on a probe series, over the largest output;
-        ``eigenecho.probe(model)`` gives the series to whoever wants to check.
+        Largest output difference from the original, both in double precision, on a probe series,
+        over the largest output; ``eigenecho.probe(model)`` gives the series to whoever wants to
+        check. 0 where W is kept as it is: nothing was changed that could make one.
     steps : int
         Length of the probe.
     seconds_before, seconds_after : float
@@ -32,6 +33,12 @@ class Certificate:
         max |λ|, the leak included. Above 1 states grow, and the probe is short.
     readout : str
         The rows of W_out as they were read.
+    error : float, optional
+        Largest distance of the outputs from those of the original with more digits (extended
+        precision), over the largest output, at the start of the probe. None: not measured, for
+        want of time or of such numbers on the machine.
+    error_steps : int
+        Over how many steps.
     """
 
     form: str
@@ -45,9 +52,16 @@ class Certificate:
     along: tuple[float, ...] = field(default=(), repr=False)
     radius: float = float("nan")
     readout: str = ""
+    error: float | None = None
+    error_steps: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "along", tuple(self.along))
+
+    @property
+    def kept(self) -> bool:
+        """Whether the network is the original as it was, so that there is nothing to compare."""
+        return self.form in ("sparse", "dense") and self.difference == 0
 
     @property
     def speedup(self) -> float:
@@ -63,8 +77,22 @@ class Certificate:
             return f"{self.speedup:.1f} times faster"
         return f"{1 / self.speedup:.1f} times slower"
 
+    @property
+    def _measured(self) -> tuple[str, str]:
+        """Difference and error in words."""
+        difference = f"{self.difference:.2e}  of the largest output, {self.steps} steps"
+        if self.kept:
+            difference = "none: W is kept, nothing was changed"
+        if self.error is None:
+            return difference, "not measured"
+        return difference, (
+            f"{self.error:.2e}  of the largest output, against extended precision, "
+            f"{self.error_steps} steps"
+        )
+
     def __str__(self) -> str:
         kept = "  (W stays in its own basis)" if self.form in ("sparse", "dense") else ""
+        difference, error = self._measured
         grows = "  > 1: states grow, the probe is short" if self.radius > 1 + 1e-9 else ""
         return "\n".join(
             [
@@ -73,7 +101,8 @@ class Certificate:
                 f"radius       {self.radius:.6g}{grows}",
                 f"cond(Q)      {self.condition:.2e}{kept}",
                 f"residual     {self.residual:.2e}  of ‖W‖",
-                f"difference   {self.difference:.2e}  of the largest output, {self.steps} steps",
+                f"difference   {difference}",
+                f"error        {error}",
                 f"time a step  {1e6 * self.seconds_before:.3g} µs → "
                 f"{1e6 * self.seconds_after:.3g} µs  ({self.change})",
             ]

@@ -26,7 +26,8 @@ def certificate(model: LinearModel) -> Figure:
     """The certificate of a converted network in three panels.
 
     Its eigenvalues, those that are kept in a matrix marked; the output difference along the
-    probe; and the time of a step before and after.
+    probe, unless nothing was changed, and the error beside it; and the time of a step before and
+    after.
 
     Parameters
     ----------
@@ -81,15 +82,23 @@ def _difference(ax: Axes, said: Certificate) -> None:
     along = np.array(said.along or (said.difference,))
     edges = np.linspace(0, said.steps, len(along) + 1)
     # A logarithmic axis has no place for an exact hit: it is drawn at the rounding of one number.
-    ax.stairs(np.maximum(along, ROUNDING), edges, color=BLUE, linewidth=1.4, baseline=None)
+    if not said.kept:
+        ax.stairs(np.maximum(along, ROUNDING), edges, color=BLUE, linewidth=1.4, baseline=None)
+    if said.error is not None:
+        height = max(said.error, ROUNDING)
+        ax.hlines(height, 0, said.error_steps, color=ORANGE, linewidth=1.4, gid="error")
+        ax.annotate("error, against extended precision", (0, height), xytext=(2, 3), color=ORANGE,
+                    fontsize=8, textcoords="offset points")  # fmt: skip
     ax.axhline(ROUNDING, color=GREY, linestyle=(0, (4, 3)), linewidth=1.0)
     ax.annotate("rounding of one number", (0, ROUNDING), xytext=(2, 3), color=GREY, fontsize=8,
                 textcoords="offset points")  # fmt: skip
     ax.set_yscale("log")
-    ax.set_ylim(ROUNDING / 4, max(1e-12, 4 * float(along.max())))
+    ax.set_xlim(0, said.steps)
+    ax.set_ylim(ROUNDING / 4, max(1e-12, 4 * float(along.max()), 4 * (said.error or 0.0)))
     ax.set_xlabel("time step of the probe")
     ax.set_ylabel("output difference / largest output")
-    ax.set_title(f"largest difference {said.difference:.1e}", fontsize=10)
+    title = f"largest difference {said.difference:.1e}"
+    ax.set_title("W is kept: nothing was changed" if said.kept else title, fontsize=10)
 
 
 def _time(ax: Axes, said: Certificate) -> None:

@@ -8,7 +8,13 @@ import numpy as np
 
 from eigenecho.errors import bad_argument
 from eigenecho.random import Seed, generator
-from eigenecho.spectra.spectrum import Spectrum, check_n, check_sr
+from eigenecho.spectra.spectrum import Spectrum, check_n, check_sr, off_axis
+
+LARGEST_BELOW_ONE = math.nextafter(1, 0)
+"""The radius with the longest time constant that is a number: 9e15 steps."""
+
+VANISHING = 1e-3
+"""A time constant, in steps, below which exp(−1/τ) is zero in double precision."""
 
 
 def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
@@ -32,9 +38,11 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
         |μ_k| = exp(−1/τ_k),   τ from ``shortest`` steps to that of ``sr``: τ = −1 / ln sr
 
     Every octave of memory gets the same number of modes. The seed draws the starting angle.
+    ``sr`` in ]0, 1] is the modulus of the slowest mode; ``time_constants`` says how those of the
+    others lie where it is 1, or decays within ``shortest``.
     """
     check_n(n)
-    tau = _time_constants(max(n // 2, 1), sr, shortest)
+    modulus = _moduli(max(n // 2, 1), sr, shortest)
     golden_angle = math.pi * (math.sqrt(5) - 1) / 2
     start = generator(seed).uniform(0, np.pi)
     m = n // 2
@@ -42,7 +50,7 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
     angle = (start + golden_angle * np.arange(m)) % np.pi
     angle = np.clip(angle, np.pi / (4 * max(m, 1)), np.pi * (1 - 1 / (4 * max(m, 1))))
     real = np.full(n % 2, sr)
-    return Spectrum(real, np.exp(-1 / tau[:m]) * np.exp(1j * angle))
+    return off_axis(real, modulus[:m] * np.exp(1j * angle))
 
 
 def time_constants(
@@ -52,22 +60,32 @@ def time_constants(
 
         λ_k = exp(−1/τ_k),   τ from ``shortest`` steps to that of ``sr``: τ = −1 / ln sr
 
+    ``sr`` in ]0, 1] is the slowest of them. One that decays within ``shortest`` leaves no room
+    above that: τ then goes down by the same factor, to τ(sr)² / ``shortest``. And sr = 1 never
+    decays: one mode is 1, the others as for the largest number below 1.
+
     Nothing is drawn: ``seed`` is accepted for the common signature.
     """
     check_n(n)
-    return Spectrum(np.exp(-1 / _time_constants(n, sr, shortest)))
+    return Spectrum(_moduli(n, sr, shortest))
 
 
-def _time_constants(n: int, sr: float, shortest: float) -> np.ndarray:
+def _moduli(n: int, sr: float, shortest: float) -> np.ndarray:
+    """exp(−1/τ), the slowest first."""
     check_sr(sr)
     if not (np.isfinite(shortest) and shortest > 0):
         raise bad_argument("shortest", shortest, "a time constant > 0, in steps")
-    if not (sr > 0 and math.exp(-1 / shortest) <= sr < 1):
+    if not 0 < sr <= 1:
         raise bad_argument(
             "sr",
             sr,
-            f"a radius in [{math.exp(-1 / shortest):.4g}, 1[ "
-            f"(the time constant of sr is the longest, {shortest} steps the shortest)",
+            "a radius in ]0, 1], that of the slowest mode",
+            "Modes that are placed by how long they last neither grow nor vanish.",
         )
-    longest = -1 / math.log(sr)
-    return np.geomspace(longest, shortest, n)
+    longest = -1 / math.log(min(sr, LARGEST_BELOW_ONE))
+    if longest < shortest:
+        shortest = max(longest * (longest / shortest), VANISHING)
+    moduli = np.exp(-1 / np.geomspace(longest, shortest, n))
+    if sr == 1:
+        moduli[0] = 1.0
+    return moduli

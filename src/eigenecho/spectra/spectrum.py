@@ -109,12 +109,7 @@ class Spectrum:
 
     def times(self, factor: float) -> Spectrum:
         """Every eigenvalue multiplied by a factor ≥ 0."""
-        pairs = factor * self.pairs
-        if np.any(pairs.imag == 0):  # a factor of zero, or underflow: a pair becomes two reals
-            flat = pairs.imag == 0
-            real = np.concatenate([factor * self.real, np.repeat(pairs[flat].real, 2)])
-            return Spectrum(real, pairs[~flat])
-        return Spectrum(factor * self.real, pairs)
+        return off_axis(factor * self.real, factor * self.pairs)
 
     def __len__(self) -> int:
         return self.units
@@ -133,6 +128,14 @@ class Spectrum:
             f"Spectrum({self.units} units: {self.real.size} real, {self.pairs.size} pairs, "
             f"radius {self.radius:.6g})"
         )
+
+
+def off_axis(real: Array, pairs: Array) -> Spectrum:
+    """A spectrum; pairs that a factor of zero or underflow put on the axis become two reals."""
+    flat = pairs.imag == 0
+    if not np.any(flat):
+        return Spectrum(real, pairs)
+    return Spectrum(np.concatenate([real, np.repeat(pairs[flat].real, 2)]), pairs[~flat])
 
 
 def check_sr(sr: float) -> None:
