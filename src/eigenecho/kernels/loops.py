@@ -200,7 +200,7 @@ def step_readout(form, B, drive, readout, before, state, row, y):
     return finite
 
 
-@njit(nogil=True, cache=True, fastmath={"nsz"})
+@jit(fastmath={"nsz"})
 def hand_on(y, mean, scale, told, before):
     """Y as it is told, in other units, and as it comes back from there.
 
