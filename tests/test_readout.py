@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import eigenecho as ee
 import naive
 from eigenecho import spectra
 from eigenecho.basis import random_basis
@@ -532,3 +533,14 @@ def test_noise_on_collinear_states_at_a_tiny_ridge_is_not_garbage():
     with pytest.warns(IllConditionedWarning, match="minimum-norm"):
         w = solve(statistics, Penalty(6), 1e-28)
     np.testing.assert_allclose(w, np.linalg.pinv(X) @ Y, atol=1e-10)
+
+
+@pytest.mark.parametrize("solver", ["qr", "structured"])
+def test_a_ridge_whose_error_is_not_a_number_is_not_chosen(solver):
+    """Squares of these targets overflow, so that a poor fit is wrong by infinity over infinity."""
+    u = np.random.default_rng(0).normal(size=(400, 1))
+    y = 1e155 * np.roll(u, 1, axis=0)
+    esn = ee.LinearESN(20, warmup=50, seed=0, ridge=[1e6, 1e-6], solver=solver)
+    with np.errstate(over="ignore", invalid="ignore"):
+        esn.fit(u, y)
+    assert esn.ridge_ == 1e-6

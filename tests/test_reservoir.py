@@ -494,3 +494,32 @@ def test_a_nearly_defective_matrix_warns():
 def test_matrix_of_a_reservoir_in_modes_is_block_diagonal():
     drawn = draw(Recipe(8), 1, seed=0)
     np.testing.assert_array_equal(drawn.reservoir.matrix, block_diagonal(drawn.spectrum))
+
+
+@pytest.mark.parametrize("basis", ["eigen", "neuron"])
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_memory_keeps_seeds_apart(source, basis):
+    """One memory for draws of several seeds gives what each draws alone."""
+    memory = {}
+    recipe = Recipe(12, spectrum=source, basis=basis)
+    for seed in (0, np.int64(1), 0, 2):
+        shared, alone = draw(recipe, 2, 1, seed, memory), draw(recipe, 2, 1, seed)
+        np.testing.assert_array_equal(dense(shared.reservoir.matrix), dense(alone.reservoir.matrix))
+        for name, value in weights(alone.reservoir).items():
+            np.testing.assert_array_equal(getattr(shared.reservoir, name), value)
+    rng = np.random.default_rng(0)
+    one, two = (draw(recipe, 2, 1, rng, memory).reservoir for _ in range(2))
+    assert not np.array_equal(one.W_in, two.W_in)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"input_scaling": 1e39, "dtype": "float32"}, "input_scaling=1e.39.*range of float32"),
+        ({"input_scaling": 1.7e308, "eigenvectors": False}, "input_scaling=.*range of float64"),
+        ({"fb_scaling": -1e50, "dtype": "float32"}, "fb_scaling=-1e.50.*range of float32"),
+    ],
+)
+def test_scales_that_leave_the_range_are_named(options, said):
+    with pytest.raises(ValueError, match=said):
+        draw(Recipe(200, **options), 1, 1, seed=0)

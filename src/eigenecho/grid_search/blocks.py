@@ -33,19 +33,39 @@ def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> li
                 validation,
                 f"blocks that leave rows to train on after a warmup of {warmup}, "
                 f"within series of lengths {list(lengths)}",
+                "Lower warmup, move the blocks, or use longer series.",
             )
     if test is not None:
-        made[-1] = Fold(made[-1].train, (*made[-1].held_out, _block(test, lengths, "test")))
+        block = _block(test, lengths, "test")
+        if not any(stop > start for start, stop in block):
+            raise bad_argument(
+                "test",
+                test,
+                f"rows (start, stop) with start < stop within series of lengths {list(lengths)}",
+                "test=None scores no test rows.",
+            )
+        made[-1] = Fold(made[-1].train, (*made[-1].held_out, block))
     return made
 
 
 def _block(edges: Any, lengths: Sequence[int], name: str) -> Block:
     if isinstance(edges, slice):
-        return [edges.indices(n)[:2] for n in lengths]
+        if edges.step not in (None, 1):
+            raise bad_argument(name, edges, "rows one after another, a slice without a step")
+        return [_ordered(*edges.indices(n)[:2]) for n in lengths]
     try:
-        start, stop = (int(edge) for edge in edges)
-    except (TypeError, ValueError):
-        raise bad_argument(name, edges, "rows (start, stop)") from None
+        start, stop = edges
+        whole = start == int(start) and stop == int(stop)
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise bad_argument(name, edges, "rows (start, stop)")
+    start, stop = int(start), int(stop)
     if start < 0 or stop > max(lengths):
         raise bad_argument(name, edges, f"rows within series of lengths {list(lengths)}")
-    return [(start, min(stop, n)) for n in lengths]
+    return [_ordered(start, min(stop, n)) for n in lengths]
+
+
+def _ordered(start: int, stop: int) -> tuple[int, int]:
+    """Rows that can be counted: none, not less, where a series ends before they start."""
+    return min(start, stop), stop

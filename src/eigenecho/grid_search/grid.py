@@ -17,13 +17,14 @@ Params = dict[str, Any]
 
 def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> list[Params]:
     """All combinations, the last name varying fastest; several grids one after another."""
-    grids = [grid] if isinstance(grid, Mapping) else list(grid)
+    grids = [grid] if isinstance(grid, Mapping) else list(grid) if np.iterable(grid) else [grid]
+    if not all(isinstance(one, Mapping) for one in grids):
+        raise bad_argument("grid", grid, "a dict of lists, or a list of such dicts")
     combinations: list[Params] = []
     for one in grids:
-        if not isinstance(one, Mapping):
-            raise bad_argument("grid", grid, "a dict of lists, or a list of such dicts")
         for name, values in one.items():
-            if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
+            listed = hasattr(values, "__len__") and getattr(values, "ndim", 1) > 0
+            if isinstance(values, str) or not listed or not len(values):
                 raise bad_argument(f"grid[{name!r}]", values, "a list of values to try")
         combinations += [
             dict(zip(one, values, strict=True)) for values in itertools.product(*one.values())
@@ -60,27 +61,33 @@ class Group:
         """The same combinations with another seed, unless the grid itself lists seeds."""
         return self if self.own_seed else replace(self, params=self.params | {"seed": seed})
 
+    def alone(self, scaling: float) -> Group:
+        """A reservoir drawn with one of the input scalings, rather than states times it."""
+        return replace(self, params=self.params | {"input_scaling": scaling}, scalings=(1.0,))
 
-def group(base: Params, combinations: Sequence[Params]) -> list[Group]:
+
+def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> list[Group]:
     """Collapse what differs only in ``ridge`` and, without feedback, in ``input_scaling``.
 
-    States are linear in the input, so that a scaling of all inputs is one of the states.
-    Groups come in the order of their first member, whatever is done with them.
+    States are linear in the input, so that a scaling of all inputs is one of the states, as long
+    as neither scaling nor inputs, the largest of which is ``size``, come near the ends of the
+    range of floating point. Groups come in the order of their first member, whatever is done with
+    them.
     """
     gathered: dict[Any, list[tuple[int, float, float]]] = {}
     shared: dict[Any, Params] = {}
     for number, combination in enumerate(combinations):
         params = base | combination
-        scaling = params["input_scaling"]
         scale = 1.0
-        if isinstance(scaling, Real) and float(scaling) > 0 and not params["feedback"]:
-            scale, params = float(scaling), params | {"input_scaling": 1.0}
+        if not params["feedback"] and _is_moderate(params, size):
+            scale, params = float(params["input_scaling"]), params | {"input_scaling": 1.0}
         ridge = params.pop("ridge")
         if not isinstance(ridge, Real):
             raise bad_argument(
                 "ridge", ridge, "one number for each combination", "List the ridges in the grid."
             )
-        key = tuple((name, _key(value)) for name, value in sorted(params.items()))
+        own_seed = "seed" in combination  # the others take the seeds of the search
+        key = (own_seed, *((name, _key(value)) for name, value in sorted(params.items())))
         gathered.setdefault(key, []).append((number, scale, float(ridge)))
         shared.setdefault(key, params)
     groups = []
@@ -94,11 +101,21 @@ def group(base: Params, combinations: Sequence[Params]) -> list[Group]:
     return groups
 
 
+def _is_moderate(params: Params, size: float) -> bool:
+    """Whether input scaling and inputs are far from overflow and underflow, squares included."""
+    scaling = params["input_scaling"]
+    if not isinstance(scaling, Real):
+        return False
+    size = 1.0 if params["standardize"] else size
+    largest = float(np.finfo(params["dtype"]).max) ** 0.25
+    return all(1 / largest < x < largest for x in (float(scaling), size, float(scaling) * size))
+
+
 def _key(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return (value.shape, value.tobytes())
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return (value.shape, value.dtype.str, value.tobytes())
     if isinstance(value, list):
-        return tuple(value)
+        return tuple(map(_key, value))
     try:
         hash(value)
     except TypeError:

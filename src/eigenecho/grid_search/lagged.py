@@ -16,9 +16,10 @@ from eigenecho.model import structured
 from eigenecho.model.convolution import settling_steps
 from eigenecho.model.refine import TURNED, fitted, project
 from eigenecho.model.rows import Block, Fold, Rows
+from eigenecho.model.train import check_range
 from eigenecho.readout import Gram, Lags, Penalty, factorise
 from eigenecho.readout.factorised import EPS
-from eigenecho.reservoir.draw import Memory
+from eigenecho.reservoir.memory import Memory, remember
 from eigenecho.types import Array
 
 FLOPS = 4e9
@@ -37,6 +38,9 @@ RESOLVED = 10
 """Ridges, in roundings of XᵀX, that its factorisation can tell from no ridge."""
 
 ROUNDS = 8
+
+HEAD = 1e-12
+"""Smallest eigenvalue of the head's HᵀH, columns of length 1, that refinement can hold on to."""
 
 LARGE = 1 << 25
 """Numbers (rows times candidates) from which the outputs of all candidates take much memory."""
@@ -59,9 +63,13 @@ def squared_errors(
         return None
     if settling >= min(map(len, rows.inputs)):
         return None
+    if head_eigenvalue(rows, fold, memory, key) < HEAD:
+        return None
     K = int(settling)
     rows = rows.in_double()
-    statistics = structured.gram(rows, fold.train, _lags(rows, fold, K, memory, key))
+    with np.errstate(over="ignore", invalid="ignore"):  # it shows in the result, checked next
+        statistics = structured.gram(rows, fold.train, _lags(rows, fold, K, memory, key))
+    check_range(statistics, rows.reservoir)
     factorised = factorise(statistics, penalty, rows.head)
     if np.min(ridges / scales**2) < RESOLVED * EPS * factorised.S.max(initial=0.0) ** 2:
         return None  # below the rounding of XᵀX, where refinement has nothing to hold on to
@@ -77,7 +85,7 @@ def squared_errors(
         change = np.maximum(_ratio(moved, size), TURNED * turned)
         errors = [_squared(rows, block, W, K) for block in fold.held_out]
         scores = np.sqrt(
-            np.min([e / _count(b) for e, b in zip(errors, fold.held_out, strict=True)], axis=0)
+            np.min([e / row_count(b) for e, b in zip(errors, fold.held_out, strict=True)], axis=0)
         )
         if last is None:
             last = change
@@ -91,6 +99,27 @@ def squared_errors(
             return None
         last = change
     return None
+
+
+def head_eigenvalue(rows: Rows, fold: Fold, memory: Memory, key: Any) -> float:
+    """The smallest eigenvalue of HᵀH over the training rows, columns of the head at length 1.
+
+    1 for a single column. Of 1 and a y(t−1) with mean m and deviation σ it is about (σ/m)², which
+    sums have to tell from their rounding.
+    """
+    if rows.head < 2:
+        return 1.0
+
+    def smallest() -> float:
+        columns = np.concatenate(
+            [rows.columns(i)[1][start:stop] for i, (start, stop) in enumerate(fold.train)]
+        )
+        for size in (np.abs(columns).max(axis=0), np.linalg.norm(columns, axis=0)):
+            columns /= np.where(size > 0, size, 1.0)
+        R = np.linalg.qr(columns, mode="r")
+        return float(np.linalg.svd(R, compute_uv=False)[-1] ** 2)
+
+    return remember(memory, ("head", key, tuple(map(tuple, fold.train))), smallest)
 
 
 def _rms(W: Array, statistics: Gram) -> Array:
@@ -158,5 +187,6 @@ def _squared(rows: Rows, block: Block, W: Array, K: int) -> Array:
     return squared
 
 
-def _count(block: Block) -> int:
+def row_count(block: Block) -> int:
+    """The number of rows in all series."""
     return sum(stop - start for start, stop in block)

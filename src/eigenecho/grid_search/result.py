@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.grid_search.grid import Params
+from eigenecho.readout import lowest
 from eigenecho.types import Array
 
 
@@ -56,13 +57,13 @@ class SearchResult:
     @property
     def best_per_seed(self) -> list[int]:
         """For each seed, the combination that is best for it alone."""
-        return [int(i) for i in np.argmin(self.errors.mean(axis=2), axis=0)]
+        return [lowest(errors) for errors in self.errors.mean(axis=2).T]
 
     @property
     def table(self) -> list[dict[str, Any]]:
         """One row a combination, best first: rank, error, spread over seeds, parameters.
 
-        The error of a reservoir that overflowed is infinite.
+        The error of a reservoir that overflowed is infinite; one that is not a number comes last.
         """
         order = np.argsort(self.mean_errors, kind="stable")
         by_seed = self.errors.mean(axis=2)

@@ -16,7 +16,7 @@ from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.refine import refine, residuals, scatter
 from eigenecho.model.rows import Block, Fold, Rows
 from eigenecho.model.scaling import Scaling
-from eigenecho.readout import Gram, Normal, Penalty, Triangle, best_ridge, solve
+from eigenecho.readout import Gram, Normal, Penalty, Triangle, best_ridge, lowest, solve
 from eigenecho.reservoir import Reservoir
 
 SOLVERS = ("auto", "gram", "qr", "structured")
@@ -194,7 +194,7 @@ def _solve_refined(
                 return None
             left = sum(np.sum(e**2, axis=0) for e in residuals(rows, last, w))
             errors.append(np.mean(left / np.where(size > 0, size, 1.0)))
-        ridge = options.ridge[int(np.argmin(errors))]
+        ridge = options.ridge[lowest(errors)]
         total = total.merge(gather(rows, last))
     w = weights(_all(train, last), total, ridge)
     return None if w is None else _evidence(rows, _all(train, last), total, penalty, ridge, w)

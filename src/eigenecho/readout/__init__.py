@@ -6,7 +6,7 @@ from eigenecho.readout.lags import Lags
 from eigenecho.readout.moments import Moments, resonant
 from eigenecho.readout.normal import Normal
 from eigenecho.readout.penalty import Penalty
-from eigenecho.readout.solve import best_ridge, solve
+from eigenecho.readout.solve import best_ridge, lowest, solve
 from eigenecho.readout.triangle import Triangle
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Triangle",
     "best_ridge",
     "factorise",
+    "lowest",
     "resonant",
     "solve",
 ]

@@ -15,6 +15,9 @@ from eigenecho.types import Array
 
 EPS = float(np.finfo(np.float64).eps)
 
+HUGE = 1e300
+"""A ridge on states beside which their squares, however large, count for nothing."""
+
 
 @dataclass(frozen=True, eq=False)
 class Factorised:
@@ -29,6 +32,11 @@ class Factorised:
     so h solves a small system, and L v = V diag(S / (S² + β)) Uᵀ(Y − H h). Everything is written
     with 1 − f = β / (S² + β), which does not cancel when a head column is nearly a state.
 
+    Head columns that are nearly parallel, such as 1 and a y(t−1) far from 0, would lose their
+    difference in HᵀH. So where H itself is known, h is the least-squares answer of the rows
+
+        [H across U; √(1 − f) UᵀH; √α] h = [Y across U; √(1 − f) UᵀY; 0]
+
     A free bias takes over all it can of the states before they are factorised, whatever α and s:
     so the answer stays unique where α = 0 and the bias is a sum of states.
 
@@ -40,6 +48,9 @@ class Factorised:
         Head and targets along the states.
     HtH, HtY : arrays (k, k), (k, D_out)
         Products of what is left of them across the states.
+    across : arrays (k, k), (k, D_out), or None
+        Roots of these products, HtH = HᵀH and HtY = HᵀY, where sums have not squared them and
+        there are several head columns.
     lean : array (k, N)
         States are H lean + those that were factorised; rows of zeros but for a free bias.
     head_penalty : array (k,)
@@ -58,6 +69,7 @@ class Factorised:
     lean: Array
     head_penalty: Array
     cutoff: float
+    across: tuple[Array, Array] | None = None
 
     def weights(self, ridge: float, scale: float = 1.0) -> Array:
         """Readout weights (N', D_out) for states times ``scale``, to be used on unscaled states.
@@ -74,7 +86,7 @@ class Factorised:
         In the coordinates of ``weights``: for unscaled states, penalised by α / s².
         """
         k = len(self.HtY)
-        g, beta = gradient[:k], ridges / scales**2
+        g, beta = gradient[:k], _beta(ridges, scales)
         q = gradient[k:] - np.tensordot(self.lean.T, g, 1)
         # Vᵀ L⁻ᵀ q, with L⁻ᵀ applied from the right to the transposed columns.
         q = self.penalty.unroot_right(q.reshape(len(q), -1).T) @ self.V
@@ -83,7 +95,7 @@ class Factorised:
         A = self.HtH + np.einsum("nc,ni,nj->cij", beta * inverse, self.UtH, self.UtH)
         A = A + ridges[:, None, None] * np.diag(self.head_penalty)
         c = g - np.einsum("ni,nc,ncd->icd", self.UtH, S * inverse, q)
-        h = (np.linalg.pinv(A, hermitian=True) @ c.transpose(1, 0, 2)).transpose(1, 0, 2)
+        h = _symmetric_solve(A, c.transpose(1, 0, 2)).transpose(1, 0, 2)
         z = inverse[:, :, None] * (q - S[:, :, None] * np.tensordot(self.UtH, h, 1))
         w = self.penalty.unroot(self.V @ z.reshape(len(z), -1)).reshape(z.shape)
         return np.concatenate([h - np.tensordot(self.lean, w, 1), w])
@@ -103,18 +115,58 @@ class Factorised:
     def _coordinates(self, ridges: Array, scales: Array) -> tuple[Array, Array]:
         """Head weights h (k, C, D_out) and Vᵀ L v (N, C, D_out) for C pairs (α, s)."""
         S = self.S[:, None]
-        beta = ridges / scales**2
+        beta = _beta(ridges, scales)
         denominator = S**2 + beta
         # With a ridge the answer is unique however small the ridge: nothing is cut off.
         kept = (denominator > self.cutoff) | (beta > 0)
         gain = np.divide(S, denominator, out=np.zeros_like(denominator), where=kept)
         left = np.divide(beta, denominator, out=np.ones_like(denominator), where=kept)
-        A = self.HtH + np.einsum("nc,ni,nj->cij", left, self.UtH, self.UtH)
-        A = A + ridges[:, None, None] * np.diag(self.head_penalty)
-        c = self.HtY + np.einsum("nc,ni,nd->cid", left, self.UtH, self.UtY)
-        h = (np.linalg.pinv(A, hermitian=True) @ c).transpose(1, 0, 2)
+        h = self._head(ridges, left)
         across = self.UtY[:, None] - np.tensordot(self.UtH, h, 1)
         return h, gain[:, :, None] * across
+
+    def _head(self, ridges: Array, left: Array) -> Array:
+        """Head weights (k, C, D_out), given what each ridge leaves along the states, (N, C)."""
+        if self.across is None:
+            A = self.HtH + np.einsum("nc,ni,nj->cij", left, self.UtH, self.UtH)
+            A = A + ridges[:, None, None] * np.diag(self.head_penalty)
+            c = self.HtY + np.einsum("nc,ni,nd->cid", left, self.UtH, self.UtY)
+            return _symmetric_solve(A, c).transpose(1, 0, 2)
+        H, Y = self.across
+        nothing = np.zeros_like(self.HtY)
+        found = []
+        for ridge, share in zip(ridges, np.sqrt(left).T, strict=True):
+            pull = np.diag(np.sqrt(ridge * self.head_penalty))
+            rows = np.concatenate([H, share[:, None] * self.UtH, pull])
+            targets = np.concatenate([Y, share[:, None] * self.UtY, nothing])
+            size = _sizes(rows)
+            found.append(np.linalg.lstsq(rows / size, targets, rcond=None)[0] / size[:, None])
+        return np.stack(found, axis=1)
+
+
+def _beta(ridges: Array, scales: Array) -> Array:
+    """β = α / s²; a number where that overflows, which leaves nothing of the states either."""
+    with np.errstate(over="ignore"):
+        return np.minimum(ridges / scales**2, HUGE)
+
+
+def _symmetric_solve(A: Array, c: Array) -> Array:
+    """A⁻¹ c for symmetric systems (C, k, k), each column in its own units where there are several.
+
+    Minimum-norm where a system is singular.
+    """
+    if A.shape[-1] < 2:
+        return np.linalg.pinv(A, hermitian=True) @ c
+    size = np.sqrt(np.abs(np.diagonal(A, axis1=1, axis2=2)))
+    size = np.where(size > 0, size, 1.0)[:, :, None]
+    inverse = np.linalg.pinv(A / size / size.transpose(0, 2, 1), hermitian=True)
+    return inverse @ (c / size) / size
+
+
+def _sizes(columns: Array) -> Array:
+    """The norm of each column; 1 where it is zero."""
+    size = np.linalg.norm(columns, axis=0)
+    return np.where(size > 0, size, 1.0)
 
 
 def factorise(statistics: Gram | Triangle, penalty: Penalty, head: int | None = None) -> Factorised:
@@ -153,4 +205,10 @@ def factorise(statistics: Gram | Triangle, penalty: Penalty, head: int | None = 
     cutoff = (EPS * max(statistics.rows, len(R)) * S.max(initial=0.0)) ** 2
     UtH, UtY = U.T @ R[:, :k], U.T @ Z
     H, Y = R[:, :k] - U @ UtH, Z - U @ UtY
-    return Factorised(penalty, S, Vt.T, UtH, UtY, H.T @ H, H.T @ Y, lean, head_penalty, cutoff)
+    across = None
+    if k > 1:
+        reflections, root = np.linalg.qr(H)
+        across = root, reflections.T @ Y
+    return Factorised(
+        penalty, S, Vt.T, UtH, UtY, H.T @ H, H.T @ Y, lean, head_penalty, cutoff, across
+    )

@@ -91,4 +91,9 @@ def best_ridge(
     size = np.sum(held_out.Z**2, axis=0) + held_out.rest
     size[size == 0] = 1.0
     errors = factorise(train, penalty).squared_errors(held_out, ridges)[0] / size
-    return float(ridges[int(np.argmin(errors.mean(axis=1)))])
+    return float(ridges[lowest(errors.mean(axis=1))])
+
+
+def lowest(errors: Sequence[float] | Array) -> int:
+    """The place of the smallest error, the first of equals; one that is not a number loses."""
+    return int(np.argmin(np.where(np.isnan(errors), np.inf, errors)))

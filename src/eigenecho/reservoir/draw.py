@@ -10,11 +10,11 @@ import numpy as np
 
 from eigenecho.basis import Basis, eigendecomposition, random_basis
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import IllConditionedWarning
+from eigenecho.errors import IllConditionedWarning, bad_argument
 from eigenecho.random import Seed, Streams, streams
 from eigenecho.reservoir.choose import Choice, choose
 from eigenecho.reservoir.inputs import per_feature, projected_uniform
-from eigenecho.reservoir.memory import Memory, remember
+from eigenecho.reservoir.memory import Memory, of_seed, remember
 from eigenecho.reservoir.recipe import Recipe
 from eigenecho.reservoir.reservoir import Reservoir
 from eigenecho.reservoir.sources import scale, source
@@ -39,10 +39,11 @@ def draw(
 ) -> Drawn:
     """Draw all weights; ``D_fb`` columns of feedback, 0 for none.
 
-    A ``memory`` that is handed to all draws of one int seed saves their eigendecompositions.
+    A ``memory`` that is handed to several draws saves the eigendecompositions that those of one
+    int seed share.
     """
     rng = streams(seed)
-    memory = {} if memory is None else memory
+    memory = {} if memory is None else of_seed(memory, seed)
     memory[id(recipe.spectrum)] = recipe.spectrum  # kept alive, so that its id stays its own
     drawn = source(recipe, rng, memory)
     transition, basis, spectrum = _transition(drawn, recipe, rng, memory)
@@ -63,14 +64,20 @@ def draw(
         if basis is not None:
             W_in, bias, W_fb = (basis.states_to_eigen(A) for A in (W_in, bias, W_fb))
 
-    def times_lr(A: Array) -> Array:
-        return np.ascontiguousarray(recipe.lr * A, recipe.dtype)
+    def scaled(A: Array, factor: Any, name: str) -> Array:
+        with np.errstate(over="ignore"):
+            weights = np.ascontiguousarray(recipe.lr * (A * factor), recipe.dtype)
+        if not np.all(np.isfinite(weights)):
+            expected = f"a scale that keeps weights within the range of {np.dtype(recipe.dtype)}"
+            raise bad_argument(name, getattr(recipe, name), expected)
+        return weights
 
+    mean = np.mean(np.abs(recipe.input_scaling))
     reservoir = Reservoir(
         leaky(transition, recipe.lr),
-        times_lr(W_in * scaling[:, None]),
-        times_lr(bias[0] * np.mean(np.abs(recipe.input_scaling))) if recipe.input_bias else None,
-        times_lr(W_fb * recipe.fb_scaling) if D_fb else None,
+        scaled(W_in, scaling[:, None], "input_scaling"),
+        scaled(bias[0], mean, "input_scaling") if recipe.input_bias else None,
+        scaled(W_fb, recipe.fb_scaling, "fb_scaling") if D_fb else None,
     )
     return Drawn(reservoir, basis, spectrum)
 
