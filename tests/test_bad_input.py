@@ -125,7 +125,7 @@ def test_gaps_of_a_frame_are_named(value):
     bad = frame.copy()
     bad.loc[7, "wind"] = value
     place = "row 7, column 'wind'"
-    esn, reservoir = network().fit(frame, frame), DiagonalReservoir(10, seed=0).fit(frame)
+    esn, reservoir = network().fit(frame[:-1], frame[1:]), DiagonalReservoir(10, seed=0).fit(frame)
     for name, call in (
         ("X", lambda: network().fit(bad, Y)),
         ("y", lambda: network().fit(frame, bad)),
@@ -460,6 +460,34 @@ def test_columns_that_hold_numbers_in_other_clothes(dtype):
     esn = network().fit(frame, frame["a"])
     np.testing.assert_array_equal(esn.predict(frame), network().fit(plain, Y).predict(plain))
     np.testing.assert_array_equal(esn.model_.predict(frame), esn.model_.predict(plain))
+
+
+class OtherFrame:
+    """As much of a frame as libraries other than pandas agree on."""
+
+    def __init__(self, **columns):
+        self.columns, self._data = list(columns), {k: np.asarray(v) for k, v in columns.items()}
+        self.dtypes = [type("Float64", (), {})()] * len(columns)
+        self.shape = (len(next(iter(self._data.values()))), len(columns))
+
+    def __getitem__(self, place):
+        return self._data[self.columns[place[1]]]
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.column_stack(list(self._data.values())).astype(dtype)
+
+
+def test_frames_of_other_libraries():
+    frame = OtherFrame(a=X[:, 0], b=X[:, 1])
+    esn = network().fit(frame, Y)
+    np.testing.assert_array_equal(esn.predict(frame), network().fit(X, Y).predict(X))
+    with pytest.raises(ValueError, match=gap("X", np.nan, "row 5, column 'b'")):
+        network().fit(OtherFrame(a=Y, b=spoiled(Y, np.nan)), Y)
+    with pytest.raises(ValueError, match=r"X=<'x' in row 0, column 'b', of dtype"):
+        network().fit(OtherFrame(a=Y, b=np.array(["x"] * T, object)), Y)
 
 
 def test_columns_of_y_in_score(open_model):
