@@ -1,0 +1,204 @@
+"""What ``eigenecho demo`` shows: three networks, two tasks, a table and two figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from threadpoolctl import threadpool_limits
+
+from eigenecho import metrics, plots, tasks
+from eigenecho.apps.shared.step_time import seconds_per_step
+from eigenecho.estimators import LinearESN
+from eigenecho.plots.style import new_figure, tidy
+from eigenecho.reservoir import Recipe
+from eigenecho.reservoir import draw as draw_reservoir
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NORMAL, EET, DPG = "Normal", "EET", "DPG golden"
+
+METHODS: dict[str, dict[str, Any]] = {
+    NORMAL: {"spectrum": "matrix", "basis": "neuron"},
+    EET: {"spectrum": "matrix", "basis": "eigen"},
+    DPG: {"spectrum": "golden", "basis": "eigen"},
+}
+"""The paper's standard network, the same one in its eigenbasis, and one drawn there."""
+
+RIDGES = [10.0**-k for k in range(2, 30, 2)]
+
+TIMED_UNITS = 1000
+"""N of the timed reservoirs: large enough that O(N) and O(N²) differ."""
+
+TIMED_STEPS = 500
+
+SHOWN_STEPS = 200
+
+STAGES = 3 * len(METHODS) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Next-step prediction: X and y (T, 1), which rows to train and test on, and the metric."""
+
+    name: str
+    X: Array
+    y: Array
+    train: slice
+    test: slice
+    warmup: int
+    metric: str
+
+    def error(self, y_pred: Array) -> float:
+        """The metric over the test rows."""
+        measure = {"RMSE": metrics.rmse, "NRMSE": metrics.nrmse}[self.metric]
+        return measure(self.y[self.test], y_pred[self.test])
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One method on one task."""
+
+    task: Task
+    method: str
+    esn: LinearESN
+    y_pred: Array
+    seconds: float
+
+    @property
+    def error(self) -> float:
+        """On the test rows."""
+        return self.task.error(self.y_pred)
+
+
+def load_tasks() -> list[Task]:
+    """MSO5 in the paper's split, and a Mackey-Glass series."""
+    split = tasks.mso_split(5)
+    series = tasks.mackey_glass(4001)
+    return [
+        Task("MSO5", split.X, split.y, split.train, split.test, split.washout, "RMSE"),
+        Task(
+            "Mackey-Glass", series[:-1], series[1:], slice(0, 3000), slice(3000, 4000), 100, "NRMSE"
+        ),
+    ]
+
+
+def run(units: int, seed: int, report: Callable[[str], None]) -> list[Result]:
+    """Train, test and time every method on every task; ``report`` hears of each stage."""
+    # One core is as fast at these sizes, does not stall on a busy machine, and gives the same
+    # digits everywhere.
+    with threadpool_limits(1):
+        report("making the series")
+        both = load_tasks()
+        seconds = {}
+        for method in METHODS:
+            report(f"timing {method}, N = {TIMED_UNITS}")
+            seconds[method] = _times(method, both, seed)
+        results = []
+        for task in both:
+            for method in METHODS:
+                report(f"training {method} on {task.name}")
+                esn, y_pred = _trained(method, task, units, seed)
+                results.append(Result(task, method, esn, y_pred, seconds[method][task.name]))
+    return results
+
+
+def _times(method: str, both: list[Task], seed: int) -> dict[str, float]:
+    """Seconds per step of one large reservoir, driven by each task."""
+    recipe = Recipe(units=TIMED_UNITS, eigenvectors=False, **METHODS[method])
+    reservoir = draw_reservoir(recipe, D_in=1, seed=seed).reservoir
+    return {task.name: seconds_per_step(reservoir, task.X[:TIMED_STEPS]) for task in both}
+
+
+def _trained(method: str, task: Task, units: int, seed: int) -> tuple[LinearESN, Array]:
+    """A network fitted to the training rows, and its outputs over the whole series."""
+    # Of the ridges the best on the last fifth of the training rows is kept.
+    esn = LinearESN(units, ridge=RIDGES, warmup=task.warmup, seed=seed, **METHODS[method])
+    esn.fit(task.X[task.train], task.y[task.train])
+    # One run from the start, so that the test rows find a reservoir in motion.
+    return esn, esn.predict(task.X)
+
+
+def table(results: list[Result], units: int) -> Table:
+    """Errors and times of all results."""
+    shown = Table(
+        title=f"Next-step prediction with {units} units",
+        caption=(
+            "Error on test rows, ridge chosen on training rows. Time of a reservoir step at "
+            f"N = {TIMED_UNITS}: median of repeats. All in this run, on one core."
+        ),
+    )
+    shown.add_column("task")
+    shown.add_column("method")
+    for heading in ("test error", f"µs/step, N = {TIMED_UNITS}", "speed-up"):
+        shown.add_column(heading, justify="right")
+    normal = {r.task.name: r.seconds for r in results if r.method == NORMAL}
+    for i, result in enumerate(results):
+        task = result.task
+        shown.add_row(
+            task.name if result.method == NORMAL else "",
+            result.method,
+            f"{task.metric} {result.error:.2e}",
+            f"{1e6 * result.seconds:.2f}",
+            f"{normal[task.name] / result.seconds:.0f} ×",
+            end_section=i + 1 < len(results) and results[i + 1].method == NORMAL,
+        )
+    return shown
+
+
+def draw(results: list[Result], out: Path) -> list[Path]:
+    """Write both figures as PNG and SVG; the paths."""
+    written = []
+    for name, figure in (("prediction", predictions(results)), ("spectrum", spectra(results))):
+        for kind in ("png", "svg"):
+            path = out / f"{name}.{kind}"
+            figure.savefig(path, dpi=150)
+            written.append(path)
+    return written
+
+
+def predictions(results: list[Result]) -> Figure:
+    """Truth, predictions and errors, one column per task."""
+    by_task: dict[str, list[Result]] = {}
+    for result in results:
+        by_task.setdefault(result.task.name, []).append(result)
+    figure = new_figure(11.0, 4.6)
+    panels: Any = figure.subplots(
+        2, len(by_task), sharex="col", height_ratios=(2, 1), squeeze=False
+    )
+    for (ax, error_ax), group in zip(panels.T, by_task.values(), strict=True):
+        task = group[0].task
+        rows = slice(task.test.start, task.test.start + SHOWN_STEPS)
+        tidy(ax)
+        tidy(error_ax)
+        plots.prediction(
+            task.y[rows],
+            {r.method: r.y_pred[rows] for r in group},
+            start=rows.start,
+            ax=ax,
+            error_ax=error_ax,
+            legend=False,
+            title=f"{task.name}, test",
+        )
+    lines, names = panels[0, 0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="outside upper center", ncols=len(names), frameon=False)
+    return figure
+
+
+def spectra(results: list[Result]) -> Figure:
+    """Eigenvalues sized by readout weight after the first task, drawn and diagonalised."""
+    first = results[0].task
+    shown = [r for r in results if r.task is first and r.method != NORMAL]
+    figure = new_figure(4.3 * len(shown), 4.6, layout="compressed")
+    panels: Any = figure.subplots(1, len(shown), sharey=True, squeeze=False)
+    for ax, result in zip(panels.flat, shown, strict=True):
+        tidy(ax, frame=True)
+        plots.spectrum(result.esn, weights=True, ax=ax, title=f"{result.method}, {first.name}")
+        ax.label_outer()
+    figure.suptitle("Eigenvalues, area by readout weight", fontsize=12)
+    return figure

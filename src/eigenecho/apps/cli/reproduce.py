@@ -1,0 +1,146 @@
+"""What ``eigenecho reproduce`` does: cells, report, and a summary of both."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from rich.console import Console
+from rich.table import Table
+
+from eigenecho.apps.paper import all_experiments, reproduction_report, runner
+from eigenecho.apps.paper.cell_store import Store, UnusableStoreError
+from eigenecho.apps.shared import bars
+from eigenecho.apps.shared.durations import human
+
+OUT, OUT_QUICK = Path("results/reproduce"), Path("results/quick")
+COLOURS = {"holds": "blue", "holds in part": "yellow", "does not hold": "red"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asked for; ``None`` where it left the choice to us."""
+
+    names: tuple[str, ...] = ()
+    quick: bool = False
+    out: Path | None = None
+    workers: int | None = None
+    seeds: int | None = None
+    fresh: bool = False
+
+    def __post_init__(self) -> None:
+        all_experiments.find(self.names)
+        for option, value in (("--workers", self.workers), ("--seeds", self.seeds)):
+            if value is not None and value < 1:
+                raise ValueError(f"{option} {value} will not do: expected a number of at least 1.")
+
+    @property
+    def folder(self) -> Path:
+        """Where everything goes."""
+        return self.out or (OUT_QUICK if self.quick else OUT)
+
+    @property
+    def store(self) -> Path:
+        """The file with the finished cells."""
+        return self.folder / "store.sqlite"
+
+    @property
+    def command(self) -> str:
+        """The command line that asks for the same, and goes on from what is stored."""
+        words = ["eigenecho", "reproduce", *self.names]
+        words += ["--quick"] if self.quick else []
+        for option in ("out", "workers", "seeds"):
+            value = getattr(self, option)
+            words += [] if value is None else [f"--{option}", str(value)]
+        return shlex.join(words)
+
+    def jobs(self, names: Sequence[str] = ()) -> list[runner.Job]:
+        """Experiments of those names, or all, with the configuration asked for."""
+        found = all_experiments.find(names)
+        return [all_experiments.job(e, quick=self.quick, seeds=self.seeds) for e in found]
+
+
+def run(request: Request, console: Console) -> None:
+    """Compute what is missing, write the report, print the summary."""
+    start = perf_counter()
+    jobs = request.jobs(request.names)
+    store = open_store(request.store, jobs, request.fresh)
+    try:
+        totals = {job.experiment.name: len(job.experiment.cells(job.config)) for job in jobs}
+        with bars.progress(console, totals) as progress:
+            runner.run(jobs, store, request.workers or cores(), progress)
+        # With what earlier runs with the same settings have finished.
+        with console.status("writing the report"):
+            parts = reproduction_report.collect(request.jobs(), store)
+            origin = reproduction_report.Origin(
+                request.command, request.quick, perf_counter() - start
+            )
+            path = reproduction_report.write(parts, request.folder, origin)
+    finally:
+        store.close()
+    console.print(summary(parts), claims(parts))
+    console.print(f"\n{human(perf_counter() - start)}. The report:", highlight=False)
+    # Soft wrap: a path broken over two lines cannot be copied.
+    console.print(f"  {path}", soft_wrap=True, highlight=False, markup=False)
+
+
+def open_store(path: Path, jobs: Sequence[runner.Job], fresh: bool) -> Store:
+    """The store; ``fresh`` forgets the cells of these jobs, or a file that cannot be used."""
+    try:
+        store = Store(path)
+        if fresh:
+            for job in jobs:
+                store.forget(job.experiment.name, job.identity)
+    except UnusableStoreError:
+        if not fresh:
+            raise
+        for ending in ("", "-journal", "-wal", "-shm"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        return Store(path)
+    return store
+
+
+def cores() -> int:
+    """How many this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def listing() -> Table:
+    """Names and titles of all experiments."""
+    table = Table()
+    for heading in ("name", "what", "of the paper"):
+        table.add_column(heading)
+    for experiment in all_experiments.EXPERIMENTS:
+        table.add_row(experiment.name, experiment.title, experiment.paper)
+    return table
+
+
+def summary(parts: Sequence[reproduction_report.Part]) -> Table:
+    """What was computed, how long it took and what came out."""
+    table = Table(title="Experiments", title_justify="left", caption="core time: over all cells")
+    table.add_column("experiment", no_wrap=True)
+    table.add_column("cells", justify="right")
+    table.add_column("core time", justify="right", no_wrap=True)
+    table.add_column("key result")
+    for part in parts:
+        name, seconds = part.job.experiment.name, human(part.seconds)
+        table.add_row(name, str(part.cells), seconds, part.section.headline)
+    return table
+
+
+def claims(parts: Sequence[reproduction_report.Part]) -> Table:
+    """Verdicts on the paper's claims; the report says what was measured."""
+    table = Table(title="Claims", title_justify="left")
+    table.add_column("claim")
+    table.add_column("verdict", no_wrap=True)
+    for _, claim in reproduction_report.claims(parts):
+        colour = COLOURS[claim.verdict]
+        sign = reproduction_report.VERDICTS[claim.verdict]
+        table.add_row(claim.claim, f"[{colour}]{sign} {claim.verdict}[/]")
+    return table
