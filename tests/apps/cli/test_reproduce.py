@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 from eigenecho.apps.cli import reproduce
 from eigenecho.apps.cli.app import app
 from eigenecho.apps.paper import all_experiments, reproduction_report
-from eigenecho.apps.paper.cell_store import SCHEMA, Store
+from eigenecho.apps.paper.cell_store import SCHEMA, CellStore
 from eigenecho.apps.shared import bars, pages
 from fake_experiment import Alone, Dying, Fake, Slow
 
@@ -171,14 +171,14 @@ def test_out_that_cannot_be_written(tmp_path):
 
 
 def test_a_disk_that_fills_up_during_a_write(tmp_path, monkeypatch):
-    prepare = Store._prepare
+    prepare = CellStore._prepare
 
     def small(store):
         prepare(store)
         store._connection.execute("PRAGMA max_page_count = 8")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "_prepare", small)
+        patch.setattr(CellStore, "_prepare", small)
         answer = invoke("fake", "--out", tmp_path)
         refused(answer, "full", str(tmp_path / "store.sqlite"), "what is finished is kept")
     assert "Traceback" not in answer.output

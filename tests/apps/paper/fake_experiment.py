@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.apps.paper.experiment import Claim, Config, Experiment, Section, Table
+from eigenecho.apps.paper.experiment import Claim, Config, Experiment, Section, TextTable
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,11 @@ class Fake(Experiment[FakeConfig]):
         total = float(sum(r["draw"].sum() for r in results.values()))
         return Section(
             "One paragraph.\n\nAnd < another.",
-            [Table("Sums | all", ("part", "sum"), [["a|b", f"{total:.3f}"]], {(0, 1)}, "A note.")],
+            [
+                TextTable(
+                    "Sums | all", ("part", "sum"), [["a|b", f"{total:.3f}"]], {(0, 1)}, "A note."
+                )
+            ],
             {"fake-figure": figure},
             {"fake-figure": "A line & its caption."},
             [

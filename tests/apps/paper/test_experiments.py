@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from eigenecho.apps.paper import all_experiments, runner, workers
-from eigenecho.apps.paper.cell_store import SCHEMA, Store, StoreError, UnusableStoreError
+from eigenecho.apps.paper.cell_store import SCHEMA, CellStore, StoreError, UnusableStoreError
 from eigenecho.apps.paper.experiment import encode
 from eigenecho.plots.spectrum import importance
 from eigenecho.spectra import Spectrum
@@ -32,7 +32,7 @@ def silent(name, done, total):
 
 def fill(path, *jobs, workers=1):
     """Run jobs into a store; how many cells were computed."""
-    store = Store(path)
+    store = CellStore(path)
     computed = []
     add = store.add
     store.add = lambda *row: (computed.append(row[2]), add(*row))
@@ -44,7 +44,7 @@ def fill(path, *jobs, workers=1):
 
 
 def contents(path, job):
-    store = Store(path)
+    store = CellStore(path)
     try:
         return {k: r for k, (r, _) in store.load(job.experiment.name, job.identity).items()}
     finally:
@@ -117,7 +117,7 @@ def test_every_field_but_the_seeds_is_part_of_the_identity():
 
 
 def test_machine_and_versions_are_stored(filled):
-    store = Store(filled)
+    store = CellStore(filled)
     (machine,) = store.machines("fake", job().identity)
     store.close()
     assert machine == runner.describe_machine()
@@ -126,7 +126,7 @@ def test_machine_and_versions_are_stored(filled):
 
 def test_forget_drops_one_configuration(copy):
     fill(copy, job(size=3))
-    store = Store(copy)
+    store = CellStore(copy)
     store.forget("fake", job().identity)
     store.close()
     assert not contents(copy, job())
@@ -137,7 +137,7 @@ def test_a_file_that_is_no_store(tmp_path):
     path = tmp_path / "store.sqlite"
     path.write_bytes(b"not a database, but long enough to look like one" * 100)
     with pytest.raises(UnusableStoreError, match=r"store\.sqlite is damaged .*--fresh"):
-        Store(path)
+        CellStore(path)
 
 
 def test_a_torn_page_is_found_before_the_work(copy):
@@ -145,13 +145,13 @@ def test_a_torn_page_is_found_before_the_work(copy):
     data[4096 : 3 * 4096] = bytes(2 * 4096)
     copy.write_bytes(data)
     with pytest.raises(UnusableStoreError, match=r"store\.sqlite is damaged"):
-        Store(copy)
+        CellStore(copy)
 
 
 def test_a_truncated_file(copy):
     copy.write_bytes(copy.read_bytes()[:-5000])
     with pytest.raises(UnusableStoreError, match="damaged"):
-        Store(copy)
+        CellStore(copy)
 
 
 @pytest.mark.parametrize("blob", [b"", b"garbage", b"PK\x03\x04 half a zip"])
@@ -176,12 +176,12 @@ def test_a_store_from_another_version(copy):
     with sqlite3.connect(copy) as connection:
         connection.execute(f"PRAGMA user_version = {SCHEMA + 1}")
     with pytest.raises(UnusableStoreError, match=r"another version.*--fresh"):
-        Store(copy)
+        CellStore(copy)
 
 
 def test_a_full_disk_loses_nothing(copy):
     before = contents(copy, job())
-    store = Store(copy)
+    store = CellStore(copy)
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StoreError, match=r"store\.sqlite: .*full.*what is finished is kept") as e:
@@ -201,7 +201,7 @@ def test_the_number_of_workers_changes_nothing(filled, tmp_path):
 
 
 def test_progress_hears_of_every_cell(copy):
-    store = Store(copy)
+    store = CellStore(copy)
     heard = []
     runner.run([job(Alone()), job(seeds=4)], store, 2, lambda *said: heard.append(said))
     store.close()
@@ -395,15 +395,15 @@ def test_w_in_after_the_steps_is_exact(computed):
 
 
 def test_slopes_are_those_of_power_laws():
-    from eigenecho.apps.paper.step_times import Timing, TimingConfig
+    from eigenecho.apps.paper.step_times import StepTimes, StepTimesConfig
 
-    config = TimingConfig(sizes=(100, 200, 400, 800))
+    config = StepTimesConfig(sizes=(100, 200, 400, 800))
     power = {"Dense": 2, "Sparse": 2, "Normal": 3, "Diagonalization": 3}
     results = {
         key: {"seconds": np.array([1e-9 * key[2] ** power.get(key[1], 1)])}
-        for key in Timing().cells(config)
+        for key in StepTimes().cells(config)
     }
-    section = Timing().section(config, results)
+    section = StepTimes().section(config, results)
     for name, slope in section.numbers["exponent"].items():
         assert slope == pytest.approx(power.get(name.split(": ")[1], 1))
     assert {claim.verdict for claim in section.claims} == {"holds"}

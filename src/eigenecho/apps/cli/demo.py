@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from eigenecho import metrics, plots, tasks
 from eigenecho.apps.shared.step_time import seconds_per_step
 from eigenecho.estimators import LinearESN
-from eigenecho.plots.style import new_figure, tidy
+from eigenecho.plots.style import legend_above, new_figure, tidy
 from eigenecho.reservoir import Recipe
 from eigenecho.reservoir import draw as draw_reservoir
 from eigenecho.types import Array
@@ -185,8 +185,7 @@ def predictions(results: list[Result]) -> Figure:
             legend=False,
             title=f"{task.name}, test",
         )
-    lines, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(lines, names, loc="outside upper center", ncols=len(names), frameon=False)
+    legend_above(figure, panels[0, 0])
     return figure
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from eigenecho.apps.paper import all_experiments, reproduction_report, runner
-from eigenecho.apps.paper.cell_store import Store, UnusableStoreError
+from eigenecho.apps.paper.cell_store import CellStore, UnusableStoreError
 from eigenecho.apps.shared import bars
 from eigenecho.apps.shared.durations import human
 
@@ -88,10 +88,10 @@ def run(request: Request, console: Console) -> None:
     console.print(f"  {path}", soft_wrap=True, highlight=False, markup=False)
 
 
-def open_store(path: Path, jobs: Sequence[runner.Job], fresh: bool) -> Store:
+def open_store(path: Path, jobs: Sequence[runner.Job], fresh: bool) -> CellStore:
     """The store; ``fresh`` forgets the cells of these jobs, or a file that cannot be used."""
     try:
-        store = Store(path)
+        store = CellStore(path)
         if fresh:
             for job in jobs:
                 store.forget(job.experiment.name, job.identity)
@@ -100,7 +100,7 @@ def open_store(path: Path, jobs: Sequence[runner.Job], fresh: bool) -> Store:
             raise
         for ending in ("", "-journal", "-wal", "-shm"):
             path.with_name(path.name + ending).unlink(missing_ok=True)
-        return Store(path)
+        return CellStore(path)
     return store
 
 

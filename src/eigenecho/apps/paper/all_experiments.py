@@ -14,7 +14,7 @@ from eigenecho.apps.paper.mso_signal import MSOSignal
 from eigenecho.apps.paper.runner import Job
 from eigenecho.apps.paper.spectra_figure import Spectra
 from eigenecho.apps.paper.spectral_importance import SpectralImportance
-from eigenecho.apps.paper.step_times import Timing
+from eigenecho.apps.paper.step_times import StepTimes
 from eigenecho.apps.paper.win_after import WinAfter
 from eigenecho.errors import unknown_name
 
@@ -26,7 +26,7 @@ EXPERIMENTS: list[Experiment[Any]] = [
     SpectralImportance(),
     MCDelay(),
     MCConnectivity(),
-    Timing(),
+    StepTimes(),
     WinAfter(),
 ]
 

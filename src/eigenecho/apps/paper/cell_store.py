@@ -15,13 +15,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from eigenecho.types import Array
+from eigenecho.apps.paper.experiment import Cell
 
 SCHEMA = 1
 """Goes up when the meaning of what is stored changes."""
-
-Result = dict[str, Array]
-"""What a cell computes: named arrays."""
 
 
 class StoreError(RuntimeError):
@@ -32,7 +29,7 @@ class UnusableStoreError(StoreError):
     """A store that is damaged, or that another version wrote: only starting anew helps."""
 
 
-class Store:
+class CellStore:
     """Finished cells, by experiment, configuration and key.
 
     A cell is written in one transaction as it finishes, so that a killed run loses only what it
@@ -92,7 +89,7 @@ class Store:
         experiment: str,
         config: str,
         key: str,
-        result: Result,
+        result: Cell,
         seconds: float,
         machine: Mapping[str, Any],
     ) -> None:
@@ -107,7 +104,7 @@ class Store:
                 "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?)", row
             )
 
-    def load(self, experiment: str, config: str) -> dict[str, tuple[Result, float]]:
+    def load(self, experiment: str, config: str) -> dict[str, tuple[Cell, float]]:
         """All finished cells: key to (result, seconds)."""
         with self._explained():
             rows = self._connection.execute(

@@ -9,15 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from eigenecho.apps.paper.cell_store import Result
+from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Verdict = Literal["holds", "holds in part", "does not hold"]
+ClaimVerdict = Literal["holds", "holds in part", "does not hold"]
 C = TypeVar("C", bound="Config")
 Key = tuple[Any, ...]
 """What tells cells of one experiment apart: names and numbers."""
+
+Cell = dict[str, Array]
+"""What is computed under a key: named arrays."""
 
 
 def not_identity(default: Any) -> Any:
@@ -44,7 +47,7 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """A table of a report: cells are text, ``bold`` holds (row, column) of the best."""
 
     title: str
@@ -60,7 +63,13 @@ class Claim:
 
     claim: str
     measured: str
-    verdict: Verdict
+    verdict: ClaimVerdict
+
+    @classmethod
+    def judged(cls, claim: str, measured: str, whole: object, part: object = False) -> Claim:
+        """A claim that holds as a ``whole``, or else in ``part``, or else not."""
+        verdict: ClaimVerdict = "holds" if whole else "holds in part" if part else "does not hold"
+        return cls(claim, measured, verdict)
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class Section:
     """What an experiment contributes to the report."""
 
     text: str
-    tables: Sequence[Table] = ()
+    tables: Sequence[TextTable] = ()
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """By file name, without a suffix."""
     captions: Mapping[str, str] = field(default_factory=dict)
@@ -98,11 +107,11 @@ class Experiment(ABC, Generic[C]):
         """The keys of all cells."""
 
     @abstractmethod
-    def run(self, config: C, key: Key) -> Result:
+    def run(self, config: C, key: Key) -> Cell:
         """Compute one cell; pure, so that it gives the same on any worker."""
 
     @abstractmethod
-    def section(self, config: C, results: Mapping[Key, Result]) -> Section:
+    def section(self, config: C, results: Mapping[Key, Cell]) -> Section:
         """Figures, tables, claims and numbers from stored results."""
 
     def identity(self, config: C) -> str:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.apps.paper.cell_store import Result
-from eigenecho.apps.paper.experiment import Claim, Experiment, Key, Section, Table
+from eigenecho.apps.paper.capacity_panels import capacity_panels, draw_capacity
+from eigenecho.apps.paper.experiment import Cell, Claim, Experiment, Key, Section, TextTable
 from eigenecho.apps.paper.mc_delay import MemoryConfig, capacity_curve
 from eigenecho.errors import IllConditionedWarning
 from eigenecho.metrics import squared_correlation
 from eigenecho.model import Options, train
 from eigenecho.model.run import run
-from eigenecho.plots.style import BLACK, BLUE, GREY, VERMILLION, new_figure, tidy
+from eigenecho.plots.style import BLACK, BLUE, GREY, VERMILLION, legend_above
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.tasks import delayed_recall
 from eigenecho.types import Array
@@ -71,7 +72,7 @@ class MCConnectivity(Experiment[ConnectivityConfig]):
             for seed in range(config.seeds)
         ]
 
-    def run(self, config: ConnectivityConfig, key: Key) -> Result:
+    def run(self, config: ConnectivityConfig, key: Key) -> Cell:
         """Capacity curves of one W: as it is, diagonalised as the paper does, and as we choose."""
         N, connectivity, seed = key
         params = {"spectrum": "matrix", "sr": 1.0, "rc_connectivity": connectivity}
@@ -86,129 +87,143 @@ class MCConnectivity(Experiment[ConnectivityConfig]):
                 "robust": capacity_curve(config, N, seed, delays, **params),
             }
 
-    def section(self, config: ConnectivityConfig, results: Mapping[Key, Result]) -> Section:
+    def section(self, config: ConnectivityConfig, results: Mapping[Key, Cell]) -> Section:
         """The curves at the delay where a dense network recalls half, and their differences."""
-        found, delays = {}, {}
-        for N in config.sizes:
-            seeds = range(config.seeds)
-            dense = np.mean([results[N, 1.0, s]["normal"] for s in seeds], axis=0)
-            delays[N] = 1 + int(np.argmin(np.abs(dense - 0.5)))
-            found[N] = {
-                form: np.array(
-                    [
-                        [results[N, c, s][form][delays[N] - 1] for s in seeds]
-                        for c in config.connectivities(N)
-                    ]
-                )
-                for form in FORMS
-            }
-        lost = {N: _lost(config, results, N) for N in config.sizes}
-        # The verdict is by the figure's own measure, at its delay; totals are told beside it.
-        gaps = {N: (f["normal"] - f["diagonalised"]).mean(axis=1) for N, f in found.items()}
-        thresholds = {N: _threshold(config.connectivities(N), gaps[N]) for N in config.sizes}
-        totals = {N: _threshold(config.connectivities(N), lost[N]) for N in config.sizes}
-        rows = []
-        for N in config.sizes:
-            for i, c in enumerate(config.connectivities(N)):
-                normal = found[N]["normal"][i].mean()
-                diagonalised = found[N]["diagonalised"][i].mean()
-                rows.append(
-                    [
-                        str(N) if i == 0 else "",
-                        f"{c:.4g}",
-                        f"{c * N:.3g}",
-                        f"{normal:.3f}",
-                        f"{diagonalised:.3f}",
-                        f"{found[N]['robust'][i].mean():.3f}",
-                        f"{abs(normal - diagonalised):.3f}",
-                        f"{lost[N][i]:.1%}",
-                    ]
-                )
-        text = (
+        measured = [Measured.of(config, results, N) for N in config.sizes]
+        fails = [(m.N, m.fails_up_to) for m in measured if m.fails_up_to is not None]
+        return Section(
             "The same random W, run in its own basis (Normal), in its eigenbasis whatever its "
             "condition (Diagonalization), and in the cheapest form that is accurate (Robust): "
             "diagonal, a cascade, or W itself. Differences and losses are of Diagonalization. "
             f"Radius 1, no leak, {config.seeds} seeds, trained as in the figure "
             "before. The delay is where the dense network recalls half: "
-            + ", ".join(f"k = {delays[N]} for N = {N}" for N in config.sizes)
-            + "."
-        )
-        dense_gap = max(
-            float(np.abs(f["normal"].mean(axis=1) - f["diagonalised"].mean(axis=1))[-1])
-            for f in found.values()
-        )
-        fails = {N: c for N, c in thresholds.items() if c is not None}
-        claim = Claim(
-            "Below a connectivity that depends on N diagonalisation loses memory; above it matches",
-            "at the figure's delay it loses more than 0.05 "
-            + (", ".join(f"up to {c:.3g} (N = {N})" for N, c in fails.items()) or "nowhere")
-            + "; of the total capacity it loses more than 5 % "
-            + ", ".join(f"up to {c:.3g} (N = {N})" for N, c in totals.items() if c is not None)
-            + f"; difference at connectivity 1 at most {dense_gap:.1e}",
-            "holds"
-            if len(fails) == len(found) and dense_gap < 0.01
-            else "holds in part"
-            if fails
-            else "does not hold",
-        )
-        return Section(
-            text,
+            + ", ".join(f"k = {m.delay} for N = {m.N}" for m in measured)
+            + ".",
             [
-                Table(
+                TextTable(
                     "Memory capacity at that delay, and the share of the total that is lost",
-                    (
-                        "N",
-                        "connectivity",
-                        "degree",
-                        "Normal",
-                        "Diagonalization",
-                        "Robust",
-                        "difference",
-                        "total lost",
-                    ),
-                    rows,
+                    ("N", "connectivity", "degree", "Normal", "Diagonalization", "Robust",
+                     "difference", "total lost"),
+                    [row for m in measured for row in _rows(m)],
                 )
             ],
-            {"mc-connectivity": _figure(config, found, delays)},
+            {"mc-connectivity": _figure(measured)},
             {
                 "mc-connectivity": "Memory capacity against connectivity: mean over seeds, shaded "
                 "± one deviation. A sparse W has eigenvectors too close to each other to invert."
             },
-            [claim, _robust_claim(config, results, found)],
+            [_loses_claim(measured), _robust_claim(measured)],
             {
-                "delay": {str(N): delays[N] for N in config.sizes},
-                "fails_up_to": {str(N): thresholds[N] for N in config.sizes},
+                "delay": {str(m.N): m.delay for m in measured},
+                "fails_up_to": {str(m.N): m.fails_up_to for m in measured},
             },
             "plain diagonalisation fails up to mean degree "
-            + ", ".join(f"{c * N:.3g} (N = {N})" for N, c in fails.items()),
+            + ", ".join(f"{c * N:.3g} (N = {N})" for N, c in fails),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Capacities for one N, (connectivities, seeds, delays) by form."""
+
+    N: int
+    connectivities: list[float]
+    curves: Mapping[str, Array]
+
+    @classmethod
+    def of(cls, config: ConnectivityConfig, results: Mapping[Key, Cell], N: int) -> Measured:
+        """Stored cells, put together."""
+        all_c, seeds = config.connectivities(N), range(config.seeds)
+        curves = {
+            form: np.array([[results[N, c, s][form] for s in seeds] for c in all_c])
+            for form in FORMS
+        }
+        return cls(N, all_c, curves)
+
+    @cached_property
+    def delay(self) -> int:
+        """Where the dense network, the last, recalls half."""
+        dense = self.curves["normal"][-1].mean(axis=0)
+        return 1 + int(np.argmin(np.abs(dense - 0.5)))
+
+    def at_delay(self, form: str) -> Array:
+        """(connectivities, seeds)"""
+        return self.curves[form][:, :, self.delay - 1]
+
+    @property
+    def gap(self) -> Array:
+        """Between the means of Normal and Diagonalization at the delay, one a connectivity."""
+        means = (self.at_delay(form).mean(axis=1) for form in ("normal", "diagonalised"))
+        return np.abs(np.subtract(*means))
+
+    @property
+    def lost(self) -> Array:
+        """Share of the total capacity that diagonalisation loses at each connectivity."""
+        normal, diagonalised = (
+            self.curves[form].sum(axis=2).mean(axis=1) for form in ("normal", "diagonalised")
         )
+        return (normal - diagonalised) / np.maximum(normal, 1e-12)
+
+    @property
+    def fails_up_to(self) -> float | None:
+        """The largest connectivity at which diagonalisation fails, at the figure's delay."""
+        losses = (self.at_delay("normal") - self.at_delay("diagonalised")).mean(axis=1)
+        return self.largest_failing(losses)
+
+    def largest_failing(self, losses: Array) -> float | None:
+        """The largest connectivity with a loss that counts."""
+        pairs = zip(self.connectivities, losses, strict=True)
+        return max((c for c, loss in pairs if loss > FAILS), default=None)
 
 
-def _robust_claim(
-    config: ConnectivityConfig,
-    results: Mapping[Key, Result],
-    found: Mapping[int, Mapping[str, Array]],
-) -> Claim:
+def _rows(m: Measured) -> list[list[str]]:
+    means = np.transpose([m.at_delay(form).mean(axis=1) for form in FORMS])
+    return [
+        [
+            "" if i else str(m.N),
+            f"{c:.4g}",
+            f"{c * m.N:.3g}",
+            *(f"{mean:.3f}" for mean in means[i]),
+            f"{m.gap[i]:.3f}",
+            f"{m.lost[i]:.1%}",
+        ]
+        for i, c in enumerate(m.connectivities)
+    ]
+
+
+def _loses_claim(measured: Sequence[Measured]) -> Claim:
+    """By the figure's own measure, at its delay; totals are told beside it."""
+    dense_gap = max(float(m.gap[-1]) for m in measured)
+    fails = [m.fails_up_to is not None for m in measured]
+    return Claim.judged(
+        "Below a connectivity that depends on N diagonalisation loses memory; above it matches",
+        "at the figure's delay it loses more than 0.05 "
+        + (_up_to((m.N, m.fails_up_to) for m in measured) or "nowhere")
+        + "; of the total capacity it loses more than 5 % "
+        + _up_to((m.N, m.largest_failing(m.lost)) for m in measured)
+        + f"; difference at connectivity 1 at most {dense_gap:.1e}",
+        all(fails) and dense_gap < 0.01,
+        any(fails),
+    )
+
+
+def _up_to(found: Iterable[tuple[int, float | None]]) -> str:
+    return ", ".join(f"up to {c:.3g} (N = {N})" for N, c in found if c is not None)
+
+
+def _robust_claim(measured: Sequence[Measured]) -> Claim:
     """Every seed and connectivity counts by itself, at the figure's delay and at all others."""
-    shown = {N: float(np.abs(f["robust"] - f["normal"]).max()) for N, f in found.items()}
-    delays = {
-        N: max(
-            float(np.abs(results[N, c, s]["robust"] - results[N, c, s]["normal"]).max())
-            for c in config.connectivities(N)
-            for s in range(config.seeds)
-        )
-        for N in found
-    }
-    matching = [N for N in found if delays[N] <= MATCHES]
-    return Claim(
+    shown = [np.abs(m.at_delay("robust") - m.at_delay("normal")).max() for m in measured]
+    everywhere = [np.abs(m.curves["robust"] - m.curves["normal"]).max() for m in measured]
+    return Claim.judged(
         "Ours: the robust form matches Normal within 0.01 at every connectivity",
         "largest difference of any seed, at the figure's delay and over all delays: "
-        + ", ".join(f"{shown[N]:.1e} and {delays[N]:.1e} (N = {N})" for N in found),
-        "holds"
-        if len(matching) == len(found)
-        else "holds in part"
-        if any(gap <= MATCHES for gap in shown.values())
-        else "does not hold",
+        + ", ".join(
+            f"{at_delay:.1e} and {largest:.1e} (N = {m.N})"
+            for m, at_delay, largest in zip(measured, shown, everywhere, strict=True)
+        ),
+        np.max(everywhere) <= MATCHES,
+        np.min(shown) <= MATCHES,
     )
 
 
@@ -226,53 +241,19 @@ def plainly_diagonalised(
     return squared_correlation(targets[split:], recalled[split:])
 
 
-def _lost(config: ConnectivityConfig, results: Mapping[Key, Result], N: int) -> Array:
-    """Share of the total capacity that diagonalisation loses at each connectivity."""
-
-    def totals(form: str) -> Array:
-        return np.array(
-            [
-                np.mean([results[N, c, s][form].sum() for s in range(config.seeds)])
-                for c in config.connectivities(N)
-            ]
-        )
-
-    normal = totals("normal")
-    return (normal - totals("diagonalised")) / np.maximum(normal, 1e-12)
-
-
-def _threshold(connectivities: list[float], lost: Array) -> float | None:
-    """The largest connectivity at which diagonalisation still fails."""
-    failing = [c for c, loss in zip(connectivities, lost, strict=True) if loss > FAILS]
-    return max(failing) if failing else None
-
-
-def _figure(
-    config: ConnectivityConfig, found: Mapping[int, Mapping[str, Array]], delays: Mapping[int, int]
-) -> Figure:
-    columns = 2
-    rows = (len(found) + 1) // columns
-    figure = new_figure(9.6, 3.4 * rows + 0.4)
-    panels: Any = figure.subplots(rows, columns, squeeze=False, sharey=True)
-    for ax, (N, curves) in zip(panels.flat, found.items(), strict=False):
-        tidy(ax)
-        x = config.connectivities(N)
+def _figure(measured: Sequence[Measured]) -> Figure:
+    figure, panels = capacity_panels([m.N for m in measured])
+    for m, ax in zip(measured, panels.values(), strict=True):
         for form, (label, colour, line) in FORMS.items():
-            mean, spread = curves[form].mean(axis=1), curves[form].std(axis=1)
+            look: dict[str, Any] = {"linestyle": line, "marker": "o", "ms": 3.5, "label": label}
             # The robust curve lies on the normal one: drawn around it, both are seen.
-            look = {"lw": 4.5, "alpha": 0.5, "zorder": 1} if form == "robust" else {"lw": 1.5}
-            ax.plot(x, mean, color=colour, linestyle=line, marker="o", ms=3.5, label=label, **look)
-            low, high = np.clip([mean - spread, mean + spread], 0, 1)
-            ax.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
-        gap = np.abs(curves["normal"].mean(axis=1) - curves["diagonalised"].mean(axis=1))
-        ax.plot(x, gap, color=GREY, linestyle=":", marker="s", ms=3, label="difference")
+            look |= {"lw": 4.5, "alpha": 0.5, "zorder": 1} if form == "robust" else {"lw": 1.5}
+            draw_capacity(ax, m.connectivities, m.at_delay(form).T, colour, **look)
+        look = {"linestyle": ":", "marker": "s", "ms": 3, "label": "difference"}
+        ax.plot(m.connectivities, m.gap, color=GREY, **look)
         ax.set_xscale("log")
-        ax.set_title(f"N = {N}, delay {delays[N]}", fontsize=11)
+        ax.set_title(f"N = {m.N}, delay {m.delay}", fontsize=11)
         ax.set_xlabel("connectivity of W")
-        ax.set_ylabel("memory capacity MC_k")
         ax.set_ylim(bottom=-0.02)
-    for ax in panels.flat[len(found) :]:
-        ax.set_visible(False)
-    lines, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(lines, names, loc="outside upper center", ncols=len(names), frameon=False)
+    legend_above(figure, next(iter(panels.values())))
     return figure

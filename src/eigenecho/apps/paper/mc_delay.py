@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.apps.paper.cell_store import Result
-from eigenecho.apps.paper.experiment import Claim, Config, Experiment, Key, Section, Table
+from eigenecho.apps.paper.capacity_panels import capacity_panels, draw_capacity
+from eigenecho.apps.paper.experiment import Cell, Claim, Config, Experiment, Key, Section, TextTable
 from eigenecho.apps.paper.methods import METHODS
 from eigenecho.errors import UnstableWarning
 from eigenecho.estimators import LinearESN
-from eigenecho.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILLION, new_figure, tidy
+from eigenecho.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILLION, legend_above
 from eigenecho.tasks import memory_capacity
 from eigenecho.types import Array
 
@@ -31,6 +31,11 @@ STYLES = {
     "Sim": (BLUE, ":"),
     RING: (GREY, "-"),
 }
+Curves = Mapping[int, Mapping[str, Array]]
+"""Of each N and method, the capacity (seeds, delays)."""
+
+Means = Mapping[int, Mapping[str, float]]
+"""Of each N and method, the total capacity, mean over seeds."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,24 @@ class MemoryConfig(Config):
     def steps_of(self, N: int) -> int:
         """Length of the series for a size."""
         return self.steps[self.sizes.index(N)]
+
+    @property
+    def networks(self) -> dict[str, dict[str, Any]]:
+        """Parameters of every network that is run, by its name in keys."""
+        named = {method: METHODS[method] | {"sr": 1.0} for method in SHOWN}
+        rings = {
+            ring_name(radius): {"spectrum": "ring", "sr": radius} for radius in self.ring_radii
+        }
+        return named | rings
+
+    def seeds_of(self, network: str) -> range:
+        """Rings hardly differ from seed to seed: three are enough."""
+        return range(self.seeds if network in SHOWN else min(self.seeds, 3))
+
+
+def ring_name(radius: float) -> str:
+    """A ring in keys."""
+    return f"{RING} {radius:g}"
 
 
 def capacity_curve(config: MemoryConfig, N: int, seed: int, delays: int, **params: Any) -> Array:
@@ -68,45 +91,42 @@ class MCDelay(Experiment[MemoryConfig]):
 
     def cells(self, config: MemoryConfig) -> list[Key]:
         """One for each size, method (for the ring: radius) and seed; large sizes first."""
-        methods = [*SHOWN, *(f"{RING} {radius:g}" for radius in config.ring_radii)]
         return [
-            (N, method, seed)
+            (N, network, seed)
             for N in sorted(config.sizes, reverse=True)
-            for method in methods
-            for seed in range(config.seeds if method in SHOWN else min(config.seeds, 3))
+            for network in config.networks
+            for seed in config.seeds_of(network)
         ]
 
-    def run(self, config: MemoryConfig, key: Key) -> Result:
+    def run(self, config: MemoryConfig, key: Key) -> Cell:
         """One capacity curve, for delays up to a little more than N."""
-        N, method, seed = key
-        if method in SHOWN:
-            params = METHODS[method] | {"sr": 1.0}
-        else:
-            params = {"spectrum": "ring", "sr": float(method.split()[1])}
+        N, network, seed = key
+        delays = N + N // 4
         with warnings.catch_warnings():
             # The noise takes golden eigenvalues beyond the unit circle; the capacity tells.
             warnings.simplefilter("ignore", UnstableWarning)
-            return {"capacity": capacity_curve(config, N, seed, N + N // 4, **params)}
+            return {"capacity": capacity_curve(config, N, seed, delays, **config.networks[network])}
 
-    def section(self, config: MemoryConfig, results: Mapping[Key, Result]) -> Section:
+    def section(self, config: MemoryConfig, results: Mapping[Key, Cell]) -> Section:
         """Curves, total capacities and the claims about them."""
-        curves = {N: _curves(config, results, N) for N in config.sizes}
         radii = {N: _best_ring(config, results, N) for N in config.sizes}
-        rows, bold = [], set()
-        for i, N in enumerate(config.sizes):
-            totals = {m: c.sum(axis=1) for m, c in curves[N].items()}
-            means = [totals[m].mean() for m in (*SHOWN, RING)]
-            bold.add((i, 1 + int(np.argmax(means))))
-            rows.append(
-                [str(N)]
-                + [f"{totals[m].mean():.1f} ± {totals[m].std():.1f}" for m in (*SHOWN, RING)]
-                + [f"{radii[N]:g}"]
-            )
-        table = Table(
+        curves = {N: _curves(config, results, N, radii[N]) for N in config.sizes}
+        totals = {N: {m: c.sum(axis=1) for m, c in curves[N].items()} for N in config.sizes}
+        means = {N: {m: float(t.mean()) for m, t in totals[N].items()} for N in config.sizes}
+        rows = [
+            [
+                str(N),
+                *(f"{t.mean():.1f} ± {t.std():.1f}" for t in totals[N].values()),
+                f"{radii[N]:g}",
+            ]
+            for N in config.sizes
+        ]
+        best = ((i, 1 + int(np.argmax([*means[N].values()]))) for i, N in enumerate(config.sizes))
+        table = TextTable(
             "Total memory capacity, mean ± deviation over seeds; N is the limit",
             ("N", *SHOWN, RING, "ring's radius"),
             rows,
-            frozenset(bold),
+            frozenset(best),
         )
         text = (
             "I.i.d. uniform input in [−1, 1], radius 1 and no leak for all but the ring, which has "
@@ -117,13 +137,6 @@ class MCDelay(Experiment[MemoryConfig]):
             "At radius 1 the noise takes noisy golden eigenvalues beyond the unit circle: its "
             "states grow, and drown what they remember."
         )  # fmt: skip
-        numbers: dict[str, dict[str, Any]] = {
-            "total": {
-                str(N): {m: float(c.sum(axis=1).mean()) for m, c in curves[N].items()}
-                for N in config.sizes
-            },
-            "ring_radius": {str(N): radii[N] for N in config.sizes},
-        }
         return Section(
             text,
             [table],
@@ -132,112 +145,101 @@ class MCDelay(Experiment[MemoryConfig]):
                 "mc-delay": "Memory capacity against delay: mean over seeds, shaded ± one "
                 "deviation. The ring holds nearly every delay up to N."
             },
-            _claims(curves),
-            numbers,
+            [_golden(means), _sim(means, curves), _uniform(curves), _ring(means)],
+            {
+                "total": {str(N): means[N] for N in config.sizes},
+                "ring_radius": {str(N): radii[N] for N in config.sizes},
+            },
             "ring: total capacity "
-            + ", ".join(f"{numbers['total'][str(N)][RING]:.0f} of {N}" for N in config.sizes),
+            + ", ".join(f"{means[N][RING]:.0f} of {N}" for N in config.sizes),
         )
 
 
-def _best_ring(config: MemoryConfig, results: Mapping[Key, Result], N: int) -> float:
-    seeds = range(min(config.seeds, 3))
+def _capacities(config: MemoryConfig, results: Mapping[Key, Cell], N: int, network: str) -> Array:
+    """(seeds, delays)"""
+    return np.array([results[N, network, s]["capacity"] for s in config.seeds_of(network)])
+
+
+def _best_ring(config: MemoryConfig, results: Mapping[Key, Cell], N: int) -> float:
     totals = [
-        np.mean([results[N, f"{RING} {radius:g}", s]["capacity"].sum() for s in seeds])
+        _capacities(config, results, N, ring_name(radius)).sum(axis=1).mean()
         for radius in config.ring_radii
     ]
     return config.ring_radii[int(np.argmax(totals))]
 
 
-def _curves(config: MemoryConfig, results: Mapping[Key, Result], N: int) -> dict[str, Array]:
-    """Capacity curves (seeds, delays) of each method, the ring at its best radius."""
-    found = {
-        m: np.array([results[N, m, s]["capacity"] for s in range(config.seeds)]) for m in SHOWN
-    }
-    ring = f"{RING} {_best_ring(config, results, N):g}"
-    seeds = range(min(config.seeds, 3))
-    found[RING] = np.array([results[N, ring, s]["capacity"] for s in seeds])
-    return found
+def _curves(
+    config: MemoryConfig, results: Mapping[Key, Cell], N: int, radius: float
+) -> dict[str, Array]:
+    """Capacities of each method, the ring at its best radius."""
+    names = {method: method for method in SHOWN} | {RING: ring_name(radius)}
+    return {shown: _capacities(config, results, N, name) for shown, name in names.items()}
 
 
-def _figure(curves: Mapping[int, Mapping[str, Array]]) -> Figure:
-    columns = 2
-    rows = (len(curves) + 1) // columns
-    figure = new_figure(9.6, 3.4 * rows + 0.4)
-    panels: Any = figure.subplots(rows, columns, squeeze=False, sharey=True)
-    for ax, (N, found) in zip(panels.flat, curves.items(), strict=False):
-        tidy(ax)
+def _figure(curves: Curves) -> Figure:
+    figure, panels = capacity_panels(list(curves))
+    for N, ax in panels.items():
         for method, (colour, line) in STYLES.items():
-            curve = found[method]
-            delays = np.arange(1, curve.shape[1] + 1)
-            mean, spread = curve.mean(axis=0), curve.std(axis=0)
-            ax.plot(delays, mean, color=colour, linestyle=line, linewidth=1.6, label=method)
-            low, high = np.clip([mean - spread, mean + spread], 0, 1)
-            ax.fill_between(delays, low, high, color=colour, alpha=0.15, lw=0)
+            delays = np.arange(1, curves[N][method].shape[1] + 1)
+            look = {"linestyle": line, "linewidth": 1.6, "label": method}
+            draw_capacity(ax, delays, curves[N][method], colour, **look)
         ax.set_title(f"N = {N}", fontsize=11)
         ax.set_xlabel("delay k (steps)")
-        ax.set_ylabel("memory capacity MC_k")
         ax.set_ylim(-0.02, 1.05)
-    for ax in panels.flat[len(curves) :]:
-        ax.set_visible(False)
-    lines, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(lines, names, loc="outside upper center", ncols=len(names), frameon=False)
+    legend_above(figure, next(iter(panels.values())))
     return figure
 
 
-def _claims(curves: Mapping[int, Mapping[str, Array]]) -> list[Claim]:
-    totals = {
-        N: {m: float(c.sum(axis=1).mean()) for m, c in found.items()} for N, found in curves.items()
-    }
-    wins = [N for N in curves if totals[N]["Golden"] > totals[N]["Normal"]]
-    gains = ", ".join(
-        f"{totals[N]['Golden'] / totals[N]['Normal'] - 1:+.0%} at N = {N}" for N in curves
+def _golden(means: Means) -> Claim:
+    gains = {N: m["Golden"] / m["Normal"] - 1 for N, m in means.items()}
+    wins = [m["Golden"] > m["Normal"] for m in means.values()]
+    return Claim.judged(
+        "The golden distribution has more memory than the standard network at every N",
+        "total capacity " + ", ".join(f"{gain:+.0%} at N = {N}" for N, gain in gains.items()),
+        all(wins),
+        any(wins),
     )
-    shares = {N: totals[N]["Sim"] / totals[N]["Normal"] for N in curves}
-    gaps = {
-        N: np.abs(found["Sim"].mean(axis=0) - found["Normal"].mean(axis=0))
-        for N, found in curves.items()
-    }
+
+
+def _sim(means: Means, curves: Curves) -> Claim:
+    shares = {N: m["Sim"] / m["Normal"] for N, m in means.items()}
+    gaps = {N: np.abs(c["Sim"].mean(axis=0) - c["Normal"].mean(axis=0)) for N, c in curves.items()}
+    largest = np.max([gap.max() for gap in gaps.values()])
+    return Claim.judged(
+        "Sim closely follows the standard network, slightly below",
+        "; ".join(
+            f"N = {N}: {shares[N] - 1:+.1%} in total, {gaps[N].mean():.3f} apart on average "
+            f"over delays, at most {gaps[N].max():.3f} on the steep flank"
+            for N in curves
+        ),
+        largest <= 0.05 and np.max([*shares.values()]) <= 1.005,
+        largest <= 0.1,
+    )
+
+
+def _uniform(curves: Curves) -> Claim:
     crossings = {N: _crossing(found["Uniform"], found["Normal"]) for N, found in curves.items()}
-    near = [c for c in crossings.values() if c is not None and 0.3 <= c <= 0.7]
-    rings = {N: totals[N][RING] / N for N in curves}
-    return [
-        Claim(
-            "The golden distribution has more memory than the standard network at every N",
-            f"total capacity {gains}",
-            _share(len(wins), len(curves)),
+    near = [c is not None and 0.3 <= c <= 0.7 for c in crossings.values()]
+    return Claim.judged(
+        "Uniform degrades more evenly than the standard network and crosses it near 0.5",
+        "; ".join(
+            f"N = {N}: " + ("no crossing" if c is None else f"crosses at {c:.2f}")
+            for N, c in crossings.items()
         ),
-        Claim(
-            "Sim closely follows the standard network, slightly below",
-            "; ".join(
-                f"N = {N}: {shares[N] - 1:+.1%} in total, {gaps[N].mean():.3f} apart on average "
-                f"over delays, at most {gaps[N].max():.3f} on the steep flank"
-                for N in curves
-            ),
-            "holds"
-            if all(gap.max() <= 0.05 for gap in gaps.values())
-            and all(share <= 1.005 for share in shares.values())
-            else "holds in part"
-            if all(gap.max() <= 0.1 for gap in gaps.values())
-            else "does not hold",
-        ),
-        Claim(
-            "Uniform degrades more evenly than the standard network and crosses it near 0.5",
-            "; ".join(
-                f"N = {N}: " + ("no crossing" if c is None else f"crosses at {c:.2f}")
-                for N, c in crossings.items()
-            ),
-            _share(len(near), len(curves)),
-        ),
-        Claim(
-            "Ours: a ring of eigenvalues reaches at least 97 % of the theoretical limit N",
-            ", ".join(f"{share:.1%} at N = {N}" for N, share in rings.items()),
-            _share(sum(share >= 0.97 for share in rings.values()), len(curves)),
-        ),
-    ]  # fmt: skip
+        all(near),
+        any(near),
+    )
 
 
-def _share(count: int, total: int) -> Any:
-    return "holds" if count == total else "holds in part" if count else "does not hold"
+def _ring(means: Means) -> Claim:
+    shares = {N: m[RING] / N for N, m in means.items()}
+    reached = [share >= 0.97 for share in shares.values()]
+    return Claim.judged(
+        "Ours: a ring of eigenvalues reaches at least 97 % of the theoretical limit N",
+        ", ".join(f"{share:.1%} at N = {N}" for N, share in shares.items()),
+        all(reached),
+        any(reached),
+    )
 
 
 def _crossing(uniform: Array, normal: Array) -> float | None:

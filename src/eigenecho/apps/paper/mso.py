@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.apps.paper import published
-from eigenecho.apps.paper.cell_store import Result
-from eigenecho.apps.paper.experiment import Claim, Config, Experiment, Key, Section, Table
+from eigenecho.apps.paper.experiment import Cell, Claim, Config, Experiment, Key, Section, TextTable
 from eigenecho.apps.paper.methods import LITERAL, METHODS
 from eigenecho.estimators import LinearESN
 from eigenecho.grid_search import search
@@ -40,7 +39,7 @@ class MSOConfig(Config):
         }
 
 
-def grid_errors(config: MSOConfig, key: Key) -> Result:
+def grid_errors(config: MSOConfig, key: Key) -> Cell:
     """Validation and test RMSE of every combination, (tasks, combinations).
 
     Trained on steps 100 to 400 of the series, validated on 400 to 700, tested on 700 to 1000.
@@ -77,13 +76,13 @@ class MSO(Experiment[MSOConfig]):
         """One for each method and seed; a cell covers all tasks."""
         return [(method, seed) for method in METHODS for seed in range(config.seeds)]
 
-    def run(self, config: MSOConfig, key: Key) -> Result:
+    def run(self, config: MSOConfig, key: Key) -> Cell:
         """Errors of the whole grid."""
         return grid_errors(config, key)
 
-    def section(self, config: MSOConfig, results: Mapping[Key, Result]) -> Section:
+    def section(self, config: MSOConfig, results: Mapping[Key, Cell]) -> Section:
         """The paper's table, ours beside it, and what the text claims about it."""
-        chosen = {method: choose(config, results, method) for method in METHODS}
+        chosen = {method: best_combinations(config, results, method) for method in METHODS}
         ours = {method: chosen[method].test for method in published.METHODS}
         tables = [
             _comparison(config, ours),
@@ -119,7 +118,7 @@ class MSO(Experiment[MSOConfig]):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class BestCombinations:
     """The combination chosen for each task, and the test RMSE it gives, mean over seeds."""
 
     index: Array
@@ -127,14 +126,16 @@ class Chosen:
     test_per_seed: Array
 
 
-def choose(config: MSOConfig, results: Mapping[Key, Result], method: str) -> Chosen:
+def best_combinations(
+    config: MSOConfig, results: Mapping[Key, Cell], method: str
+) -> BestCombinations:
     """By mean validation error over seeds; and, for comparison, by each seed's own."""
     valid = np.array([results[method, s]["valid"] for s in range(config.seeds)])
     test = np.array([results[method, s]["test"] for s in range(config.seeds)])
     index = np.argmin(valid.mean(axis=0), axis=1)
     rows = np.arange(len(index))
     own = np.take_along_axis(test, np.argmin(valid, axis=2)[:, :, None], axis=2)[:, :, 0]
-    return Chosen(index, test[:, rows, index].mean(axis=0), own.mean(axis=0))
+    return BestCombinations(index, test[:, rows, index].mean(axis=0), own.mean(axis=0))
 
 
 def _column(config: MSOConfig, method: str) -> Array:
@@ -142,7 +143,7 @@ def _column(config: MSOConfig, method: str) -> Array:
     return np.array([published.MSO_RMSE[k][place] for k in config.tasks])
 
 
-def _comparison(config: MSOConfig, ours: Mapping[str, Array]) -> Table:
+def _comparison(config: MSOConfig, ours: Mapping[str, Array]) -> TextTable:
     rows, bold = [], set()
     for i, k in enumerate(config.tasks):
         mine = [ours[m][i] for m in published.METHODS]
@@ -151,7 +152,7 @@ def _comparison(config: MSOConfig, ours: Mapping[str, Array]) -> Table:
         rows.append(["", "paper", *(f"{e:.2e}" for e in theirs)])
         bold.add((2 * i, 2 + int(np.argmin(mine))))
         bold.add((2 * i + 1, 2 + int(np.argmin(theirs))))
-    return Table(
+    return TextTable(
         "Test RMSE, best of each row in bold",
         ("Task", "", *published.METHODS),
         rows,
@@ -159,13 +160,13 @@ def _comparison(config: MSOConfig, ours: Mapping[str, Array]) -> Table:
     )
 
 
-def _per_seed(config: MSOConfig, chosen: Mapping[str, Chosen]) -> Table:
+def _per_seed(config: MSOConfig, chosen: Mapping[str, BestCombinations]) -> TextTable:
     rows = [
         [f"MSO{k}", *(f"{chosen[m].test_per_seed[i]:.2e}" for m in METHODS),
          f"{chosen[LITERAL].test[i]:.2e}"]
         for i, k in enumerate(config.tasks)
     ]  # fmt: skip
-    return Table(
+    return TextTable(
         "Test RMSE when every seed chooses for itself",
         ("Task", *METHODS, f"{LITERAL}, one choice"),
         rows,
@@ -176,7 +177,7 @@ def _per_seed(config: MSOConfig, chosen: Mapping[str, Chosen]) -> Table:
     )
 
 
-def _winners(config: MSOConfig, chosen: Mapping[str, Chosen]) -> Table:
+def _winners(config: MSOConfig, chosen: Mapping[str, BestCombinations]) -> TextTable:
     combinations = [
         (s, lr, sr, a)
         for s in config.input_scalings
@@ -188,7 +189,7 @@ def _winners(config: MSOConfig, chosen: Mapping[str, Chosen]) -> Table:
     for i, k in enumerate(config.tasks):
         shown = [combinations[chosen[m].index[i]] for m in published.METHODS]
         rows.append([f"MSO{k}", *(f"{s:g} / {lr:g} / {sr:g} / {a:.0e}" for s, lr, sr, a in shown)])
-    return Table(
+    return TextTable(
         "The combination that won: input scaling / leaking rate / radius / ridge",
         ("Task", *published.METHODS),
         rows,
@@ -205,19 +206,17 @@ def _claims(config: MSOConfig, ours: Mapping[str, Array]) -> list[Claim]:
     total = len(config.tasks)
     gap = float(np.exp(np.mean(np.log(ours["Noisy Golden"] / ours["Golden"]))))
     return [
-        Claim(
+        Claim.judged(
             "DPG performs at least as well as the standard network on MSO",
             f"geometric mean of noisy golden / Normal {noisy:.2f}, of the best DPG / Normal "
             f"{typical:.2f}; noisy golden beats Normal on {against} of {total} tasks",
-            "holds" if noisy < 2 else "holds in part" if typical < 2 else "does not hold",
+            noisy < 2,
+            typical < 2,
         ),
-        Claim(
+        Claim.judged(
             "Adding noise to the golden distribution improves on it",
             f"better on {wins} of {total} tasks, geometric mean of the ratio {gap:.2f}",
-            "holds"
-            if wins > total / 2 and gap < 1
-            else "holds in part"
-            if wins > total / 2 or gap < 1
-            else "does not hold",
+            wins > total / 2 and gap < 1,
+            wins > total / 2 or gap < 1,
         ),
     ]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.apps.paper.cell_store import Result
-from eigenecho.apps.paper.experiment import Config, Experiment, Key, Section, Table
+from eigenecho.apps.paper.experiment import Cell, Config, Experiment, Key, Section, TextTable
 from eigenecho.plots.style import BLACK, BLUE, GREEN, PURPLE, new_figure, tidy
 from eigenecho.tasks import MSO_FREQUENCIES, mso_split
 
@@ -39,13 +38,13 @@ class MSOSignal(Experiment[SignalConfig]):
         """The series."""
         return [(config.task,)]
 
-    def run(self, config: SignalConfig, key: Key) -> Result:
+    def run(self, config: SignalConfig, key: Key) -> Cell:
         """The inputs, and the rows at which the parts end."""
         split = mso_split(key[0])
         ends = [split.washout, split.train.stop, split.valid.stop, split.test.stop]
         return {"signal": split.X[:, 0], "ends": np.array(ends)}
 
-    def section(self, config: SignalConfig, results: Mapping[Key, Result]) -> Section:
+    def section(self, config: SignalConfig, results: Mapping[Key, Cell]) -> Section:
         """The series with its parts shaded."""
         result = results[(config.task,)]
         ends = result["ends"].tolist()
@@ -54,7 +53,7 @@ class MSOSignal(Experiment[SignalConfig]):
             f"U_K(t) = Σ sin(α_k t) over the first K = {config.task} frequencies, predicted one "
             "step ahead. The paper leaves the first t open; here it is 0.",
             [
-                Table(
+                TextTable(
                     "Frequencies of the twelve tasks, in radians a step",
                     ("", *(f"α{k + 1}" for k in range(len(MSO_FREQUENCIES)))),
                     [["paper and here", *(f"{a:g}" for a in MSO_FREQUENCIES)]],
@@ -71,7 +70,7 @@ class MSOSignal(Experiment[SignalConfig]):
         )
 
 
-def _figure(task: int, result: Result) -> Figure:
+def _figure(task: int, result: Cell) -> Figure:
     signal, ends = result["signal"], result["ends"]
     figure = new_figure(9.6, 3.0)
     ax = figure.add_subplot()

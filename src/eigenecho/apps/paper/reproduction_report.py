@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import eigenecho
-from eigenecho.apps.paper.cell_store import Store
-from eigenecho.apps.paper.experiment import Claim, Section, Table, encode
+from eigenecho.apps.paper.cell_store import CellStore
+from eigenecho.apps.paper.experiment import Claim, Section, TextTable, encode
 from eigenecho.apps.paper.runner import Job
 from eigenecho.apps.shared import pages
 from eigenecho.apps.shared.durations import human
@@ -64,7 +64,7 @@ class Picture:
     """In inches."""
 
 
-def collect(jobs: Iterable[Job], store: Store) -> list[Part]:
+def collect(jobs: Iterable[Job], store: CellStore) -> list[Part]:
     """Those experiments of which every cell is stored."""
     parts = []
     for job in jobs:
@@ -183,7 +183,7 @@ def _settings(config: Any) -> dict[str, str]:
     }
 
 
-def _aligned(table: Table) -> list[bool]:
+def _aligned(table: TextTable) -> list[bool]:
     """Which columns hold numbers, and stand to the right."""
     columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
     return [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from eigenecho.apps.paper.cell_store import Result, Store
+from eigenecho.apps.paper.cell_store import Cell, CellStore
 from eigenecho.apps.paper.experiment import Config, Experiment, Key, encode
 from eigenecho.apps.paper.workers import TaskFailed, WorkerDied, computed
 from eigenecho.apps.shared.bars import OnProgress
@@ -38,7 +38,7 @@ class Job:
         return self.experiment.name
 
 
-def run(jobs: Sequence[Job], store: Store, workers: int, progress: OnProgress) -> None:
+def run(jobs: Sequence[Job], store: CellStore, workers: int, progress: OnProgress) -> None:
     """Compute and store every cell that is missing.
 
     Every cell runs in a worker process with one BLAS thread, also when there is only one worker, so
@@ -67,7 +67,7 @@ def run(jobs: Sequence[Job], store: Store, workers: int, progress: OnProgress) -
                 progress(name, *done[name])
 
 
-def _cell(job: Job, key: Key) -> Result:
+def _cell(job: Job, key: Key) -> Cell:
     return job.experiment.run(job.config, key)
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import plots
-from eigenecho.apps.paper.cell_store import Result
-from eigenecho.apps.paper.experiment import Claim, Config, Experiment, Key, Section, Table
+from eigenecho.apps.paper.experiment import Cell, Claim, Config, Experiment, Key, Section, TextTable
 from eigenecho.apps.paper.methods import LITERAL
 from eigenecho.plots.style import new_figure, tidy
 from eigenecho.spectra import (
@@ -69,13 +68,13 @@ class Spectra(Experiment[SpectraConfig]):
         """One for each law and seed."""
         return [(law, seed) for law in LAWS for seed in range(config.seeds)]
 
-    def run(self, config: SpectraConfig, key: Key) -> Result:
+    def run(self, config: SpectraConfig, key: Key) -> Cell:
         """Eigenvalues, and how evenly they cover the unit disk."""
         law, seed = key
         drawn = LAWS[law](config.units, seed=seed)
         return {"real": drawn.real, "pairs": drawn.pairs} | coverage(drawn.values)
 
-    def section(self, config: SpectraConfig, results: Mapping[Key, Result]) -> Section:
+    def section(self, config: SpectraConfig, results: Mapping[Key, Cell]) -> Section:
         """The four columns of the paper, our other laws, and the cover in numbers."""
         drawn = {law: Spectrum(**_eigenvalues(results[law, 0])) for law in LAWS}
         found = {
@@ -101,7 +100,7 @@ class Spectra(Experiment[SpectraConfig]):
             "own radii, and the noise of the golden law as the paper's algorithm writes it. "
             f"Measures are means over {config.seeds} draws.",
             [
-                Table(
+                TextTable(
                     "How evenly the unit disk is covered; the best of the paper's four in bold",
                     ("Law", "unevenness", "largest hole", "density", "radius", "real"),
                     rows,
@@ -132,7 +131,7 @@ class Spectra(Experiment[SpectraConfig]):
         )
 
 
-def coverage(values: Array) -> Result:
+def coverage(values: Array) -> Cell:
     """Measures of how evenly eigenvalues (N,) lie in the unit disk."""
     from scipy.spatial import cKDTree
 
@@ -152,7 +151,7 @@ def coverage(values: Array) -> Result:
     }
 
 
-def _eigenvalues(result: Result) -> dict[str, Array]:
+def _eigenvalues(result: Cell) -> dict[str, Array]:
     return {"real": result["real"], "pairs": result["pairs"]}
 
 
@@ -183,20 +182,17 @@ def _claims(found: Mapping[str, Mapping[str, float]]) -> Sequence[Claim]:
         )
 
     return [
-        Claim(
+        Claim.judged(
             "Noisy golden covers the disk more evenly than uniform and than golden without noise",
             f"unevenness: {listed('unevenness')}; largest hole: {listed('hole')}. "
             + ("More even than uniform" if beats_uniform else "Not more even than uniform")
             + (", and than golden" if beats_golden else "; golden without noise is the most even"),
-            "holds"
-            if beats_uniform and beats_golden
-            else "holds in part"
-            if beats_uniform or beats_golden
-            else "does not hold",
+            beats_uniform and beats_golden,
+            beats_uniform or beats_golden,
         ),
-        Claim(
+        Claim.judged(
             "Noisy golden matches the spectral density of a random matrix",
             f"distance from the circular law: {listed('density')}",
-            "holds" if noisy["density"] <= 1.5 * matrix["density"] else "does not hold",
+            noisy["density"] <= 1.5 * matrix["density"],
         ),
     ]

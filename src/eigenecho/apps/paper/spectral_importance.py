@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import metrics, plots
-from eigenecho.apps.paper.cell_store import Result
-from eigenecho.apps.paper.experiment import Claim, Config, Experiment, Key, Section, Table
+from eigenecho.apps.paper.experiment import Cell, Claim, Config, Experiment, Key, Section, TextTable
 from eigenecho.estimators import LinearESN
 from eigenecho.plots.spectrum import importance
 from eigenecho.plots.style import new_figure, tidy
@@ -54,7 +53,7 @@ class SpectralImportance(Experiment[ImportanceConfig]):
         """One for each spectrum and seed."""
         return [(spectrum, seed) for spectrum in SHOWN for seed in range(config.seeds)]
 
-    def run(self, config: ImportanceConfig, key: Key) -> Result:
+    def run(self, config: ImportanceConfig, key: Key) -> Cell:
         """Eigenvalues, readout weights in the Q layout and the test RMSE of one network."""
         spectrum, seed = key
         task = mso_split(config.task)
@@ -85,7 +84,7 @@ class SpectralImportance(Experiment[ImportanceConfig]):
             "test_rmse": np.array(error),
         }
 
-    def section(self, config: ImportanceConfig, results: Mapping[Key, Result]) -> Section:
+    def section(self, config: ImportanceConfig, results: Mapping[Key, Cell]) -> Section:
         """The same points before and after training, and how unequal the weights are."""
         found = {
             name: {
@@ -106,7 +105,7 @@ class SpectralImportance(Experiment[ImportanceConfig]):
             "the paper does not say which values its figure has. The weight of a pair is "
             "√(w_Re² + w_Im²), divided by the largest.",
             [
-                Table(
+                TextTable(
                     f"How unequal the weights are, of {config.units} eigenvalues, mean over "
                     f"{config.seeds} seeds",
                     ("Spectrum", "large", "large, random weights", "hold half the weight",
@@ -132,11 +131,11 @@ class SpectralImportance(Experiment[ImportanceConfig]):
         )  # fmt: skip
 
 
-def _spectrum(result: Result) -> Spectrum:
+def _spectrum(result: Cell) -> Spectrum:
     return Spectrum(result["real"], result["pairs"])
 
 
-def _measures(config: ImportanceConfig, result: Result) -> dict[str, float]:
+def _measures(config: ImportanceConfig, result: Cell) -> dict[str, float]:
     spectrum = _spectrum(result)
     weights = importance(spectrum, result["weights"])
     angles = np.abs(np.angle(spectrum.values))
@@ -153,7 +152,7 @@ def _measures(config: ImportanceConfig, result: Result) -> dict[str, float]:
     }
 
 
-def _figure(config: ImportanceConfig, results: Mapping[Key, Result]) -> Figure:
+def _figure(config: ImportanceConfig, results: Mapping[Key, Cell]) -> Figure:
     figure = new_figure(8.0, 3.9 * len(SHOWN), layout="compressed")
     panels: Any = figure.subplots(len(SHOWN), 2, squeeze=False)
     for row, (name, label) in zip(panels, SHOWN.items(), strict=True):
@@ -180,7 +179,7 @@ def _claims(config: ImportanceConfig, found: Mapping[str, Mapping[str, float]]) 
     fewer = [m["large"] / m["large_at_random"] for m in found.values()]
     nearer = [m["near"] / m["near_all"] for m in found.values()]
     return [
-        Claim(
+        Claim.judged(
             "Only a subset of the eigenvalues has large readout weights",
             "; ".join(
                 f"{SHOWN[name]}: {m['large']:.0f} of {config.units} above {LARGE:.0%} of the "
@@ -188,23 +187,17 @@ def _claims(config: ImportanceConfig, found: Mapping[str, Mapping[str, float]]) 
                 f"{m['half']:.0f} hold half of all weight"
                 for name, m in found.items()
             ),
-            "holds"
-            if max(share) < 0.5 and max(fewer) < 0.75
-            else "holds in part"
-            if max(share) < 0.5
-            else "does not hold",
+            max(share) < 0.5 and max(fewer) < 0.75,
+            max(share) < 0.5,
         ),
-        Claim(
+        Claim.judged(
             "The readout selects the frequencies that matter to the task",
             "; ".join(
                 f"{SHOWN[name]}: mean distance from a task frequency {m['near']:.2f} rad by "
                 f"weight, {m['near_all']:.2f} without"
                 for name, m in found.items()
             ),
-            "holds"
-            if max(nearer) < 0.5
-            else "holds in part"
-            if max(nearer) < 0.9
-            else "does not hold",
+            max(nearer) < 0.5,
+            max(nearer) < 0.9,
         ),
     ]

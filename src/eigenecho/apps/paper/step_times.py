@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.apps.paper.cell_store import Result
-from eigenecho.apps.paper.experiment import Claim, Config, Experiment, Key, Section, Table
+from eigenecho.apps.paper.experiment import Cell, Claim, Config, Experiment, Key, Section, TextTable
 from eigenecho.apps.shared.durations import human
 from eigenecho.apps.shared.step_time import seconds_per_step
 from eigenecho.plots.style import BLACK, BLUE, GREEN, VERMILLION, new_figure, tidy
@@ -53,7 +52,7 @@ PRODUCTS = 1 << 26
 
 
 @dataclass(frozen=True)
-class TimingConfig(Config):
+class StepTimesConfig(Config):
     """Sizes, and how often to repeat: for ``seconds`` a cell, no more than ``repeats`` times."""
 
     sizes: tuple[int, ...] = (100, 200, 400, 700, 1000, 1400, 2000, 2800, 4000)
@@ -67,17 +66,17 @@ class TimingConfig(Config):
         return self.sizes[-3:]
 
 
-class Timing(Experiment[TimingConfig]):
+class StepTimes(Experiment[StepTimesConfig]):
     """Step durations."""
 
     name = "timing"
     title = "Step durations"
     paper = "figure of step durations"
-    config = TimingConfig()
-    quick = TimingConfig(sizes=(100, 200, 400, 600, 800, 1000), seconds=0.1)
+    config = StepTimesConfig()
+    quick = StepTimesConfig(sizes=(100, 200, 400, 600, 800, 1000), seconds=0.1)
     exclusive = True
 
-    def cells(self, config: TimingConfig) -> list[Key]:
+    def cells(self, config: StepTimesConfig) -> list[Key]:
         """One for each panel, method and size."""
         return [
             (panel, method, N)
@@ -86,7 +85,7 @@ class Timing(Experiment[TimingConfig]):
             for N in config.sizes
         ]
 
-    def run(self, config: TimingConfig, key: Key) -> Result:
+    def run(self, config: StepTimesConfig, key: Key) -> Cell:
         """Seconds of every repeat; of steps, the median for a single one."""
         panel, method, N = key
         if panel == GENERATION:
@@ -103,7 +102,7 @@ class Timing(Experiment[TimingConfig]):
         each = _repeated(lambda: np.matmul(states, W_out, out=out), config)
         return {"seconds": each / len(states)}
 
-    def section(self, config: TimingConfig, results: Mapping[Key, Result]) -> Section:
+    def section(self, config: StepTimesConfig, results: Mapping[Key, Cell]) -> Section:
         """Three panels with fitted slopes, as in the paper."""
         found = {
             (panel, method): np.array(
@@ -115,7 +114,7 @@ class Timing(Experiment[TimingConfig]):
         slopes = {key: _slope(config, times) for key, times in found.items()}
         gain = found[STEP, "Dense"] / found[STEP, "Diagonal"]
         largest = config.sizes[-1]
-        table = Table(
+        table = TextTable(
             "Median durations, and the exponent p of N^p fitted to "
             f"N = {config.upper[0]} to {largest}",
             ("", "Method", *(f"N\u00a0=\u00a0{N}" for N in config.sizes), "exponent"),
@@ -155,7 +154,7 @@ class Timing(Experiment[TimingConfig]):
         )
 
 
-def _repeated(call: Callable[[], object], config: TimingConfig) -> Array:
+def _repeated(call: Callable[[], object], config: StepTimesConfig) -> Array:
     """Seconds of each call; a first one that warms up does not count, a long one is enough."""
 
     def once() -> float:
@@ -191,13 +190,13 @@ def _reservoir(method: str, N: int, connectivity: float) -> Reservoir:
     return Reservoir(W, W_in)
 
 
-def _slope(config: TimingConfig, times: Array) -> float:
+def _slope(config: StepTimesConfig, times: Array) -> float:
     upper = np.isin(config.sizes, config.upper)
     return float(np.polyfit(np.log(np.array(config.sizes)[upper]), np.log(times[upper]), 1)[0])
 
 
 def _figure(
-    config: TimingConfig,
+    config: StepTimesConfig,
     found: Mapping[tuple[str, str], Array],
     slopes: Mapping[tuple[str, str], float],
 ) -> Figure:
@@ -229,7 +228,7 @@ def _figure(
 
 
 def _claims(
-    config: TimingConfig,
+    config: StepTimesConfig,
     found: Mapping[tuple[str, str], Array],
     slopes: Mapping[tuple[str, str], float],
 ) -> Sequence[Claim]:
@@ -240,28 +239,27 @@ def _claims(
     first, last = config.sizes[0], config.sizes[-1]
     quadratic, linear = abs(dense - 2) < 0.4, abs(diagonal - 1) < 0.3
     return [
-        Claim(
+        Claim.judged(
             "The cost of a reservoir step falls from quadratic to linear",
             f"N^{dense:.2f} dense, N^{slopes[STEP, 'Sparse']:.2f} sparse, N^{diagonal:.2f} "
             f"diagonal; diagonal is {gain[0]:.0f} times faster at N = {first}, {gain[-1]:.0f} "
             f"times at N = {last}",
-            "holds"
-            if quadratic and linear and gain.min() > 1
-            else "holds in part"
-            if diagonal < dense and gain[-1] > 1
-            else "does not hold",
+            quadratic and linear and gain.min() > 1,
+            diagonal < dense and gain[-1] > 1,
         ),
-        Claim(
+        Claim.judged(
             "Direct generation avoids the cubic cost of a diagonalisation",
             f"N^{normal:.2f} with W and its radius, N^{diagonalised:.2f} with its "
             f"diagonalisation, N^{dpg:.2f} directly; {saved[-1]:.0f} times faster than "
             f"diagonalising at N = {last}",
-            "holds" if dpg < 1.4 and diagonalised - dpg > 1 else "holds in part",
+            dpg < 1.4 and diagonalised - dpg > 1,
+            True,
         ),
-        Claim(
+        Claim.judged(
             "The cost of a readout step is linear, and no higher in the eigenbasis",
             f"N^{slopes[READOUT, 'All methods']:.2f}; readout weights are real and as many in "
             "either basis, so that one curve stands for all",
-            "holds" if abs(slopes[READOUT, "All methods"] - 1) < 0.3 else "holds in part",
+            abs(slopes[READOUT, "All methods"] - 1) < 0.3,
+            True,
         ),
     ]

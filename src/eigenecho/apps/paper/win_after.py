@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.apps.paper.cell_store import Result
-from eigenecho.apps.paper.experiment import Claim, Config, Experiment, Key, Section, Table
+from eigenecho.apps.paper.experiment import Cell, Claim, Config, Experiment, Key, Section, TextTable
 from eigenecho.basis import interleave
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.types import Array
@@ -52,7 +51,7 @@ class WinAfter(Experiment[WinAfterConfig]):
             for seed in range(config.seeds)
         ]
 
-    def run(self, config: WinAfterConfig, key: Key) -> Result:
+    def run(self, config: WinAfterConfig, key: Key) -> Cell:
         """Relative differences between both orders, of states and, for one input, of fits."""
         spectrum, D_in, seed = key
         u = np.random.default_rng(1000 + seed).uniform(-1, 1, (config.steps, D_in))
@@ -75,7 +74,7 @@ class WinAfter(Experiment[WinAfterConfig]):
             found |= _fits(config, r[rows], R[0][rows], reservoir.W_in[0], y[rows], n)
         return {name: np.array(value) for name, value in found.items()}
 
-    def section(self, config: WinAfterConfig, results: Mapping[Key, Result]) -> Section:
+    def section(self, config: WinAfterConfig, results: Mapping[Key, Cell]) -> Section:
         """The largest differences over all seeds."""
 
         def worst(spectrum: str, D_in: int, name: str) -> float:
@@ -101,7 +100,7 @@ class WinAfter(Experiment[WinAfterConfig]):
             "r(t) = Σ_d row_d(W_in) ⊙ row_d(R(t)) is compared with states that were run with W_in. "
             "For one input a readout γ is fitted to R(t) without ridge, and W_out = γ ⊘ w_in.",
             [
-                Table(
+                TextTable(
                     "Largest relative difference over seeds",
                     ("Compared with R(t)", *(f"{s}, radius {sr:g}" for s, sr in RADII.items())),
                     rows,
@@ -111,13 +110,13 @@ class WinAfter(Experiment[WinAfterConfig]):
                 )
             ],
             claims=[
-                Claim(
+                Claim.judged(
                     "W_in can be applied after the steps",
                     "largest relative difference of states "
                     + ", ".join(f"{max(f.values()):.1e} for D_in = {D}" for D, f in states.items()),
-                    "holds" if largest < EXACT else "does not hold",
+                    largest < EXACT,
                 ),
-                Claim(
+                Claim.judged(
                     "With one input and no ridge, the readout can be fitted to the unweighted "
                     "states, and W_out follows by division",
                     "; ".join(
@@ -126,11 +125,8 @@ class WinAfter(Experiment[WinAfterConfig]):
                         for s in RADII
                     )
                     + ". Without ridge, badly conditioned states leave the fit open to rounding",
-                    "holds"
-                    if max(fit.values()) < SAME_FIT
-                    else "holds in part"
-                    if min(fit.values()) < SAME_FIT
-                    else "does not hold",
+                    max(fit.values()) < SAME_FIT,
+                    min(fit.values()) < SAME_FIT,
                 ),
             ],
             numbers={"states": {str(D): f for D, f in states.items()}, "one_input": fits},
