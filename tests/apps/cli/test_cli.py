@@ -36,7 +36,7 @@ def results():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(demo, "TIMED_UNITS", 30)
         stages = []
-        results = demo.run(20, seed=3, report=stages.append)
+        results = demo.run(20, seed=3, announce=stages.append)
     assert len(stages) == demo.STAGES
     return results
 

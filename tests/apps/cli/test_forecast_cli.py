@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from eigenecho.apps.cli import forecast as command
 from eigenecho.apps.cli.app import app
-from eigenecho.apps.tables import backtest, candidates
+from eigenecho.apps.tables import candidates, table_forecast
 from eigenecho.apps.tables.forecast_page import REPLACED, predictions_path
 
 H = 20
@@ -309,7 +309,7 @@ def test_names_are_no_formulas_and_holes_are_no_truth(data, tmp_path, monkeypatc
     frame.loc[[250, 290], name] = np.nan
     path = tmp_path / "names.csv"
     frame.to_csv(path, index=False)
-    monkeypatch.setattr(backtest.Result, "replaced", property(lambda _: True))
+    monkeypatch.setattr(table_forecast.TableForecast, "replaced", property(lambda _: True))
     out = tmp_path / "r.html"
     answer = invoke(path, "--target", name, "--time", time, "--horizon", H, "--units", 5,
                     "--gaps", "fill", "--out", out)  # fmt: skip
@@ -327,7 +327,7 @@ def test_an_interrupt_leaves_no_report_and_no_traceback(data, tmp_path, monkeypa
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(backtest, "forecast", interrupted)
+    monkeypatch.setattr(table_forecast, "forecast", interrupted)
     answer = invoke(data, "--target", "walk", "--horizon", 5, "--out", tmp_path / "r.html")
     assert answer.exit_code == 130
     assert "interrupted" in answer.output

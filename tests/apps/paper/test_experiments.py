@@ -213,13 +213,13 @@ def test_progress_hears_of_every_cell(copy):
 def test_a_cell_that_fails_is_named_and_the_others_kept(tmp_path):
     path = tmp_path / "store.sqlite"
     failing = job(Failing())
-    with pytest.raises(runner.CellError, match=r"failing \('b', 0\) .*ZeroDivisionError: nothing"):
+    with pytest.raises(workers.CellError, match=r"failing \('b', 0\) .*ZeroDivisionError: nothing"):
         fill(path, failing)
     assert encode(("a", 0)) in contents(path, failing)
 
 
 def test_a_worker_that_dies_is_an_error(tmp_path):
-    with pytest.raises(runner.CellError, match=r"worker process died.*--workers"):
+    with pytest.raises(workers.CellError, match=r"worker process died.*--workers"):
         fill(tmp_path / "store.sqlite", job(Dying()))
 
 

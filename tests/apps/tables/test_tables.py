@@ -15,12 +15,12 @@ pytest.importorskip("pandas")
 
 import pandas as pd
 
-from eigenecho.apps.tables import backtest, candidates, naive, season
+from eigenecho.apps.tables import backtest, candidates, naive, season, table_forecast
 from eigenecho.apps.tables.bands import Bands
 from eigenecho.apps.tables.clock import Clock
 from eigenecho.apps.tables.split import LEAST, split
 from eigenecho.apps.tables.table import TableError, need_pandas, read
-from eigenecho.apps.tables.time_series import Series, from_table
+from eigenecho.apps.tables.time_series import TimeSeries, from_table
 from eigenecho.apps.tables.verdict import verdicts
 from eigenecho.apps.tables.view import View
 
@@ -49,7 +49,7 @@ def plain(values, **more):
     """A series of numbered rows."""
     values = np.asarray(values, float)
     clock = Clock("row", np.arange(len(values)), 1)
-    return Series("y", values, clock, **({"inputs": np.empty((len(values), 0))} | more))
+    return TimeSeries("y", values, clock, **({"inputs": np.empty((len(values), 0))} | more))
 
 
 # Files ----------------------------------------------------------------------------------------
@@ -482,10 +482,10 @@ def test_errors_of_free_runs_are_those_of_the_estimator(monkeypatch, view, colum
     inputs = np.random.default_rng(1).normal(size=(len(y) + h, columns))
     series = plain(y, inputs=inputs)
     network, origins = candidates.Network(20), (150, 170, 191)
-    esn = network.estimator(150 - view.lag, sr=0.9, lr=0.5)
-    found = candidates._free_run_errors(esn, view, series, origins, h, {})
+    params = {"sr": 0.9, "lr": 0.5}
+    found = candidates.free_run_errors(network, params, view, series, origins, h, {})
 
-    params = {"sr": 0.9, "lr": 0.5, "ridge": 1e-3}
+    params["ridge"] = 1e-3
     fitted = candidates.fit(candidates.Candidate(0.0, view, params), network, series, 150)
     squares = []
     for origin in origins:  # the same network, run on with the true series
@@ -577,10 +577,10 @@ def test_growing_loops_are_passed_over(monkeypatch):
 
 def test_held_out_rows_decide_nothing(quick):
     y = seasonal()
-    first = backtest.forecast(plain(y), 20, candidates.Network(10), blocks=2)
+    first = table_forecast.forecast(plain(y), 20, candidates.Network(10), blocks=2)
     changed = y.copy()
     changed[first.split.test[0] :] = changed[first.split.test[0] :][::-1] * 3
-    other = backtest.forecast(plain(changed), 20, candidates.Network(10), blocks=2)
+    other = table_forecast.forecast(plain(changed), 20, candidates.Network(10), blocks=2)
     assert other.chosen == first.chosen
     assert other.periods == first.periods
     assert other.season == first.season
@@ -603,7 +603,9 @@ def test_a_hole_before_an_origin_is_filled_without_what_comes_after(quick, tmp_p
     changed = y.copy()
     changed[first:] = 100 + changed[first:][::-1]
     found, other = (
-        backtest.forecast(holed(tmp_path, values, holes), 20, candidates.Network(10), blocks=2)
+        table_forecast.forecast(
+            holed(tmp_path, values, holes), 20, candidates.Network(10), blocks=2
+        )
         for values in (y, changed)
     )
     assert found.chosen == other.chosen
@@ -615,7 +617,7 @@ def test_nothing_is_measured_where_nothing_was_observed(quick, tmp_path):
     y = seasonal()
     first = split(len(y), 20, 3).test[0]
     holes = [first + 3, *range(first + 20, first + 40)]  # one row, and a whole block
-    found = backtest.forecast(
+    found = table_forecast.forecast(
         holed(tmp_path, y, holes), 20, candidates.Network(10), blocks=3, interval=0.9
     )
     made, bands = found.backtest, found.bands
@@ -635,7 +637,7 @@ def test_nothing_is_measured_where_nothing_was_observed(quick, tmp_path):
     parts = split(len(y), 20, 1)
     gap = range(parts.validation[0], parts.test[0])
     with pytest.raises(TableError, match="all rows to choose a network by"):
-        backtest.forecast(holed(tmp_path, y, gap), 20, candidates.Network(5), blocks=1)
+        table_forecast.forecast(holed(tmp_path, y, gap), 20, candidates.Network(5), blocks=1)
 
 
 def test_networks_are_not_chosen_by_rows_that_were_filled(monkeypatch):
@@ -643,10 +645,10 @@ def test_networks_are_not_chosen_by_rows_that_were_filled(monkeypatch):
     y, origins = seasonal(), (150, 170)
     filled = np.zeros(len(y), bool)
     filled[[175, 180]] = True
-    esn = candidates.Network(10).estimator(150, sr=0.9)
+    network, params = candidates.Network(10), {"sr": 0.9}
     errors = [
-        candidates._free_run_errors(esn, View(), replace(plain(y), filled=mask), (150, 170), 20, {})
-        for mask in (None, filled)
+        candidates.free_run_errors(network, params, View(), series, (150, 170), 20, {})
+        for series in (plain(y), replace(plain(y), filled=filled))
     ]
     fitted = candidates.fit(
         candidates.Candidate(0.0, View(), {"sr": 0.9, "ridge": 1e-3}),
@@ -667,7 +669,7 @@ def test_networks_are_not_chosen_by_rows_that_were_filled(monkeypatch):
 
 def test_a_season_is_beaten_and_the_future_goes_on(quick):
     y = seasonal(400)
-    found = backtest.forecast(plain(y[:360]), 40, candidates.Network(30))
+    found = table_forecast.forecast(plain(y[:360]), 40, candidates.Network(30))
     assert found.season == 7
     assert [v.word for v in verdicts(found.backtest)] == ["beats"] * 3
     assert np.abs(found.future - y[360:]).mean() < 0.15
@@ -679,15 +681,15 @@ def test_intervals_hold_what_they_promise_and_change_no_forecast(quick):
     y = np.zeros(1500)
     for t in range(2, len(y)):
         y[t] = 1.2 * y[t - 1] - 0.5 * y[t - 2] + rng.normal()
-    found = backtest.forecast(plain(y), 50, candidates.Network(20), interval=0.8)
+    found = table_forecast.forecast(plain(y), 50, candidates.Network(20), interval=0.8)
     assert found.bands.coverage == pytest.approx(0.8, abs=0.08)
     assert found.bands.held_out.shape == (5, 50)
     assert found.bands.future.shape == (50,)
-    without = backtest.forecast(plain(y), 50, candidates.Network(20))
+    without = table_forecast.forecast(plain(y), 50, candidates.Network(20))
     assert without.bands is None
     np.testing.assert_array_equal(without.future, found.future)
     with pytest.raises(ValueError, match=r"interval.*0\.9"):
-        backtest.forecast(plain(y), 50, candidates.Network(20), interval=90)
+        table_forecast.forecast(plain(y), 50, candidates.Network(20), interval=90)
 
 
 def test_inputs_known_ahead_help_and_must_be_there(quick):
@@ -695,29 +697,31 @@ def test_inputs_known_ahead_help_and_must_be_there(quick):
     x = rng.normal(size=300)
     y = np.convolve(x, [1.0, 0.5], "full")[:300] + 0.01 * rng.normal(size=300)
     series = plain(y[:280], inputs=x[:, None], input_names=("x",))
-    found = backtest.forecast(series, 20, candidates.Network(20))
+    found = table_forecast.forecast(series, 20, candidates.Network(20))
     np.testing.assert_allclose(found.future, y[280:], atol=0.1)
     with pytest.raises(TableError, match="21 rows ahead, and the table knows 20"):
-        backtest.forecast(series, 21, candidates.Network(20))
+        table_forecast.forecast(series, 21, candidates.Network(20))
 
 
 def test_it_is_told_that_another_network_forecasts_than_was_tested(quick, monkeypatch):
     series = plain(seasonal())
-    assert not backtest.forecast(series, 20, candidates.Network(10)).replaced
+    assert not table_forecast.forecast(series, 20, candidates.Network(10)).replaced
     first_steady = candidates.first_steady
 
     def grows_at_the_end(ranked, network, series, stop, horizon):
         return first_steady(ranked[stop == len(series) :], network, series, stop, horizon)
 
     monkeypatch.setattr(candidates, "first_steady", grows_at_the_end)
-    assert backtest.forecast(series, 20, candidates.Network(10)).replaced
+    assert table_forecast.forecast(series, 20, candidates.Network(10)).replaced
 
 
 def test_series_that_cannot_be_learnt_from():
     with pytest.raises(TableError, match="constant, 2, over the rows to learn from"):
-        backtest.forecast(plain(np.r_[np.full(150, 2.0), seasonal(50)]), 20, candidates.Network(5))
+        table_forecast.forecast(
+            plain(np.r_[np.full(150, 2.0), seasonal(50)]), 20, candidates.Network(5)
+        )
     with pytest.raises(TableError, match="--season 100 will not do"):
-        backtest.forecast(plain(seasonal()), 20, candidates.Network(5), season=100)
+        table_forecast.forecast(plain(seasonal()), 20, candidates.Network(5), season=100)
 
 
 # Verdicts ---------------------------------------------------------------------------------------
@@ -762,7 +766,7 @@ def test_a_rival_without_error_is_told_as_such():
 
 def test_an_exactly_periodic_series(quick):
     y = np.tile([1.0, 5.0, 2.0, 8.0, 3.0], 40)
-    made = backtest.forecast(plain(y), 10, candidates.Network(5)).backtest
+    made = table_forecast.forecast(plain(y), 10, candidates.Network(5)).backtest
     rival = verdicts(made)[0]
     assert rival.rival == "seasonal naive, 5"
     assert "no error at all" in rival.sentence

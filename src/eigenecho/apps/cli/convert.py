@@ -1,4 +1,4 @@
-"""What ``eigenecho convert`` does: a network in a plain file becomes a model file."""
+"""``eigenecho convert``: a network in a plain file becomes a model file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from eigenecho.apps.cli.failing import fail
+from eigenecho.apps.cli.endings import fail
+from eigenecho.apps.shared.terminal import say
 from eigenecho.interop import from_npz
 from eigenecho.model.certificate import Certificate
 
@@ -66,18 +67,16 @@ def convert(
     except (ValueError, OSError) as error:
         raise fail(" ".join(str(error).split())) from None
     console = Console()
-    console.print(repr(model), soft_wrap=True, highlight=False, markup=False)
+    say(console, repr(model))
     assert model.certificate is not None
     console.print(table(model.certificate))
-    # Soft wrap: a path broken over two lines cannot be copied.
-    console.print(f"Written: {target}", soft_wrap=True, highlight=False, markup=False)
+    say(console, f"Written: {target}")
 
 
 def table(certificate: Certificate) -> Table:
     """The lines of a certificate, as a table without frame."""
-    shown = Table(box=None, show_header=False, title="Certificate", title_justify="left")
-    shown.add_column(style="bold", no_wrap=True)
-    shown.add_column()
+    columns = (Column(style="bold", no_wrap=True), Column())
+    shown = Table(*columns, box=None, show_header=False, title="Certificate", title_justify="left")
     for line in str(certificate).splitlines():
         name, _, value = line.partition("  ")
         shown.add_row(name, Text(value.strip()))

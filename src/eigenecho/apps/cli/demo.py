@@ -1,17 +1,22 @@
-"""What ``eigenecho demo`` shows: three networks, two tasks, a table and two figures."""
+"""``eigenecho demo``: three networks, two tasks, a table and two figures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.table import Table
+import typer
+from rich.console import Console
+from rich.table import Column, Table
 from threadpoolctl import threadpool_limits
 
 from eigenecho import metrics, plots, tasks
+from eigenecho.apps.cli.endings import cannot_write, fail, writable
+from eigenecho.apps.shared import bars
 from eigenecho.apps.shared.step_time import seconds_per_step
+from eigenecho.apps.shared.terminal import say
 from eigenecho.estimators import LinearESN
 from eigenecho.plots.style import legend_above, new_figure, tidy
 from eigenecho.reservoir import Recipe
@@ -42,6 +47,27 @@ SHOWN_STEPS = 200
 STAGES = 3 * len(METHODS) + 1
 
 
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the figures.", callback=writable)] = Path(
+        "results/demo"
+    ),
+    units: Annotated[int, typer.Option(min=1, help="N, the size of the reservoirs.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is drawn.")] = 0,
+) -> None:
+    """Train Normal, EET and DPG on MSO5 and Mackey-Glass; print a table, write two figures."""
+    console = Console()
+    with bars.stages(console, STAGES) as announce:
+        trials = run(units, seed, announce)
+    console.print(table(trials, units))
+    try:
+        written = draw(trials, out)
+    except OSError as error:
+        raise fail(cannot_write(out, error)) from None
+    console.print("\nWritten:")
+    for path in written:
+        say(console, f"  {path}")
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """Next-step prediction: X and y (T, 1), which rows to train and test on, and the metric."""
@@ -61,7 +87,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Trial:
     """One method on one task."""
 
     task: Task
@@ -88,24 +114,24 @@ def load_tasks() -> list[Task]:
     ]
 
 
-def run(units: int, seed: int, report: Callable[[str], None]) -> list[Result]:
-    """Train, test and time every method on every task; ``report`` hears of each stage."""
+def run(units: int, seed: int, announce: Callable[[str], None]) -> list[Trial]:
+    """Train, test and time every method on every task; ``announce`` hears of each stage."""
     # One core is as fast at these sizes, does not stall on a busy machine, and gives the same
     # digits everywhere.
     with threadpool_limits(1):
-        report("making the series")
+        announce("making the series")
         both = load_tasks()
         seconds = {}
         for method in METHODS:
-            report(f"timing {method}, N = {TIMED_UNITS}")
+            announce(f"timing {method}, N = {TIMED_UNITS}")
             seconds[method] = _times(method, both, seed)
-        results = []
+        trials = []
         for task in both:
             for method in METHODS:
-                report(f"training {method} on {task.name}")
+                announce(f"training {method} on {task.name}")
                 esn, y_pred = _trained(method, task, units, seed)
-                results.append(Result(task, method, esn, y_pred, seconds[method][task.name]))
-    return results
+                trials.append(Trial(task, method, esn, y_pred, seconds[method][task.name]))
+    return trials
 
 
 def _times(method: str, both: list[Task], seed: int) -> dict[str, float]:
@@ -124,37 +150,37 @@ def _trained(method: str, task: Task, units: int, seed: int) -> tuple[LinearESN,
     return esn, esn.predict(task.X)
 
 
-def table(results: list[Result], units: int) -> Table:
-    """Errors and times of all results."""
+def table(trials: list[Trial], units: int) -> Table:
+    """Errors and times of all trials."""
+    numbers = ("test error", f"µs/step, N = {TIMED_UNITS}", "speed-up")
     shown = Table(
+        "task",
+        "method",
+        *(Column(heading, justify="right") for heading in numbers),
         title=f"Next-step prediction with {units} units",
         caption=(
             "Error on test rows, ridge chosen on training rows. Time of a reservoir step at "
             f"N = {TIMED_UNITS}: median of repeats. All in this run, on one core."
         ),
     )
-    shown.add_column("task")
-    shown.add_column("method")
-    for heading in ("test error", f"µs/step, N = {TIMED_UNITS}", "speed-up"):
-        shown.add_column(heading, justify="right")
-    normal = {r.task.name: r.seconds for r in results if r.method == NORMAL}
-    for i, result in enumerate(results):
-        task = result.task
+    normal = {r.task.name: r.seconds for r in trials if r.method == NORMAL}
+    for i, trial in enumerate(trials):
+        task = trial.task
         shown.add_row(
-            task.name if result.method == NORMAL else "",
-            result.method,
-            f"{task.metric} {result.error:.2e}",
-            f"{1e6 * result.seconds:.2f}",
-            f"{normal[task.name] / result.seconds:.0f} ×",
-            end_section=i + 1 < len(results) and results[i + 1].method == NORMAL,
+            task.name if trial.method == NORMAL else "",
+            trial.method,
+            f"{task.metric} {trial.error:.2e}",
+            f"{1e6 * trial.seconds:.2f}",
+            f"{normal[task.name] / trial.seconds:.0f} ×",
+            end_section=i + 1 < len(trials) and trials[i + 1].method == NORMAL,
         )
     return shown
 
 
-def draw(results: list[Result], out: Path) -> list[Path]:
+def draw(trials: list[Trial], out: Path) -> list[Path]:
     """Write both figures as PNG and SVG; the paths."""
     written = []
-    for name, figure in (("prediction", predictions(results)), ("spectrum", spectra(results))):
+    for name, figure in (("prediction", predictions(trials)), ("spectrum", spectra(trials))):
         for kind in ("png", "svg"):
             path = out / f"{name}.{kind}"
             figure.savefig(path, dpi=150)
@@ -162,11 +188,11 @@ def draw(results: list[Result], out: Path) -> list[Path]:
     return written
 
 
-def predictions(results: list[Result]) -> Figure:
+def predictions(trials: list[Trial]) -> Figure:
     """Truth, predictions and errors, one column per task."""
-    by_task: dict[str, list[Result]] = {}
-    for result in results:
-        by_task.setdefault(result.task.name, []).append(result)
+    by_task: dict[str, list[Trial]] = {}
+    for trial in trials:
+        by_task.setdefault(trial.task.name, []).append(trial)
     figure = new_figure(11.0, 4.6)
     panels: Any = figure.subplots(
         2, len(by_task), sharex="col", height_ratios=(2, 1), squeeze=False
@@ -189,15 +215,15 @@ def predictions(results: list[Result]) -> Figure:
     return figure
 
 
-def spectra(results: list[Result]) -> Figure:
+def spectra(trials: list[Trial]) -> Figure:
     """Eigenvalues sized by readout weight after the first task, drawn and diagonalised."""
-    first = results[0].task
-    shown = [r for r in results if r.task is first and r.method != NORMAL]
+    first = trials[0].task
+    shown = [r for r in trials if r.task is first and r.method != NORMAL]
     figure = new_figure(4.3 * len(shown), 4.6, layout="compressed")
     panels: Any = figure.subplots(1, len(shown), sharey=True, squeeze=False)
-    for ax, result in zip(panels.flat, shown, strict=True):
+    for ax, trial in zip(panels.flat, shown, strict=True):
         tidy(ax, frame=True)
-        plots.spectrum(result.esn, weights=True, ax=ax, title=f"{result.method}, {first.name}")
+        plots.spectrum(trial.esn, weights=True, ax=ax, title=f"{trial.method}, {first.name}")
         ax.label_outer()
     figure.suptitle("Eigenvalues, area by readout weight", fontsize=12)
     return figure

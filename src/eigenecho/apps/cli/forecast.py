@@ -1,9 +1,8 @@
-"""What ``eigenecho forecast`` does: read, forecast, report."""
+"""``eigenecho forecast``: read, forecast, report."""
 
 from __future__ import annotations
 
 import shlex
-import tempfile
 from dataclasses import dataclass, fields
 from pathlib import Path
 from time import perf_counter
@@ -11,15 +10,17 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
-from eigenecho.apps.cli.failing import fail
+from eigenecho.apps.cli.endings import fail, make_writable
 from eigenecho.apps.shared import bars
 from eigenecho.apps.shared.durations import human
-from eigenecho.apps.tables import backtest, forecast_page, table
+from eigenecho.apps.shared.pages import MadeBy
+from eigenecho.apps.shared.terminal import say
+from eigenecho.apps.tables import forecast_page, table, table_forecast
 from eigenecho.apps.tables.candidates import Network
 from eigenecho.apps.tables.table import TableError
-from eigenecho.apps.tables.time_series import Series, from_table
+from eigenecho.apps.tables.time_series import TimeSeries, from_table
 from eigenecho.apps.tables.verdict import verdicts
 from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.spectra import LAWS
@@ -73,6 +74,13 @@ class Request:
     def written(self) -> tuple[Path, Path]:
         """The files that come out."""
         return self.out, forecast_page.predictions_path(self.out)
+
+    def check_writable(self, force: bool) -> None:
+        """Found out before the work, not after it."""
+        for path in self.written:
+            if path.exists() and not force:
+                raise TableError(f"{path} exists; --force replaces it, or name another --out.")
+        make_writable(self.out.parent)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -148,13 +156,14 @@ def forecast(
     Networks are chosen by forecasts of the whole horizon on earlier rows and tested on the last
     ones. The best is trained again on all rows and runs ahead.
     """
-    names = {field.name for field in fields(Request)}
-    options = {name: value for name, value in locals().items() if name in names}
-    if no_interval:
-        options["interval"] = 0.0
+    interval = 0.0 if no_interval else interval
     try:
-        request = Request(**options)
-        _check_writable(request, force)
+        request = Request(
+            data=data, target=target, horizon=horizon, time=time, inputs=inputs, season=season,
+            blocks=blocks, interval=interval, gaps=gaps, units=units, spectrum=spectrum, seed=seed,
+            sep=sep, decimal=decimal, encoding=encoding, out=out,
+        )  # fmt: skip
+        request.check_writable(force)
         run(request, Console(quiet=quiet))
     except ValueError as error:
         raise fail(error) from None
@@ -166,23 +175,12 @@ def forecast(
         raise fail("interrupted: no report was written.", 130) from None
 
 
-def _check_writable(request: Request, force: bool) -> None:
-    """Found out before the work, not after it."""
-    for path in request.written:
-        if path.exists() and not force:
-            raise TableError(f"{path} exists; --force replaces it, or name another --out.")
-    folder = request.out.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=folder):
-        pass
-
-
 def _same_file(one: Path, other: Path) -> bool:
     """Whether two names are links to one file."""
     return one.exists() and other.exists() and one.samefile(other)
 
 
-def run(request: Request, console: Console) -> backtest.Result:
+def run(request: Request, console: Console) -> table_forecast.TableForecast:
     """Read, choose, test, forecast, write; then say how good it is."""
     start = perf_counter()
     read = table.read(
@@ -194,7 +192,7 @@ def run(request: Request, console: Console) -> backtest.Result:
     _describe(console, request, series)
     network = Network(request.units, request.spectrum, request.seed)
     with bars.progress(console, dict.fromkeys(STAGES, 1), "step") as progress:
-        result = backtest.forecast(
+        result = table_forecast.forecast(
             series,
             request.horizon,
             network,
@@ -204,8 +202,8 @@ def run(request: Request, console: Console) -> backtest.Result:
             progress=progress,
         )
     with console.status("writing the report"):
-        origin = forecast_page.Origin(request.data.name, request.command, perf_counter() - start)
-        written = forecast_page.write(result, request.out, origin)
+        made_by = MadeBy(request.command, perf_counter() - start)
+        written = forecast_page.write(result, request.out, request.data.name, made_by)
     console.print(errors(result))
     for verdict in verdicts(result.backtest):  # the hardest rival first
         sign = forecast_page.LOOKS[verdict.word][1]
@@ -223,17 +221,19 @@ def run(request: Request, console: Console) -> backtest.Result:
         )
     console.print(f"\n{human(perf_counter() - start)}. Written:", highlight=False)
     for path in written:
-        console.print(f"  {path}", soft_wrap=True, highlight=False, markup=False)
+        say(console, f"  {path}")
     return result
 
 
-def errors(result: backtest.Result) -> Table:
+def errors(result: table_forecast.TableForecast) -> Table:
     """Errors on the held-out rows."""
     blocks, h = len(result.split.test), result.split.horizon
-    shown = Table(title=f"Errors on {blocks} × {h} held-out rows", title_justify="left")
-    shown.add_column("forecast")
-    for heading in ("MAE", "RMSE", "MASE"):
-        shown.add_column(heading, justify="right")
+    shown = Table(
+        "forecast",
+        *(Column(heading, justify="right") for heading in ("MAE", "RMSE", "MASE")),
+        title=f"Errors on {blocks} × {h} held-out rows",
+        title_justify="left",
+    )
     for row in forecast_page.error_rows(result):
         shown.add_row(*row)
     said = [result.bands.measured] if result.bands is not None else []
@@ -244,10 +244,10 @@ def errors(result: backtest.Result) -> Table:
     return shown
 
 
-def _describe(console: Console, request: Request, series: Series) -> None:
+def _describe(console: Console, request: Request, series: TimeSeries) -> None:
     clock = series.clock
     first, last = clock.text(clock.times[[0, -1]])
     step = "" if clock.name == "row" else f", {clock.name!r} in steps of {clock.words}"
     lines = [f"{request.target!r}: {len(series)} rows, {first} to {last}{step}", *series.notes]
     for line in lines:
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+        say(console, line)

@@ -1,4 +1,4 @@
-"""What ``eigenecho reproduce`` does: cells, report, and a summary of both."""
+"""``eigenecho reproduce``: cells, report, and a summary of both."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Annotated
 
+import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
+from eigenecho.apps.cli.endings import fail, writable
 from eigenecho.apps.paper import all_experiments, reproduction_report, runner
-from eigenecho.apps.paper.cell_store import CellStore, UnusableStoreError
+from eigenecho.apps.paper.cell_store import CellStore, StoreError, UnusableStoreError
+from eigenecho.apps.paper.reproduction_report import ReportError
+from eigenecho.apps.paper.workers import CellError
 from eigenecho.apps.shared import bars
 from eigenecho.apps.shared.durations import human
+from eigenecho.apps.shared.pages import MadeBy
+from eigenecho.apps.shared.terminal import say
 
 OUT, OUT_QUICK = Path("results/reproduce"), Path("results/quick")
 COLOURS = {"holds": "blue", "holds in part": "yellow", "does not hold": "red"}
@@ -64,6 +71,59 @@ class Request:
         return [all_experiments.job(e, quick=self.quick, seeds=self.seeds) for e in found]
 
 
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Experiments, see --list; all by default.", metavar="NAME"),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller, about a minute.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help=f"Folder for the store and the report; by default {OUT}, or {OUT_QUICK}."
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes; by default one for each core.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="Seeds to average over; by default each experiment's own.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget what is stored of these experiments first.")
+    ] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Say which experiments there are.")
+    ] = False,
+) -> None:
+    """Make the paper's tables and figures, with a verdict on every claim.
+
+    What is finished is stored: a second start computes only what is missing.
+    """
+    console = Console()
+    if listed:
+        console.print(listing())
+        return
+    try:
+        request = Request(tuple(names or ()), quick, out, workers, seeds, fresh)
+        writable(request.folder)
+    except (ValueError, typer.BadParameter) as error:
+        raise fail(error) from None
+    try:
+        run(request, console)
+    except (StoreError, ReportError) as error:
+        raise fail(error) from None
+    except CellError as error:
+        raise fail(error, 1) from None
+    except KeyboardInterrupt:
+        typer.echo(
+            f"\ninterrupted: finished cells are kept in {request.store}. Go on with\n"
+            f"  {request.command}",
+            err=True,
+        )
+        raise typer.Exit(130) from None
+
+
 def run(request: Request, console: Console) -> None:
     """Compute what is missing, write the report, print the summary."""
     start = perf_counter()
@@ -76,16 +136,13 @@ def run(request: Request, console: Console) -> None:
         # With what earlier runs with the same settings have finished.
         with console.status("writing the report"):
             parts = reproduction_report.collect(request.jobs(), store)
-            origin = reproduction_report.Origin(
-                request.command, request.quick, perf_counter() - start
-            )
-            path = reproduction_report.write(parts, request.folder, origin)
+            made_by = MadeBy(request.command, perf_counter() - start)
+            path = reproduction_report.write(parts, request.folder, request.quick, made_by)
     finally:
         store.close()
     console.print(summary(parts), claims(parts))
     console.print(f"\n{human(perf_counter() - start)}. The report:", highlight=False)
-    # Soft wrap: a path broken over two lines cannot be copied.
-    console.print(f"  {path}", soft_wrap=True, highlight=False, markup=False)
+    say(console, f"  {path}")
 
 
 def open_store(path: Path, jobs: Sequence[runner.Job], fresh: bool) -> CellStore:
@@ -113,9 +170,7 @@ def cores() -> int:
 
 def listing() -> Table:
     """Names and titles of all experiments."""
-    table = Table()
-    for heading in ("name", "what", "of the paper"):
-        table.add_column(heading)
+    table = Table("name", "what", "of the paper")
     for experiment in all_experiments.EXPERIMENTS:
         table.add_row(experiment.name, experiment.title, experiment.paper)
     return table
@@ -123,11 +178,15 @@ def listing() -> Table:
 
 def summary(parts: Sequence[reproduction_report.Part]) -> Table:
     """What was computed, how long it took and what came out."""
-    table = Table(title="Experiments", title_justify="left", caption="core time: over all cells")
-    table.add_column("experiment", no_wrap=True)
-    table.add_column("cells", justify="right")
-    table.add_column("core time", justify="right", no_wrap=True)
-    table.add_column("key result")
+    table = Table(
+        Column("experiment", no_wrap=True),
+        Column("cells", justify="right"),
+        Column("core time", justify="right", no_wrap=True),
+        "key result",
+        title="Experiments",
+        title_justify="left",
+        caption="core time: over all cells",
+    )
     for part in parts:
         name, seconds = part.job.experiment.name, human(part.seconds)
         table.add_row(name, str(part.cells), seconds, part.section.headline)
@@ -136,9 +195,8 @@ def summary(parts: Sequence[reproduction_report.Part]) -> Table:
 
 def claims(parts: Sequence[reproduction_report.Part]) -> Table:
     """Verdicts on the paper's claims; the report says what was measured."""
-    table = Table(title="Claims", title_justify="left")
-    table.add_column("claim")
-    table.add_column("verdict", no_wrap=True)
+    verdict = Column("verdict", no_wrap=True)
+    table = Table("claim", verdict, title="Claims", title_justify="left")
     for _, claim in reproduction_report.claims(parts):
         colour = COLOURS[claim.verdict]
         sign = reproduction_report.VERDICTS[claim.verdict]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,10 @@ class MSOConfig(Config):
     lrs: tuple[float, ...] = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
     srs: tuple[float, ...] = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
     ridges: tuple[float, ...] = tuple(10.0**k for k in range(-11, 1))
+
+    def by_task(self, values: Array) -> dict[str, float]:
+        """Values of all tasks, for the numbers of a section."""
+        return dict(zip(map(str, self.tasks), values.tolist(), strict=True))
 
     @property
     def grid(self) -> dict[str, Any]:
@@ -91,8 +96,7 @@ class MSO(Experiment[MSOConfig]):
         ]
         ratios = np.array([ours[m] / _column(config, m) for m in published.METHODS])
         numbers = {
-            "test_rmse": {m: dict(zip(map(str, config.tasks), chosen[m].test.tolist(), strict=True))
-                          for m in METHODS},
+            "test_rmse": {m: config.by_task(chosen[m].test) for m in METHODS},
             "geometric_mean_ratio": float(np.exp(np.log(ratios).mean())),
             "best_ratio_per_task": (
                 np.min([ours[m] for m in published.METHODS], axis=0)
@@ -178,13 +182,7 @@ def _per_seed(config: MSOConfig, chosen: Mapping[str, BestCombinations]) -> Text
 
 
 def _winners(config: MSOConfig, chosen: Mapping[str, BestCombinations]) -> TextTable:
-    combinations = [
-        (s, lr, sr, a)
-        for s in config.input_scalings
-        for lr in config.lrs
-        for sr in config.srs
-        for a in config.ridges
-    ]
+    combinations = [*product(config.input_scalings, config.lrs, config.srs, config.ridges)]
     rows = []
     for i, k in enumerate(config.tasks):
         shown = [combinations[chosen[m].index[i]] for m in published.METHODS]

@@ -99,9 +99,7 @@ class MSOAccurate(Experiment[AccurateConfig]):
             min(hard) >= 1000,
         )
         numbers = {
-            "test_rmse": {
-                m: dict(zip(map(str, config.tasks), ours[m].tolist(), strict=True)) for m in SHOWN
-            },
+            "test_rmse": {m: config.by_task(ours[m]) for m in SHOWN},
             "better_than_paper": gain.tolist(),
         }
         return Section(

@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from eigenecho.apps.paper.cell_store import CellStore
 from eigenecho.apps.paper.experiment import Claim, Section, TextTable, encode
 from eigenecho.apps.paper.runner import Job
 from eigenecho.apps.shared import pages
-from eigenecho.apps.shared.durations import human
 
 VERDICTS = {"holds": "✓", "holds in part": "◐", "does not hold": "✗"}
 """With a sign each, so that nobody has to tell colours apart."""
@@ -45,16 +43,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where a report comes from: the command, and how long it ran."""
-
-    command: str
-    quick: bool
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Picture:
+class ReportPicture:
     """A figure as the report shows it."""
 
     name: str
@@ -85,15 +74,14 @@ def claims(parts: Iterable[Part]) -> list[tuple[Part, Claim]]:
     return [(part, claim) for part in parts for claim in part.section.claims]
 
 
-def write(parts: Sequence[Part], out: Path, origin: Origin) -> Path:
+def write(parts: Sequence[Part], out: Path, quick: bool, made_by: pages.MadeBy) -> Path:
     """Write report.html, report.md, results.json and figures/ to a folder; the HTML's path.
 
     A file takes its place when it is complete, so that a full disk leaves the one before.
     """
     pictures = {part.job.experiment.name: _pictures(part.section, out) for part in parts}
-    environment = pages.environment("eigenecho.apps.paper", "eigenecho.apps.shared")
+    environment = pages.environment("eigenecho.apps.paper", made_by)
     environment.filters.update(
-        human=human,
         settings=_settings,
         aligned=_aligned,
         cell=lambda text: str(text).replace("|", "\\|"),
@@ -104,25 +92,24 @@ def write(parts: Sequence[Part], out: Path, origin: Origin) -> Path:
         "verdicts": VERDICTS,
         "pictures": pictures,
         "pixels": {"least": LEAST, "most": MOST},
-        "origin": origin,
+        "quick": quick,
         "machines": _machines(parts),
-        "version": eigenecho.__version__,
-        "date": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
     }
     for name in ("report.html", "report.md"):
         text = environment.get_template(f"{name}.jinja").render(given)
         _replace(out / name, text.encode())
-    _replace(out / "results.json", json.dumps(results(parts, origin), indent=1).encode())
+    found = results(parts, quick, made_by.command)
+    _replace(out / "results.json", json.dumps(found, indent=1).encode())
     return out / "report.html"
 
 
-def results(parts: Sequence[Part], origin: Origin) -> dict[str, Any]:
+def results(parts: Sequence[Part], quick: bool, command: str) -> dict[str, Any]:
     """All numbers, claims and versions, as JSON takes them."""
     return _plain(
         {
             "eigenecho": eigenecho.__version__,
-            "command": origin.command,
-            "quick": origin.quick,
+            "command": command,
+            "quick": quick,
             "machines": _machines(parts),
             "claims": [
                 {"experiment": part.job.experiment.name, **asdict(claim)}
@@ -144,14 +131,14 @@ def results(parts: Sequence[Part], origin: Origin) -> dict[str, Any]:
     )
 
 
-def _pictures(section: Section, out: Path) -> list[Picture]:
+def _pictures(section: Section, out: Path) -> list[ReportPicture]:
     pictures = []
     for name, figure in section.figures.items():
         svg, png = pages.rendered(figure, "svg"), pages.rendered(figure, "png")
         _replace(out / "figures" / f"{name}.svg", svg)
         _replace(out / "figures" / f"{name}.png", png)
         caption = section.captions.get(name, name)
-        pictures.append(Picture(name, caption, pages.source(svg, png), figure.get_figwidth()))
+        pictures.append(ReportPicture(name, caption, pages.source(svg, png), figure.get_figwidth()))
     return pictures
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -12,14 +12,10 @@ from typing import Any
 
 from eigenecho.apps.paper.cell_store import Cell, CellStore
 from eigenecho.apps.paper.experiment import Config, Experiment, Key, encode
-from eigenecho.apps.paper.workers import TaskFailed, WorkerDied, computed
+from eigenecho.apps.paper.workers import computed
 from eigenecho.apps.shared.bars import OnProgress
 
 PACKAGES = ("eigenecho", "numpy", "scipy", "numba", "scikit-learn")
-
-
-class CellError(RuntimeError):
-    """A cell that failed; what is finished is kept."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +56,7 @@ def run(jobs: Sequence[Job], store: CellStore, workers: int, progress: OnProgres
         if not pending:
             continue
         with closing(computed(_cell, pending, processes)) as results:
-            for (job, key), result, seconds in _explained(results):
+            for (job, key), result, seconds in results:
                 name = job.experiment.name
                 store.add(name, job.identity, encode(key), result, seconds, machine)
                 done[name][0] += 1
@@ -69,18 +65,6 @@ def run(jobs: Sequence[Job], store: CellStore, workers: int, progress: OnProgres
 
 def _cell(job: Job, key: Key) -> Cell:
     return job.experiment.run(job.config, key)
-
-
-def _explained(results: Iterator[Any]) -> Iterator[Any]:
-    try:
-        yield from results
-    except WorkerDied as error:
-        raise CellError(
-            f"{error}, which happens when memory runs out. Start again with fewer --workers: "
-            "what is finished is kept."
-        ) from error
-    except TaskFailed as error:
-        raise CellError(str(error)) from error
 
 
 def describe_machine() -> dict[str, str]:

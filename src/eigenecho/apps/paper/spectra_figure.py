@@ -76,7 +76,7 @@ class Spectra(Experiment[SpectraConfig]):
 
     def section(self, config: SpectraConfig, results: Mapping[Key, Cell]) -> Section:
         """The four columns of the paper, our other laws, and the cover in numbers."""
-        drawn = {law: Spectrum(**_eigenvalues(results[law, 0])) for law in LAWS}
+        drawn = {law: Spectrum(results[law, 0]["real"], results[law, 0]["pairs"]) for law in LAWS}
         found = {
             law: {
                 measure: float(np.mean([results[law, s][measure] for s in range(config.seeds)]))
@@ -149,10 +149,6 @@ def coverage(values: Array) -> Cell:
         "hole": np.array(tree.query(disk)[0].max()),
         "density": np.max(np.maximum(np.abs(share - expected), np.abs(below - expected))),
     }
-
-
-def _eigenvalues(result: Cell) -> dict[str, Array]:
-    return {"real": result["real"], "pairs": result["pairs"]}
 
 
 def _panels(drawn: Mapping[str, Spectrum], columns: int) -> Figure:

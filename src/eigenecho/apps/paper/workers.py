@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -25,12 +26,8 @@ ONE_THREAD = (
 )
 
 
-class WorkerDied(RuntimeError):
-    """A worker process ended in the middle of a task."""
-
-
-class TaskFailed(RuntimeError):
-    """A task raised; the message is the worker's last line, the cause its whole traceback."""
+class CellError(RuntimeError):
+    """A cell that raised or whose worker died; the cause has the whole traceback."""
 
 
 def computed(
@@ -47,7 +44,7 @@ def computed(
     spawn = get_context("spawn")
     try:
         with _one_thread(), _deaf_to_interrupts():
-            for task in _first(queue, workers):
+            for task in islice(queue, workers):
                 here, there = spawn.Pipe()
                 process = spawn.Process(target=_work, args=(there, function), daemon=True)
                 process.start()
@@ -60,7 +57,7 @@ def computed(
                 assert isinstance(ready, Connection)
                 task = busy.pop(ready)
                 outcome = _received(ready, task)
-                for following in _first(queue, 1):
+                for following in islice(queue, 1):
                     ready.send(following)
                     busy[ready] = following
                 yield task, *outcome
@@ -72,18 +69,18 @@ def computed(
 
 
 def _received(connection: Connection, task: tuple[Any, ...]) -> tuple[Any, float]:
+    shown = " ".join(map(str, task))
     try:
         done, value, seconds = connection.recv()
     except (EOFError, OSError) as error:
-        raise WorkerDied(f"a worker process died at {_shown(task)}") from error
+        raise CellError(
+            f"a worker process died at {shown}, which happens when memory runs out. Start again "
+            "with fewer --workers: what is finished is kept."
+        ) from error
     if not done:
         last = value.strip().splitlines()[-1]
-        raise TaskFailed(f"{_shown(task)} failed with {last}") from RuntimeError(value)
+        raise CellError(f"{shown} failed with {last}") from RuntimeError(value)
     return value, seconds
-
-
-def _shown(task: tuple[Any, ...]) -> str:
-    return " ".join(map(str, task))
 
 
 def _work(connection: Connection, function: Callable[..., Any]) -> None:
@@ -101,11 +98,6 @@ def _work(connection: Connection, function: Callable[..., Any]) -> None:
             connection.send(answer)
         except OSError:
             return
-
-
-def _first(queue: Iterator[Any], count: int) -> Iterator[Any]:
-    for _, task in zip(range(count), queue, strict=False):
-        yield task
 
 
 @contextmanager

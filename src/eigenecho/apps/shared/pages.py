@@ -6,8 +6,13 @@ import base64
 import io
 import os
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import eigenecho
+from eigenecho.apps.shared.durations import human
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,17 +24,32 @@ PIXELS = 150
 """Per inch, of figures as PNG."""
 
 
-def environment(*packages: str) -> Any:
-    """Templates of these packages, looked for in that order; what ends in html is escaped."""
+@dataclass(frozen=True)
+class MadeBy:
+    """The command that made a page, and how long it ran."""
+
+    command: str
+    seconds: float
+
+
+def environment(package: str, made_by: MadeBy) -> Any:
+    """Templates of a package and those shared; what ends in html is escaped.
+
+    All of them know ``made_by``, ``version``, ``date``, and the filter ``human`` for durations.
+    """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    return Environment(
-        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
+    found = Environment(
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("eigenecho.apps.shared")]),
         autoescape=lambda name: name is not None and "html" in name,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    date = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
+    found.globals.update(made_by=made_by, version=eigenecho.__version__, date=date)
+    found.filters["human"] = human
+    return found
 
 
 def rendered(figure: Figure, kind: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The forecast of a column: chosen, tested against naive forecasts, and made."""
+"""Forecasts of held-out blocks, ours and naive ones, and how far off they were."""
 
 from __future__ import annotations
 
@@ -7,16 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.apps.shared.bars import OnProgress
-from eigenecho.apps.tables import candidates, naive
-from eigenecho.apps.tables.bands import Bands
-from eigenecho.apps.tables.candidates import Candidate, Fitted, Network
-from eigenecho.apps.tables.season import cycles
-from eigenecho.apps.tables.split import Split, split
-from eigenecho.apps.tables.table import TableError
-from eigenecho.apps.tables.time_series import Series
-from eigenecho.blas import one_blas_thread
-from eigenecho.model.intervals import check_coverage
+from eigenecho.apps.tables import naive
+from eigenecho.apps.tables.split import Split
+from eigenecho.apps.tables.time_series import TimeSeries
 from eigenecho.types import Array
 
 OURS = "eigenecho"
@@ -67,137 +60,8 @@ class Backtest:
         return int(np.count_nonzero(~np.isnan(self.truth)))
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
-    """All that a forecast is made of."""
-
-    series: Series
-    split: Split
-    network: Network
-    periods: tuple[float, ...]
-    season: int | None
-    chosen: Candidate
-    tried: int
-    backtest: Backtest
-    fitted: Fitted
-    """On all rows."""
-    future: Array
-    """(horizon,)"""
-    steady: bool
-    bands: Bands | None = None
-
-    @property
-    def replaced(self) -> bool:
-        """Whether the forecast is by another network than the one that was tested."""
-        return self.fitted.candidate is not self.chosen
-
-
-@one_blas_thread()
-def forecast(
-    series: Series,
-    horizon: int,
-    network: Network,
-    *,
-    blocks: int | None = None,
-    season: float | None = None,
-    interval: float | None = None,
-    progress: OnProgress | None = None,
-) -> Result:
-    """Choose a network on earlier rows, test it on later ones, refit it on all and run ahead.
-
-    Parameters
-    ----------
-    series : Series
-    horizon : int
-        Steps ahead.
-    network : Network
-    blocks : int, optional
-        Held-out blocks of ``horizon`` rows; see ``split``.
-    season : float, optional
-        The period of the season in rows; by default the calendar's and the series' own.
-    interval : float, optional
-        The share of rows, in ]0, 1[, that bounds around forecasts shall hold.
-    progress : callable (stage, done, total), optional
-    """
-    if interval is not None:
-        check_coverage(interval)
-    tell = progress or (lambda *_: None)
-    parts = split(len(series), horizon, blocks)
-    values, first = series.values, parts.test[0]
-    if series.input_names and len(series.inputs) < len(series) + horizon:
-        raise TableError(
-            f"--inputs {','.join(series.input_names)} must be known for the {horizon} rows ahead, "
-            f"and the table knows {len(series.inputs) - len(series)}. Append rows with these "
-            f"columns and an empty {series.name!r}, or shorten --horizon."
-        )
-    learnt = values[:first]  # nothing is decided with later rows
-    if np.ptp(learnt[: parts.validation[0]]) == 0:
-        raise TableError(
-            f"column {series.name!r} is constant, {learnt[0]:g}, over the rows to learn from "
-            f"(the first {parts.validation[0]}). Leave those rows out."
-        )
-    if np.isnan(_blocks(series.observed, parts.validation, horizon)).all():
-        raise TableError(
-            f"column {series.name!r} is empty from row {parts.validation[0] + 1} to {first}, all "
-            "rows to choose a network by. Leave out rows beyond the gap, or change --horizon."
-        )
-    given = () if season is None else (season,)
-    periods = cycles(learnt[: parts.validation[0]], series.clock.cycles, given)
-    if given and not periods:
-        raise TableError(
-            f"--season {season:g} will not do: expected 2 to {parts.validation[0] // 2} rows, half "
-            f"of the {parts.validation[0]} to learn from."
-        )
-    repeated = naive.best_season(series.observed, values, periods, parts.validation, horizon)
-    ranked = candidates.rank(
-        series,
-        network,
-        candidates.views(periods),
-        parts.validation,
-        horizon,
-        lambda done, total: tell("choosing", done, total),
-    )
-    if not np.isfinite(ranked[0].error):
-        raise ArithmeticError("every network overflowed on this series: look at its values.")
-    tell("testing", 0, len(parts.test))
-    start = candidates.first_steady(ranked, network, series, first, horizon)
-    chosen = start.candidate
-    guesses, deviations = [], []
-    for done, origin in enumerate(parts.test):
-        fitted = start if origin == first else candidates.fit(chosen, network, series, origin)
-        guesses.append(fitted.forecast(horizon))
-        if interval is not None:
-            deviations.append(fitted.deviations(horizon))
-        tell("testing", done + 1, len(parts.test))
-    backtest = _compared(series, parts, np.array(guesses), repeated)
-    tell("forecasting", 0, 1)
-    # By identity: candidates of one error are equal.
-    after = ranked[next(i for i, one in enumerate(ranked) if one is chosen) :]
-    fitted = candidates.first_steady(after, network, series, len(series), horizon)
-    future = fitted.forecast(horizon)
-    bands = None
-    if interval is not None:
-        bands = Bands.of(
-            interval, backtest.errors(OURS), np.array(deviations), fitted.deviations(horizon)
-        )
-    tell("forecasting", 1, 1)
-    return Result(
-        series,
-        parts,
-        network,
-        tuple(periods),
-        repeated,
-        chosen,
-        len(ranked),
-        backtest,
-        fitted,
-        future,
-        candidates.is_steady(fitted, horizon),
-        bands,
-    )
-
-
-def _compared(series: Series, parts: Split, ours: Array, season: int | None) -> Backtest:
+def compared(series: TimeSeries, parts: Split, ours: Array, season: int | None) -> Backtest:
+    """Our forecasts (blocks, horizon) of the held-out blocks beside naive ones."""
     values, h = series.values, parts.horizon
     guesses: dict[str, Array] = {OURS: ours}
     for name, ahead in naive.forecasts(season).items():
@@ -205,10 +69,11 @@ def _compared(series: Series, parts: Split, ours: Array, season: int | None) -> 
     learnt, lag = series.observed[: parts.test[0]], season or 1
     steps = np.abs(learnt[lag:] - learnt[:-lag])
     scale = float(np.nanmean(steps)) if not np.isnan(steps).all() else float("nan")
-    return Backtest(_blocks(series.observed, parts.test, h), guesses, scale)
+    return Backtest(rows_after(series.observed, parts.test, h), guesses, scale)
 
 
-def _blocks(values: Array, origins: Sequence[int], horizon: int) -> Array:
+def rows_after(values: Array, origins: Sequence[int], horizon: int) -> Array:
+    """(origins, horizon)"""
     return np.array([values[o : o + horizon] for o in origins])
 
 

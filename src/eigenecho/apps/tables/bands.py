@@ -12,7 +12,7 @@ from eigenecho.types import Array
 TOLERANCE = 0.05
 """By which coverage may miss the promise, or half of what is promised to lie outside if less."""
 
-Word = Literal["kept", "too narrow", "too wide"]
+BandWord = Literal["kept", "too narrow", "too wide"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Bands:
         return self.factor * self.own
 
     @property
-    def word(self) -> Word:
+    def word(self) -> BandWord:
         """Whether the promise was kept on held-out rows."""
         off = self.coverage - self.interval
         if abs(off) <= min(TOLERANCE, (1 - self.interval) / 2):

@@ -7,14 +7,14 @@ free run costs O(N) a step, so that every combination is run.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from eigenecho.apps.tables.time_series import Series
+from eigenecho.apps.tables.time_series import TimeSeries
 from eigenecho.apps.tables.view import View
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
@@ -24,7 +24,7 @@ from eigenecho.model.intervals import loop_response
 from eigenecho.model.rows import Fold, Rows
 from eigenecho.model.train import cheapest_accurate
 from eigenecho.readout import Gram, Penalty, Triangle, factorise
-from eigenecho.reservoir import draw
+from eigenecho.reservoir import Recipe, draw
 from eigenecho.types import Array
 
 RADII = (0.9, 0.99, 1.0)
@@ -52,10 +52,15 @@ class Network:
             self.units,
             spectrum=self.spectrum,
             standardize=True,
-            warmup=min(100, rows // 10),
+            warmup=warmup(rows),
             seed=self.seed,
             **params,
         )
+
+
+def warmup(rows: int) -> int:
+    """Rows of a series that are run through before training."""
+    return min(100, rows // 10)
 
 
 @dataclass(frozen=True, order=True)
@@ -73,7 +78,7 @@ class Fitted:
 
     candidate: Candidate
     esn: LinearESN
-    series: Series
+    series: TimeSeries
     stop: int
 
     @property
@@ -109,7 +114,7 @@ def views(periods: Sequence[float]) -> list[View]:
 
 
 def rank(
-    series: Series,
+    series: TimeSeries,
     network: Network,
     shown: Sequence[View],
     origins: Sequence[int],
@@ -126,10 +131,10 @@ def rank(
     for done, (view, sr, lr) in enumerate(reservoirs):
         if progress is not None:
             progress(done, len(reservoirs))
-        esn = network.estimator(origins[0] - view.lag, sr=sr, lr=lr)
-        errors = _free_run_errors(esn, view, series, origins, horizon, memory)
+        params = {"sr": sr, "lr": lr}
+        errors = free_run_errors(network, params, view, series, origins, horizon, memory)
         found += [
-            Candidate(error, view, {"sr": sr, "lr": lr, "ridge": ridge})
+            Candidate(error, view, params | {"ridge": ridge})
             for error, ridge in zip(errors, RIDGES, strict=True)
         ]
     if progress is not None:
@@ -137,7 +142,7 @@ def rank(
     return sorted(found)
 
 
-def fit(candidate: Candidate, network: Network, series: Series, stop: int) -> Fitted:
+def fit(candidate: Candidate, network: Network, series: TimeSeries, stop: int) -> Fitted:
     """Train a candidate on the first ``stop`` rows."""
     view = candidate.view
     z = view.series(series.values[:stop])
@@ -148,7 +153,7 @@ def fit(candidate: Candidate, network: Network, series: Series, stop: int) -> Fi
 
 
 def first_steady(
-    ranked: Sequence[Candidate], network: Network, series: Series, stop: int, horizon: int
+    ranked: Sequence[Candidate], network: Network, series: TimeSeries, stop: int, horizon: int
 ) -> Fitted:
     """The best candidate whose closed loop does not grow much over the horizon.
 
@@ -168,57 +173,77 @@ def is_steady(fitted: Fitted, horizon: int) -> bool:
 
 
 @one_blas_thread()
-def _free_run_errors(
-    esn: LinearESN,
+def free_run_errors(
+    network: Network,
+    params: Mapping[str, Any],
     view: View,
-    series: Series,
+    series: TimeSeries,
     origins: Sequence[int],
     horizon: int,
     memory: dict[Any, Any],
 ) -> list[float]:
-    """One error for each ridge; infinite where a free run overflows."""
-    values, truth, lag = series.values, series.observed, view.lag
-    stop = origins[-1] + horizon
-    known = view.known(series, 0)
-    X = _inputs(view, values[:stop], known)
-    z = view.series(values[:stop])[:, None]
-    before = origins[0] - lag  # rows of z that may be learnt from
+    """One error for each ridge; infinite where a free run overflows.
+
+    ``params`` are those of the reservoir; ``memory`` keeps what draws of one network share.
+    """
+    stop, known = origins[-1] + horizon, view.known(series, 0)
+    X = _inputs(view, series.values[:stop], known)
+    z = view.series(series.values[:stop])[:, None]
+    before = origins[0] - view.lag  # rows of z that may be learnt from
     with _quiet():
-        drawn = draw(esn._recipe(), X.shape[1], 0, esn.seed, memory)
+        recipe = Recipe(units=network.units, spectrum=network.spectrum, **params)
+        drawn = draw(recipe, X.shape[1], 0, network.seed, memory)
         inputs, outputs = Scaling.of([X[: before - 1]]), Scaling.of([z[1:before]])
         u, y = inputs.forward(X[:-1]), outputs.forward(z[1:])
         rows = Rows(drawn.reservoir, [u], [y])
         kind = Triangle if cheapest_accurate(rows) == "qr" else Gram
         try:
-            statistics, _ = rows.statistics(kind, Fold([(esn.warmup, before - 1)]))
+            statistics, _ = rows.statistics(kind, Fold([(warmup(before), before - 1)]))
         except UnstableError:
             return [np.inf] * len(RIDGES)
         factorised = factorise(statistics, Penalty(rows.size, 0, drawn.basis), rows.head)
-        starts = _states(drawn.reservoir, u, [o - lag for o in origins])
+        runs = []
+        states = _states(drawn.reservoir, u, [origin - view.lag for origin in origins])
+        for origin, state in zip(origins, states, strict=True):
+            row = origin - view.lag - 1  # of z: the last that is known
+            ahead = known[row : row + horizon] if known.size else None
+            wanted = series.observed[origin : origin + horizon]
+            runs.append(_FreeRun(series.values[origin - 1], State(state, z[row]), ahead, wanted))
+        measured = [run for run in runs if run.seen.any()]
         errors = []
         for ridge in RIDGES:
             W_out = np.ascontiguousarray(factorised.weights(ridge))
             model = LinearModel(
                 drawn.reservoir, W_out, basis=drawn.basis, inputs=inputs, outputs=outputs
             )
-            squares = []
-            for origin, state in zip(origins, starts, strict=True):
-                i = origin - lag
-                wanted = truth[origin : origin + horizon]
-                seen = ~np.isnan(wanted)
-                if not seen.any():
-                    continue
-                ahead = known[i - 1 : i - 1 + horizon] if known.size else None
-                try:
-                    run = model.forecast(horizon, None, ahead, state=State(state, z[i - 1]))
-                except UnstableError:
-                    squares.append(np.inf)
-                    continue
-                guess = view.undo(values[origin - 1], run[:, 0])
-                with np.errstate(over="ignore"):
-                    squares.append(np.mean((guess[seen] - wanted[seen]) ** 2))
+            squares = [run.squared_error(model, view) for run in measured]
             errors.append(float(np.sqrt(np.mean(squares))))
     return errors
+
+
+@dataclass(frozen=True, eq=False)
+class _FreeRun:
+    """Where a free run starts, the inputs that are known ahead, and what came about."""
+
+    last: float
+    start: State
+    known: Array | None
+    wanted: Array
+
+    @property
+    def seen(self) -> Array:
+        """Rows that were observed."""
+        return ~np.isnan(self.wanted)
+
+    def squared_error(self, model: LinearModel, view: View) -> float:
+        """The mean over the rows that were observed."""
+        try:
+            run = model.forecast(len(self.wanted), None, self.known, state=self.start)
+        except UnstableError:
+            return np.inf
+        guess = view.undo(self.last, run[:, 0])
+        with np.errstate(over="ignore"):
+            return float(np.mean((guess[self.seen] - self.wanted[self.seen]) ** 2))
 
 
 def _inputs(view: View, values: Array, known: Array) -> Array:

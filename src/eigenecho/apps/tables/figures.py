@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import plots
-from eigenecho.apps.tables.backtest import OURS, Result
+from eigenecho.apps.tables.backtest import OURS
+from eigenecho.apps.tables.table_forecast import TableForecast
 from eigenecho.apps.tables.verdict import verdicts
 from eigenecho.plots.forecast import forecast as draw_forecast
 from eigenecho.plots.style import new_figure, tidy
@@ -23,61 +24,39 @@ BEFORE = 2.0
 """Horizons of the past that are shown before a forecast."""
 
 
-def future(result: Result, width: float) -> Figure:
+def future(result: TableForecast, width: float) -> Figure:
     """The end of the series, and the forecast of what comes."""
     series, h = result.series, result.split.horizon
-    shown = min(len(series), max(int(BEFORE * h), 60))
-    times = _plain(series.clock.times[-shown:])
-    ahead = _plain(series.clock.ahead(h))
-    return _drawn(
-        result,
-        width,
-        times,
-        series.observed[-shown:],
-        {OURS: ([ahead], [result.future])},
-        bands={} if result.bands is None else {OURS: [result.bands.future]},
-        origins=[ahead[0]],
-    )
+    first = len(series) - min(len(series), max(int(BEFORE * h), 60))
+    bands = {} if result.bands is None else {OURS: [result.bands.future]}
+    guesses = {OURS: ([series.clock.ahead(h)], [result.future])}
+    return _drawn(result, width, first, guesses, bands)
 
 
-def held_out(result: Result, width: float) -> Figure:
+def held_out(result: TableForecast, width: float) -> Figure:
     """The last held-out block: truth, our forecast and the best naive one."""
-    series, split, backtest = result.series, result.split, result.backtest
+    split, backtest = result.split, result.backtest
     start = split.test[-1]
     first = max(0, start - max(split.horizon // 2, 20))
     rival = verdicts(backtest)[0].rival
-    block = _plain(series.clock.times[start:])
-    return _drawn(
-        result,
-        width,
-        _plain(series.clock.times[first:]),
-        series.observed[first:],
-        {name: ([block], [backtest.guesses[name][-1]]) for name in (OURS, rival)},
-        bands={} if result.bands is None else {OURS: [result.bands.held_out[-1]]},
-        origins=[block[0]],
-    )
+    times = result.series.clock.times[start:]
+    bands = {} if result.bands is None else {OURS: [result.bands.held_out[-1]]}
+    guesses = {name: ([times], [backtest.guesses[name][-1]]) for name in (OURS, rival)}
+    return _drawn(result, width, first, guesses, bands)
 
 
-def whole(result: Result, width: float) -> Figure:
+def whole(result: TableForecast, width: float) -> Figure:
     """The whole series, with the forecasts of the held-out blocks and of the future."""
-    series, split = result.series, result.split
-    blocks = [_plain(series.clock.times[o : o + split.horizon]) for o in split.test]
+    clock, split = result.series.clock, result.split
+    blocks = [clock.times[o : o + split.horizon] for o in split.test]
     guesses = {
         "held-out forecasts": (blocks, result.backtest.guesses[OURS]),
-        "future": ([_plain(series.clock.ahead(split.horizon))], [result.future]),
+        "future": ([clock.ahead(split.horizon)], [result.future]),
     }
-    return _drawn(
-        result,
-        width,
-        _plain(series.clock.times),
-        series.observed,
-        guesses,
-        bands={},
-        origins=[block[0] for block in blocks],
-    )
+    return _drawn(result, width, 0, guesses, {})
 
 
-def by_lead(result: Result, width: float) -> Figure:
+def by_lead(result: TableForecast, width: float) -> Figure:
     """Mean absolute error by the number of steps ahead, smoothed over neighbours."""
     backtest, h = result.backtest, result.split.horizon
     span = max(1, h // 20)
@@ -99,7 +78,7 @@ def by_lead(result: Result, width: float) -> Figure:
     return figure
 
 
-def spectrum(result: Result, _: float) -> Figure:
+def spectrum(result: TableForecast, _: float) -> Figure:
     """Eigenvalues by readout weight; square, and so the same for any page."""
     figure = new_figure(NARROW, NARROW * 1.08)
     ax = figure.add_subplot()
@@ -111,23 +90,29 @@ def spectrum(result: Result, _: float) -> Figure:
 
 
 def _drawn(
-    result: Result,
+    result: TableForecast,
     width: float,
-    times: Any,
-    values: Any,
-    guesses: Mapping[str, tuple[Any, Any]],
+    first: int,
+    guesses: Mapping[str, tuple[Sequence[Any], Any]],
     bands: Mapping[str, Sequence[Any]],
-    origins: Sequence[Any],
 ) -> Figure:
+    """The series from a ``first`` row on, and forecasts; where those of the first name start."""
+    series = result.series
     figure, ax = _axes(width)
-    ticks = 9 if width == WIDE else 7  # fewer than 7 do not suit every span
-    columns = 3 if width == WIDE else 2
+    as_arrays = {n: ([np.asarray(when) for when in g[0]], g[1]) for n, g in guesses.items()}
     draw_forecast(
-        ax, times, values, guesses, bands=bands, origins=origins, columns=columns, ticks=ticks
+        ax,
+        np.asarray(series.clock.times[first:]),
+        series.observed[first:],
+        as_arrays,
+        bands=bands,
+        origins=[when[0] for when in next(iter(as_arrays.values()))[0]],
+        columns=3 if width == WIDE else 2,
+        ticks=9 if width == WIDE else 7,  # fewer than 7 do not suit every span
     )
-    ax.set_ylabel(result.series.name, parse_math=False)  # a name may hold dollars
-    if not result.series.clock.is_dates:
-        ax.set_xlabel(result.series.clock.name, parse_math=False)
+    ax.set_ylabel(series.name, parse_math=False)  # a name may hold dollars
+    if not series.clock.is_dates:
+        ax.set_xlabel(series.clock.name, parse_math=False)
     ax.margins(x=0.01)
     return figure
 
@@ -137,8 +122,3 @@ def _axes(width: float) -> tuple[Figure, Any]:
     ax = figure.add_subplot()
     tidy(ax)
     return figure, ax
-
-
-def _plain(times: Any) -> Any:
-    """As matplotlib takes them."""
-    return np.asarray(times)

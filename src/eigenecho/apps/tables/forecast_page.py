@@ -6,19 +6,17 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import eigenecho
 from eigenecho.apps.shared import pages
-from eigenecho.apps.shared.durations import human
 from eigenecho.apps.tables import figures
-from eigenecho.apps.tables.backtest import OURS, Result
+from eigenecho.apps.tables.backtest import OURS
 from eigenecho.apps.tables.bands import percent
 from eigenecho.apps.tables.naive import forecasts
+from eigenecho.apps.tables.table_forecast import TableForecast
 from eigenecho.apps.tables.verdict import MARGIN, verdicts
 from eigenecho.types import Array
 
@@ -40,15 +38,6 @@ PIXELS = 100
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where a report comes from."""
-
-    source: str
-    command: str
-    seconds: float
-
-
-@dataclass(frozen=True)
 class Picture:
     """A figure, for two widths of a page."""
 
@@ -58,11 +47,19 @@ class Picture:
     caption: str
 
 
-def write(result: Result, out: Path, origin: Origin) -> tuple[Path, Path]:
-    """Write the page to ``out`` and predictions beside it, as CSV; both paths."""
+def write(
+    result: TableForecast, out: Path, source: str, made_by: pages.MadeBy
+) -> tuple[Path, Path]:
+    """Write the page to ``out`` and predictions beside it, as CSV; both paths.
+
+    ``source`` is the name of the table that was read.
+    """
     table = predictions_path(out)
     pages.write_whole(table, predictions(result).encode())
-    pages.write_whole(out, html(result, origin, table.name).encode())
+    environment = pages.environment("eigenecho.apps.tables", made_by)
+    shown = {"source": source, "predictions": table.name, **_shown(result)}
+    page = environment.get_template("forecast.html.jinja").render(shown)
+    pages.write_whole(out, page.encode())
     return out, table
 
 
@@ -71,79 +68,68 @@ def predictions_path(out: Path) -> Path:
     return out.with_name(f"{out.stem}-predictions.csv")
 
 
-def predictions(result: Result) -> str:
+def predictions(result: TableForecast) -> str:
     """A CSV table: held-out rows with the truth, then the future; naive forecasts beside ours."""
-    series, h, bands = result.series, result.split.horizon, result.bands
+    series, h, bands, backtest = result.series, result.split.horizon, result.bands, result.backtest
     naive = forecasts(result.season)
     file = io.StringIO()
     rows = csv.writer(file, lineterminator="\n")
     names = [name.replace(",", "").replace(" ", "_") for name in naive]
     bounds = [] if bands is None else ["lower", "upper"]
     rows.writerow(["time", "part", "steps_ahead", "actual", "forecast", *bounds, *names])
-    backtest = result.backtest
+
+    def write(part: str, times: Any, columns: Sequence[Array]) -> None:
+        for i, time in enumerate(series.clock.text(times)):
+            numbers = ("" if np.isnan(column[i]) else f"{column[i]:.10g}" for column in columns)
+            rows.writerow([time, part, i + 1, *numbers])
+
+    def around(ours: Array, width: Array | None) -> list[Array]:
+        return [ours] if width is None else [ours, ours - width, ours + width]
+
     for block, start in enumerate(result.split.test):
-        times = series.clock.text(series.clock.times[start : start + h])
-        ours = backtest.guesses[OURS][block]
-        guesses = [ours] if bands is None else [ours, *_around(ours, bands.held_out[block])]
-        guesses += [backtest.guesses[name][block] for name in naive]
-        for i, time in enumerate(times):
-            numbers = (backtest.truth[block, i], *(guess[i] for guess in guesses))
-            shown = ("" if np.isnan(x) else f"{x:.10g}" for x in numbers)
-            rows.writerow([time, "held-out", i + 1, *shown])
-    ours = result.future
-    guesses = [ours] if bands is None else [ours, *_around(ours, bands.future)]
-    guesses += [ahead(series.values, h) for ahead in naive.values()]
-    for i, time in enumerate(series.clock.text(series.clock.ahead(h))):
-        rows.writerow([time, "future", i + 1, "", *(f"{guess[i]:.10g}" for guess in guesses)])
+        width = None if bands is None else bands.held_out[block]
+        ours, *rivals = (backtest.guesses[name][block] for name in (OURS, *naive))
+        columns = [backtest.truth[block], *around(ours, width), *rivals]
+        write("held-out", series.clock.times[start : start + h], columns)
+    width = None if bands is None else bands.future
+    rivals = [ahead(series.values, h) for ahead in naive.values()]
+    columns = [np.full(h, np.nan), *around(result.future, width), *rivals]
+    write("future", series.clock.ahead(h), columns)
     return file.getvalue()
 
 
-def _around(guess: Array, width: Array) -> tuple[Array, Array]:
-    return guess - width, guess + width
+def _shown(result: TableForecast) -> dict[str, Any]:
+    """What the page says about a forecast."""
+    series, split, clock = result.series, result.split, result.series.clock
+    return {
+        "series": series,
+        "horizon": split.horizon,
+        "step": "1 row" if clock.name == "row" else clock.words,
+        "ahead": clock.text(clock.ahead(split.horizon)),
+        "network": result.network,
+        "rows": len(series),
+        "span": clock.text(clock.times[[0, -1]]),
+        "verdicts": verdicts(result.backtest),
+        "looks": LOOKS,
+        "margin": f"{MARGIN:.0%}",
+        "steady": result.steady,
+        "radius": f"{result.fitted.radius:.6f}",
+        "pictures": _pictures(result),
+        "blocks": len(split.test),
+        "unmeasured": unmeasured(result),
+        "bands": result.bands,
+        "percent": percent,
+        "errors": {"columns": ["Forecast", "MAE", "RMSE", "MASE"], "rows": error_rows(result)},
+        "block_errors": _block_errors(result),
+        "scale_words": _scale_words(result),
+        "replaced": REPLACED if result.replaced else "",
+        "tried": result.tried,
+        "origins": len(split.validation),
+        "settings": settings(result),
+    }
 
 
-def html(result: Result, origin: Origin, table: str) -> str:
-    """The page."""
-    series, split = result.series, result.split
-    clock = series.clock
-    template = pages.environment("eigenecho.apps.tables", "eigenecho.apps.shared").get_template(
-        "forecast.html.jinja"
-    )
-    return template.render(
-        series=series,
-        horizon=split.horizon,
-        step="1 row" if clock.name == "row" else clock.words,
-        ahead=clock.text(clock.ahead(split.horizon)),
-        network=result.network,
-        rows=len(series),
-        source=origin.source,
-        span=clock.text(clock.times[[0, -1]]),
-        verdicts=verdicts(result.backtest),
-        looks=LOOKS,
-        margin=f"{MARGIN:.0%}",
-        steady=result.steady,
-        radius=f"{result.fitted.radius:.6f}",
-        pictures=_pictures(result),
-        predictions=table,
-        blocks=len(split.test),
-        unmeasured=unmeasured(result),
-        bands=result.bands,
-        percent=percent,
-        errors=_errors(result),
-        block_errors=_block_errors(result),
-        scale_words=_scale_words(result),
-        replaced=REPLACED if result.replaced else "",
-        tried=result.tried,
-        origins=len(split.validation),
-        settings=settings(result),
-        command=origin.command,
-        date=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        version=eigenecho.__version__,
-        seconds=human(origin.seconds),
-    )
-
-
-def settings(result: Result) -> dict[str, str]:
+def settings(result: TableForecast) -> dict[str, str]:
     """The network in words."""
     chosen, network = result.fitted.candidate, result.network
     found = {
@@ -162,7 +148,7 @@ def settings(result: Result) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def unmeasured(result: Result) -> str:
+def unmeasured(result: TableForecast) -> str:
     """How many held-out rows count in no error, in words; empty for none."""
     rows = result.backtest.truth.size
     missing = rows - result.backtest.measured
@@ -171,7 +157,7 @@ def unmeasured(result: Result) -> str:
     return f"{missing} of these {rows} rows were not observed and count in no error."
 
 
-def error_rows(result: Result) -> list[list[str]]:
+def error_rows(result: TableForecast) -> list[list[str]]:
     """Each forecast's name, MAE, RMSE and MASE; the lowest marked."""
     backtest = result.backtest
     names = [OURS, *(v.rival for v in verdicts(backtest))]
@@ -186,11 +172,7 @@ def _marked(values: Sequence[float]) -> list[str]:
     return [f"{value:.4g}" + (" ◂" if value == min(values) else "") for value in values]
 
 
-def _errors(result: Result) -> Mapping[str, Any]:
-    return {"columns": ["Forecast", "MAE", "RMSE", "MASE"], "rows": error_rows(result)}
-
-
-def _block_errors(result: Result) -> Mapping[str, Any]:
+def _block_errors(result: TableForecast) -> Mapping[str, Any]:
     backtest, clock, split = result.backtest, result.series.clock, result.split
     names = [OURS, *(v.rival for v in verdicts(backtest))]
     starts = clock.text(clock.times[list(split.test)])
@@ -202,7 +184,7 @@ def _block_errors(result: Result) -> Mapping[str, Any]:
     return {"columns": ["Block", *names], "rows": rows}
 
 
-def _scale_words(result: Result) -> str:
+def _scale_words(result: TableForecast) -> str:
     words = "the mean step from row to row before the held-out rows"
     if result.season is not None:
         words = f"the mean change over a season of {result.season} rows before the held-out rows"
@@ -211,7 +193,7 @@ def _scale_words(result: Result) -> str:
     return words
 
 
-def _pictures(result: Result) -> dict[str, Picture]:
+def _pictures(result: TableForecast) -> dict[str, Picture]:
     rival = verdicts(result.backtest)[0].rival
     name = result.series.name
     bands = result.bands

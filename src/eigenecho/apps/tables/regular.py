@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenecho.apps.tables.clock import Clock
 from eigenecho.apps.tables.stamps import NONE, detected, in_utc, named
-from eigenecho.apps.tables.table import SHOWN, Table, TableError, need_pandas
+from eigenecho.apps.tables.table import SHOWN, Table, TableError, listed, need_pandas
 from eigenecho.types import Array
 
 OFFSETS = ("B", "MS", "ME", "QS", "QE", "YS", "YE")
@@ -18,7 +18,7 @@ OFFSETS = ("B", "MS", "ME", "QS", "QE", "YS", "YE")
 
 
 @dataclass(frozen=True, eq=False)
-class Timed:
+class TimedRows:
     """Rows of a table in the order of time, and what had to be done for that.
 
     ``rows[i]`` is the row of step i, −1 where the table has none.
@@ -29,7 +29,7 @@ class Timed:
     notes: tuple[str, ...] = ()
 
 
-def keep_time(table: Table, column: str | None, used: Sequence[str], gaps: str) -> Timed:
+def keep_time(table: Table, column: str | None, used: Sequence[str], gaps: str) -> TimedRows:
     """Find the time column of a table and check that its step is regular.
 
     Parameters
@@ -60,9 +60,9 @@ def keep_time(table: Table, column: str | None, used: Sequence[str], gaps: str) 
     raise problem
 
 
-def _by_rows(table: Table, note: str) -> Timed:
+def _by_rows(table: Table, note: str) -> TimedRows:
     rows = np.arange(len(table))
-    return Timed(Clock("row", rows + 1, 1), rows, (note,))
+    return TimedRows(Clock("row", rows + 1, 1), rows, (note,))
 
 
 def _unevenness(times: Any) -> int:
@@ -85,7 +85,7 @@ def _is_time(numbers: Array) -> bool:
     return bool(np.all(steps > 0) or np.all(steps < 0)) or _unevenness(numbers) < 2
 
 
-def _regular(table: Table, name: str, times: Any, gaps: str) -> Timed:
+def _regular(table: Table, name: str, times: Any, gaps: str) -> TimedRows:
     """Sorted, unique, with a regular step; places for missing rows where they are to be filled."""
     order = np.argsort(np.asarray(times), kind="stable")
     notes = []
@@ -106,21 +106,21 @@ def _regular(table: Table, name: str, times: Any, gaps: str) -> Timed:
         if gaps != "ignore":
             raise TableError(_irregular(table, clock, order))
         notes.append("times have no regular step: rows are steps")
-        return Timed(Clock(name, times, _most_common(times)), order, tuple(notes))
+        return TimedRows(Clock(name, times, _most_common(times)), order, tuple(notes))
     clock = Clock(name, times, step)
     if len(grid) == len(times):
-        return Timed(clock, order, tuple(notes))
+        return TimedRows(clock, order, tuple(notes))
     places = np.isin(np.asarray(grid), np.asarray(times))
     missing = grid[~places]
     if gaps == "error":
         raise TableError(_gaps(table, clock, order, missing))
     if gaps == "ignore":
         notes.append(f"{len(missing)} missing times were passed over: rows are steps")
-        return Timed(clock, order, tuple(notes))
+        return TimedRows(clock, order, tuple(notes))
     rows = np.full(len(grid), -1)
     rows[places] = order
     notes.append(f"{counted(len(missing), 'row')} missing from the table")
-    return Timed(Clock(name, grid, step), rows, tuple(notes))
+    return TimedRows(Clock(name, grid, step), rows, tuple(notes))
 
 
 def _check_unique(table: Table, clock: Clock, order: Array) -> None:
@@ -128,14 +128,13 @@ def _check_unique(table: Table, clock: Clock, order: Array) -> None:
     twice = np.flatnonzero(values[1:] == values[:-1])
     if twice.size:
         text = clock.text(clock.times[twice[:SHOWN]])
-        shown = "; ".join(
+        shown = (
             f"{when} at {table.where(order[i])} and {table.where(order[i + 1])}"
             for i, when in zip(twice, text, strict=False)
         )
-        more = f"; and {len(twice) - SHOWN} more" if len(twice) > SHOWN else ""
         raise TableError(
-            f"column {clock.name!r} holds the same time twice: {shown}{more}. Keep one row for "
-            "each time: sum or average them, or keep one series of several in a file."
+            f"column {clock.name!r} holds the same time twice: {listed(shown, len(twice))}. Keep "
+            "one row for each time: sum or average them, or keep one series of several in a file."
         )
 
 
@@ -219,11 +218,10 @@ def _gaps(table: Table, clock: Clock, order: Array, missing: Any) -> str:
         text = clock.text(missing[after == i])
         span = text[0] if count == 1 else f"{text[0]} to {text[-1]}"
         shown.append(f"{span} ({counted(int(count), 'row')}, before {table.where(order[i])})")
-    more = f"; and {len(starts) - SHOWN} more gaps" if len(starts) > SHOWN else ""
     return (
         f"column {clock.name!r} goes in steps of {clock.words}, with "
-        f"{counted(len(missing), 'row')} missing: {'; '.join(shown)}{more}. Fill them with the "
-        "last value before by --gaps fill, or pass over them with --gaps ignore."
+        f"{counted(len(missing), 'row')} missing: {listed(shown, len(starts), ' gaps')}. Fill them "
+        "with the last value before by --gaps fill, or pass over them with --gaps ignore."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.apps.tables.table import SHOWN, Table, TableError, need_pandas
+from eigenecho.apps.tables.table import Table, TableError, need_pandas
 from eigenecho.types import Array
 
 NAMES = re.compile(r"^(date|time|datetime|timestamp|year|month|week|day|t|step|index|period)s?$")
@@ -60,14 +60,23 @@ def _readings(table: Table, index: int, strict: bool) -> Iterator[Any]:
         yield _complete(table, index, pandas.DatetimeIndex(cells))
         return
     numeric = _as_numbers(table, index)
-    if numeric is not None:
-        if strict or (NAMES.match(name.lower()) and not np.isnan(numeric).any()):
-            yield from _number_times(table, index, numeric, pandas)
-        return
+    if numeric is None:
+        if strict or _mostly_dates(cells, pandas):
+            yield from _dates(table, index, pandas)
+    elif strict or (NAMES.match(name.lower()) and not np.isnan(numeric).any()):
+        yield _number_times(_complete(table, index, numeric), pandas)
+
+
+def _mostly_dates(cells: Any, pandas: Any) -> bool:
+    """Whether four in five of the first cells that say something read as dates."""
     sample = [cell for cell in cells if str(cell).strip()][:20]
     dates = [cell for cell in sample if _parsed([cell], pandas) is not None]
-    if not strict and (not sample or len(dates) < 0.8 * len(sample)):
-        return
+    return bool(sample) and len(dates) >= 0.8 * len(sample)
+
+
+def _dates(table: Table, index: int, pandas: Any) -> Iterator[Any]:
+    """A column of text as dates: the month first and, where that differs, the day first."""
+    cells = table.columns[index]
     if is_local_days(cells):
         cells = [CLOCK.sub("", str(cell)) for cell in cells]
     whole = [_parsed(cells, pandas, dayfirst) for dayfirst in (False, True)]
@@ -86,20 +95,14 @@ def _as_numbers(table: Table, index: int) -> Array | None:
         return None
 
 
-def _number_times(table: Table, index: int, numbers: Array, pandas: Any) -> Iterator[Any]:
+def _number_times(numbers: Array, pandas: Any) -> Any:
     """Numbers such as 1987, 1987.5 or 19870131."""
-    if np.isnan(numbers).any():
-        row = int(np.argmax(np.isnan(numbers)))
-        raise TableError(
-            f"column {table.names[index]!r} is empty at {table.where(row)}: every row needs a time."
-        )
     if np.all((numbers >= 19000101) & (numbers <= 21001231) & (numbers % 1 == 0)):
         text = pandas.Series(numbers.astype(np.int64).astype(str))
         dates = pandas.to_datetime(text, format="%Y%m%d", errors="coerce")
         if not dates.isna().any():
-            yield pandas.DatetimeIndex(dates)
-            return
-    yield numbers
+            return pandas.DatetimeIndex(dates)
+    return numbers
 
 
 def _parsed(cells: Any, pandas: Any, dayfirst: bool = False) -> Any:
@@ -125,11 +128,7 @@ def _parsed(cells: Any, pandas: Any, dayfirst: bool = False) -> Any:
 def _not_dates(table: Table, index: int, pandas: Any) -> str:
     cells = table.columns[index]
     bad = [row for row, cell in enumerate(cells) if _parsed([cell], pandas) is None]
-    if not bad:
-        shown = f"{cells[0]!r} and others do not read alike"
-    else:
-        shown = "; ".join(f"{table.where(row)} says {str(cells[row])!r}" for row in bad[:SHOWN])
-        shown += f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
+    shown = table.quoted(index, bad) if bad else f"{cells[0]!r} and others do not read alike"
     return (
         f"column {table.names[index]!r} does not read as dates: {shown}. "
         "Write them as 2024-12-31 or 2024-12-31 18:00, or name another column with --time."
@@ -137,10 +136,12 @@ def _not_dates(table: Table, index: int, pandas: Any) -> str:
 
 
 def _complete(table: Table, index: int, times: Any) -> Any:
-    if times.isna().any():
-        row = int(np.argmax(times.isna()))
+    """Times, or numbers, of which none is missing."""
+    missing = np.asarray(times) != np.asarray(times)  # as NaN and NaT are
+    if missing.any():
         raise TableError(
-            f"column {table.names[index]!r} is empty at {table.where(row)}: every row needs a time."
+            f"column {table.names[index]!r} is empty at {table.where(int(np.argmax(missing)))}: "
+            "every row needs a time."
         )
     return times
 

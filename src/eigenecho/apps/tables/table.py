@@ -8,8 +8,9 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,12 @@ SHOWN = 5
 
 class TableError(ValueError):
     """A file that cannot be used as it is; the message says what to do."""
+
+
+def listed(texts: Iterable[str], count: int, what: str = "") -> str:
+    """The first few of ``count`` texts, and how many more there are; ``what`` they are."""
+    more = f"; and {count - SHOWN} more{what}" if count > SHOWN else ""
+    return "; ".join(islice(texts, SHOWN)) + more
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +103,15 @@ class Table:
             raise TableError(self._not_numbers(column, bad))
         return out
 
+    def quoted(self, column: int, rows: Sequence[int]) -> str:
+        """What cells say, with their places."""
+        cells = self.columns[column]
+        said = (f"{self.where(row)} says {str(cells[row])!r}" for row in rows)
+        return listed(said, len(rows))
+
     def _not_numbers(self, column: int, bad: Any) -> str:
         cells = self.columns[column]
-        shown = "; ".join(f"{self.where(row)} says {str(cells[row])!r}" for row in bad[:SHOWN])
-        more = f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
+        shown = self.quoted(column, bad)
         remedy = "Correct them, or leave the cells empty and use --gaps fill."
         other = "," if self.decimal == "." else "."
         texts = [str(cells[row]).strip() for row in bad]
@@ -109,9 +121,7 @@ class Table:
                 remedy += f" If they are decimal signs: --decimal '{other}'."
         elif _all_numbers(texts, other):
             remedy = f"For numbers with a decimal {_SIGNS[other]}: --decimal '{other}'."
-        return (
-            f"column {self.names[column]!r} has cells that are not numbers: {shown}{more}. {remedy}"
-        )
+        return f"column {self.names[column]!r} has cells that are not numbers: {shown}. {remedy}"
 
 
 _SIGNS = {",": "comma", ".": "point"}

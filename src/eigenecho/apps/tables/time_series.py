@@ -9,12 +9,12 @@ import numpy as np
 
 from eigenecho.apps.tables.clock import Clock
 from eigenecho.apps.tables.regular import counted, keep_time
-from eigenecho.apps.tables.table import SHOWN, Table, TableError
+from eigenecho.apps.tables.table import SHOWN, Table, TableError, listed
 from eigenecho.types import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class TimeSeries:
     """Values (T,) at regular times.
 
     ``inputs`` (T + ahead, k) are further columns; they reach beyond the last value where the
@@ -46,7 +46,7 @@ def from_table(
     time: str | None = None,
     inputs: Sequence[str] = (),
     gaps: str = "error",
-) -> Series:
+) -> TimeSeries:
     """Take a target, and columns that are known ahead, out of a table.
 
     Rows at the end without a target only say what the inputs will be.
@@ -98,7 +98,7 @@ def from_table(
             f"column {target!r} is constant: every row holds {filled[0]:g}. There is nothing to "
             "learn; the forecast is that number."
         )
-    return Series(
+    return TimeSeries(
         target,
         filled,
         Clock(clock.name, clock.times[:length], clock.step),
@@ -120,14 +120,15 @@ class _Column:
 
     def empty(self, places: Array, remedy: str) -> TableError:
         times = self.clock.text(self.clock.times[places[:SHOWN]])
-        shown = "; ".join(
+        shown = (
             f"{self.table.where(self.rows[i])} ({self.clock.name} {when})"
             if self.rows[i] >= 0
             else f"{self.clock.name} {when} (no such row)"
             for i, when in zip(places, times, strict=False)
         )
-        more = f"; and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
-        return TableError(f"column {self.name!r} is empty at {shown}{more}. {remedy}")
+        return TableError(
+            f"column {self.name!r} is empty at {listed(shown, len(places))}. {remedy}"
+        )
 
 
 def _target(column: _Column, values: Array, gaps: str) -> Array:

@@ -19,7 +19,7 @@ LARGE = 9.0
 ENOUGH = 3
 """Blocks from which more than luck can be told."""
 
-Word = Literal["beats", "not clearly", "does not beat"]
+VerdictWord = Literal["beats", "not clearly", "does not beat"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Verdict:
     """On one naive forecast."""
 
     rival: str
-    word: Word
+    word: VerdictWord
     change: float
     """Of the mean absolute error: −0.3 is 30 % lower than the rival's; ∞ where that is zero."""
     wins: int
@@ -81,7 +81,7 @@ def _verdict(backtest: Backtest, rival: str) -> Verdict:
         change = 0.0 if exact else np.inf
     blocks, wins = len(ours), int(np.sum(ours < theirs))
     if not change < 0:
-        word: Word = "does not beat"
+        word: VerdictWord = "does not beat"
     elif blocks >= ENOUGH and change <= -MARGIN and _bound(ours, theirs) < 0:
         word = "beats"
     else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho.apps.tables.season import harmonics
-from eigenecho.apps.tables.time_series import Series
+from eigenecho.apps.tables.time_series import TimeSeries
 from eigenecho.types import Array
 
 
@@ -42,7 +42,7 @@ class View:
         """z, (T − lag,)."""
         return np.diff(values) if self.difference else values
 
-    def known(self, series: Series, ahead: int) -> Array:
+    def known(self, series: TimeSeries, ahead: int) -> Array:
         """x(i + 1) beside z(i), for T − lag + ``ahead`` rows."""
         rows = len(series) + ahead
         columns = harmonics(self.periods, self.lag + 1, rows + 1)
