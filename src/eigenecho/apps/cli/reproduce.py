@@ -15,9 +15,10 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from eigenecho.apps.cli.endings import fail, writable
-from eigenecho.apps.paper import all_experiments, reproduction_report, runner
+from eigenecho.apps.paper import all_experiments, reproduction_report
 from eigenecho.apps.paper.cell_store import CellStore, StoreError, UnusableStoreError
-from eigenecho.apps.paper.reproduction_report import ReportError
+from eigenecho.apps.paper.runner import Job
+from eigenecho.apps.paper.runner import run as compute
 from eigenecho.apps.paper.workers import CellError
 from eigenecho.apps.shared import bars
 from eigenecho.apps.shared.durations import human
@@ -65,10 +66,12 @@ class Request:
             words += [] if value is None else [f"--{option}", str(value)]
         return shlex.join(words)
 
-    def jobs(self, names: Sequence[str] = ()) -> list[runner.Job]:
+    def jobs(self, names: Sequence[str] = ()) -> list[Job]:
         """Experiments of those names, or all, with the configuration asked for."""
-        found = all_experiments.find(names)
-        return [all_experiments.job(e, quick=self.quick, seeds=self.seeds) for e in found]
+        return [
+            Job(e, (e.quick if self.quick else e.config).with_seeds(self.seeds))
+            for e in all_experiments.find(names)
+        ]
 
 
 def reproduce(
@@ -111,7 +114,7 @@ def reproduce(
         raise fail(error) from None
     try:
         run(request, console)
-    except (StoreError, ReportError) as error:
+    except (StoreError, reproduction_report.ReportError) as error:
         raise fail(error) from None
     except CellError as error:
         raise fail(error, 1) from None
@@ -132,7 +135,7 @@ def run(request: Request, console: Console) -> None:
     try:
         totals = {job.experiment.name: len(job.experiment.cells(job.config)) for job in jobs}
         with bars.progress(console, totals) as progress:
-            runner.run(jobs, store, request.workers or cores(), progress)
+            compute(jobs, store, request.workers or cores(), progress)
         # With what earlier runs with the same settings have finished.
         with console.status("writing the report"):
             parts = reproduction_report.collect(request.jobs(), store)
@@ -145,7 +148,7 @@ def run(request: Request, console: Console) -> None:
     say(console, f"  {path}")
 
 
-def open_store(path: Path, jobs: Sequence[runner.Job], fresh: bool) -> CellStore:
+def open_store(path: Path, jobs: Sequence[Job], fresh: bool) -> CellStore:
     """The store; ``fresh`` forgets the cells of these jobs, or a file that cannot be used."""
     try:
         store = CellStore(path)

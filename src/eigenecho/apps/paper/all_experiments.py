@@ -11,7 +11,6 @@ from eigenecho.apps.paper.mc_delay import MCDelay
 from eigenecho.apps.paper.mso import MSO
 from eigenecho.apps.paper.mso_accurate import MSOAccurate
 from eigenecho.apps.paper.mso_signal import MSOSignal
-from eigenecho.apps.paper.runner import Job
 from eigenecho.apps.paper.spectra_figure import Spectra
 from eigenecho.apps.paper.spectral_importance import SpectralImportance
 from eigenecho.apps.paper.step_times import StepTimes
@@ -38,9 +37,3 @@ def find(names: Sequence[str]) -> list[Experiment[Any]]:
         if name not in known:
             raise unknown_name("NAME", name, known)
     return [e for e in EXPERIMENTS if not names or e.name in names]
-
-
-def job(experiment: Experiment[Any], *, quick: bool = False, seeds: int | None = None) -> Job:
-    """An experiment with its configuration: the paper's or the quick one, and so many seeds."""
-    config = experiment.quick if quick else experiment.config
-    return Job(experiment, config.with_seeds(seeds))

@@ -78,54 +78,43 @@ class CellStore:
 
     def keys(self, experiment: str, config: str) -> set[str]:
         """The cells that are finished."""
-        with self._explained():
-            rows = self._connection.execute(
-                "SELECT key FROM cells WHERE experiment = ? AND config = ?", (experiment, config)
-            )
-            return {key for (key,) in rows}
+        return {key for (key,) in self._select("key", experiment, config)}
 
     def add(
         self,
         experiment: str,
         config: str,
         key: str,
-        result: Cell,
+        cell: Cell,
         seconds: float,
         machine: Mapping[str, Any],
     ) -> None:
         """Write a finished cell; one that is there already is replaced."""
         packed = io.BytesIO()
-        np.savez_compressed(packed, **cast(Any, result))
-        row = (
-            experiment, config, key, packed.getvalue(), seconds, time.time(), json.dumps(machine)
-        )  # fmt: skip
+        np.savez_compressed(packed, **cast(Any, cell))
+        computed = (packed.getvalue(), seconds, time.time(), json.dumps(machine))
+        sql = "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?)"
         with self._explained(), self._connection:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?)", row
-            )
+            self._connection.execute(sql, (experiment, config, key, *computed))
 
     def load(self, experiment: str, config: str) -> dict[str, tuple[Cell, float]]:
-        """All finished cells: key to (result, seconds)."""
-        with self._explained():
-            rows = self._connection.execute(
-                "SELECT key, result, seconds FROM cells WHERE experiment = ? AND config = ?",
-                (experiment, config),
-            )
-            loaded = {}
-            for key, packed, seconds in rows:
-                with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
-                    loaded[key] = ({name: arrays[name] for name in arrays.files}, seconds)
-            return loaded
+        """All finished cells: key to (arrays, seconds)."""
+        loaded = {}
+        for key, packed, seconds in self._select("key, result, seconds", experiment, config):
+            with self._explained(), np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+                loaded[key] = ({name: arrays[name] for name in arrays.files}, seconds)
+        return loaded
 
     def machines(self, experiment: str, config: str) -> list[dict[str, str]]:
         """The machines and versions that the finished cells were computed with."""
+        unique = {machine for (machine,) in self._select("machine", experiment, config)}
+        return [json.loads(machine) for machine in sorted(unique)]
+
+    def _select(self, columns: str, experiment: str, config: str) -> list[Any]:
+        """Those columns of all finished cells."""
+        sql = f"SELECT {columns} FROM cells WHERE experiment = ? AND config = ?"
         with self._explained():
-            rows = self._connection.execute(
-                "SELECT DISTINCT machine FROM cells WHERE experiment = ? AND config = ? "
-                "ORDER BY machine",
-                (experiment, config),
-            )
-            return [json.loads(machine) for (machine,) in rows]
+            return self._connection.execute(sql, (experiment, config)).fetchall()
 
     def forget(self, experiment: str, config: str) -> None:
         """Drop the finished cells of one configuration, so that they are computed anew."""

@@ -23,16 +23,12 @@ Cell = dict[str, Array]
 """What is computed under a key: named arrays."""
 
 
-def not_identity(default: Any) -> Any:
-    """A field that says how much is computed, not what: finished cells outlive a change of it."""
-    return field(default=default, metadata={"identity": False})
-
-
 @dataclass(frozen=True)
 class Config:
     """The values an experiment is run with, the paper's by default."""
 
-    seeds: int = not_identity(10)
+    seeds: int = field(default=10, metadata={"identity": False})
+    """How much is computed, not what: finished cells outlive a change of it."""
 
     def identity(self) -> str:
         """A digest of all that decides over what a cell computes."""

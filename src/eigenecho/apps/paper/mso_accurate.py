@@ -47,14 +47,14 @@ class MSOAccurate(Experiment[AccurateConfig]):
         """Validation and test RMSE of every combination, each solved by its own QR."""
         method, seed = key
         memory: Memory = {}
-        valid, test = [], []
+        errors: list[list[list[float]]] = []  # by task, combination and block
         for k in config.tasks:
             task = mso_split(k)
             fold = Fold(
                 [(task.washout, task.train.stop)],
                 ([(task.valid.start, task.valid.stop)], [(task.test.start, task.test.stop)]),
             )
-            errors = []
+            errors.append([])
             for lr in config.lrs:
                 for sr in config.srs:
                     recipe = Recipe(units=config.units, sr=sr, lr=lr, **METHODS[method])
@@ -64,10 +64,9 @@ class MSOAccurate(Experiment[AccurateConfig]):
                     penalty = Penalty(rows.size, 0, drawn.basis)
                     for ridge in config.ridges:
                         w = solve(train, penalty, ridge)
-                        errors.append([np.sqrt(b.squared_error(w)[0] / b.rows) for b in blocks])
-            valid.append([e[0] for e in errors])
-            test.append([e[1] for e in errors])
-        return {"valid": np.array(valid), "test": np.array(test)}
+                        errors[-1].append([np.sqrt(b.squared_error(w)[0] / b.rows) for b in blocks])
+        valid, test = np.moveaxis(np.array(errors), -1, 0)
+        return {"valid": valid, "test": test}
 
     def section(self, config: AccurateConfig, results: Mapping[Key, Cell]) -> Section:
         """Test errors beside the paper's best."""

@@ -69,16 +69,21 @@ def _cell(job: Job, key: Key) -> Cell:
 
 def describe_machine() -> dict[str, str]:
     """Machine and versions that a result was computed with."""
-    found = {"processor": _processor(), "machine": platform.machine()}
-    found["system"] = platform.system()
-    found["python"] = platform.python_version()
-    found["cores"] = str(os.cpu_count())
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+    return {
+        "processor": _processor(),
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "cores": str(os.cpu_count()),
+        **{package: _version(package) for package in PACKAGES},
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def _processor() -> str:

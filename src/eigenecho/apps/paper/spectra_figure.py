@@ -9,41 +9,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho import plots
+from eigenecho import plots, spectra
 from eigenecho.apps.paper.experiment import Cell, Claim, Config, Experiment, Key, Section, TextTable
 from eigenecho.apps.paper.methods import LITERAL
 from eigenecho.plots.style import new_figure, tidy
-from eigenecho.spectra import (
-    Spectrum,
-    golden,
-    log_ring,
-    noisy_golden,
-    ring,
-    sim,
-    time_constants,
-    uniform,
-)
+from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAPER: dict[str, Callable[..., Spectrum]] = {
-    "Matrix": partial(sim, sr=1.0),
-    "Uniform": partial(uniform, sr=1.0),
-    "Golden": partial(golden, sr=1.0),
-    "Noisy Golden": partial(noisy_golden, sr=1.0),
+    "Matrix": partial(spectra.sim, sr=1.0),
+    "Uniform": partial(spectra.uniform, sr=1.0),
+    "Golden": partial(spectra.golden, sr=1.0),
+    "Noisy Golden": partial(spectra.noisy_golden, sr=1.0),
 }
 """The columns of the paper's figure; the first is the spectrum of a random W."""
 
 OURS: dict[str, Callable[..., Spectrum]] = {
-    "Sim, sparse W": partial(sim, sr=1.0, connectivity=0.02),
-    "Ring": ring,
-    "Log ring": log_ring,
-    "Time constants": time_constants,
-    LITERAL: partial(noisy_golden, sr=1.0, absolute=True),
+    "Sim, sparse W": partial(spectra.sim, sr=1.0, connectivity=0.02),
+    "Ring": spectra.ring,
+    "Log ring": spectra.log_ring,
+    "Time constants": spectra.time_constants,
+    LITERAL: partial(spectra.noisy_golden, sr=1.0, absolute=True),
 }
 LAWS = PAPER | OURS
+MEASURES = ("unevenness", "hole", "density")
 GRID = 120
 """Points along the diameter of the disk at which holes are looked for."""
 
@@ -77,13 +69,10 @@ class Spectra(Experiment[SpectraConfig]):
     def section(self, config: SpectraConfig, results: Mapping[Key, Cell]) -> Section:
         """The four columns of the paper, our other laws, and the cover in numbers."""
         drawn = {law: Spectrum(results[law, 0]["real"], results[law, 0]["pairs"]) for law in LAWS}
-        found = {
-            law: {
-                measure: float(np.mean([results[law, s][measure] for s in range(config.seeds)]))
-                for measure in ("unevenness", "hole", "density")
-            }
-            for law in LAWS
-        }
+        found = {}
+        for law in LAWS:
+            each = [results[law, s] for s in range(config.seeds)]
+            found[law] = {name: float(np.mean([m[name] for m in each])) for name in MEASURES}
         rows = [
             [law, f"{m['unevenness']:.3f}", f"{m['hole']:.3f}", f"{m['density']:.3f}",
              f"{drawn[law].radius:.3f}", str(drawn[law].real.size)]

@@ -86,14 +86,10 @@ class SpectralImportance(Experiment[ImportanceConfig]):
 
     def section(self, config: ImportanceConfig, results: Mapping[Key, Cell]) -> Section:
         """The same points before and after training, and how unequal the weights are."""
-        found = {
-            name: {
-                measure: float(np.mean([m[measure] for m in each]))
-                for measure in ("large", "large_at_random", "half", "near", "near_all", "test_rmse")
-            }
-            for name in SHOWN
-            for each in [[_measures(config, results[name, s]) for s in range(config.seeds)]]
-        }
+        found = {}
+        for name in SHOWN:
+            each = [_measures(config, results[name, s]) for s in range(config.seeds)]
+            found[name] = {key: float(np.mean([m[key] for m in each])) for key in each[0]}
         rows = [
             [SHOWN[name], f"{m['large']:.1f}", f"{m['large_at_random']:.1f}", f"{m['half']:.1f}",
              f"{m['near']:.3f}", f"{m['near_all']:.3f}", f"{m['test_rmse']:.2e}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,9 @@ LONG = 10
 PRODUCTS = 1 << 26
 """Multiplications of one timed run with a matrix."""
 
+UPPER = 3
+"""Sizes, the largest, that slopes are fitted to: overheads count least there."""
+
 
 @dataclass(frozen=True)
 class StepTimesConfig(Config):
@@ -60,10 +64,30 @@ class StepTimesConfig(Config):
     seconds: float = 1.0
     repeats: int = 1000
 
+
+@dataclass(frozen=True, eq=False)
+class Durations:
+    """Median seconds of one method at each size."""
+
+    sizes: Array
+    seconds: Array
+
+    @cached_property
+    def slope(self) -> float:
+        """The exponent p of N^p, fitted to the largest sizes."""
+        upper = np.log(self.sizes[-UPPER:]), np.log(self.seconds[-UPPER:])
+        return float(np.polyfit(*upper, 1)[0])
+
     @property
-    def upper(self) -> tuple[int, ...]:
-        """The sizes that slopes are fitted to: the three largest, where overheads count least."""
-        return self.sizes[-3:]
+    def fitted(self) -> Array:
+        """N^p at the largest sizes."""
+        upper = self.sizes[-UPPER:]
+        middle = np.exp(np.mean(np.log(self.seconds[-UPPER:])))
+        return middle * (upper / np.exp(np.mean(np.log(upper)))) ** self.slope
+
+
+Found = Mapping[tuple[str, str], Durations]
+"""By panel and method."""
 
 
 class StepTimes(Experiment[StepTimesConfig]):
@@ -104,23 +128,18 @@ class StepTimes(Experiment[StepTimesConfig]):
 
     def section(self, config: StepTimesConfig, results: Mapping[Key, Cell]) -> Section:
         """Three panels with fitted slopes, as in the paper."""
-        found = {
-            (panel, method): np.array(
-                [np.median(results[panel, method, N]["seconds"]) for N in config.sizes]
-            )
-            for panel, methods in PANELS.items()
-            for method in methods
-        }
-        slopes = {key: _slope(config, times) for key, times in found.items()}
-        gain = found[STEP, "Dense"] / found[STEP, "Diagonal"]
-        largest = config.sizes[-1]
+        sizes, found = np.array(config.sizes), {}
+        for panel, method in ((panel, m) for panel, methods in PANELS.items() for m in methods):
+            each = [np.median(results[panel, method, N]["seconds"]) for N in config.sizes]
+            found[panel, method] = Durations(sizes, np.array(each))
+        gain = _ratios(found, STEP, "Dense", "Diagonal")
         table = TextTable(
             "Median durations, and the exponent p of N^p fitted to "
-            f"N = {config.upper[0]} to {largest}",
+            f"N = {sizes[-UPPER:][0]} to {sizes[-1]}",
             ("", "Method", *(f"N\u00a0=\u00a0{N}" for N in config.sizes), "exponent"),
             [
                 [panel if method == PANELS[panel][0] else "", method,
-                 *map(human, times), f"{slopes[panel, method]:.2f}"]
+                 *map(human, times.seconds), f"{times.slope:.2f}"]
                 for (panel, method), times in found.items()
             ],
         )  # fmt: skip
@@ -134,23 +153,23 @@ class StepTimes(Experiment[StepTimesConfig]):
             "N² between sizes whose W fits into the cache and those whose W does not. The paper "
             "gives no numbers for this figure.",
             [table],
-            {"timing": _figure(config, found, slopes)},
+            {"timing": _figure(found)},
             {
                 "timing": "Duration against reservoir size, logarithmic axes: generating a "
                 "reservoir, one reservoir step, one readout step. Points are medians; lines are "
                 "fits to the three largest sizes, with their exponents in the legend."
             },
-            _claims(config, found, slopes),
+            _claims(found),
             {
                 "seconds": {
                     f"{panel}: {method}": dict(
-                        zip(map(str, config.sizes), times.tolist(), strict=True)
+                        zip(map(str, sizes), times.seconds.tolist(), strict=True)
                     )
                     for (panel, method), times in found.items()
                 },
-                "exponent": {f"{panel}: {m}": slope for (panel, m), slope in slopes.items()},
+                "exponent": {f"{panel}: {m}": times.slope for (panel, m), times in found.items()},
             },
-            f"a diagonal step is {gain[-1]:.0f} × faster at N = {largest}",
+            f"a diagonal step is {gain[-1]:.0f} × faster at N = {sizes[-1]}",
         )
 
 
@@ -190,31 +209,25 @@ def _reservoir(method: str, N: int, connectivity: float) -> Reservoir:
     return Reservoir(W, W_in)
 
 
-def _slope(config: StepTimesConfig, times: Array) -> float:
-    upper = np.isin(config.sizes, config.upper)
-    return float(np.polyfit(np.log(np.array(config.sizes)[upper]), np.log(times[upper]), 1)[0])
+def _ratios(found: Found, panel: str, slow: str, fast: str) -> Array:
+    """How many times faster one method is than the other, at each size."""
+    return found[panel, slow].seconds / found[panel, fast].seconds
 
 
-def _figure(
-    config: StepTimesConfig,
-    found: Mapping[tuple[str, str], Array],
-    slopes: Mapping[tuple[str, str], float],
-) -> Figure:
+def _figure(found: Found) -> Figure:
     figure = new_figure(10.6, 4.2)
     axes: Any = figure.subplots(1, len(PANELS), squeeze=False)
-    sizes = np.array(config.sizes)
-    upper = np.array(config.upper)
     for ax, (panel, methods) in zip(axes.flat, PANELS.items(), strict=True):
         tidy(ax)
         for method in methods:
             colour, marker, line = LOOKS[method]
-            times, slope = found[panel, method], slopes[panel, method]
-            ax.plot(sizes, times, color=colour, marker=marker, ms=4.5, linestyle="none")
-            middle = np.exp(np.mean(np.log(times[np.isin(sizes, upper)])))
-            fitted = middle * (upper / np.exp(np.mean(np.log(upper)))) ** slope
-            ax.plot(upper, fitted, color=colour, linestyle=line, linewidth=1.4)
+            times = found[panel, method]
+            ax.plot(
+                times.sizes, times.seconds, color=colour, marker=marker, ms=4.5, linestyle="none"
+            )
+            ax.plot(times.sizes[-UPPER:], times.fitted, color=colour, linestyle=line, linewidth=1.4)
             # Nothing drawn, for a legend that shows marker and line together.
-            label = f"{method}, $N^{{{slope:.2f}}}$"
+            label = f"{method}, $N^{{{times.slope:.2f}}}$"
             ax.plot([], [], color=colour, marker=marker, ms=4.5, linestyle=line, label=label)
         ax.set_xscale("log")
         ax.set_yscale("log")
@@ -227,21 +240,18 @@ def _figure(
     return figure
 
 
-def _claims(
-    config: StepTimesConfig,
-    found: Mapping[tuple[str, str], Array],
-    slopes: Mapping[tuple[str, str], float],
-) -> Sequence[Claim]:
-    dense, diagonal = slopes[STEP, "Dense"], slopes[STEP, "Diagonal"]
-    gain = found[STEP, "Dense"] / found[STEP, "Diagonal"]
-    normal, diagonalised, dpg = (slopes[GENERATION, m] for m in PANELS[GENERATION])
-    saved = found[GENERATION, "Diagonalization"] / found[GENERATION, "DPG"]
-    first, last = config.sizes[0], config.sizes[-1]
+def _claims(found: Found) -> Sequence[Claim]:
+    gain = _ratios(found, STEP, "Dense", "Diagonal")
+    saved = _ratios(found, GENERATION, "Diagonalization", "DPG")
+    dense, sparse, diagonal = (found[STEP, m].slope for m in PANELS[STEP])
+    normal, diagonalised, dpg = (found[GENERATION, m].slope for m in PANELS[GENERATION])
+    readout = found[READOUT, "All methods"].slope
+    first, *_, last = found[STEP, "Dense"].sizes
     quadratic, linear = abs(dense - 2) < 0.4, abs(diagonal - 1) < 0.3
     return [
         Claim.judged(
             "The cost of a reservoir step falls from quadratic to linear",
-            f"N^{dense:.2f} dense, N^{slopes[STEP, 'Sparse']:.2f} sparse, N^{diagonal:.2f} "
+            f"N^{dense:.2f} dense, N^{sparse:.2f} sparse, N^{diagonal:.2f} "
             f"diagonal; diagonal is {gain[0]:.0f} times faster at N = {first}, {gain[-1]:.0f} "
             f"times at N = {last}",
             quadratic and linear and gain.min() > 1,
@@ -257,9 +267,9 @@ def _claims(
         ),
         Claim.judged(
             "The cost of a readout step is linear, and no higher in the eigenbasis",
-            f"N^{slopes[READOUT, 'All methods']:.2f}; readout weights are real and as many in "
+            f"N^{readout:.2f}; readout weights are real and as many in "
             "either basis, so that one curve stands for all",
-            abs(slopes[READOUT, "All methods"] - 1) < 0.3,
+            abs(readout - 1) < 0.3,
             True,
         ),
     ]

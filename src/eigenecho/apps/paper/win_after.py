@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -44,12 +45,7 @@ class WinAfter(Experiment[WinAfterConfig]):
 
     def cells(self, config: WinAfterConfig) -> list[Key]:
         """One for each spectrum, number of inputs and seed."""
-        return [
-            (spectrum, D_in, seed)
-            for spectrum in RADII
-            for D_in in config.inputs
-            for seed in range(config.seeds)
-        ]
+        return [*product(RADII, config.inputs, range(config.seeds))]
 
     def run(self, config: WinAfterConfig, key: Key) -> Cell:
         """Relative differences between both orders, of states and, for one input, of fits."""

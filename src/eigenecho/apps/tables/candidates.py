@@ -128,17 +128,16 @@ def rank(
     found: list[Candidate] = []
     memory: dict[Any, Any] = {}
     reservoirs = [(view, sr, lr) for view in shown for sr in RADII for lr in LEAKS]
+    tell = progress or (lambda *_: None)
     for done, (view, sr, lr) in enumerate(reservoirs):
-        if progress is not None:
-            progress(done, len(reservoirs))
+        tell(done, len(reservoirs))
         params = {"sr": sr, "lr": lr}
         errors = free_run_errors(network, params, view, series, origins, horizon, memory)
         found += [
             Candidate(error, view, params | {"ridge": ridge})
             for error, ridge in zip(errors, RIDGES, strict=True)
         ]
-    if progress is not None:
-        progress(len(reservoirs), len(reservoirs))
+    tell(len(reservoirs), len(reservoirs))
     return sorted(found)
 
 

@@ -54,15 +54,14 @@ class Clock:
 
     def text(self, times: Any) -> list[str]:
         """Times as a table shows them: days without hours where none has any."""
-        if self.is_dates:
-            if bool((self.times == self.times.normalize()).all()):
-                return [time.strftime("%Y-%m-%d") for time in times]
-            fraction = bool((self.times.microsecond != 0).any())
-            detail = "milliseconds" if fraction else "seconds"
-            if bool((self.times == self.times.floor("min")).all()):
-                detail = "minutes"
-            return [time.isoformat(" ", timespec=detail) for time in times]
-        return [f"{time:.15g}" for time in times]
+        if not self.is_dates:
+            return [f"{time:.15g}" for time in times]
+        if (self.times == self.times.normalize()).all():
+            return [time.strftime("%Y-%m-%d") for time in times]
+        detail = "milliseconds" if (self.times.microsecond != 0).any() else "seconds"
+        if (self.times == self.times.floor("min")).all():
+            detail = "minutes"
+        return [time.isoformat(" ", timespec=detail) for time in times]
 
     @property
     def words(self) -> str:

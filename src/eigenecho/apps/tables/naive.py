@@ -32,11 +32,7 @@ def seasonal(period: int) -> Naive:
 
 
 def best_season(
-    truth: Array,
-    values: Array,
-    periods: Sequence[float],
-    origins: Sequence[int],
-    horizon: int,
+    truth: Array, values: Array, periods: Sequence[float], origins: Sequence[int], horizon: int
 ) -> int | None:
     """The period, in whole steps, whose repetition is nearest to what follows the origins.
 

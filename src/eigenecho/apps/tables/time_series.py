@@ -65,6 +65,7 @@ def from_table(
     columns = [table.index(target, "--target"), *(table.index(i, "--inputs") for i in inputs)]
     if len(set(columns)) < len(columns):
         raise TableError("--inputs names the target or one column twice: each column counts once.")
+    fill = gaps == "fill"
     timed = keep_time(table, time, (target, *inputs), gaps)
     clock, rows, notes = timed.clock, timed.rows, list(timed.notes)
     values, *known = (
@@ -81,7 +82,7 @@ def from_table(
             f"{len(values) - length} rows at the end have no {target!r}: the forecast starts there"
         )
     empty = np.isnan(values[:length])
-    filled = _target(_Column(table, target, clock, rows), values[:length], gaps)
+    filled = _target(_Column(table, target, clock, rows), values[:length], fill)
     if empty.any():
         notes.append(
             f"{counted(int(empty.sum()), 'row')} without {target!r}, filled with the last value "
@@ -90,7 +91,7 @@ def from_table(
     columns_filled, count = [], 0
     for name, column in zip(inputs, known, strict=True):
         count += int(np.isnan(column).sum())
-        columns_filled.append(_input(_Column(table, name, clock, rows), column, length, gaps))
+        columns_filled.append(_input(_Column(table, name, clock, rows), column, length, fill))
     if count:
         notes.append(f"{counted(count, 'cell')} of inputs filled by interpolation")
     if np.ptp(filled) == 0:
@@ -118,6 +119,13 @@ class _Column:
     clock: Clock
     rows: Array
 
+    def gaps(self, values: Array, fill: bool, remedy: str) -> Array:
+        """Where values (T,) are missing; refused unless they are to be filled."""
+        empty = np.isnan(values)
+        if empty.any() and not fill:
+            raise self.empty(np.flatnonzero(empty), remedy)
+        return empty
+
     def empty(self, places: Array, remedy: str) -> TableError:
         times = self.clock.text(self.clock.times[places[:SHOWN]])
         shown = (
@@ -131,30 +139,20 @@ class _Column:
         )
 
 
-def _target(column: _Column, values: Array, gaps: str) -> Array:
+def _target(column: _Column, values: Array, fill: bool) -> Array:
     """Values without NaN: the last one before goes on, so that no row knows of a later one."""
-    empty = np.isnan(values)
-    if not empty.any():
-        return values
-    if gaps != "fill":
-        raise column.empty(
-            np.flatnonzero(empty), "Fill it with the last value before by --gaps fill."
-        )
+    remedy = "Fill it with the last value before by --gaps fill."
+    empty = column.gaps(values, fill, remedy)
     first = int(np.argmin(empty))
     if first:
         raise column.empty(np.arange(first), "There is no value before: leave these rows out.")
     return values[np.maximum.accumulate(np.where(empty, 0, np.arange(len(values))))]
 
 
-def _input(column: _Column, values: Array, length: int, gaps: str) -> Array:
+def _input(column: _Column, values: Array, length: int, fill: bool) -> Array:
     """Values without NaN, by interpolation between those known; never after the target's end."""
-    empty = np.isnan(values)
-    if not empty.any():
-        return values
-    if gaps != "fill":
-        raise column.empty(
-            np.flatnonzero(empty), "Fill it by linear interpolation with --gaps fill."
-        )
+    remedy = "Fill it by linear interpolation with --gaps fill."
+    empty = column.gaps(values, fill, remedy)
     place = np.arange(len(values))
     known = place[~empty]
     inside = (place > min(known, default=0)) & (place < max(known, default=0)) & (place < length)
