@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from eigenecho.apps.cli import demo
 from eigenecho.apps.cli.app import app
-from eigenecho.apps.shared.step_time import seconds_per_step
+from eigenecho.apps.shared.seconds_per_step import seconds_per_step
 from eigenecho.reservoir import Recipe, draw
 
 FIGURES = {"prediction.png", "prediction.svg", "spectrum.png", "spectrum.svg"}

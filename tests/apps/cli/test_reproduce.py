@@ -133,15 +133,15 @@ def test_list_names_every_experiment():
 
 
 def test_default_folders():
-    assert reproduce.Request().folder == Path("results/reproduce")
-    assert reproduce.Request(quick=True).folder == Path("results/quick")
-    assert reproduce.Request(quick=True, out=Path("x")).store == Path("x/store.sqlite")
+    assert reproduce.ReproduceRequest().folder == Path("results/reproduce")
+    assert reproduce.ReproduceRequest(quick=True).folder == Path("results/quick")
+    assert reproduce.ReproduceRequest(quick=True, out=Path("x")).store == Path("x/store.sqlite")
 
 
 def test_the_command_that_goes_on():
-    asked = reproduce.Request(("fake",), True, Path("a b"), 3, 4, fresh=True)
+    asked = reproduce.ReproduceRequest(("fake",), True, Path("a b"), 3, 4, fresh=True)
     assert asked.command == "eigenecho reproduce fake --quick --out 'a b' --workers 3 --seeds 4"
-    assert reproduce.Request().command == "eigenecho reproduce"
+    assert reproduce.ReproduceRequest().command == "eigenecho reproduce"
 
 
 # Bad input ------------------------------------------------------------------------------------

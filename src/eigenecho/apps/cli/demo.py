@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from eigenecho import metrics, plots, tasks
 from eigenecho.apps.cli.endings import cannot_write, fail, writable
 from eigenecho.apps.shared import bars
-from eigenecho.apps.shared.step_time import seconds_per_step
+from eigenecho.apps.shared.seconds_per_step import seconds_per_step
 from eigenecho.apps.shared.terminal import say
 from eigenecho.estimators import LinearESN
 from eigenecho.plots.style import legend_above, new_figure, tidy

@@ -32,7 +32,7 @@ STAGES = ("choosing", "testing", "forecasting")
 
 
 @dataclass(frozen=True)
-class Request:
+class ForecastRequest:
     """What the command line asked for."""
 
     data: Path
@@ -126,7 +126,7 @@ def forecast(
     ] = None,
     interval: Annotated[
         float, typer.Option(help="The share of rows that bounds around the forecast shall hold.")
-    ] = Request.interval,
+    ] = ForecastRequest.interval,
     no_interval: Annotated[
         bool, typer.Option("--no-interval", help="No bounds, as with --interval 0.")
     ] = False,
@@ -158,7 +158,7 @@ def forecast(
     """
     interval = 0.0 if no_interval else interval
     try:
-        request = Request(
+        request = ForecastRequest(
             data=data, target=target, horizon=horizon, time=time, inputs=inputs, season=season,
             blocks=blocks, interval=interval, gaps=gaps, units=units, spectrum=spectrum, seed=seed,
             sep=sep, decimal=decimal, encoding=encoding, out=out,
@@ -180,7 +180,7 @@ def _same_file(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and one.samefile(other)
 
 
-def run(request: Request, console: Console) -> table_forecast.TableForecast:
+def run(request: ForecastRequest, console: Console) -> table_forecast.TableForecast:
     """Read, choose, test, forecast, write; then say how good it is."""
     start = perf_counter()
     read = table.read(
@@ -244,7 +244,7 @@ def errors(result: table_forecast.TableForecast) -> Table:
     return shown
 
 
-def _describe(console: Console, request: Request, series: TimeSeries) -> None:
+def _describe(console: Console, request: ForecastRequest, series: TimeSeries) -> None:
     clock = series.clock
     first, last = clock.text(clock.times[[0, -1]])
     step = "" if clock.name == "row" else f", {clock.name!r} in steps of {clock.words}"

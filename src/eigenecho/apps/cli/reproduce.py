@@ -30,7 +30,7 @@ COLOURS = {"holds": "blue", "holds in part": "yellow", "does not hold": "red"}
 
 
 @dataclass(frozen=True)
-class Request:
+class ReproduceRequest:
     """What the command line asked for; ``None`` where it left the choice to us."""
 
     names: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ def reproduce(
         console.print(listing())
         return
     try:
-        request = Request(tuple(names or ()), quick, out, workers, seeds, fresh)
+        request = ReproduceRequest(tuple(names or ()), quick, out, workers, seeds, fresh)
         writable(request.folder)
     except (ValueError, typer.BadParameter) as error:
         raise fail(error) from None
@@ -127,7 +127,7 @@ def reproduce(
         raise typer.Exit(130) from None
 
 
-def run(request: Request, console: Console) -> None:
+def run(request: ReproduceRequest, console: Console) -> None:
     """Compute what is missing, write the report, print the summary."""
     start = perf_counter()
     jobs = request.jobs(request.names)

@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenecho.apps.paper.experiment import Cell, Claim, Config, Experiment, Key, Section, TextTable
 from eigenecho.apps.shared.durations import human
-from eigenecho.apps.shared.step_time import seconds_per_step
+from eigenecho.apps.shared.seconds_per_step import seconds_per_step
 from eigenecho.plots.style import BLACK, BLUE, GREEN, VERMILLION, new_figure, tidy
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.spectra import random_matrix
