@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,11 +81,6 @@ class Task:
     warmup: int
     metric: str
 
-    def error(self, y_pred: Array) -> float:
-        """The metric over the test rows."""
-        measure = {"RMSE": metrics.rmse, "NRMSE": metrics.nrmse}[self.metric]
-        return measure(self.y[self.test], y_pred[self.test])
-
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -99,7 +95,8 @@ class Trial:
     @property
     def error(self) -> float:
         """On the test rows."""
-        return self.task.error(self.y_pred)
+        measure = {"RMSE": metrics.rmse, "NRMSE": metrics.nrmse}[self.task.metric]
+        return measure(self.task.y[self.task.test], self.y_pred[self.task.test])
 
 
 def load_tasks() -> list[Task]:
@@ -190,14 +187,12 @@ def draw(trials: list[Trial], out: Path) -> list[Path]:
 
 def predictions(trials: list[Trial]) -> Figure:
     """Truth, predictions and errors, one column per task."""
-    by_task: dict[str, list[Trial]] = {}
-    for trial in trials:
-        by_task.setdefault(trial.task.name, []).append(trial)
+    by_task = [list(group) for _, group in groupby(trials, key=lambda trial: trial.task.name)]
     figure = new_figure(11.0, 4.6)
     panels: Any = figure.subplots(
         2, len(by_task), sharex="col", height_ratios=(2, 1), squeeze=False
     )
-    for (ax, error_ax), group in zip(panels.T, by_task.values(), strict=True):
+    for (ax, error_ax), group in zip(panels.T, by_task, strict=True):
         task = group[0].task
         rows = slice(task.test.start, task.test.start + SHOWN_STEPS)
         tidy(ax)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -55,16 +56,15 @@ class MSOAccurate(Experiment[AccurateConfig]):
                 ([(task.valid.start, task.valid.stop)], [(task.test.start, task.test.stop)]),
             )
             errors.append([])
-            for lr in config.lrs:
-                for sr in config.srs:
-                    recipe = Recipe(units=config.units, sr=sr, lr=lr, **METHODS[method])
-                    drawn = draw(recipe, D_in=1, seed=seed, memory=memory)
-                    rows = Rows(drawn.reservoir, [task.X], [task.y])
-                    train, blocks = rows.statistics(Triangle, fold)
-                    penalty = Penalty(rows.size, 0, drawn.basis)
-                    for ridge in config.ridges:
-                        w = solve(train, penalty, ridge)
-                        errors[-1].append([np.sqrt(b.squared_error(w)[0] / b.rows) for b in blocks])
+            for lr, sr in product(config.lrs, config.srs):
+                recipe = Recipe(units=config.units, sr=sr, lr=lr, **METHODS[method])
+                drawn = draw(recipe, D_in=1, seed=seed, memory=memory)
+                rows = Rows(drawn.reservoir, [task.X], [task.y])
+                train, blocks = rows.statistics(Triangle, fold)
+                penalty = Penalty(rows.size, 0, drawn.basis)
+                for ridge in config.ridges:
+                    w = solve(train, penalty, ridge)
+                    errors[-1].append([np.sqrt(b.squared_error(w)[0] / b.rows) for b in blocks])
         valid, test = np.moveaxis(np.array(errors), -1, 0)
         return {"valid": valid, "test": test}
 
