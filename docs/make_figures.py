@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 import eigenecho as ee
-from eigenecho.cli.timing import seconds_per_step
+from eigenecho.apps.shared.seconds_per_step import seconds_per_step
 from eigenecho.plots.style import BLUE, GREY, LINES, new_figure, tidy
 from eigenecho.reservoir import Reservoir
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common import BUSY
-from eigenecho.experiments.durations import human
+from eigenecho.apps.shared.durations import human
 from suite import figures
 from suite.job import Job, Requirement
 from suite.results import Verdict, judge, judge_claim

@@ -1,5 +1,5 @@
 """``python -m eigenecho``: the command line."""
 
-from eigenecho.cli import main
+from eigenecho.apps.cli import main
 
 main()

@@ -42,3 +42,9 @@ def tidy(ax: Axes, *, frame: bool = False) -> None:
         spine.set_color(GREY)
         spine.set_linewidth(0.8)
     ax.tick_params(color=GREY, width=0.8, labelsize=9)
+
+
+def legend_above(figure: Figure, ax: Axes) -> None:
+    """One legend for all panels of a figure, of the lines in ``ax``."""
+    lines, names = ax.get_legend_handles_labels()
+    figure.legend(lines, names, loc="outside upper center", ncols=len(names), frameon=False)

@@ -1,0 +1,1 @@
+"""Applications of the library: the paper reproduced, tables forecast, and the command line."""

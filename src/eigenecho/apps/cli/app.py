@@ -1,0 +1,37 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import eigenecho
+from eigenecho.apps.cli.convert import convert
+from eigenecho.apps.cli.demo import demo
+from eigenecho.apps.cli.forecast import forecast
+from eigenecho.apps.cli.reproduce import reproduce
+
+app = typer.Typer(
+    name="eigenecho",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,
+)
+for command in (forecast, convert, demo, reproduce):
+    app.command()(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"eigenecho {eigenecho.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version.")
+    ] = False,
+) -> None:
+    """Linear echo state networks in the eigenbasis."""

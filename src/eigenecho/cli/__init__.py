@@ -1,5 +1,0 @@
-"""The command line: ``eigenecho forecast``, ``convert``, ``reproduce`` and ``demo``."""
-
-from eigenecho.cli.entry import main
-
-__all__ = ["main"]

@@ -1,0 +1,334 @@
+"""``eigenecho forecast``: from a file to a report."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas")
+pytest.importorskip("typer")
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
+import pandas as pd
+from typer.testing import CliRunner
+
+from eigenecho.apps.cli import forecast as command
+from eigenecho.apps.cli.app import app
+from eigenecho.apps.tables import candidates, table_forecast
+from eigenecho.apps.tables.forecast_page import REPLACED, predictions_path
+
+H = 20
+EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source"}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick():
+    """Fewer networks to choose from."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "RADII", (0.9,))
+        patch.setattr(candidates, "RIDGES", (1e-6, 1e-2, 1.0))
+        yield
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    t = np.arange(300)
+    frame = pd.DataFrame(
+        {
+            "day": pd.date_range("2021-01-01", periods=300, freq="D").strftime("%Y-%m-%d"),
+            "sales <b>": np.round(
+                20 + 4 * np.sin(2 * np.pi * t / 7) + 0.02 * t + 0.3 * rng.normal(size=300), 3
+            ),
+            "walk": np.cumsum(rng.normal(size=300)),
+        }
+    )
+    path = tmp_path_factory.mktemp("data") / "my data.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["forecast", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def made(data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("made") / "new" / "report.html"
+    options = ("--target", "sales <b>", "--horizon", H, "--units", 15, "--seed", 3, "--out", out)
+    answer = invoke(data, *options)
+    assert answer.exit_code == 0, answer.output
+    return out, answer.output
+
+
+class Page(HTMLParser):
+    """Tags that are open, what they link to, and the text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.links, self.images, self.text = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if tag not in EMPTY:
+            self.open.append(tag)
+        self.links += [given[name] for name in ("href", "src", "srcset") if name in given]
+        if tag == "img":
+            self.images.append(given)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_errors_and_verdicts_are_printed(made, data):
+    _, said = made
+    said = re.sub(r"\s+", " ", said)
+    assert "'sales <b>': 300 rows, 2021-01-01 to 2021-10-27, 'day' in steps of 1 day" in said
+    for word in ("MAE", "RMSE", "MASE", "eigenecho", "last value", "seasonal naive, 7"):
+        assert word in said
+    assert "Beats “seasonal naive, 7”" in said
+    assert re.search(r"[\d.]+% of rows within the 90% interval", said)
+    assert "The network's own 90% intervals held" in said
+    assert "report.html" in said
+
+
+def test_the_page_needs_nothing_else(made):
+    text = made[0].read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.open == []
+    assert all(link.startswith(("#", "data:")) for link in page.links)
+    assert "http" not in re.sub(r"base64,[^\"]*", "", text)
+    assert "<script" not in text
+    assert "<b>" not in text  # names of columns are text, not markup
+    assert len(page.images) == 5
+    assert all(image["alt"] for image in page.images)
+    assert len(text) < 3_000_000
+
+
+def test_the_page_shows_what_was_found(made):
+    said = re.sub(r"\s+", " ", " ".join(Page(made[0].read_text(encoding="utf-8")).text))
+    for words in (
+        "Forecast of sales <b>",
+        "20 steps of 1 day ahead, from 2021-10-28 to 2021-11-16",
+        "300 rows of my data.csv",
+        "better in 5 of 5 held-out blocks",
+        "closed-loop radius",
+        "of rows within the 90% interval",
+        "Shaded: the 90% interval",
+        "--seed 3",
+    ):
+        assert words in said
+
+
+def test_predictions_go_on_in_time(made):
+    table = pd.read_csv(predictions_path(made[0]), parse_dates=["time"])
+    held_out, future = table[table.part == "held-out"], table[table.part == "future"]
+    assert len(held_out) == 5 * H
+    assert len(future) == H
+    assert list(table.time) == list(pd.date_range("2021-07-20", periods=6 * H, freq="D"))
+    assert held_out.steps_ahead.tolist() == 5 * list(range(1, H + 1))
+    assert future.actual.isna().all()
+    assert not table.drop(columns="actual").isna().any().any()
+    error = np.abs(held_out.forecast - held_out.actual).mean()
+    assert f"{error:.4g}" in made[1]
+    t = np.arange(300, 300 + H)
+    truth = 20 + 4 * np.sin(2 * np.pi * t / 7) + 0.02 * t
+    assert np.abs(future.forecast - truth).mean() < 0.5
+    assert (table.lower < table.forecast).all()
+    assert (table.forecast < table.upper).all()
+    within = (held_out.lower <= held_out.actual) & (held_out.actual <= held_out.upper)
+    assert f"{100 * within.mean():.3g}% of rows within" in re.sub(r"\s+", " ", made[1])
+    np.testing.assert_array_equal(future.seasonal_naive_7[:7], held_out.actual[-7:])
+
+
+def test_the_command_in_the_page_gives_the_same(made, tmp_path):
+    text = " ".join(Page(made[0].read_text(encoding="utf-8")).text)
+    words = shlex.split(re.search(r"eigenecho forecast .*", text).group())
+    again = tmp_path / "elsewhere.html"
+    words[words.index("--out") + 1] = str(again)
+    assert CliRunner().invoke(app, words[1:]).exit_code == 0
+    assert predictions_path(again).read_bytes() == predictions_path(made[0]).read_bytes()
+
+    def lasting(path):
+        text = path.read_text(encoding="utf-8").replace(str(path), "").replace(path.stem, "")
+        return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d \S+ · .* · the same seed", "", text)
+
+    assert lasting(again) == lasting(made[0])
+
+
+def test_every_option_is_in_the_command(data, monkeypatch, tmp_path):
+    heard = []
+    monkeypatch.setattr(command, "run", lambda request, console: heard.append(request))
+    words = [
+        data, "--target", "walk", "--horizon", 7, "--time", "day", "--inputs", "a,b", "--season",
+        12.5, "--blocks", 2, "--interval", 0.5, "--gaps", "fill", "--units", 9, "--spectrum",
+        "ring", "--seed", 4, "--sep", ";", "--decimal", ",", "--encoding", "cp1252",
+        "--out", tmp_path / "r.html",
+    ]  # fmt: skip
+    assert invoke(*words).exit_code == 0
+    assert shlex.split(heard[0].command) == ["eigenecho", "forecast", *map(str, words)]
+    assert heard[0].columns == ("a", "b")
+
+
+@pytest.mark.parametrize("words", [("--no-interval",), ("--interval", 0)])
+def test_without_intervals(data, tmp_path, words):
+    out = tmp_path / "r.html"
+    answer = invoke(
+        data, "--target", "walk", "--horizon", H, "--units", 5, "--out", out, "--blocks", 1, *words
+    )
+    assert answer.exit_code == 0
+    assert "rows within" not in answer.output
+    assert "lower" not in pd.read_csv(predictions_path(out))
+    page = " ".join(Page(out.read_text(encoding="utf-8")).text)
+    assert "Shaded" not in page
+    assert "--interval 0" in page
+
+
+def test_what_is_wrong_with_a_forecast_is_said(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(candidates, "GROWTH", 1e-9)  # no loop is steady
+    out = tmp_path / "walk.html"
+    answer = invoke(data, "--target", "walk", "--horizon", H, "--units", 10, "--out", out)
+    assert answer.exit_code == 0
+    said = re.sub(r"\s+", " ", answer.output)
+    assert re.search(r"[✓◐✗] (.*?)[:“]", said).group(1).startswith("Does not")
+    assert "The closed loop grows (radius" in said
+    page = re.sub(r"\s+", " ", " ".join(Page(out.read_text(encoding="utf-8")).text))
+    assert "is better than “" in page or "do not settle that" in page
+    assert "do not trust the later part" in page
+
+
+def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(command.forecast_page, "write", lambda *given: written.append(given) or ())
+    out = tmp_path / "r.html"
+    answer = invoke(data, "--target", "walk", "--horizon", H, "--units", 5, "-q", "--out", out)
+    assert answer.exit_code == 0
+    assert answer.output == ""
+    assert written[0][1] == out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--target", "walks"), "Did you mean 'walk'?"),
+        (("--target", "day"), "line 2 says '2021-01-01'"),
+        (("--target", "walk", "--time", "walk"), "regular step"),
+        (("--target", "walk", "--horizon", "150"), "Use --horizon 100"),
+        (("--target", "walk", "--blocks", "20"), "or --blocks 1"),
+        (("--target", "walk", "--gaps", "fil"), "Did you mean 'fill'?"),
+        (("--target", "walk", "--spectrum", "gold"), "Did you mean 'golden'?"),
+        (("--target", "walk", "--season", "200"), "--season 200"),
+        (("--target", "walk", "--interval", "90"), "such as 0.9"),
+        (("--target", "walk", "--inputs", "sales <b>"), "the table knows 0"),
+    ],
+)
+def test_what_will_not_do_is_one_line_and_exit_code_2(data, tmp_path, options, said):
+    answer = invoke(data, "--horizon", H, "--units", 5, "--out", tmp_path / "r.html", *options)
+    assert answer.exit_code == 2
+    assert said in answer.output
+    assert "Traceback" not in answer.output
+    assert not (tmp_path / "r.html").exists()
+
+
+@pytest.mark.parametrize("option", [("--horizon", "0"), ("--units", "x"), ("--seed", "-1")])
+def test_bad_numbers(data, option):
+    assert invoke(data, "--target", "walk", "--horizon", 5, *option).exit_code == 2
+
+
+def test_places_that_cannot_be_written_are_refused_before_any_work(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "run", lambda *_: pytest.fail("worked before looking"))
+    occupied = tmp_path / "file"
+    occupied.write_text("not a folder")
+    for out, said in (
+        (occupied / "r.html", "cannot write"),
+        (tmp_path, "is a folder"),
+        (data, "must end in .html"),
+        (tmp_path / "r.csv", "must end in .html"),
+        (tmp_path / "r", "must end in .html"),
+    ):
+        answer = invoke(data, "--target", "walk", "--horizon", 5, "--out", out)
+        assert answer.exit_code == 2
+        assert said in answer.output
+
+
+def test_nothing_is_replaced_unless_forced_and_the_data_never(data, tmp_path, monkeypatch):
+    ran = []
+    monkeypatch.setattr(command, "run", lambda *_: ran.append(True))
+
+    def refused(file, *options):
+        answer = invoke(file, "--target", "walk", "--horizon", 5, *options)
+        return answer.output if answer.exit_code == 2 else ""
+
+    out = tmp_path / "r.html"
+    beside = predictions_path(out)
+    for path in (out, beside):
+        path.write_text("precious")
+        assert f"{path} exists; --force" in refused(data, "--out", out)
+        assert path.read_text() == "precious"
+        path.unlink()
+    beside.write_bytes(data.read_bytes())
+    assert "over the data" in refused(beside, "--out", out, "--force")
+    link = tmp_path / "link.csv"
+    link.hardlink_to(beside)
+    assert "over the data" in refused(link, "--out", out, "--force")
+    page = tmp_path / "data.html"
+    page.write_bytes(data.read_bytes())
+    assert "over the data" in refused(page, "--out", page, "--force")
+    assert not ran
+    assert not refused(data, "--out", out, "--force")
+    assert ran
+
+
+def test_a_table_beside_the_report_is_left_alone(data, tmp_path):
+    table = tmp_path / "walk.csv"
+    table.write_text("precious")
+    options = ("--target", "walk", "--horizon", H, "--units", 5, "--blocks", 1, "--no-interval")
+    out = tmp_path / "walk.html"
+    assert invoke(data, *options, "--out", out).exit_code == 0
+    assert table.read_text() == "precious"
+    assert predictions_path(out).exists()
+
+
+@pytest.mark.parametrize("form", ["csv", "row"])
+def test_names_are_no_formulas_and_holes_are_no_truth(data, tmp_path, monkeypatch, form):
+    name = r"US$ \frac in A$"
+    frame = pd.read_csv(data).rename(columns={"walk": name})
+    time = "day" if form == "csv" else r"$\x$"
+    frame = frame.rename(columns={"day": time})
+    if form == "row":
+        frame[time] = np.arange(len(frame))
+    frame.loc[[250, 290], name] = np.nan
+    path = tmp_path / "names.csv"
+    frame.to_csv(path, index=False)
+    monkeypatch.setattr(table_forecast.TableForecast, "replaced", property(lambda _: True))
+    out = tmp_path / "r.html"
+    answer = invoke(path, "--target", name, "--time", time, "--horizon", H, "--units", 5,
+                    "--gaps", "fill", "--out", out)  # fmt: skip
+    assert answer.exit_code == 0, answer.output
+    page = re.sub(r"\s+", " ", " ".join(Page(out.read_text(encoding="utf-8")).text))
+    said = re.sub(r"\s+", " ", answer.output)
+    for text in (page, said):
+        assert "2 of these 100 rows were not observed and count in no error." in text
+        assert REPLACED in text
+    table = pd.read_csv(predictions_path(out))
+    assert table[table.part == "held-out"].actual.isna().sum() == 2
+
+
+def test_an_interrupt_leaves_no_report_and_no_traceback(data, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(table_forecast, "forecast", interrupted)
+    answer = invoke(data, "--target", "walk", "--horizon", 5, "--out", tmp_path / "r.html")
+    assert answer.exit_code == 130
+    assert "interrupted" in answer.output
+    assert list(tmp_path.iterdir()) == []

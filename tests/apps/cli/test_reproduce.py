@@ -1,0 +1,395 @@
+"""``eigenecho reproduce`` and its report, on experiments that compute next to nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
+from rich.console import Console
+from typer.testing import CliRunner
+
+from eigenecho.apps.cli import reproduce
+from eigenecho.apps.cli.app import app
+from eigenecho.apps.paper import all_experiments, reproduction_report
+from eigenecho.apps.paper.cell_store import SCHEMA, CellStore
+from eigenecho.apps.shared import bars, pages
+from fake_experiment import Alone, Dying, Fake, Slow
+
+FAKES = Path(__file__).parents[1] / "paper"
+FILES = {"store.sqlite", "report.html", "report.md", "results.json", "figures"}
+
+
+@pytest.fixture(autouse=True)
+def _fakes(monkeypatch):
+    monkeypatch.setattr(all_experiments, "EXPERIMENTS", [Fake(), Alone(), Slow()])
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+def refused(answer, *words):
+    """One line on the error stream, no traceback, exit code 2."""
+    assert answer.exit_code == 2, answer.output
+    assert answer.stderr.count("\n") == 1
+    assert answer.stderr.startswith("eigenecho: ")
+    for word in words:
+        assert word in answer.stderr
+    return True
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """One run of everything but the slow one, and what it printed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(all_experiments, "EXPERIMENTS", [Fake(), Alone()])
+        out = tmp_path_factory.mktemp("made") / "deep" / "out"
+        answer = invoke("--quick", "--workers", 2, "--out", out)
+        assert answer.exit_code == 0, answer.output
+        return out, answer.stdout
+
+
+@pytest.fixture
+def copy(made, tmp_path):
+    (tmp_path / "store.sqlite").write_bytes((made[0] / "store.sqlite").read_bytes())
+    return tmp_path
+
+
+# The command ----------------------------------------------------------------------------------
+
+
+def test_it_ends_with_a_summary_verdicts_and_the_path(made):
+    out, printed = made
+    assert {path.name for path in out.iterdir()} == FILES
+    figures = {path.name for path in (out / "figures").iterdir()}
+    assert figures == {"fake-figure.png", "fake-figure.svg"}
+    for word in ("fake", "alone", "cells", "time", "key result", "sum "):
+        assert word in printed
+    for verdict in ("✓ holds", "◐ holds in part", "✗ does not hold"):
+        assert verdict in printed
+    assert str(out / "report.html") in printed.splitlines()[-1]
+
+
+def test_without_a_terminal_progress_is_plain_lines(made):
+    lines = made[1].splitlines()
+    assert lines[0] == "fake: 4 cells"
+    assert "fake: done" in lines
+    assert "alone: done" in lines
+    assert "\x1b" not in made[1]
+
+
+def test_a_second_start_says_what_is_stored(copy):
+    answer = invoke("fake", "--quick", "--out", copy)
+    assert "fake: 4 cells, 4 stored already" in answer.stdout
+    # What else is finished with the same settings stays in the report.
+    assert 'id="alone"' in (copy / "report.html").read_text()
+
+
+def test_seeds_change_the_number_of_cells_only(copy):
+    answer = invoke("fake", "--quick", "--seeds", 3, "--out", copy)
+    assert "fake: 6 cells, 4 stored already" in answer.stdout
+
+
+def test_fresh_forgets_the_named_experiments(copy):
+    answer = invoke("fake", "--quick", "--fresh", "--out", copy)
+    assert "fake: 4 cells\n" in answer.stdout
+    assert "alone: 4 cells, 4 stored" in invoke("alone", "--quick", "--out", copy).stdout
+
+
+def test_fresh_replaces_a_store_that_cannot_be_used(copy):
+    store = copy / "store.sqlite"
+    for spoilt in ("damaged", "another version"):
+        if spoilt == "damaged":
+            store.write_bytes(b"noise" * 1000)
+        else:
+            with sqlite3.connect(store) as connection:
+                connection.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+        before = store.read_bytes()
+        refused(invoke("fake", "--quick", "--out", copy), spoilt, str(store), "--fresh")
+        assert store.read_bytes() == before
+        assert invoke("fake", "--quick", "--fresh", "--out", copy).exit_code == 0
+
+
+def test_list_names_every_experiment():
+    answer = invoke("--list")
+    assert answer.exit_code == 0
+    for experiment in all_experiments.EXPERIMENTS:
+        assert experiment.name in answer.stdout
+
+
+def test_default_folders():
+    assert reproduce.ReproduceRequest().folder == Path("results/reproduce")
+    assert reproduce.ReproduceRequest(quick=True).folder == Path("results/quick")
+    assert reproduce.ReproduceRequest(quick=True, out=Path("x")).store == Path("x/store.sqlite")
+
+
+def test_the_command_that_goes_on():
+    asked = reproduce.ReproduceRequest(("fake",), True, Path("a b"), 3, 4, fresh=True)
+    assert asked.command == "eigenecho reproduce fake --quick --out 'a b' --workers 3 --seeds 4"
+    assert reproduce.ReproduceRequest().command == "eigenecho reproduce"
+
+
+# Bad input ------------------------------------------------------------------------------------
+
+
+def test_an_unknown_name_lists_the_names_and_the_nearest(tmp_path):
+    answer = invoke("fakke", "--out", tmp_path / "new")
+    refused(answer, "'fakke'", "alone, fake, slow", "Did you mean 'fake'?")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("option", ["--workers", "--seeds"])
+@pytest.mark.parametrize("value", [0, -2])
+def test_numbers_below_one(option, value, tmp_path):
+    refused(invoke(option, value, "--out", tmp_path), f"{option} {value}", "at least 1")
+
+
+def test_no_number_at_all(tmp_path):
+    assert invoke("--workers", "many", "--out", tmp_path).exit_code == 2
+
+
+def test_out_that_cannot_be_written(tmp_path):
+    occupied = tmp_path / "file"
+    occupied.write_text("not a folder")
+    for out in (occupied, occupied / "below"):
+        refused(invoke("--out", out), "cannot write", str(out))
+
+
+def test_a_disk_that_fills_up_during_a_write(tmp_path, monkeypatch):
+    prepare = CellStore._prepare
+
+    def small(store):
+        prepare(store)
+        store._connection.execute("PRAGMA max_page_count = 8")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CellStore, "_prepare", small)
+        answer = invoke("fake", "--out", tmp_path)
+        refused(answer, "full", str(tmp_path / "store.sqlite"), "what is finished is kept")
+    assert "Traceback" not in answer.output
+    assert invoke("fake", "--out", tmp_path).exit_code == 0
+
+
+def test_a_disk_that_fills_up_during_the_report(copy, monkeypatch):
+    (copy / "report.html").write_text("the one before")
+    write = Path.write_bytes
+
+    def full(path, data):
+        if "report.html" in path.name:
+            write(path, data[:10])
+            raise OSError(28, "No space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    refused(invoke("fake", "--quick", "--out", copy), "No space left", "report.html", "is kept")
+    assert (copy / "report.html").read_text() == "the one before"
+    assert not list(copy.glob("*.part"))
+
+
+def test_a_cell_that_fails_is_no_traceback(tmp_path, monkeypatch):
+    monkeypatch.setattr(all_experiments, "EXPERIMENTS", [Dying()])
+    answer = invoke("--out", tmp_path)
+    assert answer.exit_code == 1
+    assert "dying" in answer.stderr
+    assert "Traceback" not in answer.output
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
+def test_ctrl_c_says_how_to_go_on(tmp_path):
+    command = [sys.executable, "-c", "import fake_experiment as f; f.main()", "reproduce", "slow"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path), "--workers", "2"],
+        env={**os.environ, "PYTHONPATH": str(FAKES)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 30
+    while stored(tmp_path / "store.sqlite") < 2:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: workers hear of it too
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert f"eigenecho reproduce slow --out {tmp_path} --workers 2" in said
+    assert "Traceback" not in said
+    kept = stored(tmp_path / "store.sqlite")
+    assert 2 <= kept < 16
+    answer = invoke("slow", "--out", tmp_path)
+    assert f"slow: 16 cells, {kept} stored already" in answer.stdout
+    assert answer.exit_code == 0
+
+
+def stored(path):
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10) as connection:
+            return connection.execute("SELECT count(*) FROM cells").fetchone()[0]
+    except sqlite3.OperationalError:  # not made yet
+        return 0
+
+
+# Progress -------------------------------------------------------------------------------------
+
+
+def test_bars_in_a_terminal():
+    console = Console(force_terminal=True, width=90, record=True, file=io.StringIO())
+    with bars.progress(console, {"fake": 4, "alone": 2}) as heard:
+        for done in (1, 2, 3, 4):
+            heard("fake", done, 4)
+    text = console.export_text()
+    assert re.search(r"fake .* 4/4", text)
+    assert re.search(r"alone .* 0/2 .*left", text)
+
+
+def test_lines_tell_the_time_left(monkeypatch):
+    clock = iter([0.0, 0.0, 0.0, 100.0, 120.0, 121.0, 140.0])
+    monkeypatch.setattr(bars, "monotonic", lambda: next(clock))
+    console = Console(width=80, record=True, file=io.StringIO())
+    lines = bars.Lines(console)
+    lines("first", 0, 1)
+    lines("second", 5, 15)
+    lines("first", 1, 1)  # at 100: from here on it is the second one's time
+    for done in (6, 7, 8):
+        lines("second", done, 15)
+    assert console.export_text().splitlines() == [
+        "first: 1 cell",
+        "second: 15 cells, 5 stored already",
+        "first: done",
+        "second: 6 of 15, about 3 min 00 s left",
+        "second: 8 of 15, about 93 s left",
+    ]
+
+
+# The report -----------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """What a page refers to, and its text."""
+
+    VOID = ("meta", "link", "img")
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.images, self.tags, self.text, self.open = [], [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.tags.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.links += [given[name] for name in ("href", "src") if name in given]
+        if tag == "img":
+            self.images.append(given)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(made):
+    return Page((made[0] / "report.html").read_text(encoding="utf-8"))
+
+
+def test_the_page_is_closed_and_needs_no_network(made, page):
+    assert page.open == []
+    assert "script" not in page.tags
+    assert all(link.startswith(("#", "data:")) for link in page.links)
+    text = (made[0] / "report.html").read_text(encoding="utf-8")
+    assert "@import" not in text
+    assert not re.search(r"url\((?!data:)", text)
+    assert "http" not in re.sub(r"base64,[^\"]*", "", text)
+    assert len(text) < 8_000_000
+
+
+def test_the_page_shows_every_figure_table_and_claim(page):
+    said = re.sub(r"\s+", " ", " ".join(page.text))
+    assert len(page.images) == 2  # one for each experiment
+    for image in page.images:
+        assert image["src"].startswith("data:image/svg+xml;base64,")
+        assert image["alt"] == "A line & its caption."
+    assert said.count("Sums | all") == 2
+    assert said.count("A note.") == 2
+    for words in ("Draws are <finite>", "Draws are positive", "Draws are equal", "And < another."):
+        assert words in said
+    for words in ("2 hold ", "2 hold in part", "2 do not hold"):
+        assert words in said
+    assert "A quick run." in said
+    # The claims come before everything else, the machine after it.
+    assert said.index("The claims") < said.index("The experiments") < said.index("Drawn <numbers>")
+    assert re.search(r"numpy \d", said)
+
+
+def test_best_numbers_are_bold(page, made):
+    numbers = results(made)["experiments"]["fake"]["numbers"]
+    text = (made[0] / "report.html").read_text(encoding="utf-8")
+    assert f"<strong>{numbers['total']:.3f}</strong>" in text
+    assert f"**{numbers['total']:.3f}**" in (made[0] / "report.md").read_text(encoding="utf-8")
+
+
+def test_markdown_has_tables_and_figures_that_exist(made):
+    text = (made[0] / "report.md").read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        assert (made[0] / target).exists()
+    assert "| a\\|b | " in text
+    assert text.count("| Claim |") == 1
+    tables = re.findall(r"(?:^\|.*\|$\n?)+", text.replace(" \n", "\n"), re.MULTILINE)
+    assert len(tables) == 4
+    for table in tables:
+        rows = table.strip().splitlines()
+        assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
+    assert "&lt;" not in text
+
+
+def results(made):
+    return json.loads((made[0] / "results.json").read_text())
+
+
+def test_results_json_has_numbers_claims_and_versions(made):
+    found = results(made)
+    assert found["quick"] is True
+    assert found["machines"][0]["numpy"]
+    assert [c["verdict"] for c in found["claims"]] == 2 * list(reproduction_report.VERDICTS)
+    fake = found["experiments"]["fake"]
+    assert fake["configuration"] == {"seeds": 2, "size": 2, "pause": 0.0}
+    assert fake["cells"] == 4
+    assert fake["numbers"]["nothing"] is None
+    assert fake["numbers"]["array"] == [0, 1]
+
+
+def test_the_same_results_make_the_same_figures(made, copy):
+    invoke("fake", "--quick", "--out", copy)
+    for name in ("fake-figure.svg", "fake-figure.png"):
+        assert (copy / "figures" / name).read_bytes() == (
+            made[0] / "figures" / name
+        ).read_bytes()  # fmt: skip
+
+
+def test_large_figures_go_in_as_pixels(copy, monkeypatch):
+    monkeypatch.setattr(pages, "LARGEST_SVG", 10)
+    invoke("fake", "--quick", "--out", copy)
+    assert "data:image/png;base64," in (copy / "report.html").read_text()
+
+
+def test_an_unfinished_experiment_stays_out_of_the_report(copy):
+    invoke("fake", "--quick", "--seeds", 3, "--out", copy)
+    assert 'id="alone"' not in (copy / "report.html").read_text()
