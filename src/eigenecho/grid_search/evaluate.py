@@ -95,8 +95,9 @@ def _squared_errors(
     largest = min(LARGEST, float(np.finfo(rows.reservoir.dtype).max))
     for statistics in (train, *held_out):
         check_range(statistics, rows.reservoir)
-        # States that stay in range under the inputs as they are may not under scaled ones.
-        if not max(group.scalings) * _size(statistics, rows.head) < largest:
+        # States that stay in range under the inputs as they are may not under larger ones.
+        scale = max(group.scalings)
+        if scale > 1 and not scale * _size(statistics, rows.head) < largest:
             raise overflowed("scaled states", rows.reservoir.spectrum.radius)
     factorised = factorise(train, penalty, rows.head)
     found = [factorised.squared_errors(block, group.ridges, group.scalings) for block in held_out]
@@ -145,7 +146,7 @@ def _one_by_one(
     fold: Fold,
     memory: Memory,
 ) -> list[Array]:
-    """Errors of each held-out block where states overflow at some scaling, but perhaps not at all.
+    """Errors of each held-out block where states overflow at one scaling, perhaps not at others.
 
     A reservoir that overflows by itself scores infinity.
     """
