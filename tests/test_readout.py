@@ -425,7 +425,8 @@ def test_factorised_follows_a_tiny_ridge():
             np.sqrt(held_out.squared_error(w)[0] / 300)
             for w in (factorised.weights(ridge), solve(train, penalty, ridge))
         )
-        assert by_svd < 10 * by_qr
+        # Below 1e-12 of outputs of size 5 both are rounding, which machines do in their own ways.
+        assert by_svd < 10 * max(by_qr, 1e-12)
 
 
 @each_kind
