@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 
@@ -41,6 +42,12 @@ def check_flag(value: Any, name: str) -> None:
     """A flag is True or False, so that "no" does not count as yes."""
     if value is not True and value is not False and type(value).__name__ not in ("bool_", "bool"):
         raise bad_argument(name, value, "True or False")
+
+
+def check_count(value: Any, name: str) -> None:
+    """A number of rows or steps is an int ≥ 0 that a machine can count to."""
+    if isinstance(value, bool) or not (isinstance(value, Integral) and 0 <= int(value) < 2**63):
+        raise bad_argument(name, value, "a number of rows or steps, an int ≥ 0")
 
 
 def overflowed(
