@@ -189,6 +189,8 @@ def _unpack_shell(kind: type, D_in: int, tensors: Tensors, values: Values) -> An
             raise bad_argument(name, value, "one value")
     if params["spectrum"] is None:
         params["spectrum"] = _unpack_given(tensors)
+    elif not isinstance(params["spectrum"], str):
+        raise bad_argument("spectrum", params["spectrum"], "a name, or arrays")
     if isinstance(params["dtype"], dict):
         (dtype,) = fields(params, "dtype", "numpy")
         params["dtype"] = np.dtype(dtype)

@@ -78,7 +78,7 @@ class Certificate:
             return "as before"
         if self.speedup > 1:
             return f"{self.speedup:.1f} times faster"
-        return f"{1 / self.speedup:.1f} times slower"
+        return f"{self.seconds_after / self.seconds_before:.1f} times slower"
 
     def __str__(self) -> str:
         kept = "  (W stays in its own basis)" if self.form in ("sparse", "dense") else ""
@@ -99,5 +99,6 @@ class Certificate:
 
 def _check_number(value: Any, name: str) -> None:
     """A measured number, which may be infinite or none at all."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    is_huge = isinstance(value, int) and abs(value) >= 2**63
+    if isinstance(value, bool) or not isinstance(value, Real) or is_huge:
         raise bad_argument(name, value, "a number")

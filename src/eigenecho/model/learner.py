@@ -16,7 +16,7 @@ from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.ports import Ports, on_one_thread
 from eigenecho.model.run import as_state
 from eigenecho.readout import Penalty
-from eigenecho.readout.triangle import annihilate
+from eigenecho.readout.triangle import annihilate, check_upper
 
 FADED = 0.1
 """The share of the ridge below which forgetting never brings it."""
@@ -228,6 +228,7 @@ def check_memory(memory: Memory, penalty: Penalty, model: LinearModel) -> None:
     for name, part, shape in zip(memory._fields[:-1], memory[:-1], shapes, strict=True):
         if np.shape(part) != shape:
             raise bad_argument(name, f"<shape {np.shape(part)}>", f"shape {shape}, as the model's")
+    check_upper(memory.R)
     check_count(memory.rows, "rows")
     if penalty.size != size or penalty.free > model.readout_bias:
         got = f"<{penalty.size} rows, {penalty.free} of them free>"

@@ -30,6 +30,7 @@ from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.scaling import Scaling
 from eigenecho.model.stream import Stream
 from eigenecho.readout import Gram, Penalty, Triangle
+from eigenecho.readout.triangle import check_upper
 from eigenecho.reservoir import Reservoir
 from eigenecho.reservoir.transition import check_matrix
 from eigenecho.spectra import Spectrum
@@ -91,7 +92,6 @@ def unpack_learner(tensors: Tensors, values: Values) -> Learner:
         values, "learner", "rows", "free", "neurons", "ridge", "forgetting", "warmup"
     )
     R, Z, weights, centre = (take(tensors, f"learner.{name}") for name in Memory._fields[:-1])
-    check_upper(R, "learner.R")
     check_range(weights, "learner.weights", model.reservoir.dtype)
     penalty = Penalty(len(model.W_out), free, penalised(neurons, model))
     memory = Memory(R, Z, weights, centre, rows)
@@ -187,12 +187,6 @@ def check_range(array: Array, name: str, dtype: Any) -> None:
     """Whether numbers stay finite in the dtype of a model."""
     if not np.all(np.abs(array) <= np.finfo(dtype).max):
         raise bad_argument(name, f"<numbers beyond {dtype}>", f"the range of {dtype}")
-
-
-def check_upper(R: Array, name: str) -> None:
-    """Whether nothing lies below the diagonal, where solvers do not look."""
-    if R.ndim != 2 or np.any(np.tril(R, -1)):
-        raise bad_argument(name, f"<shape {R.shape}>", "an upper triangle")
 
 
 def penalised(neurons: Any, model: LinearModel) -> Basis | None:
@@ -317,8 +311,8 @@ def unpack_evidence(tensors: Tensors, values: Values, model: LinearModel) -> Evi
         statistics = Gram(XtX, XtY, rows)
     elif kind == "Triangle":
         R, Z, rest = (take(tensors, f"statistics.{name}") for name in ("R", "Z", "rest"))
-        check_upper(R, "statistics.R")
         statistics = Triangle(R, Z, rest, rows)
+        check_upper(R)
     else:
         raise unknown_name("kind", kind, ("Gram", "Triangle"))
     penalty = Penalty(len(weights), free, penalised(neurons, model))

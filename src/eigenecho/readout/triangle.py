@@ -66,6 +66,12 @@ class Triangle:
         return Gram(self.R.T @ self.R, self.R.T @ self.Z, self.rows)
 
 
+def check_upper(R: Array) -> None:
+    """Whether nothing lies below the diagonal of a square R, where solvers do not look."""
+    if np.any(np.tril(R, -1)):
+        raise bad_argument("R", f"<shape {R.shape}>", "an upper triangle")
+
+
 def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array]:
     """Reflect the rows [A Y] into the triangle [R Z]: [R Z; A Y] → [R' Z'; 0 left]."""
     if len(A) == 0:
