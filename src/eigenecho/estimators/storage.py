@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import StorageError, bad_argument, check_flag, unknown_name
+from eigenecho.errors import (
+    StorageError,
+    bad_argument,
+    check_flag,
+    is_finite_number,
+    unknown_name,
+)
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
 from eigenecho.estimators.linear_esn import LinearESN
 from eigenecho.model import LinearModel
@@ -95,7 +101,7 @@ def _unpack_esn(tensors: Tensors, values: Values) -> LinearESN:
     esn.solver_, esn.ridge_ = values.pop("solver"), values.pop("ridge")
     if esn.solver_ not in SOLVED_BY:
         raise unknown_name("solver", esn.solver_, SOLVED_BY)
-    if not _is_number(esn.ridge_) or esn.ridge_ < 0:
+    if not is_finite_number(esn.ridge_) or esn.ridge_ < 0:
         raise bad_argument("ridge", esn.ridge_, "a finite number ≥ 0")
     esn._flat, esn._lr = values.pop("flat"), values.pop("lr")
     check_flag(esn._flat, "flat")
@@ -122,7 +128,7 @@ def _unpack_reservoir(tensors: Tensors, values: Values) -> DiagonalReservoir:
     made.spectrum_ = _unpack_spectrum(tensors, drawn.units)
     # Kept, since to find it anew takes N² numbers of a sparse matrix, and N³ operations.
     made.effective_radius_ = values.pop("effective_radius")
-    if not _is_number(made.effective_radius_) or made.effective_radius_ < 0:
+    if not is_finite_number(made.effective_radius_) or made.effective_radius_ < 0:
         raise bad_argument("effective_radius", made.effective_radius_, "a finite number ≥ 0")
     return made
 
@@ -259,7 +265,3 @@ def _plain(value: Any, name: str) -> Any:
     if array.ndim <= 1 and array.dtype.kind in "fiu" and array.dtype.itemsize <= 8:
         return array.tolist()
     raise bad_argument(name, value, "numbers or words, which a file can keep")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and abs(float(value)) < np.inf

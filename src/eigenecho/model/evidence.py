@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument
+from eigenecho.errors import bad_argument, is_finite_number
 from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.readout.triangle import annihilate
 from eigenecho.types import Array
@@ -41,9 +40,7 @@ class Evidence:
                 raise bad_argument(name, got, f"shape {shape}, as the statistics have")
         if self.penalty.size != len(sides):
             raise bad_argument("penalty", f"<of {self.penalty.size} rows>", f"{len(sides)} rows")
-        if isinstance(self.ridge, bool) or not (
-            isinstance(self.ridge, Real) and 0 <= self.ridge < np.inf
-        ):
+        if not is_finite_number(self.ridge) or self.ridge < 0:
             raise bad_argument("ridge", self.ridge, "a finite number ≥ 0")
 
     @cached_property

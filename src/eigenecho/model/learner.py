@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument, check_count, overflowed
+from eigenecho.errors import bad_argument, check_count, is_finite_number, overflowed
 from eigenecho.model.evidence import Evidence
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.ports import Ports, on_one_thread
@@ -237,15 +237,11 @@ def check_memory(memory: Memory, penalty: Penalty, model: LinearModel) -> None:
 
 def check_rates(ridge: Any, forgetting: Any) -> None:
     """A ridge to start from and a forgetting factor, or an error that says what they are for."""
-    if isinstance(ridge, bool) or not (
-        isinstance(ridge, (int, float, np.number)) and 0 < ridge < np.inf
-    ):
+    if not is_finite_number(ridge) or ridge <= 0:
         raise bad_argument(
             "ridge", ridge, "one finite number > 0", "It is what is known before the first row."
         )
-    if isinstance(forgetting, bool) or not (
-        isinstance(forgetting, (int, float, np.number)) and 0 < forgetting <= 1
-    ):
+    if not is_finite_number(forgetting) or not 0 < forgetting <= 1:
         raise bad_argument(
             "forgetting", forgetting, "a number in ]0, 1]", "1 forgets nothing; 0.999 is usual."
         )
