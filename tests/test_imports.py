@@ -27,7 +27,7 @@ DRAWING = {"matplotlib", "typer", "rich", "jinja2"}
 OPTIONAL = DRAWING | {"reservoirpy", "pandas", "joblib", "threadpoolctl", "torch", "jax"}
 
 LAYERS = [
-    {"errors", "types", "random", "blas"},
+    {"errors", "types", "random", "blas", "files"},
     {"spectra"},
     {"basis"},
     {"kernels"},

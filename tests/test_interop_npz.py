@@ -171,6 +171,26 @@ def test_sparse_parts_that_do_not_fit(tmp_path, network, part, value):
         ee.from_npz(written(tmp_path, network | parts))
 
 
+@pytest.mark.parametrize(
+    ("shape", "indptr"),
+    [
+        ([N, N], [0, 5, -3] + [0] * (N - 2)),
+        ([N, N], [0, 2**31 - 1, -(2**31)] + [0] * (N - 2)),
+        ([2**64 - 1, N], [0] * (N + 1)),
+    ],
+    ids=["going back", "wrapping around", "without end"],
+)
+def test_a_sparse_matrix_of_nothing_that_does_not_fit(tmp_path, network, shape, indptr):
+    # SciPy does not look at the pointers of a matrix without entries, and then follows them.
+    parts = {
+        "W_data": np.ones(0), "W_indices": np.zeros(0, np.int32),
+        "W_indptr": np.array(indptr, np.int32), "W_shape": np.array(shape, np.uint64),
+    }  # fmt: skip
+    network.pop("W")
+    with pytest.raises(StorageError, match="sparse W do not fit together"):
+        ee.from_npz(written(tmp_path, network | parts))
+
+
 def test_files_that_are_not_npz(tmp_path, network):
     with pytest.raises(FileNotFoundError, match="no file at"):
         ee.from_npz(tmp_path / "nothing.npz")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import struct
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +16,13 @@ import pandas as pd
 import pytest
 from safetensors.numpy import load_file, save_file
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 import eigenecho as ee
 from eigenecho import LinearESN, LinearModel, Spectrum, tasks
 from eigenecho.errors import StorageError
 from eigenecho.model import storage
+from eigenecho.reservoir import Reservoir
 
 WAVES = tasks.mso(3, steps=301)
 X, Y = WAVES[:-1], WAVES[1:]
@@ -64,6 +69,16 @@ CASES = {
     "float32": {"dtype": "float32", "ridge": 1e-4},
     "float32, neuron": {"dtype": "float32", "basis": "neuron", "ridge": 1e-4},
     "dtype object": {"dtype": np.dtype("float32"), "ridge": 1e-4},
+    "dtype type": {"dtype": np.float32, "ridge": 1e-4},
+    "dtype of Python": {"dtype": float},
+    "scaling of no dimension": {"input_scaling": np.array(0.5)},
+    "single-precision numbers": {"sr": np.float32(0.8), "input_scaling": np.float32(0.3)},
+    "ridge of no dimension": {"ridge": np.array(1e-4)},
+    "range of ridges": {"ridge": range(1, 3)},
+    "series of ridges": {"ridge": pd.Series([1e-8, 1e-4])},
+    "given W, big-endian": {"spectrum": matrix().astype(">f8")},
+    "given W of ints": {"spectrum": np.eye(15, k=1, dtype=np.int8), "basis": "neuron"},
+    "given sparse array": {"spectrum": sparse.csc_array(matrix(0.3)), "basis": "neuron"},
     "numpy numbers": {"sr": np.float64(0.8), "warmup": np.int64(3), "fit_bias": np.True_},
     "no seed": {"seed": None},
     "generator seed": {"seed": np.random.default_rng(0)},
@@ -123,6 +138,91 @@ def test_parameters_come_back(options, tmp_path):
     again = back.fit(X, Y)
     if isinstance(esn.seed, int) and not callable(esn.spectrum):
         np.testing.assert_allclose(again.predict(X), esn.predict(X), rtol=1e-4, atol=1e-4)
+
+
+def test_parameters_are_equal_by_python(tmp_path):
+    options = {"dtype": np.float32, "input_scaling": np.array(0.5), "sr": np.float64(0.8)}
+    esn = LinearESN(20, **options, ridge=1e-4, seed=np.int64(3)).fit(X, Y)
+    esn.save(tmp_path / "model")
+    assert ee.load(tmp_path / "model").get_params() == esn.get_params()
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"spectrum": lambda n, sr, seed: Spectrum(np.linspace(-sr, sr, n))}, "spectrum"),
+        ({"seed": np.random.default_rng(0)}, "seed"),
+    ],
+)
+@pytest.mark.parametrize("kind", [LinearESN, ee.DiagonalReservoir])
+def test_what_a_file_cannot_keep_is_said(kind, options, name, tmp_path):
+    made = kind(units=20, **options).fit(X, Y)
+    with pytest.warns(UserWarning, match=f"{name}=.* cannot be written to a file"):
+        made.save(tmp_path / "model")
+    np.testing.assert_array_equal(ee.load(tmp_path / "model").transform(X), made.transform(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("sr", np.longdouble(1) / 3), ("lr", -1.0), ("input_scaling", [1.0, 2.0]), ("seed", -1)],
+)
+def test_a_parameter_that_would_not_come_back_is_refused(name, value, tmp_path):
+    esn = LinearESN(20, seed=0).fit(X, Y).set_params(**{name: value})
+    with pytest.raises(ValueError, match=f"{name}="):
+        esn.save(tmp_path / "model")
+    assert os.listdir(tmp_path) == []
+
+
+RESERVOIRS = {
+    "golden": {},
+    "leak": {"lr": 0.3, "input_bias": True, "input_scaling": [0.5, 2.0]},
+    "float32": {"dtype": np.float32},
+    "matrix": {"spectrum": "matrix"},
+    "sparse": {"spectrum": "matrix", "rc_connectivity": 0.1},
+    "given W": {"spectrum": matrix(0.15)},
+    "given sparse W": {"spectrum": sparse.csr_matrix(matrix(0.15))},
+    "given Spectrum": {"spectrum": Spectrum([0.5, -0.2], [0.3 + 0.4j])},
+    "no seed": {"seed": None},
+}
+
+
+@pytest.mark.parametrize("options", RESERVOIRS.values(), ids=RESERVOIRS)
+def test_a_reservoir_comes_back_bit_equal(options, tmp_path):
+    made = ee.DiagonalReservoir(**{"units": 20, "seed": 0, **options}).fit(TWO)
+    made.save(tmp_path / "reservoir")
+    back = ee.load(tmp_path / "reservoir")
+    assert type(back) is ee.DiagonalReservoir
+    np.testing.assert_array_equal(back.transform(TWO), made.transform(TWO), strict=True)
+    assert back.spectrum_ == made.spectrum_
+    assert back.effective_radius_ == made.effective_radius_
+    assert back.n_features_in_ == 2
+    assert list(back.get_feature_names_out()) == list(made.get_feature_names_out())
+    assert repr(back.reservoir_.form) == repr(made.reservoir_.form)
+    if "spectrum" not in options:
+        assert back.get_params() == made.get_params()
+    back.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "reservoir").read_bytes()
+
+
+def test_another_process_reads_a_reservoir(tmp_path):
+    frame = pd.DataFrame(TWO, columns=["load", "größe"])
+    made = ee.DiagonalReservoir(300, seed=0).fit(frame)
+    made.save(tmp_path / "reservoir")
+    np.save(tmp_path / "X.npy", TWO)
+    code = (
+        "import sys, numpy as np, eigenecho as ee, pandas as pd\n"
+        "from pathlib import Path\n"
+        "folder = Path(sys.argv[1])\n"
+        "frame = pd.DataFrame(np.load(folder / 'X.npy'), columns=['load', 'größe'])\n"
+        "np.save(folder / 'states.npy', ee.load(folder / 'reservoir').transform(frame))\n"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path], check=True, timeout=60)
+    np.testing.assert_array_equal(np.load(tmp_path / "states.npy"), made.transform(frame))
+
+
+def test_a_reservoir_that_is_not_fitted_is_not_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        ee.DiagonalReservoir(20).save(tmp_path / "reservoir")
 
 
 @pytest.mark.parametrize("name", ["eigen", "everything"])
@@ -391,6 +491,35 @@ CHANGES = [
     lambda values, tensors: tensors.update(W_in=tensors["W_in"][:, 1:]),
     lambda values, tensors: tensors.update(Q=tensors["Q"][1:]),
     lambda values, tensors: tensors.update({"W.real": tensors["W.real"] + np.nan}),
+    lambda values, tensors: tensors.update({"W.re": tensors["W.re"][:1]}),
+    lambda values, tensors: tensors.update({"W.re": tensors["W.re"].astype(np.complex64)}),
+    lambda values, tensors: tensors.update(extra=np.ones(3)),
+    lambda values, tensors: tensors.update({"final_state.r": np.zeros(3)}),
+    lambda values, tensors: tensors.update({"final_state.y": np.full(1, np.nan)}),
+    lambda values, tensors: tensors.update({"inputs.scale": np.zeros(1)}),
+    lambda values, tensors: tensors.update({"outputs.mean": np.zeros(2)}),
+    lambda values, tensors: tensors.update(noise=np.full((1, 1), -1.0)),
+    lambda values, tensors: tensors.update(noise=np.eye(2)),
+    lambda values, tensors: tensors.update(W_out=tensors["W_out"].astype(np.float16)),
+    lambda values, tensors: tensors.update({"spectrum.real": np.zeros(99)}),
+    lambda values, tensors: values.update(readout_bias=1),
+    lambda values, tensors: values.update(flat="no"),
+    lambda values, tensors: values.update(extra=1),
+    lambda values, tensors: values.update(lr="1"),
+    lambda values, tensors: values.update(ridge=10**400),
+    lambda values, tensors: values.update(ridge=float("nan")),
+    lambda values, tensors: values.update(solver=["qr"]),
+    lambda values, tensors: values.update(n_features_in=2),
+    lambda values, tensors: values.update(n_features_in=True),
+    lambda values, tensors: values.update(feature_names_in=["a", "b"]),
+    lambda values, tensors: values.update(feature_names_in="a"),
+    lambda values, tensors: values["params"].update(sr=10**400),
+    lambda values, tensors: values["params"].update(warmup=1.5),
+    lambda values, tensors: values["params"].update(dtype="complex128"),
+    lambda values, tensors: values["params"].update(spectrum=3),
+    lambda values, tensors: values["params"].update(spectrum="gold"),
+    lambda values, tensors: values["params"].update(seed="0"),
+    lambda values, tensors: values["params"].pop("seed"),
 ]
 
 
@@ -417,6 +546,198 @@ def test_a_file_that_does_not_match_its_digest(saved, change):
     rewritten(saved, change)
     with pytest.raises(StorageError, match=r"model\.safetensors (is damaged|was not written)"):
         ee.load(saved)
+
+
+# Files that somebody crafted, their digests right; test_storage_fuzz.py has many more -----------
+
+
+def rewrite(path, change, **arrays):
+    """The file with its header changed as text, and arrays beside it; no digest is made to match
+    where the text does not parse.
+    """
+    kind, tensors, values = storage.read(path)
+    tensors |= arrays
+    header = {"format": 1, "kind": kind, "values": values}
+    header["digest"] = storage._digest(kind, tensors, values)
+    save_file(tensors, path, metadata={"eigenecho": change(json.dumps(header))})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace('"flat"', '"flat": true, "flat"'),
+        lambda text: text.replace('"flat"', f'"deep": {"[" * 10**5}{"]" * 10**5}, "flat"'),
+        lambda text: text.replace('"flat"', f'"deep": {"[" * 900}{"]" * 900}, "flat"'),
+        lambda text: text.replace('"flat"', f'"long": {"9" * 5000}, "flat"'),
+        lambda text: "[" * 10**6,
+        lambda text: text[:-1],
+    ],
+    ids=["twice", "deep", "less deep", "long", "open", "short"],
+)
+def test_a_header_that_save_never_wrote(saved, change):
+    rewrite(saved, change)
+    with pytest.raises(StorageError, match=r"was not written by eigenecho's save\(\)"):
+        ee.load(saved)
+
+
+@pytest.mark.parametrize("dtype", ["BF16", "F8_E4M3", "F8_E5M2"])
+def test_numbers_that_numpy_does_not_have(saved, dtype):
+    data = saved.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    header["extra"] = {"dtype": dtype, "shape": [8 if "8" in dtype else 4]}
+    header["extra"]["data_offsets"] = [len(data) - 8 - size, len(data) - size]
+    if dtype == "BF16":
+        header["extra"]["shape"] = [4]
+    text = json.dumps(header).encode()
+    saved.write_bytes(struct.pack("<Q", len(text)) + text + data[8 + size :] + bytes(8))
+    with pytest.raises(StorageError, match="is not a readable model file"):
+        ee.load(saved)
+
+
+def taken(path):
+    """Bytes that loading takes at most, whether the file is refused or not."""
+    tracemalloc.start()
+    try:
+        ee.load(path)
+    except StorageError:
+        pass
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace('"flat"', f'"many": [{"[]," * 10**6}[]], "flat"'),
+        lambda text: text.replace('"flat"', f'"many": [{"{}," * 10**6}[]], "flat"'),
+        lambda text: text.replace('"units": 20', f'"units": {10**12}'),
+        lambda text: text.replace("1e-08", "1"),
+    ],
+    ids=["lists", "objects", "units", "as it is"],
+)
+def test_loading_takes_little_memory(saved, change):
+    ee.load(saved)  # imports
+    rewrite(saved, change)
+    assert taken(saved) < 8 * saved.stat().st_size + 500_000
+
+
+def test_loading_a_large_file_takes_a_few_times_its_size(tmp_path):
+    rng = np.random.default_rng(0)
+    N = 400
+    model = LinearModel(
+        Reservoir(Spectrum(np.linspace(-0.9, 0.9, N)), rng.normal(size=(1, N))),
+        rng.normal(size=(N, 1)), readout_bias=False, basis=ee.Basis(rng.normal(size=(N, N)), N),
+    )  # fmt: skip
+    for name, made in {"model": model, "learner": model.learner(1.0, forgetting=0.9)}.items():
+        made.save(tmp_path / name)
+        ee.load(tmp_path / name)
+        assert taken(tmp_path / name) < 6 * (tmp_path / name).stat().st_size
+
+
+def test_arrays_of_nothing_claim_no_memory(tmp_path):
+    learner = LinearESN(20, seed=0).fit(X, Y).learner()
+    learner.save(tmp_path / "learner")
+    redone(tmp_path / "learner", lambda values, tensors: tensors.update(
+        {"learner.R": np.zeros((10**12, 0)), "learner.Z": np.zeros((10**12, 0))}
+    ))  # fmt: skip
+    assert taken(tmp_path / "learner") < 10**6
+    with pytest.raises(StorageError, match=r"R=<shape"):
+        ee.load(tmp_path / "learner")
+
+
+SPARSE_CHANGES = {
+    "out of range": ("W.indices", lambda indices: indices + 10**6),
+    "negative": ("W.indices", lambda indices: indices - 100),
+    "floats": ("W.indices", lambda indices: indices.astype(float)),
+    "going back": ("W.indptr", lambda indptr: indptr[::-1].copy()),
+    "past the end": ("W.indptr", lambda indptr: indptr * 1000),
+    "fewer": ("W.indptr", lambda indptr: indptr[:-1]),
+    "in two dimensions": ("W.data", lambda data: data[None]),
+    "half": ("W.data", lambda data: data[::2].copy()),
+    "NaN": ("W.data", lambda data: data * np.nan),
+}
+
+
+@pytest.mark.parametrize("change", SPARSE_CHANGES.values(), ids=SPARSE_CHANGES)
+def test_a_sparse_matrix_out_of_bounds(change, tmp_path):
+    name, changed = change
+    model = LinearESN(20, **CASES["neuron sparse"], seed=0).fit(X, Y).model_
+    model.save(tmp_path / "model")
+    redone(tmp_path / "model", lambda values, tensors: tensors.update(
+        {name: np.ascontiguousarray(changed(tensors[name]))}
+    ))  # fmt: skip
+    with pytest.raises(StorageError, match="is damaged"):
+        ee.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda values, tensors: tensors.update({"learner.R": tensors["learner.R"][:5, :5]}),
+        lambda values, tensors: tensors.update({"learner.R": np.ones((21, 21))}),
+        lambda values, tensors: tensors.update({"learner.weights": np.ones((3, 21))}),
+        lambda values, tensors: tensors.update({"learner.Z": np.ones((40, 1))}),
+        lambda values, tensors: tensors.update({"state.r": np.ones(3)}),
+        lambda values, tensors: values["learner"].update(rows="5"),
+        lambda values, tensors: values["learner"].update(rows=2**70),
+        lambda values, tensors: values["learner"].update(warmup=-1),
+        lambda values, tensors: values["learner"].update(ridge=10**400),
+        lambda values, tensors: values["learner"].update(free=2),
+        lambda values, tensors: values["learner"].update(neurons=1),
+        lambda values, tensors: values["learner"].update(extra=1),
+        lambda values, tensors: values["learner"].pop("rows"),
+        lambda values, tensors: values.update(learner=[1]),
+        lambda values, tensors: values.pop("learner"),
+        lambda values, tensors: tensors.pop("Q"),
+    ],
+)
+def test_a_learner_that_does_not_fit_together(change, tmp_path):
+    LinearESN(20, seed=0).fit(X, Y).learner(forgetting=0.9).save(tmp_path / "learner")
+    redone(tmp_path / "learner", change)
+    with pytest.raises(StorageError, match="is damaged"):
+        ee.load(tmp_path / "learner")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("W_out", 1e300), ("W.real", 1e300), ("outputs.mean", 1e300), ("bias", 1e300)],
+)
+def test_numbers_beyond_single_precision(name, value, tmp_path):
+    path = tmp_path / "model"
+    LinearESN(20, **CASES["everything"], dtype="float32", seed=0).fit(X, Y).model_.save(path)
+    redone(path, lambda values, tensors: tensors.update(
+        {name: np.full(tensors[name].shape, value)}
+    ))  # fmt: skip
+    with pytest.raises(StorageError, match="is damaged"):
+        ee.load(path)
+
+
+# Files of version 0.1.0 -----------------------------------------------------------------------
+
+OLD = Path(__file__).with_name("files_0_1_0")
+ANSWERS = np.load(OLD / "answers.npz")
+
+
+def test_old_estimators_and_models_answer_as_they_did():
+    for name in ("everything", "sparse", "dense_float32", "gram", "given", "cascade"):
+        old = ee.load(OLD / f"{name}.safetensors")
+        close = {"rtol": 1e-4 if "32" in name else 1e-10, "atol": 1e-5 if "32" in name else 1e-12}
+        np.testing.assert_allclose(old.predict(ANSWERS["X"]), ANSWERS[name], **close)
+        if isinstance(old, LinearESN):
+            np.testing.assert_allclose(old.forecast(5), ANSWERS[f"{name}.forecast"], **close)
+
+
+def test_old_streams_and_learners_go_on_as_they_did():
+    inputs, targets = ANSWERS["X"][:10], ANSWERS["X"][1:11]
+    stream = ee.load(OLD / "stream.safetensors")
+    found = [stream.step(u) for u in inputs]
+    np.testing.assert_allclose(found, ANSWERS["stream"], rtol=1e-10, atol=1e-12)
+    learner = ee.load(OLD / "learner.safetensors")
+    found = [learner.step(*row) for row in zip(inputs, targets, strict=True)]
+    np.testing.assert_allclose(found, ANSWERS["learner"], rtol=1e-10, atol=1e-12)
 
 
 # Writing --------------------------------------------------------------------------------------
@@ -451,3 +772,80 @@ def test_files_are_readable_as_others_are(tmp_path):
     (tmp_path / "plain").write_bytes(b"")
     modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("model", "plain")]
     assert modes[0] == modes[1]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import numpy as np, eigenecho as ee
+from eigenecho import Spectrum
+from eigenecho.reservoir import Reservoir
+
+def end(*args):
+    os.kill(os.getpid(), getattr(signal, sys.argv[2]))
+
+os.replace = end  # the new file is written, and has not taken its place yet
+ee.LinearModel(Reservoir(Spectrum([0.5]), np.ones((1, 1))), np.ones((2, 1))).save(sys.argv[1])
+"""
+
+
+def killed(path, name):
+    command = [sys.executable, "-c", KILLED, str(path), name]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == -getattr(signal, name), done.stderr
+
+
+def test_the_next_save_removes_what_a_killed_one_left(saved):
+    before = saved.read_bytes()
+    killed(saved, "SIGKILL")
+    assert saved.read_bytes() == before
+    ee.load(saved).save(saved)
+    assert os.listdir(saved.parent) == [saved.name]
+
+
+def test_a_save_that_is_asked_to_end_leaves_nothing(saved):
+    before = saved.read_bytes()
+    killed(saved, "SIGTERM")
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [saved.name]
+
+
+def test_files_of_others_stay(saved):
+    # A user's own, one that looks like a temporary file of 0.1.0, and another file's.
+    names = [f"{saved.name}.part", f"{saved.name}.0123abcd.part"]
+    names.append(f"other.{'0' * 16}.eigenecho.part")
+    for name in names:
+        (saved.parent / name).write_text("precious")
+    ee.load(saved).save(saved)
+    assert sorted(os.listdir(saved.parent)) == sorted([saved.name, *names])
+
+
+def test_what_another_process_is_writing_stays(saved):
+    # A process that has come as far as writing, and waits there.
+    code = KILLED.replace("def end", "def unused").replace(
+        "os.replace = end", "os.replace = lambda *args: (print('written', flush=True), input())"
+    )
+    command = [sys.executable, "-c", code, str(saved), ""]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True) as other:
+        assert other.stdout.readline() == "written\n"
+        (part,) = set(os.listdir(saved.parent)) - {saved.name}
+        ee.load(saved).save(saved)
+        assert set(os.listdir(saved.parent)) == {saved.name, part}
+        other.communicate("\n")
+
+
+def test_a_name_as_long_as_names_may_be(tmp_path):
+    path = tmp_path / ("ä" * 120)
+    esn = LinearESN(20, seed=0).fit(X, Y)
+    esn.save(path)
+    np.testing.assert_array_equal(ee.load(path).predict(X), esn.predict(X))
+
+
+def test_pages_are_written_beside_a_file_of_that_name(tmp_path):
+    from eigenecho.experiments import page
+
+    (tmp_path / "report.html.part").write_text("precious")
+    page.write_whole(tmp_path / "report.html", b"new")
+    assert (tmp_path / "report.html").read_bytes() == b"new"
+    assert (tmp_path / "report.html.part").read_text() == "precious"

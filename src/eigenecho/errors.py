@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import math
+import sys
 from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -85,6 +87,18 @@ def check_flag(value: Any, name: str) -> None:
     """A flag is True or False, so that "no" does not count as yes."""
     if value is not True and value is not False and type(value).__name__ not in ("bool_", "bool"):
         raise bad_argument(name, value, "True or False")
+
+
+def is_finite_number(value: Any) -> bool:
+    """Whether a value is a real number within the range of floating point; a flag is none."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max
+
+
+def check_count(value: Any, name: str) -> None:
+    """A number of rows or steps is an int ≥ 0 that a machine can count to."""
+    if isinstance(value, bool) or not (isinstance(value, Integral) and 0 <= int(value) < 2**63):
+        raise bad_argument(name, value, "a number of rows or steps, an int ≥ 0")
 
 
 def overflowed(

@@ -41,6 +41,8 @@ class Basis:
     block: int = 0
 
     def __post_init__(self) -> None:
+        if np.asarray(self.Q).dtype.kind not in "fiub":
+            raise bad_argument("Q", f"<dtype {np.asarray(self.Q).dtype}>", "real numbers")
         Q = np.array(self.Q, dtype=np.float64, order="C")
         if Q.ndim != 2 or Q.shape[0] != Q.shape[1] or Q.size == 0:
             raise bad_argument("Q", f"<shape {Q.shape}>", "a square matrix (N, N)")

@@ -60,7 +60,10 @@ class Cascade:
 
     def __post_init__(self) -> None:
         for name in ("block", "coupling"):
-            part = np.array(getattr(self, name), dtype=np.float64, order="C")
+            given = np.asarray(getattr(self, name))
+            if given.dtype.kind not in "fiub":
+                raise bad_argument(name, f"<dtype {given.dtype}>", "real numbers")
+            part = np.array(given, dtype=np.float64, order="C")
             rows = len(part) if part.ndim == 2 else 0
             shape = (rows, rows if name == "block" else self.modes.units)
             if part.shape != shape or rows != len(self.block):
@@ -183,3 +186,15 @@ def _nearly_parallel(modes: Modes, condition: float) -> Array:
         singular = directions[-1:]
     share = np.sum(singular**2, axis=0)
     return spectrum.values[share > PARALLEL * share.max()]
+
+
+def check_layout(basis: Basis, transition: Spectrum | Cascade) -> None:
+    """Whether a basis has the columns that a transition names: a block, real modes, pairs."""
+    if isinstance(transition, Cascade):
+        block, modes = len(transition.block), transition.modes
+    elif isinstance(transition, Spectrum):
+        block, modes = 0, transition
+    else:
+        raise bad_argument("basis", basis, "None for a matrix, which is in its own basis")
+    if (basis.units, basis.n_real, basis.block) != (block + modes.units, modes.real.size, block):
+        raise bad_argument("basis", basis, f"the basis of {transition!r}")

@@ -89,18 +89,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the reservoir for the features of ``X``; ``y`` is ignored."""
         with all_or_nothing(self):
-            recipe = Recipe(
-                units=self.units,
-                spectrum=self.spectrum,
-                sr=self.sr,
-                lr=self.lr,
-                input_scaling=self.input_scaling,
-                input_connectivity=self.input_connectivity,
-                rc_connectivity=self.rc_connectivity,
-                input_bias=self.input_bias,
-                eigenvectors=False,
-                dtype=self.dtype,
-            )
+            recipe = self._recipe()
             series, _ = check_inputs(self, X, reset=True)
             drawn = draw(recipe, series[0].shape[1], seed=self.seed)
             warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, series)))
@@ -132,6 +121,31 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 raise overflowed("states", self.effective_radius_, step)
             found.append(states)
         return container.restore(found)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted reservoir to a safetensors file; ``eigenecho.load`` reads it back.
+
+        What was drawn is written: the states are the same to the last bit. Of a callable
+        ``spectrum`` the file keeps the eigenvalues, of a Generator ``seed`` nothing; both warn.
+        """
+        from eigenecho.estimators.storage import save_reservoir
+
+        check_is_fitted(self)
+        save_reservoir(path, self)
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            units=self.units,
+            spectrum=self.spectrum,
+            sr=self.sr,
+            lr=self.lr,
+            input_scaling=self.input_scaling,
+            input_connectivity=self.input_connectivity,
+            rc_connectivity=self.rc_connectivity,
+            input_bias=self.input_bias,
+            eigenvectors=False,
+            dtype=self.dtype,
+        )
 
     @property
     def _n_features_out(self) -> int:

@@ -527,7 +527,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def save(self, path: Any, *, statistics: bool = False) -> None:
         """Write the fitted estimator to a safetensors file; ``eigenecho.load`` reads it back.
 
-        With ``statistics``, N'² more numbers, what is loaded can be trained further.
+        With ``statistics``, N'² more numbers, what is loaded can be trained further. Of a
+        callable ``spectrum`` the file keeps the eigenvalues that it gave, of a Generator ``seed``
+        nothing; both warn.
         """
         from eigenecho.estimators.storage import save
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from eigenecho.convert import diagonalize
 from eigenecho.errors import StorageError, bad_argument, unknown_name
+from eigenecho.kernels import check_compressed
 from eigenecho.model import LinearModel
 from eigenecho.types import Array
 
@@ -174,11 +175,11 @@ def _matrix(name: str, arrays: Mapping[str, Array]) -> Any:
     try:
         kind = csr_matrix if layout == "csr" else csc_matrix
         matrix = kind((data, indices, indptr), shape=tuple(shape.tolist()))
-        # Indices out of range would read memory that is not the matrix's.
-        matrix.check_format(full_check=True)
-    except (ValueError, TypeError) as error:
+        check_compressed(matrix, name)
+    except (ValueError, TypeError, OverflowError) as error:
         raise ValueError(
-            f"the parts of the sparse {name} do not fit together: {error}. Indices start at 0."
+            f"the parts of the sparse {name} do not fit together: {str(error).rstrip('.')}. "
+            "Indices start at 0."
         ) from error
     return matrix
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from eigenecho.errors import bad_argument
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
@@ -94,7 +95,8 @@ def dense(W: Array, dtype: DTypeLike = np.float64) -> Dense:
 
 
 def sparse(W: Any, dtype: DTypeLike = np.float64) -> Sparse:
-    """The form of a scipy sparse matrix."""
+    """The form of a scipy sparse matrix, whose indices compiled code takes on trust from here."""
+    check_compressed(W)
     transposed = W.T.tocsr()
     return Sparse(
         # Unsigned: the compiler need not provide for negative indices.
@@ -102,3 +104,29 @@ def sparse(W: Any, dtype: DTypeLike = np.float64) -> Sparse:
         transposed.indices.astype(np.uint32),
         transposed.data.astype(dtype),
     )
+
+
+def check_compressed(W: Any, name: str = "W") -> None:
+    """Whether the indices of a CSR or CSC matrix stay within it.
+
+    SciPy looks at the ends of them alone when a matrix is made, and not at all when it is
+    converted: indices out of range read, and write, memory that is not the matrix's.
+    """
+    if W.format not in ("csr", "csc"):
+        return
+    rows, columns = W.shape if W.format == "csr" else W.shape[::-1]
+    indptr, indices = W.indptr, W.indices
+    fits = (
+        indptr.shape == (rows + 1,)
+        and indices.ndim == 1
+        and W.data.shape == indices.shape
+        and indptr[0] == 0
+        # Compared, not subtracted: differences of the largest ints wrap around.
+        and bool(np.all(indptr[1:] >= indptr[:-1]))
+        and indptr[-1] <= indices.size
+        and (indices.size == 0 or (indices.min() >= 0 and indices.max() < columns))
+    )
+    if not fits:
+        raise bad_argument(
+            name, f"<{W.format} matrix {W.shape}>", "indices and index pointers within the matrix"
+        )

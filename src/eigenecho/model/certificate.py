@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+from eigenecho.errors import bad_argument, check_count
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,19 @@ class Certificate:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "along", tuple(self.along))
+        for name in ("form", "reason", "readout"):
+            if not isinstance(getattr(self, name), str):
+                raise bad_argument(name, getattr(self, name), "words")
+        for name in ("condition", "residual", "difference", "radius"):
+            _check_number(getattr(self, name), name)
+        for value in self.along:
+            _check_number(value, "along")
+        check_count(self.steps, "steps")
+        for name in ("seconds_before", "seconds_after"):
+            value = getattr(self, name)
+            _check_number(value, name)
+            if value <= 0:
+                raise bad_argument(name, value, "a time > 0")
 
     @property
     def kept(self) -> bool:
@@ -75,7 +92,7 @@ class Certificate:
             return "as before"
         if self.speedup > 1:
             return f"{self.speedup:.1f} times faster"
-        return f"{1 / self.speedup:.1f} times slower"
+        return f"{self.seconds_after / self.seconds_before:.1f} times slower"
 
     @property
     def _measured(self) -> tuple[str, str]:
@@ -107,3 +124,10 @@ class Certificate:
                 f"{1e6 * self.seconds_after:.3g} µs  ({self.change})",
             ]
         )
+
+
+def _check_number(value: Any, name: str) -> None:
+    """A measured number, which may be infinite or none at all."""
+    is_huge = isinstance(value, int) and abs(value) >= 2**63
+    if isinstance(value, bool) or not isinstance(value, Real) or is_huge:
+        raise bad_argument(name, value, "a number")

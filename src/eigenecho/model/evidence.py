@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument
+from eigenecho.errors import bad_argument, is_finite_number
 from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.readout.triangle import annihilate
 from eigenecho.types import Array
@@ -29,6 +29,20 @@ class Evidence:
     weights: Array
     scatter: Array
 
+    def __post_init__(self) -> None:
+        statistics = self.statistics
+        sides = statistics.Z if isinstance(statistics, Triangle) else statistics.XtY
+        D = sides.shape[1]
+        wanted = {"weights": sides.shape, "scatter": (D, D)}
+        for name, shape in wanted.items():
+            if getattr(self, name).shape != shape:
+                got = f"<shape {getattr(self, name).shape}>"
+                raise bad_argument(name, got, f"shape {shape}, as the statistics have")
+        if self.penalty.size != len(sides):
+            raise bad_argument("penalty", f"<of {self.penalty.size} rows>", f"{len(sides)} rows")
+        if not is_finite_number(self.ridge) or self.ridge < 0:
+            raise bad_argument("ridge", self.ridge, "a finite number ≥ 0")
+
     @cached_property
     @one_blas_thread()
     def freedom(self) -> float:
@@ -38,12 +52,12 @@ class Evidence:
         """
         freedom = float(len(self.weights))
         if self.ridge > 0:
+            root = replace(self.penalty).root.T
             try:
                 R, _ = self.triangle()
+                share = solve_triangular(R, root, trans="T", check_finite=False)
             except ValueError:  # a ridge too small to count
                 return freedom
-            root = replace(self.penalty).root.T
-            share = solve_triangular(R, root, trans="T", check_finite=False)
             freedom -= self.ridge * float(np.sum(share**2))
         return max(freedom, 0.0)
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument, overflowed
+from eigenecho.errors import bad_argument, check_count, is_finite_number, overflowed
 from eigenecho.model.evidence import Evidence
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.ports import Ports, on_one_thread
 from eigenecho.model.run import as_state
 from eigenecho.readout import Penalty
-from eigenecho.readout.triangle import annihilate
+from eigenecho.readout.triangle import annihilate, check_upper
 
 FADED = 0.1
 """The share of the ridge below which forgetting never brings it."""
@@ -102,6 +102,8 @@ class Learner:
         feature_names: Sequence[str] | None = None,
     ) -> None:
         check_rates(ridge, forgetting)
+        check_count(warmup, "warmup")
+        check_memory(memory, penalty, model)
         self._model = model
         self._ridge, self._forgetting = float(ridge), float(forgetting)
         # A new penalty: the matrices that it builds are not kept by whose it was.
@@ -223,13 +225,27 @@ class Learner:
         return f"Learner of {self._model!r}, forgetting={self._forgetting:g}, {self._rows} rows"
 
 
+def check_memory(memory: Memory, penalty: Penalty, model: LinearModel) -> None:
+    """Whether what was learnt is of this model: compiled code takes the shapes on trust."""
+    size, D = model.W_out.shape
+    shapes = (size, size), (size, D), (D, size), (size, D)
+    for name, part, shape in zip(memory._fields[:-1], memory[:-1], shapes, strict=True):
+        if np.shape(part) != shape:
+            raise bad_argument(name, f"<shape {np.shape(part)}>", f"shape {shape}, as the model's")
+    check_upper(memory.R)
+    check_count(memory.rows, "rows")
+    if penalty.size != size or penalty.free > model.readout_bias:
+        got = f"<{penalty.size} rows, {penalty.free} of them free>"
+        raise bad_argument("penalty", got, f"one of the model's {size} rows, the bias alone free")
+
+
 def check_rates(ridge: Any, forgetting: Any) -> None:
     """A ridge to start from and a forgetting factor, or an error that says what they are for."""
-    if not (isinstance(ridge, (int, float, np.number)) and 0 < ridge < np.inf):
+    if not is_finite_number(ridge) or ridge <= 0:
         raise bad_argument(
             "ridge", ridge, "one finite number > 0", "It is what is known before the first row."
         )
-    if not (isinstance(forgetting, (int, float, np.number)) and 0 < forgetting <= 1):
+    if not is_finite_number(forgetting) or not 0 < forgetting <= 1:
         raise bad_argument(
             "forgetting", forgetting, "a number in ]0, 1]", "1 forgets nothing; 0.999 is usual."
         )

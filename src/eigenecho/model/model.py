@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.basis import Basis
+from eigenecho.basis import Basis, check_layout
 from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument, unknown_name
+from eigenecho.errors import bad_argument, check_flag, unknown_name
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.scaling import Scaling
 from eigenecho.progress import Report
@@ -69,6 +69,8 @@ class LinearModel:
     certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
+        check_flag(self.readout_bias, "readout_bias")
+        check_flag(self.output_to_readout, "output_to_readout")
         if np.ndim(self.W_out) != 2 or np.shape(self.W_out)[1] < 1:
             raise bad_argument("W_out", f"<shape {np.shape(self.W_out)}>", "shape (N', D_out)")
         size = self.readout_bias + self.output_to_readout * self.D_out + self.reservoir.units
@@ -78,6 +80,13 @@ class LinearModel:
         W_fb = self.reservoir.W_fb
         if W_fb is not None and len(W_fb) != self.D_out:
             raise bad_argument("W_fb", f"<shape {W_fb.shape}>", f"D_out = {self.D_out} rows")
+        if self.basis is not None:
+            check_layout(self.basis, self.reservoir.transition)
+        for name, columns in (("inputs", self.D_in), ("outputs", self.D_out)):
+            scaling = getattr(self, name)
+            if scaling is not None and np.shape(scaling.mean) != (columns,):
+                got = f"<scaling of {np.size(scaling.mean)} columns>"
+                raise bad_argument(name, got, f"a scaling of {columns} columns")
 
     @property
     def units(self) -> int:

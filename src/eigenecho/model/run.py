@@ -147,12 +147,15 @@ def initial_states(model: LinearModel, given: Any, count: int, kind: str) -> lis
 def as_state(model: LinearModel, given: Any, name: str = "initial_state") -> State:
     """A state (r, y) whose shapes fit the model."""
     try:
-        r, y = given
-        r, y = np.asarray(r, model.reservoir.dtype), np.asarray(y, model.reservoir.dtype)
+        r, y = map(np.asarray, given)
+        if not {r.dtype.kind, y.dtype.kind} <= set("fiub"):
+            raise TypeError("not real numbers")
     except (TypeError, ValueError):
         raise bad_argument(
             name, given, "a pair (r, y), as predict(return_state=True) returns"
         ) from None
+    with np.errstate(over="ignore"):  # what leaves the range is not finite below
+        r, y = (part.astype(model.reservoir.dtype, copy=False) for part in (r, y))
     if r.shape != (model.units,) or y.shape != (model.D_out,):
         raise bad_argument(
             name,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigenecho.errors import bad_argument
 from eigenecho.types import Array
 
 
@@ -16,6 +17,13 @@ class Scaling:
 
     mean: Array
     scale: Array
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.mean) != 1 or np.shape(self.mean) != np.shape(self.scale):
+            got = f"<shapes {np.shape(self.mean)}, {np.shape(self.scale)}>"
+            raise bad_argument("mean, scale", got, "one number for each column")
+        if not np.all(np.asarray(self.scale) > 0):
+            raise bad_argument("scale", self.scale, "numbers > 0")
 
     @classmethod
     def of(cls, series: Sequence[Array]) -> Scaling:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from eigenecho.errors import bad_argument, check_count
 from eigenecho.types import Array
 
 
@@ -20,6 +21,10 @@ class Gram:
 
     LANES: ClassVar[int] = 2
     """How many may be gathered side by side: NumPy's products let other threads run."""
+
+    def __post_init__(self) -> None:
+        check_statistics(self.XtX, self.XtY, "XtX", "XtY")
+        check_count(self.rows, "rows")
 
     @classmethod
     def empty(cls, size: int, outputs: int) -> Gram:
@@ -37,3 +42,12 @@ class Gram:
     def merge(self, other: Gram) -> Gram:
         """The statistics of both sets of rows."""
         return Gram(self.XtX + other.XtX, self.XtY + other.XtY, self.rows + other.rows)
+
+
+def check_statistics(square: Array, sides: Array, *names: str) -> None:
+    """Whether a square (N', N') and what stands beside it (N', D_out) belong together."""
+    size = len(square)
+    shapes = (size, size), (size, sides.shape[-1])
+    for name, part, shape in zip(names, (square, sides), shapes, strict=True):
+        if part.shape != shape:
+            raise bad_argument(name, f"<shape {part.shape}>", f"shape {shape}")

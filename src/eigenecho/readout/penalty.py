@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from eigenecho.basis import Basis
+from eigenecho.errors import bad_argument
 from eigenecho.kernels import threads
 from eigenecho.types import Array
 
@@ -36,6 +37,14 @@ class Penalty:
     size: int
     free: int = 0
     basis: Basis | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.free, bool) or self.free not in (0, 1):
+            raise bad_argument("free", self.free, "0, or 1 to leave the bias unpenalised")
+        units = 0 if self.basis is None else self.basis.units
+        if self.size < self.free + units:
+            wanted = f"at least {self.free + units}, for the bias and {units} units"
+            raise bad_argument("size", self.size, wanted)
 
     @cached_property
     def root(self) -> Array:

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from eigenecho.readout.gram import Gram
+from eigenecho.errors import bad_argument, check_count
+from eigenecho.readout.gram import Gram, check_statistics
 from eigenecho.types import Array
 
 PANEL = 48
@@ -31,6 +32,13 @@ class Triangle:
 
     LANES: ClassVar[int] = 1
     """How many may be gathered side by side: SciPy's LAPACK holds the interpreter lock."""
+
+    def __post_init__(self) -> None:
+        check_statistics(self.R, self.Z, "R", "Z")
+        if self.rest.shape != self.Z.shape[1:]:
+            wanted = f"shape {self.Z.shape[1:]}, a number for each output"
+            raise bad_argument("rest", f"<shape {self.rest.shape}>", wanted)
+        check_count(self.rows, "rows")
 
     @classmethod
     def empty(cls, size: int, outputs: int) -> Triangle:
@@ -56,6 +64,12 @@ class Triangle:
     def gram(self) -> Gram:
         """The same rows as normal-equation statistics."""
         return Gram(self.R.T @ self.R, self.R.T @ self.Z, self.rows)
+
+
+def check_upper(R: Array) -> None:
+    """Whether nothing lies below the diagonal of a square R, where solvers do not look."""
+    if np.any(np.tril(R, -1)):
+        raise bad_argument("R", f"<shape {R.shape}>", "an upper triangle")
 
 
 def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array]:

@@ -12,7 +12,7 @@ from eigenecho import kernels
 from eigenecho.basis import Cascade, matrix_at_work
 from eigenecho.errors import bad_argument
 from eigenecho.kernels import Form
-from eigenecho.reservoir.transition import is_matrix
+from eigenecho.reservoir.transition import check_matrix, is_matrix
 from eigenecho.spectra import Spectrum, from_matrix
 from eigenecho.types import Array
 
@@ -39,6 +39,10 @@ class Reservoir:
     W_fb: Array | None = None
 
     def __post_init__(self) -> None:
+        if is_matrix(self.transition):
+            check_matrix(self.transition, "transition")
+            if self.transition.dtype not in (np.float32, np.float64):
+                object.__setattr__(self, "transition", self.transition.astype(np.float64))
         N = self.units
         for name, shape in (("W_in", (None, N)), ("bias", (N,)), ("W_fb", (None, N))):
             value = getattr(self, name)
@@ -48,9 +52,16 @@ class Reservoir:
                 wanted = str(shape).replace("None", "D")
                 raise bad_argument(name, f"<shape {np.shape(value)}>", f"shape {wanted}")
             value = np.asarray(value)
-            if value.dtype not in (np.float32, np.float64):
-                value = value.astype(np.float64)
-                object.__setattr__(self, name, value)
+            if value.dtype.kind not in "fiub":
+                raise bad_argument(name, f"<dtype {value.dtype}>", "real numbers")
+            # W_in comes first: the others are in its dtype, which is that of states.
+            dtype = value.dtype if name == "W_in" else self.W_in.dtype
+            if dtype not in (np.float32, np.float64):
+                dtype = np.dtype(np.float64)
+            if value.dtype != dtype:
+                with np.errstate(over="ignore"):  # what leaves the range is not finite below
+                    value = value.astype(dtype)
+            object.__setattr__(self, name, value)
             if not np.all(np.isfinite(value)):
                 raise bad_argument(name, "<NaN or Inf>", "finite numbers")
 

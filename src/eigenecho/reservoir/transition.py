@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho import kernels
 from eigenecho.basis import Cascade
+from eigenecho.errors import bad_argument
 from eigenecho.spectra import Spectrum
 
 SPARSE_BELOW = 0.2
@@ -16,6 +18,22 @@ SPARSE_BELOW = 0.2
 def is_matrix(transition: Any) -> bool:
     """Whether it is a matrix in the neuron basis, rather than modes in another."""
     return not isinstance(transition, (Spectrum, Cascade))
+
+
+def check_matrix(W: Any, name: str = "W") -> None:
+    """A real, finite, square matrix (N, N), N ≥ 1, dense or sparse with indices within it."""
+    is_sparse = hasattr(W, "tocsr")
+    if not (is_sparse or isinstance(W, np.ndarray)):
+        raise bad_argument(name, f"<{type(W).__name__}>", "a matrix (N, N), dense or scipy sparse")
+    if len(W.shape) != 2 or W.shape[0] != W.shape[1] or W.shape[0] == 0:
+        raise bad_argument(name, f"<shape {W.shape}>", "a square matrix (N, N) with N ≥ 1")
+    if W.dtype.kind not in "fiub":
+        raise bad_argument(name, f"<dtype {W.dtype}>", "real numbers")
+    if is_sparse:
+        kernels.check_compressed(W, name)
+        W = W.tocsr().data
+    if not np.all(np.isfinite(W)):
+        raise bad_argument(name, "<NaN or Inf>", "finite numbers")
 
 
 def times(transition: Any, factor: float) -> Any:

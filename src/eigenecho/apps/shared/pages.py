@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import io
-import os
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eigenecho
+from eigenecho import files
 from eigenecho.apps.shared.durations import human
 
 if TYPE_CHECKING:
@@ -79,13 +78,6 @@ def source(svg: bytes, png: bytes) -> str:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that takes its place when it is complete: a full disk leaves the one before."""
-    part = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
-        os.replace(part, path)
-    except BaseException:  # an interrupt too
-        with suppress(OSError):
-            part.unlink()
-        raise
+    """Write a file whole, and the folders that it lies in."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files.write_whole(path, data)

@@ -1,0 +1,477 @@
+"""Crafted model files with digests that match, and a process that loads and uses them.
+
+    python tests/crafted.py first count
+
+Case ``seed`` is always the same file. Each is a line of JSON, [seed, "loaded"], [seed, "refused"]
+or [seed, what failed]; and one [seed, "begun"] before it, so that whoever started the process knows
+which one has ended it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import struct
+import sys
+import tempfile
+import tracemalloc
+import warnings
+from copy import deepcopy
+from pathlib import Path
+
+import numpy as np
+
+import eigenecho as ee
+from eigenecho.errors import StorageError, UnstableError
+from eigenecho.model import storage
+
+TIMES, CONSTANT = 12, 2_000_000
+"""Bytes that loading may take at most: this many times those of the file, and these."""
+
+ADDRESS_SPACE = 16 << 30
+"""Bytes of a process: what would take far more fails, rather than being promised."""
+
+DTYPES = {
+    "float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32",
+    "int16": "I16", "int8": "I8", "uint64": "U64", "uint32": "U32", "uint8": "U8",
+    "bool": "BOOL", "complex64": "C64",
+}  # fmt: skip
+
+STRANGE = [
+    None, True, False, 0, 1, -1, 2, 7, 2**31, 2**63, -(2**63), 10**12, 10**400, 0.5, 1.5, -0.0,
+    1e308, 5e-324, -1e308, float("nan"), float("inf"), float("-inf"), "", "1", "0.5", "float32",
+    "float64", "complex128", "O", "qr", "Gram", "matrix", "golden", "identity", "größe", "\ud800",
+    [], [1], [0.5, "a"], [[1.0]], [1e-3] * 40, {}, {"a": 1}, {"numpy": "float32"}, [None],
+]  # fmt: skip
+
+
+# What is saved --------------------------------------------------------------------------------
+
+WAVES = np.column_stack([np.sin(0.3 * np.arange(80.0)), np.cos(0.2 * np.arange(80.0))])
+
+
+def matrix(density=1.0, N=8, seed=0):
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(N, N)) * (rng.random((N, N)) < density)
+    return 0.8 * W / max(np.abs(np.linalg.eigvals(W)).max(), 0.1)
+
+
+def networks():
+    from scipy import sparse
+
+    def fitted(columns=1, **options):
+        X, Y = WAVES[:-1, :columns], WAVES[1:, :columns]
+        return ee.LinearESN(**{"units": 8, "seed": 0, "ridge": 1e-3, **options}).fit(X, Y)
+
+    everything = {
+        "feedback": True, "fb_scaling": 0.1, "output_to_readout": True, "standardize": True,
+        "input_bias": True, "lr": 0.5, "warmup": 3, "ridge": 1.0, "penalize_bias": False,
+    }  # fmt: skip
+    import pandas as pd
+
+    frame = pd.DataFrame(WAVES, columns=["load", "größe"])
+    named = ee.LinearESN(8, ridge=1e-3, input_scaling=[0.5, 2.0], seed=0)
+    return {
+        "plain": fitted(),
+        "identity": fitted(penalty="identity", fit_bias=False),
+        "everything": fitted(2, **everything),
+        "everything float32": fitted(2, **everything, dtype="float32"),
+        "gram": fitted(2, solver="gram", ridge=[1e-3, 1.0]),
+        "dense": fitted(basis="neuron", spectrum="matrix", dtype="float32"),
+        "sparse": fitted(basis="neuron", spectrum=sparse.csr_matrix(matrix(0.3))),
+        "sparse float32": fitted(2, basis="neuron", spectrum=matrix(0.15), dtype="float32"),
+        "given": fitted(spectrum=ee.Spectrum([0.5, -0.2], [0.3 + 0.4j])),
+        "matrix": fitted(2, spectrum=matrix(), warmup=2),
+        "generator": ee.LinearESN(8, feedback=True, ridge=1e-3, seed=0).fit(None, WAVES[:, 0]),
+        "named": named.fit(frame[:-1], frame[1:]),
+    }
+
+
+def converted(form):
+    rng = np.random.default_rng(1)
+    weights = rng.normal(size=(2, 8)), rng.normal(size=(9, 2))
+    model = ee.diagonalize(matrix(0.2, seed=3), *weights, form=form)
+    tensors, values = storage.pack_model(model)
+    values["certificate"] |= {"seconds_before": 1e-6, "seconds_after": 5e-7}
+    return "LinearModel", tensors, values
+
+
+def templates():
+    """(kind, arrays, values) of every kind of file, the same in every process."""
+    made = networks()
+    objects = [(esn, {}) for esn in made.values()]
+    objects += [(made[name], {"statistics": True}) for name in ("plain", "everything", "gram")]
+    for name in ("plain", "everything", "dense", "sparse", "sparse float32"):
+        objects.append((made[name].model_, {}))
+        objects.append((made[name].stream(made[name].final_state_), {}))
+    for name in ("plain", "identity", "everything float32", "sparse", "gram"):
+        for forgetting in (1.0, 0.9):
+            learner = made[name].learner(made[name].final_state_, forgetting=forgetting)
+            objects.append((learner, {}))
+    if hasattr(ee.DiagonalReservoir, "save"):
+        for spectrum in ("golden", matrix(0.3), matrix(0.15), matrix()):
+            options = {"input_bias": True, "seed": 0, "spectrum": spectrum}
+            objects.append((ee.DiagonalReservoir(8, **options).fit(WAVES), {}))
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for saved, options in objects:
+            saved.save(Path(folder) / "file", **options)
+            found.append(storage.read(Path(folder) / "file"))
+    for form in ("diagonal", "cascade", "sparse", "dense"):
+        found.append(converted(form))
+    return found
+
+
+# What is written ------------------------------------------------------------------------------
+
+
+def digest(kind, arrays, values):
+    """As the library computes it."""
+    found = hashlib.sha256(json.dumps([kind, values], sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name]).reshape(np.shape(arrays[name]))
+        found.update(f"{name} {array.dtype.str} {array.shape};".encode())
+        found.update(array.tobytes())
+    return found.hexdigest()
+
+
+def file_bytes(arrays, text, foreign=()):
+    """A safetensors file; ``foreign`` arrays are said to be of types that NumPy does not have."""
+    header, data = {"__metadata__": {"eigenecho": text}}, b""
+    names = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
+    for name in names:
+        array, stop = arrays[name], len(data) + arrays[name].nbytes
+        kind = dict(foreign).get(name, DTYPES[array.dtype.name])
+        header[name] = {
+            "dtype": kind, "shape": list(array.shape), "data_offsets": [len(data), stop],
+        }  # fmt: skip
+        data += array.tobytes()
+    packed = json.dumps(header, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    packed += b" " * (-len(packed) % 8)
+    return struct.pack("<Q", len(packed)) + packed + data
+
+
+def crafted(seed, known):
+    """The bytes of case ``seed``."""
+    rng = np.random.default_rng(seed)
+    kind, arrays, values = deepcopy(known[rng.integers(len(known))])
+    other = deepcopy(known[rng.integers(len(known))])
+    foreign = []
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        what = rng.random()
+        if what < 0.5:
+            change_array(rng, arrays, other[1], foreign)
+        elif what < 0.85:
+            values = change_value(rng, values, other[2])
+        elif what < 0.9:
+            kind = [other[0], "Transformer", None, 3, [kind], {}][rng.integers(6)]
+        elif what < 0.95:
+            arrays |= {name: a for name, a in other[1].items() if rng.random() < 0.5}
+        else:
+            kind, values = other[0], other[2]
+    arrays = {name: np.asarray(array) for name, array in arrays.items()}
+    header = {"format": 1, "kind": kind, "values": values, "digest": digest(kind, arrays, values)}
+    if rng.random() < 0.03:
+        header["format"] = STRANGE[rng.integers(len(STRANGE))]
+    text = json.dumps(header)
+    if rng.random() < 0.06:
+        text = change_text(rng, text, arrays)
+    whole = file_bytes(arrays, text, foreign)
+    return change_bytes(rng, whole) if rng.random() < 0.05 else whole
+
+
+def change_array(rng, arrays, others, foreign):
+    """Another shape, type or content for one of the arrays, or none of it, or one more."""
+    if not arrays:
+        return
+    name = rng.choice(list(arrays))
+    array = arrays[name]
+    flat = array.ravel().copy()
+    what = rng.integers(23)
+    if what == 0:
+        del arrays[name]
+    elif what == 1:
+        arrays[str(rng.choice(["extra", "W", "W.real", "Q", "bias", "noise", "W.block"]))] = array
+    elif what == 2:
+        arrays[name] = others[rng.choice(list(others))]
+    elif what == 3:
+        second = rng.choice(list(arrays))
+        arrays[name], arrays[second] = arrays[second], array
+    elif what == 4:
+        with np.errstate(all="ignore"):
+            arrays[name] = array.astype(rng.choice(list(DTYPES)))
+    elif what == 5:
+        foreign.append((name, str(rng.choice(["BF16", "F8_E4M3", "F8_E5M2", "F4", "I32", "F64"]))))
+    elif what == 6:
+        arrays[name] = flat
+    elif what == 7:
+        arrays[name] = array.T.copy()
+    elif what == 8:
+        arrays[name] = array[..., : int(rng.integers(array.shape[-1] + 1))] if array.ndim else flat
+    elif what == 9:
+        arrays[name] = array[int(rng.integers(3)) :] if array.ndim else flat
+    elif what == 10:
+        arrays[name] = np.concatenate([array, array]) if array.ndim else flat
+    elif what == 11:
+        arrays[name] = array[None] if rng.random() < 0.5 else array[..., None]
+    elif what == 12:
+        sizes = [(0,), (10**12, 0), (0, 10**9), (), (0, 8), (1, 1), (8, 0)]
+        shape = sizes[rng.integers(len(sizes))]
+        arrays[name] = np.zeros(shape, array.dtype)
+    elif what in (13, 14) and array.dtype.kind == "f":
+        arrays[name] = (array * rng.choice([-1.0, 0.5, 3.0, 1e-9])).astype(array.dtype)
+    elif what in (15, 16):
+        arrays[name] = rng.permutation(flat).reshape(array.shape)
+    elif flat.size and array.dtype.kind == "f":
+        strange = [np.nan, np.inf, -np.inf, 1e308, -1e300, 1e39, 5e-324, 0.0, -1.0, 1e160]
+        places = rng.random(flat.size) < rng.choice([0.0, 0.2, 1.0])
+        places[rng.integers(flat.size)] = True
+        with np.errstate(over="ignore"):
+            flat[places] = np.array(strange[rng.integers(len(strange))])
+        arrays[name] = flat.reshape(array.shape)
+    elif flat.size and array.dtype.kind == "i":
+        limits = np.iinfo(array.dtype)
+        strange = [-1, 0, 1, 7, 8, 9, 100, 10**6, limits.max, limits.min, limits.max - 1]
+        for place in rng.integers(flat.size, size=rng.choice([1, 1, 2, flat.size])):
+            flat[place] = strange[rng.integers(len(strange))]
+        if rng.random() < 0.3:
+            flat[-1] = [0, flat.size, flat.max()][rng.integers(3)]
+        arrays[name] = flat.reshape(array.shape)
+    else:
+        raw = np.frombuffer(array.tobytes(), np.uint8).copy()
+        if raw.size:
+            raw[rng.integers(raw.size)] ^= 1 << int(rng.integers(8))
+        arrays[name] = np.frombuffer(raw.tobytes(), array.dtype).reshape(array.shape)
+
+
+def change_value(rng, values, others):
+    """Something else in one place of the plain values, or one place less or more."""
+    if not isinstance(values, dict) or not values:
+        return values
+    parent, key = values, rng.choice(list(values))
+    while isinstance(parent[key], dict) and parent[key] and rng.random() < 0.9:
+        parent = parent[key]
+        key = rng.choice(list(parent))
+    strange = STRANGE[rng.integers(len(STRANGE))]
+    what = rng.integers(10)
+    if what == 0:
+        del parent[key]
+    elif what == 1:
+        parent[str(rng.choice(["extra", "seed", "statistics", "learner", "params"]))] = strange
+    elif what == 2 and others:
+        parent[key] = others[rng.choice(list(others))]
+    elif what == 3:
+        second = rng.choice(list(parent))
+        parent[key], parent[second] = parent[second], parent[key]
+    elif what == 4 and isinstance(parent[key], (int, float)) and abs(parent[key]) < 2**64:
+        parent[key] = parent[key] * [-1, 0, 2, 10**9, 1e300, 0.5][rng.integers(6)]
+    elif what == 5 and rng.random() < 0.2:
+        return strange
+    else:
+        parent[key] = strange
+    return values
+
+
+def change_text(rng, text, arrays):
+    """JSON that no writer makes: names twice, nests, numbers without end; with its digest."""
+    names = ['"ridge"', '"readout_bias"', '"kind"', '"values"', '"lr"', '"rows"']
+    name = names[rng.integers(len(names))]
+    depth = int(rng.choice([50, 500, 5000, 100_000]))
+    insert = [
+        f"{name}: 1, {name}",
+        f'"deep": {"[" * depth}{"]" * depth}, {name}',
+        f'"deep": {json_nest(depth)}, {name}',
+        f'"long": {"9" * depth}, {name}',
+        f'"exponent": 1e{"9" * 5}, {name}',
+        f'"many": [{"[]," * depth}[]], {name}',
+    ][rng.integers(6)]
+    text = text.replace(name, insert, 1)
+    try:
+        header = json.loads(text)
+        header["digest"] = digest(header["kind"], arrays, header["values"])
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return text
+    old = text.rindex('"digest"')
+    return f"{text[:old]}{json.dumps({'digest': header['digest']})[1:]}"
+
+
+def json_nest(depth):
+    return '{"a": ' * depth + "1" + "}" * depth
+
+
+def change_bytes(rng, data):
+    """Damage without a digest to match."""
+    data = bytearray(data)
+    what = rng.integers(3)
+    if what == 0:
+        return bytes(data[: int(rng.integers(len(data)))])
+    for place in rng.integers(len(data), size=int(rng.integers(1, 9))):
+        data[place] = int(rng.integers(256))
+    return bytes(data)
+
+
+# What is used ---------------------------------------------------------------------------------
+
+
+def finite(*arrays):
+    for array in arrays:
+        assert np.all(np.isfinite(array)), "an output that is no number"
+
+
+def allowed(use, *also):
+    """What ``use`` gives; finite numbers may still be so large that a run overflows, and says so.
+
+    ``also`` holds words of errors that the object it was saved from may give as well.
+    """
+    try:
+        return use()
+    except UnstableError:
+        return None
+    except ValueError as error:
+        if any(words in str(error) for words in also):
+            return None
+        raise
+
+
+def use_model(model):
+    inputs = np.ones((5, model.D_in))
+    repr(model)
+    str(model.certificate)
+    outputs = allowed(lambda: model.predict(inputs))
+    if outputs is not None:
+        assert outputs.shape == (5, model.D_out)
+        finite(outputs)
+    assert model.inference(5) in ("scan", "convolution", "closed loop")
+    model.matrices("work")
+    allowed(lambda: model.matrices("neuron"), "the neuron basis is unknown")
+    # Eigenvalues of a matrix may be beyond the range of its entries.
+    allowed(lambda: model.effective_radius, "a list of finite numbers")
+    if model.D_in == model.D_out or (model.D_in == 0 and model.closed):
+        context = np.ones((4, model.D_out))
+        allowed(lambda: finite(model.forecast(3, context)))
+    use_stream(model.stream())
+    use_learner(model.learner(0.1))
+
+
+def use_stream(stream):
+    row = np.ones(stream.model.D_in)
+    for _ in range(3):
+        allowed(lambda: finite(stream.step(row)))
+    finite(*stream.copy().state)
+
+
+def use_learner(learner):
+    model = learner.model
+    row, target = np.ones(model.D_in), np.ones(model.D_out)
+    for _ in range(3):
+        allowed(lambda: finite(learner.step(row, target)))
+        allowed(lambda: finite(learner.step(row)))
+    repr(learner)
+    allowed(lambda: learner.model.predict(row[None]))
+
+
+def use_esn(esn):
+    from sklearn.base import clone
+
+    model = esn.model_
+    use_model(model)
+    repr(esn)
+    clone(esn)
+    esn.get_feature_names_out()
+    X = np.ones((6, model.D_in)) if model.D_in else None
+    if X is not None and not hasattr(esn, "feature_names_in_"):
+        y = np.ones(6) if esn._flat else np.ones((6, model.D_out))
+        outputs = allowed(lambda: esn.predict(X))
+        assert outputs is None or outputs.shape == y.shape
+        allowed(lambda: esn.transform(X))
+        if esn.warmup < 6:
+            allowed(lambda: esn.score(X, y))
+        if esn._evidence is not None and esn.warmup < 6:
+            allowed(lambda: deepcopy(esn).partial_fit(X, y))
+    if model.D_in == model.D_out or (model.D_in == 0 and model.closed):
+        allowed(lambda: finite(esn.forecast(3)))
+        if esn._noise is not None:
+            allowed(lambda: esn.forecast(3, interval=0.9))
+        assert getattr(esn, "closed_loop_radius_", 0.0) >= 0
+    spectrum = allowed(lambda: esn.spectrum_, "a list of finite numbers")
+    assert spectrum is None or spectrum.units == model.units
+    use_stream(esn.stream(esn.final_state_))
+    if esn._evidence is not None and esn.ridge_ > 0:
+        words = "the normal equations definite"  # as of a fit with too small a ridge
+        made = allowed(lambda: esn.learner(esn.final_state_), words, "one finite number > 0")
+        if made is not None:
+            use_learner(made)
+
+
+def use_reservoir(reservoir):
+    X = np.ones((6, reservoir.n_features_in_))
+    states = allowed(lambda: reservoir.transform(X))
+    if states is not None:
+        assert states.shape == (6, len(reservoir.get_feature_names_out()))
+        finite(states)
+    repr(reservoir)
+
+
+USES = {
+    "LinearModel": use_model,
+    "LinearESN": use_esn,
+    "Stream": use_stream,
+    "Learner": use_learner,
+    "DiagonalReservoir": use_reservoir,
+}
+
+
+def attempt(path):
+    """Whether a file loaded; raises where it should not have, or where what loaded fails."""
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            loaded = ee.load(path)
+    except StorageError:
+        loaded = None
+    taken = tracemalloc.get_traced_memory()[1] - before
+    size = path.stat().st_size
+    assert taken <= TIMES * size + CONSTANT, f"{taken} bytes taken for a file of {size}"
+    if loaded is None:
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = path.with_name("again")
+        loaded.save(again)
+        assert type(ee.load(again)) is type(loaded)
+        if hasattr(loaded, "_evidence") and loaded._evidence is not None:
+            loaded.save(again, statistics=True)
+            ee.load(again)
+        USES[type(loaded).__name__](loaded)
+    return True
+
+
+def tell(case, what):
+    print(json.dumps([case, what[:300]]), flush=True)
+
+
+def main(first, count):
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "crafted"
+        known = templates()
+        tracemalloc.start()
+        for number, (kind, arrays, values) in enumerate(known):  # as they are, all of them load
+            text = {"format": 1, "kind": kind, "values": values}
+            text["digest"] = digest(kind, arrays, values)
+            path.write_bytes(file_bytes(arrays, json.dumps(text)))
+            assert attempt(path), f"template {number}, a {kind}, is refused"
+        for seed in range(first, first + count):
+            tell(seed, "begun")
+            path.write_bytes(crafted(seed, known))
+            try:
+                tell(seed, "loaded" if attempt(path) else "refused")
+            except Exception as error:
+                tell(seed, f"{type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

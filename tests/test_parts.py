@@ -1,0 +1,233 @@
+"""The parts of a model check that they fit each other when they are put together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from eigenecho import Basis, LinearModel, Spectrum, kernels
+from eigenecho.basis import Cascade
+from eigenecho.model import Learner, Scaling, State
+from eigenecho.model.certificate import Certificate
+from eigenecho.model.evidence import Evidence
+from eigenecho.model.learner import prior
+from eigenecho.readout import Gram, Penalty, Triangle
+from eigenecho.reservoir import Reservoir
+
+SPECTRUM = Spectrum([0.5, -0.2], [0.3 + 0.4j])
+RESERVOIR = Reservoir(SPECTRUM, np.ones((1, 4)))
+MODEL = LinearModel(RESERVOIR, np.ones((5, 2)))
+
+
+def compressed(indptr, indices, kind=sparse.csr_matrix):
+    """A sparse matrix (4, 4) with any indices: SciPy looks at them when it is made, not later."""
+    W = kind((np.ones(len(indices)), np.array([0] * len(indices)), np.array([0, 0, 0, 0, 0])),
+             shape=(4, 4))  # fmt: skip
+    W.indptr, W.indices = np.array(indptr, np.int32), np.array(indices, np.int32)
+    W.data = np.ones(len(indices))
+    return W
+
+
+BROKEN = {
+    "too large": ([0, 1, 2, 2, 2], [0, 4]),
+    "far too large": ([0, 1, 2, 2, 2], [0, 2**31 - 1]),
+    "negative": ([0, 1, 2, 2, 2], [0, -1]),
+    "pointers that go back": ([0, 2, 1, 2, 2], [0, 1]),
+    "pointers that wrap around": ([0, 2**31 - 1, -(2**31), 0, 0], [0, 1]),
+    "pointers of nothing": ([0, 5, -3, 0, 0], []),
+    "pointers past the end": ([0, 1, 2, 2, 9], [0, 1]),
+    "pointers that start late": ([1, 1, 2, 2, 2], [0, 1]),
+    "too few pointers": ([0, 1, 2, 2], [0, 1]),
+}
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_matrix])
+@pytest.mark.parametrize("parts", BROKEN.values(), ids=BROKEN)
+def test_indices_of_a_sparse_matrix(parts, kind):
+    with pytest.raises(ValueError, match=r"transition=.*within the matrix"):
+        Reservoir(compressed(*parts, kind), np.ones((1, 4)))
+    with pytest.raises(ValueError, match=r"W=.*within the matrix"):
+        kernels.sparse(compressed(*parts, kind))
+
+
+def test_a_sparse_matrix_may_be_unsorted_and_repeat_itself():
+    W = sparse.csr_matrix((np.arange(1.0, 5.0), [3, 1, 1, 0], [0, 3, 3, 4, 4]), shape=(4, 4))
+    form = kernels.sparse(W)
+    assert form.indptr.tolist() == [0, 1, 3, 3, 4]
+    for transition in (W, W.tocoo(), W.tocsc()):
+        reservoir = Reservoir(0.1 * transition, np.ones((1, 4)))
+        dense = Reservoir(0.1 * W.toarray(), np.ones((1, 4)))
+        drive = np.ones((5, 1))
+        found, wanted = (r.scan(drive, r.zero_state()) for r in (reservoir, dense))
+        np.testing.assert_allclose(found, wanted)
+
+
+@pytest.mark.parametrize(
+    "transition",
+    [
+        np.ones((4, 3)),
+        np.ones(4),
+        np.ones((0, 0)),
+        np.full((4, 4), np.nan),
+        np.ones((4, 4), complex),
+        sparse.csr_matrix(np.ones((4, 3))),
+        sparse.csr_matrix(np.full((4, 4), np.inf)),
+        [[1.0]],
+    ],
+    ids=["oblong", "1-D", "empty", "NaN", "complex", "oblong sparse", "Inf sparse", "list"],
+)
+def test_a_transition_is_a_real_square_matrix(transition):
+    with pytest.raises(ValueError, match="transition="):
+        Reservoir(transition, np.ones((1, 4)))
+
+
+def test_weights_of_a_reservoir_are_of_one_real_dtype():
+    with pytest.raises(ValueError, match="W_in=<dtype complex128>"):
+        Reservoir(SPECTRUM, np.ones((1, 4), complex))
+    reservoir = Reservoir(SPECTRUM, np.ones((1, 4), np.float32), np.ones(4), np.ones((2, 4)))
+    assert {reservoir.bias.dtype, reservoir.W_fb.dtype} == {np.dtype(np.float32)}
+    with pytest.raises(ValueError, match="bias=<NaN or Inf>"):
+        Reservoir(SPECTRUM, np.ones((1, 4), np.float32), np.full(4, 1e300))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Basis(np.eye(4) * 1j, 4), "Q=<dtype"),
+        (lambda: Cascade(np.eye(1) * 1j, np.ones((1, 4)), SPECTRUM), "block=<dtype"),
+        (lambda: Scaling(np.ones(2), np.ones(3)), "mean, scale="),
+        (lambda: Scaling(np.ones((2, 1)), np.ones((2, 1))), "mean, scale="),
+        (lambda: Scaling(np.ones(2), np.array([1.0, 0.0])), "scale="),
+        (lambda: Scaling(np.ones(1), np.array([np.nan])), "scale="),
+        (lambda: Penalty(4, 2), "free=2"),
+        (lambda: Penalty(4, 1, Basis(np.eye(4), 4)), "size=4"),
+        (lambda: Gram(np.ones((3, 2)), np.ones((3, 1)), 5), "XtX="),
+        (lambda: Gram(np.ones((3, 3)), np.ones((2, 1)), 5), "XtY="),
+        (lambda: Gram(np.ones((3, 3)), np.ones((3, 1)), -1), "rows=-1"),
+        (lambda: Triangle(np.ones((3, 3)), np.ones((3, 2)), np.ones(1), 5), "rest="),
+        (lambda: Triangle(np.ones((3, 3)), np.ones((3, 2)), np.ones(2), 1.5), "rows=1.5"),
+        (lambda: replace(MODEL, readout_bias=1), "readout_bias=1"),
+        (lambda: replace(MODEL, output_to_readout="no"), "output_to_readout='no'"),
+        (lambda: replace(MODEL, basis=Basis(np.eye(3), 1)), "basis="),
+        (lambda: replace(MODEL, basis=Basis(np.eye(4), 0)), "basis="),
+        (lambda: replace(MODEL, inputs=Scaling.identity(2)), "inputs="),
+        (lambda: replace(MODEL, outputs=Scaling.identity(1)), "outputs="),
+        (
+            lambda: LinearModel(Reservoir(np.eye(4), np.ones((1, 4))), np.ones((5, 2)), True, False,
+                                Basis(np.eye(4), 4)),
+            "basis=",
+        ),
+        (lambda: MODEL.stream(State(np.ones(4) * 1j, np.ones(2))), "state="),
+        (lambda: MODEL.stream(State(["1"] * 4, np.ones(2))), "state="),
+    ],
+)  # fmt: skip
+def test_parts_that_do_not_fit(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": np.ones((4, 2))},
+        {"scatter": np.ones((1, 1))},
+        {"penalty": Penalty(4)},
+        {"ridge": -1.0},
+        {"ridge": np.nan},
+        {"ridge": True},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_evidence_that_does_not_fit(change):
+    parts = {
+        "statistics": Gram.empty(5, 2), "penalty": Penalty(5), "ridge": 1.0,
+        "weights": np.ones((5, 2)), "scatter": np.eye(2),
+    }  # fmt: skip
+    Evidence(**parts)
+    with pytest.raises(ValueError, match=f"{next(iter(change))}="):
+        Evidence(**(parts | change))
+
+
+MEMORY = prior(MODEL.W_out, Penalty(5), 1.0)
+
+
+@pytest.mark.parametrize("name", ["R", "Z", "weights", "centre"])
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (2, 4), (50, 50), (5,)])
+def test_a_learner_of_other_arrays_than_the_models(name, shape):
+    memory = MEMORY._replace(**{name: np.ones(shape)})
+    with pytest.raises(ValueError, match=f"{name}=<shape"):
+        Learner(MODEL, memory, Penalty(5), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"warmup": -1}, "warmup=-1"),
+        ({"warmup": 1.5}, "warmup=1.5"),
+        ({"warmup": True}, "warmup=True"),
+        ({"ridge": True}, "ridge=True"),
+        ({"forgetting": True}, "forgetting=True"),
+        ({"memory": MEMORY._replace(rows=-1)}, "rows=-1"),
+        ({"memory": MEMORY._replace(rows=2**70)}, "rows="),
+        ({"memory": MEMORY._replace(R=np.ones((5, 5)))}, "R=.* an upper triangle"),
+        ({"penalty": Penalty(4)}, "penalty="),
+        ({"state": State(np.zeros(3), np.zeros(2))}, "state="),
+    ],
+)
+def test_a_learner_of_numbers_that_are_none(change, words):
+    parts = {"model": MODEL, "memory": MEMORY, "penalty": Penalty(5), "ridge": 1.0}
+    Learner(**parts)
+    with pytest.raises(ValueError, match=words):
+        Learner(**(parts | change))
+
+
+def test_only_a_bias_is_free_of_the_ridge():
+    model = LinearModel(RESERVOIR, np.ones((4, 2)), readout_bias=False)
+    with pytest.raises(ValueError, match=r"penalty=.*the bias alone free"):
+        Learner(model, prior(model.W_out, Penalty(4, 1), 1.0), Penalty(4, 1), 1.0)
+
+
+CERTIFICATE = {
+    "form": "dense", "reason": "as asked for", "condition": np.inf, "residual": 0.0,
+    "difference": 0.0, "steps": 5, "seconds_before": 1e-6, "seconds_after": 1e-6,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"form": 3},
+        {"reason": None},
+        {"condition": "1"},
+        {"residual": None},
+        {"steps": 1.5},
+        {"steps": -1},
+        {"seconds_after": 0.0},
+        {"seconds_before": -1.0},
+        {"along": ["a"]},
+        {"radius": 10**400},
+        {"readout": 1},
+    ],
+    ids=str,
+)
+def test_a_certificate_of_numbers_that_are_none(change):
+    str(Certificate(**CERTIFICATE))
+    with pytest.raises(ValueError, match=f"{next(iter(change))}="):
+        Certificate(**(CERTIFICATE | change))
+
+
+def test_intervals_of_an_estimator_whose_triangle_is_singular():
+    # No rows and a penalty that weighs nothing: every degree of freedom is taken up.
+    basis = Basis(np.zeros((4, 4)), 2)
+    evidence = Evidence(Triangle.empty(5, 1), Penalty(5, 1, basis), 1.0, np.ones((5, 1)), np.eye(1))
+    assert evidence.freedom == 5.0
+
+
+def test_a_model_of_given_weights_runs_as_before():
+    model = LinearModel(
+        Reservoir(np.eye(3, dtype=int), np.ones((1, 3), int)), np.ones((4, 1), int), True
+    )
+    assert model.predict(np.ones((2, 1))).tolist() == [[4.0], [7.0]]

@@ -1,0 +1,53 @@
+"""Whatever a file holds, what loads runs and all else is a StorageError; no process dies of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+CRAFTED = Path(__file__).with_name("crafted.py")
+BATCH = 500
+
+
+def outcomes(first, count):
+    """{case: what became of it}, tried in a process of their own; one that dies is started anew."""
+    found, stop = {}, first + count
+    while first < stop:
+        command = [sys.executable, str(CRAFTED), str(first), str(stop - first)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+        found |= dict(map(json.loads, done.stdout.splitlines()))
+        begun = [case for case, what in found.items() if what == "begun"]
+        assert begun or done.returncode == 0, done.stderr
+        for case in begun:
+            found[case] = f"the process ended with {done.returncode}"
+        first = max(found) + 1
+    return found
+
+
+def check(found, count):
+    assert len(found) == count
+    told = list(found.values())
+    shares = {what: told.count(what) / count for what in ("loaded", "refused")}
+    failed = {case: what for case, what in found.items() if what not in shares}
+    shown = "\n".join(f"python tests/crafted.py {case} 1: {failed[case]}" for case in failed)
+    assert not failed, f"{len(failed)} of {count} files:\n{shown[:5000]}"
+    # The files must be neither all broken nor all whole.
+    assert min(shares.values()) > 0.1
+
+
+def test_a_sample_of_crafted_files():
+    check(outcomes(0, 300), 300)
+
+
+@pytest.mark.slow
+def test_ten_thousand_crafted_files():
+    found, starts = {}, range(1000, 11_000, BATCH)
+    with ThreadPoolExecutor(2) as pool:
+        for part in pool.map(lambda first: outcomes(first, BATCH), starts):
+            found |= part
+    check(found, 10_000)
