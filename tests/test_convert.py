@@ -1,12 +1,16 @@
 """Conversion of given networks, and the certificate that comes with it."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse
 
 import eigenecho as ee
 import naive
+from eigenecho.convert import compare
 from eigenecho.errors import IllConditionedWarning
+from eigenecho.model import storage
 from matrices import DIAGONAL, KINDS, matrix
 
 RNG = np.random.default_rng(5)
@@ -203,6 +207,105 @@ def test_a_matrix_that_grows_whatever_its_radius():
     model = ee.diagonalize(W, np.ones((1, 60)), np.ones((60, 1)))
     assert 1 <= model.certificate.steps < 2000
     assert measured(model, W, np.ones((1, 60)), np.ones((60, 1)), fit_bias=False) < 1e-12
+
+
+FORMS = ["diagonal", "cascade", "sparse", "dense"]
+
+needs_long_double = pytest.mark.skipif(
+    np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="no number has more digits here"
+)
+
+
+def exact(values):
+    """An array of fractions, whose sums and products are not rounded."""
+    return np.vectorize(Fraction, otypes=[object])(values)
+
+
+@needs_long_double
+@pytest.mark.parametrize("form", FORMS)
+def test_the_error_is_the_distance_from_exact_arithmetic(form, monkeypatch):
+    steps, N = 12, 6
+    monkeypatch.setattr(compare, "PRECISE_STEPS", steps)
+    rng = np.random.default_rng(0)
+    W, W_in, W_fb = matrix("sparse, degree 3", N, 4), *rng.normal(size=(2, 1, N))
+    bias, W_out = rng.normal(size=N), rng.normal(size=(2 + N, 1))
+    model = ee.diagonalize(W, W_in, W_out, W_fb, bias=bias, output_to_readout=True, form=form)
+    u, before = ee.probe(model)
+    r, wanted = exact(np.zeros(N)), []
+    for a, y in zip(exact(u[:steps]), exact(before[:steps]), strict=True):
+        r = r @ exact(W) + a @ exact(W_in) + exact(bias) + y @ exact(W_fb)
+        wanted.append(np.concatenate([exact([1.0]), y, r]) @ exact(W_out))
+    distance = np.abs(exact(model.predict(u, y_previous=before)[:steps]) - wanted).max()
+    assert model.certificate.error_steps == steps
+    assert model.certificate.error > 0
+    assert model.certificate.error == pytest.approx(
+        float(distance / np.abs(wanted).max()), rel=0.01
+    )
+    assert f"error        {model.certificate.error:.2e}" in str(model.certificate)
+
+
+@pytest.mark.parametrize("form", ["sparse", "dense"])
+def test_a_network_that_is_kept_is_not_compared_with_itself(form):
+    W = gaussian(20) if form == "dense" else matrix("sparse, degree 2", 20)
+    certificate = ee.diagonalize(W, np.ones((1, 20)), np.ones((20, 1)), form=form).certificate
+    assert certificate.kept
+    assert "difference   none: W is kept, nothing was changed\n" in str(certificate)
+    assert certificate.error is None or 0 < certificate.error < 1e-13
+
+
+def test_a_measured_difference_is_a_number_though_the_form_is_a_matrix():
+    W = gaussian(20)
+    certificate = ee.diagonalize(W, np.ones((1, 20)), np.ones((20, 1)), form="sparse").certificate
+    assert not certificate.kept
+    assert f"difference   {certificate.difference:.2e}  of the largest" in str(certificate)
+
+
+@needs_long_double
+def test_what_is_too_large_for_more_digits_is_not_measured(monkeypatch):
+    network = gaussian(20), np.ones((1, 20)), np.ones((20, 1))
+    monkeypatch.setattr(compare, "PRECISE_WORK", 7 * (400 + 40))
+    assert ee.diagonalize(*network).certificate.error_steps == 7
+    monkeypatch.setattr(compare, "PRECISE_WORK", 439)
+    certificate = ee.diagonalize(*network).certificate
+    assert certificate.error is None
+    assert "error        not measured\n" in str(certificate)
+
+
+def test_certificates_without_an_error_still_load(tmp_path, monkeypatch):
+    """As files of version 0.1.0 hold them."""
+    model = ee.diagonalize(gaussian(9), np.ones((1, 9)), np.ones((9, 1)), form="dense")
+    whole = storage.asdict
+    monkeypatch.setattr(
+        storage,
+        "asdict",
+        lambda value: {k: v for k, v in whole(value).items() if not k.startswith("error")},
+    )
+    model.save(tmp_path / "model.safetensors")
+    certificate = ee.load(tmp_path / "model.safetensors").certificate
+    assert certificate.error is None
+    assert certificate.seconds_before == model.certificate.seconds_before
+    for words in ("nothing was changed", "error        not measured"):
+        assert words in str(certificate)
+
+
+@pytest.mark.parametrize("radius", [1.1, 1.43, 1.5, 2.0, 10.0, 100.0, 1e3])
+@pytest.mark.parametrize("form", ["auto", *FORMS])
+@pytest.mark.parametrize("kind", ["dense Gaussian", "sparse, degree 5"])
+def test_networks_that_grow_convert_with_bias_and_feedback(kind, form, radius):
+    N = 12
+    W = matrix(kind, N, 3)
+    W *= radius / np.abs(np.linalg.eigvals(W)).max()
+    rng = np.random.default_rng(1)
+    W_in, W_fb, bias = rng.normal(size=(1, N)), rng.normal(size=(1, N)), rng.normal(size=N)
+    W_out = rng.normal(size=(2 + N, 1))
+    network = dict(bias=bias, output_to_readout=True)
+    model = ee.diagonalize(W, W_in, W_out, W_fb, **network, form=form)
+    certificate = model.certificate
+    assert certificate.radius == pytest.approx(radius)
+    assert certificate.difference < 1e-9
+    assert 2 <= certificate.steps <= 2000
+    assert 0 < certificate.seconds_after < 1
+    assert measured(model, W, W_in, W_out, W_fb=W_fb, **network) < 1e-9
 
 
 def test_the_probe_is_the_same_for_everybody():

@@ -596,11 +596,15 @@ def test_sparse_form_gathers_columns(kind):
     np.testing.assert_array_equal(state, expected)
 
 
-def test_advance_outside_compiled_code_says_so():
+@each_form
+def test_advance_outside_compiled_code_is_the_same(form):
     from eigenecho.kernels.loops import advance
 
-    with pytest.raises(NotImplementedError, match=r"kernels\.reference"):
-        advance(None, None, None, None, None)
+    step, W = transition(form, "float64", 7)
+    b, prev = np.random.default_rng(0).normal(size=(2, 7))
+    row = np.empty(7)
+    advance(step, 0.5, b, prev, row)
+    np.testing.assert_allclose(row, prev @ W + 0.5 * b, rtol=0, atol=1e-13)
 
 
 # One step at a time, with readout; and one row of least squares at a time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import subprocess
@@ -93,6 +94,69 @@ def test_blas_threads_come_back():
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, CONFIGURATIONS[:4]))
     assert blas_threads() == before
+
+
+FORKED = """
+import json, os, threading
+from threadpoolctl import threadpool_info
+from eigenecho.blas import one_blas_thread
+
+def threads():
+    return sorted(i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas")
+
+def child(told):
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        seen = [threads()]
+        with one_blas_thread():
+            seen.append(threads())
+        seen.append(threads())
+        os.write(writing, json.dumps(seen).encode())
+        os._exit(0)
+    os.wait()
+    told.append(json.loads(os.read(reading, 10000)))
+
+with one_blas_thread():
+    pass
+told = [threads()]
+inside, leave = threading.Event(), threading.Event()
+
+def hold():
+    with one_blas_thread():
+        inside.set()
+        leave.wait()
+
+holder = threading.Thread(target=hold)
+holder.start()
+inside.wait()
+told.append(threads())
+child(told)
+leave.set()
+holder.join()
+told.append(threads())
+with one_blas_thread():
+    child(told)
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_blas_threads_come_back_in_a_child_forked_meanwhile():
+    said = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "3", "OMP_NUM_THREADS": "3"},
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=TIMEOUT,
+    )
+    before, held, child, after, child_inside = json.loads(said.stdout)
+    if max(before) == 1:
+        pytest.skip("a BLAS of one thread")
+    assert max(held) == 1
+    assert after == before
+    assert child == [before, held, before]
+    # Who forks from within is within in the child too.
+    assert child_inside == [held, held, held]
 
 
 def test_joblib_threads(alone, alone_long):

@@ -12,6 +12,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import eigenecho as ee
 from eigenecho import spectra
 from eigenecho.random import Streams, generator, streams
 from eigenecho.spectra import LAWS, Spectrum, from_matrix, law
@@ -331,12 +332,72 @@ def test_log_ring_has_geometric_moduli_and_angles_off_the_axis(n):
 
 
 @pytest.mark.parametrize("name", ["log_ring", "time_constants"])
-@pytest.mark.parametrize(
-    ("sr", "shortest"), [(1.0, 1.0), (0.3, 1.0), (0, 1.0), (0.0, 1e-4), (0.9, 50.0)]
+@pytest.mark.parametrize("sr", [0, 0.0, 1.5, math.nextafter(1, 2)])
+def test_time_constants_need_a_radius_up_to_one(name, sr):
+    with pytest.raises(ValueError, match=r"sr=.*radius in \]0, 1\]"):
+        law(name)(10, sr=sr)
+
+
+RADII = st.one_of(
+    st.floats(0, 1, exclude_min=True),
+    st.sampled_from([1.0, math.nextafter(1, 0), math.exp(-1), 0.1, 1e-3, 1e-300, 5e-324]),
 )
-def test_time_constants_need_a_radius_between_the_shortest_and_one(name, sr, shortest):
-    with pytest.raises(ValueError, match=r"sr=.*radius in \["):
-        law(name)(10, sr=sr, shortest=shortest)
+
+
+@pytest.mark.parametrize("name", ["log_ring", "time_constants"])
+@given(
+    n=st.integers(1, 200),
+    radii=st.tuples(RADII, RADII).map(sorted),
+    shortest=st.sampled_from([0.3, 1.0, 50.0]),
+)
+def test_laws_of_time_constants_take_every_radius(name, n, radii, shortest):
+    smaller, larger = (law(name)(n, sr=sr, seed=2, shortest=shortest) for sr in radii)
+    for spectrum, sr in zip((smaller, larger), radii, strict=True):
+        assert spectrum.units == n
+        assert np.all(np.isfinite(spectrum.values))
+        # exp(ln sr) loses as many digits as ln sr has before the point.
+        assert spectrum.radius == pytest.approx(sr, rel=1e-12, abs=1e-323)
+        np.testing.assert_array_equal(
+            np.sort_complex(spectrum.values), np.sort_complex(spectrum.values.conj())
+        )
+    # The slowest first, and each slower where the radius is larger.
+    if name == "time_constants":
+        assert np.all(np.diff(smaller.real) <= 0)
+        assert np.all(np.diff(larger.real) <= 0)
+    moduli = [np.sort(np.abs(spectrum.values)) for spectrum in (smaller, larger)]
+    assert np.all(moduli[0] <= moduli[1] * (1 + 1e-12) + 1e-323)
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 100])
+def test_a_radius_of_one_never_decays(n):
+    """And what lies beside it is what lies beside the largest number below 1."""
+    real = spectra.time_constants(n, sr=1.0).real
+    np.testing.assert_array_equal(real[0], 1.0)
+    np.testing.assert_array_equal(real[1:], spectra.time_constants(n, sr=1 - 2**-53).real[1:])
+    assert spectra.log_ring(n, sr=1, seed=0).radius == pytest.approx(1, rel=1e-15)
+
+
+@pytest.mark.parametrize("sr", [0.01, 0.1, 0.3])
+def test_a_radius_that_decays_within_the_shortest_has_modes_below_it(sr):
+    tau = -1 / np.log(spectra.time_constants(20, sr=sr).real)
+    longest = -1 / math.log(sr)
+    np.testing.assert_allclose(tau, longest ** np.linspace(1, 2, 20), rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["log_ring", "time_constants"])
+def test_a_search_goes_through_radii_of_time_constants(name):
+    waves = ee.tasks.mso(2, 301)
+    found = ee.search(
+        ee.LinearESN(20, spectrum=name, warmup=50, seed=0),
+        {"sr": [0.1, 0.5, 1.0], "ridge": [1e-6]},
+        waves[:-1],
+        waves[1:],
+    )
+    for sr in (0.1, 0.5, 1.0):
+        esn = ee.LinearESN(20, spectrum=name, sr=sr, warmup=50, ridge=1e-6, seed=0)
+        assert np.all(np.isfinite(esn.fit(waves[:-1], waves[1:]).predict(waves)))
+        assert esn.effective_radius_ == pytest.approx(sr)
+    assert found.best_params["sr"] in (0.1, 0.5, 1.0)
 
 
 @pytest.mark.parametrize("shortest", [0, -1.0, np.nan, np.inf])

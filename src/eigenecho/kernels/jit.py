@@ -7,15 +7,22 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from numba import njit
+import numpy as np
+from numba import config, njit
 
 from eigenecho.errors import SlowStartWarning
 
 
 def jit(fastmath: bool | set[str]) -> Callable[[Callable[..., Any]], Any]:
-    """Decorate a function to be compiled without the GIL, when it is first called."""
+    """Decorate a function to be compiled without the GIL, when it is first called.
+
+    With ``NUMBA_DISABLE_JIT`` it stays plain Python: the same answers, slowly.
+    """
 
     def decorate(function: Callable[..., Any]) -> Any:
+        if config.DISABLE_JIT:
+            # As when compiled: numbers that overflow are for the caller to find.
+            return np.errstate(over="ignore", invalid="ignore")(function)
         try:
             return njit(nogil=True, cache=True, fastmath=fastmath)(function)
         except RuntimeError as error:

@@ -120,7 +120,7 @@ def advance(form, x, b, prev, row):
 
 @overload(advance)
 def _advance(form, x, b, prev, row):
-    return STEP_OF.get(getattr(form, "instance_class", None))
+    return STEP_OF.get(getattr(form, "instance_class", type(form)))
 
 
 @compiled

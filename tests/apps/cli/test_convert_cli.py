@@ -50,13 +50,24 @@ def test_a_network_becomes_a_model_file_with_a_certificate(source, tmp_path):
     out = tmp_path / "converted.safetensors"
     answer = invoke(source, "--out", out)
     assert answer.exit_code == 0, answer.output
-    for word in ("Certificate", "diagonal", "cond(Q)", "residual", "difference", "time a step",
-                 "1 inputs → 20 units", str(out)):  # fmt: skip
+    for word in ("Certificate", "diagonal", "cond(Q)", "residual", "difference", "error",
+                 "time a step", "1 inputs → 20 units", str(out)):  # fmt: skip
         assert word in answer.stdout
     u = np.random.default_rng(1).normal(size=(50, 1))
     model = ee.load(out)
     np.testing.assert_array_equal(model.predict(u), ee.from_npz(source).predict(u))
     assert model.certificate.form == "diagonal"
+
+
+def test_a_network_that_is_kept_claims_no_difference(tmp_path):
+    """Triangular and small: nothing beats W as it is."""
+    source = tmp_path / "kept.npz"
+    np.savez(source, W=np.triu(np.full((5, 5), 0.5)), W_in=np.ones((1, 5)))
+    answer = invoke(source)
+    assert answer.exit_code == 0, answer.output
+    assert "nothing was changed" in answer.stdout
+    assert "0.00e+00  of the largest" not in answer.stdout
+    assert ee.load(source.with_suffix(".safetensors")).certificate.kept
 
 
 def test_by_default_it_lies_beside_the_source(source):
