@@ -85,7 +85,8 @@ def _unpack(tensors: Any, values: Any) -> LinearESN:
     esn = LinearESN(**params)
     esn.model_ = unpack_model(tensors, values)
     esn.final_state_ = unpack_state("final_state", tensors)
-    esn.solver_ = values["solver"]
+    # Files of this format may still call it by its older name.
+    esn.solver_ = {"refined gram": "refined"}.get(values["solver"], values["solver"])
     esn.ridge_ = values["ridge"]
     esn.n_outputs_ = esn.model_.D_out
     esn.n_features_in_ = values["n_features_in"]

@@ -20,6 +20,7 @@ import numpy as np
 from eigenecho.basis import Basis, Cascade
 from eigenecho.errors import StorageError
 from eigenecho.model.certificate import Certificate
+from eigenecho.model.doubt import Doubt
 from eigenecho.model.evidence import Evidence
 from eigenecho.model.learner import Learner, Memory
 from eigenecho.model.model import Array, LinearModel, State
@@ -55,6 +56,7 @@ def save_learner(path: Any, learner: Learner) -> None:
     model, memory, penalty, ridge, forgetting, warmup, state = learner._parts()
     tensors, values = pack_model(model)
     arrays = memory._asdict()
+    doubt = arrays.pop("doubt")
     values["learner"] = {
         "rows": arrays.pop("rows"),
         "free": penalty.free,
@@ -63,6 +65,10 @@ def save_learner(path: Any, learner: Learner) -> None:
         "forgetting": forgetting,
         "warmup": warmup,
     }
+    if doubt is not None:
+        kept = doubt._asdict()
+        values["learner"]["doubted_steps"] = kept.pop("steps")
+        tensors |= {f"doubt.{name}": array for name, array in kept.items()}
     tensors |= pack_state("state", state)
     tensors |= {f"learner.{name}": array for name, array in arrays.items()}
     write(path, "Learner", tensors, values)
@@ -71,8 +77,12 @@ def save_learner(path: Any, learner: Learner) -> None:
 def unpack_learner(tensors: Tensors, values: Mapping[str, Any]) -> Learner:
     """The learner that ``save_learner`` wrote."""
     model, plain = unpack_model(tensors, values), values["learner"]
-    R, Z, weights, centre = (tensors[f"learner.{name}"] for name in Memory._fields[:-1])
-    memory = Memory(R, Z, weights, centre, plain["rows"])
+    R, Z, weights, centre = (tensors[f"learner.{name}"] for name in Memory._fields[:4])
+    doubt = None
+    if "doubted_steps" in plain:
+        kept = {name: tensors[f"doubt.{name}"] for name in Doubt._fields[:4]}
+        doubt = Doubt(**kept, steps=plain["doubted_steps"])
+    memory = Memory(R, Z, weights, centre, plain["rows"], doubt)
     basis = model.basis if plain["neurons"] else None
     penalty = Penalty(len(memory.R), plain["free"], basis)
     rates = plain["ridge"], plain["forgetting"], plain["warmup"]
@@ -201,6 +211,8 @@ def pack_evidence(evidence: Evidence) -> tuple[Tensors, dict[str, Any]]:
         "neurons": evidence.penalty.basis is not None,
     }
     statistics |= {"weights": evidence.weights, "scatter": evidence.scatter}
+    if evidence.XtE is not None:
+        statistics["XtE"] = evidence.XtE
     return {f"statistics.{name}": array for name, array in statistics.items()}, values
 
 
@@ -212,10 +224,10 @@ def unpack_evidence(tensors: Tensors, values: Mapping[str, Any], basis: Basis | 
         for name, array in tensors.items()
         if name.startswith("statistics.")
     }
-    weights, scatter = arrays.pop("weights"), arrays.pop("scatter")
+    weights, scatter, XtE = arrays.pop("weights"), arrays.pop("scatter"), arrays.pop("XtE", None)
     penalty = Penalty(len(weights), values["free"], basis if values["neurons"] else None)
     statistics = kind(**arrays, rows=values["rows"])
-    return Evidence(statistics, penalty, values["ridge"], weights, scatter)
+    return Evidence(statistics, penalty, values["ridge"], weights, scatter, XtE)
 
 
 def pack_matrix(name: str, matrix: Any) -> Tensors:
