@@ -15,7 +15,7 @@ from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
 from eigenecho import DiagonalReservoir, LinearESN, Spectrum, spectra, tasks
-from eigenecho.errors import UnstableError, UnstableWarning
+from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
 
 T = 60
 RNG = np.random.default_rng(0)
@@ -360,6 +360,94 @@ def test_no_rows(open_model):
             call()
     with pytest.raises(ValueError, match=r"context=<0 rows>.*at least one row"):
         open_model.forecast(3, context=X[:0])
+
+
+EMPTY = {
+    "no series": (np.empty((0, T, 2)), np.empty((0, T, 1)), "<0 series>.*at least one series"),
+    "nothing": ([], [], "<0 rows>.*at least one row"),
+    "an empty one": ([X, X[:0]], [Y, Y[:0]], "<0 rows in series 1>.*at least one row"),
+    "only empty ones": (np.empty((3, 0, 2)), np.empty((3, 0, 1)), "<0 rows in series 0>"),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_empty_series(name):
+    x, y, message = EMPTY[name]
+    fitted = network().fit([X, X], [Y, Y])
+    before = dict(vars(fitted))
+    reservoir = DiagonalReservoir(10, seed=0).fit(X)
+    for call in (
+        lambda: network().fit(x, y),
+        lambda: fitted.fit(x, y),
+        lambda: fitted.partial_fit(x, y),
+        lambda: fitted.predict(x),
+        lambda: fitted.transform(x),
+        lambda: fitted.states(x),
+        lambda: fitted.score(x, y),
+        lambda: DiagonalReservoir(10).fit(x),
+        lambda: reservoir.transform(x),
+    ):
+        with pytest.raises(ValueError, match=f"X={message}"):
+            call()
+    assert vars(fitted) == before
+
+
+def test_empty_targets():
+    for y in (np.empty((0, T)), [], [Y, Y[:0]]):
+        with pytest.raises(ValueError, match="y=<0 "):
+            network().fit([X, X], y)
+    with pytest.raises(ValueError, match="y=<0 series>"):
+        network(feedback=True).fit(None, np.empty((0, T, 1)))
+
+
+SINE = np.sin(0.2 * np.arange(81.0))[:, None]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        (SINE[:-1].T, SINE[1:].T, r"X is one row of 80 columns.*X\.T"),
+        (SINE[:-1, None], SINE[1:, None], r"X holds 80 series of one row.*X\[:, 0\]"),
+        ([*SINE[:-1, None]], [*SINE[1:, None]], r"80 series of one row.*np\.concatenate\(X\)"),
+        (None, SINE.T, r"y is one row of 81 columns.*y\.T"),
+    ],
+)
+def test_series_that_are_one_step_long_are_warned_of(x, y, message):
+    options = {"feedback": x is None, "ridge": 1e-2}
+    with pytest.warns(UserWarning, match=message) as caught:
+        network(**options).fit(x, y)
+    assert len(caught) == 1
+    if x is None:
+        return
+    with pytest.warns(UserWarning, match=message):
+        DiagonalReservoir(10, seed=0).fit(x)
+    esn = network(**options).fit(SINE[:-1], SINE[1:])
+    if np.ndim(x) == 3:
+        with pytest.warns(UserWarning, match=message):
+            esn.partial_fit(x, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # row by row, and series that are longer, are fine
+        esn.partial_fit(SINE[:1], SINE[1:2], initial_state=esn.final_state_)
+        network(ridge=1e-2).fit(SINE[:-1].reshape(2, 40, 1), SINE[1:].reshape(2, 40, 1))
+
+
+@pytest.mark.parametrize(
+    ("rows", "units", "ridge", "few"),
+    [(50, 100, 1e-8, True), (50, 100, 10.0, False), (50, 20, 1e-8, False)],
+)
+def test_fewer_rows_than_units_without_a_ridge_that_holds(rows, units, ridge, few):
+    x, y = RNG.normal(size=(rows + 30, 1)), RNG.normal(size=rows + 30)
+    esn = LinearESN(units, ridge=ridge, warmup=30, seed=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        esn.fit(x, y)
+    assert len(caught) == few
+    for warning in caught:
+        assert warning.category is IllConditionedWarning
+        assert f"{rows} training rows for {units + 1} weights" in str(warning.message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what comes in pieces may begin with a few
+        LinearESN(units, ridge=ridge, warmup=30, seed=0).partial_fit(x, y)
 
 
 def test_missing_x_or_y():
@@ -757,6 +845,36 @@ def test_overflow_on_several_threads():
         reservoir.transform(LONG)
 
 
+CHAINS = {
+    "long": (np.diag(np.full(399, 10.0), 1), 309),
+    "short": (np.diag(np.full(5, 1e100), 1), 4),
+    "sparse": (sparse.csr_matrix(np.diag(np.full(399, 10.0), 1)), 309),
+}
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize("given", [False, True], ids=["", "out"])
+def test_an_overflow_that_has_passed_is_still_one(chain, given):
+    """Units on no cycle forget it: only rows in the middle are not finite."""
+    W, step = CHAINS[chain]
+    pulse = np.zeros((1000, 1))
+    pulse[0] = 1.0
+    out = np.empty((1000, W.shape[0])) if given else None
+    reservoir = DiagonalReservoir(spectrum=W, seed=0).fit(pulse)
+    esn = LinearESN(spectrum=W, ridge=1e-2, seed=0).fit(pulse[:3] * 0, np.ones(3))
+    for call in (
+        lambda: reservoir.transform(pulse, out=out),
+        lambda: esn.transform(pulse, out=out),
+        lambda: esn.states(pulse),
+        lambda: esn.predict(pulse),
+        lambda: LinearESN(spectrum=W, ridge=1e-2, seed=0).fit(pulse, pulse),
+        lambda: esn.partial_fit(pulse, np.ones(1000)),
+    ):
+        with pytest.raises(UnstableError, match=f"overflowed at step {step}[ .]"):
+            call()
+    assert np.all(np.isfinite(reservoir.transform(pulse[:step])))
+
+
 def test_overflow_of_a_stream():
     stream = LinearESN(spectrum=UNSTABLE[0], seed=0).fit(LONG[:9], LONG[:9]).stream()
     with pytest.raises(UnstableError, match="output overflowed"):
@@ -945,6 +1063,42 @@ def test_standardize_at_the_ends_of_the_range():
     for scale in (1e200, 1e-200):
         esn = LinearESN(10, seed=0, standardize=True).fit(scale * u, scale * np.roll(u, 1))
         np.testing.assert_allclose(esn.predict(scale * u) / scale, plain, rtol=1e-9, atol=1e-9)
+
+
+SWAYING = np.sin(0.2 * np.arange(301.0))[:, None]
+AT_THE_ENDS = {
+    "constant, the smallest number": np.full((301, 1), 5e-324),
+    "constant, denormal": np.full((301, 1), 1e-310),
+    "constant, large": np.full((301, 1), 1e200),
+    "nearly constant, its deviation denormal": 1e-300 * (1 + 1e-10 * SWAYING),
+    "nearly constant, all denormal": 1e-310 * (1 + 1e-12 * SWAYING),
+    "nearly constant, its deviation underflows": 1e-310 + 5e-324 * (np.arange(301.0)[:, None] % 2),
+    "nearly constant, its variance overflows": 1e200 * (1 + 1e-15 * SWAYING),
+    "denormal": 1e-310 * SWAYING,
+    "its variance overflows": 1e200 * SWAYING,
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_ENDS)
+def test_standardised_columns_that_hardly_vary_or_hardly_fit(name):
+    """As target, as a further input, and as a series that forecasts itself."""
+    column, known = AT_THE_ENDS[name], SWAYING
+    size = np.abs(column).max()
+    options = {"standardize": True, "ridge": 1e-8, "warmup": 50}
+    target = network(**options).fit(known[:-1], column[:-1])
+    off = np.abs(target.predict(known[:-1]) / size - column[:-1] / size)[50:]
+    assert off.max() < 1e-3
+    both = np.hstack([known, column])[:-1]
+    beside = network(**options).fit(both, known[1:])
+    assert np.abs(beside.predict(both) - known[1:])[50:].max() < 2e-2
+    alone = network(**options).fit(column[:-1], column[1:])
+    ahead = alone.forecast(5) / size
+    assert np.all(np.isfinite(ahead))
+    assert np.abs(ahead).max() < 1.1
+    learner, stream = alone.learner(alone.final_state_), alone.stream()
+    assert np.isfinite(learner.step(column[-1], column[-1])[0])
+    assert np.isfinite(stream.step(column[0])[0])
+    assert not np.isnan(alone.noise_covariance_[0, 0])
 
 
 @pytest.mark.parametrize(

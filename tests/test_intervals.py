@@ -1,5 +1,7 @@
 """Intervals around forecasts."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -129,6 +131,39 @@ def test_more_data_gives_the_noise_of_all_data(solver):
     params = esn.get_params()
     both = ee.LinearESN(**params).fit([quiet[:-1], loud[:-1]], [quiet[1:], loud[1:]])
     np.testing.assert_allclose(esn.noise_covariance_, both.noise_covariance_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
+@pytest.mark.parametrize("count", [3, 5])
+def test_small_residuals_are_not_lost_in_differences(solver, count):
+    """After more data, twice, the noise is that of the residuals there are."""
+    pieces = [ee.tasks.mso(k, steps=n + 1) for k, n in ((3, 1000), (count, 400), (count, 300))]
+    esn = ee.LinearESN(100, solver=solver, ridge=1e-8, warmup=100, seed=0)
+    for x in pieces:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IllConditionedWarning)
+            esn.partial_fit(x[:-1], x[1:])
+    left = np.concatenate([(x[1:] - esn.predict(x[:-1]))[100:] for x in pieces])
+    wanted = left.T @ left / (len(left) - esn._evidence.freedom)
+    np.testing.assert_allclose(esn.noise_covariance_, wanted, rtol=0.05)
+
+
+def test_noise_is_never_negative():
+    """Residuals below the rounding of XᵀX, whose half of the digits cannot say how small."""
+    x, x2 = ee.tasks.mso(3, steps=1001), ee.tasks.mso(5, steps=201)
+    esn = ee.LinearESN(30, solver="gram", ridge=1e-10, warmup=100, seed=0).fit(x[:-1], x[1:])
+    evidence = esn._evidence
+    esn.partial_fit(x2[:-1], x2[1:])
+    assert 0 <= evidence.scatter_with(esn._evidence.weights)[0, 0] < evidence.scatter[0, 0]
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_variances_that_no_float_holds_are_refused(scale):
+    x = scale * autoregression(300, np.random.default_rng(0))
+    esn = fit(x, standardize=True)
+    assert np.all(np.isfinite(esn.forecast(5)))
+    with pytest.raises(ValueError, match=r"interval=0.9.*variance.*scaled"):
+        esn.forecast(5, interval=0.9)
 
 
 @pytest.mark.parametrize("interval", [0, 1, 1.5, -0.1, True, "wide", [0.9]])

@@ -6,6 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 import eigenecho as ee
 import naive
-from eigenecho.errors import StorageError, UnstableError
+from eigenecho.errors import IllConditionedWarning, StorageError, UnstableError
 from eigenecho.model import Learner
 from eigenecho.model.learner import FADED
 
@@ -199,6 +200,42 @@ def test_a_generator_learns_without_input():
         learner.step(target=row)
     ahead = learner.model.forecast(20, state=learner.state)
     assert_close(ahead, network(**options).fit(None, y).forecast(20), 1e-6)
+
+
+# Digits ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("solver", "ridge", "count", "from_zero", "lost"),
+    [
+        ("structured", 1e-6, 5, True, True),
+        ("structured", 1e-6, 5, False, True),
+        ("structured", 1e-6, 2, True, True),
+        ("structured", 1e-6, 2, False, False),
+        ("structured", 10.0, 5, True, False),
+        ("qr", 1e-6, 5, True, False),
+    ],
+)
+def test_digits_that_a_fit_has_lost_are_announced(solver, ridge, count, from_zero, lost, tmp_path):
+    x, x2 = ee.tasks.mso(2, steps=2501), ee.tasks.mso(count, steps=2801)[2500:]
+    options = {"ridge": ridge, "warmup": 200, "seed": 0}
+    exact = ee.LinearESN(100, solver="qr", **options).fit(x[:-1], x[1:])
+    esn = ee.LinearESN(100, solver=solver, **options).fit(x[:-1], x[1:])
+    assert esn.solver_ == solver
+    start = esn.model_.zero_state() if from_zero else esn.final_state_
+    sure = exact.learner(start)
+    wanted = [sure.step(x2[t], x2[t + 1]) for t in range(300)]
+    learner = esn.learner(start)
+    learner.save(tmp_path / "learner.safetensors")
+    for one in (learner.copy(), ee.load(tmp_path / "learner.safetensors"), learner):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = [one.step(x2[t], x2[t + 1]) for t in range(300)]
+        error = np.abs(np.subtract(found, wanted)).max()
+        assert error > 1e-7 if lost else error < 1e-8
+        told = [w for w in caught if w.category is IllConditionedWarning]
+        assert len(told) == lost
+        assert all("solver='qr'" in str(w.message) and w.filename == __file__ for w in told)
 
 
 # Long runs ------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -169,6 +170,79 @@ def test_a_correction_loses_digits_of_the_change_alone():
         return np.linalg.norm(truth.statistics.R @ (w - truth.weights))
 
     assert distance(corrected.weights) < 0.3 * distance(anew)
+
+
+def noise(steps, rng):
+    u = rng.uniform(-1, 1, (steps, 1))
+    return u, np.roll(u, 5, axis=0) + 0.1 * rng.normal(size=u.shape)
+
+
+def sines(count, steps):
+    x = ee.tasks.mso(count, steps=steps + 1)
+    return x[:-1], x[1:]
+
+
+MORE = {
+    "noise": lambda: [noise(2500, np.random.default_rng(0)), noise(500, np.random.default_rng(1))],
+    "the same sines": lambda: [sines(3, 2500), sines(3, 500)],
+    "other sines": lambda: [sines(2, 2500), sines(5, 500)],
+}
+
+
+def error_after_more(data, **options):
+    """How far off outputs are after ``partial_fit``, and what it has said of that."""
+    (u, y), (u2, y2) = MORE[data]()
+    exact = ee.LinearESN(100, seed=0, **options | {"solver": "qr"}).fit([u, u2], [y, y2])
+    esn = ee.LinearESN(100, seed=0, **options).fit(u, y)
+    assert esn.solver_ == options["solver"]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        esn.partial_fit(u2, y2)
+    error = np.abs(esn.predict(u2) - exact.predict(u2)).max() / y2.std()
+    return error, [str(w.message) for w in caught if w.category is IllConditionedWarning]
+
+
+@pytest.mark.parametrize(
+    ("data", "warmup", "ridge"),
+    [
+        ("noise", 0, 1e-8),
+        ("the same sines", 0, 1e-6),
+        ("other sines", 0, 1e-6),
+        ("other sines", 200, 1e-6),  # in the first rows, from a zero state
+        ("other sines", 200, 1e-4),
+    ],
+)
+def test_digits_that_a_structured_fit_has_lost_are_announced(data, warmup, ridge):
+    error, told = error_after_more(data, solver="structured", warmup=warmup, ridge=ridge)
+    assert error > 2e-8
+    assert len(told) == 1
+    assert "solver='qr'" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "warmup", "ridge", "solver"),
+    [
+        ("noise", 0, 1e-4, "structured"),
+        ("the same sines", 0, 1e-2, "structured"),
+        ("the same sines", 200, 1e-6, "structured"),
+        ("other sines", 200, 1.0, "structured"),
+        ("other sines", 200, 1e-6, "qr"),
+    ],
+)
+def test_digits_that_are_kept_are_not_doubted(data, warmup, ridge, solver):
+    error, told = error_after_more(data, solver=solver, warmup=warmup, ridge=ridge)
+    assert error < 5e-9
+    assert told == []
+
+
+def test_float32_is_not_doubted_below_its_own_rounding():
+    (u, y), (u2, y2) = MORE["noise"]()
+    for dtype, lost in (("float32", False), ("float64", True)):
+        esn = ee.LinearESN(100, solver="structured", dtype=dtype, ridge=1e-8, seed=0).fit(u, y)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            esn.partial_fit(u2, y2)
+        assert bool(caught) == lost
 
 
 @pytest.mark.parametrize("kind", [Gram, Triangle])

@@ -1,12 +1,15 @@
 """Readout rows: chunks, lanes, and folds with gaps."""
 
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import eigenecho as ee
+from eigenecho.model import refine as refining
 from eigenecho.model import rows as module
+from eigenecho.model.refine import residuals, scatter
 from eigenecho.model.rows import Fold, Rows
 from eigenecho.readout import Gram, Triangle
 from eigenecho.reservoir import Recipe, draw
@@ -65,3 +68,34 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
         fits.append(esn.W_out_)
     np.testing.assert_array_equal(fits[0], fits[1])
     np.testing.assert_array_equal(fits[0], fits[2])
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram"])
+def test_wide_targets_are_not_copied(solver):
+    """A fit works on pieces of them, 16 MB at a time, and never holds residuals of them all."""
+    rng = np.random.default_rng(0)
+    u, Y = rng.normal(size=(10_000, 1)), rng.normal(size=(10_000, 600))
+    esn = ee.LinearESN(20, solver=solver, ridge=1e-2, seed=0)
+    esn.fit(u[:300], Y[:300])  # compiles
+    more = ee.LinearESN(20, solver=solver, ridge=1e-2, seed=0).fit(u[:300], Y[:300])
+    for call in (lambda: esn.fit(u, Y), lambda: more.partial_fit(u, Y)):
+        tracemalloc.start()
+        call()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1.4 * Y.nbytes
+
+
+@pytest.mark.parametrize("sr", [0.5, 0.999])
+@pytest.mark.parametrize("start", [0, 300])
+def test_residuals_are_squared_piece_by_piece(sr, start, monkeypatch):
+    rng = np.random.default_rng(0)
+    u, Y = rng.normal(size=(3000, 2)), rng.normal(size=(3000, 3))
+    esn = ee.LinearESN(500, sr=sr, ridge=1e-2, seed=0).fit(u, Y)
+    rows = Rows(esn.model_.reservoir, [u, u[:700]], [Y, Y[:700]])
+    block, w = [(start, 3000), (start, 700)], esn._evidence.weights
+    left = np.concatenate(residuals(rows, block, w))
+    whole = scatter(rows, block, w)
+    np.testing.assert_allclose(whole, left.T @ left, rtol=1e-13)
+    monkeypatch.setattr(refining, "CHUNK_BYTES", 8 * 3 * 512)
+    np.testing.assert_allclose(scatter(rows, block, w), whole, rtol=1e-12)

@@ -1,5 +1,7 @@
 """Training without states: XᵀX from sums over time, and refinement to all digits."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -182,6 +184,26 @@ def test_reservoirs_that_it_cannot_take_go_to_another_solver(params):
     u = np.random.default_rng(0).uniform(-1, 1, (101, 1))
     esn = ee.LinearESN(50, solver="structured", seed=0, ridge=1e-3, **params).fit(u[:-1], u[1:])
     assert esn.solver_ == "qr"
+
+
+@pytest.mark.parametrize("params", [{"basis": "neuron"}, {}, {"ridge": [1e-6, 1e-3]}])
+@pytest.mark.parametrize("solver", ["auto", "structured", "refined"])
+def test_what_is_reported_can_be_asked_for(solver, params, monkeypatch):
+    """Also where W is so large that ``auto`` refines normal equations."""
+    for name in ("QUICK_FLOPS", "QR_FLOPS"):
+        monkeypatch.setattr(sys.modules["eigenecho.model.train"], name, 0.0)
+    rng = np.random.default_rng(0)
+    u = rng.normal(size=(500, 1))
+    y = np.roll(u, 3, axis=0) + 0.1 * rng.normal(size=u.shape)
+    options = {"units": 30, "ridge": 1e-4, "warmup": 20, "seed": 0, **params}
+    esn = ee.LinearESN(**options, solver=solver).fit(u, y)
+    refined = "basis" in params or solver == "refined"
+    assert esn.solver_ == ("refined" if refined else "structured")
+    again = ee.LinearESN(**options, solver=esn.solver_).fit(u, y)
+    assert (again.solver_, again.ridge_) == (esn.solver_, esn.ridge_)
+    np.testing.assert_array_equal(again.W_out_, esn.W_out_)
+    orthogonal = ee.LinearESN(**options, solver="qr").fit(u, y)
+    np.testing.assert_allclose(esn.predict(u), orthogonal.predict(u), rtol=0, atol=1e-9)
 
 
 def test_long_series_take_it_by_themselves():

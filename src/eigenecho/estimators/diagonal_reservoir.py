@@ -10,7 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, overflowed
-from eigenecho.estimators.shell import all_or_nothing, check_inputs, warn_if_unstable
+from eigenecho.estimators.shell import (
+    all_or_nothing,
+    check_inputs,
+    warn_if_single_rows,
+    warn_if_unstable,
+)
 from eigenecho.progress import Progress, Report
 from eigenecho.random import Seed
 from eigenecho.reservoir import Recipe, draw
@@ -90,7 +95,8 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Draw the reservoir for the features of ``X``; ``y`` is ignored."""
         with all_or_nothing(self):
             recipe = self._recipe()
-            series, _ = check_inputs(self, X, reset=True)
+            series, container = check_inputs(self, X, reset=True)
+            warn_if_single_rows(series, container)
             drawn = draw(recipe, series[0].shape[1], seed=self.seed)
             warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, series)))
             self.reservoir_ = drawn.reservoir
@@ -116,9 +122,8 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             states = np.empty((len(u), reservoir.units), reservoir.dtype) if out is None else out
             for rows in told.pieces(len(u)):
                 reservoir.scan(drive[rows], state, states[rows], fresh=out is None)
-            if not np.all(np.isfinite(states[-1])):
-                step = int(np.argmin(np.isfinite(states).all(axis=1)))
-                raise overflowed("states", self.effective_radius_, step)
+            if (bad := reservoir.first_overflow(states)) is not None:
+                raise overflowed("states", self.effective_radius_, bad)
             found.append(states)
         return container.restore(found)
 

@@ -22,6 +22,7 @@ from eigenecho.estimators.shell import (
     all_or_nothing,
     check_inputs,
     check_outputs,
+    warn_if_single_rows,
     warn_if_unstable,
 )
 from eigenecho.model import (
@@ -47,6 +48,9 @@ from eigenecho.readout import Penalty
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.series import Container, column_labels, output_container, unpack
 from eigenecho.spectra import Spectrum
+
+OVERFITTED = 0.5
+"""Degrees of freedom over training rows from which a readout is no longer to be trusted."""
 
 
 class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, BaseEstimator):
@@ -99,12 +103,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Plain ridge in the neuron basis (αQᵀQ) or in the basis at work (αI). With a named spectrum
         "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly, so that
         the two draw different weights from one seed.
-    solver : {"auto", "structured", "qr", "gram"}
+    solver : {"auto", "structured", "refined", "qr", "gram"}
         "structured" sums over time what determines the normal equations, without any states, and
         refines the answer on true residuals; where that does not reach all digits it falls back
-        to "qr", an orthogonal factorisation. "gram" is plain normal equations, half the digits.
-        "auto" takes "qr" for small problems, and refines "gram" where W is a large matrix;
-        ``solver_`` says what was used.
+        to "qr", an orthogonal factorisation. "gram" is plain normal equations, half the digits;
+        "refined" refines them in the same way, for any W. "auto" takes "qr" for small problems,
+        and "refined" where W is a large matrix; ``solver_`` says what was used, and a network
+        with ``solver=solver_`` gets the same readout.
     warmup : int
         Steps at the start of each series that are left out of training and of ``score``.
     dtype : {"float64", "float32"}
@@ -198,10 +203,26 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             None with ``feedback=True`` is a generator without input.
         y : array (T,) or (T, D_out), or as many as ``X`` holds
             The target at the same row.
+
+        Warns
+        -----
+        UserWarning
+            Where every series is a single row, most likely a series the wrong way round.
+        IllConditionedWarning
+            Where there are fewer training rows than weights and the ridge holds the readout so
+            little that it takes up more than half of their degrees of freedom.
         """
+        with all_or_nothing(self):
+            self._fit(X, y)
+            self._warn_if_few_rows()
+        return self
+
+    def _fit(self, X: Any, y: Any) -> Self:
         with all_or_nothing(self):
             recipe, options = self._recipe(), self._options()
             inputs, outputs, container = self._training_data(X, y)
+            given = (outputs, container, "y") if X is None else (inputs, container, "X")
+            warn_if_single_rows(*given, stacklevel=3)
             D_out = outputs[0].shape[1]
             drawn = draw(recipe, inputs[0].shape[1], D_out if self.feedback else 0, self.seed)
             if recipe.basis == "eigen":
@@ -240,10 +261,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if not hasattr(self, "model_"):
             if initial_state is not None:
                 raise bad_argument("initial_state", "<state>", "None in the first call, which fits")
-            return self.fit(X, y)
+            return self._fit(X, y)
         with all_or_nothing(self):
             options = self._options()
             inputs, outputs, container = self._training_data(X, y, reset=False)
+            if initial_state is None:
+                warn_if_single_rows(inputs, container)
             if outputs[0].shape[1] != self.n_outputs_:
                 raise bad_argument(
                     "y", f"<{outputs[0].shape[1]} columns>", f"{self.n_outputs_}, as in fit"
@@ -257,9 +280,23 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             self._target = merged(self._target, target_of(inputs, outputs))
         return self
 
+    def _warn_if_few_rows(self) -> None:
+        evidence = self._need_evidence()
+        rows, weights = evidence.statistics.rows, len(evidence.weights)
+        # Of a single row it has been said already; so it has where there is no ridge.
+        if 1 < rows < weights and evidence.ridge > 0 and evidence.freedom > OVERFITTED * rows:
+            warnings.warn(
+                f"{rows} training rows for {weights} weights, and a ridge of {evidence.ridge:g} "
+                f"that lets the readout take up {evidence.freedom:.0f} degrees of freedom: it fits "
+                "these rows better than it will others. Use more rows, fewer units or a larger "
+                "ridge.",
+                IllConditionedWarning,
+                stacklevel=3,
+            )
+
     def _warn_if_overfitted(self) -> None:
         evidence = self._evidence
-        if evidence is not None and evidence.freedom > 0.5 * evidence.statistics.rows:
+        if evidence is not None and evidence.freedom > OVERFITTED * evidence.statistics.rows:
             warnings.warn(
                 f"the readout has taken up {evidence.freedom:.0f} degrees of freedom of "
                 f"{evidence.statistics.rows} training rows: intervals, which leave out the "

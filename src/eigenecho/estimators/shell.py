@@ -12,12 +12,11 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
-from eigenecho.errors import UnstableWarning
+from eigenecho.errors import UnstableWarning, bad_argument
 from eigenecho.series import (
     Array,
     Container,
     as_table,
-    check_count,
     check_finite,
     unpack,
     unpack_outputs,
@@ -41,7 +40,7 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], Container]:
     """Finite series (T_i, D_in) with the features that the estimator knows."""
     items, container = unpack(X)
-    check_count(items, "X")
+    _check_not_empty(items, container, "X")
     series = []
     for i, item in enumerate(items):
         number = None if container.kind == "single" else i
@@ -64,6 +63,7 @@ def check_outputs(
 ) -> tuple[list[Array], Container]:
     """Finite series (T_i, D_out), and how they are held."""
     items, container = unpack_outputs(y, name, like)
+    _check_not_empty(items, container, name)
     series = []
     for i, item in enumerate(items):
         number = None if container.kind == "single" else i
@@ -85,6 +85,20 @@ def _check_finite(*arguments: Any) -> None:
         check_finite(*arguments)
 
 
+def _check_not_empty(items: list[Any], container: Container, name: str) -> None:
+    """At least one series, and rows in each; scikit-learn says it of a single one (0, D)."""
+    if not items:
+        raise bad_argument(name, "<0 series>", "at least one series (T, D)")
+    for i, item in enumerate(items):
+        shape = item.shape if hasattr(item, "shape") else np.asarray(item).shape
+        alone = container.kind == "single"
+        if shape[:1] == (0,) and not (alone and len(shape) == 2):
+            which = "" if alone else f" in series {i}"
+            raise bad_argument(
+                name, f"<0 rows{which}>", "at least one row in each series", "Leave empty ones out."
+            )
+
+
 def warn_if_unstable(radius: float, steps: int) -> None:
     """Warn where the free reservoir grows a lot over the longest series."""
     if radius > 1 and steps * math.log(radius) > math.log(LARGE_GROWTH):
@@ -94,3 +108,22 @@ def warn_if_unstable(radius: float, steps: int) -> None:
             UnstableWarning,
             stacklevel=3,
         )
+
+
+def warn_if_single_rows(
+    series: list[Array], container: Container, name: str = "X", stacklevel: int = 2
+) -> None:
+    """Warn where every series is one step long, so that there is nothing to remember."""
+    if any(len(s) > 1 for s in series):
+        return
+    if container.kind == "single":
+        what = f"{name} is one row of {series[0].shape[1]} columns, one time step"
+        remedy = f"A series laid along the columns is {name}.T."
+    else:
+        what = f"{name} holds {len(series)} series of one row, one time step each"
+        remedy = "One series that is listed step by step is " + (
+            f"{name}[:, 0]." if container.kind == "stack" else f"np.concatenate({name})."
+        )
+    warnings.warn(
+        f"{what}: no state is carried on. {remedy}", UserWarning, stacklevel=stacklevel + 1
+    )

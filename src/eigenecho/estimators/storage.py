@@ -49,7 +49,7 @@ from eigenecho.spectra import Spectrum, law
 from eigenecho.spectra.spectrum import check_lr, check_n
 
 TARGETS = (None, "next", "same", "other")
-SOLVED_BY = ("gram", "qr", "structured", "refined gram")
+SOLVED_BY = ("gram", "qr", "structured", "refined")
 
 Estimator = LinearESN | DiagonalReservoir
 
@@ -102,6 +102,8 @@ def _unpack_esn(tensors: Tensors, values: Values) -> LinearESN:
     esn.final_state_ = as_state(model, unpack_state("final_state", tensors), "final_state")
     esn.n_outputs_ = model.D_out
     esn.solver_, esn.ridge_ = values.pop("solver"), values.pop("ridge")
+    # Files of this format may still call it by its older name.
+    esn.solver_ = "refined" if esn.solver_ == "refined gram" else esn.solver_
     if esn.solver_ not in SOLVED_BY:
         raise unknown_name("solver", esn.solver_, SOLVED_BY)
     if not is_finite_number(esn.ridge_) or esn.ridge_ < 0:

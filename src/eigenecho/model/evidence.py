@@ -20,7 +20,9 @@ class Evidence:
     """Statistics of all training rows, the ridge and penalty at work, and weights (N', D_out).
 
     The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, whatever the model's dtype.
-    ``scatter`` (D_out, D_out) is EᵀE of their residuals E.
+    ``scatter`` (D_out, D_out) is EᵀE of their residuals E. ``XtE`` (N', D_out) is kept where the
+    weights fall short of the minimum, as those from plain normal equations do; at the minimum it
+    is ridge M w.
     """
 
     statistics: Gram | Triangle
@@ -28,14 +30,15 @@ class Evidence:
     ridge: float
     weights: Array
     scatter: Array
+    XtE: Array | None = None
 
     def __post_init__(self) -> None:
         statistics = self.statistics
         sides = statistics.Z if isinstance(statistics, Triangle) else statistics.XtY
         D = sides.shape[1]
-        wanted = {"weights": sides.shape, "scatter": (D, D)}
+        wanted = {"weights": sides.shape, "scatter": (D, D), "XtE": sides.shape}
         for name, shape in wanted.items():
-            if getattr(self, name).shape != shape:
+            if getattr(self, name) is not None and getattr(self, name).shape != shape:
                 got = f"<shape {getattr(self, name).shape}>"
                 raise bad_argument(name, got, f"shape {shape}, as the statistics have")
         if self.penalty.size != len(sides):
@@ -69,16 +72,23 @@ class Evidence:
     def scatter_with(self, weights: Array) -> Array:
         """EᵀE of the same rows with other weights.
 
-        With Δ the change of weights, E becomes E − X Δ, and XᵀE = αM w where w is the minimiser.
+        With Δ the change of weights, E becomes E − X Δ.
         """
         change = weights - self.weights
-        cross = change.T @ (self.ridge * self.penalty.apply(self.weights))
+        cross = change.T @ self.gradient
         statistics = self.statistics
         if isinstance(statistics, Triangle):
             moved = (statistics.R @ change).T @ (statistics.R @ change)
-        else:
-            moved = change.T @ (statistics.XtX @ change)
-        return self.scatter - cross - cross.T + moved
+            return self.scatter - cross - cross.T + moved
+        moved = change.T @ (statistics.XtX @ change)
+        return _without_negatives(self.scatter - cross - cross.T + moved)
+
+    @property
+    def gradient(self) -> Array:
+        """XᵀE."""
+        if self.XtE is not None:
+            return self.XtE
+        return self.ridge * self.penalty.apply(self.weights)
 
     def triangle(self) -> tuple[Array, Array]:
         """R and Z of the penalised rows: RᵀR = XᵀX + ridge M and R w = Z."""
@@ -95,3 +105,11 @@ class Evidence:
                 "Fit with a larger one, or with solver='qr'.",
             ) from None  # fmt: skip
         return R, R @ w
+
+
+def _without_negatives(scatter: Array) -> Array:
+    """Negative eigenvalues, which are rounding where residuals are far smaller, made zero."""
+    values, vectors = np.linalg.eigh((scatter + scatter.T) / 2)
+    if values[0] >= 0:
+        return scatter
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T

@@ -38,9 +38,21 @@ def with_interval(model: LinearModel, mean: Array, noise: Any, coverage: float) 
     """
     from scipy.special import ndtri
 
+    coverage = check_coverage(coverage)
+    if model.outputs is not None and not _has_squares(model.outputs.scale):
+        raise bad_argument(
+            "interval", coverage, "None: no float holds the variance of these outputs",
+            "Train on a series that is scaled, such as y / np.abs(y).max().",
+        )  # fmt: skip
     noise = check_noise(noise, model.D_out)
-    deviation = ndtri(0.5 + 0.5 * check_coverage(coverage)) * deviations(model, len(mean), noise)
+    deviation = ndtri(0.5 + 0.5 * coverage) * deviations(model, len(mean), noise)
     return Forecast(mean, mean - deviation, mean + deviation)
+
+
+def _has_squares(scale: Array) -> bool:
+    """Whether the squares of all scales are normal numbers."""
+    ends = np.finfo(np.float64)
+    return bool(np.all((scale > np.sqrt(ends.tiny)) & (scale < np.sqrt(ends.max))))
 
 
 def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:

@@ -12,11 +12,12 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument, check_count, is_finite_number, overflowed
+from eigenecho.model.doubt import Doubt, warn_if_lost
 from eigenecho.model.evidence import Evidence
 from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.ports import Ports, on_one_thread
 from eigenecho.model.run import as_state
-from eigenecho.readout import Penalty
+from eigenecho.readout import Gram, Penalty
 from eigenecho.readout.triangle import annihilate, check_upper
 
 FADED = 0.1
@@ -30,7 +31,8 @@ class Memory(NamedTuple):
     """What has been learnt: R w = Z with RᵀR = Σ λ^(T−t) x(t)ᵀx(t) + the penalty.
 
     ``R`` (N', N') upper triangular, ``Z`` (N', D_out), ``weights`` (D_out, N'), ``centre``
-    (N', D_out) the weights that the ridge pulls to, ``rows`` the number learnt.
+    (N', D_out) the weights that the ridge pulls to, ``rows`` the number learnt. ``doubt`` is there
+    where R came from normal equations, which hold half the digits.
     """
 
     R: Array
@@ -38,6 +40,7 @@ class Memory(NamedTuple):
     weights: Array
     centre: Array
     rows: int = 0
+    doubt: Doubt | None = None
 
 
 @one_blas_thread()
@@ -54,8 +57,9 @@ def prior(W_out: Array, penalty: Penalty, ridge: float) -> Memory:
 @one_blas_thread()
 def remembered(evidence: Evidence) -> Memory:
     """The rows that a model was trained on."""
-    R, Z = evidence.triangle()
-    return Memory(R, Z, evidence.weights.T, np.zeros_like(evidence.weights))
+    (R, Z), w, known = evidence.triangle(), evidence.weights, evidence.statistics
+    doubt = Doubt.of(known, w) if isinstance(known, Gram) else None
+    return Memory(R, Z, w.T, np.zeros_like(w), doubt=doubt)
 
 
 class Learner:
@@ -112,6 +116,7 @@ class Learner:
             np.array(part, np.float64, order="C") for part in memory[:4]
         )
         self._rows, self._wait = memory.rows, warmup
+        self._doubt = memory.doubt
         self._cycle = 0
         if forgetting < 1:
             self._cycle = max(1, int(math.log(FADED) / math.log(forgetting)))
@@ -165,11 +170,17 @@ class Learner:
         output = last = model.to_user(y.astype(r.dtype))
         if target is not None:
             last = ports.row(target, "target")
+        doubt = None if self._doubt is None else self._doubt.after(self._x)
+        # What is lost shows before a row is learnt.
+        error = 0.0 if doubt is None or not doubt.is_due else self._error(doubt)
+        if target is not None:
             if self._wait:
                 self._wait -= 1
             else:
                 self._learn(model.from_user(last).astype(np.float64))
-        self._r, self._y = r, last
+        self._r, self._y, self._doubt = r, last, doubt
+        if warn_if_lost(error, self._ridge, r.dtype, stacklevel=2):
+            self._doubt = None  # once is enough
         return output.copy()
 
     def _row(self, r: Array) -> Array:
@@ -192,6 +203,11 @@ class Learner:
         kernels.back_substitute(R, Z, self._W)
         self._rows += 1
 
+    @one_blas_thread()
+    def _error(self, doubt: Doubt) -> float:
+        """How far off outputs are, where normal equations at the start held too few digits."""
+        return doubt.error(self._R, self._W.T, self._forgetting**self._rows)
+
     def _renew_ridge(self) -> None:
         """Top up this row's share of the penalty to the full ridge."""
         step, n = self._rows % self._cycle, len(self._R)
@@ -213,6 +229,7 @@ class Learner:
 
     def _parts(self) -> tuple[Any, ...]:
         memory = Memory(self._R.copy(), self._Z.copy(), self._W.copy(), self._centre, self._rows)
+        memory = memory._replace(doubt=self._doubt)
         return (
             self._model, memory, self._penalty, self._ridge, self._forgetting, self._wait,
             self.state, self._ports.feature_names,
@@ -229,11 +246,13 @@ def check_memory(memory: Memory, penalty: Penalty, model: LinearModel) -> None:
     """Whether what was learnt is of this model: compiled code takes the shapes on trust."""
     size, D = model.W_out.shape
     shapes = (size, size), (size, D), (D, size), (size, D)
-    for name, part, shape in zip(memory._fields[:-1], memory[:-1], shapes, strict=True):
+    for name, part, shape in zip(memory._fields[:4], memory[:4], shapes, strict=True):
         if np.shape(part) != shape:
             raise bad_argument(name, f"<shape {np.shape(part)}>", f"shape {shape}, as the model's")
     check_upper(memory.R)
     check_count(memory.rows, "rows")
+    if memory.doubt is not None:
+        memory.doubt.check(size, D)
     if penalty.size != size or penalty.free > model.readout_bias:
         got = f"<{penalty.size} rows, {penalty.free} of them free>"
         raise bad_argument("penalty", got, f"one of the model's {size} rows, the bias alone free")

@@ -175,7 +175,12 @@ class LinearModel:
         """A covariance of outputs in the caller's units."""
         if self.outputs is None:
             return covariance
-        return covariance * np.outer(self.outputs.scale, self.outputs.scale)
+        scale = self.outputs.scale
+        with np.errstate(over="ignore"):  # what no float can hold is infinite
+            squares = np.outer(scale, scale)
+            if np.all(np.isfinite(squares)):
+                return covariance * squares
+            return covariance * scale[:, None] * scale
 
     def own_inputs(self, u: Array) -> Array:
         """Inputs in the network's own units."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenecho.errors import overflowed
 from eigenecho.model.lanes import Lanes
-from eigenecho.readout import Gram, Triangle
+from eigenecho.readout import Gram, Remainder, Triangle
 from eigenecho.reservoir import Reservoir
 from eigenecho.series import shifted
 from eigenecho.types import Array
@@ -77,7 +77,11 @@ class Rows:
         return self.head + self.reservoir.units
 
     def statistics(
-        self, kind: type[Gram] | type[Triangle], fold: Fold, *, less: Array | None = None
+        self,
+        kind: type[Gram] | type[Triangle] | type[Remainder],
+        fold: Fold,
+        *,
+        less: Array | None = None,
     ) -> tuple[Any, list[Triangle]]:
         """Statistics of the training rows, and of each held-out block, in one run.
 
@@ -138,7 +142,7 @@ class Rows:
         reservoir, head = self.reservoir, self.head
         previous = self._previous(y, start)
         drive = reservoir.drive(u, previous)
-        rows = max(1, min(len(u), max(64, CHUNK_BYTES // (8 * self.size))))
+        rows = max(1, min(len(u), max(64, CHUNK_BYTES // (8 * max(self.size, self.D_out)))))
         states = np.empty((rows, reservoir.units), reservoir.dtype)
         X = np.empty((rows, self.size))
         X[:, : int(self.fit_bias)] = 1.0
@@ -146,8 +150,7 @@ class Rows:
         for first in range(0, len(u), rows):
             n = min(rows, len(u) - first)
             reservoir.scan(drive[first : first + n], state, states[:n])
-            if not np.all(np.isfinite(state)):
-                bad = int(np.argmin(np.isfinite(states[:n]).all(axis=1)))
+            if (bad := reservoir.first_overflow(states[:n])) is not None:
                 raise overflowed("states", reservoir.spectrum.radius, first + bad)
             X[:n, head:] = states[:n]
             if self.output_to_readout:

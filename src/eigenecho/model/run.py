@@ -128,7 +128,8 @@ def states(
     r = np.array(start.r, reservoir.dtype)
     for rows in Progress(progress, len(drive)).pieces(len(drive)):
         reservoir.scan(drive[rows], r, out[rows], fresh=fresh)
-    check_finite(model, out[-1:], "states")
+    if (bad := reservoir.first_overflow(out)) is not None:
+        raise overflowed("states", _known_radius(model), bad)
     return out
 
 
@@ -208,5 +209,9 @@ def check_finite(model: LinearModel, values: Array, what: str, *, closed: bool =
     step = None
     if what == "output":
         step = int(np.argmin(np.isfinite(values).all(axis=1)))
-    radius = model.effective_radius if model.reservoir.form.__class__ is kernels.Diagonal else None
-    raise overflowed(what, radius, step, closed=closed)
+    raise overflowed(what, _known_radius(model), step, closed=closed)
+
+
+def _known_radius(model: LinearModel) -> float | None:
+    """The effective radius where it costs nothing."""
+    return model.effective_radius if isinstance(model.reservoir.form, kernels.Diagonal) else None

@@ -24,6 +24,7 @@ from eigenecho import files
 from eigenecho.basis import Basis, Cascade
 from eigenecho.errors import StorageError, bad_argument, check_flag, unknown_name
 from eigenecho.model.certificate import Certificate
+from eigenecho.model.doubt import Doubt
 from eigenecho.model.evidence import Evidence
 from eigenecho.model.learner import Learner, Memory
 from eigenecho.model.model import Array, LinearModel, State
@@ -77,6 +78,7 @@ def save_learner(path: Any, learner: Learner) -> None:
     if names is not None:
         values["feature_names"] = names
     arrays = memory._asdict()
+    doubt = arrays.pop("doubt")
     values["learner"] = {
         "rows": arrays.pop("rows"),
         "free": penalty.free,
@@ -85,6 +87,10 @@ def save_learner(path: Any, learner: Learner) -> None:
         "forgetting": forgetting,
         "warmup": warmup,
     }
+    if doubt is not None:
+        kept = doubt._asdict()
+        values["learner"]["doubted_steps"] = kept.pop("steps")
+        tensors |= {f"doubt.{name}": array for name, array in kept.items()}
     tensors |= pack_state("state", state)
     tensors |= {f"learner.{name}": array for name, array in arrays.items()}
     write(path, "Learner", tensors, values)
@@ -93,13 +99,17 @@ def save_learner(path: Any, learner: Learner) -> None:
 def unpack_learner(tensors: Tensors, values: Values) -> Learner:
     """The learner that ``save_learner`` wrote."""
     model = unpack_model(tensors, values)
+    doubt = None
+    if isinstance(values.get("learner"), dict) and "doubted_steps" in values["learner"]:
+        kept = [take(tensors, f"doubt.{name}") for name in Doubt._fields[:4]]
+        doubt = Doubt(*kept, values["learner"].pop("doubted_steps"))
     rows, free, neurons, ridge, forgetting, warmup = fields(
         values, "learner", "rows", "free", "neurons", "ridge", "forgetting", "warmup"
     )
-    R, Z, weights, centre = (take(tensors, f"learner.{name}") for name in Memory._fields[:-1])
+    R, Z, weights, centre = (take(tensors, f"learner.{name}") for name in Memory._fields[:4])
     check_range(weights, "learner.weights", model.reservoir.dtype)
     penalty = Penalty(len(model.W_out), free, penalised(neurons, model))
-    memory = Memory(R, Z, weights, centre, rows)
+    memory = Memory(R, Z, weights, centre, rows, doubt)
     state, names = unpack_state("state", tensors), unpack_names(values, "feature_names", model.D_in)
     return Learner(model, memory, penalty, ridge, forgetting, warmup, state, names)
 
@@ -308,6 +318,8 @@ def pack_evidence(evidence: Evidence) -> tuple[Tensors, dict[str, Any]]:
         "neurons": evidence.penalty.basis is not None,
     }
     statistics |= {"weights": evidence.weights, "scatter": evidence.scatter}
+    if evidence.XtE is not None:
+        statistics["XtE"] = evidence.XtE
     return {f"statistics.{name}": array for name, array in statistics.items()}, values
 
 
@@ -319,6 +331,7 @@ def unpack_evidence(tensors: Tensors, values: Values, model: LinearModel) -> Evi
     # Squares of large residuals overflow, which is no reason to refuse the rest.
     scatter = take(tensors, "statistics.scatter", np.inf)
     weights = take(tensors, "statistics.weights")
+    XtE = take(tensors, "statistics.XtE") if "statistics.XtE" in tensors else None
     if weights.shape != model.W_out.shape:
         raise bad_argument("weights", f"<shape {weights.shape}>", f"shape {model.W_out.shape}")
     statistics: Gram | Triangle
@@ -332,7 +345,7 @@ def unpack_evidence(tensors: Tensors, values: Values, model: LinearModel) -> Evi
     else:
         raise unknown_name("kind", kind, ("Gram", "Triangle"))
     penalty = Penalty(len(weights), free, penalised(neurons, model))
-    return Evidence(statistics, penalty, ridge, weights, scatter)
+    return Evidence(statistics, penalty, ridge, weights, scatter, XtE)
 
 
 def pack_matrix(name: str, matrix: Any) -> Tensors:

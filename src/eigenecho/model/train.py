@@ -16,10 +16,10 @@ from eigenecho.model.model import Array, LinearModel, State
 from eigenecho.model.refine import refine, residuals, scatter
 from eigenecho.model.rows import Block, Fold, Rows
 from eigenecho.model.scaling import Scaling
-from eigenecho.readout import Gram, Normal, Penalty, Triangle, best_ridge, lowest, solve
+from eigenecho.readout import Gram, Normal, Penalty, Remainder, Triangle, best_ridge, lowest, solve
 from eigenecho.reservoir import Reservoir
 
-SOLVERS = ("auto", "gram", "qr", "structured")
+SOLVERS = ("auto", "gram", "qr", "refined", "structured")
 
 HELD_OUT = 0.2
 """Share of each series, at its end, on which several ridges are compared."""
@@ -120,9 +120,11 @@ def _attempts(rows: Rows, solver: str) -> tuple[str, ...]:
     """The solvers to try in turn; a refined one gives up where it cannot reach all digits."""
     if solver in ("gram", "qr"):
         return (solver,)
+    if solver == "refined":
+        return ("refined", "qr")
     if (solver == "structured" or _flops(rows) > QUICK_FLOPS) and structured.applies(rows):
         return ("structured", "qr")
-    return ("qr",) if cheapest_accurate(rows) == "qr" else ("refined gram", "qr")
+    return ("qr",) if cheapest_accurate(rows) == "qr" else ("refined", "qr")
 
 
 def _flops(rows: Rows) -> float:
@@ -163,7 +165,11 @@ def _solve_once(
         ridge = best_ridge(total, held_out[0], penalty, options.ridge)
         total = total.merge(held_out[0].gram() if solver == "gram" else held_out[0])
     weights = solve(total, penalty, ridge)
-    return _evidence(rows, _all(train, last), total, penalty, ridge, weights)
+    if solver == "qr":
+        return _evidence(rows, _all(train, last), total, penalty, ridge, weights)
+    weights, fold = np.ascontiguousarray(weights), Fold(_all(train, last))
+    left, _ = rows.in_double().statistics(Remainder, fold, less=weights)
+    return Evidence(total, replace(penalty), ridge, weights, left.EtE, left.XtE)
 
 
 def _solve_refined(

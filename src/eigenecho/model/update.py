@@ -10,12 +10,16 @@ import numpy as np
 
 from eigenecho.blas import one_blas_thread
 from eigenecho.errors import IllConditionedWarning
+from eigenecho.model.doubt import doubt, scale_of, warn_if_lost
 from eigenecho.model.evidence import Evidence
 from eigenecho.model.model import Array, State
-from eigenecho.model.refine import scatter
+from eigenecho.model.refine import fitted, lengths, scatter
 from eigenecho.model.rows import Fold, Rows
 from eigenecho.model.train import Trained, check_lengths, check_range
-from eigenecho.readout import Gram, Normal, Penalty, Triangle, factorise, solve
+from eigenecho.readout import Gram, Normal, Penalty, Remainder, Triangle, factorise, solve
+
+FIRST = 256
+"""Rows from a zero state, at least, on which a change of weights is judged."""
 
 
 @one_blas_thread()
@@ -65,23 +69,31 @@ def absorb(evidence: Evidence, rows: Rows, fold: Fold) -> Evidence:
     if isinstance(old, Triangle):
         total = old.merge(rows.statistics(Triangle, fold)[0])
         check_range(total, rows.reservoir)
-        weights = solve(total, penalty, evidence.ridge)
+        weights = np.ascontiguousarray(solve(total, penalty, evidence.ridge))
+        both = evidence.scatter_with(weights) + scatter(rows.in_double(), fold.train, weights)
+        XtE = None
     else:
         left, _ = rows.statistics(Gram, fold, less=w)
         check_range(left, rows.reservoir)
         total = old.merge(Gram(left.XtX, left.XtY + left.XtX @ w, left.rows))
         check_range(total, rows.reservoir)
-        weights = w + _correction(Gram(total.XtX, left.XtY, total.rows), penalty, evidence.ridge)
-    weights = np.ascontiguousarray(weights)
-    both = evidence.scatter_with(weights) + scatter(rows.in_double(), fold.train, weights)
-    return replace(evidence, statistics=total, weights=weights, scatter=both)
+        change, system = _correction(Gram(total.XtX, left.XtY, total.rows), penalty, evidence.ridge)
+        weights = w + change
+        if system is not None:
+            off = doubt(scale_of(total), change, system.solve)
+            error = _error(rows.in_double(), fold, left, off)
+            warn_if_lost(error, evidence.ridge, rows.reservoir.dtype, stacklevel=2)
+        new, _ = rows.in_double().statistics(Remainder, fold, less=weights)
+        both = evidence.scatter_with(weights) + new.EtE
+        XtE = evidence.gradient - old.XtX @ (weights - w) + new.XtE
+    return replace(evidence, statistics=total, weights=weights, scatter=both, XtE=XtE)
 
 
-def _correction(statistics: Gram, penalty: Penalty, ridge: float) -> Array:
-    """The change of weights, with a warning where normal equations hold too few of its digits."""
+def _correction(statistics: Gram, penalty: Penalty, ridge: float) -> tuple[Array, Normal | None]:
+    """The change of weights, and the system that gave it; a warning where that is singular."""
     system = Normal.of(statistics, penalty, ridge)
     if system is not None and system.is_regular:
-        return system.solve(statistics.XtY)
+        return system.solve(statistics.XtY), system
     warnings.warn(
         f"the ridge of {ridge:g} is below the rounding of the statistics that were kept: what the "
         "new rows change is not exact. Fit with solver='qr' to train further to all digits, or "
@@ -89,4 +101,21 @@ def _correction(statistics: Gram, penalty: Penalty, ridge: float) -> Array:
         IllConditionedWarning,
         stacklevel=2,
     )
-    return factorise(statistics, penalty).weights(ridge)
+    return factorise(statistics, penalty).weights(ridge), None
+
+
+def _error(rows: Rows, fold: Fold, statistics: Gram, off: Array) -> float:
+    """How far outputs are off for weights that are by ``off``, over the size of the targets.
+
+    Over the rows of a fold, whose statistics are known, and over the first rows after a zero
+    state, which a series that goes on, or its warmup, leaves out of them.
+    """
+    size = lengths([y[a:b] for y, (a, b) in zip(rows.outputs, fold.train, strict=True)])
+    size[size == 0] = 1.0
+    squares = np.einsum("ie,ij,je->e", off, statistics.XtX, off, optimize=True)
+    error = np.sqrt(np.maximum(squares, 0.0))
+    early = [max(a, min(b, FIRST)) for a, b in fold.train]
+    fresh = Rows(rows.reservoir, rows.inputs, rows.outputs, rows.fit_bias, rows.output_to_readout)
+    for x in fitted(fresh, [(0, n) for n in early], off):
+        error = np.maximum(error, np.sqrt(statistics.rows) * np.abs(x).max(axis=0))
+    return float(np.max(error / size))

@@ -6,6 +6,7 @@ from eigenecho.readout.lags import Lags
 from eigenecho.readout.moments import Moments, resonant
 from eigenecho.readout.normal import Normal
 from eigenecho.readout.penalty import Penalty
+from eigenecho.readout.remainder import Remainder
 from eigenecho.readout.solve import best_ridge, lowest, solve
 from eigenecho.readout.triangle import Triangle
 
@@ -16,6 +17,7 @@ __all__ = [
     "Moments",
     "Normal",
     "Penalty",
+    "Remainder",
     "Triangle",
     "best_ridge",
     "factorise",

@@ -16,6 +16,9 @@ from eigenecho.reservoir.transition import check_matrix, is_matrix
 from eigenecho.spectra import Spectrum, from_matrix
 from eigenecho.types import Array
 
+FINITE_CHUNK = 1 << 16
+"""States that are looked at in one go, still in cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class Reservoir:
@@ -154,6 +157,21 @@ class Reservoir:
             out, fresh = np.empty((len(drive), self.units), self.dtype), True
         kernels.scan(self.form, self.B, drive, state, out, fresh)
         return out
+
+    def first_overflow(self, states: Array) -> int | None:
+        """The first row of a scan's states (T, N) that is not finite, or None.
+
+        Inf times any entry, be it 0, stays Inf or NaN, so that the last row vouches for all. But
+        a sparse product leaves zeros out: there an overflow passes through, and every row counts.
+        """
+        if not isinstance(self.form, kernels.Sparse) and np.all(np.isfinite(states[-1:])):
+            return None
+        count = max(1, FINITE_CHUNK // max(1, self.units))
+        for first in range(0, len(states), count):
+            finite = np.isfinite(states[first : first + count]).all(axis=1)
+            if not np.all(finite):
+                return first + int(np.argmin(finite))
+        return None
 
 
 def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
