@@ -101,8 +101,8 @@ def unpack_learner(tensors: Tensors, values: Values) -> Learner:
     model = unpack_model(tensors, values)
     doubt = None
     if isinstance(values.get("learner"), dict) and "doubted_steps" in values["learner"]:
-        kept = [take(tensors, f"doubt.{name}") for name in Doubt._fields[:4]]
-        doubt = Doubt(*kept, values["learner"].pop("doubted_steps"))
+        scale, start, size, seen = (take(tensors, f"doubt.{name}") for name in Doubt._fields[:4])
+        doubt = Doubt(scale, start, size, seen, values["learner"].pop("doubted_steps"))
     rows, free, neurons, ridge, forgetting, warmup = fields(
         values, "learner", "rows", "free", "neurons", "ridge", "forgetting", "warmup"
     )
