@@ -843,9 +843,9 @@ def test_a_name_as_long_as_names_may_be(tmp_path):
 
 
 def test_pages_are_written_beside_a_file_of_that_name(tmp_path):
-    from eigenecho.experiments import page
+    from eigenecho.apps.shared import pages
 
     (tmp_path / "report.html.part").write_text("precious")
-    page.write_whole(tmp_path / "report.html", b"new")
+    pages.write_whole(tmp_path / "report.html", b"new")
     assert (tmp_path / "report.html").read_bytes() == b"new"
     assert (tmp_path / "report.html.part").read_text() == "precious"

@@ -86,17 +86,15 @@ def _check_finite(*arguments: Any) -> None:
 
 
 def _check_not_empty(items: list[Any], container: Container, name: str) -> None:
-    """At least one series, and rows in each; scikit-learn says it of a single one (0, D)."""
+    """At least one series, and rows in each of several; of a single one others say it."""
     if not items:
         raise bad_argument(name, "<0 series>", "at least one series (T, D)")
     for i, item in enumerate(items):
-        shape = item.shape if hasattr(item, "shape") else np.asarray(item).shape
-        alone = container.kind == "single"
-        if shape[:1] == (0,) and not (alone and len(shape) == 2):
-            which = "" if alone else f" in series {i}"
+        if container.kind != "single" and np.shape(item)[:1] == (0,):
             raise bad_argument(
-                name, f"<0 rows{which}>", "at least one row in each series", "Leave empty ones out."
-            )
+                name, f"<0 rows in series {i}>", "at least one row in each series",
+                "Leave empty ones out.",
+            )  # fmt: skip
 
 
 def warn_if_unstable(radius: float, steps: int) -> None:
