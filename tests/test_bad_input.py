@@ -364,7 +364,7 @@ def test_no_rows(open_model):
 
 EMPTY = {
     "no series": (np.empty((0, T, 2)), np.empty((0, T, 1)), "<0 series>.*at least one series"),
-    "nothing": ([], [], "<0 rows>.*at least one row"),
+    "nothing": ([], [], r"<shape \(0,\)>.*a 2-D series"),
     "an empty one": ([X, X[:0]], [Y, Y[:0]], "<0 rows in series 1>.*at least one row"),
     "only empty ones": (np.empty((3, 0, 2)), np.empty((3, 0, 1)), "<0 rows in series 0>"),
 }
