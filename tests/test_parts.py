@@ -174,7 +174,6 @@ def test_a_learner_of_other_arrays_than_the_models(name, shape):
         ({"memory": MEMORY._replace(rows=2**70)}, "rows="),
         ({"memory": MEMORY._replace(R=np.ones((5, 5)))}, "R=.* an upper triangle"),
         ({"penalty": Penalty(4)}, "penalty="),
-        ({"state": State(np.zeros(3), np.zeros(2))}, "state="),
     ],
 )
 def test_a_learner_of_numbers_that_are_none(change, words):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 CRAFTED = Path(__file__).with_name("crafted.py")
-BATCH = 500
+BATCH = 1000
 
 
 def outcomes(first, count):
