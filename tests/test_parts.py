@@ -110,6 +110,7 @@ def test_weights_of_a_reservoir_are_of_one_real_dtype():
         (lambda: Triangle(np.ones((3, 3)), np.ones((3, 2)), np.ones(1), 5), "rest="),
         (lambda: Triangle(np.ones((3, 3)), np.ones((3, 2)), np.ones(2), 1.5), "rows=1.5"),
         (lambda: replace(MODEL, readout_bias=1), "readout_bias=1"),
+        (lambda: replace(MODEL, W_out=MODEL.W_out * 1j), "W_out=<dtype"),
         (lambda: replace(MODEL, output_to_readout="no"), "output_to_readout='no'"),
         (lambda: replace(MODEL, basis=Basis(np.eye(3), 1)), "basis="),
         (lambda: replace(MODEL, basis=Basis(np.eye(4), 0)), "basis="),

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("resource")
+
 CRAFTED = Path(__file__).with_name("crafted.py")
 BATCH = 1000
 
