@@ -103,6 +103,7 @@ def test_weights_of_a_reservoir_are_of_one_real_dtype():
         (lambda: Scaling(np.ones(2), np.array([1.0, 0.0])), "scale="),
         (lambda: Scaling(np.ones(1), np.array([np.nan])), "scale="),
         (lambda: Penalty(4, 2), "free=2"),
+        (lambda: Penalty(4, 0.0), "free=0.0"),
         (lambda: Penalty(4, 1, Basis(np.eye(4), 4)), "size=4"),
         (lambda: Gram(np.ones((3, 2)), np.ones((3, 1)), 5), "XtX="),
         (lambda: Gram(np.ones((3, 3)), np.ones((2, 1)), 5), "XtY="),
