@@ -260,7 +260,7 @@ def change_value(rng, values, others):
     elif what == 1:
         parent[str(rng.choice(["extra", "seed", "statistics", "learner", "params"]))] = strange
     elif what == 2 and others:
-        parent[key] = others[rng.choice(list(others))]
+        parent[key] = deepcopy(others[rng.choice(list(others))])
     elif what == 3:
         second = rng.choice(list(parent))
         parent[key], parent[second] = parent[second], parent[key]

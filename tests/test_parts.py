@@ -103,6 +103,7 @@ def test_weights_of_a_reservoir_are_of_one_real_dtype():
         (lambda: Scaling(np.ones(2), np.array([1.0, 0.0])), "scale="),
         (lambda: Scaling(np.ones(1), np.array([np.nan])), "scale="),
         (lambda: Penalty(4, 2), "free=2"),
+        (lambda: Penalty(4, 0.0), "free=0.0"),
         (lambda: Penalty(4, 1, Basis(np.eye(4), 4)), "size=4"),
         (lambda: Gram(np.ones((3, 2)), np.ones((3, 1)), 5), "XtX="),
         (lambda: Gram(np.ones((3, 3)), np.ones((2, 1)), 5), "XtY="),
@@ -110,6 +111,7 @@ def test_weights_of_a_reservoir_are_of_one_real_dtype():
         (lambda: Triangle(np.ones((3, 3)), np.ones((3, 2)), np.ones(1), 5), "rest="),
         (lambda: Triangle(np.ones((3, 3)), np.ones((3, 2)), np.ones(2), 1.5), "rows=1.5"),
         (lambda: replace(MODEL, readout_bias=1), "readout_bias=1"),
+        (lambda: replace(MODEL, W_out=MODEL.W_out * 1j), "W_out=<dtype"),
         (lambda: replace(MODEL, output_to_readout="no"), "output_to_readout='no'"),
         (lambda: replace(MODEL, basis=Basis(np.eye(3), 1)), "basis="),
         (lambda: replace(MODEL, basis=Basis(np.eye(4), 0)), "basis="),
@@ -174,7 +176,6 @@ def test_a_learner_of_other_arrays_than_the_models(name, shape):
         ({"memory": MEMORY._replace(rows=2**70)}, "rows="),
         ({"memory": MEMORY._replace(R=np.ones((5, 5)))}, "R=.* an upper triangle"),
         ({"penalty": Penalty(4)}, "penalty="),
-        ({"state": State(np.zeros(3), np.zeros(2))}, "state="),
     ],
 )
 def test_a_learner_of_numbers_that_are_none(change, words):

@@ -282,6 +282,14 @@ def test_a_bare_model(name, tmp_path):
     np.testing.assert_array_equal(back.forecast(9, X), model.forecast(9, X))
 
 
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float16, np.longdouble, ">f8"])
+def test_a_model_of_numbers_of_any_type(dtype, tmp_path):
+    weights = np.eye(3, dtype=dtype), np.ones((1, 3), dtype), np.ones((4, 1), dtype)
+    model = LinearModel(Reservoir(*weights[:2]), weights[2])
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(ee.load(tmp_path / "model").predict(X), model.predict(X))
+
+
 def cascaded():
     rng = np.random.default_rng(0)
     W, W_in, W_out = matrix(0.15), rng.normal(size=(1, 15)), rng.normal(size=(15, 2))
@@ -500,7 +508,7 @@ CHANGES = [
     lambda values, tensors: tensors.update({"outputs.mean": np.zeros(2)}),
     lambda values, tensors: tensors.update(noise=np.full((1, 1), -1.0)),
     lambda values, tensors: tensors.update(noise=np.eye(2)),
-    lambda values, tensors: tensors.update(W_out=tensors["W_out"].astype(np.float16)),
+    lambda values, tensors: tensors.update(W_out=tensors["W_out"].astype(np.complex64)),
     lambda values, tensors: tensors.update({"spectrum.real": np.zeros(99)}),
     lambda values, tensors: values.update(readout_bias=1),
     lambda values, tensors: values.update(flat="no"),
@@ -774,6 +782,8 @@ def test_files_are_readable_as_others_are(tmp_path):
     assert modes[0] == modes[1]
 
 
+posix = pytest.mark.skipif(os.name == "nt", reason="signals and locks are other things there")
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -795,6 +805,7 @@ def killed(path, name):
     assert done.returncode == -getattr(signal, name), done.stderr
 
 
+@posix
 def test_the_next_save_removes_what_a_killed_one_left(saved):
     before = saved.read_bytes()
     killed(saved, "SIGKILL")
@@ -803,6 +814,7 @@ def test_the_next_save_removes_what_a_killed_one_left(saved):
     assert os.listdir(saved.parent) == [saved.name]
 
 
+@posix
 def test_a_save_that_is_asked_to_end_leaves_nothing(saved):
     before = saved.read_bytes()
     killed(saved, "SIGTERM")
@@ -820,6 +832,7 @@ def test_files_of_others_stay(saved):
     assert sorted(os.listdir(saved.parent)) == sorted([saved.name, *names])
 
 
+@posix
 def test_what_another_process_is_writing_stays(saved):
     # A process that has come as far as writing, and waits there.
     code = KILLED.replace("def end", "def unused").replace(

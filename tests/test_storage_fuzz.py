@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("resource")
+
 CRAFTED = Path(__file__).with_name("crafted.py")
-BATCH = 500
+BATCH = 1000
 
 
 def outcomes(first, count):

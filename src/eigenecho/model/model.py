@@ -73,6 +73,10 @@ class LinearModel:
         check_flag(self.output_to_readout, "output_to_readout")
         if np.ndim(self.W_out) != 2 or np.shape(self.W_out)[1] < 1:
             raise bad_argument("W_out", f"<shape {np.shape(self.W_out)}>", "shape (N', D_out)")
+        if self.W_out.dtype.kind not in "fiub":
+            raise bad_argument("W_out", f"<dtype {self.W_out.dtype}>", "real numbers")
+        if self.W_out.dtype not in (np.float32, np.float64):
+            object.__setattr__(self, "W_out", self.W_out.astype(np.float64))
         size = self.readout_bias + self.output_to_readout * self.D_out + self.reservoir.units
         if len(self.W_out) != size:
             rows = "1 + " * self.readout_bias + "D_out + " * self.output_to_readout + "N"

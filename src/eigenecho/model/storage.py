@@ -5,7 +5,7 @@ the kind of object, its plain values, and a digest of all that. The digest finds
 proof of who wrote the file. So whatever is in it, what loads runs, and all else is a
 ``StorageError``: parts check that they fit each other when they are put together, numbers are
 finite, and nothing may be missing or left over. No more memory is taken than a few times the
-file's size.
+file's size: three or four, and ten where its numbers are single bytes.
 """
 
 from __future__ import annotations
@@ -179,12 +179,12 @@ def rebuilt(
 
 
 def take(tensors: Tensors, name: str, largest: float = np.finfo(np.float64).max) -> Array:
-    """Take an array out of a file's: finite numbers, of types whose conversion at most doubles."""
+    """Take an array of real, finite numbers out of a file's."""
     if name not in tensors:
         raise ValueError(f"it has no array {name!r}.")
     array = tensors.pop(name)
-    if array.dtype.kind not in "fiu" or array.dtype.itemsize < 4:
-        raise bad_argument(name, f"<dtype {array.dtype}>", "float64 or float32")
+    if array.dtype.kind not in "fiub":
+        raise bad_argument(name, f"<dtype {array.dtype}>", "real numbers")
     if not np.all(np.abs(array) <= largest):
         raise bad_argument(name, "<NaN or Inf>", "finite numbers")
     return array

@@ -39,7 +39,7 @@ class Penalty:
     basis: Basis | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.free, bool) or self.free not in (0, 1):
+        if type(self.free) is not int or self.free not in (0, 1):
             raise bad_argument("free", self.free, "0, or 1 to leave the bias unpenalised")
         units = 0 if self.basis is None else self.basis.units
         if self.size < self.free + units:
