@@ -87,10 +87,11 @@ def _difference(ax: Axes, said: Certificate) -> None:
     if said.error is not None:
         height = max(said.error, ROUNDING)
         ax.hlines(height, 0, said.error_steps, color=ORANGE, linewidth=1.4, gid="error")
-        ax.annotate("error, against extended precision", (0, height), xytext=(2, 3), color=ORANGE,
-                    fontsize=8, textcoords="offset points")  # fmt: skip
+        label = f"error {said.error:.1e}, against extended precision"
+        ax.annotate(label, (0, height), xytext=(2, 3), color=ORANGE, fontsize=8,
+                    textcoords="offset points")  # fmt: skip
     ax.axhline(ROUNDING, color=GREY, linestyle=(0, (4, 3)), linewidth=1.0)
-    ax.annotate("rounding of one number", (0, ROUNDING), xytext=(2, 3), color=GREY, fontsize=8,
+    ax.annotate("rounding of one number", (0, ROUNDING), xytext=(2, -10), color=GREY, fontsize=8,
                 textcoords="offset points")  # fmt: skip
     ax.set_yscale("log")
     ax.set_xlim(0, said.steps)
