@@ -1,11 +1,13 @@
 """Two commits give the same answers, bit for bit, over what a user can ask for.
 
     python tools/answers_stay_the_same.py BEFORE [AFTER] [--only NAME …]
+    python tools/answers_stay_the_same.py --store tests/answers.npz
 
 BEFORE and AFTER are commits or folders with a checkout; without AFTER it is the working tree.
 Cases run in turns, once with either commit, each in a process of its own that sees that commit's
 package alone. For every case the result says "equal", or the largest difference of any of its
-arrays relative to that array's largest entry.
+arrays relative to that array's largest entry. ``--store`` keeps some numbers of every array, which
+``tests/test_answers.py`` compares with.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
+KEPT = 24
+"""Numbers of each array that are stored, evenly spread."""
+
 AT_ONCE = 6
 """Cases that share a process: starting one takes longer than most cases."""
 
@@ -301,6 +306,24 @@ def emit(folder: Path, names: list[str]) -> None:
         np.savez(folder / f"{name}.npz", **arrays)
 
 
+def some(value: Any) -> Any:
+    """A few numbers of an array, and its largest."""
+    flat = np.asarray(value).ravel()
+    spread = np.linspace(0, flat.size - 1, min(KEPT, flat.size)).astype(int)
+    return np.append(flat[spread], np.abs(flat).max(initial=0.0))
+
+
+def keep(path: Path) -> None:
+    """Keep some numbers of every case."""
+    warnings.simplefilter("ignore")
+    kept = {
+        f"{name}/{key}": some(value)
+        for name, case in CASES.items()
+        for key, value in case().items()
+    }
+    np.savez_compressed(path, **kept)
+
+
 def compare(before: Path, after: Path, name: str) -> str:
     """Whether all arrays are equal, else which differs most and by how much."""
     with np.load(before / f"{name}.npz") as old, np.load(after / f"{name}.npz") as new:
@@ -349,10 +372,14 @@ def main() -> None:
     parser.add_argument("before", nargs="?")
     parser.add_argument("after", nargs="?", default=str(ROOT))
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
+    parser.add_argument("--store", type=Path, metavar="FILE")
     parser.add_argument("--emit", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.emit:
         emit(given.emit, given.only)
+        return
+    if given.store:
+        keep(given.store)
         return
     if given.before is None:
         parser.error("say which commit to compare with")

@@ -20,6 +20,9 @@ HERE = Path(__file__).parents[1]
 APPLICATIONS = {"apps", "cli", "experiments", "forecasting", "__main__"}
 """Parts of the package that use it; all others are the core."""
 
+OPTIONAL = {"interop"}
+"""Parts that load other libraries, and so themselves, when they are first used."""
+
 COMPLEX = {"core": 15, "applications": 20}
 MANY = 8
 
@@ -55,7 +58,7 @@ print(len(files))
 def area(name: str) -> str:
     """The part of the package that a module belongs to; below ``apps``, the part of that."""
     parts = name.split(".")
-    return ".".join(parts[:2]) if parts[0] == "apps" and len(parts) > 2 else parts[0]
+    return ".".join(parts[:2]) if parts[0] == "apps" else parts[0]
 
 
 def modules(root: Path) -> dict[str, ast.Module]:
@@ -167,7 +170,7 @@ def measure(folder: Path) -> dict[str, str]:
             here, there = area(name), area(other)
             if here != there and name != "__init__" and other:
                 edges[here].add(there)
-            if inside and here.partition(".")[0] not in APPLICATIONS:
+            if inside and here.partition(".")[0] not in APPLICATIONS | OPTIONAL:
                 lazy.append(f"{name} → {other}")
     values: dict[str, str] = {}
     found = cycles(defaultdict(set, edges))

@@ -1,0 +1,125 @@
+"""How long two commits take for what the benchmarks measure, in turns on one machine.
+
+    python tools/speed_stays_the_same.py BEFORE [AFTER] [--rounds N] [--only NAME …]
+
+BEFORE and AFTER are commits or folders with a checkout; without AFTER it is the working tree. Each
+round runs all jobs once with either commit, in a process of its own; a job's time in it is its best
+of several. The ratio is that of the best times over all rounds, below 1 where AFTER is slower.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from answers_stay_the_same import ROOT, checkout
+
+SLOWER = 0.9
+"""Ratio from which a job counts as slower."""
+
+SECONDS = 0.6
+"""How long a job is repeated in a round."""
+
+
+def jobs() -> dict[str, Callable[[], object]]:
+    """What is timed, set up."""
+    import eigenecho as ee
+
+    rng = np.random.default_rng(0)
+    u = rng.uniform(-1, 1, (100_000, 1))
+    y = np.roll(u, 3)
+    reservoir = ee.DiagonalReservoir(1000, seed=0).fit(u[:10])
+    out = np.empty((10_000, 1000))
+    esn = ee.LinearESN(1000, ridge=1e-6, warmup=100, seed=0).fit(u[:10_000], y[:10_000])
+    own = ee.LinearESN(300, ridge=1e-4, warmup=100, seed=0).fit(u[:5000], u[1:5001])
+    stream, learner = esn.stream(), own.learner()
+    W = rng.normal(size=(300, 300)) / 20
+    grid = {"sr": [0.5, 0.9], "lr": [0.5, 1.0], "input_scaling": [0.1, 1], "ridge": [1e-6, 1e-2]}
+
+    def fit(N: int, T: int, **params: object) -> Callable[[], object]:
+        network = ee.LinearESN(N, ridge=1e-6, warmup=100, seed=0, **params)
+        return lambda: network.fit(u[:T], y[:T])
+
+    def search(N: int, T: int) -> Callable[[], object]:
+        network = ee.LinearESN(N, warmup=100)
+        return lambda: ee.search(network, grid, u[:T], y[:T], refit=False, seeds=[0])
+
+    return {
+        "transform": lambda: reservoir.transform(u[:10_000], out=out),
+        "fit, N = 100, T = 1000": fit(100, 1000),
+        "fit, N = 300, qr": fit(300, 10_000, solver="qr"),
+        "fit, N = 300, gram": fit(300, 10_000, solver="gram"),
+        "fit, N = 1000, T = 10 000": fit(1000, 10_000),
+        "fit, N = 1000, T = 100 000": fit(1000, 100_000),
+        "fit, float32": fit(200, 5000, dtype="float32"),
+        "predict, T = 100 000": lambda: esn.predict(u),
+        "predict, T = 1000": lambda: esn.predict(u[:1000]),
+        "forecast": lambda: own.forecast(1000),
+        "forecast, interval": lambda: own.forecast(200, interval=0.9),
+        "stream, 100 steps": lambda: [stream.step(row) for row in u[:100]],
+        "learner, 20 steps": lambda: [learner.step(row, row) for row in u[:20]],
+        "search, N = 100": search(100, 1000),
+        "search, lagged": search(250, 40_000),
+        "conversion": lambda: ee.diagonalize(W, np.ones((1, 300)), np.ones((300, 1))),
+    }
+
+
+def emit(only: list[str]) -> None:
+    """Best seconds of each job, with the package that is on the path, as JSON."""
+    times = {}
+    for name, job in jobs().items():
+        if only and not any(part in name for part in only):
+            continue
+        job()
+        each, end = [], perf_counter() + SECONDS
+        while len(each) < 3 or perf_counter() < end:
+            start = perf_counter()
+            job()
+            each.append(perf_counter() - start)
+        times[name] = min(each)
+    print(json.dumps(times))
+
+
+def run(tree: Path, only: list[str]) -> dict[str, float]:
+    """The times of one round, in a process that sees the package of one checkout."""
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+    command = [sys.executable, "-W", "ignore", __file__, "--emit", "--only", *only]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def main() -> None:
+    """Print a line a job; exit 1 where one has become slower."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("before", nargs="?")
+    parser.add_argument("after", nargs="?", default=str(ROOT))
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
+    parser.add_argument("--emit", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.emit:
+        emit(given.only)
+        return
+    if given.before is None:
+        parser.error("say which commit to compare with")
+    with checkout(given.before) as old, checkout(given.after) as new:
+        rounds = [[run(tree, given.only) for tree in (old, new)] for _ in range(given.rounds)]
+    slower = []
+    for name in rounds[0][0]:
+        before, after = (min(one[side][name] for one in rounds) for side in (0, 1))
+        print(f"{name:28} {1e3 * before:9.2f} ms → {1e3 * after:9.2f} ms   {before / after:5.2f}")
+        if before / after < SLOWER:
+            slower.append(name)
+    print(f"slower: {', '.join(slower)}" if slower else "no job is slower by a tenth")
+    sys.exit(bool(slower))
+
+
+if __name__ == "__main__":
+    main()
