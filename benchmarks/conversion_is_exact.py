@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 
 import eigenecho as ee
 from common import machine, table, verdict
-from eigenecho.blas import one_blas_thread
+from eigenecho.threads import one_blas_thread
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from matrices import DIAGONAL, KINDS, matrix

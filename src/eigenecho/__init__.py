@@ -49,7 +49,9 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"eigenecho.{name}")
     if name in _NAMES:
-        return getattr(importlib.import_module(_NAMES[name]), name)
+        # Kept, so that the next use finds it where it is.
+        found = globals()[name] = getattr(importlib.import_module(_NAMES[name]), name)
+        return found
     raise AttributeError(f"module 'eigenecho' has no attribute {name!r}")
 
 

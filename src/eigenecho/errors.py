@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import inspect
 import math
-import sys
+import os
+import warnings
 from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
 from typing import Any
+
+_HERE = os.path.dirname(__file__) + os.sep
 
 
 class StorageError(ValueError):
@@ -30,9 +34,30 @@ class SlowStartWarning(UserWarning):
     """Compiled code that no later process will find: each start is slow."""
 
 
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the caller's that led here, whatever of ours lies between."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and _is_between(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_between(path: str) -> bool:
+    """Whether code is ours, or wraps ours: scikit-learn's methods, and decorators."""
+    is_wrapper = path == contextlib.__file__ or f"{os.sep}sklearn{os.sep}" in path
+    return path.startswith(_HERE) or is_wrapper
+
+
+class Shown(str):
+    """What a value is like, where the value itself would say too much, or too little."""
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
 def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueError:
     """One sentence for an argument whose value will not do."""
-    return ValueError(_will_not_do(name, _short(got), expected, remedy))
+    return ValueError(_will_not_do(name, got, expected, remedy))
 
 
 def place(row: int | None = None, column: Any = None, series: int | None = None) -> str:
@@ -47,13 +72,13 @@ def not_finite(
 ) -> ValueError:
     """NaN, infinity, or a number that ``dtype`` cannot hold, and the place where it stands."""
     if math.isnan(value):
-        return ValueError(_will_not_do(name, f"<NaN {where}>", "finite numbers", remedy))
+        return ValueError(_will_not_do(name, Shown(f"NaN {where}"), "finite numbers", remedy))
     if math.isinf(value):
-        got = f"<{'-' if value < 0 else ''}infinity {where}>"
+        got = Shown(f"{'-' if value < 0 else ''}infinity {where}")
         return ValueError(_will_not_do(name, got, "finite numbers", remedy))
     return ValueError(
         _will_not_do(
-            name, f"<{value:.6g} {where}>", f"finite numbers within the range of {dtype}",
+            name, Shown(f"{value:.6g} {where}"), f"finite numbers within the range of {dtype}",
             "Scale the data, or use dtype='float64'.",
         )
     )  # fmt: skip
@@ -64,7 +89,7 @@ def not_numbers(name: str, got: str, cause: Exception | None = None) -> ValueErr
     why = "" if cause is None else f" ({cause})"
     remedy = "Drop it, or encode it as numbers."
     kind = TypeError if isinstance(cause, TypeError) else ValueError
-    return kind(_will_not_do(name, f"<{got}>", f"real numbers{why}", remedy))
+    return kind(_will_not_do(name, Shown(got), f"real numbers{why}", remedy))
 
 
 def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:
@@ -83,24 +108,6 @@ def unknown_name(argument: str, got: Any, known: Iterable[str]) -> ValueError:
     return ValueError(f"{argument}={got!r} is not known. Known: {', '.join(known)}.{hint}")
 
 
-def check_flag(value: Any, name: str) -> None:
-    """A flag is True or False, so that "no" does not count as yes."""
-    if value is not True and value is not False and type(value).__name__ not in ("bool_", "bool"):
-        raise bad_argument(name, value, "True or False")
-
-
-def is_finite_number(value: Any) -> bool:
-    """Whether a value is a real number within the range of floating point; a flag is none."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return is_number and abs(value) <= sys.float_info.max
-
-
-def check_count(value: Any, name: str) -> None:
-    """A number of rows or steps is an int ≥ 0 that a machine can count to."""
-    if isinstance(value, bool) or not (isinstance(value, Integral) and 0 <= int(value) < 2**63):
-        raise bad_argument(name, value, "a number of rows or steps, an int ≥ 0")
-
-
 def overflowed(
     what: str, radius: float | None, step: int | None = None, *, closed: bool = False
 ) -> UnstableError:
@@ -116,16 +123,13 @@ def overflowed(
     return UnstableError(f"the {what} overflowed{where}{cause}. {remedy}")
 
 
-def _will_not_do(name: str, got: str, expected: str, remedy: str) -> str:
-    return f"{name}={got} will not do: expected {expected}. {remedy}".rstrip()
+def _will_not_do(name: str, got: Any, expected: str, remedy: str, limit: int = 80) -> str:
+    text = repr(got)
+    if len(text) > limit and not isinstance(got, Shown):
+        text = text[: limit - 1] + "…"
+    return f"{name}={text} will not do: expected {expected}. {remedy}".rstrip()
 
 
 def _listed(names: Sequence[Any], most: int = 8) -> str:
     shown = ", ".join(repr(name) for name in names[:most])
     return f"[{shown}{', …' if len(names) > most else ''}]"
-
-
-def _short(value: Any, limit: int = 80) -> str:
-    # A description of what cannot be shown, like "<shape (5,)>", is not a quotation.
-    text = value if isinstance(value, str) and value.startswith("<") else repr(value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"

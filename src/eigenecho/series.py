@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from eigenecho.errors import bad_argument, not_finite, not_numbers, place
+from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
 from eigenecho.types import Array
 
 
@@ -73,9 +73,9 @@ def unpack_outputs(y: Any, name: str, like: Container) -> tuple[list[Any], Conta
     elif isinstance(y, (list, tuple)) or _ndim(y) >= 2:
         items = list(y)
     else:
-        raise bad_argument(name, f"<shape {np.shape(y)}>", "several series, as X has")
+        raise bad_argument(name, Shown(f"shape {np.shape(y)}"), "several series, as X has")
     if any(_ndim(item) not in (1, 2) for item in items):
-        raise bad_argument(name, "<series of other shapes>", "series (T,) or (T, D)")
+        raise bad_argument(name, Shown("series of other shapes"), "series (T,) or (T, D)")
     flat = all(_ndim(item) == 1 for item in items)
     columns = [
         np.asarray(_unmasked(item)).reshape(-1, 1) if _ndim(item) == 1 else item for item in items
@@ -88,17 +88,17 @@ def as_series(
 ) -> tuple[list[Array], Container]:
     """``X`` as a list of finite contiguous arrays (T_i, D), with its container."""
     items, container = unpack(X)
-    check_count(items, name)
+    check_not_empty(items, name)
     several = container.kind != "single"
     return [
         as_rows(x, name, D, dtype, i if several else None) for i, x in enumerate(items)
     ], container
 
 
-def check_count(items: Sequence[Any], name: str) -> None:
+def check_not_empty(items: Sequence[Any], name: str) -> None:
     """Raise where a container holds no series."""
     if not items:
-        raise bad_argument(name, "<0 series>", "at least one series")
+        raise bad_argument(name, Shown("0 series"), "at least one series")
 
 
 def as_rows(
@@ -110,10 +110,12 @@ def as_rows(
 ) -> Array:
     """One finite series (T, D); ``series`` is its number among several, for the errors."""
     if hasattr(x, "toarray"):
-        raise bad_argument(name, f"<{type(x).__name__}>", "a dense array", f"{name}.toarray().")
+        raise bad_argument(
+            name, Shown(f"{type(x).__name__}"), "a dense array", f"{name}.toarray()."
+        )
     table = as_table(x, name, series)
     if D is not None and table.shape[1] != D:
-        raise bad_argument(name, f"<shape {tuple(table.shape)}>", f"{D} columns")
+        raise bad_argument(name, Shown(f"shape {tuple(table.shape)}"), f"{D} columns")
     rows = np.ascontiguousarray(_numbers(table, dtype))
     check_finite(rows, table, name, series)
     return rows
@@ -162,7 +164,7 @@ def _array(x: Any, name: str) -> Array:
         return np.asarray(x)
     except ValueError:  # of NumPy, about inhomogeneous shapes
         raise bad_argument(
-            name, "<rows of different lengths>", "a 2-D series (T, D)",
+            name, Shown("rows of different lengths"), "a 2-D series (T, D)",
             "Several series are a list of 2-D arrays.",
         ) from None  # fmt: skip
 
@@ -178,7 +180,7 @@ def _not_two_dimensional(
     wanted, remedy = "a 2-D series (T, D)", ""
     if not shape:
         plain = isinstance(x, (str, int, float, complex, np.generic))
-        shown = x if plain else f"<{type(x).__name__}{which}>"
+        shown = x if plain else Shown(f"{type(x).__name__}{which}")
         return bad_argument(name, shown, f"{wanted}, an array or a DataFrame")
     if len(shape) > 2:
         wanted += ", or several, (series, T, D)"
@@ -189,7 +191,7 @@ def _not_two_dimensional(
         if hasattr(x, "to_frame"):
             remedy = f"{one}.to_frame() for one column"
         remedy = f"Reshape your data: {remedy}."
-    return bad_argument(name, f"<shape {shape}{which}>", wanted, remedy)
+    return bad_argument(name, Shown(f"shape {shape}{which}"), wanted, remedy)
 
 
 def _check_columns(table: Any, name: str, series: int | None) -> None:

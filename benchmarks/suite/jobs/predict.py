@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 import eigenecho as ee
 from eigenecho import kernels
+from eigenecho.kernels import compiled
+from eigenecho.kernels.convolution import convolve_readout
 from eigenecho.model import LinearModel
-from eigenecho.model.convolution import convolve_readout
 from eigenecho.reservoir import Recipe, draw
 from suite import peers
 from suite.job import Job, faster, within
@@ -49,6 +51,10 @@ def predict(record: Record) -> None:
     record.curve("predict", "eigenecho", points)
 
 
+convolve = partial(convolve_readout, compiled)
+"""Convolution by the compiled kernels."""
+
+
 def convolution(record: Record) -> None:
     """Few and many units by convolution, over a long series; few as ``predict`` runs them too."""
     few, many = record.pick((100, 10_000), (100, 1000))
@@ -60,12 +66,12 @@ def convolution(record: Record) -> None:
         raise RuntimeError(f"`predict` runs N = {many}, T = {T} by {way}, not by convolution")
     for N, model in models.items():
         steps = T // 20
-        found = readout(convolve_readout, model, u)[:steps]
+        found = readout(convolve, model, u)[:steps]
         scanned = readout(kernels.scan_readout, model, u[:steps])
         record.same(f"N = {N}: convolution and the fused scan", found, scanned, 1e-10)
     by, ours = f"N = {few}, by convolution", f"N = {many}, `predict`"
     cases = {
-        by: Case(lambda: readout(convolve_readout, models[few], u)),
+        by: Case(lambda: readout(convolve, models[few], u)),
         ours: Case(lambda: models[many].predict(u)),
         f"N = {few}, `predict` (by {models[few].inference(T)})": Case(
             lambda: models[few].predict(u)

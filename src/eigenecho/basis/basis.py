@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eigenecho.errors import bad_argument
+from eigenecho.checks import check_real
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from eigenecho.basis.cascade import Cascade
 
 SINGULAR = 1e-13
 """Pivots of Q below this share of the largest are rounding."""
@@ -41,11 +38,10 @@ class Basis:
     block: int = 0
 
     def __post_init__(self) -> None:
-        if np.asarray(self.Q).dtype.kind not in "fiub":
-            raise bad_argument("Q", f"<dtype {np.asarray(self.Q).dtype}>", "real numbers")
+        check_real(np.asarray(self.Q), "Q")
         Q = np.array(self.Q, dtype=np.float64, order="C")
         if Q.ndim != 2 or Q.shape[0] != Q.shape[1] or Q.size == 0:
-            raise bad_argument("Q", f"<shape {Q.shape}>", "a square matrix (N, N)")
+            raise bad_argument("Q", Shown(f"shape {Q.shape}"), "a square matrix (N, N)")
         if not 0 <= self.block <= len(Q):
             raise bad_argument("block", self.block, f"a number of columns, at most {len(Q)}")
         columns = len(Q) - self.block
@@ -127,13 +123,13 @@ class Basis:
         """W_res = Q [W_res]_Q, for readout weights (N, D_out)."""
         return self.Q @ W_res
 
-    def matrix(self, transition: Spectrum | Cascade) -> Array:
-        """The reservoir matrix in the neuron basis, W = Q [W]_Q Q⁻¹."""
-        return self.states_to_neuron(self.Q @ matrix_at_work(transition))
+    def matrix(self, at_work: Array) -> Array:
+        """The reservoir matrix in the neuron basis, W = Q [W]_Q Q⁻¹, from [W]_Q."""
+        return self.states_to_neuron(self.Q @ at_work)
 
-    def residual(self, W: Array, transition: Spectrum | Cascade) -> float:
-        """‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm: how well the two belong to W."""
-        difference = np.linalg.norm(W @ self.Q - self.Q @ matrix_at_work(transition))
+    def residual(self, W: Array, at_work: Array) -> float:
+        """‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm: how well the two belong together."""
+        difference = np.linalg.norm(W @ self.Q - self.Q @ at_work)
         return float(difference / (np.linalg.norm(W) or 1.0))
 
     def __repr__(self) -> str:
@@ -141,21 +137,19 @@ class Basis:
         return f"Basis({self.units} units, {self.n_real} real vectors{block})"
 
 
-def matrix_at_work(transition: Spectrum | Cascade) -> Array:
-    """[W]_Q as a matrix (N, N)."""
-    return block_diagonal(transition) if isinstance(transition, Spectrum) else transition.matrix
+def random_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
+    """Random eigenvectors of unit length for a spectrum: Gaussian directions.
+
+    Real for real eigenvalues, complex for pairs. The real ones are drawn first.
+    """
+    N, n, m = spectrum.units, spectrum.real.size, spectrum.pairs.size
+    real = _unit(rng.normal(size=(N, n)))
+    pairs = _unit(rng.normal(size=(N, m)) + 1j * rng.normal(size=(N, m)))
+    return Basis(interleave(real, pairs), n)
 
 
-def block_diagonal(spectrum: Spectrum) -> Array:
-    """[W]_Q: the real eigenvalues, then a block [[a, b], [−b, a]] for each pair a ± ib."""
-    n = spectrum.real.size
-    W = np.zeros((spectrum.units, spectrum.units))
-    W[np.arange(n), np.arange(n)] = spectrum.real
-    i = n + 2 * np.arange(spectrum.pairs.size)
-    W[i, i] = W[i + 1, i + 1] = spectrum.pairs.real
-    W[i, i + 1] = spectrum.pairs.imag
-    W[i + 1, i] = -spectrum.pairs.imag
-    return W
+def _unit(vectors: Array) -> Array:
+    return vectors / np.linalg.norm(vectors, axis=0)
 
 
 def interleave(real: Array, pairs: Array) -> Array:

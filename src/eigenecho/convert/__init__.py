@@ -3,5 +3,3 @@
 from eigenecho.convert.compare import probe
 from eigenecho.convert.network import diagonalize
 from eigenecho.model.certificate import Certificate
-
-__all__ = ["Certificate", "diagonalize", "probe"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenecho.errors import UnstableError, bad_argument
 from eigenecho.model import LinearModel
-from eigenecho.model.run import run
+from eigenecho.model.predict import run
 from eigenecho.types import Array
 
 STEPS = 2000
@@ -101,9 +101,8 @@ def _compare(
     largest = np.abs(wanted).max(initial=0.0) or 1.0
     differences = np.abs(got - wanted).max(axis=1) / largest
     along = tuple(float(part.max()) for part in np.array_split(differences, min(STRETCHES, steps)))
-    same = converted.basis is None and type(converted.reservoir.form) is type(
-        original.reservoir.form
-    )
+    names = {model.reservoir.transition.name for model in (original, converted)}
+    same = converted.basis is None and len(names) == 1
     seconds = _seconds([original] if same else [original, converted])
     known = _precise_steps(original, steps)
     error = _error(original, u[:known], before, got[:known]) if known else None
@@ -114,7 +113,7 @@ def _precise_steps(original: LinearModel, steps: int) -> int:
     """How many steps of the probe there are more digits for; none where long double is double."""
     if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps:
         return 0
-    W, drives = original.reservoir.matrix, len(original.reservoir.B)
+    W, drives = original.reservoir.transition.matrix, len(original.reservoir.B)
     entries = W.size if isinstance(W, np.ndarray) else W.nnz
     work = entries + original.units * (drives + original.D_out)
     return min(steps, PRECISE_STEPS, int(PRECISE_WORK // work))
@@ -126,7 +125,7 @@ def _error(original: LinearModel, u: Array, before: Array | None, got: Array) ->
     before = None if before is None else before[: len(u)]
     states = reservoir.drive(u, before).astype(np.longdouble) @ reservoir.B
     # Transposed: NumPy has no BLAS for these numbers, and sums along rows are the fast ones.
-    W = reservoir.matrix.T
+    W = reservoir.transition.matrix.T
     W = W.tocsr() if hasattr(W, "tocsr") else np.ascontiguousarray(W)
     W = W.astype(np.longdouble)
     for t in range(1, len(states)):

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict, replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from eigenecho.basis import Basis, Cascade
-from eigenecho.blas import one_blas_thread
+from eigenecho.basis import Basis
+from eigenecho.checks import as_square, check_finite, check_real
 from eigenecho.convert.compare import compare
-from eigenecho.errors import IllConditionedWarning, bad_argument, unknown_name
+from eigenecho.errors import IllConditionedWarning, Shown, bad_argument, unknown_name, warn
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate
-from eigenecho.reservoir import FORMS, Reservoir, choose
-from eigenecho.reservoir.choose import WELL_CONDITIONED
-from eigenecho.reservoir.transition import compact
-from eigenecho.spectra import Spectrum
-from eigenecho.spectra.sim import as_square
+from eigenecho.reservoir import Reservoir
+from eigenecho.threads import one_blas_thread
+from eigenecho.transition import FORMS, WELL_CONDITIONED, Transition, choose_form, compact
 from eigenecho.types import Array
 
 EXACT = 1e-9
@@ -87,17 +84,17 @@ def diagonalize(
     if bias is not None:
         bias = np.full(N, bias) if np.ndim(bias) == 0 else np.asarray(bias)
         if bias.shape != (N,):
-            raise bad_argument("bias", f"<shape {bias.shape}>", f"shape ({N},), or a number")
+            raise bad_argument("bias", Shown(f"shape {bias.shape}"), f"shape ({N},), or a number")
         bias = _matrix(bias[None], "bias", N)[0]
     rates = _rates(lr, N)
     leaky = dense * rates + np.diag(1 - rates)
-    rows = _Rows(N, len(W_in), output_to_readout, input_to_readout)
+    rows = _Coordinates(N, len(W_in), output_to_readout, input_to_readout)
     W_out, readout_bias = rows.readout(W_out, readout_bias)
 
     weights = (W_in * rates, None if bias is None else bias * rates,
                None if W_fb is None else W_fb * rates)  # fmt: skip
     original = LinearModel(
-        Reservoir(compact(rows.extend(leaky)), *rows.extend_inputs(*weights)),
+        Reservoir(compact(np.pad(leaky, (0, rows.extra))), *rows.extend_inputs(*weights)),
         W_out,
         readout_bias,
         output_to_readout,
@@ -108,26 +105,25 @@ def diagonalize(
             break
         converted, certificate = _convert(original, leaky, rows, form, condition)
     if certificate.difference > EXACT or certificate.condition > WELL_CONDITIONED:
-        warnings.warn(
+        warn(
             f"the {certificate.form} form of this network is not accurate: cond(Q) = "
             f"{certificate.condition:.1e}, and on a probe its outputs differ by "
             f"{certificate.difference:.1e} of the largest. form='auto' takes one that is.",
             IllConditionedWarning,
-            stacklevel=3,
         )
     return replace(converted, certificate=certificate)
 
 
 def _convert(
-    original: LinearModel, W: Array, rows: _Rows, form: str, condition: float
+    original: LinearModel, W: Array, rows: _Coordinates, form: str, condition: float
 ) -> tuple[LinearModel, Certificate]:
     """The original in a form of W, and its certificate."""
-    chosen = choose(W, form, condition)
+    chosen = choose_form(W, form, condition)
+    transition = chosen.transition.padded(rows.extra)
     if chosen.basis is None:
-        kept = rows.extend_kept(chosen.transition)
-        converted = replace(original, reservoir=replace(original.reservoir, transition=kept))
+        converted = replace(original, reservoir=replace(original.reservoir, transition=transition))
     else:
-        converted = _changed(original, *rows.extend_basis(chosen.transition, chosen.basis))
+        converted = _changed(original, transition, rows.extend_basis(chosen.basis))
     measured = asdict(compare(original, converted))
     return converted, Certificate(
         chosen.form,
@@ -139,7 +135,7 @@ def _convert(
     )
 
 
-class _Rows:
+class _Coordinates:
     """The coordinates [r, u]: u(t) in the readout is D_in more modes with λ = 0."""
 
     def __init__(self, N: int, D_in: int, previous: bool, inputs: bool) -> None:
@@ -154,7 +150,9 @@ class _Rows:
         W_out = np.asarray(W_out)
         W_out = W_out[:, None] if W_out.ndim == 1 else W_out
         if W_out.ndim != 2 or W_out.dtype.kind not in "fiub" or not np.all(np.isfinite(W_out)):
-            raise bad_argument("W_out", f"<shape {W_out.shape}>", "finite real weights (N', D_out)")
+            raise bad_argument(
+                "W_out", Shown(f"shape {W_out.shape}"), "finite real weights (N', D_out)"
+            )
         W_out = W_out.astype(np.float64)
         plain = self.N + self.extra + W_out.shape[1] * self.previous
         if readout_bias is None:
@@ -169,15 +167,12 @@ class _Rows:
             elif len(W_out) in (plain + self.D_in, plain + self.D_in + 1) and not self.extra:
                 remedy = "With rows for u(t) at the end, pass input_to_readout=True."
             wanted = f"{plain + bool(readout_bias)} rows, for {', '.join(parts)}"
-            raise bad_argument("W_out", f"<shape {W_out.shape}>", wanted, remedy)
+            raise bad_argument("W_out", Shown(f"shape {W_out.shape}"), wanted, remedy)
         return W_out, bool(readout_bias)
 
     def words(self, readout_bias: bool) -> str:
         parts = ["1"] * readout_bias + ["y(t−1)"] * self.previous + ["r"] + ["u"] * bool(self.extra)
         return f"rows [{', '.join(parts)}]"
-
-    def extend(self, W: Array) -> Array:
-        return np.pad(W, (0, self.extra)) if self.extra else W
 
     def extend_inputs(self, W_in: Array, bias: Array | None, W_fb: Array | None) -> Any:
         if not self.extra:
@@ -188,32 +183,19 @@ class _Rows:
             None if W_fb is None else np.pad(W_fb, ((0, 0), (0, self.extra))),
         )
 
-    def extend_kept(self, W: Any) -> Any:
-        if isinstance(W, np.ndarray):
-            return self.extend(W)
-        W = W.copy()
-        W.resize((self.N + self.extra,) * 2)
-        return W
-
-    def extend_basis(self, transition: Spectrum | Cascade, basis: Basis) -> tuple[Any, Basis]:
+    def extend_basis(self, basis: Basis) -> Basis:
         if not self.extra:
-            return transition, basis
+            return basis
         # Real modes come first among the modes: [r, u] Q = [r Q_block, u, r Q_modes].
         k, after = basis.block, basis.block + self.extra
         Q = np.zeros((self.N + self.extra,) * 2)
         Q[: self.N, :k] = basis.Q[:, :k]
         Q[: self.N, after:] = basis.Q[:, k:]
         Q[self.N :, k:after] = np.eye(self.extra)
-        extended = Basis(Q, basis.n_real + self.extra, k)
-        modes = transition.modes if isinstance(transition, Cascade) else transition
-        modes = Spectrum(np.concatenate([np.zeros(self.extra), modes.real]), modes.pairs)
-        if not isinstance(transition, Cascade):
-            return modes, extended
-        coupling = np.pad(transition.coupling, ((0, 0), (self.extra, 0)))
-        return Cascade(transition.block, coupling, modes), extended
+        return Basis(Q, basis.n_real + self.extra, k)
 
 
-def _changed(original: LinearModel, transition: Spectrum | Cascade, basis: Basis) -> LinearModel:
+def _changed(original: LinearModel, transition: Transition, basis: Basis) -> LinearModel:
     reservoir = original.reservoir
     head = len(original.W_out) - basis.units
     W_res = basis.weights_to_eigen(original.W_out[head:])
@@ -233,11 +215,11 @@ def _changed(original: LinearModel, transition: Spectrum | Cascade, basis: Basis
 def _matrix(A: Any, name: str, columns: int) -> Array:
     A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
     if A.ndim != 2 or A.shape[1] != columns:
-        raise bad_argument(name, f"<shape {A.shape}>", f"shape (D, {columns}), a column per unit")
-    if A.dtype.kind not in "fiub":
-        raise bad_argument(name, f"<dtype {A.dtype}>", "real numbers")
-    if not np.all(np.isfinite(A)):
-        raise bad_argument(name, "<NaN or Inf>", "finite numbers")
+        raise bad_argument(
+            name, Shown(f"shape {A.shape}"), f"shape (D, {columns}), a column per unit"
+        )
+    check_real(A, name)
+    check_finite(A, name)
     return A.astype(np.float64)
 
 

@@ -2,6 +2,6 @@
 
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
 from eigenecho.estimators.linear_esn import LinearESN
-from eigenecho.estimators.storage import load
+from eigenecho.estimators.saved import load
 
 __all__ = ["DiagonalReservoir", "LinearESN", "load"]

@@ -8,17 +8,24 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument, overflowed
-from eigenecho.estimators.shell import (
+from eigenecho.checks import is_finite_number
+from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.estimators.fitted import unpack_spectrum
+from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
+from eigenecho.estimators.validation import (
     all_or_nothing,
     check_inputs,
+    check_out,
     warn_if_single_rows,
     warn_if_unstable,
 )
 from eigenecho.progress import Progress, Report
-from eigenecho.random import Seed
-from eigenecho.reservoir import Recipe, draw
+from eigenecho.reservoir import Reservoir, draw
+from eigenecho.storage import Tensors, Values, named, write
+from eigenecho.threads import one_blas_thread
+from eigenecho.training import Settings
+from eigenecho.transition import Diagonal
+from eigenecho.types import Seed
 
 
 class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -94,12 +101,13 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the reservoir for the features of ``X``; ``y`` is ignored."""
         with all_or_nothing(self):
-            recipe = self._recipe()
+            recipe = Settings.of(self.get_params(deep=False) | {"penalty": "identity"}).recipe
             series, container = check_inputs(self, X, reset=True)
             warn_if_single_rows(series, container)
             drawn = draw(recipe, series[0].shape[1], seed=self.seed)
             warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, series)))
             self.reservoir_ = drawn.reservoir
+            assert drawn.spectrum is not None  # in the eigenbasis it is always known
             self.spectrum_ = drawn.spectrum
             self.effective_radius_ = drawn.reservoir.spectrum.radius
         return self
@@ -133,49 +141,29 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         What was drawn is written: the states are the same to the last bit. Of a callable
         ``spectrum`` the file keeps the eigenvalues, of a Generator ``seed`` nothing; both warn.
         """
-        from eigenecho.estimators.storage import save_reservoir
-
         check_is_fitted(self)
-        save_reservoir(path, self)
+        tensors, values = pack_parameters(self, self.spectrum_)
+        tensors |= self.reservoir_.pack() | named("spectrum", Diagonal(self.spectrum_).pack())
+        values["effective_radius"] = self.effective_radius_
+        write(path, "DiagonalReservoir", tensors, values)
 
-    def _recipe(self) -> Recipe:
-        return Recipe(
-            units=self.units,
-            spectrum=self.spectrum,
-            sr=self.sr,
-            lr=self.lr,
-            input_scaling=self.input_scaling,
-            input_connectivity=self.input_connectivity,
-            rc_connectivity=self.rc_connectivity,
-            input_bias=self.input_bias,
-            eigenvectors=False,
-            dtype=self.dtype,
-        )
+    @classmethod
+    def unpack(cls, tensors: Tensors, values: Values) -> DiagonalReservoir:
+        """The transformer that ``save`` wrote, from the arrays and values of its file."""
+        drawn = Reservoir.unpack(tensors)
+        if drawn.W_fb is not None or not len(drawn.W_in):
+            raise bad_argument(
+                "W_in", Shown(f"shape {drawn.W_in.shape}"), "weights of inputs alone"
+            )
+        made = unpack_parameters(cls, len(drawn.W_in), tensors, values)
+        made.reservoir_ = drawn
+        made.spectrum_ = unpack_spectrum(tensors, drawn.units)
+        # Kept, since to find it anew takes N² numbers of a sparse matrix, and N³ operations.
+        made.effective_radius_ = values.pop("effective_radius")
+        if not is_finite_number(made.effective_radius_) or made.effective_radius_ < 0:
+            raise bad_argument("effective_radius", made.effective_radius_, "a finite number ≥ 0")
+        return made
 
     @property
     def _n_features_out(self) -> int:
         return self.reservoir_.units
-
-
-def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
-    """A caller's array for the states of one series, or None."""
-    if out is None:
-        return None
-    wanted = (len(series[0]), reservoir.units)
-    fits = (
-        isinstance(out, np.ndarray)
-        and len(series) == 1
-        and out.shape == wanted
-        and out.dtype == reservoir.dtype
-        and out.flags.c_contiguous
-        and out.flags.writeable
-    )
-    if not fits:
-        got = f"<{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}>"
-        raise bad_argument(
-            "out",
-            got,
-            f"a writeable C-contiguous {reservoir.dtype} array of shape {wanted}, "
-            "for a single series",
-        )
-    return out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -12,45 +11,37 @@ from sklearn.base import (
     RegressorMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from eigenecho.blas import one_blas_thread
-from eigenecho.errors import IllConditionedWarning, bad_argument, check_flag, unknown_name
-from eigenecho.estimators.diagonal_reservoir import check_out
-from eigenecho.estimators.next_step import check_target, merged, target_of
-from eigenecho.estimators.shell import (
+from eigenecho import storage
+from eigenecho.checks import check_count, check_flag
+from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.estimators.fitted import Fitted
+from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
+from eigenecho.estimators.validation import (
     all_or_nothing,
-    check_inputs,
+    check_context,
+    check_out,
     check_outputs,
+    check_target,
+    input_series,
+    merged,
+    target_of,
+    training_series,
     warn_if_single_rows,
     warn_if_unstable,
 )
-from eigenecho.model import (
-    Learner,
-    LinearModel,
-    Matrices,
-    Options,
-    State,
-    Stream,
-    Trained,
-    train,
-)
-from eigenecho.model.evidence import Evidence
-from eigenecho.model.forecast import closed_loop_radius
-from eigenecho.model.intervals import Forecast, check_coverage, with_interval
-from eigenecho.model.learner import check_rates, prior, remembered
-from eigenecho.model.ports import check_labels
-from eigenecho.model.run import initial_states, predict_series, states
-from eigenecho.model.update import update
+from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
+from eigenecho.model.intervals import check_coverage, with_interval
+from eigenecho.model.predict import predict_series, states
+from eigenecho.model.state import initial_states
+from eigenecho.model.step_inputs import check_labels
 from eigenecho.progress import Report
-from eigenecho.random import Seed
-from eigenecho.readout import Penalty
-from eigenecho.reservoir import Recipe, draw
-from eigenecho.series import Container, column_labels, output_container, unpack
+from eigenecho.series import Container, column_labels
 from eigenecho.spectra import Spectrum
-
-OVERFITTED = 0.5
-"""Degrees of freedom over training rows from which a readout is no longer to be trusted."""
+from eigenecho.threads import one_blas_thread
+from eigenecho.training import Learnt, Settings, check_lengths, check_rates, pose, train, update
+from eigenecho.types import Seed
 
 
 class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, BaseEstimator):
@@ -144,9 +135,6 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     (3, 1)
     """
 
-    # What fit has seen the targets to be; estimators pickled before it looked do not say.
-    _target: str | None = None
-
     def __init__(
         self,
         units: int = 100,
@@ -214,34 +202,30 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """
         with all_or_nothing(self):
             self._fit(X, y)
-            self._warn_if_few_rows()
+            self._fitted.warn_if_few_rows()
         return self
 
     def _fit(self, X: Any, y: Any) -> Self:
         with all_or_nothing(self):
-            recipe, options = self._recipe(), self._options()
-            inputs, outputs, container = self._training_data(X, y)
+            settings = self._settings()
+            inputs, outputs, container = training_series(self, X, y)
             given = (outputs, container, "y") if X is None else (inputs, container, "X")
-            warn_if_single_rows(*given, stacklevel=3)
+            warn_if_single_rows(*given)
             D_out = outputs[0].shape[1]
-            drawn = draw(recipe, inputs[0].shape[1], D_out if self.feedback else 0, self.seed)
-            if recipe.basis == "eigen":
+            drawn = settings.draw(inputs[0].shape[1], D_out, self.seed)
+            if self.basis == "eigen":
                 warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
-            trained = train(
-                drawn.reservoir,
-                inputs,
-                outputs,
-                options,
-                basis=drawn.basis,
-                penalise_neurons=self.penalty == "neuron",
-                standardize=self.standardize,
+            problem = pose(settings, drawn, inputs, outputs)
+            fitted = Fitted.of(
+                problem,
+                train(problem, settings),
+                outputs[-1][-1],
+                lr=float(self.lr),
+                flat=container.flat,
+                drawn=drawn.spectrum,
+                target=target_of(inputs, outputs),
             )
-            self._keep(trained)
-            self.n_outputs_ = D_out
-            self._drawn_spectrum = drawn.spectrum
-            self._flat = container.flat
-            self._lr = float(self.lr)
-            self._target = target_of(inputs, outputs)
+            self._keep(fitted)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
@@ -260,69 +244,38 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """
         if not hasattr(self, "model_"):
             if initial_state is not None:
-                raise bad_argument("initial_state", "<state>", "None in the first call, which fits")
+                raise bad_argument(
+                    "initial_state", Shown("state"), "None in the first call, which fits"
+                )
             return self._fit(X, y)
         with all_or_nothing(self):
-            options = self._options()
-            inputs, outputs, container = self._training_data(X, y, reset=False)
+            warmup = self._settings().warmup
+            inputs, outputs, container = training_series(self, X, y, reset=False)
             if initial_state is None:
                 warn_if_single_rows(inputs, container)
             if outputs[0].shape[1] != self.n_outputs_:
                 raise bad_argument(
-                    "y", f"<{outputs[0].shape[1]} columns>", f"{self.n_outputs_}, as in fit"
+                    "y", Shown(f"{outputs[0].shape[1]} columns"), f"{self.n_outputs_}, as in fit"
                 )
             starts = initial_states(self.model_, initial_state, len(inputs), container.kind)
             if self.model_.is_diagonal:
                 warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
-            evidence = self._need_evidence()
-            trained = Trained(self.model_, self.solver_, self.ridge_, self.final_state_, evidence)
-            self._keep(update(trained, inputs, outputs, starts, options.warmup))
-            self._target = merged(self._target, target_of(inputs, outputs))
+            before = self._fitted
+            penalty = before.need_evidence().penalty
+            skipped = [warmup if start is None else 0 for start in starts]
+            check_lengths(inputs, outputs, max(skipped, default=0))
+            problem = self.model_.problem(inputs, outputs, penalty, starts)
+            block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
+            trained = update(before.trained, problem, block)
+            target = merged(before.target, target_of(inputs, outputs))
+            self._keep(before.updated(problem, trained, outputs[-1][-1], target))
         return self
 
-    def _warn_if_few_rows(self) -> None:
-        evidence = self._need_evidence()
-        rows, weights = evidence.statistics.rows, len(evidence.weights)
-        # Of a single row it has been said already; so it has where there is no ridge.
-        if 1 < rows < weights and evidence.ridge > 0 and evidence.freedom > OVERFITTED * rows:
-            warnings.warn(
-                f"{rows} training rows for {weights} weights, and a ridge of {evidence.ridge:g} "
-                f"that lets the readout take up {evidence.freedom:.0f} degrees of freedom: it fits "
-                "these rows better than it will others. Use more rows, fewer units or a larger "
-                "ridge.",
-                IllConditionedWarning,
-                stacklevel=3,
-            )
-
-    def _warn_if_overfitted(self) -> None:
-        evidence = self._evidence
-        if evidence is not None and evidence.freedom > OVERFITTED * evidence.statistics.rows:
-            warnings.warn(
-                f"the readout has taken up {evidence.freedom:.0f} degrees of freedom of "
-                f"{evidence.statistics.rows} training rows: intervals, which leave out the "
-                "uncertainty of the weights, are too narrow. Use more rows, fewer units or a "
-                "larger ridge.",
-                IllConditionedWarning,
-                stacklevel=3,
-            )
-
-    def _need_evidence(self) -> Evidence:
-        if self._evidence is None:
-            raise ValueError(
-                "the statistics that this estimator was trained on are not known: a file has them "
-                "only when save(path, statistics=True) wrote it. Fit again to train further, or "
-                "let model_.learner(ridge) learn from here on."
-            )
-        return self._evidence
-
-    def _keep(self, trained: Trained) -> None:
-        self.model_ = trained.model
-        self.solver_ = trained.solver
-        self.ridge_ = trained.ridge
-        self.final_state_ = trained.final_state
-        self._evidence: Evidence | None = trained.evidence
-        self._closed_loop_radius: float | None = None
-        self._noise: Any = None
+    def _keep(self, fitted: Fitted) -> None:
+        self._fitted = fitted
+        self.model_, self.n_outputs_ = fitted.model, fitted.model.D_out
+        self.solver_, self.ridge_ = fitted.solver, fitted.ridge
+        self.final_state_ = fitted.final_state
 
     def predict(
         self,
@@ -350,8 +303,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Called with steps several times a second; changes no bit of the outputs.
         """
         check_is_fitted(self)
-        inputs, container = self._inputs(X, y_previous)
-        held = Container(container.kind, self._flat)
+        inputs, container = input_series(self, X, y_previous)
+        held = Container(container.kind, self._fitted.flat)
         return predict_series(
             self.model_, inputs, held, y_previous, initial_state, return_state, progress
         )
@@ -362,7 +315,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
         check_is_fitted(self)
         predicted = self.predict(X)
-        _, container = self._inputs(X, None)
+        _, container = input_series(self, X)
         truths, _ = check_outputs(y, container, self.dtype)
         guesses, _ = check_outputs(predicted, container, self.dtype)
         for truth, guess in zip(truths, guesses, strict=True):
@@ -372,7 +325,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 )
             if truth.shape[1] != guess.shape[1]:
                 raise bad_argument(
-                    "y", f"<{truth.shape[1]} columns>", f"{guess.shape[1]}, as in fit"
+                    "y", Shown(f"{truth.shape[1]} columns"), f"{guess.shape[1]}, as in fit"
                 )
             if len(truth) <= self.warmup:
                 raise bad_argument(
@@ -397,7 +350,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         output.
         """
         check_is_fitted(self)
-        inputs, container = self._inputs(X, None)
+        inputs, container = input_series(self, X)
         out = check_out(out, inputs, self.model_.reservoir)
         return container.restore([states(self.model_, u, out=out) for u in inputs])
 
@@ -407,7 +360,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         at_work = self.transform(X)
         if basis not in ("neuron", "work"):
             raise unknown_name("basis", basis, ("neuron", "work"))
-        if basis == "work" or self.model_.reservoir.in_neuron_basis:
+        if basis == "work" or self.model_.reservoir.transition.in_neuron_basis:
             return at_work
         known = self.model_.need_basis()
         if isinstance(at_work, list):
@@ -464,26 +417,19 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         check_is_fitted(self)
         if interval is not None:
             check_coverage(interval)
-        if context is not None and unpack(context)[1].kind != "single":
-            raise bad_argument(
-                "context", "<several series>", "one series (T, D)", "Forecast them one by one."
-            )
-        if context is not None and self.model_.D_in:
-            # Feature names alone: forecast checks the rest, and calls it context.
-            validate_data(self, context, reset=False, skip_check_array=True, ensure_2d=False)
-        elif context is not None and np.ndim(context) == 1:
-            context = np.reshape(context, (-1, 1))
+        if context is not None:
+            context = check_context(self, context)
         if inputs is not None and self._feature_names is not None:
             check_labels("inputs", column_labels(inputs), self._feature_names[self.n_outputs_ :])
         if context is None and state is None:
             state = self.final_state_
-        check_target(self._target)
+        check_target(self._fitted.target)
         rows = self.model_.forecast(horizon, context, inputs, state=state)
         if interval is None:
-            return rows[:, 0] if self._flat else rows
-        self._warn_if_overfitted()
+            return rows[:, 0] if self._fitted.flat else rows
+        self._fitted.warn_if_overfitted()
         found = with_interval(self.model_, rows, self.noise_covariance_, interval)
-        return Forecast(*(a[:, 0] for a in found)) if self._flat else found
+        return Forecast(*(a[:, 0] for a in found)) if self._fitted.flat else found
 
     def stream(self, state: State | None = None) -> Stream:
         """An online run from ``state`` (zero by default), O(N) a step.
@@ -517,44 +463,35 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         n_inputs, n_outputs : int, optional
             Columns of inputs and targets.
         """
-        wait = 0 if state is not None else self._options().warmup
+        settings = self._settings()
+        wait = 0 if state is not None else settings.warmup
         if n_inputs is None and n_outputs is None:
             check_is_fitted(
                 self,
                 msg="This %(name)s is not fitted yet: fit it on the rows there are, or say how "
                 "many columns will come, learner(n_inputs=..., n_outputs=...).",
             )
-            known = self._need_evidence()
+            known = self._fitted.need_evidence()
             rates = known.ridge, forgetting
             check_rates(*rates)
-            memory, names = remembered(known), self._feature_names
-            return Learner(self.model_, memory, known.penalty, *rates, wait, state, names)
+            learnt, names = Learnt.of(known), self._feature_names
+            return Learner(self.model_, learnt, known.penalty, *rates, wait, state, names)
         check_rates(self.ridge, forgetting)
-        untrained, penalty = self._untrained(n_inputs, n_outputs)
-        memory = prior(untrained.W_out, penalty, self.ridge)
-        return Learner(untrained, memory, penalty, self.ridge, forgetting, wait, state)
-
-    def _untrained(self, n_inputs: Any, n_outputs: Any) -> tuple[LinearModel, Penalty]:
-        """A drawn reservoir with a readout of zeros, and what its ridge penalises."""
-        recipe, options = self._recipe(), self._options()
-        for name, value, least in (
-            ("n_inputs", n_inputs, 0 if self.feedback else 1),
-            ("n_outputs", n_outputs, 1),
-        ):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise bad_argument(name, value, f"a number of columns, an int ≥ {least}")
+        columns = "a number of columns"
+        n_inputs = check_count(n_inputs, "n_inputs", columns, 0 if self.feedback else 1)
+        n_outputs = check_count(n_outputs, "n_outputs", columns, 1)
         if self.standardize:
             raise bad_argument(
                 "standardize", True, "False: there are no data yet to take the scaling from",
                 "Fit on the first rows, then learner() goes on.",
             )  # fmt: skip
-        drawn = draw(recipe, n_inputs, n_outputs if self.feedback else 0, self.seed)
-        size = options.fit_bias + options.output_to_readout * n_outputs + drawn.reservoir.units
-        W_out = np.zeros((size, n_outputs), drawn.reservoir.dtype)
-        flags = options.fit_bias, options.output_to_readout
+        drawn = settings.draw(n_inputs, n_outputs, self.seed)
+        penalty = settings.penalty_of(drawn, n_outputs)
+        W_out = np.zeros((penalty.size, n_outputs), drawn.reservoir.dtype)
+        flags = settings.fit_bias, settings.output_to_readout
         model = LinearModel(drawn.reservoir, W_out, *flags, drawn.basis)
-        free = int(options.fit_bias and not options.penalize_bias)
-        return model, Penalty(size, free, drawn.basis if self.penalty == "neuron" else None)
+        learnt = Learnt.nothing(W_out, penalty, self.ridge)
+        return Learner(model, learnt, penalty, self.ridge, forgetting, wait, state)
 
     def matrices(self, basis: str = "neuron") -> Matrices:
         """W, W_in, bias, W_fb and W_out in the ``neuron`` basis or as they are at ``work``."""
@@ -568,11 +505,19 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         callable ``spectrum`` the file keeps the eigenvalues that it gave, of a Generator ``seed``
         nothing; both warn.
         """
-        from eigenecho.estimators.storage import save
-
         check_is_fitted(self)
         check_flag(statistics, "statistics")
-        save(path, self, statistics)
+        tensors, values = self._fitted.pack(statistics)
+        arrays, plain = pack_parameters(self, self.spectrum_ if callable(self.spectrum) else None)
+        storage.write(path, "LinearESN", tensors | arrays, values | plain)
+
+    @classmethod
+    def unpack(cls, tensors: storage.Tensors, values: storage.Values) -> LinearESN:
+        """The estimator that ``save`` wrote, from the arrays and values of its file."""
+        fitted = Fitted.unpack(tensors, values)
+        esn = unpack_parameters(cls, fitted.model.D_in, tensors, values)
+        esn._keep(fitted)  # noqa: SLF001 (of its own class)
+        return esn
 
     @property
     def W_out_(self) -> Any:
@@ -585,24 +530,20 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """Readout weights of the states, (N,) for 1-D targets, else (D_out, N)."""
         check_is_fitted(self)
         weights = self.model_.readout.weights
-        return weights[0] if self._flat else weights
+        return weights[0] if self._fitted.flat else weights
 
     @property
     def intercept_(self) -> Any:
         """The readout bias, a number for 1-D targets, else (D_out,)."""
         check_is_fitted(self)
         offset = self.model_.readout.offset
-        return float(offset[0]) if self._flat else offset
+        return float(offset[0]) if self._fitted.flat else offset
 
     @property
     def spectrum_(self) -> Spectrum:
         """The eigenvalues drawn, before the leak."""
         check_is_fitted(self)
-        if self._drawn_spectrum is None:
-            # A matrix in the neuron basis: undo λ' = lr λ + 1 − lr on its eigenvalues.
-            leaky, lr = self.model_.spectrum, self._lr
-            self._drawn_spectrum = Spectrum((leaky.real - 1 + lr) / lr, (leaky.pairs - 1 + lr) / lr)
-        return self._drawn_spectrum
+        return self._fitted.spectrum
 
     @property
     def effective_radius_(self) -> float:
@@ -614,20 +555,16 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def noise_covariance_(self) -> Any:
         """Covariance (D_out, D_out) of one-step errors: residuals of training, per free row."""
         check_is_fitted(self)
-        if self._noise is None:
-            self._noise = self.model_.covariance_to_user(self._need_evidence().noise)
-        return self._noise
+        return self._fitted.noise
 
     @property
     def closed_loop_radius_(self) -> float:
         """The eigenvalue radius of the network with its output fed back as in ``forecast``."""
         check_is_fitted(self)
-        if self._closed_loop_radius is None:
-            try:
-                self._closed_loop_radius = closed_loop_radius(self.model_)
-            except ValueError as error:  # as other attributes that a model does not have
-                raise AttributeError(str(error)) from None
-        return self._closed_loop_radius
+        try:
+            return self._fitted.closed_loop_radius
+        except ValueError as error:  # as other attributes that a model does not have
+            raise AttributeError(str(error)) from None
 
     @property
     def _n_features_out(self) -> int:
@@ -645,75 +582,5 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         tags.input_tags.three_d_array = True
         return tags
 
-    def _recipe(self) -> Recipe:
-        check_flag(self.feedback, "feedback")
-        check_flag(self.standardize, "standardize")
-        if self.penalty not in ("neuron", "identity"):
-            raise unknown_name("penalty", self.penalty, ("neuron", "identity"))
-        return Recipe(
-            units=self.units,
-            spectrum=self.spectrum,
-            basis=self.basis,
-            sr=self.sr,
-            lr=self.lr,
-            input_scaling=self.input_scaling,
-            input_connectivity=self.input_connectivity,
-            rc_connectivity=self.rc_connectivity,
-            input_bias=self.input_bias,
-            fb_scaling=self.fb_scaling,
-            eigenvectors=self.penalty == "neuron",
-            dtype=self.dtype,
-        )
-
-    def _options(self) -> Options:
-        ridge = self.ridge
-        ridges = np.atleast_1d(ridge)
-        if ridges.dtype.kind not in "fiu" or ridges.ndim != 1:
-            raise bad_argument("ridge", ridge, "a finite number ≥ 0, or a list of them")
-        return Options(
-            ridge=tuple(map(float, ridges)),
-            solver=self.solver,
-            warmup=self.warmup,
-            fit_bias=self.fit_bias,
-            penalize_bias=self.penalize_bias,
-            output_to_readout=self.output_to_readout,
-        )
-
-    def _training_data(
-        self, X: Any, y: Any, reset: bool = True
-    ) -> tuple[list[Any], list[Any], Container]:
-        if y is None:
-            raise ValueError(
-                "LinearESN requires y to be passed, but the target y is None. "
-                "For next-step prediction: fit(X[:-1], X[1:])."
-            )
-        if X is not None:
-            inputs, container = check_inputs(self, X, reset=reset)
-            outputs, container = check_outputs(y, container, self.dtype)
-            return inputs, outputs, container
-        if not self.feedback or (not reset and self.model_.D_in):
-            raise bad_argument(
-                "X", None, "an input series", "A generator without input needs feedback=True."
-            )
-        outputs, container = check_outputs(y, output_container(y), self.dtype)
-        self.n_features_in_ = 0
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return [s[:, :0] for s in outputs], outputs, container
-
-    def _inputs(self, X: Any, y_previous: Any) -> tuple[list[Any], Container]:
-        if X is not None:
-            return check_inputs(self, X, reset=False)
-        if self.n_features_in_ or y_previous is None:
-            raise bad_argument(
-                "X",
-                None,
-                f"a series with {self.n_features_in_} features"
-                if self.n_features_in_
-                else "y_previous to drive a model without input",
-                "forecast(horizon) runs the model freely.",
-            )
-        before, container = check_outputs(
-            y_previous, output_container(y_previous), self.dtype, "y_previous"
-        )
-        return [s[:, :0] for s in before], container
+    def _settings(self) -> Settings:
+        return Settings.of(self.get_params(deep=False))

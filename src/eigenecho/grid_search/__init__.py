@@ -1,6 +1,4 @@
-"""Sweeps over estimators' parameters, with the collapsed paths."""
+"""Searches over estimators' parameters: what shares a reservoir is scored at once."""
 
 from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.sweep import search
-
-__all__ = ["SearchResult", "search"]

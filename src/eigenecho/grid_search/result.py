@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.grid_search.grid import Params
-from eigenecho.readout import lowest
+from eigenecho.training import lowest
 from eigenecho.types import Array
 
 

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from eigenecho.errors import UnstableWarning, bad_argument
+from eigenecho.checks import check_count, generator
+from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
-from eigenecho.grid_search.blocks import folds
-from eigenecho.grid_search.evaluate import root_mean_squared_errors
-from eigenecho.grid_search.grid import Group, Params, check_names, expand, group
+from eigenecho.estimators.validation import training_series
+from eigenecho.grid_search.grid import Group, Params, check_names, expand, folds, group
 from eigenecho.grid_search.result import SearchResult
-from eigenecho.model.rows import Fold
-from eigenecho.model.train import check_lengths
-from eigenecho.random import generator
-from eigenecho.readout import lowest
-from eigenecho.reservoir.inputs import per_feature
-from eigenecho.reservoir.memory import Memory
+from eigenecho.grid_search.scores import Data, root_mean_squared_errors
+from eigenecho.reservoir import Cache, per_feature
+from eigenecho.training import Fold, Settings, check_lengths, lowest
 from eigenecho.types import Array
-
-Data = tuple[list[Array], list[Array]]
-"""Inputs and outputs of all series, in the dtype of a network."""
 
 BATCH = 12
 """Reservoirs of one seed that are evaluated together. Fixed, so that results do not depend on
@@ -85,48 +78,22 @@ def search(
     """
     if not isinstance(estimator, LinearESN):
         raise bad_argument("estimator", estimator, "a LinearESN")
-    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
-        raise bad_argument("workers", workers, "a number of processes, an int ≥ 1")
+    check_count(workers, "workers", "a number of processes", 1)
     combinations = _with_int_seeds(expand(grid))
     base = estimator.get_params(deep=False)
     check_names(combinations, sorted(base))
-    if seeds is not None and not hasattr(seeds, "__len__"):
-        raise bad_argument("seeds", seeds, "a list of ints", "range(10) gives ten of them.")
-    if seeds is not None and not len(seeds):
-        raise bad_argument("seeds", seeds, "at least one seed, or None for the estimator's")
-    seeds = [_int_seed(seed) for seed in ([base["seed"]] if seeds is None else seeds)]
-    networks = [LinearESN(**(base | combination)) for combination in combinations]
-    for network in networks:
-        network._recipe(), network._options()
-    known = _known_data(networks, X, y)
+    seeds = _seeds(seeds, base["seed"])
+    known = _known_data(base, combinations, X, y)
     inputs, outputs = known[0]
-    for network in networks:
-        per_feature(network.input_scaling, inputs[0].shape[1])
-
     largest = max(float(np.abs(u).max(initial=0.0)) for u in inputs)
     groups = group(base, combinations, largest or 1.0)
-    data = [known[one.members[0]] for one in groups]
-    lengths = [len(u) for u in inputs]
-    split = []
+    plan = []
     for one in groups:
-        check_lengths(inputs, outputs, one.params["warmup"])
-        split.append(folds(validation, test, lengths, one.params["warmup"]))
-    batches = [
-        (number, slice(start, start + BATCH))
-        for number in range(len(seeds))
-        for start in range(0, len(groups), BATCH)
-    ]
-    tasks = [(seeds[n], groups[part], split[part], data[part]) for n, part in batches]
-    blocks = sum(len(fold.held_out) for fold in split[0])
-    errors = np.full((len(combinations), len(seeds), blocks), np.inf)
-    for done, ((number, part), results) in enumerate(
-        zip(batches, _run(tasks, workers), strict=True)
-    ):
-        for one, rmse in zip(groups[part], results, strict=True):
-            scalings, ridges = np.array(one.places).T
-            errors[list(one.members), number] = rmse[:, scalings, ridges].T
-        if progress is not None:
-            progress(done + 1, len(batches))
+        warmup = one.params["warmup"]
+        check_lengths(inputs, outputs, warmup)
+        split = folds(validation, test, [len(u) for u in inputs], warmup)
+        plan.append((one, known[one.members[0]], split))
+    errors = _errors(plan, seeds, len(combinations), workers, progress)
     test_errors = None
     if test is not None:
         errors, test_errors = errors[..., :-1], errors[..., -1]
@@ -138,6 +105,46 @@ def search(
         params = {"seed": seeds[0]} | combinations[best]
         fitted = clone(estimator).set_params(**params).fit(X, y)
     return SearchResult(combinations, seeds, errors, best, fitted, test_errors)
+
+
+Planned = tuple[Group, Data, list[Fold]]
+"""A group, what it is trained on and how that is split."""
+
+
+def _errors(
+    plan: list[Planned],
+    seeds: list[Any],
+    combinations: int,
+    workers: int,
+    progress: Callable[[int, int], None] | None,
+) -> Array:
+    """RMSE of every combination, seed and block."""
+    batches = [
+        (number, plan[start : start + BATCH])
+        for number in range(len(seeds))
+        for start in range(0, len(plan), BATCH)
+    ]
+    blocks = sum(len(fold.held_out) for fold in plan[0][2])
+    errors = np.full((combinations, len(seeds), blocks), np.inf)
+    ran = _run([(seeds[number], part) for number, part in batches], workers)
+    for done, ((number, part), results) in enumerate(zip(batches, ran, strict=True)):
+        for (one, _, _), rmse in zip(part, results, strict=True):
+            scalings, ridges = np.array(one.places).T
+            errors[list(one.members), number] = rmse[:, scalings, ridges].T
+        if progress is not None:
+            progress(done + 1, len(batches))
+    return errors
+
+
+def _seeds(given: Any, own: Any) -> list[Any]:
+    """The seeds to try, as ints; by default the estimator's own."""
+    if given is None:
+        return [_int_seed(own)]
+    if not hasattr(given, "__len__"):
+        raise bad_argument("seeds", given, "a list of ints", "range(10) gives ten of them.")
+    if not len(given):
+        raise bad_argument("seeds", given, "at least one seed, or None for the estimator's")
+    return [_int_seed(seed) for seed in given]
 
 
 def _int_seed(seed: Any) -> Any:
@@ -153,9 +160,15 @@ def _with_int_seeds(combinations: list[Params]) -> list[Params]:
     return [one | {"seed": ints[id(one["seed"])]} if "seed" in one else one for one in combinations]
 
 
-def _known_data(networks: Sequence[LinearESN], X: Any, y: Any) -> list[Data]:
-    """What each network is trained on; networks of one dtype share it."""
-    if X is None and not all(network.feedback for network in networks):
+def _known_data(base: Params, combinations: list[Params], X: Any, y: Any) -> list[Data]:
+    """What each combination is trained on, after a look at all its parameters.
+
+    Combinations of one dtype share the data.
+    """
+    every = [base | combination for combination in combinations]
+    for params in every:
+        Settings.of(params)
+    if X is None and not all(params["feedback"] for params in every):
         raise bad_argument(
             "X",
             None,
@@ -163,24 +176,24 @@ def _known_data(networks: Sequence[LinearESN], X: Any, y: Any) -> list[Data]:
             "A generator without input needs feedback=True, here in every combination.",
         )
     known: dict[Any, Data] = {}
-    for network in networks:
-        dtype = np.dtype(network.dtype)
+    for params in every:
+        dtype = np.dtype(params["dtype"])
         if dtype not in known:
-            inputs, outputs, _ = clone(network)._training_data(X, y)
+            inputs, outputs, _ = training_series(LinearESN(**params), X, y)
             known[dtype] = inputs, outputs
-    return [known[np.dtype(network.dtype)] for network in networks]
+        per_feature(params["input_scaling"], known[dtype][0][0].shape[1])
+    return [known[np.dtype(params["dtype"])] for params in every]
 
 
 def _warn_if_none_is_finite(scores: Array) -> None:
     if np.any(np.isfinite(scores)):
         return
     count = int(np.count_nonzero(np.isnan(scores)))
-    warnings.warn(
+    warn(
         f"no combination has a finite score: {count} of {len(scores)} are not a number, the others "
         "infinite. Scale the data (standardize=True), or lower sr, lr or input_scaling in the "
         "grid.",
         UnstableWarning,
-        stacklevel=3,
     )
 
 
@@ -198,11 +211,9 @@ def _run(tasks: list[Any], workers: int) -> Iterator[list[Array]]:
         )
 
 
-def _batch(
-    seed: Any, groups: list[Group], split: list[list[Fold]], data: list[Data]
-) -> list[Array]:
-    memory: Memory = {}
+def _batch(seed: Any, plan: list[Planned]) -> list[Array]:
+    cache = Cache()
     return [
-        root_mean_squared_errors(one.with_seed(seed), *known, fold, memory)
-        for one, fold, known in zip(groups, split, data, strict=True)
+        root_mean_squared_errors(one.with_seed(seed), data, split, cache)
+        for one, data, split in plan
     ]

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.checks import check_real
 from eigenecho.convert import diagonalize
-from eigenecho.errors import StorageError, bad_argument, unknown_name
-from eigenecho.kernels import check_compressed
+from eigenecho.errors import Shown, StorageError, bad_argument, unknown_name
 from eigenecho.model import LinearModel
+from eigenecho.transition import check_indices
 from eigenecho.types import Array
 
 NEEDED = ("W", "W_in")
@@ -175,7 +176,7 @@ def _matrix(name: str, arrays: Mapping[str, Array]) -> Any:
     try:
         kind = csr_matrix if layout == "csr" else csc_matrix
         matrix = kind((data, indices, indptr), shape=tuple(shape.tolist()))
-        check_compressed(matrix, name)
+        check_indices(matrix, name)
     except (ValueError, TypeError, OverflowError) as error:
         raise ValueError(
             f"the parts of the sparse {name} do not fit together: {str(error).rstrip('.')}. "
@@ -186,8 +187,7 @@ def _matrix(name: str, arrays: Mapping[str, Array]) -> Any:
 
 def _numbers(name: str, value: Array) -> Any:
     """An array, or the number that it holds."""
-    if value.dtype.kind not in "fiub":
-        raise bad_argument(name, f"<dtype {value.dtype}>", "real numbers")
+    check_real(value, name)
     return value.item() if value.size == 1 else value
 
 
@@ -203,5 +203,5 @@ def _check_layout(found: Mapping[str, Any]) -> None:
     for name in ("W_in", "W_fb"):
         shape: tuple[int, ...] = np.shape(found[name]) if name in found else ()
         if len(shape) == 2 and shape[0] == N != shape[1]:
-            got = f"<shape {shape}>"
+            got = Shown(f"shape {shape}")
             raise bad_argument(name, got, f"shape (D, {N})", f"It looks transposed. {ROWS}")

@@ -8,10 +8,10 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.basis import Basis
-from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument, overflowed
+from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.interop.reservoirpy_models import reservoir_weights
 from eigenecho.reservoir import Recipe, Reservoir, draw
+from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 try:
@@ -171,7 +171,7 @@ class DiagonalReservoir(Node):
     def _step(self, state: Any, x: Array) -> dict[str, Array]:
         r = np.array(state["out"], self.reservoir_.dtype)
         drive = self.reservoir_.drive(np.asarray(x)[None], None)[0]
-        kernels.step(self.reservoir_.form, self.reservoir_.B, drive, r)
+        kernels.backend(r).step(self.reservoir_.form, self.reservoir_.B, drive, r)
         self._check(r, x)
         return {"out": r}
 
@@ -187,7 +187,7 @@ class DiagonalReservoir(Node):
             return
         if not np.all(np.isfinite(x)):
             raise bad_argument(
-                "x", "<NaN or Inf>", "finite numbers", "Fill or drop the gaps first."
+                "x", Shown("NaN or Inf"), "finite numbers", "Fill or drop the gaps first."
             )
         raise overflowed("states", self.reservoir_.spectrum.radius)
 
@@ -241,4 +241,4 @@ def _same(A: Array) -> Array:
 
 
 def _shown(value: Any) -> Any:
-    return f"<array {np.shape(value)}>" if np.ndim(value) else value
+    return Shown(f"array {np.shape(value)}") if np.ndim(value) else value

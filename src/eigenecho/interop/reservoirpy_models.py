@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho.convert import diagonalize
-from eigenecho.errors import bad_argument
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.model import LinearModel, State
 from eigenecho.types import Array
 
@@ -104,14 +104,16 @@ def reservoir_weights(node: Any) -> ReservoirWeights:
 
     if hasattr(node, "reservoir_"):  # our own node: rows already, and the leak is in the weights
         ours = node.reservoir_
-        return ReservoirWeights(ours.matrix, ours.W_in, ours.bias, 1.0)
+        return ReservoirWeights(ours.transition.matrix, ours.W_in, ours.bias, 1.0)
     if not node.initialized:
-        raise bad_argument("model", f"<{_name(node)}, no weights yet>", WANTED, "Train it first.")
+        raise bad_argument(
+            "model", Shown(f"{_name(node)}, no weights yet"), WANTED, "Train it first."
+        )
     if node.activation is not identity:
         activation = getattr(node.activation, "__name__", repr(node.activation))
         raise bad_argument(
             "model",
-            f"<{_name(node)}, activation {activation}>",
+            Shown(f"{_name(node)}, activation {activation}"),
             "linear units, activation='identity'",
             "Only a linear reservoir has an eigenbasis.",
         )
@@ -131,7 +133,7 @@ def _read(model: Any) -> Network:
     if isinstance(model, Node):
         return _read_node(model)
     if not isinstance(model, Model):
-        got = f"<{type(model).__module__}.{type(model).__qualname__}>"
+        got = Shown(f"{type(model).__module__}.{type(model).__qualname__}")
         raise bad_argument("model", got, WANTED)
     reservoir, readout = _find_nodes(model)
     fed_back = _check_edges(model, reservoir, readout)
@@ -158,7 +160,7 @@ def _read(model: Any) -> Network:
 def _read_node(node: Any) -> Network:
     _, _, Reservoirs, *_ = _classes()
     if not _is_linear_kind(node, Reservoirs):
-        raise bad_argument("model", f"<{_name(node)}>", WANTED)
+        raise bad_argument("model", Shown(f"{_name(node)}"), WANTED)
     weights = reservoir_weights(node)
     r = np.asarray(node.state["out"], np.float64)
     return Network(weights, None, len(weights.B), r, np.zeros(len(r)))
@@ -172,17 +174,17 @@ def _find_nodes(model: Any) -> tuple[Any, Any]:
         kinds = [kind for kind in found if _is_linear_kind(node, kind)]
         if not kinds:
             remedy = "Each node must be one of Input, Reservoir, Ridge, RLS, LMS and Output."
-            raise bad_argument("model", f"<graph with {_name(node)}>", WANTED, remedy)
+            raise bad_argument("model", Shown(f"graph with {_name(node)}"), WANTED, remedy)
         found[kinds[0]].append(node)
     for kind, what in ((Reservoirs, "reservoir"), (Readouts, "readout")):
         if len(found[kind]) != 1:
             names = ", ".join(map(_name, found[kind])) or "none"
             remedy = f"It needs exactly one {what}; deep and parallel graphs are not converted."
-            raise bad_argument("model", f"<graph with {what}s: {names}>", WANTED, remedy)
+            raise bad_argument("model", Shown(f"graph with {what}s: {names}"), WANTED, remedy)
     if len(model.inputs) != 1:
         names = ", ".join(map(_name, model.inputs))
         remedy = "Let one Input feed both, so that there is one series u."
-        raise bad_argument("model", f"<graph with inputs: {names}>", WANTED, remedy)
+        raise bad_argument("model", Shown(f"graph with inputs: {names}"), WANTED, remedy)
     return found[Reservoirs][0], found[Readouts][0]
 
 
@@ -201,9 +203,9 @@ def _check_edges(model: Any, reservoir: Any, readout: Any) -> dict[Any, bool]:
         else:
             edge = f"{_name(parent)} to {_name(child)}, delay {delay}"
             remedy = "Known are input to both, reservoir to readout, and feedback of delay 1."
-            raise bad_argument("model", f"<graph with an edge {edge}>", WANTED, remedy)
+            raise bad_argument("model", Shown(f"graph with an edge {edge}"), WANTED, remedy)
     if not reads:
-        raise bad_argument("model", "<readout apart from the reservoir>", WANTED)
+        raise bad_argument("model", Shown("readout apart from the reservoir"), WANTED)
     return fed_back
 
 
@@ -211,7 +213,10 @@ def _readout_arrays(readout: Any) -> tuple[Array, Array]:
     W_out = readout.Wout
     if W_out is None or callable(W_out) or readout.bias is None or callable(readout.bias):
         raise bad_argument(
-            "model", f"<{_name(readout)}, no weights yet>", WANTED, "Call model.fit(X, y) first."
+            "model",
+            Shown(f"{_name(readout)}, no weights yet"),
+            WANTED,
+            "Call model.fit(X, y) first.",
         )
     W_out = _dense(W_out)
     return W_out, np.broadcast_to(np.asarray(readout.bias, np.float64), (W_out.shape[1],))

@@ -1,51 +1,16 @@
-"""Loops over time, one signature each: a readable reference and compiled ones.
+"""Loops over time, one signature each.
 
-``kernels.reference`` is the specification; what this package exports is the compiled path.
+``reference`` is the specification, as readable loops; ``compiled`` the same for NumPy arrays, fast;
+``dispatch`` takes the one that fits.
 """
 
-from eigenecho.kernels.compiled import (
-    absorb_row,
-    back_substitute,
-    closed_loop,
-    run_readout,
-    step,
-    step_readout,
-)
+from eigenecho.kernels.dispatch import backend, convolves, outputs, scan, scan_readout
 from eigenecho.kernels.forms import (
-    Cascade,
-    Dense,
-    Diagonal,
+    CascadeForm,
+    DenseForm,
+    DiagonalForm,
     Form,
     Loop,
     Readout,
-    Sparse,
-    cascade,
-    check_compressed,
-    dense,
-    diagonal,
-    sparse,
+    SparseForm,
 )
-from eigenecho.kernels.stages import scan, scan_readout
-
-__all__ = [
-    "Cascade",
-    "Dense",
-    "Diagonal",
-    "Form",
-    "Loop",
-    "Readout",
-    "Sparse",
-    "absorb_row",
-    "back_substitute",
-    "cascade",
-    "check_compressed",
-    "closed_loop",
-    "dense",
-    "diagonal",
-    "run_readout",
-    "scan",
-    "scan_readout",
-    "sparse",
-    "step",
-    "step_readout",
-]

@@ -1,21 +1,16 @@
-"""What ``r(t−1) W`` is, as plain arrays that both kinds of kernel take.
+"""What ``r(t−1) W`` is, as plain arrays that every kind of kernel takes.
 
-Each form is a tuple of contiguous, writable arrays of one floating dtype.
+Each form is a tuple of contiguous, writable arrays, made by ``transition``; numbers have one dtype.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import DTypeLike
-
-from eigenecho.errors import bad_argument
-from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 
-class Diagonal(NamedTuple):
+class DiagonalForm(NamedTuple):
     """Eigenvalues: ``real`` (n,), and the parts ``re``, ``im`` (m,) of one of each pair."""
 
     real: Array
@@ -23,13 +18,13 @@ class Diagonal(NamedTuple):
     im: Array
 
 
-class Dense(NamedTuple):
+class DenseForm(NamedTuple):
     """W (N, N)."""
 
     W: Array
 
 
-class Cascade(NamedTuple):
+class CascadeForm(NamedTuple):
     """A ``block`` (k, k) kept dense that drives modes through a ``coupling`` (k, n + 2m)."""
 
     block: Array
@@ -39,7 +34,7 @@ class Cascade(NamedTuple):
     im: Array
 
 
-class Sparse(NamedTuple):
+class SparseForm(NamedTuple):
     """Wᵀ in compressed rows: unit j gathers ``data[k] * r[indices[k]]``, k in its row."""
 
     indptr: Array
@@ -47,7 +42,7 @@ class Sparse(NamedTuple):
     data: Array
 
 
-Form = Diagonal | Cascade | Dense | Sparse
+Form = DiagonalForm | CascadeForm | DenseForm | SparseForm
 
 
 class Readout(NamedTuple):
@@ -71,62 +66,3 @@ class Loop(NamedTuple):
     start: int
     mean: Array
     scale: Array
-
-
-def diagonal(spectrum: Spectrum, dtype: DTypeLike = np.float64) -> Diagonal:
-    """The form of a spectrum."""
-    return Diagonal(
-        spectrum.real.astype(dtype),
-        spectrum.pairs.real.astype(dtype),
-        spectrum.pairs.imag.astype(dtype),
-    )
-
-
-def cascade(
-    block: Array, coupling: Array, modes: Spectrum, dtype: DTypeLike = np.float64
-) -> Cascade:
-    """The form of a block (k, k), its coupling (k, N − k) and the N − k modes that it drives."""
-    return Cascade(dense(block, dtype).W, dense(coupling, dtype).W, *diagonal(modes, dtype))
-
-
-def dense(W: Array, dtype: DTypeLike = np.float64) -> Dense:
-    """The form of a dense matrix."""
-    return Dense(np.array(W, dtype=dtype, order="C"))
-
-
-def sparse(W: Any, dtype: DTypeLike = np.float64) -> Sparse:
-    """The form of a scipy sparse matrix, whose indices compiled code takes on trust from here."""
-    check_compressed(W)
-    transposed = W.T.tocsr()
-    return Sparse(
-        # Unsigned: the compiler need not provide for negative indices.
-        transposed.indptr.astype(np.uint64),
-        transposed.indices.astype(np.uint32),
-        transposed.data.astype(dtype),
-    )
-
-
-def check_compressed(W: Any, name: str = "W") -> None:
-    """Whether the indices of a CSR or CSC matrix stay within it.
-
-    SciPy looks at the ends of them alone when a matrix is made, and not at all when it is
-    converted: indices out of range read, and write, memory that is not the matrix's.
-    """
-    if W.format not in ("csr", "csc"):
-        return
-    rows, columns = W.shape if W.format == "csr" else W.shape[::-1]
-    indptr, indices = W.indptr, W.indices
-    fits = (
-        indptr.shape == (rows + 1,)
-        and indices.ndim == 1
-        and W.data.shape == indices.shape
-        and indptr[0] == 0
-        # Compared, not subtracted: differences of the largest ints wrap around.
-        and bool(np.all(indptr[1:] >= indptr[:-1]))
-        and indptr[-1] <= indices.size
-        and (indices.size == 0 or (indices.min() >= 0 and indices.max() < columns))
-    )
-    if not fits:
-        raise bad_argument(
-            name, f"<{W.format} matrix {W.shape}>", "indices and index pointers within the matrix"
-        )

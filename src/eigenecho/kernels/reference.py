@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenecho.kernels.forms import Array, Cascade, Dense, Diagonal, Form, Loop, Readout
+from eigenecho.kernels.forms import (
+    Array,
+    CascadeForm,
+    DenseForm,
+    DiagonalForm,
+    Form,
+    Loop,
+    Readout,
+)
 
 
 def advance(form: Form, state: Array) -> Array:
@@ -16,17 +24,17 @@ def advance(form: Form, state: Array) -> Array:
     For eigenvalues the pairs are read as complex numbers in the memory they lie in:
     the same bytes are (Re, Im) columns for the readout and complex modes for the step.
     """
-    if isinstance(form, Diagonal):
+    if isinstance(form, DiagonalForm):
         new = state.copy()
         new[: form.real.size] *= form.real
         pairs = new[form.real.size :].view(np.result_type(new, np.complex64))
         pairs *= form.re + 1j * form.im
         return new
-    if isinstance(form, Cascade):
+    if isinstance(form, CascadeForm):
         block, modes = np.split(state, [len(form.block)])
-        driven = advance(Diagonal(form.real, form.re, form.im), modes) + block @ form.coupling
+        driven = advance(DiagonalForm(form.real, form.re, form.im), modes) + block @ form.coupling
         return np.concatenate([block @ form.block, driven])
-    if isinstance(form, Dense):
+    if isinstance(form, DenseForm):
         return state @ form.W
     new = np.zeros_like(state)
     for j in range(state.size):
@@ -40,8 +48,8 @@ def step(form: Form, B: Array, drive: Array, state: Array) -> None:
     state[:] = advance(form, state) + drive @ B
 
 
-def scan(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
-    """States r(1) … r(T) into ``out`` (T, N)."""
+def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
+    """States r(1) … r(T) into ``out`` (T, N), which was never written to where it is ``fresh``."""
     for t in range(len(drive)):
         step(form, B, drive[t], state)
         out[t] = state

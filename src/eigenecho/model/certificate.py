@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
-from eigenecho.errors import bad_argument, check_count
+from eigenecho.checks import check_count, is_finite_number
+from eigenecho.errors import bad_argument
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,10 @@ class Certificate:
                 raise bad_argument(name, getattr(self, name), "words")
         for name in ("condition", "residual", "difference", "radius"):
             _check_number(getattr(self, name), name)
-        for value in self.along:
-            _check_number(value, "along")
+        for value in self.along if self.error is None else (*self.along, self.error):
+            _check_number(value, "along, error")
         check_count(self.steps, "steps")
+        check_count(self.error_steps, "error_steps")
         for name in ("seconds_before", "seconds_after"):
             value = getattr(self, name)
             _check_number(value, name)
@@ -128,6 +129,5 @@ class Certificate:
 
 def _check_number(value: Any, name: str) -> None:
     """A measured number, which may be infinite or none at all."""
-    is_huge = isinstance(value, int) and abs(value) >= 2**63
-    if isinstance(value, bool) or not isinstance(value, Real) or is_huge:
+    if not isinstance(value, float) and not is_finite_number(value):
         raise bad_argument(name, value, "a number")

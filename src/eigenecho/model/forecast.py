@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho import kernels
-from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument
-from eigenecho.model.model import Array, LinearModel, State
-from eigenecho.model.run import as_state, check_finite, warn_if_growing
-from eigenecho.model.scaling import Scaling
+from eigenecho.checks import check_count
+from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.model.loop import ClosedLoop
+from eigenecho.model.predict import check_finite, warn_if_growing
+from eigenecho.model.state import State, as_state
+from eigenecho.scaling import Scaling
 from eigenecho.series import as_rows
+from eigenecho.threads import one_blas_thread
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.model.model import LinearModel
 
 GROWTH = 1e3
 """Growth over the forecast, relative to what came before it, that is worth a warning."""
@@ -27,12 +32,11 @@ def forecast(
     At every step the last output is the input's first D_out columns and, where the model has
     them, y(t−1) of feedback and readout; the other input columns come from ``inputs``.
     """
-    if isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or horizon < 1:
-        raise bad_argument("horizon", horizon, "a number of steps, an int ≥ 1")
+    check_count(horizon, "horizon", "a number of steps", 1)
     known = _known_inputs(model, inputs, horizon)
     if context is not None and state is not None:
         raise bad_argument(
-            "state", "<state>", "None with a context",
+            "state", Shown("state"), "None with a context",
             "Both say where to go on from: give the one or the other.",
         )  # fmt: skip
     if context is not None:
@@ -42,17 +46,13 @@ def forecast(
     else:
         raise bad_argument("context", None, "a series to go on from, or state=(r, y)")
 
-    reservoir, D = model.reservoir, model.D_out
-    F, constant = loop_weights(model)
-    r = np.array(start.r, reservoir.dtype)
-    y = np.array(model.from_user(start.y), reservoir.dtype)
-    out = np.empty((horizon, D), reservoir.dtype)
-    drive, B = known.astype(reservoir.dtype), np.ascontiguousarray(reservoir.W_in[D:])
-    if np.any(constant):
-        drive = np.concatenate([drive, np.ones((horizon, 1), drive.dtype)], axis=1)
-        B = np.concatenate([B, constant[None]])
-    kernels.closed_loop(reservoir.form, B, drive, F, model.readout, r, y, out)
-    check_finite(model, out, "output", closed=True)
+    loop, dtype = ClosedLoop.of_forecast(model), model.reservoir.dtype
+    drive = known.astype(dtype)
+    if len(loop.B) > drive.shape[1]:
+        drive = np.concatenate([drive, np.ones((horizon, 1), dtype)], axis=1)
+    r, y = np.array(start.r, dtype), np.array(model.from_user(start.y), dtype)
+    out = loop.run(drive, r, y)
+    check_finite(model, out, closed=True)
     outputs = model.to_user(out)
     seen = start.y if context is None else np.asarray(context)[:, : model.D_out]
     before = float(np.abs(seen).max(initial=0.0))
@@ -60,44 +60,10 @@ def forecast(
     return outputs
 
 
-def loop_weights(model: LinearModel) -> tuple[Array, Array]:
-    """How an output drives the next step, in the network's own units: y F + constant.
-
-        F = W_in + W_fb for the input columns that are the series itself
-
-    Where inputs and outputs are standardised differently, an output has to be carried over:
-    u = (y σ_y + μ_y − μ_u) / σ_u.
-    """
-    reservoir, D = model.reservoir, model.D_out
-    F = np.zeros((D, model.units)) if reservoir.W_fb is None else reservoir.W_fb.astype(np.float64)
-    constant = (
-        np.zeros(model.units) if reservoir.bias is None else reservoir.bias.astype(np.float64)
-    )
-    if model.D_in:
-        u = model.inputs or Scaling.identity(model.D_in)
-        y = model.outputs or Scaling.identity(D)
-        own = reservoir.W_in[:D].astype(np.float64) / u.scale[:D, None]
-        F = F + y.scale[:, None] * own
-        constant = constant + (y.mean - u.mean[:D]) @ own
-    return (
-        np.ascontiguousarray(F, reservoir.dtype),
-        np.ascontiguousarray(constant, reservoir.dtype),
-    )
-
-
-@one_blas_thread()
 def closed_loop_radius(model: LinearModel) -> float:
-    """The radius of the network with its output fed back, which decides over growth.
-
-    [r, y] ← [r, y] [[Λ, Λ W_r], [F, F W_r + W_y]]
-    """
+    """The radius of the network with its output as its input, which decides over growth."""
     _check_autonomous(model)
-    W = model.reservoir.matrix
-    W = W.toarray() if hasattr(W, "toarray") else W
-    F, _ = loop_weights(model)
-    W_r = model.readout.weights.T
-    loop = np.block([[W, W @ W_r], [F, F @ W_r + model.readout.previous]])
-    return float(np.abs(np.linalg.eigvals(loop)).max())
+    return ClosedLoop.of_forecast(model).radius()
 
 
 def _check_autonomous(model: LinearModel) -> None:
@@ -126,7 +92,9 @@ def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
         return np.empty((horizon, 0))
     rows = as_rows(inputs, "inputs", columns)
     if len(rows) != horizon:
-        raise bad_argument("inputs", f"<{len(rows)} rows>", f"one row for each of {horizon} steps")
+        raise bad_argument(
+            "inputs", Shown(f"{len(rows)} rows"), f"one row for each of {horizon} steps"
+        )
     if model.inputs is None:
         return rows
     D = model.D_out
@@ -142,14 +110,12 @@ def _after_context(model: LinearModel, context: Any, known: Array) -> tuple[Stat
     D = model.D_out
     rows = as_rows(context, "context", max(model.D_in, D), model.reservoir.dtype)
     if len(rows) == 0:
-        raise bad_argument("context", "<0 rows>", "at least one row")
+        raise bad_argument("context", Shown("0 rows"), "at least one row")
     u = model.own_inputs(rows) if model.D_in else rows[:, :0]
     teacher = model.from_user(rows[:, :D])
-    r = model.reservoir.zero_state()
-    drive = model.reservoir.drive(u[:-1], teacher[:-1])
-    weights = np.zeros((0, model.units), r.dtype)
-    none = np.empty((len(drive), 0), r.dtype)
-    kernels.scan_readout(model.reservoir.form, model.reservoir.B, drive, weights, r, none)
-    check_finite(model, r[None], "states")
+    reservoir = model.reservoir
+    r = reservoir.last_state(reservoir.drive(u[:-1], teacher[:-1]), reservoir.zero_state())
+    if not np.all(np.isfinite(r)):
+        raise overflowed("states", model.effective_radius if model.is_diagonal else None)
     ahead = np.concatenate([u[-1:, D:], known])[: len(known)]
     return State(r, rows[-1, :D]), ahead

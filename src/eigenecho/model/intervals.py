@@ -11,15 +11,17 @@ which is exact for a linear model. The uncertainty of the weights themselves is 
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho import kernels
-from eigenecho.blas import one_blas_thread
 from eigenecho.errors import bad_argument
-from eigenecho.model.forecast import loop_weights
-from eigenecho.model.model import Array, LinearModel
+from eigenecho.model.loop import ClosedLoop
+from eigenecho.threads import one_blas_thread
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.model.model import LinearModel
 
 
 class Forecast(NamedTuple):
@@ -59,28 +61,10 @@ def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
     """Standard deviation of the forecast's error at each step, (horizon, D_out)."""
     scale = np.ones(model.D_out) if model.outputs is None else model.outputs.scale
     noise = noise / np.outer(scale, scale)
-    response = loop_response(model, horizon)
+    response = ClosedLoop.of_forecast(model).response(horizon)
     variance = np.einsum("jid,ie,jed->jd", response, noise, response, optimize=True)
     with np.errstate(over="ignore"):  # a loop that grows without bound has infinite intervals
         return scale * np.sqrt(np.cumsum(np.maximum(variance, 0.0), axis=0))
-
-
-def loop_response(model: LinearModel, horizon: int) -> Array:
-    """Ψ_0 … Ψ_{h−1}, (horizon, D_out, D_out): row i answers to a unit of output i."""
-    reservoir, D = model.reservoir, model.D_out
-    F, _ = loop_weights(model)
-    readout = model.readout._replace(offset=np.zeros_like(model.readout.offset))
-    none = np.zeros((horizon - 1, 0), reservoir.dtype)
-    response = np.empty((horizon, D, D))
-    response[0] = np.eye(D)
-    for i in range(D):
-        y = np.eye(D, dtype=reservoir.dtype)[i]
-        out = np.empty((horizon - 1, D), reservoir.dtype)
-        kernels.closed_loop(
-            reservoir.form, reservoir.B[:0], none, F, readout, reservoir.zero_state(), y, out
-        )
-        response[1:, i] = out
-    return response
 
 
 def check_coverage(coverage: Any) -> float:

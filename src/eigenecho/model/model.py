@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho import kernels
-from eigenecho.basis import Basis, check_layout
-from eigenecho.blas import one_blas_thread
-from eigenecho.errors import bad_argument, check_flag, unknown_name
+from eigenecho import kernels, storage
+from eigenecho.basis import Basis
+from eigenecho.checks import check_flag, check_real
+from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.model.certificate import Certificate
-from eigenecho.model.scaling import Scaling
+from eigenecho.model.forecast import forecast
+from eigenecho.model.intervals import with_interval
+from eigenecho.model.learner import Learner
+from eigenecho.model.predict import predict_series
+from eigenecho.model.state import State
+from eigenecho.model.stream import Stream
 from eigenecho.progress import Report
+from eigenecho.readout import Penalty
 from eigenecho.reservoir import Reservoir
+from eigenecho.scaling import Scaling
+from eigenecho.series import as_rows, as_series
 from eigenecho.spectra import Spectrum
+from eigenecho.threads import one_blas_thread
+from eigenecho.training import Learnt, Problem, check_rates
+from eigenecho.transition import Diagonal
 from eigenecho.types import Array
-
-
-class State(NamedTuple):
-    """Where a network stands: reservoir state ``r`` (N,) and last output ``y`` (D_out,)."""
-
-    r: Array
-    y: Array
 
 
 class Matrices(NamedTuple):
@@ -72,25 +77,58 @@ class LinearModel:
         check_flag(self.readout_bias, "readout_bias")
         check_flag(self.output_to_readout, "output_to_readout")
         if np.ndim(self.W_out) != 2 or np.shape(self.W_out)[1] < 1:
-            raise bad_argument("W_out", f"<shape {np.shape(self.W_out)}>", "shape (N', D_out)")
-        if self.W_out.dtype.kind not in "fiub":
-            raise bad_argument("W_out", f"<dtype {self.W_out.dtype}>", "real numbers")
+            raise bad_argument("W_out", Shown(f"shape {np.shape(self.W_out)}"), "shape (N', D_out)")
+        check_real(self.W_out, "W_out")
         if self.W_out.dtype not in (np.float32, np.float64):
             object.__setattr__(self, "W_out", self.W_out.astype(np.float64))
         size = self.readout_bias + self.output_to_readout * self.D_out + self.reservoir.units
         if len(self.W_out) != size:
             rows = "1 + " * self.readout_bias + "D_out + " * self.output_to_readout + "N"
-            raise bad_argument("W_out", f"<shape {self.W_out.shape}>", f"{rows} = {size} rows")
+            raise bad_argument("W_out", Shown(f"shape {self.W_out.shape}"), f"{rows} = {size} rows")
         W_fb = self.reservoir.W_fb
         if W_fb is not None and len(W_fb) != self.D_out:
-            raise bad_argument("W_fb", f"<shape {W_fb.shape}>", f"D_out = {self.D_out} rows")
-        if self.basis is not None:
-            check_layout(self.basis, self.reservoir.transition)
+            raise bad_argument("W_fb", Shown(f"shape {W_fb.shape}"), f"D_out = {self.D_out} rows")
+        layout = self.reservoir.transition.layout
+        basis = self.basis
+        if basis is not None and (basis.units, (basis.block, basis.n_real)) != (self.units, layout):
+            raise bad_argument("basis", basis, f"the basis of {self.reservoir.transition!r}")
         for name, columns in (("inputs", self.D_in), ("outputs", self.D_out)):
             scaling = getattr(self, name)
             if scaling is not None and np.shape(scaling.mean) != (columns,):
-                got = f"<scaling of {np.size(scaling.mean)} columns>"
+                got = Shown(f"scaling of {np.size(scaling.mean)} columns")
                 raise bad_argument(name, got, f"a scaling of {columns} columns")
+
+    @classmethod
+    def of(cls, problem: Problem, weights: Array) -> LinearModel:
+        """The network of a problem with the weights (N', D_out) that solve it."""
+        return cls(
+            problem.reservoir,
+            np.ascontiguousarray(weights, problem.reservoir.dtype),
+            problem.fit_bias,
+            problem.output_to_readout,
+            problem.basis,
+            *problem.scalings,
+        )
+
+    def problem(
+        self,
+        inputs: Sequence[Array],
+        outputs: Sequence[Array],
+        penalty: Penalty,
+        starts: Sequence[State | None],
+    ) -> Problem:
+        """The problem of training it further, on series in the caller's units."""
+        return Problem(
+            self.reservoir,
+            [self.own_inputs(u) for u in inputs],
+            [self.from_user(y) for y in outputs],
+            penalty,
+            self.readout_bias,
+            self.output_to_readout,
+            self.basis,
+            (self.inputs, self.outputs),
+            [None if s is None else (s.r, self.from_user(np.asarray(s.y))) for s in starts],
+        )
 
     @property
     def units(self) -> int:
@@ -110,7 +148,7 @@ class LinearModel:
     @property
     def is_diagonal(self) -> bool:
         """Whether every state is a mode of its own, a step N multiplications."""
-        return isinstance(self.reservoir.transition, Spectrum)
+        return isinstance(self.reservoir.transition, Diagonal)
 
     @property
     def closed(self) -> bool:
@@ -131,7 +169,7 @@ class LinearModel:
         )
 
     @property
-    def spectrum(self) -> Any:
+    def spectrum(self) -> Spectrum:
         """The eigenvalues, the leak included."""
         return self.reservoir.spectrum
 
@@ -148,18 +186,15 @@ class LinearModel:
         A series with a spike is not ordinary: it is scanned, since a convolution would spread
         the spike's rounding over the steps around it.
         """
-        from eigenecho.model.convolution import pays
-        from eigenecho.model.run import by_convolution
-        from eigenecho.series import as_rows
-
         if self.closed:
             return "closed loop"
         reservoir = self.reservoir
-        if isinstance(series, (int, np.integer)):
-            fast = pays(reservoir.form, int(series), len(reservoir.B), self.D_out)
-        else:
+        drive, steps = None, series
+        if not isinstance(series, (int, np.integer)):
             u = as_rows(series, "series", self.D_in, reservoir.dtype)
-            fast = by_convolution(self, reservoir.drive(self.own_inputs(u), None))
+            drive, steps = reservoir.drive(self.own_inputs(u), None), len(u)
+        columns = len(reservoir.B)
+        fast = kernels.convolves(reservoir.form, int(steps), columns, self.D_out, drive)
         return "convolution" if fast else "scan"
 
     def zero_state(self) -> State:
@@ -198,15 +233,16 @@ class LinearModel:
         r = self.reservoir
         if basis not in ("neuron", "work"):
             raise unknown_name("basis", basis, ("neuron", "work"))
-        if basis == "work" or r.in_neuron_basis:
-            return Matrices(r.matrix, r.W_in, r.bias, r.W_fb, self.W_out)
+        W = r.transition
+        if basis == "work" or W.in_neuron_basis:
+            return Matrices(W.matrix, r.W_in, r.bias, r.W_fb, self.W_out)
         known = self.need_basis()
         head = len(self.W_out) - self.units
         W_out = np.concatenate(
             [self.W_out[:head], known.weights_to_neuron(np.asarray(self.W_out[head:]))]
         )
         return Matrices(
-            known.matrix(r.transition),
+            known.matrix(W.dense),
             known.states_to_neuron(r.W_in),
             None if r.bias is None else known.states_to_neuron(r.bias),
             None if r.W_fb is None else known.states_to_neuron(r.W_fb),
@@ -238,9 +274,9 @@ class LinearModel:
         holds y(t−1)) is given. Stateless: starts at zero unless ``initial_state`` is given.
         ``progress(done, total)`` is called with steps several times a second, and changes no bit.
         """
-        from eigenecho.model.run import predict
-
-        return predict(self, X, y_previous, initial_state, return_state, progress)
+        series, container = as_series(X, "X", self.D_in, self.reservoir.dtype)
+        given = y_previous, initial_state, return_state, progress
+        return predict_series(self, series, container, *given)
 
     def forecast(
         self,
@@ -257,16 +293,11 @@ class LinearModel:
         With ``interval``, a probability, (mean, lower, upper) for one-step errors of the
         covariance ``noise`` (D_out, D_out).
         """
-        from eigenecho.model.forecast import forecast
-        from eigenecho.model.intervals import with_interval
-
         mean = forecast(self, horizon, context, inputs, state)
         return mean if interval is None else with_interval(self, mean, noise, interval)
 
-    def stream(self, state: State | None = None) -> Any:
+    def stream(self, state: State | None = None) -> Stream:
         """An online run with explicit state: ``stream.step(u)``."""
-        from eigenecho.model.stream import Stream
-
         return Stream(self, state)
 
     def learner(
@@ -276,30 +307,42 @@ class LinearModel:
         *,
         forgetting: float = 1.0,
         penalize_bias: bool = True,
-    ) -> Any:
+    ) -> Learner:
         """An online run that goes on learning: ``learner.step(u, target)``, O(N'²) a step.
 
         The ridge pulls to the present readout, in the neuron basis where that is known.
         ``forgetting`` in ]0, 1] weighs rows that lie k steps back by its k-th power.
         """
-        from eigenecho.model.learner import Learner, check_rates, prior
-        from eigenecho.readout import Penalty
-
         check_rates(ridge, forgetting)
         free = int(self.readout_bias and not penalize_bias)
         penalty = Penalty(len(self.W_out), free, self.basis)
-        memory = prior(self.W_out, penalty, ridge)
-        return Learner(self, memory, penalty, ridge, forgetting, 0, state)
+        known = Learnt.nothing(self.W_out, penalty, ridge)
+        return Learner(self, known, penalty, ridge, forgetting, 0, state)
 
     def save(self, path: Any) -> None:
         """Write to a safetensors file; ``eigenecho.load`` reads it back."""
-        from eigenecho.model.storage import save
+        storage.write(path, "LinearModel", *self.pack())
 
-        save(path, self)
+    def pack(self) -> tuple[storage.Tensors, storage.Values]:
+        """Its arrays and plain values, for a file."""
+        tensors = self.reservoir.pack() | {"W_out": self.W_out}
+        values: storage.Values = {
+            "readout_bias": bool(self.readout_bias),
+            "output_to_readout": bool(self.output_to_readout),
+        }
+        if self.certificate is not None:
+            values["certificate"] = asdict(self.certificate)
+        if self.basis is not None:
+            tensors["Q"] = self.basis.Q
+        for name in ("inputs", "outputs"):
+            scaling = getattr(self, name)
+            if scaling is not None:
+                tensors |= {f"{name}.mean": scaling.mean, f"{name}.scale": scaling.scale}
+        return tensors, values
 
     def __repr__(self) -> str:
         loop = ", closed loop" if self.closed else ""
         return (
             f"LinearModel({self.D_in} inputs → {self.units} units "
-            f"({type(self.reservoir.form).__name__.lower()}) → {self.D_out} outputs{loop})"
+            f"({self.reservoir.transition.name}) → {self.D_out} outputs{loop})"
         )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho import kernels
+from eigenecho import kernels, storage
 from eigenecho.errors import overflowed
-from eigenecho.model.model import Array, LinearModel, State
-from eigenecho.model.ports import Ports, on_one_thread
-from eigenecho.model.run import as_state
-from eigenecho.model.scaling import Scaling
+from eigenecho.model.state import State, as_state
+from eigenecho.model.step_inputs import StepInputs, on_one_thread
+from eigenecho.scaling import Scaling
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.model.model import LinearModel
 
 
 class Stream:
@@ -40,11 +43,12 @@ class Stream:
         reservoir = model.reservoir
         self.model = model
         self.state = model.zero_state() if state is None else state
-        self._ports = Ports(model, feature_names)
+        self._inputs = StepInputs(model, feature_names)
         self._next = np.empty_like(self._r), np.empty_like(self._y)
-        self._weights = reservoir.form, reservoir.B, self._ports.drive, model.readout
-        self._step = on_one_thread(reservoir.form, kernels.step_readout)
-        self._run = on_one_thread(reservoir.form, kernels.run_readout)
+        self._weights = reservoir.form, reservoir.B, self._inputs.drive, model.readout
+        compiled = kernels.backend(self._r)
+        self._step = on_one_thread(reservoir, compiled.step_readout)
+        self._run = on_one_thread(reservoir, compiled.run_readout)
 
     @property
     def state(self) -> State:
@@ -64,10 +68,10 @@ class Stream:
         comes back where the model has feedback; ``y_previous`` takes its place.
         After an error the stream stands where it stood.
         """
-        ports, (r, y) = self._ports, self._next
-        ports.take(u, y_previous, self._y)
-        if not self._step(*self._weights, ports.before, self._r, r, y):
-            ports.check_finite(u, y_previous)
+        inputs, (r, y) = self._inputs, self._next
+        inputs.take(u, y_previous, self._y)
+        if not self._step(*self._weights, inputs.before, self._r, r, y):
+            inputs.check_finite(u, y_previous)
             raise overflowed("output", None)
         self._next = self._r, self._y
         self._r, self._y = r, self.model.to_user(y)
@@ -79,13 +83,13 @@ class Stream:
         Row t of ``y_previous`` (T, D_out) takes the place of the output before it. After an error
         the stream stands where it stood, before the first of the rows.
         """
-        model, ports = self.model, self._ports
-        drive, before = ports.take_many(rows, y_previous, self._y)
+        model, inputs = self.model, self._inputs
+        drive, before = inputs.take_many(rows, y_previous, self._y)
         r, out = self._r.copy(), np.empty_like(before)
         loop = None
         if model.closed and y_previous is None:
             scaling = model.outputs or Scaling.identity(model.D_out)
-            loop = kernels.Loop(ports.start, scaling.mean, scaling.scale)
+            loop = kernels.Loop(inputs.start, scaling.mean, scaling.scale)
         weights = model.reservoir.form, model.reservoir.B, drive, model.readout
         done = self._run(*weights, before, loop, r, out)
         if done < len(out):
@@ -98,7 +102,7 @@ class Stream:
     @property
     def feature_names(self) -> list[str] | None:
         """The columns of the inputs, where they are known."""
-        return self._ports.feature_names
+        return self._inputs.feature_names
 
     def copy(self) -> Stream:
         """An independent stream that stands where this one does."""
@@ -106,9 +110,10 @@ class Stream:
 
     def save(self, path: Any) -> None:
         """Write model and state to a safetensors file; ``eigenecho.load`` gives the stream back."""
-        from eigenecho.model.storage import save_stream
-
-        save_stream(path, self)
+        tensors, values = self.model.pack()
+        if self.feature_names is not None:
+            values["feature_names"] = self.feature_names
+        storage.write(path, "Stream", tensors | self.state.pack("state"), values)
 
     def __reduce__(self) -> Any:
         return Stream, (self.model, self.state, self.feature_names)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.basis import Cascade
 from eigenecho.errors import bad_argument
 from eigenecho.model import LinearModel
 from eigenecho.plots.spectrum import spectrum
 from eigenecho.plots.style import BLUE, GREY, ORANGE, new_figure, tidy
 from eigenecho.spectra import Spectrum, from_matrix
+from eigenecho.transition import Cascade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,11 +51,12 @@ def certificate(model: LinearModel) -> Figure:
 def _eigenvalues(ax: Axes, model: LinearModel) -> None:
     tidy(ax, frame=True)
     transition = model.reservoir.transition
-    modes, kept = model.spectrum, None
+    modes: Spectrum | None = model.spectrum
+    kept: Spectrum | None = None
     if isinstance(transition, Cascade):
         modes = transition.modes
         kept = from_matrix(transition.block) if len(transition.block) else None
-    elif not isinstance(transition, Spectrum):
+    elif transition.in_neuron_basis:
         modes, kept = None, model.spectrum
     spectrum(model, ax=ax, title="", color=BLUE if modes is not None else ORANGE)
     if modes is not None and kept is not None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from eigenecho.errors import bad_argument
 from eigenecho.plots.spectrum import spectrum
 from eigenecho.plots.style import new_figure, tidy
-from eigenecho.random import Seed
 from eigenecho.spectra import LAWS, law
+from eigenecho.types import Seed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

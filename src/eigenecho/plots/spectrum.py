@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.basis import eigendecomposition
-from eigenecho.errors import bad_argument
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.model import LinearModel
 from eigenecho.plots.style import BLUE, GREY, VERMILLION, new_figure, tidy
 from eigenecho.spectra import Spectrum
-from eigenecho.spectra.sim import as_square
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -149,9 +148,9 @@ def _eigenvalues(source: Any) -> Spectrum:
 def _own_weights(model: LinearModel) -> tuple[Spectrum, Array]:
     """The spectrum of a model and its readout (N, D_out) in the Q layout."""
     readout = model.readout.weights.T
-    if isinstance(model.reservoir.transition, Spectrum):
-        return model.reservoir.transition, readout
-    found, basis = eigendecomposition(as_square(model.reservoir.matrix))
+    if model.is_diagonal:
+        return model.spectrum, readout
+    found, basis = eigendecomposition(model.reservoir.transition.dense)
     return found, basis.weights_to_eigen(readout)
 
 
@@ -161,7 +160,7 @@ def importance(found: Spectrum, weights: Any) -> Array:
     if W.ndim not in (1, 2) or len(W) != found.units or W.size == 0 or not np.isfinite(W).all():
         raise bad_argument(
             "weights",
-            f"<shape {W.shape}>" if np.isfinite(W).all() else "<NaN or Inf>",
+            Shown(f"shape {W.shape}") if np.isfinite(W).all() else Shown("NaN or Inf"),
             f"finite readout weights of the states, ({found.units},) or ({found.units}, D_out)",
             "Leave out the rows of W_out for the bias and y(t−1).",
         )

@@ -1,27 +1,12 @@
 """Readouts: statistics that merge, and ridge solutions from them."""
 
-from eigenecho.readout.factorised import Factorised, factorise
+from eigenecho.readout.factorised import EPS, Factorised, factorise
 from eigenecho.readout.gram import Gram
-from eigenecho.readout.lags import Lags
+from eigenecho.readout.lags import Lags, against, correlate, transform_length
 from eigenecho.readout.moments import Moments, resonant
-from eigenecho.readout.normal import Normal
+from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.remainder import Remainder
-from eigenecho.readout.solve import best_ridge, lowest, solve
-from eigenecho.readout.triangle import Triangle
-
-__all__ = [
-    "Factorised",
-    "Gram",
-    "Lags",
-    "Moments",
-    "Normal",
-    "Penalty",
-    "Remainder",
-    "Triangle",
-    "best_ridge",
-    "factorise",
-    "lowest",
-    "resonant",
-    "solve",
-]
+from eigenecho.readout.solve import held_out_errors, solve
+from eigenecho.readout.statistic import Accumulated, Statistic
+from eigenecho.readout.triangle import Triangle, annihilate, check_upper

@@ -101,7 +101,10 @@ class Factorised:
         return np.concatenate([h - np.tensordot(self.lean, w, 1), w])
 
     def squared_errors(
-        self, held_out: Triangle, ridges: Sequence[float], scales: Sequence[float] = (1.0,)
+        self,
+        held_out: Triangle,
+        ridges: Sequence[float] | Array,
+        scales: Sequence[float] | Array = (1.0,),
     ) -> Array:
         """True squared residuals on held-out rows, (scales, ridges, D_out)."""
         k, D = self.HtY.shape
@@ -110,7 +113,7 @@ class Factorised:
         rows = self.penalty.unroot_right(states) @ self.V
         left = held_out.Z[:, None] - np.tensordot(held_out.R[:, :k], h, 1)
         left = left - np.tensordot(rows, v, 1)
-        return np.sum(left**2, axis=0).reshape(len(scales), len(ridges), D) + held_out.rest
+        return np.sum(left**2, axis=0).reshape(len(scales), len(ridges), D) + np.diag(held_out.rest)
 
     def _coordinates(self, ridges: Array, scales: Array) -> tuple[Array, Array]:
         """Head weights h (k, C, D_out) and Vᵀ L v (N, C, D_out) for C pairs (α, s)."""

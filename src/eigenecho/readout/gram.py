@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from eigenecho.errors import bad_argument, check_count
+from eigenecho.checks import check_count
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.types import Array
 
 
@@ -22,7 +23,8 @@ class Gram:
     LANES: ClassVar[int] = 2
     """How many may be gathered side by side: NumPy's products let other threads run."""
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Whether the parts, which may be anybody's, fit each other."""
         check_statistics(self.XtX, self.XtY, "XtX", "XtY")
         check_count(self.rows, "rows")
 
@@ -50,4 +52,4 @@ def check_statistics(square: Array, sides: Array, *names: str) -> None:
     shapes = (size, size), (size, sides.shape[-1])
     for name, part, shape in zip(names, (square, sides), shapes, strict=True):
         if part.shape != shape:
-            raise bad_argument(name, f"<shape {part.shape}>", f"shape {shape}")
+            raise bad_argument(name, Shown(f"shape {part.shape}"), f"shape {shape}")

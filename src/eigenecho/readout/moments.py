@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigenecho import threads
 from eigenecho.basis import separate
-from eigenecho.kernels import threads
 from eigenecho.readout.gram import Gram
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from eigenecho import threads
 from eigenecho.basis import Basis
 from eigenecho.errors import bad_argument
-from eigenecho.kernels import threads
 from eigenecho.types import Array
 
 LARGE = 400
@@ -46,7 +45,6 @@ class Penalty:
             wanted = f"at least {self.free + units}, for the bias and {units} units"
             raise bad_argument("size", self.size, wanted)
 
-    @cached_property
     def root(self) -> Array:
         """L (N', N')."""
         L = np.eye(self.size)
@@ -55,7 +53,6 @@ class Penalty:
             L[-self.basis.units :, -self.basis.units :] = self.basis.Q
         return L
 
-    @cached_property
     def gram(self) -> Array:
         """M = Lᵀ L (N', N')."""
         M = np.eye(self.size)

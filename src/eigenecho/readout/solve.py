@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from eigenecho.errors import IllConditionedWarning
+from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout.factorised import EPS, factorise
 from eigenecho.readout.gram import Gram
-from eigenecho.readout.normal import Normal
+from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.triangle import Triangle, annihilate
 from eigenecho.types import Array
@@ -30,15 +29,14 @@ def solve(statistics: Gram | Triangle, penalty: Penalty, ridge: float) -> Array:
         if weights is not None:
             return weights
     else:
-        system = Normal.of(statistics, penalty, ridge)
+        system = NormalEquations.of(statistics, penalty, ridge)
         if system is not None and system.is_regular:
             return system.solve(statistics.XtY)
-    warnings.warn(
+    warn(
         f"the readout system is singular at ridge={ridge:g} (collinear states, or fewer training "
         "rows than weights): the minimum-norm readout was taken. A larger ridge makes the answer "
         + ("unique." if isinstance(statistics, Triangle) else "unique; solver='qr' resolves more."),
         IllConditionedWarning,
-        stacklevel=3,
     )
     return factorise(statistics, penalty).weights(0.0)
 
@@ -46,7 +44,7 @@ def solve(statistics: Gram | Triangle, penalty: Penalty, ridge: float) -> Array:
 def _orthogonal(statistics: Triangle, penalty: Penalty, ridge: float) -> Array | None:
     R, Z = statistics.R, statistics.Z
     if ridge > 0:
-        R, Z, _ = annihilate(R, Z, np.sqrt(ridge) * penalty.root, np.zeros_like(Z))
+        R, Z, _ = annihilate(R, Z, np.sqrt(ridge) * penalty.root(), np.zeros_like(Z))
     scale = np.linalg.norm(R, axis=0)
     if not np.all(scale > 0):
         return None
@@ -65,7 +63,7 @@ def _is_blown_up(w: Array, statistics: Triangle, penalty: Penalty) -> bool:
     ridge is too small to hold them. Modes whose eigenvectors are close to each other contribute
     much and cancel even so: then the neurons decide, as they do without a change of basis.
     """
-    targets = np.sqrt(np.sum(statistics.Z**2, axis=0) + statistics.rest)
+    targets = np.sqrt(statistics.squares)
 
     def exceed(w: Array, columns: Array) -> bool:
         contributions = np.abs(w) * np.linalg.norm(columns, axis=0)[:, None]
@@ -81,19 +79,14 @@ def _is_blown_up(w: Array, statistics: Triangle, penalty: Penalty) -> bool:
     return exceed(neurons, penalty.unroot_right(statistics.R))
 
 
-def best_ridge(
+def held_out_errors(
     train: Gram | Triangle, held_out: Triangle, penalty: Penalty, ridges: Sequence[float]
-) -> float:
-    """The ridge whose readout, trained on ``train``, predicts the held-out rows best.
+) -> Array:
+    """Squared errors on held-out rows, (ridges,), of readouts trained on ``train``.
 
-    Errors are true residuals of the held-out rows, each output relative to its size there.
+    They are true residuals, each output relative to its size there.
     """
-    size = np.sum(held_out.Z**2, axis=0) + held_out.rest
+    size = held_out.squares
     size[size == 0] = 1.0
     errors = factorise(train, penalty).squared_errors(held_out, ridges)[0] / size
-    return float(ridges[lowest(errors.mean(axis=1))])
-
-
-def lowest(errors: Sequence[float] | Array) -> int:
-    """The place of the smallest error, the first of equals; one that is not a number loses."""
-    return int(np.argmin(np.where(np.isnan(errors), np.inf, errors)))
+    return errors.mean(axis=1)

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from eigenecho.errors import bad_argument, check_count
+from eigenecho.checks import check_count
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout.gram import Gram, check_statistics
 from eigenecho.types import Array
 
@@ -20,9 +21,10 @@ PANEL = 48
 class Triangle:
     """The triangular factor of X = O R and the targets turned with it, for rows never kept.
 
-        R (N', N') with RᵀR = XᵀX,   Z = OᵀY (N', D_out),   rest = ‖Y − O Z‖² per output
+        R (N', N') with RᵀR = XᵀX,   Z = OᵀY (N', D_out),   rest = EᵀE of E = Y − O Z
 
-    So ‖Y − X w‖² = ‖Z − R w‖² + rest for every w, without squaring any number's error.
+    So EᵀE = (Z − R w)ᵀ(Z − R w) + rest for E = Y − X w and every w, without squaring any number's
+    error.
     """
 
     R: Array
@@ -33,33 +35,47 @@ class Triangle:
     LANES: ClassVar[int] = 1
     """How many may be gathered side by side: SciPy's LAPACK holds the interpreter lock."""
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Whether the parts, which may be anybody's, fit each other."""
+        check_upper(self.R)
         check_statistics(self.R, self.Z, "R", "Z")
-        if self.rest.shape != self.Z.shape[1:]:
-            wanted = f"shape {self.Z.shape[1:]}, a number for each output"
-            raise bad_argument("rest", f"<shape {self.rest.shape}>", wanted)
+        if self.rest.shape != 2 * self.Z.shape[1:]:
+            wanted = f"shape {2 * self.Z.shape[1:]}"
+            raise bad_argument("rest", Shown(f"shape {self.rest.shape}"), wanted)
         check_count(self.rows, "rows")
 
     @classmethod
     def empty(cls, size: int, outputs: int) -> Triangle:
         """The statistics of no rows: the neutral element of ``merge``."""
-        return cls(np.zeros((size, size)), np.zeros((size, outputs)), np.zeros(outputs), 0)
+        return cls(
+            np.zeros((size, size)), np.zeros((size, outputs)), np.zeros((outputs, outputs)), 0
+        )
 
     def absorb(self, X: Array, Y: Array) -> Triangle:
         """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
         R, Z, left = annihilate(self.R, self.Z, X, Y)
         with np.errstate(over="ignore"):  # it shows in the result, which the caller checks
-            return Triangle(R, Z, self.rest + np.sum(left**2, axis=0), self.rows + len(X))
+            return Triangle(R, Z, self.rest + left.T @ left, self.rows + len(X))
 
     def merge(self, other: Triangle) -> Triangle:
         """The statistics of both sets of rows."""
         R, Z, left = annihilate(self.R, self.Z, other.R, other.Z)
-        rest = self.rest + other.rest + np.sum(left**2, axis=0)
+        rest = self.rest + other.rest + left.T @ left
         return Triangle(R, Z, rest, self.rows + other.rows)
 
     def squared_error(self, w: Array) -> Array:
         """‖Y − X w‖² per output, for weights (N', D_out)."""
-        return np.sum((self.Z - self.R @ w) ** 2, axis=0) + self.rest
+        return np.sum((self.Z - self.R @ w) ** 2, axis=0) + np.diag(self.rest)
+
+    def scatter(self, w: Array) -> Array:
+        """EᵀE (D_out, D_out) of the residuals E = Y − X w."""
+        left = self.Z - self.R @ w
+        return left.T @ left + self.rest
+
+    @property
+    def squares(self) -> Array:
+        """‖Y‖² per output."""
+        return np.sum(self.Z**2, axis=0) + np.diag(self.rest)
 
     def gram(self) -> Gram:
         """The same rows as normal-equation statistics."""
@@ -69,7 +85,7 @@ class Triangle:
 def check_upper(R: Array) -> None:
     """Whether nothing lies below the diagonal of a square R, where solvers do not look."""
     if np.any(np.tril(R, -1)):
-        raise bad_argument("R", f"<shape {R.shape}>", "an upper triangle")
+        raise bad_argument("R", Shown(f"shape {R.shape}"), "an upper triangle")
 
 
 def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array]:

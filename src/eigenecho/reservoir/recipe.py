@@ -1,16 +1,27 @@
-"""What a reservoir is drawn from."""
+"""What a reservoir is drawn from: a name, eigenvalues, a matrix or a law, and how it is scaled."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.errors import bad_argument, check_flag, unknown_name
-from eigenecho.spectra.sim import check_connectivity
-from eigenecho.spectra.spectrum import check_lr, check_sr
+from eigenecho.checks import (
+    as_square,
+    check_connectivity,
+    check_flag,
+    check_lr,
+    check_sr,
+    check_units,
+)
+from eigenecho.errors import bad_argument, unknown_name, warn
+from eigenecho.spectra import LAWS, Spectrum, from_matrix, law, random_matrix
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.reservoir.draw import Cache, Streams
 
 
 @dataclass(frozen=True)
@@ -20,7 +31,7 @@ class Recipe:
     ``eigenvectors=False`` draws [W_in]_Q directly, so that a named spectrum never needs an
     N×N matrix; the neuron basis is then unknown. ``even_defective=True`` diagonalises a matrix
     that has no usable eigenbasis all the same, as the paper does, where otherwise it takes the
-    form that ``choose`` finds.
+    form that ``choose_form`` finds.
     """
 
     units: int = 100
@@ -58,7 +69,87 @@ class Recipe:
     @property
     def of_matrix(self) -> tuple[Any, ...]:
         """What a drawn matrix depends on besides the seed; a given one is known by itself."""
-        return (self.units, self.rc_connectivity) if self.is_drawn else (id(self.spectrum),)
+        return (self.units, self.rc_connectivity) if self.is_drawn else (Same(self.spectrum),)
+
+    def scale(self, radius: float) -> float:
+        """What brings a drawn matrix of that radius to ``sr``; 1 for a given one."""
+        if not self.is_drawn:
+            return 1.0
+        if radius > 0:
+            return self.sr / radius
+        warn(
+            "the random W has spectral radius 0 and is left unscaled. Raise rc_connectivity or "
+            "units.",
+            UserWarning,
+        )
+        return 1.0
+
+    def source(self, rng: Streams, cache: Cache) -> Any:
+        """The eigenvalues, or the matrix before any scaling."""
+        spectrum = self.spectrum
+        if isinstance(spectrum, Spectrum):
+            return spectrum
+        if isinstance(spectrum, str):
+            check_units(self.units, "units")
+            return self._named(spectrum, rng, cache)
+        if callable(spectrum):
+            check_units(self.units, "units")
+            return self._called(spectrum, rng)
+        if spectrum is None or np.isscalar(spectrum):
+            expected = "a name, a Spectrum, eigenvalues, a square matrix or a callable"
+            raise bad_argument("spectrum", spectrum, expected)
+        if np.ndim(spectrum) != 1:
+            as_square(spectrum, "spectrum")
+            return spectrum
+        try:
+            return Spectrum.from_values(spectrum)
+        except ValueError as error:
+            raise ValueError(f"spectrum: {error}") from None
+
+    def _named(self, name: str, rng: Streams, cache: Cache) -> Spectrum | Array:
+        if name not in ("matrix", "sim"):
+            sample = LAWS.get(name) or law(name, also=("matrix",))
+            return sample(self.units, sr=self.sr, seed=rng.spectrum)
+
+        def drawn() -> Array:
+            return random_matrix(self.units, rng.spectrum, connectivity=self.rc_connectivity)
+
+        W = cache.once(("W", *self.of_matrix), drawn)
+        if name == "matrix":
+            return W
+        # What ``spectra.sim`` gives.
+        values = cache.once(("values", *self.of_matrix), lambda: from_matrix(W))
+        return values.times(self.scale(values.radius))
+
+    def _called(self, sample: Any, rng: Streams) -> Spectrum:
+        try:
+            made = sample(self.units, sr=self.sr, seed=rng.spectrum)
+        except TypeError as error:
+            expected = "a callable law(n, sr=, seed=) that returns a Spectrum"
+            raise bad_argument("spectrum", sample, expected, f"It said: {error}.") from error
+        if not isinstance(made, Spectrum):
+            raise ValueError(
+                f"spectrum: the callable returned {type(made).__name__}, not a Spectrum. "
+                "Wrap a list of eigenvalues in Spectrum.from_values."
+            )
+        if made.units != self.units:
+            raise ValueError(
+                f"spectrum: the callable returned {made.units} eigenvalues for units={self.units}."
+            )
+        return made
+
+
+class Same:
+    """A key that stands for one object: equal to itself alone, and keeps the object alive."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
 def _is_float(dtype: Any) -> bool:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.basis import Cascade, matrix_at_work
-from eigenecho.errors import bad_argument
+from eigenecho.checks import check_finite, check_real
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.kernels import Form
-from eigenecho.reservoir.transition import check_matrix, is_matrix
-from eigenecho.spectra import Spectrum, from_matrix
+from eigenecho.spectra import Spectrum
+from eigenecho.storage import Tensors, check_range, named, take
+from eigenecho.transition import Transition, as_transition, unpack
 from eigenecho.types import Array
 
 FINITE_CHUNK = 1 << 16
@@ -28,24 +28,21 @@ class Reservoir:
 
     Parameters
     ----------
-    transition : Spectrum, Cascade, array (N, N) or scipy sparse matrix (N, N)
-        W: its eigenvalues when the basis is the eigenbasis, a dense block that drives eigenvalues
-        where only part of W has one, else the matrix.
+    transition : Transition, Spectrum, array (N, N) or scipy sparse matrix (N, N)
+        W, in whatever form it steps.
     W_in : array (D_in, N)
     bias : array (N,), optional
     W_fb : array (D_out, N), optional
     """
 
-    transition: Any
+    transition: Transition
     W_in: Array
     bias: Array | None = None
     W_fb: Array | None = None
 
     def __post_init__(self) -> None:
-        if is_matrix(self.transition):
-            check_matrix(self.transition, "transition")
-            if self.transition.dtype not in (np.float32, np.float64):
-                object.__setattr__(self, "transition", self.transition.astype(np.float64))
+        if not isinstance(self.transition, Transition):
+            object.__setattr__(self, "transition", as_transition(self.transition))
         N = self.units
         for name, shape in (("W_in", (None, N)), ("bias", (N,)), ("W_fb", (None, N))):
             value = getattr(self, name)
@@ -53,27 +50,22 @@ class Reservoir:
                 continue
             if not _fits(np.shape(value), shape):
                 wanted = str(shape).replace("None", "D")
-                raise bad_argument(name, f"<shape {np.shape(value)}>", f"shape {wanted}")
+                raise bad_argument(name, Shown(f"shape {np.shape(value)}"), f"shape {wanted}")
             value = np.asarray(value)
-            if value.dtype.kind not in "fiub":
-                raise bad_argument(name, f"<dtype {value.dtype}>", "real numbers")
+            check_real(value, name)
             # W_in comes first: the others are in its dtype, which is that of states.
             dtype = value.dtype if name == "W_in" else self.W_in.dtype
             if dtype not in (np.float32, np.float64):
                 dtype = np.dtype(np.float64)
-            if value.dtype != dtype:
-                with np.errstate(over="ignore"):  # what leaves the range is not finite below
-                    value = value.astype(dtype)
+            with np.errstate(over="ignore"):  # what leaves the range is not finite below
+                value = value.astype(dtype, copy=False)
             object.__setattr__(self, name, value)
-            if not np.all(np.isfinite(value)):
-                raise bad_argument(name, "<NaN or Inf>", "finite numbers")
+            check_finite(value, name)
 
     @property
     def units(self) -> int:
         """N."""
-        if isinstance(self.transition, (Spectrum, Cascade)):
-            return self.transition.units
-        return int(self.transition.shape[0])
+        return self.transition.units
 
     @property
     def dtype(self) -> np.dtype:
@@ -83,14 +75,7 @@ class Reservoir:
     @cached_property
     def form(self) -> Form:
         """The transition as the kernels take it."""
-        if isinstance(self.transition, Spectrum):
-            return kernels.diagonal(self.transition, self.dtype)
-        if isinstance(self.transition, Cascade):
-            parts = self.transition
-            return kernels.cascade(parts.block, parts.coupling, parts.modes, self.dtype)
-        if hasattr(self.transition, "tocsr"):
-            return kernels.sparse(self.transition, self.dtype)
-        return kernels.dense(self.transition, self.dtype)
+        return self.transition.form(self.dtype)
 
     @cached_property
     def B(self) -> Array:
@@ -102,24 +87,10 @@ class Reservoir:
             rows.append(self.W_fb)
         return np.ascontiguousarray(np.concatenate(rows), self.dtype)
 
-    @cached_property
+    @property
     def spectrum(self) -> Spectrum:
         """The eigenvalues of the transition, the leak included."""
-        if isinstance(self.transition, Spectrum):
-            return self.transition
-        if isinstance(self.transition, Cascade):
-            return self.transition.spectrum
-        return from_matrix(self.transition)
-
-    @property
-    def matrix(self) -> Any:
-        """The transition as a matrix in the basis at work; sparse where it is kept sparse."""
-        return self.transition if self.in_neuron_basis else matrix_at_work(self.transition)
-
-    @property
-    def in_neuron_basis(self) -> bool:
-        """Whether the states are those of W's own units."""
-        return is_matrix(self.transition)
+        return self.transition.spectrum
 
     def drive(self, u: Array, y_previous: Array | None) -> Array:
         """Columns [u, 1, y(t−1)], the parts that this reservoir has, (T, D)."""
@@ -132,6 +103,27 @@ class Reservoir:
         if len(columns) == 1:
             return np.ascontiguousarray(u, self.dtype)
         return np.concatenate(columns, axis=1, dtype=self.dtype)
+
+    def pack(self) -> Tensors:
+        """Its arrays, for a file."""
+        tensors = {"W_in": self.W_in} | named("W", self.transition.pack())
+        for name in ("bias", "W_fb"):
+            if getattr(self, name) is not None:
+                tensors[name] = getattr(self, name)
+        return tensors
+
+    @classmethod
+    def unpack(cls, tensors: Tensors) -> Reservoir:
+        """Take the reservoir that ``pack`` took apart out of a file's arrays."""
+        transition, W_in = unpack("W", tensors), take(tensors, "W_in")
+        bias, W_fb = (take(tensors, name) if name in tensors else None for name in ("bias", "W_fb"))
+        reservoir = cls(transition, W_in, bias, W_fb)
+        if reservoir.dtype == np.float32:  # numbers of the file may be beyond its range
+            with np.errstate(over="ignore"):
+                form = reservoir.form
+            for part in form:
+                check_range(part, "W", reservoir.dtype)
+        return reservoir
 
     def in_double(self) -> Reservoir:
         """The same weights in double precision."""
@@ -158,13 +150,20 @@ class Reservoir:
         kernels.scan(self.form, self.B, drive, state, out, fresh)
         return out
 
+    def last_state(self, drive: Array, state: Array) -> Array:
+        """The state after a drive; ``state`` moves on in place, and no other is stored."""
+        nothing = np.empty((len(drive), 0), self.dtype)
+        weights = np.empty((0, self.units), self.dtype)
+        kernels.scan_readout(self.form, self.B, drive, weights, state, nothing)
+        return state
+
     def first_overflow(self, states: Array) -> int | None:
         """The first row of a scan's states (T, N) that is not finite, or None.
 
         Inf times any entry, be it 0, stays Inf or NaN, so that the last row vouches for all. But
         a sparse product leaves zeros out: there an overflow passes through, and every row counts.
         """
-        if not isinstance(self.form, kernels.Sparse) and np.all(np.isfinite(states[-1:])):
+        if not self.transition.leaves_zeros_out and np.all(np.isfinite(states[-1:])):
             return None
         count = max(1, FINITE_CHUNK // max(1, self.units))
         for first in range(0, len(states), count):

@@ -1,7 +1,7 @@
 """Eigenvalue laws: where the modes of a reservoir lie. No time here."""
 
-from eigenecho.spectra.catalogue import LAWS, law
 from eigenecho.spectra.golden import golden, noisy_golden
+from eigenecho.spectra.laws import LAWS, law
 from eigenecho.spectra.ring import log_ring, ring, time_constants
 from eigenecho.spectra.sim import from_matrix, random_matrix, sim
 from eigenecho.spectra.spectrum import Spectrum

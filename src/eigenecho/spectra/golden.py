@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
+from eigenecho.checks import check_sr, check_units, generator
 from eigenecho.errors import bad_argument
-from eigenecho.random import Seed, generator
-from eigenecho.spectra.counts import real_count
-from eigenecho.spectra.spectrum import Spectrum, check_n, check_sr
+from eigenecho.spectra.spectrum import Spectrum, real_count
+from eigenecho.types import Seed
 
 
 def golden(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
@@ -19,7 +19,7 @@ def golden(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
 
     The few real eigenvalues are uniform; the seed draws them and the starting angle.
     """
-    check_n(n)
+    check_units(n)
     check_sr(sr)
     rng = generator(seed)
     n_real = real_count(n)

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
+from eigenecho.checks import check_sr, check_units, generator
 from eigenecho.errors import bad_argument
-from eigenecho.random import Seed, generator
-from eigenecho.spectra.spectrum import Spectrum, check_n, check_sr, off_axis
+from eigenecho.spectra.spectrum import Spectrum, off_axis
+from eigenecho.types import Seed
 
 LARGEST_BELOW_ONE = math.nextafter(1, 0)
 """The radius with the longest time constant that is a number: 9e15 steps."""
@@ -25,7 +26,7 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
     These are the eigenvalues of a weighted cycle of n units. Nothing is drawn: ``seed`` is
     accepted for the common signature. The radius matters; just below 1 is best for long series.
     """
-    check_n(n)
+    check_units(n)
     check_sr(sr)
     angles = 2 * np.pi * np.arange(1, (n + 1) // 2) / n
     real = [1.0, -1.0] if n % 2 == 0 else [1.0]
@@ -41,7 +42,7 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
     ``sr`` in ]0, 1] is the modulus of the slowest mode; ``time_constants`` says how those of the
     others lie where it is 1, or decays within ``shortest``.
     """
-    check_n(n)
+    check_units(n)
     modulus = _moduli(max(n // 2, 1), sr, shortest)
     golden_angle = math.pi * (math.sqrt(5) - 1) / 2
     start = generator(seed).uniform(0, np.pi)
@@ -66,7 +67,7 @@ def time_constants(
 
     Nothing is drawn: ``seed`` is accepted for the common signature.
     """
-    check_n(n)
+    check_units(n)
     return Spectrum(_moduli(n, sr, shortest))
 
 

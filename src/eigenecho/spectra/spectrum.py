@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigenecho.checks import check_lr, check_sr
 from eigenecho.errors import bad_argument
 from eigenecho.types import Array
 
@@ -99,6 +100,10 @@ class Spectrum:
             return self
         return Spectrum(lr * self.real + (1 - lr), lr * self.pairs + (1 - lr))
 
+    def unleak(self, lr: float) -> Spectrum:
+        """The spectrum that ``leak`` was applied to."""
+        return Spectrum((self.real - 1 + lr) / lr, (self.pairs - 1 + lr) / lr)
+
     def scaled(self, sr: float) -> Spectrum:
         """The same shape with radius ``sr``; a spectrum of radius 0 stays as it is."""
         check_sr(sr)
@@ -138,24 +143,6 @@ def off_axis(real: Array, pairs: Array) -> Spectrum:
     return Spectrum(np.concatenate([real, np.repeat(pairs[flat].real, 2)]), pairs[~flat])
 
 
-def check_sr(sr: float) -> None:
-    """A spectral radius is a finite number ≥ 0."""
-    if not (isinstance(sr, Real) and 0 <= sr < np.inf):
-        raise bad_argument("sr", sr, "a finite spectral radius ≥ 0")
-
-
-def check_lr(lr: float) -> None:
-    """A leaking rate lies in ]0, 1]."""
-    if not (isinstance(lr, Real) and 0 < lr <= 1):
-        raise bad_argument("lr", lr, "a leaking rate in ]0, 1]")
-
-
-def check_n(n: int, name: str = "n") -> None:
-    """A number of units is an int ≥ 1."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise bad_argument(name, n, "a number of units, an int ≥ 1")
-
-
 def _frozen(values: Array, name: str) -> Array:
     if values.ndim != 1 or not np.all(np.isfinite(values)):
         raise bad_argument(name, values, "a list of finite numbers")
@@ -169,3 +156,12 @@ def _sorted(values: Array) -> Array:
     scale = np.abs(values).max(initial=0.0) or 1.0
     keys = np.round(values / scale, 9)
     return values[np.lexsort((values.imag, values.real, keys.real, keys.imag))]
+
+
+def real_count(n: int) -> int:
+    """The expected number of real eigenvalues of a Gaussian matrix, at the parity of ``n``.
+
+    ⌊√(2n/π)⌋, plus one where that leaves an odd number for the pairs
+    """
+    count = math.isqrt(int(2 * n / math.pi))
+    return count + (n - count) % 2

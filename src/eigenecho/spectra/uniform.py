@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenecho.random import Seed, generator
-from eigenecho.spectra.counts import real_count
-from eigenecho.spectra.spectrum import Spectrum, check_n, check_sr
+from eigenecho.checks import check_sr, check_units, generator
+from eigenecho.spectra.spectrum import Spectrum, real_count
+from eigenecho.types import Seed
 
 
 def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
@@ -16,7 +16,7 @@ def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
 
     The draw is not rescaled: its radius lies a little below ``sr``.
     """
-    check_n(n)
+    check_units(n)
     check_sr(sr)
     rng = generator(seed)
     n_real = real_count(n)

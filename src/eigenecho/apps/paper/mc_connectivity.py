@@ -15,11 +15,12 @@ from eigenecho.apps.paper.experiment import Cell, Claim, Experiment, Key, Sectio
 from eigenecho.apps.paper.mc_delay import MemoryConfig, capacity_curve
 from eigenecho.errors import IllConditionedWarning
 from eigenecho.metrics import squared_correlation
-from eigenecho.model import Options, train
-from eigenecho.model.run import run
+from eigenecho.model import LinearModel
+from eigenecho.model.predict import run
 from eigenecho.plots.style import BLACK, BLUE, GREY, VERMILLION, legend_above
-from eigenecho.reservoir import Recipe, draw
+from eigenecho.reservoir import Recipe
 from eigenecho.tasks import delayed_recall
+from eigenecho.training import Settings, pose, train
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -231,13 +232,15 @@ def plainly_diagonalised(
     config: MemoryConfig, N: int, seed: int, delays: int, **params: Any
 ) -> Array:
     """MC_k of W in its eigenbasis whatever its condition, where the library would keep W."""
-    drawn = draw(Recipe(units=N, even_defective=True, **params), D_in=1, seed=seed)
     steps = config.steps_of(N)
     u, targets = delayed_recall(steps, delays, seed=1000 + seed)
     split = config.warmup + (steps - config.warmup) // 2
-    options = Options(ridge=(config.ridge,), solver="qr", warmup=config.warmup)
-    trained = train(drawn.reservoir, [u[:split]], [targets[:split]], options, basis=drawn.basis)
-    recalled, _ = run(trained.model, u)
+    recipe = Recipe(units=N, even_defective=True, **params)
+    settings = Settings(recipe, ridge=config.ridge, solver="qr", warmup=config.warmup)
+    drawn = settings.draw(1, delays, seed)
+    problem = pose(settings, drawn, [u[:split]], [targets[:split]])
+    model = LinearModel.of(problem, train(problem, settings).evidence.weights)
+    recalled, _ = run(model, u)
     return squared_correlation(targets[split:], recalled[split:])
 
 

@@ -12,11 +12,10 @@ from eigenecho.apps.paper import published
 from eigenecho.apps.paper.experiment import Cell, Claim, Experiment, Key, Section, TextTable
 from eigenecho.apps.paper.methods import METHODS
 from eigenecho.apps.paper.mso import MSOConfig, best_combinations
-from eigenecho.model.rows import Fold, Rows
-from eigenecho.readout import Penalty, Triangle, solve
-from eigenecho.reservoir import Recipe, draw
-from eigenecho.reservoir.memory import Memory
+from eigenecho.readout import Triangle, solve
+from eigenecho.reservoir import Cache, Recipe
 from eigenecho.tasks import mso_split
+from eigenecho.training import Fold, Settings, gather, pose
 
 SHOWN = ("Normal", "Uniform", "Golden", "Noisy Golden")
 
@@ -47,7 +46,7 @@ class MSOAccurate(Experiment[AccurateConfig]):
     def run(self, config: AccurateConfig, key: Key) -> Cell:
         """Validation and test RMSE of every combination, each solved by its own QR."""
         method, seed = key
-        memory: Memory = {}
+        cache = Cache()
         errors: list[list[list[float]]] = []  # by task, combination and block
         for k in config.tasks:
             task = mso_split(k)
@@ -57,13 +56,12 @@ class MSOAccurate(Experiment[AccurateConfig]):
             )
             errors.append([])
             for lr, sr in product(config.lrs, config.srs):
-                recipe = Recipe(units=config.units, sr=sr, lr=lr, **METHODS[method])
-                drawn = draw(recipe, D_in=1, seed=seed, memory=memory)
-                rows = Rows(drawn.reservoir, [task.X], [task.y])
-                train, blocks = rows.statistics(Triangle, fold)
-                penalty = Penalty(rows.size, 0, drawn.basis)
+                settings = Settings(Recipe(units=config.units, sr=sr, lr=lr, **METHODS[method]))
+                drawn = settings.draw(1, 1, seed, cache)
+                problem = pose(settings, drawn, [task.X], [task.y])
+                train, blocks, _ = gather(problem, Triangle, fold)
                 for ridge in config.ridges:
-                    w = solve(train, penalty, ridge)
+                    w = solve(train, problem.penalty, ridge)
                     errors[-1].append([np.sqrt(b.squared_error(w)[0] / b.rows) for b in blocks])
         valid, test = np.moveaxis(np.array(errors), -1, 0)
         return {"valid": valid, "test": test}

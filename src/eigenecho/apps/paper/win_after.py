@@ -54,7 +54,7 @@ class WinAfter(Experiment[WinAfterConfig]):
         recipe = Recipe(config.units, spectrum, sr=RADII[spectrum], eigenvectors=False)
         reservoir = draw(recipe, D_in, seed=seed).reservoir
         r = _run(reservoir, u)
-        n = reservoir.transition.real.size
+        n = reservoir.spectrum.real.size
 
         # R(t): each input drives all modes with weight 1, and W_in comes after.
         ones = interleave(np.ones((1, n)), np.ones((1, (config.units - n) // 2), complex))

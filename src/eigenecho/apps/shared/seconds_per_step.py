@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from eigenecho.kernels.compiled import WORTH_THREADS
+from eigenecho.kernels.compiled.scans import WORTH_THREADS
 from eigenecho.reservoir import Reservoir
 from eigenecho.types import Array
 

@@ -16,15 +16,14 @@ import numpy as np
 
 from eigenecho.apps.tables.time_series import TimeSeries
 from eigenecho.apps.tables.view import View
-from eigenecho.blas import one_blas_thread
 from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
 from eigenecho.estimators import LinearESN
-from eigenecho.model import LinearModel, Scaling, State
-from eigenecho.model.intervals import loop_response
-from eigenecho.model.rows import Fold, Rows
-from eigenecho.model.train import cheapest_accurate
-from eigenecho.readout import Gram, Penalty, Triangle, factorise
-from eigenecho.reservoir import Recipe, draw
+from eigenecho.model import LinearModel, State
+from eigenecho.model.loop import ClosedLoop
+from eigenecho.readout import Gram, Triangle, factorise
+from eigenecho.reservoir import Cache, Recipe
+from eigenecho.threads import one_blas_thread
+from eigenecho.training import Fold, Settings, gather, pose
 from eigenecho.types import Array
 
 RADII = (0.9, 0.99, 1.0)
@@ -102,7 +101,9 @@ class Fitted:
         The residuals of training, carried through the closed loop and, where it sees steps, summed
         up with them: σ(h)² = σ² Σ_j ψ_j², j = 0 … h−1, with ψ the response of the values.
         """
-        psi = self.candidate.view.response(loop_response(self.esn.model_, horizon)[:, 0, 0])
+        psi = self.candidate.view.response(
+            ClosedLoop.of_forecast(self.esn.model_).response(horizon)[:, 0, 0]
+        )
         with np.errstate(over="ignore"):  # a loop that grows without bound is infinitely unsure
             return np.sqrt(float(self.esn.noise_covariance_[0, 0]) * np.cumsum(psi**2))
 
@@ -126,13 +127,13 @@ def rank(
     They are trained on the rows before the first origin.
     """
     found: list[Candidate] = []
-    memory: dict[Any, Any] = {}
+    cache = Cache()
     reservoirs = [(view, sr, lr) for view in shown for sr in RADII for lr in LEAKS]
     tell = progress or (lambda *_: None)
     for done, (view, sr, lr) in enumerate(reservoirs):
         tell(done, len(reservoirs))
         params = {"sr": sr, "lr": lr}
-        errors = free_run_errors(network, params, view, series, origins, horizon, memory)
+        errors = free_run_errors(network, params, view, series, origins, horizon, cache)
         found += [
             Candidate(error, view, params | {"ridge": ridge})
             for error, ridge in zip(errors, RIDGES, strict=True)
@@ -179,11 +180,11 @@ def free_run_errors(
     series: TimeSeries,
     origins: Sequence[int],
     horizon: int,
-    memory: dict[Any, Any],
+    cache: Cache,
 ) -> list[float]:
     """One error for each ridge; infinite where a free run overflows.
 
-    ``params`` are those of the reservoir; ``memory`` keeps what draws of one network share.
+    ``params`` are those of the reservoir; ``cache`` keeps what draws of one network share.
     """
     stop, known = origins[-1] + horizon, view.known(series, 0)
     X = _inputs(view, series.values[:stop], known)
@@ -191,18 +192,19 @@ def free_run_errors(
     before = origins[0] - view.lag  # rows of z that may be learnt from
     with _quiet():
         recipe = Recipe(units=network.units, spectrum=network.spectrum, **params)
-        drawn = draw(recipe, X.shape[1], 0, network.seed, memory)
-        inputs, outputs = Scaling.of([X[: before - 1]]), Scaling.of([z[1:before]])
-        u, y = inputs.forward(X[:-1]), outputs.forward(z[1:])
-        rows = Rows(drawn.reservoir, [u], [y])
-        kind = Triangle if cheapest_accurate(rows) == "qr" else Gram
+        settings = Settings(recipe, standardize=True, warmup=warmup(before))
+        drawn = settings.draw(X.shape[1], 1, network.seed, cache)
+        problem = pose(settings, drawn, [X[:-1]], [z[1:]], until=[before - 1])
+        kind = Triangle if problem.is_small else Gram
         try:
-            statistics, _ = rows.statistics(kind, Fold([(warmup(before), before - 1)]))
+            statistics = gather(problem, kind, Fold([(settings.warmup, before - 1)])).statistics
         except UnstableError:
             return [np.inf] * len(RIDGES)
-        factorised = factorise(statistics, Penalty(rows.size, 0, drawn.basis), rows.head)
+        factorised = factorise(statistics, problem.penalty, problem.head)
         runs = []
-        states = _states(drawn.reservoir, u, [origin - view.lag for origin in origins])
+        states = _states(
+            drawn.reservoir, problem.inputs[0], [origin - view.lag for origin in origins]
+        )
         for origin, state in zip(origins, states, strict=True):
             row = origin - view.lag - 1  # of z: the last that is known
             ahead = known[row : row + horizon] if known.size else None
@@ -211,10 +213,7 @@ def free_run_errors(
         measured = [run for run in runs if run.seen.any()]
         errors = []
         for ridge in RIDGES:
-            W_out = np.ascontiguousarray(factorised.weights(ridge))
-            model = LinearModel(
-                drawn.reservoir, W_out, basis=drawn.basis, inputs=inputs, outputs=outputs
-            )
+            model = LinearModel.of(problem, factorised.weights(ridge))
             squares = [run.squared_error(model, view) for run in measured]
             errors.append(float(np.sqrt(np.mean(squares))))
     return errors
@@ -258,9 +257,8 @@ def _states(reservoir: Any, u: Array, stops: Sequence[int]) -> list[Array]:
     states, done = [], 0
     for stop in stops:
         piece = drive[done : stop - 1]
-        reservoir.scan(piece, state, np.empty((len(piece), reservoir.units), reservoir.dtype))
+        states.append(reservoir.last_state(piece, state).copy())
         done = stop - 1
-        states.append(state.copy())
     return states
 
 

@@ -15,8 +15,8 @@ from eigenecho.apps.tables.season import cycles
 from eigenecho.apps.tables.split import Split, split
 from eigenecho.apps.tables.table import TableError
 from eigenecho.apps.tables.time_series import TimeSeries
-from eigenecho.blas import one_blas_thread
 from eigenecho.model.intervals import check_coverage
+from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 

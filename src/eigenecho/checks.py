@@ -1,0 +1,96 @@
+"""Checks that many arguments share; each raises in the words of ``errors``."""
+
+from __future__ import annotations
+
+import sys
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.types import Array, Seed
+
+
+def check_flag(value: Any, name: str) -> None:
+    """A flag is True or False, so that "no" does not count as yes."""
+    if value is not True and value is not False and not isinstance(value, np.bool_):
+        raise bad_argument(name, value, "True or False")
+
+
+def generator(seed: Seed) -> np.random.Generator:
+    """A Generator from an int, a Generator (used as it is) or None (fresh entropy)."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if seed is None:
+        return np.random.default_rng()
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
+        return np.random.default_rng(int(seed))
+    raise bad_argument("seed", seed, "a non-negative int, a numpy Generator or None")
+
+
+def is_finite_number(value: Any) -> bool:
+    """Whether a value is a real number within the range of floating point; a flag is none."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max
+
+
+def check_count(
+    value: Any, name: str, what: str = "a number of rows or steps", least: int = 0
+) -> int:
+    """The count, an int of ``least`` or more that a machine can count to."""
+    is_int = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_int or not least <= int(value) < 2**63:
+        raise bad_argument(name, value, f"{what}, an int ≥ {least}")
+    return int(value)
+
+
+def check_units(n: Any, name: str = "n") -> None:
+    """A number of units is an int ≥ 1."""
+    check_count(n, name, "a number of units", 1)
+
+
+def check_sr(sr: float) -> None:
+    """A spectral radius is a finite number ≥ 0."""
+    if not (isinstance(sr, Real) and 0 <= sr < np.inf):
+        raise bad_argument("sr", sr, "a finite spectral radius ≥ 0")
+
+
+def check_lr(lr: float) -> None:
+    """A leaking rate lies in ]0, 1]."""
+    if not (isinstance(lr, Real) and 0 < lr <= 1):
+        raise bad_argument("lr", lr, "a leaking rate in ]0, 1]")
+
+
+def check_connectivity(connectivity: float, name: str = "connectivity") -> None:
+    """A connectivity is the probability of a connection."""
+    if not (isinstance(connectivity, Real) and 0 < connectivity <= 1):
+        raise bad_argument(name, connectivity, "a probability in ]0, 1]")
+
+
+def check_real(A: Any, name: str) -> None:
+    """Numbers are real: of a floating, integer or Boolean type."""
+    if A.dtype.kind not in "fiub":
+        raise bad_argument(name, Shown(f"dtype {A.dtype}"), "real numbers")
+
+
+def check_finite(A: Any, name: str, remedy: str = "") -> None:
+    """Numbers are neither NaN nor infinite."""
+    if not np.all(np.isfinite(A)):
+        raise bad_argument(name, Shown("NaN or Inf"), "finite numbers", remedy)
+
+
+def check_square(W: Any, name: str) -> None:
+    """A real square matrix (N, N), N ≥ 1."""
+    if len(W.shape) != 2 or W.shape[0] != W.shape[1] or W.shape[0] == 0:
+        raise bad_argument(name, Shown(f"shape {W.shape}"), "a square matrix (N, N) with N ≥ 1")
+    check_real(W, name)
+
+
+def as_square(W: Any, name: str = "W") -> Array:
+    """``W`` as a dense float64 matrix, after checking that it is real, finite and square."""
+    W = np.asarray(W.toarray() if hasattr(W, "toarray") else W)
+    check_square(W, name)
+    W = W.astype(np.float64)
+    check_finite(W, name, "Clean the matrix first.")
+    return W

@@ -1,0 +1,33 @@
+"""Whatever was saved, loaded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eigenecho.errors import StorageError
+from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
+from eigenecho.estimators.linear_esn import LinearESN
+from eigenecho.model.loading import unpack_learner, unpack_model, unpack_stream
+from eigenecho.storage import read, rebuilt
+
+UNPACK = {
+    "LinearModel": unpack_model,
+    "LinearESN": LinearESN.unpack,
+    "DiagonalReservoir": DiagonalReservoir.unpack,
+    "Stream": unpack_stream,
+    "Learner": unpack_learner,
+}
+"""How each kind of file is read."""
+
+
+def load(path: Any) -> Any:
+    """Read what ``save`` wrote.
+
+    A ``LinearESN``, ``DiagonalReservoir``, ``LinearModel``, ``Stream`` or ``Learner`` comes back
+    as it was, to the last bit. A file that is damaged, foreign or of a newer format raises
+    ``errors.StorageError``; whatever loads, runs.
+    """
+    kind, tensors, values = read(path)
+    if kind not in UNPACK:
+        raise StorageError(f"{path} holds a {kind!r}, which this version does not know.")
+    return rebuilt(path, UNPACK[kind], tensors, values)

@@ -1,0 +1,277 @@
+"""What the estimators share: validation in scikit-learn's words, and all-or-nothing fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.utils.validation import check_array, validate_data
+
+from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
+from eigenecho.series import (
+    Array,
+    Container,
+    as_table,
+    check_finite,
+    output_container,
+    unpack,
+    unpack_outputs,
+)
+
+TARGETS = ("next", "same", "other")
+"""What targets may be of the inputs."""
+
+ROWS = 4096
+"""Rows that are looked at."""
+
+NEAR = 0.8
+"""Share of the series' own steps that targets may miss the next row by.
+
+Noise added to the inputs alone stays below 0.71, however large it is; targets two rows ahead, or
+none at all, are at 1.
+"""
+
+LARGE_GROWTH = 1e6
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was when fitting it fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], Container]:
+    """Finite series (T_i, D_in) with the features that the estimator knows."""
+    items, container = unpack(X)
+    _check_not_empty(items, container, "X")
+    series = []
+    for i, item in enumerate(items):
+        number = None if container.kind == "single" else i
+        table = as_table(item, "X", number)
+        rows = validate_data(
+            estimator,
+            table,
+            reset=reset and i == 0,
+            dtype=np.dtype(estimator.dtype),
+            order="C",
+            ensure_all_finite=False,
+        )
+        _check_finite(rows, table, "X", number)
+        series.append(rows)
+    return series, container
+
+
+def check_outputs(
+    y: Any, like: Container, dtype: Any, name: str = "y"
+) -> tuple[list[Array], Container]:
+    """Finite series (T_i, D_out), and how they are held."""
+    items, container = unpack_outputs(y, name, like)
+    _check_not_empty(items, container, name)
+    series = []
+    for i, item in enumerate(items):
+        number = None if container.kind == "single" else i
+        table = as_table(item, name, number)
+        rows = check_array(
+            table, dtype=np.dtype(dtype), order="C", input_name=name, ensure_all_finite=False
+        )
+        _check_finite(rows, table, name, number, container.flat)
+        series.append(rows)
+    columns = {s.shape[1] for s in series}
+    if len(columns) > 1:
+        raise ValueError(f"{name} has series with different numbers of columns: {sorted(columns)}.")
+    return series, container
+
+
+def _check_finite(*arguments: Any) -> None:
+    # scikit-learn's own switch, for those who know their data.
+    if not get_config()["assume_finite"]:
+        check_finite(*arguments)
+
+
+def _check_not_empty(items: list[Any], container: Container, name: str) -> None:
+    """At least one series, and rows in each of several; of a single one others say it."""
+    if not items:
+        raise bad_argument(name, Shown("0 series"), "at least one series (T, D)")
+    for i, item in enumerate(items):
+        if container.kind != "single" and np.shape(item)[:1] == (0,):
+            raise bad_argument(
+                name, Shown(f"0 rows in series {i}"), "at least one row in each series",
+                "Leave empty ones out.",
+            )  # fmt: skip
+
+
+def training_series(
+    estimator: Any, X: Any, y: Any, reset: bool = True
+) -> tuple[list[Array], list[Array], Container]:
+    """Inputs and targets of a fit; without X, those of a generator."""
+    if y is None:
+        raise ValueError(
+            "LinearESN requires y to be passed, but the target y is None. "
+            "For next-step prediction: fit(X[:-1], X[1:])."
+        )
+    if X is not None:
+        inputs, container = check_inputs(estimator, X, reset=reset)
+        outputs, container = check_outputs(y, container, estimator.dtype)
+        return inputs, outputs, container
+    if not estimator.feedback or (not reset and estimator.n_features_in_):
+        raise bad_argument(
+            "X", None, "an input series", "A generator without input needs feedback=True."
+        )
+    outputs, container = check_outputs(y, output_container(y), estimator.dtype)
+    estimator.n_features_in_ = 0
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    return [s[:, :0] for s in outputs], outputs, container
+
+
+def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[Array], Container]:
+    """Inputs of a fitted estimator; a model without input is driven by ``y_previous`` alone."""
+    if X is not None:
+        return check_inputs(estimator, X, reset=False)
+    features = estimator.n_features_in_
+    if features or y_previous is None:
+        wanted = "y_previous to drive a model without input"
+        raise bad_argument(
+            "X",
+            None,
+            f"a series with {features} features" if features else wanted,
+            "forecast(horizon) runs the model freely.",
+        )
+    before, container = check_outputs(
+        y_previous, output_container(y_previous), estimator.dtype, "y_previous"
+    )
+    return [s[:, :0] for s in before], container
+
+
+def check_context(estimator: Any, context: Any) -> Any:
+    """One series to go on from; ``forecast`` checks the rest, and calls it context."""
+    if unpack(context)[1].kind != "single":
+        raise bad_argument(
+            "context", Shown("several series"), "one series (T, D)", "Forecast them one by one."
+        )
+    if estimator.n_features_in_:
+        validate_data(estimator, context, reset=False, skip_check_array=True, ensure_2d=False)
+    elif np.ndim(context) == 1:
+        return np.reshape(context, (-1, 1))
+    return context
+
+
+def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
+    """A caller's array for the states of one series, or None."""
+    if out is None:
+        return None
+    wanted = (len(series[0]), reservoir.units)
+    fits = (
+        isinstance(out, np.ndarray)
+        and len(series) == 1
+        and out.shape == wanted
+        and out.dtype == reservoir.dtype
+        and out.flags.c_contiguous
+        and out.flags.writeable
+    )
+    if not fits:
+        got = Shown(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
+        raise bad_argument(
+            "out",
+            got,
+            f"a writeable C-contiguous {reservoir.dtype} array of shape {wanted}, "
+            "for a single series",
+        )
+    return out
+
+
+def warn_if_unstable(radius: float, steps: int) -> None:
+    """Warn where the free reservoir grows a lot over the longest series."""
+    if radius > 1 and steps * math.log(radius) > math.log(LARGE_GROWTH):
+        warn(
+            f"the effective radius is {radius:.6g} > 1: states can grow by "
+            f"10^{steps * math.log10(radius):.0f} over {steps} steps. Lower sr or lr.",
+            UnstableWarning,
+        )
+
+
+def warn_if_single_rows(series: list[Array], container: Container, name: str = "X") -> None:
+    """Warn where every series is one step long, so that there is nothing to remember."""
+    if any(len(s) > 1 for s in series):
+        return
+    if container.kind == "single":
+        what = f"{name} is one row of {series[0].shape[1]} columns, one time step"
+        remedy = f"A series laid along the columns is {name}.T."
+    else:
+        what = f"{name} holds {len(series)} series of one row, one time step each"
+        remedy = "One series that is listed step by step is " + (
+            f"{name}[:, 0]." if container.kind == "stack" else f"np.concatenate({name})."
+        )
+    warn(f"{what}: no state is carried on. {remedy}", UserWarning)
+
+
+def target_of(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
+    """What the targets are of the first D_out input columns: ``next``, ``same`` or ``other`` row.
+
+        y(t) = u(t+1),   y(t) = u(t),   neither
+
+    ``next`` holds up to noise, in the typical row (jumps between segments are few), and in every
+    column. None where there is nothing to compare: other columns, or a single row.
+    """
+    D = outputs[0].shape[1]
+    if inputs[0].shape[1] < D:
+        return None
+    pieces = list(_first_rows(inputs, outputs, D))
+    if not pieces:
+        return None
+    parts = zip(*pieces, strict=True)
+    now, ahead, target = (np.concatenate(part).astype(np.float64) for part in parts)
+    if np.array_equal(target, ahead):
+        return "next"
+    if np.array_equal(target, now):
+        return "same"
+    miss = np.median(np.abs(target - ahead), axis=0)
+    step = np.median(np.abs(ahead - now), axis=0)
+    spread = np.median(np.abs(target - np.median(target, axis=0)), axis=0)
+    rounding = 1e-6 * np.abs(target).max(axis=0)
+    near = np.maximum(np.minimum(NEAR * step, 0.5 * spread), rounding)
+    return "next" if np.all(miss <= near) else "other"
+
+
+def merged(old: str | None, new: str | None) -> str | None:
+    """What targets are of which some were ``old`` and some are ``new``."""
+    if old is None or new is None or old == new:
+        return old or new
+    return "other"
+
+
+def check_target(target: str | None) -> None:
+    """Raise or warn where a forecast would feed back what is no next step."""
+    remedy = "Train it on its own next step: fit(series[:-1], series[1:])."
+    first = "forecast feeds every output back as the next input, but this model was trained on"
+    if target == "same":
+        raise ValueError(f"{first} y = X, the row that it already sees. {remedy}")
+    if target == "other":
+        warn(
+            f"{first} targets that are not the next row of the first columns of X: the forecast "
+            f"is hardly one. {remedy} Columns of X that are known ahead come after the series "
+            "itself.",
+            UserWarning,
+        )
+
+
+def _first_rows(
+    inputs: Sequence[Array], outputs: Sequence[Array], D: int
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Rows u(t), u(t+1) and y(t) of each series, as many as there are to look at."""
+    left = ROWS
+    for u, y in zip(inputs, outputs, strict=True):
+        rows = min(left, len(u) - 1)
+        if rows > 0:
+            yield u[:rows, :D], u[1 : rows + 1, :D], y[:rows]
+            left -= rows

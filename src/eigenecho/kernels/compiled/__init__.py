@@ -1,0 +1,11 @@
+"""The kernels of ``reference`` for NumPy arrays, compiled by numba: the same answers, fast."""
+
+from eigenecho.kernels.compiled.scans import (
+    closed_loop,
+    run_readout,
+    scan,
+    scan_readout,
+    step,
+    step_readout,
+)
+from eigenecho.kernels.compiled.steps import absorb_row, back_substitute

@@ -1,0 +1,45 @@
+"""Compiling functions, kept on disk for the next process where there is a place for that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import config, njit
+
+from eigenecho.errors import SlowStartWarning, warn
+
+
+def jit(fastmath: bool | set[str]) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate a function to be compiled without the GIL, when it is first called.
+
+    With ``NUMBA_DISABLE_JIT`` it stays plain Python: the same answers, slowly.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        if config.DISABLE_JIT:
+            # As when compiled: numbers that overflow are for the caller to find.
+            return np.errstate(over="ignore", invalid="ignore")(function)
+        try:
+            return njit(nogil=True, cache=True, fastmath=fastmath)(function)
+        except RuntimeError as error:
+            # What numba raises where neither the package's folder nor the user's can be written.
+            if "cannot cache" not in str(error):
+                raise
+            _warn()
+            return njit(nogil=True, fastmath=fastmath)(function)
+
+    return decorate
+
+
+@cache  # once in a process
+def _warn() -> None:
+    warn(
+        "compiled code cannot be kept: neither the folder that eigenecho is installed in nor the "
+        "user's cache folder can be written. Every process compiles anew, which takes seconds "
+        "wherever something is used for the first time. Let the environment variable "
+        "NUMBA_CACHE_DIR name a folder that can be written before Python starts.",
+        SlowStartWarning,
+    )

@@ -1,0 +1,461 @@
+"""The diagonal form, compiled: several steps in each pass over the modes.
+
+A mode does not need the others. So its state stays in registers while a pass goes on, and
+eigenvalues and weights are read once for all steps of it. Arguments are those of ``steps``, in the
+Q layout; inside, the two parts of pairs are apart (*planar*), for the vectoriser.
+
+States and outputs come from the same operations in the same order wherever a pass begins: bits do
+not depend on how a series is cut. So the compiler may not reorder what steps a mode, only sums over
+modes; nothing is contracted; and a pass that reaches past the end is done in full, and cut off.
+It is one file because numba's cache looks at no other for changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenecho.kernels.compiled.jit import jit
+
+STEPS = 8
+"""Steps in a pass that stores states."""
+
+SUMS = 4
+"""Steps in a pass that sums over modes: each needs a register for its sum."""
+
+LONG = 256
+"""Units from which rows are written where they belong: eight streams of short pieces are slow, so
+that shorter rows are computed in a spare block and copied."""
+
+PADDING = 8
+"""Columns that keep rows of a spare block from falling on the same lines of the cache."""
+
+# Said, not left out: what is compiled first inside a summing function would take over its licence.
+compiled = jit(fastmath=False)
+summing = jit(fastmath={"reassoc", "nsz"})
+
+
+@compiled
+def turn(a, b, p, q, f, g):
+    """The complex (a + ib)(p + iq) + (f + ig) in real arithmetic."""
+    return a * p - b * q + f, b * p + a * q + g
+
+
+@compiled
+def stretch(a, r, f):
+    """The real a r + f."""
+    return a * r + f
+
+
+@compiled
+def weigh(e, u, h, v):
+    """What a pair adds to an output: e u + h v."""
+    return e * u + h * v
+
+
+@compiled
+def eight(x):
+    """Numbers in a tuple: the compiler need not think of arrays that overlap."""
+    return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+
+
+@compiled
+def tails(rows, n):
+    """Eight rows from column n on, each an array of its own: no index can be negative."""
+    return (
+        rows[0][n:], rows[1][n:], rows[2][n:], rows[3][n:],
+        rows[4][n:], rows[5][n:], rows[6][n:], rows[7][n:],
+    )  # fmt: skip
+
+
+@compiled
+def drive_reals(real, c, x, s, rows):
+    """Eight steps of real modes, r ← a r + x c, into a row each."""
+    for i in range(real.size):
+        a, r, f = real[i], s[i], c[i]
+        r = a * r + x[0] * f
+        rows[0][i] = r
+        r = a * r + x[1] * f
+        rows[1][i] = r
+        r = a * r + x[2] * f
+        rows[2][i] = r
+        r = a * r + x[3] * f
+        rows[3][i] = r
+        r = a * r + x[4] * f
+        rows[4][i] = r
+        r = a * r + x[5] * f
+        rows[5][i] = r
+        r = a * r + x[6] * f
+        rows[6][i] = r
+        r = a * r + x[7] * f
+        rows[7][i] = r
+        s[i] = r
+
+
+@compiled
+def drive_pairs(re, im, c, d, x, p, q, rows):
+    """Eight steps of pairs, driven by x c and x d."""
+    for i in range(re.size):
+        a, b, u, v, f, g = re[i], im[i], p[i], q[i], c[i], d[i]
+        u, v = turn(a, b, u, v, x[0] * f, x[0] * g)
+        rows[0][2 * i], rows[0][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, x[1] * f, x[1] * g)
+        rows[1][2 * i], rows[1][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, x[2] * f, x[2] * g)
+        rows[2][2 * i], rows[2][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, x[3] * f, x[3] * g)
+        rows[3][2 * i], rows[3][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, x[4] * f, x[4] * g)
+        rows[4][2 * i], rows[4][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, x[5] * f, x[5] * g)
+        rows[5][2 * i], rows[5][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, x[6] * f, x[6] * g)
+        rows[6][2 * i], rows[6][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, x[7] * f, x[7] * g)
+        rows[7][2 * i], rows[7][2 * i + 1] = u, v
+        p[i], q[i] = u, v
+
+
+@compiled
+def turn_reals(real, s, rows):
+    """Eight steps of real modes, driven by what the rows hold."""
+    for i in range(real.size):
+        a, r = real[i], s[i]
+        r = a * r + rows[0][i]
+        rows[0][i] = r
+        r = a * r + rows[1][i]
+        rows[1][i] = r
+        r = a * r + rows[2][i]
+        rows[2][i] = r
+        r = a * r + rows[3][i]
+        rows[3][i] = r
+        r = a * r + rows[4][i]
+        rows[4][i] = r
+        r = a * r + rows[5][i]
+        rows[5][i] = r
+        r = a * r + rows[6][i]
+        rows[6][i] = r
+        r = a * r + rows[7][i]
+        rows[7][i] = r
+        s[i] = r
+
+
+@compiled
+def turn_pairs(re, im, p, q, rows):
+    """Eight steps of pairs, driven by what the rows hold."""
+    for i in range(re.size):
+        a, b, u, v = re[i], im[i], p[i], q[i]
+        u, v = turn(a, b, u, v, rows[0][2 * i], rows[0][2 * i + 1])
+        rows[0][2 * i], rows[0][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, rows[1][2 * i], rows[1][2 * i + 1])
+        rows[1][2 * i], rows[1][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, rows[2][2 * i], rows[2][2 * i + 1])
+        rows[2][2 * i], rows[2][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, rows[3][2 * i], rows[3][2 * i + 1])
+        rows[3][2 * i], rows[3][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, rows[4][2 * i], rows[4][2 * i + 1])
+        rows[4][2 * i], rows[4][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, rows[5][2 * i], rows[5][2 * i + 1])
+        rows[5][2 * i], rows[5][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, rows[6][2 * i], rows[6][2 * i + 1])
+        rows[6][2 * i], rows[6][2 * i + 1] = u, v
+        u, v = turn(a, b, u, v, rows[7][2 * i], rows[7][2 * i + 1])
+        rows[7][2 * i], rows[7][2 * i + 1] = u, v
+        p[i], q[i] = u, v
+
+
+@compiled
+def push(x, b, row):
+    """Row = x b."""
+    for i in range(b.size):
+        row[i] = x * b[i]
+
+
+@compiled
+def add(x, b, row):
+    """Row += x b."""
+    for i in range(b.size):
+        row[i] += x * b[i]
+
+
+@compiled
+def project(drive, t, count, B, first, rows):
+    """Rows = a B for ``count`` drive rows from t on; two columns at once, then the rest.
+
+    No row is cut out: a slice counts references, which takes as long as tens of units.
+    """
+    for k in range(count):
+        x, y = drive[t + k, 0], drive[t + k, 1]
+        for i in range(B.shape[1]):
+            rows[k, first + i] = x * B[0, i] + y * B[1, i]
+        for d in range(2, B.shape[0]):
+            x = drive[t + k, d]
+            for i in range(B.shape[1]):
+                rows[k, first + i] += x * B[d, i]
+
+
+@compiled
+def copy(values, row):
+    """Row = values."""
+    for i in range(row.size):
+        row[i] = values[i]
+
+
+@compiled
+def planar(row, n):
+    """A row in the Q layout as three: real modes, real parts, imaginary parts."""
+    m = (row.size - n) // 2
+    s, p, q = np.empty(n, row.dtype), np.empty(m, row.dtype), np.empty(m, row.dtype)
+    copy(row, s)
+    for i in range(m):
+        p[i], q[i] = row[n + 2 * i], row[n + 2 * i + 1]
+    return s, p, q
+
+
+@compiled
+def interleaved(s, p, q, row):
+    """The three as one row in the Q layout."""
+    n = s.size
+    copy(s, row[:n])
+    for i in range(p.size):
+        row[n + 2 * i], row[n + 2 * i + 1] = p[i], q[i]
+
+
+@compiled
+def store(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows):
+    """One pass from step t on, into columns from the ``first`` on of eight rows.
+
+    ``count`` of them are driven, the rest left over.
+
+    One drive column rides along, its weights are ``b``, ``c``, ``d``. More of them are projected
+    into the rows first; where B has none, the rows hold a(t) B already.
+    """
+    n = s.size
+    if len(B) == 1:
+        for k in range(STEPS):
+            x[k] = drive[t + min(k, count - 1), 0]
+        drive_reals(form.real, b, eight(x), s, tails(rows, first))
+        drive_pairs(form.re, form.im, c, d, eight(x), p, q, tails(rows, first + n))
+        return
+    if len(B):
+        project(drive, t, count, B, first, rows)
+    for k in range(count, STEPS):
+        copy(rows[0], rows[k])
+    turn_reals(form.real, s, tails(rows, first))
+    turn_pairs(form.re, form.im, p, q, tails(rows, first + n))
+
+
+@compiled
+def scan(form, B, drive, state, first, out):
+    """States into the columns of ``out`` from the ``first`` on.
+
+    Where B has no rows, ``out`` holds a(t) B already.
+    """
+    T, N = out.shape[0], state.size
+    n = form.real.size
+    b, c, d = planar(B[0] if len(B) == 1 else state, n)
+    s, p, q = planar(state, n)
+    x = np.empty(STEPS, out.dtype)
+    spare = np.empty((STEPS, N + PADDING), out.dtype)
+    for t in range(0, T, STEPS):
+        count = min(STEPS, T - t)
+        if count == STEPS and N >= LONG:
+            store(form, B, b, c, d, drive, t, count, x, s, p, q, first, out[t : t + STEPS])
+            continue
+        for k in range(0 if len(B) else count):
+            copy(out[t + k, first:], spare[k, :N])
+        store(form, B, b, c, d, drive, t, count, x, s, p, q, 0, spare)
+        for k in range(count):
+            copy(spare[k], out[t + k, first : first + N])
+    if T:
+        copy(out[T - 1, first:], state)
+
+
+@summing
+def dot(a, b):
+    """A · b."""
+    total = a.dtype.type(0)
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@compiled
+def scan_dots(form, B, drive, weights, state, out):
+    """r(t) weightsᵀ into ``out``, through eight rows of states."""
+    T, N = drive.shape[0], state.size
+    n = form.real.size
+    b, c, d = planar(B[0], n)
+    s, p, q = planar(state, n)
+    x = np.empty(STEPS, out.dtype)
+    rows = np.empty((STEPS, N + PADDING), out.dtype)
+    for t in range(0, T, STEPS):
+        count = min(STEPS, T - t)
+        store(form, B, b, c, d, drive, t, count, x, s, p, q, 0, rows)
+        for e in range(weights.shape[0]):
+            for k in range(count):
+                out[t + k, e] = dot(weights[e], rows[k])
+    if T:
+        copy(rows[(T - 1) % STEPS], state)
+
+
+@summing
+def sum_reals(real, c, x, w, s):
+    """Four steps of real modes, none stored: Σ w r after each."""
+    y0 = y1 = y2 = y3 = real.dtype.type(0)
+    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
+    for i in range(real.size):
+        a, r, f, e = real[i], s[i], c[i], w[i]
+        r = stretch(a, r, x0 * f)
+        y0 += e * r
+        r = stretch(a, r, x1 * f)
+        y1 += e * r
+        r = stretch(a, r, x2 * f)
+        y2 += e * r
+        r = stretch(a, r, x3 * f)
+        y3 += e * r
+        s[i] = r
+    return y0, y1, y2, y3
+
+
+@summing
+def sum_pairs(re, im, c, d, x, w, z, p, q):
+    """Four steps of pairs, none stored: Σ (w Re + z Im) after each."""
+    y0 = y1 = y2 = y3 = re.dtype.type(0)
+    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
+    for i in range(re.size):
+        a, b, u, v, f, g, e, h = re[i], im[i], p[i], q[i], c[i], d[i], w[i], z[i]
+        u, v = turn(a, b, u, v, x0 * f, x0 * g)
+        y0 += weigh(e, u, h, v)
+        u, v = turn(a, b, u, v, x1 * f, x1 * g)
+        y1 += weigh(e, u, h, v)
+        u, v = turn(a, b, u, v, x2 * f, x2 * g)
+        y2 += weigh(e, u, h, v)
+        u, v = turn(a, b, u, v, x3 * f, x3 * g)
+        y3 += weigh(e, u, h, v)
+        p[i], q[i] = u, v
+    return y0, y1, y2, y3
+
+
+@compiled
+def scan_sum(form, B, drive, weights, state, out):
+    """r(t) weightsᵀ into ``out``, for one drive column and one output."""
+    T, n = drive.shape[0], form.real.size
+    b, c, d = planar(B[0], n)
+    w, e, f = planar(weights[0], n)
+    s, p, q = planar(state, n)
+    x = np.zeros(SUMS, state.dtype)
+    whole = T // SUMS * SUMS
+    for t in range(0, T, SUMS):
+        count = min(SUMS, T - t)
+        if count < SUMS:
+            interleaved(s, p, q, state)
+            x[:] = 0
+        for k in range(count):
+            x[k] = drive[t + k, 0]
+        y = sum_reals(form.real, b, x, w, s)
+        z = sum_pairs(form.re, form.im, c, d, x, e, f, p, q)
+        for k in range(count):
+            out[t + k, 0] = y[k] + z[k]
+    if whole == T:
+        interleaved(s, p, q, state)
+    else:
+        # That pass went too far: these few steps again, one by one.
+        s, p, q = planar(state, n)
+        for t in range(whole, T):
+            for i in range(n):
+                s[i] = stretch(form.real[i], s[i], drive[t, 0] * b[i])
+            for i in range(p.size):
+                p[i], q[i] = turn(
+                    form.re[i], form.im[i], p[i], q[i], drive[t, 0] * c[i], drive[t, 0] * d[i]
+                )
+        interleaved(s, p, q, state)
+
+
+@summing
+def loop_reals(real, b, x, c, z, w, s):
+    """A step of real modes driven by x b + z c: Σ w r after it."""
+    y = real.dtype.type(0)
+    for i in range(real.size):
+        r = stretch(real[i], s[i], x * b[i]) + z * c[i]
+        y += w[i] * r
+        s[i] = r
+    return y
+
+
+@summing
+def loop_pairs(re, im, b, c, x, f, g, z, v, w, p, q):
+    """A step of pairs driven by x (b + ic) + z (f + ig): Σ (v Re + w Im) after it."""
+    y = re.dtype.type(0)
+    for i in range(re.size):
+        r, s = turn(re[i], im[i], p[i], q[i], x * b[i], x * c[i])
+        r += z * f[i]
+        s += z * g[i]
+        y += weigh(v[i], r, w[i], s)
+        p[i], q[i] = r, s
+    return y
+
+
+@compiled
+def planes(rows, n):
+    """Rows in the Q layout as rows [real modes, real parts, imaginary parts]."""
+    out = np.empty_like(rows)
+    m = (rows.shape[1] - n) // 2
+    for d in range(rows.shape[0]):
+        s, p, q = planar(rows[d], n)
+        copy(s, out[d, :n])
+        copy(p, out[d, n : n + m])
+        copy(q, out[d, n + m :])
+    return out
+
+
+@compiled
+def gather(a, B, y, F, row):
+    """Row = a B + y F, but for the first output."""
+    if a.size:
+        push(a[0], B[0], row)
+    else:
+        push(y.dtype.type(0), F[0], row)
+    for d in range(1, a.size):
+        add(a[d], B[d], row)
+    for e in range(1, y.size):
+        add(y[e], F[e], row)
+
+
+@compiled
+def closed_loop(form, B, drive, feedback, readout, state, y, out):
+    """Outputs fed back into ``out``.
+
+    The first output and a single drive column ride along; more of either are gathered in a row
+    before.
+    """
+    n, m, D = form.real.size, form.re.size, drive.shape[1]
+    B, F, W = planes(B, n), planes(feedback, n), planes(readout.weights, n)
+    r = planes(state.reshape(1, -1), n)[0]
+    f, x = np.zeros_like(r), y.dtype.type(1)
+    gathered = D > 1 or y.size > 1
+    if not gathered:
+        f, x = (B[0], x) if D else (F[0], y.dtype.type(0))
+    # Cut once, not in every step: a slice costs as much as tens of units.
+    real, re, im, b, w = form.real, form.re, form.im, F[0], W[0]
+    s, p, q = r[:n], r[n : n + m], r[n + m :]
+    bs, bp, bq = b[:n], b[n : n + m], b[n + m :]
+    fs, fp, fq = f[:n], f[n : n + m], f[n + m :]
+    ws, wp, wq = w[:n], w[n : n + m], w[n + m :]
+    before = np.empty_like(y)
+    for t in range(drive.shape[0]):
+        if gathered:
+            gather(drive[t], B, y, F, f)
+        elif D:
+            x = drive[t, 0]
+        total = loop_reals(real, bs, y[0], fs, x, ws, s)
+        total += loop_pairs(re, im, bp, bq, y[0], fp, fq, x, wp, wq, p, q)
+        copy(y, before)
+        for e in range(y.size):
+            if e:
+                total = dot(W[e], r)
+            total += readout.offset[e]
+            for d in range(y.size):
+                total += before[d] * readout.previous[d, e]
+            y[e] = total
+            out[t, e] = total
+    interleaved(s, p, q, state)

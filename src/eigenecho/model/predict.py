@@ -1,0 +1,172 @@
+"""Running a model over series: outputs, states, and where it stands afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eigenecho import kernels
+from eigenecho.errors import Shown, UnstableWarning, bad_argument, overflowed, warn
+from eigenecho.model.loop import ClosedLoop
+from eigenecho.model.state import State, initial_states
+from eigenecho.progress import Progress, Report
+from eigenecho.series import Container, as_rows, shifted, unpack_outputs
+from eigenecho.threads import one_blas_thread
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.model.model import LinearModel
+
+
+def predict_series(
+    model: LinearModel,
+    series: Sequence[Array],
+    container: Container,
+    y_previous: Any,
+    initial_state: Any,
+    return_state: bool,
+    progress: Report | None = None,
+) -> Any:
+    """Outputs of checked series, held as ``container`` says; with the states at their ends."""
+    starts = initial_states(model, initial_state, len(series), container.kind)
+    previous = previous_outputs(model, y_previous, [len(u) for u in series], container)
+    told = Progress(progress, sum(map(len, series)))
+    ran = [run(model, *given, told) for given in zip(series, previous, starts, strict=True)]
+    outputs = container.restore([y for y, _ in ran])
+    if not return_state:
+        return outputs
+    ends = [state for _, state in ran]
+    return outputs, (ends[0] if container.kind == "single" else ends)
+
+
+@one_blas_thread()
+def run(
+    model: LinearModel,
+    u: Array,
+    y_previous: Array | None = None,
+    state: State | None = None,
+    progress: Progress | None = None,
+) -> tuple[Array, State]:
+    """Outputs (T, D_out) for one series in the caller's units, and the state at its end."""
+    start = model.zero_state() if state is None else state
+    r = np.array(start.r, model.reservoir.dtype)
+    u = model.own_inputs(u)
+    if model.closed and y_previous is None:
+        out = _run_closed(model, u, r, start.y, progress)
+    else:
+        out = _run_open(model, u, r, y_previous, progress)
+    outputs = model.to_user(out)
+    last = outputs[-1].copy() if len(outputs) else np.asarray(start.y)
+    return outputs, State(r, last)
+
+
+def _run_closed(
+    model: LinearModel, u: Array, r: Array, y: Array, progress: Progress | None
+) -> Array:
+    """On its own output, the last of which was ``y``; ``r`` moves on."""
+    loop = ClosedLoop.of_output(model)
+    y = np.array(model.from_user(np.asarray(y)), r.dtype)
+    nothing = np.zeros((len(u), model.D_out), r.dtype)
+    drive = np.ascontiguousarray(model.reservoir.drive(u, nothing)[:, : len(loop.B)])
+    out = loop.run(drive, r, y, progress)
+    check_finite(model, out, closed=True)
+    warn_if_growing(out, max(np.abs(u).max(initial=0.0), np.abs(out[:10]).max(initial=0.0)))
+    return out
+
+
+def _run_open(
+    model: LinearModel, u: Array, r: Array, y_previous: Array | None, progress: Progress | None
+) -> Array:
+    """Without a loop, or on outputs that are given; ``r`` moves on."""
+    reservoir, readout = model.reservoir, model.readout
+    before = None if y_previous is None else model.from_user(y_previous)
+    drive = reservoir.drive(u, before)
+    out = np.empty((len(u), model.D_out), reservoir.dtype)
+    kernels.outputs(reservoir.form, reservoir.B, drive, readout.weights, r, out, progress)
+    out += readout.offset
+    if model.output_to_readout:
+        out += before @ readout.previous
+    check_finite(model, out)
+    return out
+
+
+@one_blas_thread()
+def states(
+    model: LinearModel,
+    u: Array,
+    y_previous: Array | None = None,
+    state: State | None = None,
+    out: Array | None = None,
+    progress: Report | None = None,
+) -> Array:
+    """Reservoir states (T, N) in the basis at work, under the same rules as ``run``."""
+    reservoir = model.reservoir
+    start = model.zero_state() if state is None else state
+    if reservoir.W_fb is not None and y_previous is None:
+        # The loop is closed on the model's own output: find that first, then drive with it.
+        y_previous = shifted(run(model, u, None, start)[0], start.y)
+    before = None if y_previous is None else model.from_user(y_previous)
+    drive = reservoir.drive(model.own_inputs(u), before)
+    fresh = out is None
+    if out is None:
+        out = np.empty((len(drive), model.units), reservoir.dtype)
+    r = np.array(start.r, reservoir.dtype)
+    for rows in Progress(progress, len(drive)).pieces(len(drive)):
+        reservoir.scan(drive[rows], r, out[rows], fresh=fresh)
+    if (bad := reservoir.first_overflow(out)) is not None:
+        raise overflowed("states", _known_radius(model), bad)
+    return out
+
+
+def previous_outputs(
+    model: LinearModel, given: Any, lengths: list[int], container: Container
+) -> list[Array | None]:
+    """Teacher's y(t−1), one array for each series, (T,) read as (T, 1)."""
+    if given is None:
+        return [None] * len(lengths)
+    if not model.closed:
+        raise bad_argument(
+            "y_previous",
+            Shown("array"),
+            "None: this model has neither feedback nor output_to_readout",
+        )
+    items, _ = unpack_outputs(given, "y_previous", container)
+    several = container.kind != "single"
+    arrays = [
+        as_rows(item, "y_previous", model.D_out, model.reservoir.dtype, i if several else None)
+        for i, item in enumerate(items)
+    ]
+    if [len(a) for a in arrays] != lengths:
+        raise bad_argument(
+            "y_previous",
+            Shown(f"lengths {[len(a) for a in arrays]}"),
+            f"the lengths of X, {lengths}",
+        )
+    return list(arrays)
+
+
+def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:
+    """Warn where a closed loop has grown beyond ``growth`` times what it started from."""
+    after = float(np.abs(outputs).max(initial=0.0))
+    if after > growth * before:
+        warn(
+            f"the output grew to {after:.3g}, from {before:.3g}: the loop through the model's own "
+            "output is unstable. A larger ridge, a smaller fb_scaling or a longer training series "
+            "steadies it.",
+            UnstableWarning,
+        )
+
+
+def check_finite(model: LinearModel, outputs: Array, *, closed: bool = False) -> None:
+    """Raise where a run left the range of floating point."""
+    finite = np.isfinite(outputs)
+    if not np.all(finite):
+        step = int(np.argmin(finite.all(axis=1)))
+        raise overflowed("output", _known_radius(model), step, closed=closed)
+
+
+def _known_radius(model: LinearModel) -> float | None:
+    """The effective radius where it costs nothing."""
+    return model.effective_radius if model.is_diagonal else None

@@ -1,0 +1,37 @@
+"""What all statistics of rows have in common: they merge.
+
+So rows may be gathered in any parts, on any thread, machine or device, and put together in a
+fixed order. ``Gram``, ``Triangle`` and ``Remainder`` grow by rows; ``Moments`` and ``Lags`` are
+made of whole series.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol, Self
+
+from eigenecho.types import Array
+
+
+class Statistic(Protocol):
+    """What can be known of parts of the rows: of(A ∪ B) = of(A).merge(of(B))."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows it is of."""
+
+    def merge(self, other: Self, /) -> Self:
+        """The statistic of both sets of rows."""
+
+
+class Accumulated(Statistic, Protocol):
+    """A statistic that takes rows in as they come: with ``empty``, a monoid."""
+
+    LANES: ClassVar[int]
+    """How many may be gathered side by side."""
+
+    @classmethod
+    def empty(cls, size: int, outputs: int) -> Self:
+        """The statistic of no rows: the neutral element of ``merge``."""
+
+    def absorb(self, X: Array, Y: Array, /) -> Self:
+        """The statistic with rows X (rows, N'), Y (rows, D_out) added."""

@@ -1,0 +1,105 @@
+"""Standardised columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.types import Array
+
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""The least scale: closed loops divide by it, and below it the quotient leaves the range."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """forward(x) = (x − mean) / scale, per column."""
+
+    mean: Array
+    scale: Array
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.mean) != 1 or np.shape(self.mean) != np.shape(self.scale):
+            got = Shown(f"shapes {np.shape(self.mean)}, {np.shape(self.scale)}")
+            raise bad_argument("mean, scale", got, "one number for each column")
+        if not np.all(np.asarray(self.scale) > 0):
+            raise bad_argument("scale", self.scale, "numbers > 0")
+
+    @classmethod
+    def of(cls, series: Sequence[Array]) -> Scaling:
+        """Mean and standard deviation over all rows; a constant column is only centred."""
+        return reduce(Spread.merge, map(Spread.of, series)).scaling
+
+    @classmethod
+    def identity(cls, columns: int) -> Scaling:
+        """Leaves columns as they are."""
+        return cls(np.zeros(columns), np.ones(columns))
+
+    def forward(self, x: Array) -> Array:
+        """To standardised columns, in the dtype of ``x``."""
+        found = x - self.mean
+        found /= self.scale
+        return found.astype(np.asarray(x).dtype, copy=False)
+
+    def backward(self, x: Array) -> Array:
+        """Back to the caller's units, in the dtype of ``x``."""
+        found = x * self.scale
+        found += self.mean
+        return found.astype(np.asarray(x).dtype, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How columns lie, over some rows: a statistic that merges.
+
+    Attributes
+    ----------
+    rows : int
+    size : array (D,)
+        The largest |x|, in units of which all else is: squares of very large or small numbers
+        would leave the range.
+    mean, deviation : arrays (D,)
+    """
+
+    rows: int
+    size: Array
+    mean: Array
+    deviation: Array
+
+    @classmethod
+    def of(cls, x: Array) -> Spread:
+        """Of the rows of one series (T, D)."""
+        rows = np.asarray(x, np.float64)
+        size = np.abs(rows).max(axis=0, initial=0.0)
+        if not len(rows):
+            return cls(0, size, size, size)
+        rows = rows / np.where(size > 0, size, 1.0)
+        return cls(len(rows), size, rows.mean(axis=0), rows.std(axis=0))
+
+    def merge(self, other: Spread) -> Spread:
+        """Of both sets of rows.
+
+        σ² = (1−w) σ₁² + w σ₂² + w (1−w) (μ₂ − μ₁)²,   w the share of the other's rows
+        """
+        size = np.maximum(self.size, other.size)
+        one, two = (part.size / np.where(size > 0, size, 1.0) for part in (self, other))
+        w = other.rows / max(self.rows + other.rows, 1)
+        apart = two * other.mean - one * self.mean
+        square = (1 - w) * (one * self.deviation) ** 2 + w * (two * other.deviation) ** 2
+        deviation = np.sqrt(square + w * (1 - w) * apart**2)
+        return Spread(self.rows + other.rows, size, one * self.mean + w * apart, deviation)
+
+    @property
+    def scaling(self) -> Scaling:
+        """To mean 0 and deviation 1."""
+        size = np.where(self.size > 0, self.size, 1.0)
+        # A constant column's deviation is rounding noise, not a scale, unless it exceeds 1.
+        with np.errstate(over="ignore"):
+            noise = np.maximum(1.0 / size, self.deviation)
+            scale = np.where(self.deviation <= 1e-14, noise, self.deviation) * size
+        scale[np.isinf(scale)] = 1.0  # a constant so small that its reciprocal leaves the range
+        return Scaling(self.mean * size, np.maximum(scale, SMALLEST))

@@ -1,0 +1,135 @@
+"""Threads: how many a computation may use, running its parts on them, and BLAS on one.
+
+Ours are plain ones and live for one call: nothing is left behind that a fork, a process pool or a
+thread pool of the caller's could trip over.
+
+BLAS and LAPACK round by the number of their threads, and process pools change that number. At
+the sizes of reservoirs a second thread gains little and, on a busy machine, stalls. So whatever
+ends in a number of ours runs on one, and bits are the same on any machine, in any pool, on any
+worker; threads of our own work on parts that do not depend on them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+
+def thread_count() -> int:
+    """``EIGENECHO_NUM_THREADS``, else ``OMP_NUM_THREADS``, else the cores of this process."""
+    for name in ("EIGENECHO_NUM_THREADS", "OMP_NUM_THREADS"):
+        value = os.environ.get(name, "")
+        if value.isdigit() and int(value) > 0:
+            return int(value)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run(task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]]) -> None:
+    """Call ``task(start, stop)`` for every piece, side by side where there are several."""
+    if len(pieces) == 1:
+        task(*pieces[0])
+        return
+    with ThreadPoolExecutor(len(pieces)) as pool:
+        for future in [pool.submit(task, *piece) for piece in pieces]:
+            future.result()
+
+
+def run_each(tasks: Sequence[Callable[[], None]], worth: bool = True) -> None:
+    """Call every task, side by side where that is worth it and there is more than one core."""
+    if not worth or thread_count() == 1:
+        for task in tasks:
+            task()
+        return
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        for future in [pool.submit(task) for task in tasks]:
+            future.result()
+
+
+def even_split(count: int, parts: int, start: int = 0) -> list[tuple[int, int]]:
+    """Contiguous pieces of start … start + count, of equal length give or take one."""
+    parts = max(1, min(parts, count))
+    edges = [start + count * k // parts for k in range(parts + 1)]
+    return list(itertools.pairwise(edges))
+
+
+# BLAS -------------------------------------------------------------------------------------------
+
+_lock = threading.RLock()
+_users = 0
+_limit: Any = None
+_here = threading.local()  # .users: those of this thread
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread while anybody is inside, in whatever thread; also a decorator."""
+    global _limit
+    with _lock:
+        if _users == 0:
+            _take_control()
+            _limit = _controller().limit(limits=1, user_api="blas")
+        _count(1)
+    try:
+        yield
+    finally:
+        with _lock:
+            _count(-1)
+            if _users == 0:
+                _lift()
+
+
+def _count(more: int) -> None:
+    global _users
+    _users += more
+    _here.users = getattr(_here, "users", 0) + more
+
+
+def _lift() -> None:
+    _take_control()
+    _limit.restore_original_limits()
+    _take_control()
+
+
+def _take_control() -> None:
+    # threadpoolctl lets one Python thread at a time set limits. Ours are for all of them: who
+    # comes in first sets the limit and who leaves last lifts it, in whatever thread that is.
+    from threadpoolctl import OpenBLASController
+
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
+
+
+@cache
+def _controller() -> Any:
+    # NumPy and SciPy bring a BLAS each: both must be loaded to be found.
+    import numpy.linalg  # noqa: F401
+    import scipy.linalg.blas  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _after_fork() -> None:
+    global _lock, _users
+    # Other threads, and whatever they were inside of, do not exist here. The one that forked does.
+    left = _users
+    _lock, _users = threading.RLock(), getattr(_here, "users", 0)
+    if left and not _users:
+        _lift()
+
+
+if hasattr(os, "register_at_fork"):
+    # No fork while a limit is being set or lifted: the child would not know which of the two.
+    os.register_at_fork(
+        before=lambda: _lock.acquire(),
+        after_in_parent=lambda: _lock.release(),
+        after_in_child=_after_fork,
+    )

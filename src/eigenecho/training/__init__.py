@@ -1,0 +1,16 @@
+"""Training: from series to the weights of a readout, in one batch, in parts, or row by row."""
+
+from eigenecho.training.evidence import Evidence
+from eigenecho.training.gather import Gathered, gather
+from eigenecho.training.problem import (
+    SOLVERS,
+    Block,
+    Fold,
+    Problem,
+    Settings,
+    check_lengths,
+    pose,
+)
+from eigenecho.training.recursive import Learnt, RecursiveLeastSquares, check_rates
+from eigenecho.training.train import Trained, check_range, lowest, train
+from eigenecho.training.update import update

@@ -1,0 +1,133 @@
+"""What a readout was trained on, kept so that more of it can be added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from eigenecho.checks import is_finite_number
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.readout import Gram, Penalty, Triangle, annihilate
+from eigenecho.threads import one_blas_thread
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Statistics of all training rows, the ridge and penalty at work, and weights (N', D_out).
+
+    The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, whatever the model's dtype.
+    ``scatter`` (D_out, D_out) is EᵀE of their residuals E. ``XtE`` (N', D_out) is kept where the
+    weights fall short of the minimum, as those from plain normal equations do; at the minimum it
+    is ridge M w.
+    """
+
+    statistics: Gram | Triangle
+    penalty: Penalty
+    ridge: float
+    weights: Array
+    scatter: Array
+    XtE: Array | None = None
+
+    def check(self) -> None:
+        """Whether the parts, which may be anybody's, fit each other."""
+        statistics = self.statistics
+        statistics.check()
+        sides = statistics.Z if isinstance(statistics, Triangle) else statistics.XtY
+        D = sides.shape[1]
+        wanted = {"weights": sides.shape, "scatter": (D, D), "XtE": sides.shape}
+        for name, shape in wanted.items():
+            if getattr(self, name) is not None and getattr(self, name).shape != shape:
+                got = Shown(f"shape {getattr(self, name).shape}")
+                raise bad_argument(name, got, f"shape {shape}, as the statistics have")
+        if self.penalty.size != len(sides):
+            raise bad_argument(
+                "penalty", Shown(f"of {self.penalty.size} rows"), f"{len(sides)} rows"
+            )
+        if not is_finite_number(self.ridge) or self.ridge < 0:
+            raise bad_argument("ridge", self.ridge, "a finite number ≥ 0")
+
+    @cached_property
+    @one_blas_thread()
+    def freedom(self) -> float:
+        """Degrees of freedom that the fit has taken up, tr(X (XᵀX + αM)⁻¹ Xᵀ).
+
+        N' − α ‖L R⁻¹‖²,   RᵀR = XᵀX + αM
+        """
+        freedom = float(len(self.weights))
+        if self.ridge > 0:
+            root = self.penalty.root().T
+            try:
+                R, _ = self.triangle()
+                share = solve_triangular(R, root, trans="T", check_finite=False)
+            except ValueError:  # a ridge too small to count
+                return freedom
+            freedom -= self.ridge * float(np.sum(share**2))
+        return max(freedom, 0.0)
+
+    @property
+    def noise(self) -> Array:
+        """The covariance of single steps, EᵀE / (rows − degrees of freedom)."""
+        return self.scatter / max(self.statistics.rows - self.freedom, 1.0)
+
+    def scatter_with(self, weights: Array) -> Array:
+        """EᵀE of the same rows with other weights.
+
+        With Δ the change of weights, E becomes E − X Δ.
+        """
+        if isinstance(self.statistics, Triangle):
+            return self.statistics.scatter(weights)
+        change = weights - self.weights
+        cross = change.T @ self.gradient
+        moved = change.T @ (self.statistics.XtX @ change)
+        return _without_negatives(self.scatter - cross - cross.T + moved)
+
+    @property
+    def gradient(self) -> Array:
+        """XᵀE."""
+        if self.XtE is not None:
+            return self.XtE
+        return self.ridge * self.penalty.apply(self.weights)
+
+    def pack(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Its arrays and plain values, for a file; the penalty's basis is the model's."""
+        arrays = dict(vars(self.statistics))
+        values = {
+            "kind": type(self.statistics).__name__,
+            "rows": arrays.pop("rows"),
+            "ridge": self.ridge,
+            "free": self.penalty.free,
+            "neurons": self.penalty.basis is not None,
+        }
+        arrays |= {"weights": self.weights, "scatter": self.scatter}
+        if self.XtE is not None:
+            arrays["XtE"] = self.XtE
+        return {f"statistics.{name}": array for name, array in arrays.items()}, values
+
+    def triangle(self) -> tuple[Array, Array]:
+        """R and Z of the penalised rows: RᵀR = XᵀX + ridge M and R w = Z."""
+        statistics, w = self.statistics, self.weights
+        if isinstance(statistics, Triangle):
+            L = np.sqrt(self.ridge) * self.penalty.root()
+            R, Z, _ = annihilate(statistics.R, statistics.Z, L, np.zeros_like(w))
+            return R, Z
+        try:
+            R = cholesky(statistics.XtX + self.ridge * self.penalty.gram())
+        except np.linalg.LinAlgError:
+            raise bad_argument(
+                "ridge", self.ridge, "a ridge that makes the normal equations definite",
+                "Fit with a larger one, or with solver='qr'.",
+            ) from None  # fmt: skip
+        return R, R @ w
+
+
+def _without_negatives(scatter: Array) -> Array:
+    """Negative eigenvalues, which are rounding where residuals are far smaller, made zero."""
+    values, vectors = np.linalg.eigh((scatter + scatter.T) / 2)
+    if values[0] >= 0:
+        return scatter
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T

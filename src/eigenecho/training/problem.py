@@ -1,0 +1,249 @@
+"""What is to be trained: a network and series, as one value that every way of training takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eigenecho.basis import Basis
+from eigenecho.checks import check_count, check_flag
+from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.kernels import costs
+from eigenecho.readout import Penalty
+from eigenecho.reservoir import Cache, Drawn, Recipe, Reservoir, draw
+from eigenecho.scaling import Scaling
+from eigenecho.series import shifted
+from eigenecho.types import Array, Seed
+
+SOLVERS = ("auto", "gram", "qr", "refined", "structured")
+PENALTIES = ("neuron", "identity")
+
+Block = Sequence[tuple[int, int]]
+"""Rows (start, stop) of each series."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to train on and blocks of rows held out; others are run through and left out."""
+
+    train: Block
+    held_out: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a network is drawn and its readout trained: the parameters of ``LinearESN``, checked.
+
+    ``ridge`` holds one value or several to choose from.
+    """
+
+    recipe: Recipe = field(default_factory=Recipe)
+    feedback: bool = False
+    standardize: bool = False
+    penalty: str = "neuron"
+    ridge: Any = (1e-8,)
+    solver: str = "auto"
+    warmup: int = 0
+    fit_bias: bool = True
+    penalize_bias: bool = True
+    output_to_readout: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("feedback", "standardize", "fit_bias", "penalize_bias", "output_to_readout"):
+            check_flag(getattr(self, name), name)
+        if self.penalty not in PENALTIES:
+            raise unknown_name("penalty", self.penalty, PENALTIES)
+        if self.solver not in SOLVERS:
+            raise unknown_name("solver", self.solver, SOLVERS)
+        check_count(self.warmup, "warmup", "a number of steps", 0)
+        given = np.atleast_1d(self.ridge)
+        fits = given.dtype.kind in "fiu" and given.ndim == 1 and given.size > 0
+        if not fits or not np.all(np.isfinite(given) & (given >= 0)):
+            shown = self.ridge
+            if isinstance(shown, tuple) and len(shown) == 1:
+                shown = shown[0]
+            raise bad_argument("ridge", shown, "a finite number ≥ 0, or a list of them")
+        object.__setattr__(self, "ridge", tuple(map(float, given)))
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> Settings:
+        """The settings that the parameters of an estimator name."""
+        own = {one.name for one in fields(cls)} - {"recipe"}
+        drawn = {one.name for one in fields(Recipe)}
+        recipe = {name: value for name, value in params.items() if name in drawn}
+        # The identity penalises what is at work: no eigenvectors are needed to draw it.
+        recipe["eigenvectors"] = params.get("penalty", "neuron") == "neuron"
+        rest = {name: value for name, value in params.items() if name in own}
+        return cls(Recipe(**recipe), **rest)
+
+    def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> Drawn:
+        """A reservoir for that many inputs and outputs."""
+        return draw(self.recipe, D_in, D_out if self.feedback else 0, seed, cache)
+
+    def penalty_of(self, drawn: Drawn, D_out: int) -> Penalty:
+        """What the ridge penalises in a readout with that many outputs."""
+        size = self.fit_bias + self.output_to_readout * D_out + drawn.reservoir.units
+        free = int(self.fit_bias and not self.penalize_bias)
+        return Penalty(size, free, drawn.basis if self.penalty == "neuron" else None)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows x(t) = [1, y(t−1), r(t)] with targets y(t), and the penalty on their weights.
+
+        argmin_w Σ ‖y(t) − x(t) w‖² + α ‖L w‖²
+
+    Rows are made anew as often as they are asked for, and never kept for a whole series.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+    inputs, outputs : sequences of arrays (T_i, D_in), (T_i, D_out)
+        In the network's own units. Feedback and y(t−1) are driven by the true outputs.
+    penalty : Penalty
+    fit_bias, output_to_readout : bool
+        Whether the rows have the first two parts.
+    basis : Basis, optional
+        That the reservoir is in, where it is known.
+    scalings : pair of Scaling or None
+        From the caller's units of inputs and outputs to the network's.
+    starts : sequence of (r, y) or None, optional
+        Where each series goes on from; zero by default.
+    """
+
+    reservoir: Reservoir
+    inputs: Sequence[Array]
+    outputs: Sequence[Array]
+    penalty: Penalty
+    fit_bias: bool = True
+    output_to_readout: bool = False
+    basis: Basis | None = None
+    scalings: tuple[Scaling | None, Scaling | None] = (None, None)
+    starts: Sequence[tuple[Array, Array] | None] | None = None
+
+    @property
+    def D_out(self) -> int:
+        """The number of targets."""
+        return self.outputs[0].shape[1]
+
+    @property
+    def head(self) -> int:
+        """The number of columns before the states."""
+        return int(self.fit_bias) + self.D_out * self.output_to_readout
+
+    @property
+    def size(self) -> int:
+        """N', the number of columns."""
+        return self.head + self.reservoir.units
+
+    @property
+    def flops(self) -> float:
+        """Operations of an orthogonal factorisation of all rows."""
+        return self.flops_of(sum(map(len, self.inputs)))
+
+    def flops_of(self, rows: int) -> float:
+        """The same of so many rows."""
+        return 2.0 * rows * self.size**2
+
+    @property
+    def is_small(self) -> bool:
+        """Whether an orthogonal factorisation takes seconds at most."""
+        return self.flops <= costs.QR_FLOPS
+
+    @property
+    def starts_from_zero(self) -> bool:
+        """Whether no series goes on from a state."""
+        return not any(start is not None for start in self.starts or ())
+
+    @cached_property
+    def in_double(self) -> Problem:
+        """The same rows in double precision."""
+        if self.reservoir.dtype == np.float64:
+            return self
+        return replace(
+            self,
+            reservoir=self.reservoir.in_double(),
+            inputs=[np.asarray(u, np.float64) for u in self.inputs],
+            outputs=[np.asarray(y, np.float64) for y in self.outputs],
+        )
+
+    def everything(self, warmup: int) -> Block:
+        """All rows after the warmup."""
+        return [(warmup, len(u)) for u in self.inputs]
+
+    def columns(self, series: int) -> tuple[Array, Array]:
+        """What drives the reservoir, (T, D), and the columns before the states, (T, head)."""
+        u, y = self.inputs[series], self.outputs[series]
+        previous = None
+        if self.reservoir.W_fb is not None or self.output_to_readout:
+            start = self.starts[series] if self.starts else None
+            previous = shifted(y, 0.0 if start is None else start[1])
+        head = np.empty((len(y), self.head))
+        head[:, : int(self.fit_bias)] = 1.0
+        if self.output_to_readout:
+            head[:, int(self.fit_bias) :] = previous
+        return self.reservoir.drive(u, previous), head
+
+    def start(self, series: int) -> Array:
+        """The state before the first row, as a copy to move on."""
+        start = self.starts[series] if self.starts else None
+        if start is None:
+            return self.reservoir.zero_state()
+        return np.array(start[0], self.reservoir.dtype)
+
+
+def pose(
+    settings: Settings,
+    drawn: Drawn,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    until: Sequence[int] | None = None,
+) -> Problem:
+    """The problem of training a drawn network on series in the caller's units.
+
+    Of ``standardize`` the scaling is that of the first ``until`` rows of each series, by default
+    of all.
+    """
+    check_lengths(inputs, outputs, settings.warmup)
+    u_scaling = y_scaling = None
+    if settings.standardize:
+        known = [len(u) for u in inputs] if until is None else until
+        if inputs[0].shape[1]:
+            u_scaling = Scaling.of([u[:n] for u, n in zip(inputs, known, strict=True)])
+            inputs = [u_scaling.forward(u) for u in inputs]
+        y_scaling = Scaling.of([y[:n] for y, n in zip(outputs, known, strict=True)])
+        outputs = [y_scaling.forward(y) for y in outputs]
+    return Problem(
+        drawn.reservoir,
+        inputs,
+        outputs,
+        settings.penalty_of(drawn, outputs[0].shape[1]),
+        settings.fit_bias,
+        settings.output_to_readout,
+        drawn.basis,
+        (u_scaling, y_scaling),
+    )
+
+
+def check_lengths(inputs: Sequence[Array], outputs: Sequence[Array], warmup: int) -> None:
+    """Inputs and outputs go together, and every series outlasts the warmup."""
+    if len(inputs) != len(outputs):
+        raise bad_argument("y", Shown(f"{len(outputs)} series"), f"{len(inputs)} series, as X has")
+    for i, (u, y) in enumerate(zip(inputs, outputs, strict=True)):
+        which = f" of series {i}" if len(inputs) > 1 else ""
+        if len(u) != len(y):
+            raise ValueError(
+                f"X and y have inconsistent lengths{which}: X has {len(u)} rows and y has "
+                f"{len(y)}. Each row of y is the target at the same row of X."
+            )
+        if warmup >= len(u):
+            remedy = "Lower warmup or drop the short series."
+            if len(u) < u.shape[1]:
+                remedy = "A series laid along the columns is X.T; else lower warmup."
+            raise bad_argument(
+                "warmup", warmup, f"fewer steps than the {len(u)} rows{which}", remedy
+            )

@@ -1,0 +1,167 @@
+"""Recursive least squares: a readout that learns rows one by one, O(N'²) each.
+
+After each row the weights are those that a batch would give,
+
+    argmin Σ_t λ^(T−t) ‖y(t) − x(t) w‖² + α ‖L (w − w₀)‖²
+
+Of the forms there are this one keeps a triangle R of the rows, into which each new one is rotated:
+it neither squares numbers nor accumulates errors.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigenecho import kernels
+from eigenecho.checks import check_count, is_finite_number
+from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.readout import Gram, Penalty, annihilate, check_upper
+from eigenecho.threads import one_blas_thread
+from eigenecho.training.doubt import Doubt, warn_if_lost
+from eigenecho.training.evidence import Evidence
+from eigenecho.types import Array
+
+FADED = 0.1
+"""The share of the ridge below which forgetting never brings it."""
+
+LARGE = 1e150
+"""Numbers whose squares come near the end of the range."""
+
+
+class Learnt(NamedTuple):
+    """What has been learnt: R w = Z with RᵀR = Σ λ^(T−t) x(t)ᵀx(t) + the penalty.
+
+    ``R`` (N', N') upper triangular, ``Z`` (N', D_out), ``weights`` (D_out, N'), ``centre``
+    (N', D_out) the weights that the ridge pulls to, ``rows`` the number learnt. ``doubt`` is there
+    where R came from normal equations, which hold half the digits.
+    """
+
+    R: Array
+    Z: Array
+    weights: Array
+    centre: Array
+    rows: int = 0
+    doubt: Doubt | None = None
+
+    @classmethod
+    @one_blas_thread()
+    def nothing(cls, W_out: Array, penalty: Penalty, ridge: float) -> Learnt:
+        """No rows yet: ridge ‖L (w − W_out)‖² alone."""
+        centre = np.array(W_out, np.float64)
+        L = np.sqrt(ridge) * penalty.root()
+        R, Z = L, L @ centre
+        if penalty.basis is not None:
+            R, Z, _ = annihilate(np.zeros_like(L), np.zeros_like(centre), L, Z)
+        return cls(R, Z, centre.T, centre)
+
+    @classmethod
+    @one_blas_thread()
+    def of(cls, evidence: Evidence) -> Learnt:
+        """The rows that a readout was trained on."""
+        (R, Z), w, known = evidence.triangle(), evidence.weights, evidence.statistics
+        doubt = Doubt.of(known, w) if isinstance(known, Gram) else None
+        return cls(R, Z, w.T, np.zeros_like(w), doubt=doubt)
+
+    def check(self, penalty: Penalty) -> None:
+        """Whether the parts fit each other: compiled code takes the shapes on trust."""
+        size, D = np.shape(self.centre)
+        if penalty.size != size:
+            raise bad_argument("penalty", Shown(f"{penalty.size} rows"), f"{size} rows")
+        shapes = (size, size), (size, D), (D, size), (size, D)
+        for name, part, shape in zip(self._fields, self[:4], shapes, strict=False):
+            if np.shape(part) != shape:
+                raise bad_argument(name, Shown(f"shape {np.shape(part)}"), f"shape {shape}")
+        check_upper(self.R)
+        check_count(self.rows, "rows")
+        if self.doubt is not None:
+            self.doubt.check(size, D)
+
+
+class RecursiveLeastSquares:
+    """Weights (D_out, N') that follow the rows they are told of.
+
+    The ridge is not forgotten: in the course of a memory's length its rows are renewed one after
+    the other, so that between α/10 and α is at work and directions that the data do not excite
+    stay bounded.
+
+    Parameters
+    ----------
+    learnt : Learnt
+    penalty : Penalty
+    ridge : float
+        α > 0.
+    forgetting : float
+        λ in ]0, 1]; the memory is about 1/(1 − λ) rows long.
+    """
+
+    def __init__(self, learnt: Learnt, penalty: Penalty, ridge: float, forgetting: float) -> None:
+        check_rates(ridge, forgetting)
+        learnt.check(penalty)
+        self.penalty, self.ridge, self.forgetting = penalty, float(ridge), float(forgetting)
+        self._R, self._Z, self.weights, self._centre = (
+            np.array(part, np.float64, order="C") for part in learnt[:4]
+        )
+        self.rows, self.doubt = learnt.rows, learnt.doubt
+        self._kernels = kernels.backend(self._R)
+        self._cycle = 0
+        if forgetting < 1:
+            self._cycle = max(1, int(math.log(FADED) / math.log(forgetting)))
+            self._root = penalty.root()
+            self._pull = np.einsum("ij,jk->ik", self._root, self._centre)
+
+    @property
+    def learnt(self) -> Learnt:
+        """All that is known now, a value that later rows do not change."""
+        parts = self._R.copy(), self._Z.copy(), self.weights.copy(), self._centre
+        return Learnt(*parts, self.rows, self.doubt)
+
+    def learn(self, x: Array, target: Array) -> None:
+        """Rotate a row (N',) into the triangle and solve for the weights; both are used up.
+
+        Who has doubts notes the row with ``see`` before.
+        """
+        if not max(np.abs(x).max(), np.abs(target).max()) < LARGE:
+            raise overflowed("squares of the states", None)
+        self._kernels.absorb_row(self._R, self._Z, math.sqrt(self.forgetting), x, target)
+        if self._cycle:
+            self._renew_ridge()
+        self._kernels.back_substitute(self._R, self._Z, self.weights)
+        self.rows += 1
+
+    def see(self, x: Array) -> None:
+        """Note a row (N',) that has come, whether it is learnt or not."""
+        if self.doubt is not None:
+            self.doubt = self.doubt.after(x)
+
+    @one_blas_thread()
+    def judge(self, dtype: np.dtype) -> None:
+        """Say it once where the normal equations at the start held too few digits."""
+        if self.doubt is None:
+            return
+        error = self.doubt.error(self._R, self.weights.T, self.forgetting**self.rows)
+        if warn_if_lost(error, self.ridge, dtype):
+            self.doubt = None
+
+    def _renew_ridge(self) -> None:
+        """Top up this row's share of the penalty to the full ridge."""
+        step, n = self.rows % self._cycle, len(self._R)
+        age = min(self.rows + 1, self._cycle)
+        weight = math.sqrt(-self.ridge * math.expm1(age * math.log(self.forgetting)))
+        for i in range(n * step // self._cycle, n * (step + 1) // self._cycle):
+            L, pull = self._root[i], self._pull[i]
+            self._kernels.absorb_row(self._R, self._Z, 1.0, weight * L, weight * pull)
+
+
+def check_rates(ridge: Any, forgetting: Any) -> None:
+    """A ridge to start from and a forgetting factor, or an error that says what they are for."""
+    if not is_finite_number(ridge) or ridge <= 0:
+        raise bad_argument(
+            "ridge", ridge, "one finite number > 0", "It is what is known before the first row."
+        )
+    if not is_finite_number(forgetting) or not 0 < forgetting <= 1:
+        raise bad_argument(
+            "forgetting", forgetting, "a number in ]0, 1]", "1 forgets nothing; 0.999 is usual."
+        )

@@ -1,0 +1,163 @@
+"""Iterative refinement: normal equations that lose no digits.
+
+Any XᵀX holds half of the digits of X. With residuals of the real series, run through the
+network, its errors no longer show in the answer, only in how fast that is reached.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from eigenecho import kernels
+from eigenecho.readout import NormalEquations, against, correlate
+from eigenecho.training.problem import Block, Problem
+from eigenecho.training.structured import lag_count, summed
+from eigenecho.types import Array
+
+ROUNDS = 8
+"""Refinements until the route is given up."""
+
+SLOWEST = 0.3
+"""Factor by which a round must shrink the change of the one before."""
+
+CONVERGED = 1e-11
+"""Change of the outputs still to come, relative to their size, at which refinement ends."""
+
+ACCURATE = 1e-10
+"""Change that is still good enough where rounding lets it sink no further."""
+
+TURNED = 1e-3
+"""Weight of a relative change of the weights beside one of the outputs."""
+
+
+class System(Protocol):
+    """A ≈ XᵀX + αM, factorised."""
+
+    def solve(self, rhs: Array, /) -> Array:
+        """A⁻¹ rhs, for rhs (N', k)."""
+
+    def pull(self, w: Array, /) -> Array:
+        """αM w, the gradient of the penalty."""
+
+
+class Round:
+    """Weights w (N', k), and what they leave of the targets over a block."""
+
+    def __init__(self, problem: Problem, block: Block, w: Array) -> None:
+        self._rows = problem, block
+        self.w = w
+
+    @cached_property
+    def left(self) -> list[Array]:
+        """Y − X w, (rows, k) for each series."""
+        return residuals(*self._rows, self.w)
+
+    def gradient(self, system: System) -> Array:
+        """Xᵀ(Y − X w) − αM w."""
+        return project(*self._rows, self.left) - system.pull(self.w)
+
+    def moved(self, step: Array) -> Round:
+        """The round of w + step."""
+        return Round(*self._rows, self.w + step)
+
+    @property
+    def scatter(self) -> Array:
+        """EᵀE of the residuals E, (k, k)."""
+        return np.sum([e.T @ e for e in self.left], axis=0)
+
+
+def rounds(first: Round, system: System) -> Iterator[tuple[Round, Array, Round]]:
+    """Each round, the step it takes and the one after it, as long as they are asked for.
+
+        w ← w + A⁻¹ (Xᵀ(Y − X w) − αM w)
+
+    Any number of outputs goes together, also those of several candidates side by side.
+    """
+    now = first
+    while True:
+        step = system.solve(now.gradient(system))
+        following = now.moved(step)
+        yield now, step, following
+        now = following
+
+
+def refine(problem: Problem, block: Block, system: NormalEquations, XtY: Array) -> Round | None:
+    """The weights that the normal equations mean, to all digits; None where they are too far.
+
+    How far a round changes the outputs, ‖X δ‖, tells whether it converges; so does how far it
+    changes the weights, ‖L δ‖, since a series may not excite what others will.
+    """
+    penalty, first = problem.penalty, Round(problem, block, system.solve(XtY))
+    size = lengths([y - e for y, e in zip(_targets(problem, block), first.left, strict=True)])
+    weight = lengths([penalty.times_root(first.w)])
+    size[size == 0] = weight[weight == 0] = 1.0
+    best, last = first, np.inf
+    for now, step, following in itertools.islice(rounds(first, system), ROUNDS):
+        moved = lengths([e - f for e, f in zip(now.left, following.left, strict=True)]) / size
+        turned = lengths([penalty.times_root(step)]) / weight
+        change = float(np.max(np.maximum(moved, TURNED * turned)))
+        if not change < SLOWEST * last:  # rounding, or too far off to begin with
+            break
+        best = following
+        if change <= CONVERGED or (last < np.inf and change**2 <= CONVERGED * last):
+            return best  # the next change will be smaller by the same factor
+        last = change
+    return best if last <= ACCURATE else None
+
+
+def lengths(columns: list[Array]) -> Array:
+    """The norm of each column over all series, whatever its units."""
+    largest = np.max([np.abs(c).max(axis=0, initial=0.0) for c in columns], axis=0)
+    largest[largest == 0] = 1.0
+    return largest * np.sqrt(sum(np.sum((c / largest) ** 2, axis=0) for c in columns))
+
+
+def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
+    """Y − X w over a block, (rows, k) for each series; Y repeats where w has more outputs."""
+    copies = w.shape[1] // problem.D_out
+    targets = _targets(problem, block)
+    if copies > 1:
+        targets = [np.tile(y, copies) for y in targets]
+    found = fitted(problem, block, w)
+    return [np.subtract(y, x, out=x) for y, x in zip(targets, found, strict=True)]
+
+
+def fitted(problem: Problem, block: Block, w: Array) -> list[Array]:
+    """X w over a block, (rows, k) for each series and any number k of weight columns."""
+    reservoir, k = problem.reservoir, problem.head
+    weights = np.ascontiguousarray(w[k:].T)
+    found = []
+    for i, (start, stop) in enumerate(block):
+        drive, head = problem.columns(i)
+        out = np.empty((stop, w.shape[1]))
+        kernels.outputs(reservoir.form, reservoir.B, drive[:stop], weights, problem.start(i), out)
+        out = out[start:]
+        out += head[start:stop] @ w[:k]
+        found.append(out)
+    return found
+
+
+def project(problem: Problem, block: Block, residual: list[Array]) -> Array:
+    """Xᵀe over a block, (N', k)."""
+    reservoir, k = problem.reservoir, problem.head
+    total = np.zeros((problem.size, residual[0].shape[1]))
+    K = lag_count(problem)
+    for i, (start, stop) in enumerate(block):
+        drive, head = problem.columns(i)
+        e = residual[i]
+        total[:k] += head[start:stop].T @ e
+        if K is None:
+            _, C, _ = summed(problem, i, drive[:stop], e, start)
+        else:
+            C = against(reservoir.form, reservoir.B, correlate(e, drive[:stop], start, K))
+        total[k:] += C.T
+    return total
+
+
+def _targets(problem: Problem, block: Block) -> list[Array]:
+    return [y[start:stop] for y, (start, stop) in zip(problem.outputs, block, strict=True)]

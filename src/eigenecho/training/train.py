@@ -1,0 +1,166 @@
+"""Training a readout, by whichever solver is cheapest and loses no digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenecho.errors import bad_argument, overflowed
+from eigenecho.kernels import costs
+from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, held_out_errors, solve
+from eigenecho.reservoir import Reservoir
+from eigenecho.threads import one_blas_thread
+from eigenecho.training.evidence import Evidence
+from eigenecho.training.gather import Gathered, gather
+from eigenecho.training.problem import Block, Fold, Problem, Settings
+from eigenecho.training.refine import Round, refine, residuals
+from eigenecho.training.structured import applies, gather_gram
+from eigenecho.types import Array
+
+HELD_OUT = 0.2
+"""Share of each series, at its end, on which several ridges are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """Weights and what led to them, the solver, and the state that the last series ended in."""
+
+    evidence: Evidence
+    solver: str
+    end: Array
+
+
+@one_blas_thread()
+def train(problem: Problem, settings: Settings) -> Trained:
+    """Weights of a readout; of several ridges, the one that predicts held-out rows best."""
+    train, last = _split(problem, settings)
+    for solver in _attempts(problem, settings.solver):
+        if solver in ("gram", "qr"):
+            return _directly(problem, settings.ridge, solver, train, last)
+        found = _refined(problem.in_double, settings.ridge, solver, train, last)
+        if found is not None:
+            return found
+    raise AssertionError("the last solver that is tried always has an answer")
+
+
+def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
+    """Squares of the states that overflow would end in a readout of zeros."""
+    if isinstance(statistics, Gram):
+        fits = np.abs(statistics.XtX).max() < 1e300
+    else:
+        fits = np.abs(statistics.R).max() < 1e150
+    if not fits:
+        raise overflowed("squares of the states", reservoir.spectrum.radius)
+
+
+def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
+    """The solvers to try in turn; a refined one gives up where it cannot reach all digits."""
+    if solver in ("gram", "qr"):
+        return (solver,)
+    if solver == "refined":
+        return ("refined", "qr")
+    if (solver == "structured" or problem.flops > costs.QUICK_FLOPS) and applies(problem):
+        return ("structured", "qr")
+    return ("qr",) if problem.is_small else ("refined", "qr")
+
+
+def _split(problem: Problem, settings: Settings) -> tuple[Block, Block | None]:
+    """Rows to train on, and those at the end by which one of several ridges is chosen."""
+    everything = problem.everything(settings.warmup)
+    if len(settings.ridge) == 1:
+        return everything, None
+    cuts = [stop - round(HELD_OUT * (stop - start)) for start, stop in everything]
+    train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
+    last = [(cut, stop) for (_, stop), cut in zip(everything, cuts, strict=True)]
+    if not all(sum(stop - start for start, stop in block) for block in (train, last)):
+        raise bad_argument(
+            "ridge",
+            settings.ridge,
+            "one value: the series are too short to hold out rows and choose among several",
+        )
+    return train, last
+
+
+def _whole(train: Block, last: Block | None) -> Block:
+    """Both blocks together."""
+    if last is None:
+        return train
+    return [(start, stop) for (start, _), (_, stop) in zip(train, last, strict=True)]
+
+
+def _directly(
+    problem: Problem, ridges: tuple[float, ...], solver: str, train: Block, last: Block | None
+) -> Trained:
+    """By normal equations as they are, or by an orthogonal factorisation."""
+    kind = Gram if solver == "gram" else Triangle
+    total, held_out, ends = gather(problem, kind, Fold(train, () if last is None else (last,)))
+    for statistics in (total, *held_out):
+        check_range(statistics, problem.reservoir)
+    penalty, ridge = problem.penalty, ridges[0]
+    if last is not None:
+        ridge = ridges[lowest(held_out_errors(total, held_out[0], penalty, ridges))]
+        total = total.merge(held_out[0].gram() if solver == "gram" else held_out[0])
+    weights = np.ascontiguousarray(solve(total, penalty, ridge))
+    whole = _whole(train, last)
+    if isinstance(total, Gram):  # from sums the residuals would be differences of large numbers
+        left = gather(problem.in_double, Remainder, Fold(whole), less=weights).statistics
+        evidence = Evidence(total, penalty, ridge, weights, left.EtE, left.XtE)
+    else:
+        # Of rounded states, and of weights that no ridge holds, a run alone tells the residuals.
+        runs = ridge == 0 or problem.in_double is not problem
+        scatter = (
+            Round(problem.in_double, whole, weights).scatter if runs else total.scatter(weights)
+        )
+        evidence = Evidence(total, penalty, ridge, weights, scatter)
+    return Trained(evidence, solver, ends[-1])
+
+
+def _refined(
+    problem: Problem, ridges: tuple[float, ...], solver: str, train: Block, last: Block | None
+) -> Trained | None:
+    """By normal equations, refined on true residuals; None where that does not get there."""
+    collect: Callable[[Problem, Block], Gathered] = gather_gram
+    if solver == "refined":
+        collect = _gather_states
+    penalty = problem.penalty
+    M = penalty.gram() if any(ridges) else None
+
+    def solved(block: Block, statistics: Gram, ridge: float) -> Round | None:
+        system = NormalEquations.of(statistics, penalty, ridge, M)
+        if system is None or (ridge == 0 and not system.is_regular):
+            return None
+        return refine(problem, block, system, statistics.XtY)
+
+    total, _, ends = collect(problem, train)
+    check_range(total, problem.reservoir)
+    ridge = ridges[0]
+    if last is not None:
+        size = sum(
+            np.sum(y[a:b] ** 2, axis=0) for y, (a, b) in zip(problem.outputs, last, strict=True)
+        )
+        errors = []
+        for candidate in ridges:
+            found = solved(train, total, candidate)
+            if found is None:
+                return None
+            left = sum(np.sum(e**2, axis=0) for e in residuals(problem, last, found.w))
+            errors.append(np.mean(left / np.where(size > 0, size, 1.0)))
+        ridge = ridges[lowest(errors)]
+        more, _, ends = collect(problem, last)
+        total = total.merge(more)
+    found = solved(_whole(train, last), total, ridge)
+    if found is None:
+        return None
+    weights = np.ascontiguousarray(found.w)
+    return Trained(Evidence(total, penalty, ridge, weights, found.scatter), solver, ends[-1])
+
+
+def _gather_states(problem: Problem, block: Block) -> Gathered:
+    return gather(problem, Gram, Fold(block))
+
+
+def lowest(errors: Sequence[float] | Array) -> int:
+    """The place of the smallest error, the first of equals; one that is not a number loses."""
+    return int(np.argmin(np.where(np.isnan(errors), np.inf, errors)))

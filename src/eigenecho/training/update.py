@@ -1,0 +1,99 @@
+"""Training that goes on: more series for the same readout."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from eigenecho.errors import IllConditionedWarning, warn
+from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, factorise, solve
+from eigenecho.threads import one_blas_thread
+from eigenecho.training.doubt import doubt, scale_of, warn_if_lost
+from eigenecho.training.gather import gather
+from eigenecho.training.problem import Block, Fold, Problem
+from eigenecho.training.refine import fitted, lengths
+from eigenecho.training.train import Trained, check_range
+from eigenecho.types import Array
+
+FIRST = 256
+"""Rows from a zero state, at least, on which a change of weights is judged."""
+
+
+@one_blas_thread()
+def update(trained: Trained, problem: Problem, block: Block) -> Trained:
+    """The readout as if it had been trained on a block of these rows too.
+
+    Orthogonal statistics are merged and solved. Normal equations lose half the digits of what is
+    solved for, so that is only the change that the new rows X₂ call for, from true residuals:
+
+        w + (G₁ + G₂ + αM)⁻¹ X₂ᵀ (Y₂ − X₂ w)
+    """
+    known = trained.evidence.statistics
+    if isinstance(known, Triangle):
+        return _merged(trained, known, problem, block)
+    return _corrected(trained, known, problem, block)
+
+
+def _merged(trained: Trained, old: Triangle, problem: Problem, block: Block) -> Trained:
+    evidence = trained.evidence
+    new, _, ends = gather(problem, Triangle, Fold(block))
+    total = old.merge(new)
+    check_range(total, problem.reservoir)
+    weights = np.ascontiguousarray(solve(total, evidence.penalty, evidence.ridge))
+    scatter = total.scatter(weights)
+    evidence = replace(evidence, statistics=total, weights=weights, scatter=scatter, XtE=None)
+    return replace(trained, evidence=evidence, end=ends[-1])
+
+
+def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> Trained:
+    evidence = trained.evidence
+    w, ridge = evidence.weights, evidence.ridge
+    left, _, ends = gather(problem, Gram, Fold(block), less=w)
+    check_range(left, problem.reservoir)
+    total = old.merge(Gram(left.XtX, left.XtY + left.XtX @ w, left.rows))
+    check_range(total, problem.reservoir)
+    system = NormalEquations.of(total, evidence.penalty, ridge)
+    if system is not None and system.is_regular:
+        change = system.solve(left.XtY)
+        off = doubt(scale_of(total), change, system.solve)
+        error = _error(problem.in_double, block, left, off)
+        warn_if_lost(error, ridge, problem.reservoir.dtype)
+    else:
+        _warn_of_rounding(ridge)
+        change = factorise(Gram(total.XtX, left.XtY, total.rows), evidence.penalty).weights(ridge)
+    weights = np.ascontiguousarray(w + change)
+    new = gather(problem.in_double, Remainder, Fold(block), less=weights).statistics
+    evidence = replace(
+        evidence,
+        statistics=total,
+        weights=weights,
+        scatter=evidence.scatter_with(weights) + new.EtE,
+        XtE=evidence.gradient - old.XtX @ (weights - w) + new.XtE,
+    )
+    return replace(trained, evidence=evidence, end=ends[-1])
+
+
+def _warn_of_rounding(ridge: float) -> None:
+    warn(
+        f"the ridge of {ridge:g} is below the rounding of the statistics that were kept: what the "
+        "new rows change is not exact. Fit with solver='qr' to train further to all digits, or "
+        "with a larger ridge.",
+        IllConditionedWarning,
+    )
+
+
+def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> float:
+    """How far outputs are off for weights that are by ``off``, over the size of the targets.
+
+    Over the rows of a block, whose statistics are known, and over the first rows after a zero
+    state, which a series that goes on, or its warmup, leaves out of them.
+    """
+    size = lengths([y[a:b] for y, (a, b) in zip(problem.outputs, block, strict=True)])
+    size[size == 0] = 1.0
+    squares = np.einsum("ie,ij,je->e", off, statistics.XtX, off, optimize=True)
+    error = np.sqrt(np.maximum(squares, 0.0))
+    early = [(0, max(a, min(b, FIRST))) for a, b in block]
+    for x in fitted(replace(problem, starts=None), early, off):
+        error = np.maximum(error, np.sqrt(statistics.rows) * np.abs(x).max(axis=0))
+    return float(np.max(error / size))

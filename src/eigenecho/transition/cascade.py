@@ -1,0 +1,225 @@
+"""Matrices without a usable eigenbasis: a block that stays dense, and modes that it drives.
+
+Every real W has an orthogonal Z with W = Z T Zᵀ, T block triangular, its eigenvalues in any order
+(Schur). With those that have no independent eigenvectors first, and the rest C diagonalised,
+
+    Zᵀ W Z = [[A, B], [0, C]],   C Q_C = Q_C Λ,   Q = Z blkdiag(I, Q_C),
+    [W]_Q = [[A, B Q_C], [0, Λ]]
+
+No equation is solved to uncouple the two parts, which is what would cost digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from eigenecho.basis import Basis, Schur, eigendecomposition, ordered, real_schur
+from eigenecho.checks import check_finite, check_lr, check_real
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.kernels import CascadeForm, costs
+from eigenecho.spectra import Spectrum, from_matrix
+from eigenecho.transition.diagonal import Diagonal, block_diagonal
+from eigenecho.transition.transition import Transition
+from eigenecho.types import Array
+
+SMALL = 1e-2
+"""Share of the radius up to which eigenvalues go into the block at once: sparse matrices have
+chains of units on no cycle, whose eigenvalue 0 rounding scatters."""
+
+PARALLEL = 0.1
+"""Share in what makes Q_C singular, over the largest, from which a mode goes into the block."""
+
+INDEPENDENT = 1e-6
+"""Smallest pivot, over the largest, of eigenvectors that count as independent."""
+
+ROUNDS = 6
+"""How often the block may grow."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cascade(Transition):
+    """[W]_Q = [[A, B], [0, Λ]]: a small dense block that drives modes.
+
+        z(t) = z(t−1) A,   m(t) = m(t−1) ⊙ λ + z(t−1) B
+
+    Parameters
+    ----------
+    block : array (k, k)
+        A.
+    coupling : array (k, N − k)
+        B, columns in the Q layout of the modes.
+    modes : Spectrum
+        The other N − k eigenvalues.
+    """
+
+    block: Array
+    coupling: Array
+    modes: Spectrum
+
+    name = "cascade"
+    steps_by_blas = True
+
+    def __post_init__(self) -> None:
+        for name in ("block", "coupling"):
+            given = np.asarray(getattr(self, name))
+            check_real(given, name)
+            part = np.array(given, dtype=np.float64, order="C")
+            rows = len(part) if part.ndim == 2 else 0
+            shape = (rows, rows if name == "block" else self.modes.units)
+            if part.shape != shape or rows != len(self.block):
+                wanted = "(k, k)" if name == "block" else f"({len(self.block)}, {shape[1]})"
+                raise bad_argument(name, Shown(f"shape {part.shape}"), f"shape {wanted}")
+            check_finite(part, name)
+            part.setflags(write=False)
+            object.__setattr__(self, name, part)
+
+    @property
+    def units(self) -> int:
+        """N."""
+        return len(self.block) + self.modes.units
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """All N eigenvalues, those of the block first."""
+        if not len(self.block):
+            return self.modes
+        kept = from_matrix(self.block)
+        return Spectrum(
+            np.concatenate([kept.real, self.modes.real]),
+            np.concatenate([kept.pairs, self.modes.pairs]),
+        )
+
+    @property
+    def matrix(self) -> Array:
+        """[W]_Q (N, N)."""
+        k = len(self.block)
+        W = np.zeros((self.units, self.units))
+        W[:k, :k], W[:k, k:], W[k:, k:] = self.block, self.coupling, block_diagonal(self.modes)
+        return W
+
+    @property
+    def layout(self) -> tuple[int, int]:
+        """Columns of the block, and of real modes."""
+        return len(self.block), self.modes.real.size
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds a step."""
+        return step_cost(len(self.block), self.units)
+
+    def form(self, dtype: DTypeLike = np.float64) -> CascadeForm:
+        """What the kernels take."""
+        block, coupling = (
+            np.array(part, dtype=dtype, order="C") for part in (self.block, self.coupling)
+        )
+        return CascadeForm(block, coupling, *Diagonal(self.modes).form(dtype))
+
+    def padded(self, extra: int) -> Cascade:
+        """With ``extra`` modes of λ = 0 before all others, which the block does not drive."""
+        coupling = np.pad(self.coupling, ((0, 0), (extra, 0)))
+        return Cascade(self.block, coupling, Diagonal(self.modes).padded(extra).modes)
+
+    def pack(self) -> dict[str, Array]:
+        """Its arrays, for a file."""
+        return {"block": self.block, "coupling": self.coupling} | Diagonal(self.modes).pack()
+
+    def times(self, factor: float) -> Cascade:
+        """The cascade of factor · W, in the same basis."""
+        return Cascade(factor * self.block, factor * self.coupling, self.modes.times(factor))
+
+    def leak(self, lr: float) -> Cascade:
+        """The cascade of lr W + (1 − lr) I, in the same basis."""
+        check_lr(lr)
+        if lr == 1:
+            return self
+        block = lr * self.block + (1 - lr) * np.eye(len(self.block))
+        return Cascade(block, lr * self.coupling, self.modes.leak(lr))
+
+    def __repr__(self) -> str:
+        return f"Cascade({self.units} units: a block of {len(self.block)}, {self.modes!r})"
+
+
+def step_cost(block: Any, units: int) -> Any:
+    """Nanoseconds a step with a block of that size."""
+    modes = units - block
+    dense = costs.ENTRY * block * block + costs.COUPLING * block * modes
+    return costs.STAGE + dense + costs.MODE * modes
+
+
+def cascade_decomposition(W: Array, condition: float, largest: int) -> tuple[Cascade, Basis]:
+    """The first split of W with cond(Q) at most ``condition``; else the best conditioned one.
+
+    The block starts out empty, then takes in small eigenvalues, then those whose eigenvectors are
+    nearly parallel, for as long as it has at most ``largest`` dimensions.
+    """
+    best: tuple[Cascade, Basis] | None = None
+    for found in _splits(real_schur(W), condition, largest):
+        if best is None or found[1].condition < best[1].condition:
+            best = found
+        if best[1].condition <= condition:
+            break
+    assert best is not None
+    return best
+
+
+def _splits(schur: Schur, condition: float, largest: int) -> Iterator[tuple[Cascade, Basis]]:
+    """Cascades with larger and larger blocks; the first is W in its eigenbasis."""
+    chosen = np.zeros(len(schur.T), dtype=bool)
+    found, modes = _split(schur, 0)
+    yield found
+    chosen |= np.abs(schur.values) <= SMALL * np.abs(schur.values).max()
+    for _ in range(ROUNDS):
+        chosen = schur.with_partners(chosen)
+        if chosen.all():  # something has to be left to drive
+            chosen[schur.last :] = False
+        k = int(chosen.sum())
+        if k > largest:
+            return
+        first = ordered(schur, chosen) if k else schur
+        if k and first is not None:
+            found, modes = _split(first, k)
+            yield found
+        for value in _nearly_parallel(modes, condition):
+            distance = np.where(chosen, np.inf, np.abs(schur.values - value))
+            chosen[int(np.argmin(distance))] = True
+
+
+Modes = tuple[Spectrum, Basis]
+
+
+def _split(schur: Schur, k: int) -> tuple[tuple[Cascade, Basis], Modes]:
+    """The cascade whose block is the first k rows and columns of T."""
+    T, Z = schur.T, schur.Z
+    modes, basis = _tidied(*eigendecomposition(T[k:, k:]))
+    Q = np.concatenate([Z[:, :k], Z[:, k:] @ basis.Q], axis=1)
+    value = Cascade(T[:k, :k], T[:k, k:] @ basis.Q, modes)
+    return (value, Basis(Q, basis.n_real, k)), (modes, basis)
+
+
+def _tidied(modes: Spectrum, basis: Basis) -> Modes:
+    """Orthonormal eigenvectors for an eigenvalue that occurs more than once, where it has them."""
+    Q = np.array(basis.Q)
+    values, counts = np.unique(modes.real, return_counts=True)
+    for value in values[counts > 1]:
+        same = np.flatnonzero(modes.real == value)
+        orthonormal, R = np.linalg.qr(Q[:, same])
+        pivots = np.abs(np.diag(R))
+        if pivots.min() > INDEPENDENT * pivots.max():
+            Q[:, same] = orthonormal
+    return modes, Basis(Q, basis.n_real)
+
+
+def _nearly_parallel(modes: Modes, condition: float) -> Array:
+    """Eigenvalues of the modes that take part in what makes Q_C nearly singular."""
+    spectrum, basis = modes
+    _, sizes, directions = np.linalg.svd(basis.Q)
+    singular = directions[sizes * condition <= 3 * sizes[0]]
+    if not len(singular):
+        singular = directions[-1:]
+    share = np.sum(singular**2, axis=0)
+    return spectrum.values[share > PARALLEL * share.max()]

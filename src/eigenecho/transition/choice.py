@@ -1,0 +1,138 @@
+"""How a given matrix steps: the cheapest form that is accurate enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from eigenecho.basis import Basis, eigendecomposition
+from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.kernels import costs
+from eigenecho.spectra import Spectrum
+from eigenecho.transition.cascade import SMALL, cascade_decomposition, step_cost
+from eigenecho.transition.diagonal import Diagonal
+from eigenecho.transition.matrix import Dense, compact, compressed
+from eigenecho.transition.transition import Transition
+from eigenecho.types import Array
+
+FORMS = ("auto", "diagonal", "cascade", "sparse", "dense")
+
+WELL_CONDITIONED = 1e4
+"""cond(Q) up to which a change of basis keeps at least twelve digits."""
+
+SMALL_RESIDUAL = 1e-10
+"""‖W Q − Q [W]_Q‖ / ‖W‖ up to which LAPACK has done its work."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A transition, the basis it is in, and why.
+
+    Attributes
+    ----------
+    transition : Transition
+    basis : Basis or None
+        None where the matrix stays in the basis that it came in.
+    spectrum : Spectrum
+        The eigenvalues.
+    residual : float
+        ‖W Q − Q [W]_Q‖ / ‖W‖.
+    reason : str
+    """
+
+    transition: Transition
+    basis: Basis | None
+    spectrum: Spectrum
+    residual: float = 0.0
+    reason: str = "as asked for"
+
+    @property
+    def condition(self) -> float:
+        """cond(Q) of the change of basis; 1 where there is none."""
+        return 1.0 if self.basis is None else self.basis.condition
+
+    def is_accurate(self, condition: float = WELL_CONDITIONED) -> bool:
+        """Whether the change of basis costs few digits."""
+        return self.condition <= condition and self.residual <= SMALL_RESIDUAL
+
+    @property
+    def form(self) -> str:
+        """How it steps: "diagonal", "cascade", "sparse" or "dense"."""
+        return self.transition.name
+
+
+def choose_form(W: Array, form: str = "auto", condition: float = WELL_CONDITIONED) -> Choice:
+    """The cheapest accurate form of a finite real matrix (N, N), or the one that is asked for.
+
+    A form in another basis is accurate up to cond(Q) = ``condition``.
+    """
+    if form not in FORMS:
+        raise unknown_name("form", form, FORMS)
+    size = float(np.abs(W).max())
+    if size == 0 or 1e-100 < size < 1e100:
+        return _choose(W, form, condition)
+    # Squares of the entries would overflow, or vanish.
+    exponent = int(np.log2(size))
+    found = _choose(np.ldexp(W, -exponent), form, condition)
+    scale = 2.0**exponent
+    if not found.spectrum.radius * scale < np.inf:
+        raise bad_argument(
+            "W",
+            Shown(f"largest entry {size:.3g}"),
+            "a matrix whose eigenvalues are within the range of floating point",
+        )
+    return replace(
+        found, transition=found.transition.times(scale), spectrum=found.spectrum.times(scale)
+    )
+
+
+def _choose(W: Array, form: str, condition: float) -> Choice:
+    spectrum, basis = eigendecomposition(W)
+    modes = Diagonal(spectrum)
+    plain = Choice(modes, basis, spectrum, basis.residual(W, modes.matrix))
+    if form in ("auto", "diagonal") and plain.is_accurate(condition):
+        return replace(plain, reason=f"the eigenvectors are well conditioned (≤ {condition:.0e})")
+    kept = _kept(W, spectrum, form)
+    if form in ("sparse", "dense"):
+        return kept
+
+    why = f"the eigenvectors are nearly parallel (cond(Q) = {basis.condition:.0e})"
+    largest = {"diagonal": 0, "cascade": len(W)}.get(form, _largest_block(W, kept))
+    if form == "auto" and kept.form == "sparse":
+        kept = replace(
+            kept, reason=f"{why}, and {kept.transition.matrix.nnz} connections cost least"
+        )
+        if np.count_nonzero(np.abs(spectrum.values) <= SMALL * spectrum.radius) > largest:
+            return kept
+    value, new = cascade_decomposition(W, condition, largest)
+    k = len(value.block)
+    split = Choice(value, new, spectrum, new.residual(W, value.matrix))
+    if form == "cascade":
+        return split
+    if k == 0 and split.is_accurate(condition):
+        reason = "repeated eigenvalues have well-conditioned eigenvectors"
+        return Choice(Diagonal(value.modes), new, value.modes, split.residual, reason)
+    if form == "diagonal":
+        return plain
+    if (
+        split.is_accurate(condition)
+        and split.transition.cost < costs.WORTH_A_BASIS * kept.transition.cost
+    ):
+        return replace(split, reason=f"{why}, but not those beside a block of {k} kept dense")
+    if kept.form == "sparse":
+        return kept
+    return replace(kept, reason=f"{why}, and no cheaper form is accurate")
+
+
+def _kept(W: Array, spectrum: Spectrum, form: str) -> Choice:
+    """W in its own basis, as asked for or as is cheaper."""
+    kept = {"sparse": compressed, "dense": Dense}.get(form, compact)(W)
+    return Choice(kept, None, spectrum)
+
+
+def _largest_block(W: Array, kept: Choice) -> int:
+    """The largest block with which a cascade costs less than W itself."""
+    sizes = np.arange(len(W))
+    worth = costs.WORTH_A_BASIS * kept.transition.cost
+    return int(np.count_nonzero(step_cost(sizes, len(W)) < worth)) - 1

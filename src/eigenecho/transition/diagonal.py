@@ -1,0 +1,81 @@
+"""Modes: each state is multiplied by an eigenvalue of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from eigenecho.kernels import DiagonalForm, costs
+from eigenecho.spectra import Spectrum
+from eigenecho.transition.transition import Transition
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True)
+class Diagonal(Transition):
+    """[W]_Q = Λ: N multiplications a step."""
+
+    modes: Spectrum
+
+    name = "diagonal"
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """All N eigenvalues."""
+        return self.modes
+
+    @property
+    def units(self) -> int:
+        """N."""
+        return self.modes.units
+
+    @property
+    def matrix(self) -> Array:
+        """[W]_Q (N, N)."""
+        return block_diagonal(self.modes)
+
+    @property
+    def layout(self) -> tuple[int, int]:
+        """Columns of a block, which it has not, and of real modes."""
+        return 0, self.modes.real.size
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds a step."""
+        return costs.MODE * self.units
+
+    def form(self, dtype: DTypeLike = np.float64) -> DiagonalForm:
+        """What the kernels take."""
+        return DiagonalForm(*(part.astype(dtype) for part in self.pack().values()))
+
+    def times(self, factor: float) -> Diagonal:
+        """The modes of factor · W."""
+        return Diagonal(self.modes.times(factor))
+
+    def leak(self, lr: float) -> Diagonal:
+        """λ' = lr λ + (1 − lr)."""
+        return Diagonal(self.modes.leak(lr))
+
+    def padded(self, extra: int) -> Diagonal:
+        """With ``extra`` modes of λ = 0 before all others."""
+        real = np.concatenate([np.zeros(extra), self.modes.real])
+        return Diagonal(Spectrum(real, self.modes.pairs))
+
+    def pack(self) -> dict[str, Array]:
+        """Its arrays, for a file."""
+        pairs = self.modes.pairs
+        return {"real": self.modes.real, "re": pairs.real, "im": pairs.imag}
+
+
+def block_diagonal(spectrum: Spectrum) -> Array:
+    """[W]_Q: the real eigenvalues, then a block [[a, b], [−b, a]] for each pair a ± ib."""
+    n = spectrum.real.size
+    W = np.zeros((spectrum.units, spectrum.units))
+    W[np.arange(n), np.arange(n)] = spectrum.real
+    i = n + 2 * np.arange(spectrum.pairs.size)
+    W[i, i] = W[i + 1, i + 1] = spectrum.pairs.real
+    W[i, i + 1] = spectrum.pairs.imag
+    W[i + 1, i] = -spectrum.pairs.imag
+    return W

@@ -1,0 +1,165 @@
+"""W in its own basis, dense or compressed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from eigenecho.checks import check_finite, check_square
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.kernels import DenseForm, SparseForm, costs
+from eigenecho.spectra import Spectrum, from_matrix
+from eigenecho.transition.transition import Transition
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix(Transition):
+    """W (N, N) as it is, dense or scipy sparse."""
+
+    W: Any
+
+    layout = None
+
+    def __post_init__(self) -> None:
+        check_square(self.W, "W")
+        values = self.W if isinstance(self.W, np.ndarray) else self.W.tocsr().data
+        check_finite(values, "W")
+        if self.W.dtype not in (np.float32, np.float64):
+            object.__setattr__(self, "W", self.W.astype(np.float64))
+
+    @property
+    def units(self) -> int:
+        """N."""
+        return int(self.W.shape[0])
+
+    @property
+    def matrix(self) -> Any:
+        """W itself."""
+        return self.W
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """All N eigenvalues."""
+        return from_matrix(self.W)
+
+    def times(self, factor: float) -> Self:
+        """Factor · W."""
+        return type(self)(self.W * factor)
+
+
+class Dense(Matrix):
+    """W as an array: N² multiplications a step."""
+
+    name = "dense"
+    steps_by_blas = True
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds a step."""
+        return costs.ENTRY * self.units * self.units
+
+    def form(self, dtype: DTypeLike = np.float64) -> DenseForm:
+        """What the kernels take."""
+        return DenseForm(np.array(self.W, dtype=dtype, order="C"))
+
+    def leak(self, lr: float) -> Dense | Sparse:
+        """W' = lr W + (1 − lr) I, compressed where that is cheaper."""
+        return compact(lr * self.W + (1 - lr) * np.eye(self.units))
+
+    def padded(self, extra: int) -> Dense:
+        """With ``extra`` units after all others."""
+        return Dense(np.pad(self.W, (0, extra)))
+
+    def pack(self) -> dict[str, Array]:
+        """Its arrays, for a file."""
+        return {"": self.W}
+
+
+class Sparse(Matrix):
+    """W as a scipy sparse matrix: as many multiplications a step as it has connections."""
+
+    name = "sparse"
+    leaves_zeros_out = True
+
+    def __post_init__(self) -> None:
+        check_indices(self.W)
+        super().__post_init__()
+
+    @property
+    def dense(self) -> Array:
+        """W as an array."""
+        return self.W.toarray()
+
+    @property
+    def cost(self) -> float:
+        """Nanoseconds a step."""
+        return costs.CONNECTION * self.W.nnz + costs.UNIT * self.units
+
+    def form(self, dtype: DTypeLike = np.float64) -> SparseForm:
+        """What the kernels take, who trust its indices."""
+        transposed = self.W.T.tocsr()
+        return SparseForm(
+            # Unsigned: the compiler need not provide for negative indices.
+            transposed.indptr.astype(np.uint64),
+            transposed.indices.astype(np.uint32),
+            transposed.data.astype(dtype),
+        )
+
+    def leak(self, lr: float) -> Sparse:
+        """W' = lr W + (1 − lr) I."""
+        from scipy.sparse import identity
+
+        return Sparse((lr * self.W + (1 - lr) * identity(self.units)).tocsr())
+
+    def padded(self, extra: int) -> Sparse:
+        """With ``extra`` units after all others."""
+        W = self.W.copy()
+        W.resize((self.units + extra,) * 2)
+        return Sparse(W)
+
+    def pack(self) -> dict[str, Array]:
+        """Its arrays, for a file."""
+        csr = self.W.tocsr()
+        return {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr}
+
+
+def compact(W: Array) -> Dense | Sparse:
+    """A dense matrix as it is, or compressed where few of its entries are not zero."""
+    return compressed(W) if np.mean(W != 0) <= costs.SPARSE_BELOW else Dense(W)
+
+
+def compressed(W: Array) -> Sparse:
+    """A dense matrix in compressed rows."""
+    from scipy.sparse import csr_matrix
+
+    return Sparse(csr_matrix(W))
+
+
+def check_indices(W: Any, name: str = "W") -> None:
+    """Whether the indices of a CSR or CSC matrix stay within it.
+
+    SciPy looks at the ends of them alone when a matrix is made, and not at all when it is
+    converted: indices out of range read, and write, memory that is not the matrix's.
+    """
+    if W.format not in ("csr", "csc"):
+        return
+    rows, columns = W.shape if W.format == "csr" else W.shape[::-1]
+    indptr, indices = W.indptr, W.indices
+    fits = (
+        indptr.shape == (rows + 1,)
+        and indices.ndim == 1
+        and W.data.shape == indices.shape
+        and indptr[0] == 0
+        # Compared, not subtracted: differences of the largest ints wrap around.
+        and bool(np.all(indptr[1:] >= indptr[:-1]))
+        and indptr[-1] <= indices.size
+        and (indices.size == 0 or (indices.min() >= 0 and indices.max() < columns))
+    )
+    if not fits:
+        got = Shown(f"{W.format} matrix {W.shape}")
+        raise bad_argument(name, got, "indices and index pointers within the matrix")
