@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 
 import eigenecho as ee
+from eigenecho import storage
 from eigenecho.errors import StorageError, UnstableError
-from eigenecho.model import storage
 
 TIMES, CONSTANT = 12, 2_000_000
 """Bytes that loading may take at most: this many times those of the file, and these."""
@@ -92,7 +92,7 @@ def converted(form):
     rng = np.random.default_rng(1)
     weights = rng.normal(size=(2, 8)), rng.normal(size=(9, 2))
     model = ee.diagonalize(matrix(0.2, seed=3), *weights, form=form)
-    tensors, values = storage.pack_model(model)
+    tensors, values = model.pack()
     values["certificate"] |= {"seconds_before": 1e-6, "seconds_after": 5e-7}
     return "LinearModel", tensors, values
 
@@ -371,6 +371,10 @@ def use_learner(learner):
     allowed(lambda: learner.model.predict(row[None]))
 
 
+def knows_noise(fitted):
+    return fitted.known_noise is not None or fitted.evidence is not None
+
+
 def use_esn(esn):
     from sklearn.base import clone
 
@@ -381,23 +385,23 @@ def use_esn(esn):
     esn.get_feature_names_out()
     X = np.ones((6, model.D_in)) if model.D_in else None
     if X is not None and not hasattr(esn, "feature_names_in_"):
-        y = np.ones(6) if esn._flat else np.ones((6, model.D_out))
+        y = np.ones(6) if esn._fitted.flat else np.ones((6, model.D_out))
         outputs = allowed(lambda: esn.predict(X))
         assert outputs is None or outputs.shape == y.shape
         allowed(lambda: esn.transform(X))
         if esn.warmup < 6:
             allowed(lambda: esn.score(X, y))
-        if esn._evidence is not None and esn.warmup < 6:
+        if esn._fitted.evidence is not None and esn.warmup < 6:
             allowed(lambda: deepcopy(esn).partial_fit(X, y))
     if model.D_in == model.D_out or (model.D_in == 0 and model.closed):
         allowed(lambda: finite(esn.forecast(3)))
-        if esn._noise is not None:
+        if knows_noise(esn._fitted):
             allowed(lambda: esn.forecast(3, interval=0.9))
         assert getattr(esn, "closed_loop_radius_", 0.0) >= 0
     spectrum = allowed(lambda: esn.spectrum_, "a list of finite numbers")
     assert spectrum is None or spectrum.units == model.units
     use_stream(esn.stream(esn.final_state_))
-    if esn._evidence is not None and esn.ridge_ > 0:
+    if esn._fitted.evidence is not None and esn.ridge_ > 0:
         words = "the normal equations definite"  # as of a fit with too small a ridge
         made = allowed(lambda: esn.learner(esn.final_state_), words, "one finite number > 0")
         if made is not None:
@@ -442,7 +446,7 @@ def attempt(path):
         again = path.with_name("again")
         loaded.save(again)
         assert type(ee.load(again)) is type(loaded)
-        if hasattr(loaded, "_evidence") and loaded._evidence is not None:
+        if hasattr(loaded, "_fitted") and loaded._fitted.evidence is not None:
             loaded.save(again, statistics=True)
             ee.load(again)
         USES[type(loaded).__name__](loaded)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import json
 import subprocess
 import sys
@@ -27,13 +28,17 @@ DRAWING = {"matplotlib", "typer", "rich", "jinja2"}
 OPTIONAL = DRAWING | {"reservoirpy", "pandas", "joblib", "threadpoolctl", "torch", "jax"}
 
 LAYERS = [
-    {"errors", "types", "random", "blas", "files"},
+    {"errors", "types"},
+    {"checks", "threads", "files", "progress"},
+    {"storage", "series", "scaling"},
     {"spectra"},
     {"basis"},
     {"kernels"},
+    {"transition"},
     {"reservoir"},
     {"readout"},
-    {"series", "progress", "model"},
+    {"training"},
+    {"model"},
     {"convert"},
     {"estimators"},
     {"grid_search"},
@@ -56,6 +61,9 @@ APART = {
 """What the modules outside the layers may import; these, any layer above the first may use."""
 
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+LATE = {"interop", "apps.cli"}
+"""What may import ours inside a function, to start fast or without a package that is missing."""
 
 
 def fresh(code):
@@ -212,6 +220,14 @@ def ours(names):
     return {part(name.split(".")[1:]) for name in names if name.startswith("eigenecho.")}
 
 
+def late_imports(tree):
+    """Names of ours that are imported inside functions."""
+    late = imports(tree)
+    for name in imports(tree, everywhere=False):
+        late.remove(name)
+    return [name for name in late if name.startswith("eigenecho.")]
+
+
 def upward(here, used):
     """Which of the parts ``used`` the part ``here`` must not import."""
     if here in APART:
@@ -230,6 +246,52 @@ def test_imports_point_downwards(path):
     assert here in LEVEL or here in APART, f"{here} has no place among the layers"
     bad = upward(here, ours(imports(ast.parse(path.read_text()))))
     assert not bad, f"{here} imports {sorted(bad)}, which lie above it"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_ours_are_imported_at_the_top(path):
+    """An import inside a function hides a circle, or a dependency that belongs elsewhere."""
+    assert area(path) in LATE or not late_imports(ast.parse(path.read_text()))
+
+
+def module_of(name):
+    """The module that an imported name of ours is, or is found in."""
+    parts = name.split(".")
+    while len(parts) > 1:
+        path = ROOT.joinpath(*parts[1:])
+        if path.is_dir() or path.with_suffix(".py").is_file():
+            break
+        parts.pop()
+    return ".".join(parts)
+
+
+def circle(graph):
+    """A circle in {node: those it needs}, or None."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return None
+
+
+def test_packages_form_no_circle():
+    graph = {}
+    for path in modules():
+        here = area(path)
+        graph.setdefault(here, set()).update(ours(imports(ast.parse(path.read_text()))) - {here})
+    assert circle(graph) is None
+
+
+def test_modules_form_no_circle():
+    """Within a package they import from each other, not from the package that gathers them."""
+    graph = {}
+    for path in modules():
+        here = module_of(".".join(("eigenecho", *path.relative_to(ROOT).with_suffix("").parts)))
+        here = here.removesuffix(".__init__")
+        used = imports(ast.parse(path.read_text()), everywhere=False)
+        graph[here] = {module_of(name) for name in used if name.startswith("eigenecho.")}
+    assert len(graph) == len(modules())
+    assert circle(graph) is None
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
@@ -274,16 +336,16 @@ def test_the_reader_of_imports_sees_them():
     tree = ast.parse(
         "import numpy as np\n"
         "from eigenecho import estimators\n"
-        "from eigenecho.model import run\n"
+        "from eigenecho.model import predict\n"
         "if TYPE_CHECKING:\n    from eigenecho.grid_search import grid\n"
         "def f():\n    import matplotlib.pyplot\n"
         "class A:\n    import rich\n"
     )
     assert imports(tree) == [
-        "numpy", "eigenecho.estimators", "eigenecho.model.run", "matplotlib.pyplot", "rich",
+        "numpy", "eigenecho.estimators", "eigenecho.model.predict", "matplotlib.pyplot", "rich",
     ]  # fmt: skip
     assert imports(tree, everywhere=False) == [
-        "numpy", "eigenecho.estimators", "eigenecho.model.run", "rich",
+        "numpy", "eigenecho.estimators", "eigenecho.model.predict", "rich",
     ]  # fmt: skip
     assert upward("model", ours(imports(tree))) == {"estimators"}
     assert upward("estimators", {"model", "grid_search", "metrics"}) == {"grid_search"}
@@ -297,3 +359,17 @@ def test_the_reader_of_imports_sees_them():
         "apps.tables", "apps.cli"
     }  # fmt: skip
     assert upward("metrics", {"spectra", "errors"}) == {"spectra"}
+
+
+def test_the_reader_of_imports_sees_late_ones_and_circles():
+    tree = ast.parse(
+        "from eigenecho import series\n"
+        "def f():\n    from eigenecho.model import Stream\n    import scipy\n"
+        "class A:\n    def g(self):\n        from eigenecho import series\n"
+    )
+    assert late_imports(tree) == ["eigenecho.model.Stream", "eigenecho.series"]
+    assert module_of("eigenecho.model.Stream") == "eigenecho.model"
+    assert module_of("eigenecho.model.stream.Stream") == "eigenecho.model.stream"
+    assert module_of("eigenecho.kernels.compiled.steps.step") == "eigenecho.kernels.compiled.steps"
+    assert circle({"a": {"b"}, "b": {"c"}, "c": set()}) is None
+    assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}})) == {"a", "b", "c"}

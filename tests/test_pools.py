@@ -99,7 +99,7 @@ def test_blas_threads_come_back():
 FORKED = """
 import json, os, threading
 from threadpoolctl import threadpool_info
-from eigenecho.blas import one_blas_thread
+from eigenecho.threads import one_blas_thread
 
 def threads():
     return sorted(i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas")

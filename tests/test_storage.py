@@ -19,9 +19,8 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import eigenecho as ee
-from eigenecho import LinearESN, LinearModel, Spectrum, tasks
+from eigenecho import LinearESN, LinearModel, Spectrum, storage, tasks
 from eigenecho.errors import StorageError
-from eigenecho.model import storage
 from eigenecho.reservoir import Reservoir
 
 WAVES = tasks.mso(3, steps=301)
@@ -326,7 +325,7 @@ def test_a_cascade(tmp_path):
     ids=["block", "NaN", "coupling", "no coupling", "modes", "basis"],
 )
 def test_a_cascade_whose_parts_do_not_fit_is_refused(change, tmp_path):
-    tensors, values = storage.pack_model(cascaded())
+    tensors, values = cascaded().pack()
     tensors = {name: a for name, a in (tensors | change).items() if a is not None}
     storage.write(tmp_path / "model", "LinearModel", tensors, values)
     with pytest.raises(StorageError, match="is damaged"):
@@ -366,7 +365,7 @@ def test_another_process_reads_it(tmp_path):
         "import sys, numpy as np, eigenecho as ee\n"
         f"esn = ee.load({str(tmp_path / 'model')!r})\n"
         f"np.save({str(tmp_path / 'answer.npy')!r}, esn.predict(ee.tasks.mso(3, steps=300)))\n"
-        "assert 'pickle' not in ee.estimators.storage.__dict__\n"
+        "assert 'pickle' not in {**vars(ee.estimators.saved), **vars(ee.storage)}\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
     np.testing.assert_array_equal(np.load(tmp_path / "answer.npy"), esn.predict(X))

@@ -23,6 +23,7 @@ from eigenecho.apps.tables.table import TableError, need_pandas, read
 from eigenecho.apps.tables.time_series import TimeSeries, from_table
 from eigenecho.apps.tables.verdict import verdicts
 from eigenecho.apps.tables.view import View
+from eigenecho.reservoir import Cache
 
 DAYS = pd.date_range("2023-01-30", periods=40, freq="D")
 VALUES = np.round(10 + np.sin(np.arange(40.0)) + 0.1 * np.arange(40), 3)
@@ -483,7 +484,7 @@ def test_errors_of_free_runs_are_those_of_the_estimator(monkeypatch, view, colum
     series = plain(y, inputs=inputs)
     network, origins = candidates.Network(20), (150, 170, 191)
     params = {"sr": 0.9, "lr": 0.5}
-    found = candidates.free_run_errors(network, params, view, series, origins, h, {})
+    found = candidates.free_run_errors(network, params, view, series, origins, h, Cache())
 
     params["ridge"] = 1e-3
     fitted = candidates.fit(candidates.Candidate(0.0, view, params), network, series, 150)
@@ -647,7 +648,7 @@ def test_networks_are_not_chosen_by_rows_that_were_filled(monkeypatch):
     filled[[175, 180]] = True
     network, params = candidates.Network(10), {"sr": 0.9}
     errors = [
-        candidates.free_run_errors(network, params, View(), series, (150, 170), 20, {})
+        candidates.free_run_errors(network, params, View(), series, (150, 170), 20, Cache())
         for series in (plain(y), replace(plain(y), filled=filled))
     ]
     fitted = candidates.fit(

@@ -1,0 +1,510 @@
+"""The collapsed grid search gives what a fit of every combination gives."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import eigenecho as ee
+from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
+from eigenecho.grid_search import lagged, sweep
+from eigenecho.grid_search.grid import expand, group
+from eigenecho.kernels import costs
+
+X = ee.tasks.mso(3, 501)
+GRID = {
+    "input_scaling": [0.1, 1.0],
+    "lr": [0.5, 1.0],
+    "sr": [0.7, 0.9],
+    "ridge": [1e-8, 1e-4, 1e-1],
+}
+
+
+def errors_one_by_one(estimator, grid, u, y, train, valid, seeds):
+    """Fit and predict every combination."""
+    from sklearn.base import clone
+    from sklearn.model_selection import ParameterGrid
+
+    found = {}
+    for params in ParameterGrid(grid):
+        for seed in seeds:
+            esn = clone(estimator).set_params(**params, seed=seed, solver="qr")
+            esn.fit(u[train], y[train])
+            closed = esn.model_.closed
+            before = {"y_previous": np.concatenate([np.zeros((1, 1)), y[:-1]])} if closed else {}
+            predicted = esn.predict(u, **before)
+            key = (tuple(sorted(params.items())), seed)
+            found[key] = ee.metrics.rmse(y[valid], predicted[valid])
+    return found
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"spectrum": "matrix"},
+        {"spectrum": "matrix", "basis": "neuron"},
+        {"spectrum": "sim", "penalize_bias": False},
+        {"penalty": "identity", "input_bias": True},
+        {"output_to_readout": True, "spectrum": "uniform"},
+        {"feedback": True, "fb_scaling": 0.1},
+        {"fit_bias": False, "standardize": True},
+    ],
+    ids=str,
+)
+def test_collapsed_errors_are_those_of_every_fit(options):
+    estimator = ee.LinearESN(20, warmup=50, **options)
+    u, y = 3 + X[:-1], 3 + X[1:]
+    found = ee.search(estimator, GRID, u, y, validation=[(300, 500)], seeds=[0, 1], refit=False)
+    wanted = errors_one_by_one(estimator, GRID, u, y, slice(0, 300), slice(300, 500), [0, 1])
+    for i, params in enumerate(found.params):
+        for j, seed in enumerate(found.seeds):
+            error = wanted[tuple(sorted(params.items())), seed]
+            assert found.errors[i, j, 0] == pytest.approx(error, rel=1e-4, abs=1e-11)
+
+
+def test_result_ranks_refits_and_repeats():
+    estimator = ee.LinearESN(20, warmup=50)
+    found = ee.search(estimator, GRID, X[:-1], X[1:], validation=0.25, seeds=[4, 5])
+    assert found.errors.shape == (24, 2, 1)
+    assert found.best_error == found.mean_errors.min()
+    assert found.params[found.best_index] == found.best_params
+    assert found.best_estimator.get_params()["sr"] == found.best_params["sr"]
+    assert found.best_estimator.seed == 4
+    assert found.best_estimator.predict(X).shape == X.shape
+    scores = [row["error"] for row in found.table]
+    assert scores == sorted(scores)
+    assert found.table[0]["rank"] == 1
+    assert len(found.best_per_seed) == 2
+    again = ee.search(estimator, GRID, X[:-1], X[1:], validation=0.25, seeds=[4, 5], refit=False)
+    np.testing.assert_array_equal(found.errors, again.errors)
+    assert "24 combinations" in repr(found)
+
+
+def test_workers_change_nothing():
+    estimator = ee.LinearESN(15, warmup=20, spectrum="matrix")
+    grid = GRID | {"sr": [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95]}  # more than one batch
+    seen = []
+    one = ee.search(
+        estimator, grid, X[:-1], X[1:], seeds=[0, 1], refit=False,
+        progress=lambda done, total: seen.append((done, total)),
+    )  # fmt: skip
+    two = ee.search(estimator, grid, X[:-1], X[1:], seeds=[0, 1], refit=False, workers=2)
+    np.testing.assert_array_equal(one.errors, two.errors)
+    assert seen[-1] == (len(seen), len(seen))
+
+
+def test_blocks_series_and_test_rows():
+    series = [X[:300], X[100:500]]
+    u, y = [s[:-1] for s in series], [s[1:] for s in series]
+    estimator = ee.LinearESN(15, warmup=20, seed=0)
+    found = ee.search(
+        estimator, {"ridge": [1e-6, 1.0]}, u, y,
+        validation=[(100, 150), (150, 200)], test=(200, 299), refit=False,
+    )  # fmt: skip
+    assert found.errors.shape == (2, 1, 2)
+    assert found.test_errors.shape == (2, 1)
+    esn = ee.LinearESN(15, warmup=20, seed=0, ridge=1e-6, solver="qr")
+    esn.fit([s[:150] for s in u], [s[:150] for s in y])
+    left = np.concatenate([(p - t)[200:299] for p, t in zip(esn.predict(u), y, strict=True)])
+    assert found.test_errors[0, 0] == pytest.approx(np.sqrt(np.mean(left**2)), rel=1e-4)
+
+
+def test_unstable_reservoirs_lose_instead_of_stopping_the_search():
+    long = np.random.default_rng(0).normal(size=(3000, 1))
+    found = ee.search(
+        ee.LinearESN(10, seed=0), {"sr": [0.9, 3.0]}, long[:-1], long[1:], refit=False
+    )
+    assert np.isfinite(found.mean_errors[0])
+    assert np.isinf(found.mean_errors[1])
+    assert found.table[1]["spread"] == np.inf
+
+
+def test_grid_collapses_scalings_and_ridges():
+    base = ee.LinearESN().get_params()
+    groups = group(base, expand(GRID))
+    assert len(groups) == 4
+    assert all(len(g.members) == 6 for g in groups)
+    assert len(group(base | {"feedback": True}, expand(GRID))) == 8
+    assert len(expand([{"sr": [0.5]}, {"lr": [0.1, 0.2]}])) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (dict(grid={"srr": [1]}), "'srr' is not known.*Did you mean 'sr'"),
+        (dict(grid={"sr": 0.9}), "list of values"),
+        (dict(grid={"sr": []}), "list of values"),
+        (dict(grid=[]), "at least one combination"),
+        (dict(grid=3), "grid=3.*dict of lists"),
+        (dict(grid={"sr": np.array(0.9)}), "list of values"),
+        (dict(grid={"ridge": [[1e-8, 1e-4]]}), "one number for each"),
+        (dict(grid={"ridge": [1e-8, -1.0]}), "ridge=-1.0 .*a finite number ≥ 0"),
+        (dict(grid={"ridge": [1e-8, np.nan]}), "ridge=nan .*a finite number ≥ 0"),
+        (dict(grid={"ridge": [1e-8, np.inf]}), "ridge=inf .*a finite number ≥ 0"),
+        (dict(grid={"ridge": [1e-8, True]}), "ridge=True .*a finite number ≥ 0"),
+        (dict(grid={"ridge": [1e-8, "1"]}), "ridge='1' .*a finite number ≥ 0"),
+        (dict(grid={"ridge": [1e-8, None]}), "ridge=None .*a finite number ≥ 0"),
+        (dict(grid={"input_scaling": [1.0, np.inf]}), "input_scaling=.*inf.*finite"),
+        (dict(grid={"input_scaling": [1.0, np.nan]}), "input_scaling=.*nan.*finite"),
+        (dict(grid={"input_scaling": [1.0, True]}), "input_scaling=True.*a number"),
+        (dict(grid={"input_scaling": [1.0, "1"]}), "input_scaling='1'.*a number"),
+        (dict(grid={"input_scaling": [[1.0, 1.0]]}), "input_scaling=.*1 features"),
+        (dict(grid={"warmup": [10, "1"]}), "warmup='1'"),
+        (dict(grid={"feedback": [False, "no"]}), "feedback='no'"),
+        (dict(grid={"seed": [0, -1]}), "seed=-1"),
+        (dict(seeds=[0, True]), "seed=True"),
+        (dict(y=None), "requires y"),
+        (dict(validation=1.5), "validation=1.5"),
+        (dict(validation=[(480, 900)]), "validation=.*within"),
+        (dict(validation=[(20, 100)]), "leave rows to train on"),
+        (dict(validation=["ab"]), "validation=.*rows"),
+        (dict(workers=0), "workers=0"),
+        (dict(seeds=3), "seeds=3"),
+        (dict(validation=(200, 300)), r"validation=\(200, 300\).*\[\(200, 300\)\]"),
+        (dict(estimator=3), "a LinearESN"),
+        (dict(y=X[2:]), "inconsistent lengths"),
+    ],
+)
+def test_bad_input(change, words, monkeypatch):
+    def work(*args):
+        raise AssertionError("worked before it looked")
+
+    monkeypatch.setattr(sweep, "_batch", work)
+    given = dict(
+        estimator=ee.LinearESN(5, warmup=50, seed=0), grid={"sr": [0.5]}, X=X[:-1], y=X[1:]
+    )
+    with pytest.raises(ValueError, match=words):
+        ee.search(**(given | change))
+
+
+def test_seeds_in_the_grid_and_no_seed_at_all():
+    found = ee.search(ee.LinearESN(10, warmup=20), {"seed": [0, 1, 2]}, X[:-1], X[1:])
+    assert len(set(found.errors.ravel())) == 3
+    assert found.best_estimator.seed == found.best_params["seed"]
+    unseeded = ee.search(ee.LinearESN(10, warmup=20), {"sr": [0.5]}, X[:-1], X[1:])
+    assert isinstance(unseeded.best_estimator.seed, int)
+
+
+def test_squares_that_overflow_lose(route):
+    u = 1e160 * np.random.default_rng(0).normal(size=(900, 1))
+    with pytest.warns(UnstableWarning, match="no combination has a finite score"):
+        found = ee.search(ee.LinearESN(15, seed=0), {"sr": [0.5]}, u[:-1], u[1:], refit=False)
+    assert np.isinf(found.errors).all()
+
+
+# Every score is that of a network of its own
+
+
+def score_alone(params, u, y, train, valid):
+    """RMSE of one LinearESN on the rows ``valid``, trained on those before ``train``."""
+    esn = ee.LinearESN(**(params | {"solver": "qr"}))
+    esn.fit(None if u is None else u[:train], y[:train])
+    before = {"y_previous": np.concatenate([0 * y[:1], y[:-1]])} if esn.model_.closed else {}
+    return ee.metrics.rmse(y[valid], esn.predict(u, **before)[valid])
+
+
+def assert_scores_are_those_of_fits(found, estimator, u, y, cut, rel=1e-6):
+    """Every error of the only block, which goes from ``cut`` to the end of the series."""
+    for i, params in enumerate(found.params):
+        for j, seed in enumerate(found.seeds):
+            own = estimator.get_params() | {"seed": seed} | params
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", IllConditionedWarning)
+                try:
+                    wanted = score_alone(own, u, y, cut, slice(cut, None))
+                except UnstableError:
+                    wanted = np.inf
+            assert found.errors[i, j, 0] == pytest.approx(wanted, rel=rel), (params, seed)
+
+
+def noise(steps=1500, columns=1, seed=0):
+    """White noise, and what it was two steps before, with some more noise on it."""
+    rng = np.random.default_rng(seed)
+    u = rng.normal(size=(steps, columns))
+    return u, np.roll(u[:, :1], 2, axis=0) + 0.1 * rng.normal(size=(steps, 1))
+
+
+@pytest.fixture(params=["states", "lags"])
+def route(request, monkeypatch):
+    """Scores with states, and from lagged correlations where they answer."""
+    monkeypatch.setattr(costs, "QUICK_FLOPS", np.inf if request.param == "states" else 0.0)
+    return request.param
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"spectrum": "sim"},
+        {"spectrum": "matrix"},
+        {"spectrum": "matrix", "basis": "neuron"},
+        {"spectrum": "uniform", "penalty": "identity"},
+    ],
+    ids=str,
+)
+def test_seeds_in_the_grid_score_their_own_reservoirs(options, route):
+    u, y = noise(600)
+    estimator = ee.LinearESN(15, warmup=20, seed=0, **options)
+    grid = {"sr": [0.5, 0.9], "seed": [0, 1, 2], "ridge": [1e-4, 1.0]}
+    found = ee.search(estimator, grid, u, y, validation=[(400, 600)], refit=False)
+    assert_scores_are_those_of_fits(found, estimator, u, y, 400)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_seed_of_the_grid_stands_beside_combinations_without_one(first):
+    """The estimator's own seed in the grid is no word on the others."""
+    u, y = noise(600)
+    estimator = ee.LinearESN(15, warmup=20, seed=0)
+    grids = [{"seed": [0], "ridge": [1e-4, 1.0]}, {"ridge": [1e-4, 1.0]}]
+    grid = [grids[first], grids[1 - first]]
+    found = ee.search(estimator, grid, u, y, validation=[(400, 600)], seeds=[0, 3, 4], refit=False)
+    assert_scores_are_those_of_fits(found, estimator, u, y, 400)
+
+
+def test_seeds_that_draw_anew_are_fitted_as_they_were_scored():
+    u, y = noise(600)
+    grid = {"seed": [None, np.random.default_rng(0)], "sr": [0.5, 0.9]}
+    estimator = ee.LinearESN(15, warmup=20)
+    found = ee.search(estimator, grid, u, y, validation=[(400, 600)])
+    assert_scores_are_those_of_fits(found, estimator, u, y, 400)
+    assert len({params["seed"] for params in found.params}) == 2
+    assert found.best_estimator.seed == found.best_params["seed"]
+    found = ee.search(
+        estimator, {"sr": [0.9]}, u, y, validation=[(400, 600)], seeds=[None, 5], refit=False
+    )
+    assert_scores_are_those_of_fits(found, estimator, u, y, 400)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_precisions_in_the_grid_see_the_data_in_their_own(offset, route):
+    u, y = noise()
+    u = u + offset  # of a large one single precision keeps one digit after the point
+    params = {"units": 10, "warmup": 50, "seed": 0, "ridge": 1e-2, "fit_bias": False}
+    precisions = ["float64", "float32"]
+    single = ee.LinearESN(**params, dtype="float32")
+    found = ee.search(single, {"dtype": precisions}, u, y, refit=False)
+    alone = [
+        ee.search(ee.LinearESN(**params, dtype=dtype), {"sr": [0.9]}, u, y, refit=False)
+        for dtype in precisions
+    ]
+    np.testing.assert_array_equal(found.errors, np.concatenate([one.errors for one in alone]))
+
+
+EXTREMES = [0.0, -0.3, 5e-324, 1e-310, 1e-200, 1e-161, 1e-100, 1.0, 1e70, 1e100, 1e149, 1e200]
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-8, 1e250])
+@pytest.mark.parametrize("options", [{}, {"penalty": "identity", "input_bias": True}], ids=str)
+def test_any_finite_input_scaling_scores_what_a_fit_does(options, ridge, route):
+    u, y = noise(columns=2)
+    estimator = ee.LinearESN(15, warmup=50, seed=0, ridge=ridge, **options)
+    grid = {"input_scaling": [*EXTREMES, [0.1, 1e-200], [1e-200, 0.0], [-1, 2]]}
+    found = ee.search(estimator, grid, u, y, validation=[(1000, 1500)], refit=False)
+    assert_scores_are_those_of_fits(found, estimator, u, y, 1000)
+
+
+def test_single_precision_has_a_range_of_its_own():
+    u, y = noise()
+    estimator = ee.LinearESN(15, warmup=50, seed=0, ridge=0.0, dtype="float32")
+    grid = {"input_scaling": [1e-60, 1e-30, 1.0, 1e15, 1e30]}
+    found = ee.search(estimator, grid, u, y, validation=[(1000, 1500)], refit=False)
+    assert_scores_are_those_of_fits(found, estimator, u, y, 1000, rel=1e-3)
+
+
+def test_inputs_of_any_size_score_what_a_fit_does():
+    """Squares overflow at a scaling of 1, and not at the others."""
+    u, y = noise()
+    estimator = ee.LinearESN(15, warmup=50, seed=0)
+    grid = {"input_scaling": [1e-155, 1e-20, 1.0]}
+    found = ee.search(estimator, grid, 1e155 * u, y, validation=[(1000, 1500)], refit=False)
+    assert_scores_are_those_of_fits(found, estimator, 1e155 * u, y, 1000)
+    assert np.isinf(found.errors[2])
+
+
+@pytest.mark.parametrize("scalings", [[1e-20, 1.0], [1.0, 1e20]], ids=str)
+def test_a_reservoir_that_grows_overflows_where_its_own_states_do(scalings):
+    """Eigenvalues above 1, which reach 1e150 with the larger of two scalings alone."""
+    steps = 1000
+    u, y = noise(steps)
+    radius = 10 ** (140 / steps) if scalings[0] == 1.0 else 10 ** (160 / steps)
+    spectrum = ee.Spectrum(np.array([0.3, radius]))
+    estimator = ee.LinearESN(spectrum=spectrum, warmup=50, seed=0)
+    grid = {"input_scaling": scalings}
+    found = ee.search(estimator, grid, u, y, validation=[(steps - 2, steps)], refit=False)
+    assert np.isfinite(found.errors).ravel().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_standardised_outputs_of_any_size_are_scored(size):
+    u, y = noise()
+    estimator = ee.LinearESN(15, warmup=50, seed=0, standardize=True)
+    grid = {"ridge": [1e-4, 1e2]}
+    plain, large = (
+        ee.search(estimator, grid, u, size * y, validation=[(1000, 1500)], refit=False)
+        for size in (1.0, size)
+    )
+    np.testing.assert_allclose(large.errors / size, plain.errors, rtol=1e-9)
+
+
+# Heads [1, y(t−1)] whose columns are nearly parallel
+
+
+@pytest.mark.parametrize("options", [{}, {"fit_bias": False}, {"penalize_bias": False}], ids=str)
+@pytest.mark.parametrize("offset", [0.0, 1e2, 1e4, 1e6, 1e8])
+@pytest.mark.parametrize("way", ["states", "lags", "normal equations"])
+def test_outputs_far_from_zero_score_what_a_fit_does(offset, way, options, monkeypatch):
+    u, y = noise()
+    y = offset + np.concatenate([y, 0.5 * np.roll(u, 4, axis=0) + y**2], axis=1)
+    monkeypatch.setattr(costs, "QUICK_FLOPS", 0.0 if way == "lags" else np.inf)
+    if way == "normal equations":
+        monkeypatch.setattr(costs, "QR_FLOPS", 0.0)
+    honest, answers = lagged.squared_errors, []
+    monkeypatch.setattr(
+        lagged, "squared_errors", lambda *args: answers.append(honest(*args)) or answers[-1]
+    )
+    estimator = ee.LinearESN(30, warmup=50, seed=0, output_to_readout=True, **options)
+    grid = {"ridge": [1e-3, 1.0, 100.0], "input_scaling": [0.3, 1.0]}
+    found = ee.search(estimator, grid, u, y, validation=[(1000, 1500)], refit=False)
+    assert_scores_are_those_of_fits(found, estimator, u, y, 1000, rel=1e-5)
+    if offset in (0.0, 1e8):
+        by_lags = bool(answers) and answers[0] is not None
+        assert by_lags == (way == "lags" and offset == 0.0)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("options", [{}, {"fit_bias": False}, {"penalize_bias": False}], ids=str)
+@pytest.mark.parametrize("offset", [1e4, 1e8])
+def test_series_far_from_zero_score_what_a_fit_does(offset, options, columns, route):
+    """Next-step prediction: the offset is in the states too, and larger than all that changes."""
+    series = offset + np.random.default_rng(0).normal(size=(1501, columns))
+    estimator = ee.LinearESN(50, warmup=50, seed=0, output_to_readout=True, **options)
+    grid = {"ridge": [1e-8, 1.0], "input_scaling": [0.3, 1.0]}
+    u, y = series[:-1], series[1:]
+    found = ee.search(estimator, grid, u, y, validation=[(1000, 1500)], refit=False)
+    assert_scores_are_those_of_fits(found, estimator, u, y, 1000, rel=1e-4)
+
+
+@pytest.mark.parametrize("offset", [1e2, 1e5, 1e8])
+def test_the_zero_before_the_first_output_is_a_row_like_others(offset, route):
+    """Without a warmup y(t−1) starts at 0, far from all that follows."""
+    u, y = noise(400)
+    estimator = ee.LinearESN(20, seed=0, output_to_readout=True)
+    grid = {"ridge": [1e-8, 1e-3, 1.0]}
+    found = ee.search(estimator, grid, u, offset + y, validation=[(300, 400)], refit=False)
+    assert_scores_are_those_of_fits(found, estimator, u, offset + y, 300)
+
+
+# Generators, and matrices as lists
+
+
+@pytest.mark.parametrize("options", [{}, {"standardize": True}, {"input_bias": True}], ids=str)
+def test_generators_without_input(options, route):
+    y = np.random.default_rng(0).normal(size=(900, 1)).cumsum(axis=0) / 10
+    estimator = ee.LinearESN(15, warmup=50, seed=0, feedback=True, fb_scaling=0.3, **options)
+    grid = {"sr": [0.5, 0.9], "ridge": [1e-4, 1.0], "input_scaling": [0.1, 1.0]}
+    found = ee.search(estimator, grid, None, y, validation=[(600, 900)])
+    assert_scores_are_those_of_fits(found, estimator, None, y, 600)
+    assert found.best_estimator.n_features_in_ == 0
+    several = ee.search(estimator, grid, None, [y, y[:500]], refit=False)
+    assert np.isfinite(several.errors).all()
+
+
+@pytest.mark.parametrize("feedback", [{}, {"feedback": [True, False]}], ids=str)
+def test_generators_need_feedback(feedback):
+    grid = {"sr": [0.5]} | feedback
+    with pytest.raises(ValueError, match=r"X=None.*feedback=True.*every combination"):
+        ee.search(ee.LinearESN(5, seed=0), grid, None, X)
+
+
+@pytest.mark.parametrize("basis", ["eigen", "neuron"])
+def test_matrices_may_be_nested_lists(basis):
+    W = [[0.5, 0.1], [0.0, 0.3]]
+    estimator = ee.LinearESN(4, warmup=20, seed=0, basis=basis)
+    grid = {"spectrum": [W, "golden", [0.5, 0.3]], "ridge": [1e-4, 1.0]}
+    found = ee.search(estimator, grid, X[:-1], X[1:])
+    arrays = grid | {"spectrum": [np.array(W), "golden", np.array([0.5, 0.3])]}
+    wanted = ee.search(estimator, arrays, X[:-1], X[1:])
+    np.testing.assert_array_equal(found.errors, wanted.errors)
+    assert found.errors[0] != found.errors[1]
+
+
+def test_arrays_of_another_type_are_another_value():
+    values = np.array([0.5, 0.25])
+    base = ee.LinearESN().get_params()
+    assert len(group(base, expand({"spectrum": [values, values.copy()]}))) == 1
+    assert len(group(base, expand({"spectrum": [values, values.view(np.int64)]}))) == 2
+
+
+# Scores that are not numbers
+
+
+def not_a_number(monkeypatch, *places):
+    """The errors of some groups become NaN."""
+    honest = sweep._batch
+
+    def broken(*args):
+        results = honest(*args)
+        for place in places:
+            results[place][:] = np.nan
+        return results
+
+    monkeypatch.setattr(sweep, "_batch", broken)
+
+
+def test_a_score_that_is_not_a_number_loses(monkeypatch):
+    not_a_number(monkeypatch, 0, 2)
+    grid = {"sr": [0.5, 0.7, 0.8, 0.9]}
+    found = ee.search(ee.LinearESN(10, warmup=20), grid, X[:-1], X[1:], seeds=[0, 1])
+    scores = found.mean_errors
+    assert np.isnan(scores).tolist() == [True, False, True, False]
+    assert found.best_index == np.nanargmin(scores)
+    assert found.best_estimator.sr == grid["sr"][found.best_index]
+    assert set(found.best_per_seed) <= {1, 3}
+    assert [row["sr"] for row in found.table][2:] == [0.5, 0.8]
+
+
+def test_no_score_at_all_is_said(monkeypatch):
+    not_a_number(monkeypatch, 0, 1)
+    with pytest.warns(UnstableWarning, match="no combination has a finite score: 2 of 2 are not"):
+        ee.search(ee.LinearESN(5, seed=0), {"sr": [0.5, 0.9]}, X[:-1], X[1:], refit=False)
+
+
+# Blocks
+
+
+@pytest.mark.parametrize(
+    "test",
+    [(400, 400), (450, 400), slice(400, 400), slice(450, 400), slice(600, None)],
+    ids=str,
+)
+def test_empty_test_rows_are_refused(test):
+    with pytest.raises(ValueError, match=r"test=.*start < stop.*lengths \[500\].*test=None"):
+        ee.search(ee.LinearESN(5, seed=0), {"sr": [0.5]}, X[:-1], X[1:], test=test)
+
+
+@pytest.mark.parametrize(
+    "test", [(0, np.inf), (0.5, 100), "12", (1, 2, 3), slice(0, 90, 2)], ids=str
+)
+def test_test_rows_are_whole_numbers(test):
+    with pytest.raises(ValueError, match=r"test=.*rows"):
+        ee.search(ee.LinearESN(5, seed=0), {"sr": [0.5]}, X[:-1], X[1:], test=test)
+
+
+def test_series_that_are_too_short_are_refused_with_a_remedy():
+    for series, validation in ((X[:51], 0.2), (X[:60], 0.99), (X[:80], [(50, 50)])):
+        with pytest.raises(ValueError, match=r"validation=.*warmup of 50.*lengths.*Lower warmup"):
+            ee.search(
+                ee.LinearESN(5, warmup=50, seed=0), {"sr": [0.5]}, series, series,
+                validation=validation,
+            )  # fmt: skip
+
+
+def test_a_series_may_end_before_the_test_rows(route):
+    u, y = noise()
+    estimator = ee.LinearESN(15, warmup=50, seed=0, ridge=1e-2)
+    arguments = {"validation": [(300, 500)], "test": (1000, 1500), "refit": False}
+    both = ee.search(estimator, {"sr": [0.9]}, [u, u[:500]], [y, y[:500]], **arguments)
+    esn = estimator.fit([u[:300], u[:300]], [y[:300], y[:300]])
+    error = ee.metrics.rmse(y[1000:], esn.predict(u)[1000:])
+    assert both.test_errors[0, 0] == pytest.approx(error, rel=1e-6)

@@ -1,0 +1,667 @@
+"""Both kinds of kernel against the textbook loops: property × implementation × form × dtype."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import naive
+from eigenecho import kernels, spectra, threads
+from eigenecho.kernels import compiled, reference
+from eigenecho.kernels.compiled import modes, scans, steps
+from eigenecho.transition import Cascade, Dense, Diagonal, Sparse
+from eigenecho.transition.diagonal import block_diagonal
+
+FAST = SimpleNamespace(
+    **(vars(compiled) | {k: getattr(kernels, k) for k in ("scan", "scan_readout")})
+)
+"""Compiled kernels, and whole series as they are dispatched."""
+
+IMPLEMENTATIONS = [FAST, reference]
+FORMS = ["diagonal", "cascade", "dense", "sparse"]
+DTYPES = ["float64", "float32"]
+DRIVES = [0, 1, 3, 9, 20]
+UNITS = [1, 2, 7, 100]
+TOLERANCE = {"float64": 1e-13, "float32": 2e-5}
+
+each_implementation = pytest.mark.parametrize(
+    "implementation", IMPLEMENTATIONS, ids=["compiled", "reference"]
+)
+each_form = pytest.mark.parametrize("form", FORMS)
+each_dtype = pytest.mark.parametrize("dtype", DTYPES)
+each_drive = pytest.mark.parametrize("D", DRIVES)
+
+
+@functools.cache
+def transition(form, dtype, N):
+    """A form of radius about 0.9, and the matrix that it stands for."""
+    if form == "diagonal":
+        spectrum = spectra.golden(N, sr=0.9, seed=N)
+        return Diagonal(spectrum).form(dtype), block_diagonal(spectrum)
+    rng = np.random.default_rng(N)
+    if form == "cascade":
+        k = N // 3
+        block = 0.5 * np.triu(rng.normal(size=(k, k))) / max(k, 1) ** 0.5
+        parts = block, rng.normal(size=(k, N - k)), spectra.golden(N - k, sr=0.9, seed=N)
+        return Cascade(*parts).form(dtype), Cascade(*parts).matrix
+    W = rng.normal(size=(N, N))
+    if form == "sparse":
+        W[rng.random((N, N)) < 0.6] = 0.0
+    W = 0.9 * W / (np.abs(np.linalg.eigvals(W)).max() or 1.0)
+    if form == "dense":
+        return Dense(W).form(dtype), W
+    return Sparse(scipy.sparse.csr_matrix(W)).form(dtype), W
+
+
+class Problem:
+    """One random network of D drive columns: a form, the W it stands for, and all arrays."""
+
+    def __init__(self, form, dtype, N, D, T, D_out=3, seed=0):
+        rng = np.random.default_rng([seed, N, D, T])
+
+        def array(*shape, scale=1.0):
+            return (scale * rng.normal(size=shape)).astype(dtype)
+
+        self.form, self.W = transition(form, dtype, N)
+        self.B, self.drive = array(D, N), array(T, D)
+        self.r0 = array(N)
+        self.weights = array(D_out, N, scale=0.3 / N)
+        self.feedback = array(D_out, N, scale=0.3)
+        self.readout = kernels.Readout(array(D_out), array(D_out, D_out, scale=0.1), self.weights)
+        self.y0 = array(D_out)
+        self.dtype, self.N, self.T, self.D_out = dtype, N, T, D_out
+
+    def states(self):
+        return naive.states(self.W, self.B, self.drive, r0=self.r0)
+
+    def close(self, actual, expected):
+        assert actual.dtype == self.dtype
+        assert actual.shape == expected.shape
+        size = max(np.abs(expected).max(initial=0.0), 0.1)
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=TOLERANCE[self.dtype] * size)
+
+
+def rows(implementation, D):
+    """Enough of them to cross a chunk border where wide drives are projected in chunks."""
+    return scans.CHUNK + 9 if implementation is FAST and scans.WIDE <= D else 25
+
+
+# Against the textbook loops
+
+
+@each_implementation
+@each_form
+@each_dtype
+@each_drive
+def test_scan(implementation, form, dtype, D):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, rows(implementation, D))
+        state, out = p.r0.copy(), np.full((p.T, N), 7, dtype)
+        implementation.scan(p.form, p.B, p.drive, state, out)
+        p.close(out, p.states())
+        np.testing.assert_array_equal(state, out[-1])
+
+
+@each_implementation
+@each_form
+@each_dtype
+@each_drive
+def test_step(implementation, form, dtype, D):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, 12)
+        state, found = p.r0.copy(), []
+        for row in p.drive:
+            implementation.step(p.form, p.B, row, state)
+            found.append(state.copy())
+        p.close(np.array(found), p.states())
+
+
+@each_implementation
+@each_form
+@each_dtype
+@each_drive
+@pytest.mark.parametrize("D_out", [1, 3])
+def test_scan_readout(implementation, form, dtype, D, D_out):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, rows(implementation, D), D_out)
+        state, out = p.r0.copy(), np.full((p.T, D_out), 7, dtype)
+        implementation.scan_readout(p.form, p.B, p.drive, p.weights, state, out)
+        expected = p.states()
+        p.close(out, expected @ p.weights.T.astype(float))
+        p.close(state, expected[-1])
+
+
+@each_implementation
+@each_form
+@each_dtype
+@each_drive
+@pytest.mark.parametrize("D_out", [1, 3])
+def test_closed_loop(implementation, form, dtype, D, D_out):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, 40, D_out)
+        state, y, out = p.r0.copy(), p.y0.copy(), np.full((p.T, D_out), 7, dtype)
+        implementation.closed_loop(p.form, p.B, p.drive, p.feedback, p.readout, state, y, out)
+        expected, (r, last) = naive.predict(
+            p.W,
+            p.B,
+            np.concatenate([p.readout.offset[None], p.readout.previous, p.weights.T]),
+            p.drive,
+            W_fb=p.feedback,
+            output_to_readout=True,
+            r0=p.r0,
+            y0=p.y0,
+            return_state=True,
+        )
+        p.close(out, expected)
+        p.close(state, r)
+        p.close(y, last)
+
+
+# Compiled against the reference
+
+
+@given(
+    form=st.sampled_from(FORMS),
+    N=st.integers(1, 40),
+    D=st.integers(0, 12),
+    T=st.integers(0, 30),
+    seed=st.integers(0, 1000),
+)
+@settings(deadline=None, max_examples=60)
+def test_compiled_equals_reference(form, N, D, T, seed):
+    p = Problem(form, "float64", N, D, T, 2, seed)
+    ends = []
+    for implementation in IMPLEMENTATIONS:
+        state, out = p.r0.copy(), np.empty((T, N))
+        implementation.scan(p.form, p.B, p.drive, state, out)
+        fused, read = p.r0.copy(), np.empty((T, 2))
+        implementation.scan_readout(p.form, p.B, p.drive, p.weights, fused, read)
+        looped, y, closed = p.r0.copy(), p.y0.copy(), np.empty((T, 2))
+        implementation.closed_loop(p.form, p.B, p.drive, p.feedback, p.readout, looped, y, closed)
+        ends.append((state, out, fused, read, looped, y, closed))
+    for ours, theirs in zip(*ends, strict=True):
+        p.close(ours, theirs)
+
+
+# Lengths and pieces
+
+
+@each_implementation
+@each_form
+@each_drive
+def test_no_rows_leave_everything_as_it_was(implementation, form, D):
+    p = Problem(form, "float64", 7, D, 0)
+    state, y = p.r0.copy(), p.y0.copy()
+    implementation.scan(p.form, p.B, p.drive, state, np.empty((0, 7)))
+    implementation.scan_readout(p.form, p.B, p.drive, p.weights, state, np.empty((0, 3)))
+    implementation.closed_loop(
+        p.form, p.B, p.drive, p.feedback, p.readout, state, y, np.empty((0, 3))
+    )
+    np.testing.assert_array_equal(state, p.r0)
+    np.testing.assert_array_equal(y, p.y0)
+
+
+@each_form
+@each_drive
+def test_one_row(form, D):
+    p = Problem(form, "float64", 7, D, 1)
+    state, out = p.r0.copy(), np.empty((1, 7))
+    kernels.scan(p.form, p.B, p.drive, state, out)
+    p.close(out, p.states())
+    fused, read = p.r0.copy(), np.empty((1, 3))
+    kernels.scan_readout(p.form, p.B, p.drive, p.weights, fused, read)
+    p.close(fused, p.states()[0])
+
+
+@each_form
+@each_dtype
+@each_drive
+def test_pieces_carry_the_state_over(form, dtype, D):
+    p = Problem(form, dtype, 33, D, 2 * scans.CHUNK + 20)
+    whole, pieces = np.empty((2, p.T, 33), dtype)
+    state = p.r0.copy()
+    kernels.scan(p.form, p.B, p.drive, state, whole)
+    fused, read = p.r0.copy(), np.empty((p.T, 3), dtype)
+    kernels.scan_readout(p.form, p.B, p.drive, p.weights, fused, read)
+    carried, fused_carried, read_pieces = p.r0.copy(), p.r0.copy(), np.empty_like(read)
+    borders = [0, 1, 2, 100, 255, 256, 257, 400, 513, p.T]
+    for a, b in itertools.pairwise(borders):
+        kernels.scan(p.form, p.B, p.drive[a:b], carried, pieces[a:b])
+        kernels.scan_readout(p.form, p.B, p.drive[a:b], p.weights, fused_carried, read_pieces[a:b])
+    p.close(pieces, whole)
+    p.close(carried, state)
+    p.close(read_pieces, read)
+    p.close(fused_carried, fused)
+    if form == "diagonal" and scans.WIDE > D:  # no BLAS, so the same operations in any piece
+        np.testing.assert_array_equal(pieces, whole)
+        np.testing.assert_array_equal(read_pieces, read)
+
+
+@each_form
+def test_closed_loop_in_pieces(form):
+    p = Problem(form, "float64", 20, 2, 50)
+    arguments = (p.form, p.B, p.drive, p.feedback, p.readout)
+    state, y, whole = p.r0.copy(), p.y0.copy(), np.empty((50, 3))
+    compiled.closed_loop(*arguments, state, y, whole)
+    r, before, pieces = p.r0.copy(), p.y0.copy(), np.empty((50, 3))
+    for a, b in [(0, 1), (1, 30), (30, 50)]:
+        compiled.closed_loop(
+            p.form, p.B, p.drive[a:b], p.feedback, p.readout, r, before, pieces[a:b]
+        )
+    np.testing.assert_allclose(pieces, whole, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(before, y, rtol=0, atol=1e-14)
+
+
+@each_form
+def test_no_outputs(form):
+    """A readout of no columns moves the state alone, as a context does."""
+    for D in (2, 20):
+        p = Problem(form, "float64", 9, D, 300, 0)
+        state = p.r0.copy()
+        kernels.scan_readout(p.form, p.B, p.drive, p.weights, state, np.empty((300, 0)))
+        p.close(state, p.states()[-1])
+
+
+@each_implementation
+@each_form
+def test_inputs_are_left_alone(implementation, form):
+    p = Problem(form, "float64", 7, 3, 10)
+    before = [a.copy() for a in (*p.form, p.B, p.drive, p.weights, *p.readout)]
+    y = p.y0.copy()
+    implementation.scan(p.form, p.B, p.drive, p.r0.copy(), np.empty((10, 7)))
+    implementation.scan_readout(p.form, p.B, p.drive, p.weights, p.r0.copy(), np.empty((10, 3)))
+    implementation.closed_loop(
+        p.form, p.B, p.drive, p.feedback, p.readout, p.r0.copy(), y, np.empty((10, 3))
+    )
+    after = (*p.form, p.B, p.drive, p.weights, *p.readout)
+    for a, b in zip(before, after, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_read_only_drive_is_taken():
+    p = Problem("diagonal", "float64", 7, 1, 10)
+    p.drive.setflags(write=False)
+    out = np.empty((10, 7))
+    kernels.scan(p.form, p.B, p.drive, p.r0.copy(), out)
+    p.close(out, p.states())
+
+
+@each_form
+def test_nothing_is_read_past_an_empty_drive(form):
+    """Memory right behind the empty arrays holds NaN, which must not get in."""
+    p = Problem(form, "float64", 7, 0, 5)
+    B, drive = np.full((1, 7), np.nan)[:0], np.full((5, 1), np.nan)[:, :0]
+    state = p.r0.copy()
+    for row in np.full((5, 2), np.nan)[:, :0]:
+        compiled.step(p.form, B, row, state)
+    p.close(state, p.states()[-1])
+    out = np.empty((5, 7))
+    kernels.scan(p.form, B, drive, p.r0.copy(), out)
+    p.close(out, p.states())
+
+
+# Several steps in a pass
+
+
+def plain_states(form, B, drive, state):
+    """One step after the other in NumPy, in the order of operations that the kernels promise."""
+    n = form.real.size
+    out = np.empty((len(drive), state.size), state.dtype)
+    for row, x in zip(out, drive[:, 0], strict=True):
+        push = x * B[0]
+        p, q = state[n::2], state[n + 1 :: 2]
+        row[:n] = form.real * state[:n] + push[:n]
+        row[n::2] = form.re * p - form.im * q + push[n::2]
+        row[n + 1 :: 2] = form.im * p + form.re * q + push[n + 1 :: 2]
+        state = row
+    return out
+
+
+@each_dtype
+@pytest.mark.parametrize("N", [1, 2, 33, modes.LONG - 1, modes.LONG, 700])
+def test_passes_have_the_bits_of_single_steps(dtype, N):
+    p = Problem("diagonal", dtype, N, 1, 3 * modes.STEPS + 5)
+    state, out = p.r0.copy(), np.empty((p.T, N), dtype)
+    kernels.scan(p.form, p.B, p.drive, state, out)
+    assert out.tobytes() == plain_states(p.form, p.B, p.drive, p.r0).tobytes()
+    fused = p.r0.copy()
+    kernels.scan_readout(p.form, p.B, p.drive, p.weights[:1], fused, np.empty((p.T, 1), dtype))
+    assert fused.tobytes() == state.tobytes()
+
+
+@given(
+    N=st.sampled_from([3, 40, 300, 600, 1100]),
+    D=st.sampled_from([1, 2, 3]),
+    D_out=st.sampled_from([0, 1, 2]),
+    cuts=st.sets(st.integers(1, 29), max_size=4),
+)
+@settings(deadline=None, max_examples=60)
+def test_cuts_change_no_bit(N, D, D_out, cuts):
+    p = Problem("diagonal", "float64", N, D, 30, D_out)
+    found = []
+    for borders in ([0, 30], [0, *sorted(cuts), 30]):
+        r, s = p.r0.copy(), p.r0.copy()
+        states, read = np.empty((30, N)), np.empty((30, D_out))
+        for a, b in itertools.pairwise(borders):
+            kernels.scan(p.form, p.B, p.drive[a:b], r, states[a:b])
+            kernels.scan_readout(p.form, p.B, p.drive[a:b], p.weights, s, read[a:b])
+        found.append((states.tobytes(), read.tobytes(), r.tobytes(), s.tobytes()))
+    assert found[0] == found[1]
+
+
+def test_what_steps_a_mode_may_not_be_reordered():
+    """Nor may it take over the licence of a sum that happens to be compiled first."""
+    for step in (modes.turn, modes.stretch, modes.drive_pairs, modes.turn_pairs):
+        assert step.targetoptions["fastmath"] is False
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no extended precision here")
+@pytest.mark.parametrize("D", [1, 3, 9])
+def test_against_extended_precision_on_the_unit_circle(D):
+    """Modes that never forget: errors add up over T steps, and no faster than step by step."""
+    T, angles = 1 << 14, np.linspace(0.1, 3.0, 12)
+    spectrum = spectra.Spectrum([1.0, -1.0], np.exp(1j * angles) / np.abs(np.exp(1j * angles)))
+    form, N = Diagonal(spectrum).form(), spectrum.units
+    rng = np.random.default_rng(D)
+    B, drive, weights = rng.normal(size=(D, N)), rng.normal(size=(T, D)), rng.normal(size=(2, N))
+    long = kernels.DiagonalForm(*(part.astype(np.longdouble) for part in form))
+    push = drive.astype(np.longdouble) @ B.astype(np.longdouble)
+    exact = np.empty((T, N), np.longdouble)
+    r = np.zeros(N, np.longdouble)
+    for t in range(T):
+        r = exact[t] = reference.advance(long, r) + push[t]
+
+    def error(found, truth):
+        return float(np.abs(found - truth).max() / np.abs(truth).max())
+
+    states, plain, read = np.empty((T, N)), np.empty((T, N)), np.empty((T, 2))
+    kernels.scan(form, B, drive, np.zeros(N), states)
+    reference.scan(form, B, drive, np.zeros(N), plain)
+    kernels.scan_readout(form, B, drive, weights, np.zeros(N), read)
+    assert error(states, exact) < 1e-13
+    assert error(states, exact) <= 1.5 * error(plain, exact)
+    assert error(read, exact @ weights.T.astype(np.longdouble)) < 1e-13
+
+
+# Threads
+
+
+@pytest.fixture
+def pieces(monkeypatch):
+    """How many pieces each threaded call was cut into."""
+    counts, run = [], threads.run
+
+    def spy(task, pieces):
+        counts.append(len(pieces))
+        run(task, pieces)
+
+    monkeypatch.setattr(threads, "run", spy)
+    return counts
+
+
+@pytest.mark.parametrize("D", [1, 3])
+@each_dtype
+def test_any_number_of_threads_gives_the_same_bits(monkeypatch, pieces, D, dtype):
+    N, T = 1101, 1003
+    assert T * N > scans.WORTH_THREADS
+    p = Problem("diagonal", dtype, N, D, T)
+    found = []
+    for count, fresh in itertools.product((1, 2, 3, 4, 9), (False, True)):
+        monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(count))
+        state, out = p.r0.copy(), np.full((T, N), np.nan, dtype)
+        kernels.scan(p.form, p.B, p.drive, state, out, fresh)
+        np.testing.assert_array_equal(state, out[-1])
+        found.append(out)
+    assert pieces == [2, 2, 3, 3, 4, 4, 4, 4]
+    for out in found[1:]:
+        assert out.tobytes() == found[0].tobytes()
+    p.close(found[0][:100], naive.states(p.W, p.B, p.drive[:100], r0=p.r0))
+
+
+@each_dtype
+@pytest.mark.parametrize(("D", "D_out"), [(1, 1), (1, 0), (1, 3), (2, 1)])
+def test_readouts_on_any_number_of_threads(monkeypatch, pieces, dtype, D, D_out):
+    N, T = 2 * scans.TILE + 100, 500
+    monkeypatch.setattr(scans, "WORTH_THREADS", N * T)
+    monkeypatch.setattr(scans, "PARTIAL", 3 * 300 * max(1, D_out))
+    p = Problem("diagonal", dtype, N, D, T, D_out)
+    found = []
+    for count in (1, 2, 3, 4):
+        monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(count))
+        state, out = p.r0.copy(), np.full((T, D_out), np.nan, dtype)
+        kernels.scan_readout(p.form, p.B, p.drive, p.weights, state, out)
+        found.append(out.tobytes() + state.tobytes())
+    assert pieces == [1, 1, 2, 2, 3, 3, 3, 3]
+    assert len(set(found)) == 1
+    expected = np.empty_like(out)
+    reference.scan_readout(p.form, p.B, p.drive, p.weights, p.r0.copy(), expected)
+    p.close(out, expected)
+
+
+@given(reals=st.integers(0, 3000), pairs=st.integers(0, 3000))
+def test_tiles_cover_every_mode_once(reals, pairs):
+    assume(reals + pairs)
+    form = kernels.DiagonalForm(np.empty(reals), np.empty(pairs), np.empty(pairs))
+    N = reals + 2 * pairs
+    edges = scans._edges(form, -(-N // scans.TILE))
+    assert (edges[0], edges[-1]) == (0, N)
+    assert all(0 <= b - a <= scans.TILE + 1 for a, b in itertools.pairwise(edges))
+    assert all(edge <= reals or (edge - reals) % 2 == 0 for edge in edges)
+    tiles = [scans._modes(form, *span) for span in itertools.pairwise(edges)]
+    for tile, (start, stop) in zip(tiles, itertools.pairwise(edges), strict=True):
+        assert tile.real.size + 2 * tile.re.size == stop - start
+    assert sum(t.real.size for t in tiles) == reals
+    assert sum(t.re.size for t in tiles) == sum(t.im.size for t in tiles) == pairs
+
+
+@given(
+    T=st.integers(1, 60),
+    N=st.integers(1, 90),
+    D=st.integers(0, 7),
+    count=st.integers(2, 4),
+    fresh=st.booleans(),
+)
+@settings(deadline=None, max_examples=60)
+def test_threads_for_any_shape(T, N, D, count, fresh):
+    p = Problem("diagonal", "float64", N, D, T)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(scans, "WORTH_THREADS", 1)
+        monkeypatch.setattr(scans, "SHARE", 1)
+        results = []
+        for number in (1, count):
+            monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(number))
+            state, out = p.r0.copy(), np.full((T, N), np.nan)
+            kernels.scan(p.form, p.B, p.drive, state, out, fresh)
+            results.append(out.tobytes() + state.tobytes())
+    assert results[0] == results[1]
+
+
+# NaN and Inf
+
+
+@each_implementation
+@each_form
+@pytest.mark.parametrize("D", [1, 3, 9])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_nan_and_inf_stay(implementation, form, D, bad):
+    p = Problem(form, "float64", 7, D, 20)
+    p.drive[5, -1] = bad
+    state, out = p.r0.copy(), np.zeros((20, 7))
+    implementation.scan(p.form, p.B, p.drive, state, out)
+    assert np.all(np.isfinite(out[:5]))
+    assert not np.any(np.isfinite(out[5]))
+    assert not np.all(np.isfinite(out[6:]), axis=1).any()
+    assert not np.all(np.isfinite(state))
+    read = np.zeros((20, 3))
+    implementation.scan_readout(p.form, p.B, p.drive, p.weights, p.r0.copy(), read)
+    assert np.all(np.isfinite(read[:5]))
+    assert not np.any(np.isfinite(read[5:]))
+    closed, y = np.zeros((20, 3)), p.y0.copy()
+    implementation.closed_loop(p.form, p.B, p.drive, p.feedback, p.readout, p.r0.copy(), y, closed)
+    assert np.all(np.isfinite(closed[:5]))
+    assert not np.any(np.isfinite(closed[5:]))
+    assert not np.any(np.isfinite(y))
+
+
+def test_the_compiler_may_not_assume_finite_numbers():
+    """Today's code survives full fast-math by luck; the next version of LLVM need not."""
+    assert isinstance(steps.FASTMATH, set)
+    assert not steps.FASTMATH & {"fast", "nnan", "ninf"}
+
+
+@each_implementation
+def test_zero_times_nan_is_nan(implementation):
+    form = Diagonal(spectra.Spectrum([0.0], [0.5j])).form()
+    state = np.array([np.nan, 1.0, 1.0])
+    implementation.step(form, np.zeros((1, 3)), np.ones(1), state)
+    assert np.isnan(state[0])
+    assert np.all(np.isfinite(state[1:]))
+    state = np.ones(3)
+    implementation.step(form, np.zeros((1, 3)), np.full(1, np.nan), state)
+    assert np.all(np.isnan(state))
+
+
+@each_implementation
+@each_dtype
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_overflow_is_seen_at_its_step(implementation, dtype):
+    form = Diagonal(spectra.Spectrum([2.0])).form(dtype)
+    steps = 1200 if dtype == "float64" else 200
+    out = np.zeros((steps, 1), dtype)
+    state = np.ones(1, dtype)
+    implementation.scan(form, np.zeros((1, 1), dtype), np.zeros((steps, 1), dtype), state, out)
+    first = 1023 if dtype == "float64" else 127
+    assert np.isfinite(out[first - 1, 0])
+    assert np.all(np.isposinf(out[first:]))
+
+
+@each_form
+def test_advance_outside_compiled_code_is_the_same(form):
+    step, W = transition(form, "float64", 7)
+    b, prev = np.random.default_rng(0).normal(size=(2, 7))
+    row = np.empty(7)
+    steps.advance(step, 0.5, b, prev, row)
+    np.testing.assert_allclose(row, prev @ W + 0.5 * b, rtol=0, atol=1e-13)
+
+
+# One step at a time, with readout; and one row of least squares at a time
+
+
+@each_implementation
+@each_form
+@each_dtype
+@each_drive
+def test_step_readout(implementation, form, dtype, D):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, 12)
+        state, row, before, y = (np.array(a) for a in (p.r0, p.r0, p.y0, p.y0))
+        states, outputs = [], []
+        for a in p.drive:
+            assert implementation.step_readout(p.form, p.B, a, p.readout, before, state, row, y)
+            states.append(row.copy())
+            outputs.append(y.copy())
+            state, before = row.copy(), y.copy()
+        p.close(np.array(states), p.states())
+        offset, previous, weights = p.readout
+        y = p.y0
+        for t, r in enumerate(p.states()):
+            y = offset + y @ previous + weights @ r
+            p.close(outputs[t], y)
+
+
+@each_implementation
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", ["drive", "before", "state"])
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_step_readout_tells_what_is_not_finite(implementation, value, place):
+    p = Problem("diagonal", "float64", 5, 2, 1)
+    given = {"drive": p.drive[0], "before": p.y0, "state": p.r0.copy()}
+    given[place][-1] = value
+    left = given["state"].copy()
+    silent = kernels.Readout(*(np.zeros_like(part) for part in p.readout))
+    found = implementation.step_readout(
+        p.form, np.zeros_like(p.B), given["drive"], silent, given["before"], given["state"],
+        np.empty(5), np.empty(3),
+    )  # fmt: skip
+    assert not found
+    np.testing.assert_array_equal(given["state"], left)
+
+
+@each_implementation
+@each_form
+@each_dtype
+@each_drive
+@pytest.mark.parametrize("closed", [False, True])
+def test_run_readout_is_step_readout_row_by_row(implementation, form, dtype, D, closed):
+    for N in UNITS:
+        p = Problem(form, dtype, N, D, 12)
+        width = len(p.y0)
+        mean, scale = np.linspace(-1.0, 1.0, width), np.linspace(0.5, 2.0, width)
+        drive, before = p.drive.copy(), np.tile(p.y0, (12, 1))
+        start = max(D - width, 0) if closed else D
+        state, row, y = p.r0.copy(), p.r0.copy(), p.y0.copy()
+        expected = []
+        for a, b in zip(p.drive.copy(), before.copy(), strict=True):
+            if closed and expected:
+                told = (expected[-1] * scale + mean).astype(dtype)
+                b = ((told - mean) / scale).astype(dtype)
+                a[start:] = b[: D - start]
+            assert implementation.step_readout(p.form, p.B, a, p.readout, b, state, row, y)
+            expected.append(y.copy())
+            state = row.copy()
+        loop = kernels.Loop(start, mean, scale) if closed else None
+        end, out = p.r0.copy(), np.empty((12, width), dtype)
+        done = implementation.run_readout(p.form, p.B, drive, p.readout, before, loop, end, out)
+        assert done == 12
+        np.testing.assert_array_equal(out, expected)
+        np.testing.assert_array_equal(end, state)
+
+
+@each_implementation
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_run_readout_stops_where_it_is_not_finite(implementation):
+    p = Problem("diagonal", "float64", 5, 2, 9)
+    drive, before = p.drive.copy(), np.tile(p.y0, (9, 1))
+    drive[4, 0] = np.inf
+    out = np.empty_like(before)
+    state = p.r0.copy()
+    assert implementation.run_readout(p.form, p.B, drive, p.readout, before, None, state, out) == 4
+    assert np.isfinite(out[:4]).all()
+
+
+@each_implementation
+@pytest.mark.parametrize("keep", [1.0, 0.95])
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_absorbed_rows_are_those_of_least_squares(implementation, keep, n):
+    rng = np.random.default_rng(n)
+    X, Y = rng.normal(size=(30, n)), rng.normal(size=(30, 2))
+    X[3] = 0.0
+    X[5, : n // 2] = 0.0
+    R, Z, W = np.zeros((n, n)), np.zeros((n, 2)), np.empty((2, n))
+    for t in range(30):
+        implementation.absorb_row(R, Z, keep, X[t].copy(), Y[t].copy())
+        assert np.all(np.tril(R, -1) == 0)
+        weighted = keep ** np.arange(t, -1, -1)[:, None] * np.hstack([X[: t + 1], Y[: t + 1]])
+        A, B = weighted[:, :n], weighted[:, n:]
+        np.testing.assert_allclose(R.T @ R, A.T @ A, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(R.T @ Z, A.T @ B, rtol=0, atol=1e-12)
+        if t > n:
+            implementation.back_substitute(R, Z, W)
+            np.testing.assert_allclose(W.T, np.linalg.lstsq(A, B)[0], rtol=0, atol=1e-10)
+
+
+@each_implementation
+def test_nothing_is_known_of_a_row_that_was_never_seen(implementation):
+    R, Z = np.diag([2.0, 0.0, 4.0]), np.array([[6.0], [0.0], [4.0]])
+    R[0, 1] = 7.0
+    W = np.full((1, 3), np.nan)
+    implementation.back_substitute(R, Z, W)
+    np.testing.assert_array_equal(W, [[3.0, 0.0, 1.0]])

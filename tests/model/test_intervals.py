@@ -1,0 +1,205 @@
+"""Intervals around forecasts."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import eigenecho as ee
+from eigenecho.errors import IllConditionedWarning
+from eigenecho.model.intervals import deviations
+from eigenecho.model.loop import ClosedLoop
+
+
+def autoregression(T, rng, D=1, noise=0.3):
+    """A damped oscillation kept alive by noise, (T, D)."""
+    x = np.zeros((T, D))
+    mix = np.eye(D) + 0.2 * np.ones((D, D))
+    for t in range(2, T):
+        x[t] = 1.6 * x[t - 1] - 0.81 * x[t - 2] + noise * rng.normal(size=D) @ mix
+    return x
+
+
+def fit(x, **params):
+    given = {"units": 20, "sr": 0.7, "ridge": 1e-3, "warmup": 50, "seed": 0} | params
+    return ee.LinearESN(**given).fit(x[:-1], x[1:])
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"standardize": True},
+        {"feedback": True, "fb_scaling": 0.2},
+        {"output_to_readout": True},
+        {"basis": "neuron"},
+        {"dtype": "float32"},
+    ],
+    ids=lambda p: "-".join(p) or "plain",
+)
+@pytest.mark.parametrize("D", [1, 2])
+def test_response_is_what_a_disturbed_forecast_shows(params, D):
+    """An output that is off by δ moves what follows by δ Ψ: run both and compare."""
+    x = 3 + autoregression(600, np.random.default_rng(0), D)
+    esn = fit(x, **params)
+    model, h = esn.model_, 12
+    unit = np.ones(D) if model.outputs is None else model.outputs.scale
+    first = model.forecast(h, state=esn.final_state_)
+    for i in range(D):
+        moved = np.array(esn.final_state_.y)
+        moved[i] += unit[i]
+        second = model.forecast(h, state=ee.State(esn.final_state_.r, moved))
+        wanted = (second - first) / unit
+        tol = 1e-3 if params.get("dtype") else 1e-9
+        response = ClosedLoop.of_forecast(model).response(h + 1)
+        np.testing.assert_allclose(response[1:, i], wanted, rtol=0, atol=tol)
+
+
+def test_deviations_are_those_of_simulated_series():
+    rng = np.random.default_rng(1)
+    x = autoregression(4000, rng, 2)
+    esn = fit(x, standardize=True)
+    noise, h, runs = esn.noise_covariance_, 15, 4000
+    root = np.linalg.cholesky(noise)
+    ends = np.empty((runs, h, 2))
+    for k in range(runs):
+        stream = esn.stream(esn.final_state_)
+        y = esn.final_state_.y
+        for t in range(h):
+            y = stream.step(y) + root @ rng.normal(size=2)
+            ends[k, t] = y
+    wanted = deviations(esn.model_, h, noise)
+    np.testing.assert_allclose(ends.std(axis=0), wanted, rtol=0.06)
+
+
+def test_noise_is_that_of_the_series():
+    rng = np.random.default_rng(2)
+    x = autoregression(20_000, rng, noise=0.3)
+    for ridge in (1e-6, 1e-2, 1.0):
+        esn = fit(x, ridge=ridge)
+        assert np.sqrt(esn.noise_covariance_[0, 0]) == pytest.approx(0.3 * 1.2, rel=0.03)
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
+def test_few_rows_do_not_flatter_the_noise(solver):
+    """Residuals of 60 weights on 150 rows are too small by a factor that is undone."""
+    rng = np.random.default_rng(3)
+    found = []
+    for _ in range(30):
+        u, y = rng.uniform(-1, 1, (150, 1)), rng.normal(size=(150, 1))
+        esn = ee.LinearESN(60, sr=0.9, ridge=1e-3, solver=solver, seed=0).fit(u, y)
+        found.append(esn.noise_covariance_[0, 0])
+    assert np.mean(found) == pytest.approx(1.0, abs=0.1)
+
+
+def test_intervals_cover_what_they_promise():
+    rng = np.random.default_rng(4)
+    x = autoregression(5000, rng)
+    esn = fit(x[:3000])
+    hits = []
+    for start in range(3100, 4900, 25):
+        found = esn.forecast(10, context=x[:start], interval=0.8)
+        truth = x[start : start + 10]
+        hits.append((found.lower <= truth) & (truth <= found.upper))
+    assert np.mean(hits) == pytest.approx(0.8, abs=0.05)
+
+
+def test_shapes_follow_the_targets():
+    x = autoregression(400, np.random.default_rng(0))
+    flat = ee.LinearESN(20, seed=0, ridge=1e-3).fit(x[:-1], x[1:, 0])
+    found = flat.forecast(7, interval=0.9)
+    assert [a.shape for a in found] == [(7,)] * 3
+    np.testing.assert_array_equal(found.mean, flat.forecast(7))
+    assert np.all(found.lower < found.mean)
+    assert np.all(found.mean < found.upper)
+    wide = flat.forecast(7, interval=0.99)
+    assert np.all(wide.upper > found.upper)
+
+
+def test_a_loaded_network_still_knows_its_noise(tmp_path):
+    esn = fit(autoregression(400, np.random.default_rng(0)))
+    esn.save(tmp_path / "esn.safetensors")
+    loaded = ee.load(tmp_path / "esn.safetensors")
+    for a, b in zip(esn.forecast(5, interval=0.5), loaded.forecast(5, interval=0.5), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
+def test_more_data_gives_the_noise_of_all_data(solver):
+    rng = np.random.default_rng(5)
+    quiet, loud = autoregression(600, rng, 2, noise=0.1), autoregression(900, rng, 2, noise=2.0)
+    esn = fit(quiet, solver=solver)
+    esn.partial_fit(loud[:-1], loud[1:])
+    params = esn.get_params()
+    both = ee.LinearESN(**params).fit([quiet[:-1], loud[:-1]], [quiet[1:], loud[1:]])
+    np.testing.assert_allclose(esn.noise_covariance_, both.noise_covariance_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
+@pytest.mark.parametrize("count", [3, 5])
+def test_small_residuals_are_not_lost_in_differences(solver, count):
+    """After more data, twice, the noise is that of the residuals there are."""
+    pieces = [ee.tasks.mso(k, steps=n + 1) for k, n in ((3, 1000), (count, 400), (count, 300))]
+    esn = ee.LinearESN(100, solver=solver, ridge=1e-8, warmup=100, seed=0)
+    for x in pieces:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IllConditionedWarning)
+            esn.partial_fit(x[:-1], x[1:])
+    left = np.concatenate([(x[1:] - esn.predict(x[:-1]))[100:] for x in pieces])
+    wanted = left.T @ left / (len(left) - esn._fitted.evidence.freedom)
+    np.testing.assert_allclose(esn.noise_covariance_, wanted, rtol=0.05)
+
+
+def test_noise_is_never_negative():
+    """Residuals below the rounding of XᵀX, whose half of the digits cannot say how small."""
+    x, x2 = ee.tasks.mso(3, steps=1001), ee.tasks.mso(5, steps=201)
+    esn = ee.LinearESN(30, solver="gram", ridge=1e-10, warmup=100, seed=0).fit(x[:-1], x[1:])
+    evidence = esn._fitted.evidence
+    esn.partial_fit(x2[:-1], x2[1:])
+    assert 0 <= evidence.scatter_with(esn._fitted.evidence.weights)[0, 0] < evidence.scatter[0, 0]
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_variances_that_no_float_holds_are_refused(scale):
+    x = scale * autoregression(300, np.random.default_rng(0))
+    esn = fit(x, standardize=True)
+    assert np.all(np.isfinite(esn.forecast(5)))
+    with pytest.raises(ValueError, match=r"interval=0.9.*variance.*scaled"):
+        esn.forecast(5, interval=0.9)
+
+
+@pytest.mark.parametrize("interval", [0, 1, 1.5, -0.1, True, "wide", [0.9]])
+def test_bad_intervals(interval):
+    esn = fit(autoregression(300, np.random.default_rng(0)))
+    with pytest.raises(ValueError, match="interval="):
+        esn.forecast(5, interval=interval)
+
+
+def test_a_converted_network_has_to_be_told():
+    rng = np.random.default_rng(0)
+    model = ee.diagonalize(
+        0.1 * rng.normal(size=(5, 5)), rng.normal(size=(1, 5)), rng.normal(size=5)
+    )
+    with pytest.raises(ValueError, match="covariance of one-step errors"):
+        model.forecast(3, context=np.ones((4, 1)), interval=0.9)
+    found = model.forecast(3, context=np.ones((4, 1)), interval=0.9, noise=0.04)
+    assert found.upper[0, 0] - found.mean[0, 0] == pytest.approx(0.2 * 1.6448536, rel=1e-6)
+
+
+def test_more_weights_than_rows_allow_are_warned_of():
+    x = autoregression(60, np.random.default_rng(0))
+    esn = ee.LinearESN(100, ridge=1e-8, seed=0).fit(x[:-1], x[1:])
+    with pytest.warns(IllConditionedWarning, match="degrees of freedom of 59 training rows"):
+        esn.forecast(3, interval=0.9)
+
+
+def test_noise_without_a_ridge_is_that_of_the_residuals():
+    rng = np.random.default_rng(0)
+    y = np.sin(0.3 * np.arange(25))[:, None] + 0.01 * rng.normal(size=(25, 1))
+    X = rng.normal(size=(25, 1))
+    options = {"lr": 0.1, "ridge": 0.0, "solver": "qr", "warmup": 2}
+    with pytest.warns(IllConditionedWarning):
+        esn = ee.LinearESN(30, seed=1, **options).fit(X, y)
+    left = (esn.predict(X) - y)[2:]
+    # More weights than rows leave none of them free, which counts as one.
+    assert esn.noise_covariance_[0, 0] == pytest.approx(float(np.sum(left**2)), rel=1e-9)

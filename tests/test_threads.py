@@ -1,0 +1,43 @@
+"""Threads: how many, which parts of the work each takes, and what goes wrong in them."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eigenecho import threads
+
+
+@given(count=st.integers(0, 100), parts=st.integers(1, 9), start=st.integers(0, 50))
+def test_even_split_covers_everything_once(count, parts, start):
+    split = threads.even_split(count, parts, start)
+    assert (split[0][0], split[-1][1]) == (start, start + count)
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(split))
+    lengths = [b - a for a, b in split]
+    assert max(lengths) - min(lengths) <= 1
+    assert len(split) <= parts
+
+
+def test_thread_count_reads_the_environment(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.setenv("EIGENECHO_NUM_THREADS", "5")
+    assert threads.thread_count() == 5
+    for nothing in ("", "0", "many", "-2"):
+        monkeypatch.setenv("EIGENECHO_NUM_THREADS", nothing)
+        assert threads.thread_count() == 3
+    monkeypatch.delenv("EIGENECHO_NUM_THREADS")
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert threads.thread_count() >= 1
+
+
+def test_an_error_in_a_thread_is_raised():
+    def task(start, stop):
+        if start == 5:
+            raise ZeroDivisionError
+
+    for pieces in ([(5, 9)], [(0, 5), (5, 9)]):
+        with pytest.raises(ZeroDivisionError):
+            threads.run(task, pieces)

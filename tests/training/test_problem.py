@@ -1,0 +1,319 @@
+"""A problem is a value: gathering it again gives the same, in parts or whole."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import eigenecho as ee
+import naive
+from eigenecho.errors import UnstableError
+from eigenecho.readout import Gram, Penalty, Remainder, Triangle
+from eigenecho.reservoir import Recipe, Reservoir, draw
+from eigenecho.scaling import Scaling
+from eigenecho.training import Fold, Problem, Settings, gather, pose, structured, train
+
+KINDS = [Gram, Triangle, Remainder]
+each_kind = pytest.mark.parametrize("kind", KINDS)
+LENGTHS = 300, 170
+FOLD = Fold([(20, 200), (0, 100)], ([(200, 250), (100, 130)], [(260, 300), (130, 170)]))
+
+NETWORKS = {
+    "modes": {},
+    "leaky": {"lr": 0.3, "input_bias": True},
+    "dense": {"basis": "neuron"},
+    "sparse": {"basis": "neuron", "spectrum": "matrix", "rc_connectivity": 0.1},
+    "feedback": {"fb_scaling": 0.1},
+    "float32": {"dtype": "float32"},
+}
+each_network = pytest.mark.parametrize("name", NETWORKS)
+
+
+def series(seed=0, lengths=LENGTHS):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(T, 2)) for T in lengths], [rng.normal(size=(T, 3)) for T in lengths]
+
+
+def make(name="modes", *, previous=False, starts=None, lengths=LENGTHS):
+    inputs, outputs = series(lengths=lengths)
+    drawn = draw(Recipe(12, **NETWORKS[name]), 2, 3 if name == "feedback" else 0, seed=1)
+    dtype = drawn.reservoir.dtype
+    return Problem(
+        drawn.reservoir,
+        [u.astype(dtype) for u in inputs],
+        [y.astype(dtype) for y in outputs],
+        Penalty(13 + 3 * previous),
+        output_to_readout=previous,
+        basis=drawn.basis,
+        starts=starts,
+    )
+
+
+def textbook_states(problem, i):
+    """The states of series i by the naive loop, and y(t−1)."""
+    r, start = problem.reservoir, problem.starts[i] if problem.starts else None
+    before = naive.shifted(problem.outputs[i], 0.0 if start is None else start[1])
+    W_fb = {} if r.W_fb is None else {"W_fb": r.W_fb, "y_previous": before}
+    r0 = None if start is None else start[0]
+    return naive.states(
+        r.transition.dense, r.W_in, problem.inputs[i], bias=r.bias, r0=r0, **W_fb
+    ), before
+
+
+def arrays(value):
+    """All arrays in what was gathered, or in a problem."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [a for part in value for a in arrays(part)]
+    if hasattr(value, "__dataclass_fields__"):
+        return [a for one in fields(value) for a in arrays(getattr(value, one.name))]
+    return []
+
+
+# Gathering ------------------------------------------------------------------------------------
+
+
+@each_kind
+@each_network
+def test_gathering_is_pure(kind, name):
+    problem = make(name, starts=[(np.ones(12), np.ones(3)), None])
+    before = [a.copy() for a in arrays(problem)]
+    first, second = (gather(problem, kind, FOLD) for _ in range(2))
+    assert arrays(first)
+    for a, b in zip(arrays(first), arrays(second), strict=True):
+        assert a.tobytes() == b.tobytes()
+    for a, b in zip(arrays(problem), before, strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+@each_network
+@pytest.mark.parametrize("started", [False, True])
+def test_ends_are_the_states_of_the_textbook_loop(name, started):
+    starts = [(np.full(12, 0.5), np.ones(3)), None] if started else None
+    problem = make(name, starts=starts)
+    tol = 1e-4 if name == "float32" else 1e-11
+    for fold in (FOLD, Fold([(0, 300), (0, 170)]), Fold([(20, 150), (0, 1)])):
+        found = gather(problem, Gram, fold)
+        for i, end in enumerate(found.ends):
+            stop = max(block[i][1] for block in (fold.train, *fold.held_out))
+            wanted = textbook_states(problem, i)[0][stop - 1]
+            np.testing.assert_allclose(end, wanted, rtol=0, atol=tol * np.abs(wanted).max())
+
+
+def test_series_of_which_no_row_counts_end_where_they_start():
+    problem = make(starts=[(np.full(12, 0.5), np.ones(3)), None])
+    found = gather(problem, Gram, Fold([(0, 0), (0, 50)]))
+    np.testing.assert_array_equal(found.ends[0], np.full(12, 0.5))
+    assert found.statistics.rows == 50
+
+
+def test_sums_over_time_end_in_the_same_states():
+    problem = make()
+    block = problem.everything(20)
+    found, wanted = structured.gather_gram(problem, block), gather(problem, Gram, Fold(block))
+    for a, b in zip(found.ends, wanted.ends, strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("previous", [False, True])
+@each_network
+def test_rows_are_those_of_the_textbook(name, previous):
+    problem = make(name, previous=previous)
+    rows = []
+    for i, (start, stop) in enumerate(FOLD.train):
+        r, before = textbook_states(problem, i)
+        rows.append(naive.extended(r, before, True, previous)[start:stop])
+    X = np.concatenate(rows)
+    Y = np.concatenate([y[a:b] for y, (a, b) in zip(problem.outputs, FOLD.train, strict=True)])
+    found = gather(problem, Gram, FOLD).statistics
+    assert problem.size == X.shape[1]
+    scale, tol = np.abs(X.T @ X).max(), 1e-4 if name == "float32" else 1e-11
+    np.testing.assert_allclose(found.XtX, X.T @ X, rtol=0, atol=tol * scale)
+    np.testing.assert_allclose(found.XtY, X.T @ Y, rtol=0, atol=tol * scale)
+
+
+@each_network
+def test_blocks_held_out_are_those_gathered_alone(name):
+    problem = make(name)
+    found = gather(problem, Triangle, FOLD)
+    together = (found.statistics, *found.held_out)
+    for statistics, block in zip(together, (FOLD.train, *FOLD.held_out), strict=True):
+        alone = gather(problem, Triangle, Fold(block)).statistics
+        assert statistics.rows == alone.rows == sum(stop - start for start, stop in block)
+        np.testing.assert_allclose(statistics.rest, alone.rest, rtol=0, atol=1e-11)
+        for a, b in zip(arrays(statistics.gram()), arrays(alone.gram()), strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * np.abs(b).max())
+
+
+@given(cut=st.integers(21, 299), kind=st.sampled_from(KINDS))
+@settings(deadline=None, max_examples=25)
+def test_series_gathered_in_parts_merge_to_the_whole(cut, kind):
+    """The end of one part is where the next one starts, with y(t−1) of the row before it."""
+    problem = make("feedback", lengths=(300,), previous=True)
+    u, y = problem.inputs[0], problem.outputs[0]
+    whole = gather(problem, kind, Fold([(20, 300)]))
+    first = gather(problem, kind, Fold([(20, cut)]))
+    start = (first.ends[0], y[cut - 1])
+    later = replace(problem, inputs=[u[cut:]], outputs=[y[cut:]], starts=[start])
+    rest = gather(later, kind, Fold([(0, 300 - cut)]))
+    merged = first.statistics.merge(rest.statistics)
+    if kind is Triangle:
+        merged, wanted = merged.gram(), whole.statistics.gram()
+    else:
+        wanted = whole.statistics
+    for a, b in zip(arrays(merged), arrays(wanted), strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-11 * max(np.abs(b).max(), 1.0))
+    np.testing.assert_allclose(rest.ends[0], whole.ends[0], rtol=0, atol=1e-11)
+
+
+def test_in_double_is_the_problem_itself_where_it_is():
+    double, single = make(), make("float32")
+    assert double.in_double is double
+    assert single.in_double is single.in_double
+    assert {a.dtype for a in arrays(single.in_double.inputs)} == {np.dtype(np.float64)}
+    np.testing.assert_array_equal(single.in_double.reservoir.W_in, single.reservoir.W_in)
+    np.testing.assert_array_equal(single.in_double.inputs[0], single.inputs[0])
+
+
+# Settings -------------------------------------------------------------------------------------
+
+
+def test_settings_of_a_default_network_are_the_defaults():
+    params = ee.LinearESN().get_params(deep=False)
+    found = Settings.of(params)
+    assert found == Settings() == Settings.of({})
+    assert found.recipe == Recipe()
+    assert found.ridge == (params["ridge"],)
+    for one in fields(Settings):
+        if one.name not in ("recipe", "ridge"):
+            assert getattr(found, one.name) == params[one.name], one.name
+    for one in fields(Recipe):
+        if one.name not in ("eigenvectors", "even_defective"):
+            assert getattr(found.recipe, one.name) == params[one.name], one.name
+
+
+def test_no_parameter_of_a_network_is_left_out():
+    own = {one.name for one in (*fields(Settings), *fields(Recipe))}
+    assert set(inspect.signature(ee.LinearESN).parameters) - own == {"seed"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("units", 7), ("spectrum", "ring"), ("sr", 0.3), ("lr", 0.5), ("input_scaling", 2.0),
+        ("ridge", [1e-3, 1.0]), ("solver", "qr"), ("warmup", 9), ("penalize_bias", False),
+        ("feedback", True), ("standardize", True), ("dtype", "float32"), ("penalty", "identity"),
+    ],
+)  # fmt: skip
+def test_settings_follow_the_parameters(name, value):
+    found = Settings.of(ee.LinearESN(**{name: value}).get_params(deep=False))
+    owner = found.recipe if hasattr(found.recipe, name) and name != "ridge" else found
+    assert getattr(owner, name) == (tuple(value) if name == "ridge" else value)
+    assert found.recipe.eigenvectors == (name != "penalty")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"warmup": -1}, {"warmup": 1.5}, {"ridge": -1.0}, {"ridge": []}, {"ridge": [np.nan]},
+        {"ridge": "1"}, {"solver": "lu"}, {"penalty": "none"}, {"feedback": 1}, {"fit_bias": "no"},
+        {"standardize": None}, {"lr": 0}, {"sr": -1}, {"dtype": "int8"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_settings_are_checked_when_they_are_made(bad):
+    with pytest.raises(ValueError, match=f"{next(iter(bad))}="):
+        Settings.of(bad)
+
+
+def test_a_fit_is_what_its_settings_pose():
+    inputs, outputs = series()
+    esn = ee.LinearESN(12, ridge=1e-2, warmup=10, standardize=True, feedback=True, fb_scaling=0.1)
+    settings_ = Settings.of(esn.get_params(deep=False))
+    problem = pose(settings_, settings_.draw(2, 3, 5), inputs, outputs)
+    trained = train(problem, settings_)
+    esn.set_params(seed=5).fit(inputs, outputs)
+    np.testing.assert_array_equal(trained.evidence.weights, esn.W_out_)
+    np.testing.assert_array_equal(trained.end, esn.final_state_.r)
+    assert trained.solver == esn.solver_
+
+
+# Posing ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("until", [None, (100, 50), (300, 1)])
+def test_the_scaling_is_that_of_the_first_rows_alone(until):
+    inputs, outputs = series()
+    for one in (inputs, outputs):  # what comes later must not be seen
+        for s, n in zip(one, until or LENGTHS, strict=True):
+            s[n:] = 1e6
+    settings_ = Settings(Recipe(12), standardize=True)
+    problem = pose(settings_, settings_.draw(2, 3, 0), inputs, outputs, until=until)
+    first = until or LENGTHS
+    for found, given_, scaling in zip(
+        (problem.inputs, problem.outputs), (inputs, outputs), problem.scalings, strict=True
+    ):
+        wanted = Scaling.of([s[:n] for s, n in zip(given_, first, strict=True)])
+        np.testing.assert_array_equal(scaling.mean, wanted.mean)
+        np.testing.assert_array_equal(scaling.scale, wanted.scale)
+        for a, b in zip(found, given_, strict=True):
+            np.testing.assert_array_equal(a, wanted.forward(b))
+    known = np.concatenate([u[:n] for u, n in zip(problem.inputs, first, strict=True)])
+    np.testing.assert_allclose(known.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(known.std(axis=0), 1.0, atol=1e-12)
+
+
+def test_without_standardize_series_stay_as_they_are():
+    inputs, outputs = series()
+    settings_ = Settings(Recipe(12))
+    problem = pose(settings_, settings_.draw(2, 3, 0), inputs, outputs, until=(5, 5))
+    assert problem.scalings == (None, None)
+    assert all(a is b for a, b in zip(problem.inputs, inputs, strict=True))
+
+
+def test_a_generator_has_outputs_alone_to_scale():
+    _, outputs = series()
+    settings_ = Settings(Recipe(12), feedback=True, standardize=True)
+    nothing = [y[:, :0] for y in outputs]
+    problem = pose(settings_, settings_.draw(0, 3, 0), nothing, outputs)
+    assert problem.scalings[0] is None
+    np.testing.assert_array_equal(problem.scalings[1].mean, Scaling.of(outputs).mean)
+
+
+@pytest.mark.parametrize("penalty", ["neuron", "identity"])
+@pytest.mark.parametrize("penalize_bias", [False, True])
+@pytest.mark.parametrize("fit_bias", [False, True])
+def test_the_penalty_covers_every_column(penalty, penalize_bias, fit_bias):
+    settings_ = Settings(
+        Recipe(12), penalty=penalty, penalize_bias=penalize_bias, fit_bias=fit_bias,
+        output_to_readout=True,
+    )  # fmt: skip
+    problem = pose(settings_, settings_.draw(2, 3, 0), *series())
+    assert problem.penalty.size == problem.size == fit_bias + 3 + 12
+    assert problem.penalty.free == (fit_bias and not penalize_bias)
+    assert (problem.penalty.basis is problem.basis) == (penalty == "neuron")
+
+
+def test_series_that_do_not_go_together_are_refused():
+    inputs, outputs = series()
+    settings_ = Settings(Recipe(12), warmup=170)
+    drawn = settings_.draw(2, 3, 0)
+    with pytest.raises(ValueError, match=r"warmup=170.*series 1"):
+        pose(settings_, drawn, inputs, outputs)
+    with pytest.raises(ValueError, match="inconsistent lengths of series 0"):
+        pose(settings_, drawn, inputs, outputs[::-1])
+    with pytest.raises(ValueError, match=r"y=<1 series>"):
+        pose(settings_, drawn, inputs, outputs[:1])
+
+
+def test_overflow_of_states_is_told_with_its_step():
+    reservoir = Reservoir(ee.Spectrum([4.0]), np.ones((1, 1)))
+    problem = Problem(reservoir, [np.ones((700, 1))], [np.ones((700, 1))], Penalty(2))
+    with pytest.raises(UnstableError, match="states overflowed"):
+        gather(problem, Gram, Fold([(0, 700)]))

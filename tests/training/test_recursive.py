@@ -1,0 +1,159 @@
+"""Recursive least squares by themselves: rows one by one are a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from eigenecho import spectra
+from eigenecho.basis import random_basis
+from eigenecho.errors import UnstableError
+from eigenecho.readout import Gram, Penalty, Triangle, solve
+from eigenecho.training import Evidence, Learnt, RecursiveLeastSquares
+from eigenecho.training.recursive import FADED
+
+N, D = 6, 2
+BASIS = random_basis(spectra.golden(N - 1, seed=0), np.random.default_rng(0))
+PENALTIES = {
+    "identity": Penalty(N),
+    "free bias": Penalty(N, 1),
+    "neurons": Penalty(N, 0, BASIS),
+    "neurons, free bias": Penalty(N, 1, BASIS),
+}
+each_penalty = pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)
+
+
+def rows(count, seed=0):
+    rng = np.random.default_rng([seed, count])
+    X = rng.normal(size=(count, N))
+    X[:, 0] = 1.0
+    return X, rng.normal(size=(count, D)) + X @ rng.normal(size=(N, D))
+
+
+def learn(squares, X, Y):
+    for x, y in zip(X, Y, strict=True):
+        squares.learn(x.copy(), y.copy())  # both are used up
+    return squares
+
+
+def nothing(penalty, ridge, forgetting=1.0, centre=None):
+    W_out = np.zeros((N, D)) if centre is None else centre
+    learnt = Learnt.nothing(W_out, penalty, ridge)
+    return RecursiveLeastSquares(learnt, penalty, ridge, forgetting)
+
+
+def roots(penalty, ridge, forgetting, steps):
+    """√α L after every step: its rows fade, and are renewed in turn."""
+    L, share, found = penalty.root(), np.ones(N), []
+    cycle = int(np.log(FADED) / np.log(forgetting)) if forgetting < 1 else 0
+    for t in range(steps):
+        share = share * forgetting
+        if cycle:
+            s = t % cycle
+            share[N * s // cycle : N * (s + 1) // cycle] = 1.0
+        found.append(np.sqrt(ridge * share)[:, None] * L)
+    return found
+
+
+def assert_close(found, wanted, tol=1e-9):
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=tol * max(np.abs(wanted).max(), 1.0))
+
+
+@each_penalty
+@given(count=st.integers(1, 40), ridge=st.floats(1e-4, 10.0), seed=st.integers(0, 99))
+@settings(deadline=None, max_examples=25)
+def test_rows_one_by_one_are_a_batch(penalty, count, ridge, seed):
+    X, Y = rows(count, seed)
+    squares = learn(nothing(penalty, ridge), X, Y)
+    assert squares.rows == count
+    wanted = solve(Triangle.empty(N, D).absorb(X, Y), penalty, ridge)
+    assert_close(squares.weights.T, wanted, 1e-8)
+
+
+@each_penalty
+@pytest.mark.parametrize("forgetting", [1.0, 0.95, 0.6])
+def test_every_row_is_a_regression_done_anew(penalty, forgetting):
+    X, Y = rows(50)
+    centre = np.random.default_rng(1).normal(size=(N, D))
+    squares = nothing(penalty, 0.5, forgetting, centre)
+    assert_close(squares.weights.T, centre, 1e-12)
+    wanted = naive.recursive_least_squares(
+        X, Y, roots(penalty, 0.5, forgetting, 50), forgetting, centre
+    )
+    for t in range(50):
+        learn(squares, X[t : t + 1], Y[t : t + 1])
+        assert_close(squares.weights.T, wanted[t], 1e-8)
+
+
+@each_penalty
+@pytest.mark.parametrize("kind", [Gram, Triangle])
+def test_it_goes_on_from_what_a_batch_has_learnt(penalty, kind):
+    X, Y = rows(60)
+    first = kind.empty(N, D).absorb(X[:40], Y[:40])
+    weights = solve(first, penalty, 0.1)
+    E = Y[:40] - X[:40] @ weights
+    learnt = Learnt.of(Evidence(first, penalty, 0.1, weights, E.T @ E))
+    assert (learnt.doubt is not None) == (kind is Gram)
+    squares = learn(RecursiveLeastSquares(learnt, penalty, 0.1, 1.0), X[40:], Y[40:])
+    wanted = solve(Triangle.empty(N, D).absorb(X, Y), penalty, 0.1)
+    assert_close(squares.weights.T, wanted)
+    assert squares.rows == 20
+
+
+def test_the_triangle_is_that_of_all_rows_and_the_penalty():
+    penalty = PENALTIES["neurons"]
+    X, Y = rows(30)
+    learnt = learn(nothing(penalty, 0.3), X, Y).learnt
+    L = np.sqrt(0.3) * penalty.root()
+    assert_close(learnt.R.T @ learnt.R, X.T @ X + L.T @ L, 1e-12)
+    assert_close(learnt.R @ learnt.weights.T, learnt.Z, 1e-12)
+    np.testing.assert_array_equal(learnt.R, np.triu(learnt.R))
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.9])
+def test_what_was_learnt_is_a_value_that_later_rows_do_not_change(forgetting):
+    penalty, (X, Y) = PENALTIES["identity"], rows(40)
+    squares = learn(nothing(penalty, 0.1, forgetting), X[:25], Y[:25])
+    learnt = squares.learnt
+    held = [np.copy(part) for part in learnt[:4]]
+    again = RecursiveLeastSquares(learnt, penalty, 0.1, forgetting)
+    for one in (squares, again):
+        learn(one, X[25:], Y[25:])
+    for part, was in zip(learnt[:4], held, strict=True):
+        np.testing.assert_array_equal(part, was)
+    np.testing.assert_array_equal(again.weights, squares.weights)
+    assert again.rows == squares.rows == 40
+
+
+def test_directions_that_no_row_excites_stay_bounded():
+    """Forgetting alone would let the triangle fade to nothing there."""
+    squares = nothing(PENALTIES["identity"], 0.1, 0.8)
+    x = np.eye(N)[0]
+    for _ in range(500):
+        squares.learn(x.copy(), np.ones(D))
+    assert np.linalg.cond(squares.learnt.R) < 1e3
+    assert_close(squares.weights[:, 1:], np.zeros((D, N - 1)), 1e-12)
+
+
+@pytest.mark.parametrize("place", ["row", "target"])
+def test_squares_that_overflow_are_refused(place):
+    squares = nothing(PENALTIES["identity"], 0.1)
+    x, y = np.ones(N), np.ones(D)
+    (x if place == "row" else y)[0] = 1e155
+    with pytest.raises(UnstableError, match="squares of the states"):
+        squares.learn(x, y)
+    assert squares.rows == 0
+
+
+@pytest.mark.parametrize(
+    ("ridge", "forgetting", "words"),
+    [(0.0, 1.0, "ridge=0.0"), (-1.0, 1.0, "ridge=-1.0"), (np.inf, 1.0, "ridge=inf"),
+     (1.0, 0.0, "forgetting=0.0"), (1.0, 1.1, "forgetting=1.1"), (1.0, "1", "forgetting='1'")],
+)  # fmt: skip
+def test_rates_that_are_none(ridge, forgetting, words):
+    learnt = Learnt.nothing(np.zeros((N, D)), Penalty(N), 1.0)
+    with pytest.raises(ValueError, match=words):
+        RecursiveLeastSquares(learnt, Penalty(N), ridge, forgetting)

@@ -1,0 +1,239 @@
+"""Every form of a W answers as the dense matrix does, in plain NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from eigenecho import spectra
+from eigenecho.kernels import reference
+from eigenecho.spectra import Spectrum
+from eigenecho.storage import named
+from eigenecho.transition import (
+    FORMS,
+    Cascade,
+    Dense,
+    Diagonal,
+    Sparse,
+    as_transition,
+    compact,
+    unpack,
+)
+from eigenecho.transition.diagonal import block_diagonal
+
+NAMES = {"diagonal": Diagonal, "cascade": Cascade, "dense": Dense, "sparse": Sparse}
+each_form = pytest.mark.parametrize("name", NAMES)
+any_size = given(N=st.integers(1, 12), seed=st.integers(0, 999))
+some_examples = settings(deadline=None, max_examples=25)
+
+
+def modes(N, rng):
+    """A random spectrum with real eigenvalues and pairs."""
+    m = int(rng.integers(0, N // 2 + 1))
+    pairs = rng.normal(size=m) + 1j * (0.1 + rng.random(m))
+    return Spectrum(rng.normal(size=N - 2 * m), pairs)
+
+
+def transition(name, N, seed):
+    rng = np.random.default_rng([N, seed])
+    if name == "diagonal":
+        return Diagonal(modes(N, rng))
+    if name == "cascade":
+        k = int(rng.integers(0, N))
+        return Cascade(rng.normal(size=(k, k)), rng.normal(size=(k, N - k)), modes(N - k, rng))
+    W = rng.normal(size=(N, N))
+    if name == "dense":
+        return Dense(W)
+    W[rng.random((N, N)) < 0.7] = 0.0
+    return Sparse(sparse.csr_matrix(W))
+
+
+def plain(one):
+    """[W]_Q written out by hand, entry by entry."""
+    if isinstance(one, Dense):
+        return np.asarray(one.W)
+    if isinstance(one, Sparse):
+        return one.W.toarray()
+    W = np.zeros((one.units, one.units))
+    k = 0
+    if isinstance(one, Cascade):
+        k = len(one.block)
+        W[:k, :k], W[:k, k:] = one.block, one.coupling
+    for i, value in enumerate(one.modes.real, k):
+        W[i, i] = value
+    for i, value in enumerate(one.modes.pairs):
+        j = k + one.modes.real.size + 2 * i
+        a, b = value.real, value.imag
+        W[j : j + 2, j : j + 2] = [[a, b], [-b, a]]
+    return W
+
+
+def close(found, wanted):
+    scale = max(np.abs(wanted).max(initial=0.0), 1.0)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13 * scale)
+
+
+def assert_same_values(found, wanted):
+    """Equal eigenvalues in any order, to what a defective matrix leaves of their digits."""
+    found, wanted = list(found), list(wanted)
+    assert len(found) == len(wanted)
+    for value in found:
+        nearest = min(wanted, key=lambda other: abs(other - value))
+        assert abs(nearest - value) < 1e-5 * max(1.0, np.abs(found).max())
+        wanted.remove(nearest)
+
+
+@each_form
+@any_size
+@some_examples
+def test_units_matrix_and_spectrum(name, N, seed):
+    one = transition(name, N, seed)
+    assert one.units == N
+    assert one.name == name
+    assert name in FORMS
+    assert one.cost > 0
+    assert isinstance(one.dense, np.ndarray)
+    close(one.dense, plain(one))
+    assert sparse.issparse(one.matrix) == (name == "sparse")
+    assert_same_values(one.spectrum.values, np.linalg.eigvals(plain(one)))
+
+
+@each_form
+@any_size
+@some_examples
+def test_the_layout_says_where_modes_begin(name, N, seed):
+    one = transition(name, N, seed)
+    assert one.in_neuron_basis == (name in ("dense", "sparse")) == (one.layout is None)
+    if one.layout is not None:
+        block, real = one.layout
+        assert (N - block - real) % 2 == 0
+        W = plain(one)
+        assert not W[block:, :block].any()
+        tail = W[block:, block:].copy()
+        tail[np.arange(real), np.arange(real)] = 0.0
+        assert not tail[:real].any()
+
+
+@each_form
+@pytest.mark.parametrize("factor", [0.0, 0.5, 3.0])
+@any_size
+@some_examples
+def test_times(name, factor, N, seed):
+    one = transition(name, N, seed)
+    close(one.times(factor).dense, factor * plain(one))
+    assert one.times(factor).name == name
+
+
+@each_form
+@pytest.mark.parametrize("lr", [1.0, 0.3])
+@any_size
+@some_examples
+def test_leak(name, lr, N, seed):
+    one = transition(name, N, seed)
+    leaky = one.leak(lr)
+    close(leaky.dense, lr * plain(one) + (1 - lr) * np.eye(N))
+    # A dense W that few connections are left of may be compressed.
+    assert leaky.name == name or (name, leaky.name) == ("dense", "sparse")
+
+
+@each_form
+@pytest.mark.parametrize("extra", [0, 1, 3])
+@any_size
+@some_examples
+def test_padded_units_forget_at_once_and_change_nothing(name, extra, N, seed):
+    one = transition(name, N, seed)
+    more = one.padded(extra)
+    assert more.units == N + extra
+    assert more.name == name
+    # Where the new units stand: after all others, or before the modes.
+    first = N if one.layout is None else one.layout[0]
+    kept = np.delete(np.arange(N + extra), first + np.arange(extra))
+    close(more.dense[np.ix_(kept, kept)], plain(one))
+    rest = more.dense.copy()
+    rest[np.ix_(kept, kept)] = 0.0
+    assert not rest.any()
+
+
+@each_form
+@any_size
+@some_examples
+def test_what_is_packed_comes_back_to_the_last_bit(name, N, seed):
+    one = transition(name, N, seed)
+    tensors = named("W", one.pack()) | {"other": np.ones(1)}
+    back = unpack("W", tensors)
+    assert type(back) is type(one)
+    assert list(tensors) == ["other"]  # nothing of its own is left, and nothing else is taken
+    np.testing.assert_array_equal(back.dense, one.dense)
+
+
+@each_form
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@any_size
+@some_examples
+def test_the_form_steps_as_the_matrix_does(name, dtype, N, seed):
+    one = transition(name, N, seed)
+    form = one.form(dtype)
+    r = np.random.default_rng(seed).normal(size=N).astype(dtype)
+    wanted = r.astype(float) @ plain(one)
+    scale = max(np.abs(wanted).max(), np.abs(plain(one)).max(), 1.0)
+    found = reference.advance(form, r)
+    assert found.dtype == dtype
+    tol = 1e-13 if dtype == "float64" else 1e-5
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=tol * scale)
+
+
+@each_form
+@any_size
+@some_examples
+def test_a_transition_is_taken_as_it_is(name, N, seed):
+    one = transition(name, N, seed)
+    assert as_transition(one) is one
+
+
+def test_what_others_hold_becomes_a_transition():
+    rng = np.random.default_rng(0)
+    W, spectrum = rng.normal(size=(6, 6)), spectra.golden(6, seed=0)
+    assert as_transition(spectrum) == Diagonal(spectrum)
+    assert isinstance(as_transition(W), Dense)
+    np.testing.assert_array_equal(as_transition(W).dense, W)
+    for kind in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix):
+        found = as_transition(kind(W))
+        assert isinstance(found, Sparse)
+        np.testing.assert_array_equal(found.dense, W)
+    for other in ([[1.0]], 0.5, None, "golden"):
+        with pytest.raises(ValueError, match=r"transition=.*a Spectrum or a matrix"):
+            as_transition(other)
+
+
+@pytest.mark.parametrize("dtype", [int, bool, np.float32, np.float64])
+def test_matrices_are_of_floats(dtype):
+    kept = dtype if dtype in (np.float32, np.float64) else np.float64
+    for W in (np.eye(3, dtype=dtype), sparse.csr_matrix(np.eye(3, dtype=dtype))):
+        assert as_transition(W).matrix.dtype == kept
+
+
+def test_few_connections_are_compressed():
+    assert isinstance(compact(np.eye(5)), Sparse)
+    assert isinstance(compact(np.eye(4)), Dense)
+    np.testing.assert_array_equal(compact(np.eye(5)).dense, np.eye(5))
+
+
+# The block-diagonal matrix of a spectrum
+
+
+def test_block_diagonal_by_hand():
+    blocks = block_diagonal(Spectrum([0.5], [2 + 3j]))
+    assert blocks.tolist() == [[0.5, 0, 0], [0, 2, 3], [0, -3, 2]]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 31, 60])
+def test_block_diagonal_has_the_eigenvalues(n):
+    spectrum = spectra.uniform(n, seed=n)
+    found = spectra.from_matrix(block_diagonal(spectrum))
+    np.testing.assert_allclose(found.real, np.sort(spectrum.real), atol=1e-14)
+    np.testing.assert_allclose(
+        np.sort_complex(found.pairs), np.sort_complex(spectrum.pairs), atol=1e-14
+    )
