@@ -66,8 +66,10 @@ class Certificate:
                 raise bad_argument(name, getattr(self, name), "words")
         for name in ("condition", "residual", "difference", "radius"):
             _check_number(getattr(self, name), name)
-        for value in self.along if self.error is None else (*self.along, self.error):
-            _check_number(value, "along, error")
+        for value in self.along:
+            _check_number(value, "along")
+        if self.error is not None:
+            _check_number(self.error, "error")
         check_count(self.steps, "steps")
         check_count(self.error_steps, "error_steps")
         for name in ("seconds_before", "seconds_after"):
