@@ -48,10 +48,10 @@ def train(problem: Problem, settings: Settings) -> Trained:
 def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
     """Squares of the states that overflow would end in a readout of zeros."""
     if isinstance(statistics, Gram):
-        fits = np.abs(statistics.XtX).max() < 1e300
+        numbers, most = statistics.XtX, 1e300
     else:
-        fits = np.abs(statistics.R).max() < 1e150
-    if not fits:
+        numbers, most = statistics.R, 1e150
+    if not (numbers.max() < most and numbers.min() > -most):
         raise overflowed("squares of the states", reservoir.spectrum.radius)
 
 
@@ -125,6 +125,8 @@ def _refined(
     if solver == "refined":
         collect = _gather_states
     penalty = problem.penalty
+    total, _, ends = collect(problem, train)
+    check_range(total, problem.reservoir)
     M = penalty.gram() if any(ridges) else None
 
     def solved(block: Block, statistics: Gram, ridge: float) -> Round | None:
@@ -133,8 +135,6 @@ def _refined(
             return None
         return refine(problem, block, system, statistics.XtY)
 
-    total, _, ends = collect(problem, train)
-    check_range(total, problem.reservoir)
     ridge = ridges[0]
     if last is not None:
         size = sum(
