@@ -110,7 +110,12 @@ def main() -> None:
     if given.before is None:
         parser.error("say which commit to compare with")
     with checkout(given.before) as old, checkout(given.after) as new:
-        rounds = [[run(tree, given.only) for tree in (old, new)] for _ in range(given.rounds)]
+        rounds = []
+        for number in range(given.rounds):
+            # Who comes second finds another machine: they take turns in that too.
+            order = (old, new) if number % 2 == 0 else (new, old)
+            times = {tree: run(tree, given.only) for tree in order}
+            rounds.append([times[old], times[new]])
     slower = []
     for name in rounds[0][0]:
         before, after = (min(one[side][name] for one in rounds) for side in (0, 1))
