@@ -861,3 +861,14 @@ def test_pages_are_written_beside_a_file_of_that_name(tmp_path):
     pages.write_whole(tmp_path / "report.html", b"new")
     assert (tmp_path / "report.html").read_bytes() == b"new"
     assert (tmp_path / "report.html.part").read_text() == "precious"
+
+
+def test_loading_a_given_sparse_matrix_decomposes_nothing(tmp_path, monkeypatch):
+    W = sparse.random(30, 30, density=0.05, random_state=0, format="csr")
+    LinearESN(spectrum=W, basis="neuron", seed=0).fit(X, Y).save(tmp_path / "model")
+
+    def fail(*args):
+        raise AssertionError("eigenvalues were computed")
+
+    monkeypatch.setattr("eigenecho.transition.matrix.from_matrix", fail)
+    assert ee.load(tmp_path / "model").get_params()["spectrum"].shape == (30, 30)

@@ -68,6 +68,15 @@ def check_connectivity(connectivity: float, name: str = "connectivity") -> None:
         raise bad_argument(name, connectivity, "a probability in ]0, 1]")
 
 
+def as_array(value: Any, name: str, expected: str, remedy: str = "") -> Array:
+    """A value as an array, unless its rows differ in length."""
+    try:
+        return np.asarray(value)
+    except ValueError:  # of NumPy, about inhomogeneous shapes
+        got = Shown("rows of different lengths")
+        raise bad_argument(name, got, expected, remedy) from None
+
+
 def check_real(A: Any, name: str) -> None:
     """Numbers are real: of a floating, integer or Boolean type."""
     if A.dtype.kind not in "fiub":
@@ -89,7 +98,7 @@ def check_square(W: Any, name: str) -> None:
 
 def as_square(W: Any, name: str = "W") -> Array:
     """``W`` as a dense float64 matrix, after checking that it is real, finite and square."""
-    W = np.asarray(W.toarray() if hasattr(W, "toarray") else W)
+    W = as_array(W.toarray() if hasattr(W, "toarray") else W, name, "a square matrix (N, N)")
     check_square(W, name)
     W = W.astype(np.float64)
     check_finite(W, name, "Clean the matrix first.")

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from eigenecho.checks import as_array
 from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
 from eigenecho.types import Array
+
+RAGGED = "a 2-D series (T, D)", "Several series are a list of 2-D arrays."
+"""What is wanted of rows that differ in length, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ def as_table(x: Any, name: str, series: int | None = None) -> Any:
 
     Masked entries become NaN, since what lies under a mask is not data.
     """
-    table = _unmasked(x if hasattr(x, "shape") else _array(x, name))
+    table = _unmasked(x if hasattr(x, "shape") else as_array(x, name, *RAGGED))
     if len(table.shape) != 2:
         raise _not_two_dimensional(x, name, tuple(table.shape), series)
     _check_columns(table, name, series)
@@ -157,16 +161,6 @@ def column_labels(table: Any) -> list[Any] | None:
         return None
     names = list(columns)
     return names if all(isinstance(n, (str, int, np.integer, tuple)) for n in names) else None
-
-
-def _array(x: Any, name: str) -> Array:
-    try:
-        return np.asarray(x)
-    except ValueError:  # of NumPy, about inhomogeneous shapes
-        raise bad_argument(
-            name, Shown("rows of different lengths"), "a 2-D series (T, D)",
-            "Several series are a list of 2-D arrays.",
-        ) from None  # fmt: skip
 
 
 def _unmasked(x: Any) -> Any:

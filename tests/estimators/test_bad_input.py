@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
-from eigenecho import DiagonalReservoir, LinearESN, Spectrum, spectra, tasks
+from eigenecho import DiagonalReservoir, LinearESN, Spectrum, diagonalize, spectra, tasks
 from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
 
 T = 60
@@ -1109,3 +1109,14 @@ def test_flags_are_true_or_false(name):
     with pytest.raises(ValueError, match=f"{name}='no' .*True or False"):
         network(**{name: "no"}).fit(X, Y)
     network(**{name: np.bool_(False)}).fit(X, Y)
+
+
+def test_matrices_whose_rows_differ_in_length():
+    fitted = network().fit(X, Y)
+    before = fitted.predict(X)
+    ragged = [[0.5, 0.1], [0.2]]
+    with pytest.raises(ValueError, match=r"^spectrum=<rows of different lengths> will not do"):
+        fitted.set_params(spectrum=ragged).fit(X, Y)
+    np.testing.assert_array_equal(fitted.predict(X), before)
+    with pytest.raises(ValueError, match=r"^W=<rows of different lengths> .*a square matrix"):
+        diagonalize(ragged, np.ones((1, 2)))

@@ -317,3 +317,23 @@ def test_overflow_of_states_is_told_with_its_step():
     problem = Problem(reservoir, [np.ones((700, 1))], [np.ones((700, 1))], Penalty(2))
     with pytest.raises(UnstableError, match="states overflowed"):
         gather(problem, Gram, Fold([(0, 700)]))
+
+
+def test_sums_over_time_know_where_a_series_goes_on_from():
+    from eigenecho.readout import Penalty
+    from eigenecho.reservoir import Recipe, draw
+    from eigenecho.training import Problem
+    from eigenecho.training.refine import project
+    from eigenecho.training.structured import applies, lag_count
+
+    rng = np.random.default_rng(0)
+    u, y, r = rng.normal(size=(20_000, 1)), rng.normal(size=(20_000, 1)), rng.normal(size=200)
+    drawn = draw(Recipe(units=200, sr=0.5), 1, seed=0)
+    fresh = Problem(drawn.reservoir, [u], [y], Penalty(201))
+    assert lag_count(fresh) is not None  # else the cut-off below says nothing
+    going_on = Problem(drawn.reservoir, [u], [y], Penalty(201), starts=[(100 * r, np.zeros(1))])
+    assert not applies(going_on)
+    states = drawn.reservoir.scan(drawn.reservoir.drive(u, None), 100 * r)
+    wanted = np.concatenate([y.sum(axis=0)[None], states.T @ y])
+    found = project(going_on, [(0, len(u))], [y])
+    np.testing.assert_allclose(found, wanted, atol=1e-9 * np.abs(wanted).max())

@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenecho import kernels, storage
 from eigenecho.checks import check_count
-from eigenecho.errors import Shown, UnstableError, bad_argument, overflowed
+from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.model.state import State, as_state
 from eigenecho.model.step_inputs import StepInputs, on_one_thread
 from eigenecho.readout import Penalty
@@ -128,16 +128,11 @@ class Learner:
         output = last = model.to_user(y.astype(r.dtype))
         if target is not None:
             last = inputs.row(target, "target")
-        before = squares.doubt
-        squares.see(x)  # learning uses it up
-        try:
-            if target is not None and not self._wait:
-                squares.learn(x, model.from_user(last).astype(np.float64))
-        except UnstableError:
-            squares.doubt = before
-            raise
-        if target is not None and self._wait:
-            self._wait -= 1
+        if target is not None and not self._wait:
+            squares.learn(x, model.from_user(last).astype(np.float64))
+        else:
+            squares.see(x)
+            self._wait -= target is not None
         self._r, self._y = r, last
         if squares.doubt is not None and squares.doubt.is_due:
             squares.judge(r.dtype)

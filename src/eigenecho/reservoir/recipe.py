@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.checks import (
+    as_array,
     as_square,
     check_connectivity,
     check_flag,
@@ -22,6 +23,10 @@ from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from eigenecho.reservoir.draw import Cache, Streams
+
+
+GIVEN = "a name, a Spectrum, eigenvalues, a square matrix or a callable"
+"""What ``spectrum`` may be."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +101,8 @@ class Recipe:
             check_units(self.units, "units")
             return self._called(spectrum, rng)
         if spectrum is None or np.isscalar(spectrum):
-            expected = "a name, a Spectrum, eigenvalues, a square matrix or a callable"
-            raise bad_argument("spectrum", spectrum, expected)
-        if np.ndim(spectrum) != 1:
+            raise bad_argument("spectrum", spectrum, GIVEN)
+        if hasattr(spectrum, "toarray") or as_array(spectrum, "spectrum", GIVEN).ndim != 1:
             as_square(spectrum, "spectrum")
             return spectrum
         try:

@@ -119,12 +119,10 @@ class RecursiveLeastSquares:
         return Learnt(*parts, self.rows, self.doubt)
 
     def learn(self, x: Array, target: Array) -> None:
-        """Rotate a row (N',) into the triangle and solve for the weights; both are used up.
-
-        Who has doubts notes the row with ``see`` before.
-        """
+        """Rotate a row (N',) into the triangle and solve for the weights; both are used up."""
         if not max(np.abs(x).max(), np.abs(target).max()) < LARGE:
             raise overflowed("squares of the states", None)
+        self.see(x)
         self._kernels.absorb_row(self._R, self._Z, math.sqrt(self.forgetting), x, target)
         if self._cycle:
             self._renew_ridge()
@@ -132,7 +130,7 @@ class RecursiveLeastSquares:
         self.rows += 1
 
     def see(self, x: Array) -> None:
-        """Note a row (N',) that has come, whether it is learnt or not."""
+        """Note a row (N',) that has come, where there are doubts; ``learn`` does it by itself."""
         if self.doubt is not None:
             self.doubt = self.doubt.after(x)
 
