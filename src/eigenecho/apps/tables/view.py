@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.apps.tables.season import harmonics
+from eigenecho.forecasting.season import harmonics
 from eigenecho.apps.tables.time_series import TimeSeries
 from eigenecho.types import Array
 

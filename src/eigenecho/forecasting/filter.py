@@ -1,0 +1,108 @@
+"""What a series leaves behind, row by row: a level and the states of a diagonal reservoir."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.signal import lfilter
+
+from eigenecho.basis import interleave
+from eigenecho.reservoir import Reservoir
+from eigenecho.series import shifted
+from eigenecho.spectra import Spectrum
+from eigenecho.types import Array
+
+SHORTEST_FADE = 1e-6
+"""The least 1 − |λ|² by which modes are weighed: beyond it they hardly fade within a series."""
+
+
+class Filtered(NamedTuple):
+    """The level (T,) and the rows [1, r], (T, N + 1), that it leaves behind, after each row."""
+
+    level: Array
+    rows: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Filter:
+    """A running mean, and a reservoir that is driven by what the mean did not foresee.
+
+        u(t) = y(t) − ℓ(t−1),   ℓ(t) = ℓ(t−1) + (1 − a) u(t),   a = exp(−1/τ)
+        r(t) = r(t−1) Λ + u(t) b
+
+    With τ = 0 the level is the last value and u the steps from row to row. Nothing here depends on
+    a later row, or on the size of the series: r is linear in y, and blind to a constant. Nothing
+    is drawn either: |b|² = 1 − |λ|² gives each mode the variance 1 under white noise, and the sign
+    of b is a matter of the readout's.
+
+    Parameters
+    ----------
+    memory : float
+        τ, in rows.
+    spectrum : Spectrum
+        Λ.
+    """
+
+    memory: float
+    spectrum: Spectrum
+
+    @property
+    def keep(self) -> float:
+        """The share a of the level that stays."""
+        return float(np.exp(-1 / self.memory)) if self.memory > 0 else 0.0
+
+    @property
+    def size(self) -> int:
+        """Columns of its rows, N + 1."""
+        return self.spectrum.units + 1
+
+    @cached_property
+    def reservoir(self) -> Reservoir:
+        """Λ and b."""
+        real, pairs = self.spectrum.real, self.spectrum.pairs
+
+        def weight(modes: Array) -> Array:
+            return np.sqrt(np.maximum(1 - np.abs(modes) ** 2, SHORTEST_FADE))
+
+        b = interleave(weight(real)[None], np.sqrt(2) * weight(pairs)[None].astype(complex))
+        return Reservoir(self.spectrum, b)
+
+    def run(self, y: Array) -> Filtered:
+        """Level and states of a series (T,) without gaps; the level begins with the first value."""
+        a = self.keep
+        level = y if a == 0 else lfilter([1 - a], [1, -a], y - y[0]) + y[0]
+        foreseen = shifted(level, y[0])
+        rows = np.empty((len(y), self.size))
+        rows[:, 0] = 1.0
+        rows[:, 1:] = self.reservoir.scan((y - foreseen)[:, None], self.reservoir.zero_state())
+        return Filtered(level, rows)
+
+    def closed_loop(self, weights: Array, horizon: int) -> Array:
+        """Weights (N + 1, H) of all steps ahead that one-step weights (N + 1,) lead to.
+
+        The forecast of one step is the next value, and so on; with x = [1, r]:
+
+            û_h = x o_h,   o_1 = w,   o_{h+1} = Λ o_h + (b·o_h) w
+            ŷ_h − ℓ = x (o_h + (1 − a) Σ_{j<h} o_j)
+
+        Loops that grow beyond the range of numbers give what is not finite.
+        """
+        real = np.concatenate([[1.0], self.spectrum.real])
+        pairs, n = self.spectrum.pairs, real.size
+        b = np.concatenate([[0.0], self.reservoir.B[0]])
+        step, total = weights, np.zeros_like(weights)
+        out = np.empty((len(weights), horizon))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for h in range(horizon):
+                out[:, h] = step + (1 - self.keep) * total
+                total = total + step
+                # Of x + iy times μ, seen from the weights: the transposed 2 × 2 blocks.
+                x, y, moved = step[n::2], step[n + 1 :: 2], np.empty_like(step)
+                moved[:n] = step[:n] * real
+                moved[n::2] = x * pairs.real + y * pairs.imag
+                moved[n + 1 :: 2] = y * pairs.real - x * pairs.imag
+                step = moved + (step @ b) * weights
+        return out

@@ -1,0 +1,72 @@
+"""Which rows are trained on and which judge, in the order of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenecho.types import Array
+
+FOLDS = 2
+"""Times that candidates are trained to be judged."""
+
+ORIGINS = 150
+"""Forecasts of a series that candidates are judged by, at most."""
+
+LEAST = 10
+"""Rows to train on, at least, beside a horizon."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Forecasts made after ``origins`` are judged; each by weights of the rows before its fold.
+
+    Attributes
+    ----------
+    horizon : int
+    rows : int
+        All there are.
+    stops : tuple of int
+        Fold f trains on the rows before ``stops[f]``, targets included.
+    origins : array (O,)
+        The last rows seen, each followed by ``horizon`` rows.
+    """
+
+    horizon: int
+    rows: int
+    stops: tuple[int, ...]
+    origins: Array
+
+    def fold(self, number: int) -> slice:
+        """The origins of a fold, by their number."""
+        edges = (*self.stops, self.rows + 1)
+        first, last = np.searchsorted(self.origins + 1, [edges[number], edges[number + 1]])
+        return slice(int(first), int(last))
+
+    @property
+    def blocks(self) -> float:
+        """Horizons that lie side by side in the rows that judge."""
+        return (self.rows - self.stops[0]) / self.horizon
+
+
+def plan(rows: int, horizon: int, judged: int | None = None) -> Plan | None:
+    """A plan for a series of so many rows; None where it is too short for any.
+
+    The last third is judged, or four horizons where that is more, or ``judged`` rows.
+    """
+    most = rows - horizon - LEAST
+    if judged is None:
+        judged = min(max(4 * horizon, rows // 3), rows - max(2 * horizon, 2 * LEAST))
+        folds = FOLDS
+    else:
+        folds = 1
+    judged = min(max(judged, horizon), most)
+    if judged < horizon:
+        return None
+    first = rows - judged
+    edges = np.linspace(first, rows - horizon + 1, folds + 1).astype(int)[:-1]
+    origins = np.arange(first - 1, rows - horizon)
+    if len(origins) > ORIGINS:
+        origins = origins[np.linspace(0, len(origins) - 1, ORIGINS).astype(int)]
+    return Plan(horizon, rows, tuple(np.unique(edges).tolist()), origins)
