@@ -28,8 +28,12 @@ def test_links_lead_somewhere():
 def test_docstring_examples():
     import doctest
 
-    names = "estimators.linear_esn", "estimators.diagonal_reservoir", "spectra.joined"
-    for name in names:
+    for name in (
+        "estimators.linear_esn",
+        "estimators.diagonal_reservoir",
+        "metrics.forecasts",
+        "spectra.joined",
+    ):
         result = doctest.testmod(importlib.import_module(f"eigenecho.{name}"))
         assert result.attempted
         assert not result.failed
