@@ -1,5 +1,6 @@
 """The code in the documentation runs."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -27,10 +28,12 @@ def test_links_lead_somewhere():
 def test_docstring_examples():
     import doctest
 
-    import eigenecho.estimators.diagonal_reservoir
-    import eigenecho.estimators.linear_esn
-
-    for module in (eigenecho.estimators.linear_esn, eigenecho.estimators.diagonal_reservoir):
-        result = doctest.testmod(module)
+    for name in (
+        "estimators.linear_esn",
+        "estimators.diagonal_reservoir",
+        "metrics.forecasts",
+        "spectra.joined",
+    ):
+        result = doctest.testmod(importlib.import_module(f"eigenecho.{name}"))
         assert result.attempted
         assert not result.failed

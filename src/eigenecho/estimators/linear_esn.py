@@ -61,7 +61,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         "noisy_golden", "sim", "ring", "log_ring", "time_constants") samples them directly;
         "matrix" draws a random W and diagonalises it. Eigenvalues (a Spectrum or a list) and a
         square matrix are taken as they are; ``units``, ``sr`` and ``rc_connectivity`` are then
-        ignored. A callable ``(n, sr=, seed=) -> Spectrum`` is a law of your own.
+        ignored. A callable ``(n, sr=, seed=) -> Spectrum`` is a law of your own; so is a
+        Spectrum plus a law, and ``spectra.joined``.
     basis : {"eigen", "neuron"}
         Run in the eigenbasis, O(N) a step, or as the standard network with its matrix W. In
         "eigen" a matrix without a usable eigenbasis (most sparse ones) takes the cheapest form

@@ -1,6 +1,8 @@
 """Eigenvalue laws: where the modes of a reservoir lie. No time here."""
 
 from eigenecho.spectra.golden import golden, noisy_golden
+from eigenecho.spectra.joined import joined
+from eigenecho.spectra.joined_law import JoinedLaw
 from eigenecho.spectra.laws import LAWS, law
 from eigenecho.spectra.ring import log_ring, ring, time_constants
 from eigenecho.spectra.sim import from_matrix, random_matrix, sim
@@ -11,10 +13,12 @@ from_values = Spectrum.from_values
 
 __all__ = [
     "LAWS",
+    "JoinedLaw",
     "Spectrum",
     "from_matrix",
     "from_values",
     "golden",
+    "joined",
     "law",
     "log_ring",
     "noisy_golden",

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenecho.checks import check_lr, check_sr
-from eigenecho.errors import bad_argument
+from eigenecho.errors import IllConditionedWarning, bad_argument, warn
+from eigenecho.spectra.joined_law import JoinedLaw
 from eigenecho.types import Array
+
+SAME = 8 * float(np.finfo(float).eps)
+"""Distance, over the largest modulus, of eigenvalues that are equal within rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,6 +122,32 @@ class Spectrum:
         """Every eigenvalue multiplied by a factor ≥ 0."""
         return off_axis(factor * self.real, factor * self.pairs)
 
+    def join(self, *others: Spectrum) -> Spectrum:
+        """All eigenvalues of this and the others, one after another; those in common warn."""
+        parts = (self, *others)
+        repeated = _repeated([part.values for part in parts])
+        if repeated:
+            warn(
+                f"{repeated} of {sum(part.units for part in parts)} joined eigenvalues repeat "
+                "others, within rounding: with one input they add no memory. Join spectra that lie "
+                "apart, such as rings of different radii.",
+                IllConditionedWarning,
+            )
+        real, pairs = zip(*((part.real, part.pairs) for part in parts), strict=True)
+        return Spectrum(np.concatenate(real), np.concatenate(pairs))
+
+    @overload
+    def __add__(self, other: Spectrum) -> Spectrum: ...
+    @overload
+    def __add__(self, other: Callable[..., Spectrum]) -> JoinedLaw: ...
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Spectrum):
+            return self.join(other)
+        return JoinedLaw.of((self, other)) if callable(other) else NotImplemented
+
+    def __radd__(self, other: Callable[..., Spectrum]) -> JoinedLaw:
+        return JoinedLaw.of((other, self)) if callable(other) else NotImplemented
+
     def __len__(self) -> int:
         return self.units
 
@@ -141,6 +173,20 @@ def off_axis(real: Array, pairs: Array) -> Spectrum:
     if not np.any(flat):
         return Spectrum(real, pairs)
     return Spectrum(np.concatenate([real, np.repeat(pairs[flat].real, 2)]), pairs[~flat])
+
+
+def _repeated(parts: Sequence[Array]) -> int:
+    """How many eigenvalues stand where one of an earlier part does, within rounding."""
+    slack = SAME * max(np.abs(values).max() for values in parts)
+    known, count = parts[0], 0
+    for values in parts[1:]:
+        known = known[np.argsort(known.real)]
+        first = np.searchsorted(known.real, values.real - slack)
+        last = np.searchsorted(known.real, values.real + slack, side="right")
+        for i in np.flatnonzero(last > first):
+            count += bool(np.any(np.abs(known[first[i] : last[i]] - values[i]) <= slack))
+        known = np.concatenate([known, values])
+    return count
 
 
 def _frozen(values: Array, name: str) -> Array:

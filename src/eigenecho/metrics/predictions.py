@@ -1,20 +1,16 @@
 """How far predictions are from their targets, and how much of the targets they recall.
 
 Every function compares two arrays of one shape: (T,), (T, D), or (series, T, D), whose series are
-pooled. Nothing is broadcast: (T,) against (T, 1) is an error, as it would compare every row with
-every other.
+pooled.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eigenecho.errors import bad_argument, unknown_name
-
-__all__ = ["memory_capacity", "nrmse", "rmse", "squared_correlation"]
+from eigenecho.metrics.arrays import check_shape, finite
 
 _NORMS = ("std", "range", "mean")
 
@@ -122,38 +118,9 @@ def _columns(
     name_a: str, a: ArrayLike, name_b: str, b: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Both arrays as (rows, columns), checked."""
-    first, second = _finite(name_a, a), _finite(name_b, b)
-    if first.shape != second.shape:
-        raise bad_argument(
-            f"{name_b}.shape",
-            second.shape,
-            f"{first.shape}, the shape of {name_a}",
-            "Reshape one of them: nothing is broadcast here.",
-        )
+    first, second = finite(name_a, a), finite(name_b, b)
+    check_shape(name_b, second, first.shape, f"the shape of {name_a}")
     if first.ndim == 1:
         return first[:, np.newaxis], second[:, np.newaxis]
     columns = first.shape[-1]
     return first.reshape(-1, columns), second.reshape(-1, columns)
-
-
-def _finite(name: str, value: Any) -> NDArray[np.float64]:
-    expected = "a real array (T,), (T, D) or (series, T, D)"
-    try:
-        array = np.asarray(value)
-        if np.iscomplexobj(array):
-            raise TypeError
-        array = array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise bad_argument(name, value, expected) from None
-    if not 1 <= array.ndim <= 3 or array.size == 0:
-        raise bad_argument(f"{name}.shape", array.shape, f"{expected}, not empty")
-    bad = ~np.isfinite(array)
-    if bad.any():
-        where = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise bad_argument(
-            f"{name}[{', '.join(map(str, where))}]",
-            float(array[where]),
-            "a finite number",
-            f"{np.count_nonzero(bad)} of {name} are NaN or infinite: leave those rows out of both.",
-        )
-    return array

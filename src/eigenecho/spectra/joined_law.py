@@ -1,0 +1,125 @@
+"""A law of eigenvalues made of others, and of eigenvalues that are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eigenecho.checks import check_units, generator
+from eigenecho.errors import bad_argument
+from eigenecho.types import Seed
+
+if TYPE_CHECKING:
+    from eigenecho.spectra.spectrum import Spectrum
+
+
+@dataclass(frozen=True, repr=False)
+class JoinedLaw:
+    """Eigenvalues that are given, and laws that draw the rest of n at ``sr``.
+
+        Λ(n, sr) = Λ_1 ∪ … ∪ law_1(n_1, sr) ∪ law_2(n_2, sr) ∪ …
+
+    What is given stays as it is; the n_i sum up to the rest, by the shares of the laws. A single
+    law gets the seed as it is, several have streams of their own.
+
+    Parameters
+    ----------
+    terms : tuple of (Spectrum or callable, share)
+        In the order of the eigenvalues; the shares of laws are > 0, of which the sum does not
+        matter, those of spectra are not looked at.
+    """
+
+    terms: tuple[tuple[Any, float], ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Any], shares: Sequence[float | None] | None = None) -> JoinedLaw:
+        """Parts one after another; a joined law among them gives its own.
+
+        Without a share a law counts 1, and a joined one as much as its laws together: so that
+        (a + b) + c is a + (b + c).
+        """
+        shares = [None] * len(parts) if shares is None else shares
+        return cls(sum((_terms(*each) for each in zip(parts, shares, strict=True)), ()))
+
+    @property
+    def given(self) -> int:
+        """How many eigenvalues are given."""
+        return sum(part.units for part, _ in self.terms if not callable(part))
+
+    @property
+    def shares(self) -> list[float]:
+        """Of the laws, in their order."""
+        return [share for part, share in self.terms if callable(part)]
+
+    def __call__(self, n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
+        """N eigenvalues, those that are given among them."""
+        check_units(n)
+        shares, given = self.shares, self.given
+        if n - given < len(shares):
+            raise bad_argument(
+                "n",
+                n,
+                f"at least {given + len(shares)}: {given} eigenvalues are given, and each law "
+                "draws one or more",
+                "Raise units.",
+            )
+        seeds = [seed] if len(shares) == 1 else generator(seed).spawn(len(shares))
+        draws = zip(whole_parts(n - given, shares), seeds, strict=True)
+        first, *others = [
+            _drawn(part, *next(draws), sr) if callable(part) else part for part, _ in self.terms
+        ]
+        return first.join(*others)
+
+    def __add__(self, other: Any) -> JoinedLaw:
+        return JoinedLaw.of((self, other)) if _is_part(other) else NotImplemented
+
+    def __radd__(self, other: Any) -> JoinedLaw:
+        return JoinedLaw.of((other, self)) if _is_part(other) else NotImplemented
+
+    def __repr__(self) -> str:
+        shares = self.shares
+        shown = [_name(part) for part, _ in self.terms]
+        if len(set(shares)) > 1:
+            shown.append(f"share=[{', '.join(f'{share:g}' for share in shares)}]")
+        return f"joined({', '.join(shown)})"
+
+
+def whole_parts(n: int, shares: Sequence[float]) -> list[int]:
+    """Whole numbers ≥ 1 that sum up to n, as near to the shares of it as they can be."""
+    wanted = n * (np.asarray(shares, float) / np.sum(shares))
+    parts = np.maximum(np.floor(wanted), 1)
+    while parts.sum() < n:
+        parts[np.argmax(wanted - parts)] += 1
+    while parts.sum() > n:
+        parts[np.argmax(np.where(parts > 1, parts - wanted, -np.inf))] -= 1
+    return [int(part) for part in parts]
+
+
+def _is_part(value: Any) -> bool:
+    return callable(value) or hasattr(value, "pairs")
+
+
+def _terms(part: Any, share: float | None) -> tuple[tuple[Any, float], ...]:
+    if isinstance(part, JoinedLaw):
+        factor = 1.0 if share is None else share / sum(part.shares)
+        return tuple((one, factor * own) for one, own in part.terms)
+    return ((part, 1.0 if share is None else float(share)),) if callable(part) else ((part, 0.0),)
+
+
+def _drawn(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spectrum:
+    made = law(n, sr=sr, seed=seed)
+    if getattr(made, "units", None) != n:
+        raise bad_argument(f"{_name(law)}({n})", made, f"a Spectrum of {n} eigenvalues")
+    return made
+
+
+def _name(part: Any) -> str:
+    """As one would write it; the address of a function says nothing."""
+    if isinstance(part, partial):
+        words = [*map(repr, part.args), *(f"{key}={part.keywords[key]!r}" for key in part.keywords)]
+        return f"partial({', '.join([_name(part.func), *words])})"
+    return getattr(part, "__name__", None) or repr(part)
