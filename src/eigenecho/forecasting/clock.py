@@ -59,15 +59,6 @@ class Clock:
             return replace(self, times=np.concatenate([self.times, times]))
         return replace(self, times=self.times.append(times))
 
-    def around(self, row: int, steps: int) -> tuple[Any, Any]:
-        """The time of a row, counted from the last as 0, −1, …, and the ``steps`` that follow."""
-        at = len(self.times) - 1 + row
-        inside = self.times[at + 1 : at + 1 + steps]
-        missing = steps - len(inside)
-        if not missing:
-            return self.times[at], inside
-        return self.times[at], Clock(self.name, inside, self.step).then(self.ahead(missing)).times
-
     def text(self, times: Any) -> list[str]:
         """Times as a table shows them: days without hours where none has any."""
         if is_period(times):

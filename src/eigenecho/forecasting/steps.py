@@ -78,7 +78,7 @@ def places(times: Any, step: Any, first: Any = None) -> Array:
         return np.where(np.abs(steps - whole) <= NEAR, whole, -1).astype(np.int64)
     length = _fixed_length(step, times.tz)
     if length is not None:
-        passed = np.asarray(times) - np.asarray(first)[0]
+        passed = times.values - first.values[0]  # in UTC
         return np.where(passed % length == np.timedelta64(0, "ns"), passed // length, -1)
     if not len(times):
         return np.zeros(0, np.int64)
@@ -109,7 +109,8 @@ def onward(last: Any, step: Any, steps: int) -> Any:
     if _fixed_length(step, last.tz) is not None:
         times = _range(last[0], step, periods=steps + 1)[1:]
     else:
-        times = _localised(_range(_nominal(last)[0], step, periods=steps + 1)[1:], last.tz)
+        local = _range(_nominal(last)[0], step, periods=steps + 1)[1:]
+        times = _with_step(_localised(local, last.tz), step)
     return times.as_unit(last.unit)
 
 
@@ -197,6 +198,16 @@ def _localised(local: Any, zone: Any) -> Any:
         return local
     first = np.ones(len(local), bool)
     return local.tz_localize(zone, nonexistent="shift_forward", ambiguous=first)
+
+
+def _with_step(times: Any, step: Any) -> Any:
+    """Dates that say their step, unless one of them was moved by summer time."""
+    import pandas
+
+    try:
+        return pandas.DatetimeIndex(times, freq=step)
+    except ValueError:
+        return times
 
 
 def _range(start: Any, step: Any, **until: Any) -> Any:
