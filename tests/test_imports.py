@@ -39,6 +39,7 @@ LAYERS = [
     {"readout"},
     {"training"},
     {"model"},
+    {"forecasting"},
     {"convert"},
     {"estimators"},
     {"grid_search"},

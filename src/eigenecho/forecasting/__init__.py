@@ -1,1 +1,1 @@
-"""Forecasts of people's series: filters, what they are read out to, and the choice among them."""
+"""Forecasts of people's series: how they are held, filtered, read out, chosen and judged."""

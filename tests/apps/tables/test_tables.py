@@ -17,12 +17,12 @@ import pandas as pd
 
 from eigenecho.apps.tables import backtest, candidates, naive, season, table_forecast
 from eigenecho.apps.tables.bands import Bands
-from eigenecho.apps.tables.clock import Clock
 from eigenecho.apps.tables.split import LEAST, split
 from eigenecho.apps.tables.table import TableError, need_pandas, read
 from eigenecho.apps.tables.time_series import TimeSeries, from_table
 from eigenecho.apps.tables.verdict import verdicts
 from eigenecho.apps.tables.view import View
+from eigenecho.forecasting.clock import Clock
 from eigenecho.reservoir import Cache
 
 DAYS = pd.date_range("2023-01-30", periods=40, freq="D")

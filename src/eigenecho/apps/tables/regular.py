@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from eigenecho.apps.tables.clock import Clock
 from eigenecho.apps.tables.stamps import NONE, detected, in_utc, named
 from eigenecho.apps.tables.table import SHOWN, Table, TableError, listed, need_pandas
+from eigenecho.forecasting import steps
+from eigenecho.forecasting.clock import Clock
 from eigenecho.types import Array
-
-OFFSETS = ("B", "MS", "ME", "QS", "QE", "YS", "YE")
-"""Steps that are not a fixed length of time, tried after the fixed one; QS, YS in any month."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +79,8 @@ def _is_time(numbers: Array) -> bool:
 
     A column of measurements that is called "index" must not sort the rows.
     """
-    steps = np.diff(numbers)
-    return bool(np.all(steps > 0) or np.all(steps < 0)) or _unevenness(numbers) < 2
+    differences = np.diff(numbers)
+    return bool(np.all(differences > 0) or np.all(differences < 0)) or _unevenness(numbers) < 2
 
 
 def _regular(table: Table, name: str, times: Any, gaps: str) -> TimedRows:
@@ -140,52 +138,19 @@ def _check_unique(table: Table, clock: Clock, order: Array) -> None:
 
 def _grid(times: Any) -> tuple[Any, Any]:
     """A step and all times from first to last of which ``times`` is a part; else None."""
-    common = _most_common(times)
-    if times.dtype.kind != "M":
-        places = (times - times[0]) / common
-        whole = np.round(places)
-        if np.abs(places - whole).max() > 0.01 or whole[-1] > 3 * len(times):
-            return None, None
-        known = {int(k): time for k, time in zip(whole, times, strict=True)}
-        count = int(whole[-1]) + 1
-        return common, np.array([known.get(k, times[0] + k * common) for k in range(count)])
-    pandas = need_pandas()
-    found: list[tuple[int, Any, Any]] = []
-    for step in _steps(times, pandas):
-        span = (times[-1] - times[0]).total_seconds() / Clock("", times, step).seconds
-        if span > 3 * len(times) + 10:
-            continue
-        grid = pandas.date_range(times[0], times[-1], freq=step)
-        if len(grid) == len(times) and grid.equals(times):
-            return step, grid
-        if times.isin(grid).all():
-            found.append((len(grid), step, grid))
-    if not found:
+    step = steps.find(times)
+    if step is None:
         return None, None
-    _, step, grid = min(found, key=lambda one: one[0])
-    return step, grid
+    return step, steps.filled(times, steps.places(times, step), step)
 
 
 def _most_common(times: Any) -> Any:
     """The step that most rows have to the next."""
-    sizes, counts = np.unique(np.diff(np.asarray(times)), return_counts=True)
-    common = sizes[np.argmax(counts)]
+    common = steps.most_common(times)
     if times.dtype.kind != "M":
         return common
     pandas = need_pandas()
     return pandas.tseries.frequencies.to_offset(pandas.Timedelta(common))
-
-
-def _steps(times: Any, pandas: Any) -> Iterator[Any]:
-    yield _most_common(times)
-    month = times[0].strftime("%b").upper()
-    for name in OFFSETS:
-        offset = f"{name}-{month}" if name[0] in "QY" else name
-        yield pandas.tseries.frequencies.to_offset(offset)
-    if bool((times.day == times[0].day).all()) and times[0].day <= 28:
-        # The same day of every month, such as the 15th.
-        for months in (1, 3, 12):
-            yield pandas.DateOffset(months=months)
 
 
 def _irregular(table: Table, clock: Clock, order: Array) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.apps.tables.clock import Clock
 from eigenecho.apps.tables.regular import counted, keep_time
 from eigenecho.apps.tables.table import SHOWN, Table, TableError, listed
+from eigenecho.forecasting.clock import Clock
 from eigenecho.types import Array
 
 

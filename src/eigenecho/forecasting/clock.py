@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from eigenecho.apps.tables.table import need_pandas
+from eigenecho.forecasting.steps import is_date, is_period, mean_length, onward
+from eigenecho.types import Array
 
 UNEVEN = {
     "B": "1 business day", "MS": "1 month", "ME": "1 month", "QS": "1 quarter",
-    "QE": "1 quarter", "YS": "1 year", "YE": "1 year",
+    "QE": "1 quarter", "YS": "1 year", "YE": "1 year", "BMS": "1 month", "BME": "1 month",
+    "BQS": "1 quarter", "BQE": "1 quarter", "BYS": "1 year", "BYE": "1 year",
 }  # fmt: skip
 """Steps that are not a fixed length of time, in words."""
 
@@ -32,8 +34,10 @@ class Clock:
     ----------
     name : str
         The column, or "row" where there is none.
-    times : DatetimeIndex or array (T,)
-    step : pandas offset or number
+    times : DatetimeIndex, PeriodIndex or array of numbers (T,)
+        A step apart. The last one is enough to go on from.
+    step : pandas offset, or number
+        Of periods, the number of them.
     """
 
     name: str
@@ -42,18 +46,23 @@ class Clock:
 
     @property
     def is_dates(self) -> bool:
-        """Whether times are dates, rather than numbers."""
-        return self.times.dtype.kind == "M"
+        """Whether times are dates, rather than numbers or periods."""
+        return is_date(self.times)
 
     def ahead(self, steps: int) -> Any:
         """The times that follow."""
-        if self.is_dates:
-            pandas = need_pandas()
-            return pandas.date_range(self.times[-1], periods=steps + 1, freq=self.step)[1:]
-        return self.times[-1] + self.step * np.arange(1, steps + 1)
+        return onward(self.times[-1:], self.step, steps)
+
+    def then(self, times: Any) -> Clock:
+        """The clock that went on to further times."""
+        if isinstance(self.times, np.ndarray):
+            return replace(self, times=np.concatenate([self.times, times]))
+        return replace(self, times=self.times.append(times))
 
     def text(self, times: Any) -> list[str]:
         """Times as a table shows them: days without hours where none has any."""
+        if is_period(times):
+            return [str(time) for time in times]
         if not self.is_dates:
             return [f"{time:.15g}" for time in times]
         if (self.times == self.times.normalize()).all():
@@ -66,6 +75,8 @@ class Clock:
     @property
     def words(self) -> str:
         """The step in words."""
+        if is_period(self.times):
+            return f"{self.step} of the periods {self.times.freqstr!r}"
         if not self.is_dates:
             return f"{self.step:g}"
         name = getattr(self.step, "freqstr", "").split("-")[0]
@@ -83,16 +94,33 @@ class Clock:
     @property
     def seconds(self) -> float:
         """The mean length of a step."""
-        start = need_pandas().Timestamp("2001-01-01") + self.step
-        # 480 steps are whole years of months, and whole weeks of business days.
-        return (start + 480 * self.step - start).total_seconds() / 480
+        if is_period(self.times):
+            unit = self.times.freq
+            return mean_length(unit) * self.step / unit.n
+        return mean_length(self.step)
 
     @property
     def cycles(self) -> tuple[float, ...]:
         """Day, week and year in steps, those that a step is short enough to show."""
-        if not self.is_dates:
+        if isinstance(self.times, np.ndarray):
             return ()
         step = self.seconds
         found = [cycle / step for cycle, longest in CYCLES.values() if step <= longest]
         # Months do not divide the mean year quite evenly, but every year.
         return tuple(round(p) if abs(p - round(p)) < 1e-3 else p for p in found)
+
+
+def same_pace(one: Clock, other: Clock) -> bool:
+    """Whether steps are equally long: quarters from January and from February are."""
+    if isinstance(one.times, np.ndarray):
+        return bool(np.isclose(one.step, other.step, rtol=1e-6, atol=0))
+    return bool(np.isclose(one.seconds, other.seconds, rtol=1e-6))
+
+
+def rows_of(clock: Clock, times: Any) -> Array:
+    """The rows that times stand in, −1 where there is none."""
+    if isinstance(clock.times, np.ndarray):
+        found = np.searchsorted(clock.times, times)
+        inside = np.minimum(found, len(clock.times) - 1)
+        return np.where(clock.times[inside] == times, inside, -1)
+    return np.asarray(clock.times.get_indexer(times))

@@ -1,0 +1,66 @@
+"""Series as people hold them, read into a panel."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from eigenecho.forecasting.arrays import read_arrays, unpack_arrays
+from eigenecho.forecasting.frames import read_frames, unpack_frames
+from eigenecho.forecasting.panel import Holder, Panel
+from eigenecho.forecasting.sheets import LongNames
+from eigenecho.storage import NO_MODEL, Tensors, Values
+
+
+def read(
+    y: Any,
+    X: Any = None,
+    *,
+    past: Any = (),
+    name: str = "y",
+    id: Hashable = "unique_id",
+    time: Hashable = "ds",
+    target: Hashable = "y",
+) -> Panel:
+    """Series to forecast, whatever holds them.
+
+    Parameters
+    ----------
+    y : array, list, Series or DataFrame
+        (T,) is one series, (T, D) and a wide frame are one a column, a list of (T,) arrays is one
+        each, and a long frame has a row for each ``id`` and ``time``. NaN is a missing observation.
+        Rows of pandas objects are put in the order of their times, and those that are missing in
+        a regular step become NaN.
+    X : likewise, optional
+        Further columns: (T, k), for all columns of y; a list of them; a frame with the times of y.
+        A frame may go on after the end of y: that is what is known ahead. Where y has no row in
+        a regular step and X none either, the last row before goes on.
+    past : names of columns of X, or numbers for arrays
+        Those that are known up to the present only; missing values are the last one before, 0 at
+        the start. All others are known ahead, and complete.
+    name : str
+        What y is called in errors.
+    id, time, target : names of the columns of a long frame
+    """
+    if hasattr(y, "iloc"):
+        return read_frames(y, X, past=past, name=name, names=LongNames(id, time, target))
+    return read_arrays(y, X, past=past, name=name)
+
+
+def unpack(tensors: Tensors, values: Values) -> Holder:
+    """What ``pack`` of a holder made; whatever is wrong with it is a ``ValueError``.
+
+    Nothing may be left over.
+    """
+    try:
+        if "series" in values:
+            holder: Holder = unpack_frames(tensors, values)
+        else:
+            holder = unpack_arrays(tensors, values)
+    except KeyError as error:
+        raise ValueError(f"it does not say {error}.") from error
+    except NO_MODEL as error:
+        raise ValueError(str(error)) from error
+    if tensors or values:
+        raise ValueError(f"it holds what means nothing here: {', '.join([*tensors, *values])}.")
+    return holder

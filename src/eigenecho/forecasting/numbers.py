@@ -1,0 +1,90 @@
+"""Columns of numbers, some missing: of any real type to float64, NaN where there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
+from eigenecho.types import Array
+
+NOTHING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
+"""Types of objects that stand for a missing number."""
+
+
+def as_floats(column: Any, name: str, label: Any = None, series: int | None = None) -> Array:
+    """A column (T,) as float64, without infinities.
+
+    Nullable types, masked arrays and objects that are numbers are read. Truth values, text, dates
+    and complex numbers are refused, since none of them is meant as a measurement.
+
+    Parameters
+    ----------
+    column : array or pandas Series (T,)
+    name : str
+        The argument, for errors.
+    label : Hashable, optional
+        The name of the column.
+    series : int, optional
+        Its number among several.
+    """
+    dtype = column.dtype
+    kind = getattr(dtype, "kind", "O")
+    if kind not in "fiuO" or str(dtype) in ("category", "string", "str"):
+        where = place(column=label, series=series) if label is not None else _of(series)
+        raise not_numbers(name, f"dtype {dtype} {where}".rstrip())
+    with np.errstate(over="ignore"):
+        if kind == "O":
+            values = _objects(np.asarray(column, object), name, label, series)
+        elif hasattr(column, "iloc"):
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            values = _unmasked(column)
+    infinite = np.isinf(values)
+    if infinite.any():
+        row = int(np.argmax(infinite))
+        remedy = "NaN is a missing observation."
+        raise not_finite(name, float(values[row]), place(row, label, series), "float64", remedy)
+    return values
+
+
+def check_observed(values: Array, name: str, label: Any = None) -> None:
+    """Raise where a series holds no number at all."""
+    if np.isnan(values).all():
+        of = "" if label is None else f" in series {label!r}"
+        raise bad_argument(name, Shown(f"nothing but NaN{of}"), "a series with observations")
+
+
+def filled_forward(values: Array, before: Array | None = None) -> Array:
+    """Columns (T, p) without NaN: the last number before, at first those of ``before`` or 0."""
+    first = np.zeros(values.shape[1]) if before is None else before
+    whole = np.vstack([first, values])
+    rows = np.where(np.isnan(whole), 0, np.arange(len(whole))[:, None])
+    return np.take_along_axis(whole, np.maximum.accumulate(rows, axis=0), axis=0)[1:]
+
+
+def _of(series: int | None) -> str:
+    return "" if series is None else f"in series {series}"
+
+
+def _unmasked(column: Any) -> Any:
+    if isinstance(column, np.ma.MaskedArray):
+        return np.ma.filled(column.astype(np.float64), np.nan)
+    return np.array(column, np.float64)
+
+
+def _objects(column: Array, name: str, label: Any, series: int | None) -> Array:
+    values = np.empty(len(column))
+    for row, value in enumerate(column):
+        if type(value).__name__ in NOTHING:
+            values[row] = np.nan
+            continue
+        try:
+            if isinstance(value, (str, bytes, bool, np.bool_, complex, np.complexfloating)):
+                raise ValueError(f"a {type(value).__name__} is no measurement")
+            values[row] = float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            shown = f"{str(value)[:40]!r} {place(row, label, series)}"
+            raise not_numbers(name, shown, error) from None
+    return values

@@ -1,0 +1,161 @@
+"""Frames taken apart: rows that share their times, in order, and the columns of X beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.forecasting.numbers import as_floats
+from eigenecho.forecasting.times import as_times, in_order
+from eigenecho.types import Array
+
+KINDS = {"series": "a Series", "wide": "a wide DataFrame", "long": "a long DataFrame"}
+"""How frames are held, in words."""
+
+
+class LongNames(NamedTuple):
+    """The columns of a long frame."""
+
+    id: Hashable = "unique_id"
+    time: Hashable = "ds"
+    target: Hashable = "y"
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """Rows in the order of time: times (n,), values (n, c), and what the columns are called."""
+
+    times: Any
+    values: Array
+    labels: Any
+
+
+def kind_of(y: Any, names: LongNames, name: str) -> str:
+    """Whether a pandas object is a Series, a wide frame or a long one."""
+    if y.ndim == 1:
+        return "series"
+    found = [column in y.columns for column in names]
+    if all(found):
+        return "long"
+    if found[1] or found[0]:
+        lacking = next(c for c, there in zip(names, found, strict=True) if not there)
+        raise bad_argument(
+            name, Shown(f"a DataFrame without a column {lacking!r}"),
+            f"a long one with {', '.join(map(repr, names))}, or a wide one, a column for each "
+            "series and times as its index",
+        )  # fmt: skip
+    return "wide"
+
+
+def sheets(y: Any, kind: str, names: LongNames, name: str) -> tuple[Any, list[Sheet]]:
+    """The labels of all series, and their rows: one sheet, or of a long frame one for each id."""
+    if not len(y):
+        raise bad_argument(name, Shown("0 rows"), "at least one row")
+    if kind == "long":
+        return _long(y, names, name)
+    if kind == "series":
+        labels, values = _label(y.name), as_floats(y, name)[:, None]
+    else:
+        _check_unique(y.columns, name)
+        labels, values = y.columns, _matrix(y, y.columns, name)
+    if not len(labels):
+        raise bad_argument(name, Shown("0 columns"), "a column for each series")
+    return labels, [_sheet(as_times(y.index, name), values, labels, name)]
+
+
+def as_drivers(X: Any, names: LongNames, kind: str, name: str) -> tuple[Any, tuple[Any, ...]]:
+    """X as a frame, and the columns in it that are not times and ids."""
+    if not hasattr(X, "iloc"):
+        raise bad_argument(
+            name, Shown(type(X).__name__), "a DataFrame with the times of the series",
+            f"pandas.DataFrame({name}, index=...) gives rows their times.",
+        )  # fmt: skip
+    if X.ndim == 1:
+        X = X.to_frame("x0" if X.name is None else X.name)
+    _check_unique(X.columns, name)
+    if kind == "long" and names.time not in X.columns:
+        raise bad_argument(name, Shown(f"no column {names.time!r}"), "a row for each time")
+    beside = (names.id, names.time) if kind == "long" else ()
+    labels = tuple(column for column in X.columns if column not in beside)
+    if not labels:
+        raise bad_argument(name, Shown("no columns"), "at least one column beside the times")
+    return X, labels
+
+
+def driver_sheets(
+    X: Any, labels: tuple[Any, ...], names: LongNames, kind: str, name: str
+) -> dict[Hashable, Sheet]:
+    """Rows of X by the id that they belong to; None for rows that all series share."""
+    values = _matrix(X, labels, name)
+    times = as_times(_index(X[names.time]) if kind == "long" else X.index, name)
+    if kind != "long" or names.id not in X.columns:
+        return {None: _sheet(times, values, labels, name)}
+    ids, parts = _by_id(X, names, name)
+    return {
+        label: _sheet(times[rows], values[rows], labels, name, label)
+        for label, rows in zip(ids, parts, strict=True)
+    }
+
+
+def _long(y: Any, names: LongNames, name: str) -> tuple[Any, list[Sheet]]:
+    _check_unique(y.columns, name)
+    other = [column for column in y.columns if column not in names]
+    if other:
+        raise bad_argument(
+            name, Shown(f"a column {other[0]!r}"), f"no more than {', '.join(map(repr, names))}",
+            "Columns that help to forecast are X; drop others.",
+        )  # fmt: skip
+    times = as_times(_index(y[names.time]), name)
+    values = as_floats(y[names.target], name, names.target)[:, None]
+    ids, parts = _by_id(y, names, name)
+    return ids, [
+        _sheet(times[rows], values[rows], [label], name, label)
+        for label, rows in zip(ids, parts, strict=True)
+    ]
+
+
+def _by_id(frame: Any, names: LongNames, name: str) -> tuple[Any, list[Array]]:
+    """The ids, in order, and the rows of each."""
+    import pandas
+
+    codes, ids = pandas.factorize(frame[names.id], sort=True)
+    if (codes < 0).any():
+        got = Shown(f"no {names.id!r} in row {int(np.argmax(codes < 0))}")
+        raise bad_argument(name, got, "an id for each row")
+    order = np.argsort(codes, kind="stable")
+    return _index(ids), np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+
+
+def _sheet(times: Any, values: Array, labels: Any, name: str, series: Any = None) -> Sheet:
+    order = in_order(times, name, series)
+    return Sheet(times[order], values[order], labels)
+
+
+def _matrix(frame: Any, labels: Any, name: str) -> Array:
+    """Columns of a frame, (n, c)."""
+    columns = [frame.iloc[:, frame.columns.get_loc(label)] for label in labels]
+    values = [as_floats(c, name, label) for c, label in zip(columns, labels, strict=True)]
+    return np.stack(values, axis=1) if values else np.empty((len(frame), 0))
+
+
+def _check_unique(columns: Any, name: str) -> None:
+    if not columns.is_unique:
+        twice = columns[columns.duplicated()][0]
+        raise bad_argument(name, Shown(f"two columns {twice!r}"), "names that occur once")
+
+
+def _index(labels: Any) -> Any:
+    import pandas
+
+    return pandas.Index(labels)
+
+
+def _label(name: Any) -> Any:
+    """An index that holds one label, which may be None or a tuple."""
+    import pandas
+
+    return pandas.Index([name], dtype=object, tupleize_cols=False)

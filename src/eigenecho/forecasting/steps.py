@@ -1,0 +1,222 @@
+"""The step of times: found from them, walked on by, and the places of times on its grid.
+
+Times are a DatetimeIndex, a PeriodIndex or an array of numbers, in order and each once. A step is a
+pandas offset for dates, a number of periods, or a number. Places count steps from a first time:
+
+    times[i] = first + places[i] · step
+
+Steps of less than a day are absolute time; days and longer ones are those of the local calendar, so
+that a day of 23 hours is a day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from eigenecho.types import Array
+
+OFFSETS = (
+    "MS", "ME", "QS", "QE", "YS", "YE", "BMS", "BME", "BQS", "BQE", "BYS", "BYE",
+)  # fmt: skip
+"""Steps that are not a fixed length of time; quarters and years in any month."""
+
+DAY = np.timedelta64(1, "D")
+SPARSE = 3
+"""Places on the grid for each row, at most: beyond, it is no step that the times have."""
+NEAR = 0.01
+"""How far numbers may be from their place, in steps."""
+
+
+def is_date(times: Any) -> bool:
+    """Whether times are dates, rather than numbers or periods."""
+    return bool(times.dtype.kind == "M")
+
+
+def is_period(times: Any) -> bool:
+    """Whether times are periods."""
+    return str(times.dtype).startswith("period[")
+
+
+def find(times: Any) -> Any:
+    """The step of times, or None: the one that leaves the fewest places without a time.
+
+    All times lie on its grid, which has ``SPARSE`` places for each of them at most.
+    """
+    best, fewest = None, SPARSE * len(times) + 11
+    for step in _candidates(times):
+        if _is_too_short(step, times, fewest):
+            continue
+        found = places(times, step)
+        size = int(found[-1]) + 1
+        if (found >= 0).all() and size < fewest:
+            best, fewest = step, size
+        if fewest == len(times):
+            break
+    return best
+
+
+def most_common(times: Any) -> Any:
+    """The difference that most times have to the next."""
+    values = times.asi8 if is_period(times) else np.asarray(_local(times))
+    sizes, counts = np.unique(np.diff(values), return_counts=True)
+    return sizes[np.argmax(counts)]
+
+
+def places(times: Any, step: Any, first: Any = None) -> Array:
+    """Places (T,) of times on the grid from ``first`` on; −1 for those that are not on it.
+
+    ``first`` holds one time, the first of ``times`` by default; none is before it.
+    """
+    first = times[:1] if first is None else first
+    if not is_date(times):
+        start, values = (t.asi8 if is_period(t) else np.asarray(t) for t in (first, times))
+        steps = (values - start[0]) / step
+        whole = np.round(steps)
+        return np.where(np.abs(steps - whole) <= NEAR, whole, -1).astype(np.int64)
+    length = _fixed_length(step, times.tz)
+    if length is not None:
+        passed = times.values - first.values[0]  # in UTC
+        return np.where(passed % length == np.timedelta64(0, "ns"), passed // length, -1)
+    if not len(times):
+        return np.zeros(0, np.int64)
+    start, last = _nominal(first), _local(times)[-1]
+    grid = _range(start[0], step, end=last)
+    return np.asarray(_local(_localised(grid, times.tz)).get_indexer(_local(times)))
+
+
+def filled(times: Any, found: Array, step: Any) -> Any:
+    """All times from the first to the last, given the places of those there are."""
+    size = int(found[-1]) + 1
+    if size == len(times):
+        return times
+    rest = onward(times[:1], step, size - 1)
+    if not isinstance(times, np.ndarray):
+        return times[:1].append(rest)
+    whole = np.concatenate([times[:1], rest])
+    whole[found] = times  # the numbers themselves, as near as they are to their place
+    return whole
+
+
+def onward(last: Any, step: Any, steps: int) -> Any:
+    """The times that follow a last one, given as times (1,)."""
+    if is_period(last):
+        return _periods(last.asi8[0] + step * np.arange(1, steps + 1), last)
+    if not is_date(last):
+        return last[0] + step * np.arange(1, steps + 1)
+    if _fixed_length(step, last.tz) is not None:
+        times = _range(last[0], step, periods=steps + 1)[1:]
+    else:
+        local = _range(_nominal(last)[0], step, periods=steps + 1)[1:]
+        times = _with_step(_localised(local, last.tz), step)
+    return times.as_unit(last.unit)
+
+
+def _candidates(times: Any) -> Iterator[Any]:
+    common = most_common(times)
+    if not is_date(times):
+        yield common
+        return
+    import pandas
+
+    local = _local(times)
+    to_offset = pandas.tseries.frequencies.to_offset
+    if common >= 28 * DAY:
+        # Months before days: three of them in a row can have 31.
+        yield from _calendar(local, pandas)
+    if common % DAY == np.timedelta64(0, "ns"):
+        yield pandas.offsets.Day(int(common // DAY))
+        yield to_offset("B")
+    if times.tz is not None:
+        common = most_common(times.tz_convert("UTC").tz_localize(None))
+    hours = pandas.Timedelta(common) / pandas.Timedelta(hours=1)
+    # Whole days, too, are hours here: by the clock of the earth, not that of a place.
+    yield (
+        pandas.offsets.Hour(int(hours)) if hours % 24 == 0 else to_offset(pandas.Timedelta(common))
+    )
+
+
+def _calendar(local: Any, pandas: Any) -> Iterator[Any]:
+    """Offsets of months, quarters and years that start where the times do."""
+    to_offset = pandas.tseries.frequencies.to_offset
+    month = local[0].strftime("%b").upper()
+    for name in OFFSETS:
+        yield to_offset(f"{name}-{month}" if name.lstrip("B")[0] in "QY" else name)
+    months = int(most_common(np.asarray(local.year * 12 + local.month)))
+    if months > 0 and local.is_month_end.all():
+        yield to_offset(f"{months}ME")
+    elif months > 0 and local[0].day <= 28 and (local.day == local[0].day).all():
+        # The same day of every month, such as the 15th.
+        yield pandas.DateOffset(months=months)
+
+
+def _is_too_short(step: Any, times: Any, fewest: int) -> bool:
+    """Whether a grid of dates would be so long that it is not worth making."""
+    if not is_date(times):
+        return False
+    return bool((times[-1] - times[0]).total_seconds() > fewest * mean_length(step))
+
+
+def mean_length(offset: Any) -> float:
+    """The mean length of a pandas offset, in seconds."""
+    import pandas
+
+    start = pandas.Timestamp("2001-01-01") + offset
+    # 480 steps are whole years of months, and whole weeks of business days.
+    return float((start + 480 * offset - start).total_seconds() / 480)
+
+
+def _fixed_length(step: Any, zone: Any) -> Any:
+    """The length of a step that is always the same, as a timedelta64; else None."""
+    import pandas
+
+    if isinstance(step, pandas.offsets.Day):
+        return None if zone is not None else step.n * DAY
+    is_tick = isinstance(step, pandas.offsets.Tick)
+    return pandas.Timedelta(step).to_timedelta64() if is_tick else None
+
+
+def _local(times: Any) -> Any:
+    """Dates as clocks on the wall show them; other times as they are."""
+    return times if getattr(times, "tz", None) is None else times.tz_localize(None)
+
+
+def _nominal(times: Any) -> Any:
+    """Local times; midnight for days whose midnight was skipped, and which began at one."""
+    local = _local(times)
+    if getattr(times, "tz", None) is None:
+        return local
+    midnights = local.normalize()
+    return midnights.where(_localised(midnights, times.tz) == times, local)
+
+
+def _localised(local: Any, zone: Any) -> Any:
+    """Local dates in a time zone: the first of two, the next of none."""
+    if zone is None:
+        return local
+    first = np.ones(len(local), bool)
+    return local.tz_localize(zone, nonexistent="shift_forward", ambiguous=first)
+
+
+def _with_step(times: Any, step: Any) -> Any:
+    """Dates that say their step, unless one of them was moved by summer time."""
+    import pandas
+
+    try:
+        return pandas.DatetimeIndex(times, freq=step)
+    except ValueError:
+        return times
+
+
+def _range(start: Any, step: Any, **until: Any) -> Any:
+    import pandas
+
+    return pandas.date_range(start, freq=step, **until)
+
+
+def _periods(ordinals: Array, like: Any) -> Any:
+    import pandas
+
+    return pandas.PeriodIndex.from_ordinals(ordinals, freq=like.freq, name=like.name)
