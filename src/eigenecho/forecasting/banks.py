@@ -12,40 +12,56 @@ from eigenecho.spectra import Spectrum
 LONGEST = 336
 """Modes of a ring, at most."""
 
+LONG = 20 * LONGEST
+"""Rows from which the longest rings are told well enough from short ones to take their place."""
+
 SLOW = 3
-"""Slow modes that go with each of them."""
+"""Slow modes that go with a ring."""
 
 
 def banks(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
     """Spectra that suit a series of so many rows with such seasons, by name."""
     slowest = _radius(max(rows / 4, 10))
     slow = spectra.time_constants(SLOW, sr=slowest, shortest=2.0)
+    if rows >= LONG:
+        return _long(seasons, slow)
     small = int(np.clip(rows // 8, 4, 12))
     many = 2 * int(np.clip(rows // 12, 3, 30))
     found = {
         "slow": slow,
         "short": spectra.ring(small, sr=0.9) + spectra.time_constants(4, sr=slowest, shortest=1.5),
-        "spread": spectra.log_ring(many, sr=slowest, seed=0) + slow,
+        "spread": spectra.log_ring(many, sr=slowest, seed=0) + _radii(slowest),
     }
     for season in seasons:
-        if season < 2 or 4 * season > rows:
+        if not 2 <= season <= LONGEST or 4 * season > rows:
             continue
         found[f"season {season}"] = _ring(season, 2 * season) + slow
-        found[f"season {season} and short"] = (
+        found[f"season {season}, short"] = (
             _ring(season, 3 * season) + spectra.ring(small + 1, sr=0.8) + slow
         )
         if 8 * season <= rows and 2 * season <= LONGEST:
             found[f"two seasons {season}"] = _ring(2 * season, 3 * season) + slow
-    longest = max((s for s in seasons if 2 <= s <= LONGEST), default=1)
-    if rows >= 20 * LONGEST:
-        modes = LONGEST // longest * longest
-        found["long"] = _ring(modes, 0.6 * modes)
-        found["half as long"] = _ring(modes // 2, 0.6 * modes)
     return found
+
+
+def _long(seasons: Sequence[int], slow: Spectrum) -> dict[str, Spectrum]:
+    season = max((s for s in seasons if 2 <= s <= LONGEST), default=1)
+    modes = LONGEST // season * season
+    return {
+        "half as long": _ring(modes // 2, 0.6 * modes) + slow,
+        "long": _ring(modes, 0.6 * modes),
+        "long, slow": _ring(modes, 0.6 * modes) + slow,
+        "long, slower": _ring(modes, 1.2 * modes) + slow,
+    }
 
 
 def _ring(modes: int, time_constant: float) -> Spectrum:
     return spectra.ring(modes, sr=_radius(time_constant))
+
+
+def _radii(slowest: float) -> Spectrum:
+    """Slow modes beside those of a law that has the slowest itself."""
+    return spectra.time_constants(SLOW, sr=0.999 * slowest, shortest=2.0)
 
 
 def _radius(time_constant: float) -> float:

@@ -20,7 +20,7 @@ SHORTEST_FADE = 1e-6
 
 
 class Filtered(NamedTuple):
-    """The level (T,) and the rows [1, r], (T, N + 1), that it leaves behind, after each row."""
+    """The level (T,) and rows x = [c, r], (T, N + 1), after each value of a series."""
 
     level: Array
     rows: Array
@@ -33,10 +33,11 @@ class Filter:
         u(t) = y(t) − ℓ(t−1),   ℓ(t) = ℓ(t−1) + (1 − a) u(t),   a = exp(−1/τ)
         r(t) = r(t−1) Λ + u(t) b
 
-    With τ = 0 the level is the last value and u the steps from row to row. Nothing here depends on
-    a later row, or on the size of the series: r is linear in y, and blind to a constant. Nothing
-    is drawn either: |b|² = 1 − |λ|² gives each mode the variance 1 under white noise, and the sign
-    of b is a matter of the readout's.
+    With τ = 0 the level is the last value and u the steps from row to row. A constant goes along,
+    for drifts: c, the size of steps so far. Nothing here depends on a later row, or on the units
+    of the series: x = [c, r] is as large as y, and blind to what is added to it. Nothing is drawn
+    either: |b|² = 1 − |λ|² gives each mode the variance 1 under white noise, and the sign of b is a
+    matter of the readout's.
 
     Parameters
     ----------
@@ -76,14 +77,14 @@ class Filter:
         level = y if a == 0 else lfilter([1 - a], [1, -a], y - y[0]) + y[0]
         foreseen = shifted(level, y[0])
         rows = np.empty((len(y), self.size))
-        rows[:, 0] = 1.0
+        rows[:, 0] = mean_step(y)
         rows[:, 1:] = self.reservoir.scan((y - foreseen)[:, None], self.reservoir.zero_state())
         return Filtered(level, rows)
 
     def closed_loop(self, weights: Array, horizon: int) -> Array:
         """Weights (N + 1, H) of all steps ahead that one-step weights (N + 1,) lead to.
 
-        The forecast of one step is the next value, and so on; with x = [1, r]:
+        The forecast of one step is the next value, and so on:
 
             û_h = x o_h,   o_1 = w,   o_{h+1} = Λ o_h + (b·o_h) w
             ŷ_h − ℓ = x (o_h + (1 − a) Σ_{j<h} o_j)
@@ -106,3 +107,9 @@ class Filter:
                 moved[n + 1 :: 2] = y * pairs.real - x * pairs.imag
                 step = moved + (step @ b) * weights
         return out
+
+
+def mean_step(y: Array) -> Array:
+    """The root mean square of the steps so far, (T,); 0 before the first."""
+    steps = shifted(y, y[0]) - y
+    return np.sqrt(np.cumsum(steps**2) / np.maximum(np.arange(len(y)), 1))

@@ -1,24 +1,39 @@
-"""One series as filters take it: without gaps, and which of its rows were observed."""
+"""One series as filters take it: without gaps, beside the columns that go with it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from eigenecho.types import Array
+
+NONE = np.zeros((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
 class Signal:
     """Values (T,) without gaps, from the first observation on, and which were observed.
 
-    ``start`` rows of the caller's come before the first observation.
+    Attributes
+    ----------
+    values, observed : arrays (T,)
+    start : int
+        Rows of the caller's before the first observation.
+    unit : float
+        The usual size of a step, in which series are compared.
+    known : array (T + ahead, F)
+        What is known ahead acts on the row that it stands at.
+    past : array (T, P)
+        What is known up to the present only, in units of the series.
     """
 
     values: Array
     observed: Array
     start: int = 0
+    unit: float = 1.0
+    known: Array = field(default_factory=lambda: NONE)
+    past: Array = field(default_factory=lambda: NONE)
 
     @property
     def truth(self) -> Array:
@@ -28,9 +43,11 @@ class Signal:
     def __len__(self) -> int:
         return len(self.values)
 
-    def until(self, stop: int) -> Signal:
-        """The first ``stop`` rows."""
-        return Signal(self.values[:stop], self.observed[:stop], self.start)
+    def with_unit(self, rows: int | None = None) -> Signal:
+        """The signal with the unit of its first rows."""
+        steps = np.diff(self.values[:rows])
+        size = float(np.sqrt(np.mean(steps**2))) if len(steps) else 0.0
+        return replace(self, unit=size or 1.0)
 
 
 def bridged(values: Array, season: int = 1) -> Signal:

@@ -1,0 +1,146 @@
+"""Candidates: ways to forecast, each trained on earlier rows and judged by later ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenecho.forecasting.base import Base
+from eigenecho.forecasting.leads import RIDGES, direct, recursive
+from eigenecho.forecasting.plan import Plan
+from eigenecho.forecasting.rows import Rows
+from eigenecho.forecasting.signal import Signal
+from eigenecho.forecasting.sums import Sums
+from eigenecho.forecasting.view import View
+from eigenecho.types import Array
+
+STRATEGIES = ("auto", "direct", "recursive")
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A way to forecast: base + x W.
+
+    ``kind`` says how W is trained: "direct" for each step, "recursive" for the next one and run on
+    its own forecasts, "drifting" the same with a constant.
+    """
+
+    view: View
+    base: Base
+    kind: str
+    ridge: float | None = None
+
+    def weights(self, sums: Sums, horizon: int) -> Array:
+        """W (N', H), from sums for its base alone."""
+        if self.kind == "direct":
+            assert self.ridge is not None
+            return direct(sums, (self.ridge,))[0]
+        return recursive(sums, self.view.filter, horizon, self.kind == "drifting")
+
+
+class Judged(NamedTuple):
+    """A candidate, its forecasts (O, H) of each series and their error."""
+
+    candidate: Candidate
+    forecasts: list[Array]
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Series with plans, and what happened after their origins, (O, H) each."""
+
+    signals: Sequence[Signal]
+    plans: Sequence[Plan]
+    truths: Sequence[Array]
+
+    @classmethod
+    def of(cls, signals: Sequence[Signal], plans: Sequence[Plan]) -> Judge:
+        """With units and truths, both of the rows that plans name."""
+        measured, truths = [], []
+        for signal, plan in zip(signals, plans, strict=True):
+            measured.append(signal.with_unit(plan.stops[0]))
+            truths.append(signal.truth[plan.origins[:, None] + np.arange(1, plan.horizon + 1)])
+        return cls(measured, plans, truths)
+
+    @property
+    def horizon(self) -> int:
+        """H."""
+        return self.plans[0].horizon
+
+    @property
+    def blocks(self) -> float:
+        """Horizons that judge, side by side, of all series."""
+        return sum(plan.blocks for plan in self.plans)
+
+    def error(self, forecasts: Sequence[Array]) -> float:
+        """The mean over series of the mean absolute error, in their units."""
+        found = []
+        with np.errstate(over="ignore", invalid="ignore"):
+            for forecast, truth, signal in zip(forecasts, self.truths, self.signals, strict=True):
+                errors = np.abs(forecast - truth)[~np.isnan(truth)]
+                if errors.size:
+                    found.append(float(np.mean(errors)) / signal.unit)
+        error = float(np.mean(found)) if found else np.inf
+        return error if np.isfinite(error) else np.inf
+
+    def candidates(self, view: View, bases: Sequence[Base], strategy: str) -> list[Judged]:
+        """All candidates of a view, each direct one with the ridge that suits it best."""
+        horizon = self.horizon
+        rows = [Rows.of(view, signal) for signal in self.signals]
+        folds = self._folds(rows, bases)
+        found = []
+        if strategy != "direct":
+            for kind in ("recursive", "drifting"):
+                weights = [
+                    recursive(sums, view.filter, horizon, kind == "drifting") for sums in folds
+                ]
+                made = self._forecasts(rows, bases[0], weights)
+                found.append(Judged(Candidate(view, bases[0], kind), made, self.error(made)))
+        if strategy == "recursive":
+            return found
+        trained = [direct(sums) for sums in folds]
+        for block, base in enumerate(bases):
+            columns = slice(block * horizon, (block + 1) * horizon)
+            made = self._forecasts(rows, base, [weights[:, :, columns] for weights in trained])
+            errors = [self.error([one[i] for one in made]) for i in range(len(RIDGES))]
+            best = int(np.argmin(errors))
+            candidate = Candidate(view, base, "direct", RIDGES[best])
+            found.append(Judged(candidate, [one[best] for one in made], errors[best]))
+        return found
+
+    def _folds(self, rows: Sequence[Rows], bases: Sequence[Base]) -> list[Sums]:
+        """The sums that each fold is trained on."""
+        total: Sums | None = None
+        found = []
+        for fold in range(len(self.plans[0].stops)):
+            parts = [
+                one.sums(
+                    bases,
+                    self.horizon,
+                    plan.stops[fold - 1] if fold else 0,
+                    plan.stops[fold],
+                    one.unit(plan.stops[0]),
+                )
+                for one, plan in zip(rows, self.plans, strict=True)
+            ]
+            total = reduce(Sums.merge, parts if total is None else [total, *parts])
+            found.append(total)
+        return found
+
+    def _forecasts(
+        self, rows: Sequence[Rows], base: Base, weights: Sequence[Array]
+    ) -> list[Array]:
+        """(…, O, H) of each series, by the weights (…, N', H) of the fold that an origin is in."""
+        found = []
+        for one, plan in zip(rows, self.plans, strict=True):
+            parts = [
+                one.forecast(base, weights[fold], plan.origins[plan.fold(fold)])
+                for fold in range(len(weights))
+            ]
+            found.append(np.concatenate(parts, axis=-2))
+        return found

@@ -1,0 +1,62 @@
+"""Readouts of all steps ahead, from sums: trained for each step, or for the next and run on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eigenecho.forecasting.filter import Filter
+from eigenecho.forecasting.sums import Sums
+from eigenecho.readout import Gram, Penalty, factorise
+from eigenecho.types import Array
+
+RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
+"""To choose from. Series are in units of their steps, so that a row counts about 1."""
+
+
+def direct(sums: Sums, ridges: Sequence[float] = RIDGES) -> Array:
+    """Weights (R, N', B·H) for every ridge: a readout of its own for each step and base."""
+    gram = sums.expected
+    factorised = factorise(_without_constant(gram), Penalty(len(gram.XtX) - 1))
+    weights = np.zeros((len(ridges), *gram.XtY.shape))
+    for i, ridge in enumerate(ridges):
+        weights[i, 1:] = factorised.weights(ridge)
+    return weights
+
+
+def recursive(sums: Sums, filter: Filter, horizon: int, drifts: bool) -> Array:
+    """Weights (N', H) of the readout of the next value, run on its own forecasts.
+
+    The ridge is the one under which the next values are likeliest. With ``drifts`` the constant
+    is used, unpenalised. Columns beside the series' own are not, as nobody forecasts them.
+    """
+    following = sums.following
+    one = np.zeros(filter.size)
+    if following.rows:
+        one[0 if drifts else 1 :] = _likeliest(following, sums.squares, drifts)
+    weights = np.zeros((len(sums.ahead.XtX), horizon))
+    weights[: filter.size] = filter.closed_loop(one, horizon)
+    return weights
+
+
+def _likeliest(gram: Gram, squares: float, drifts: bool) -> Array:
+    """Weights of the ridge α with the largest evidence, the noise being what fits best.
+
+        log p = −n/2 log(yᵀy − Σ (Uᵀy)² S²/(S² + α)) − ½ Σ log(1 + S²/α)
+    """
+    used = gram if drifts else _without_constant(gram)
+    rows = gram.rows - drifts
+    if drifts and gram.XtX[0, 0] > 0:
+        squares -= float(gram.XtY[0, 0]) ** 2 / float(gram.XtX[0, 0])
+    factorised = factorise(used, Penalty(len(used.XtX), int(drifts)))
+    ridges = np.array(RIDGES)
+    s2, along = factorised.S[:, None] ** 2, factorised.UtY**2
+    left = squares - np.sum(along * s2 / (s2 + ridges), axis=0)
+    least = max(1e-12 * squares, 1e-300)  # what is smaller is rounding
+    evidence = -rows / 2 * np.log(np.maximum(left, least)) - np.log1p(s2 / ridges).sum(axis=0) / 2
+    return factorised.weights(float(ridges[int(np.argmax(evidence))]))[:, 0]
+
+
+def _without_constant(gram: Gram) -> Gram:
+    return Gram(gram.XtX[1:, 1:], gram.XtY[1:], gram.rows)
