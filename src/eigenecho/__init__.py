@@ -20,6 +20,7 @@ _MODULES = ("errors", "metrics", "plots", "spectra", "tasks")
 _NAMES = {
     "Basis": "eigenecho.basis",
     "DiagonalReservoir": "eigenecho.estimators",
+    "Forecaster": "eigenecho.estimators",
     "LinearESN": "eigenecho.estimators",
     "LinearModel": "eigenecho.model",
     "Spectrum": "eigenecho.spectra",
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from eigenecho import errors, metrics, plots, spectra, tasks
     from eigenecho.basis import Basis
     from eigenecho.convert import diagonalize, probe
-    from eigenecho.estimators import DiagonalReservoir, LinearESN, load
+    from eigenecho.estimators import DiagonalReservoir, Forecaster, LinearESN, load
     from eigenecho.grid_search import search
     from eigenecho.interop import from_npz, from_reservoirpy
     from eigenecho.model import LinearModel, State

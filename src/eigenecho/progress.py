@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import perf_counter
 
 from eigenecho.errors import bad_argument
@@ -51,3 +53,28 @@ class Progress:
             self.done += stop - start
             self.report(self.done, self.total)
             start = stop
+
+
+WIDTH = 30
+
+
+@contextmanager
+def bar(wanted: bool) -> Iterator[Callable[[str, int, int], object] | None]:
+    """A bar on the terminal, as a callable (stage, done, total); None where none is wanted."""
+    if not wanted:
+        yield None
+        return
+    length = 0
+
+    def draw(stage: str, done: int, total: int) -> None:
+        nonlocal length
+        full = WIDTH * done // max(total, 1)
+        text = f"{stage} {'█' * full}{'░' * (WIDTH - full)} {done}/{total}"
+        print(f"\r{text.ljust(length)}", end="", file=sys.stderr, flush=True)
+        length = len(text)
+
+    try:
+        yield draw
+    finally:
+        if length:
+            print(file=sys.stderr)

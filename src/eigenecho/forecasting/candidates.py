@@ -41,6 +41,10 @@ class Candidate:
             return direct(sums, (self.ridge,))[0]
         return recursive(sums, self.view.filter, horizon, self.kind == "drifting")
 
+    def weights_of(self, parts: Sequence[Sums], horizon: int) -> Array:
+        """W (N', H) of all parts together."""
+        return self.weights(reduce(Sums.merge, parts), horizon)
+
 
 class Judged(NamedTuple):
     """A candidate, its forecasts (O, H) of each series and their error."""
@@ -60,12 +64,12 @@ class Judge:
 
     @classmethod
     def of(cls, signals: Sequence[Signal], plans: Sequence[Plan]) -> Judge:
-        """With units and truths, both of the rows that plans name."""
-        measured, truths = [], []
-        for signal, plan in zip(signals, plans, strict=True):
-            measured.append(signal.with_unit(plan.stops[0]))
-            truths.append(signal.truth[plan.origins[:, None] + np.arange(1, plan.horizon + 1)])
-        return cls(measured, plans, truths)
+        """With what the signals say of the rows that the plans name."""
+        truths = [
+            signal.truth[plan.origins[:, None] + np.arange(1, plan.horizon + 1)]
+            for signal, plan in zip(signals, plans, strict=True)
+        ]
+        return cls(signals, plans, truths)
 
     @property
     def horizon(self) -> int:
@@ -115,32 +119,31 @@ class Judge:
 
     def _folds(self, rows: Sequence[Rows], bases: Sequence[Base]) -> list[Sums]:
         """The sums that each fold is trained on."""
-        total: Sums | None = None
-        found = []
-        for fold in range(len(self.plans[0].stops)):
-            parts = [
-                one.sums(
-                    bases,
-                    self.horizon,
-                    plan.stops[fold - 1] if fold else 0,
-                    plan.stops[fold],
-                    one.unit(plan.stops[0]),
-                )
-                for one, plan in zip(rows, self.plans, strict=True)
-            ]
-            total = reduce(Sums.merge, parts if total is None else [total, *parts])
-            found.append(total)
+        each = [self.folds(one, i, bases) for i, one in enumerate(rows)]
+        return [reduce(Sums.merge, parts) for parts in zip(*each, strict=True)]
+
+    def folds(self, rows: Rows, series: int, bases: Sequence[Base]) -> list[Sums]:
+        """The same of one series."""
+        found: list[Sums] = []
+        stops = self.plans[series].stops
+        unit = rows.unit(stops[0])
+        for start, stop in zip((0, *stops), stops, strict=False):
+            part = rows.sums(bases, self.horizon, start, stop, unit)
+            found.append(found[-1].merge(part) if found else part)
         return found
 
-    def _forecasts(
-        self, rows: Sequence[Rows], base: Base, weights: Sequence[Array]
-    ) -> list[Array]:
+    def _forecasts(self, rows: Sequence[Rows], base: Base, weights: Sequence[Array]) -> list[Array]:
         """(…, O, H) of each series, by the weights (…, N', H) of the fold that an origin is in."""
         found = []
         for one, plan in zip(rows, self.plans, strict=True):
-            parts = [
-                one.forecast(base, weights[fold], plan.origins[plan.fold(fold)])
-                for fold in range(len(weights))
-            ]
-            found.append(np.concatenate(parts, axis=-2))
+            found.append(by_fold(one, plan, base, weights))
         return found
+
+
+def by_fold(rows: Rows, plan: Plan, base: Base, weights: Sequence[Array]) -> Array:
+    """Forecasts (…, O, H) after all origins, by the weights (…, N', H) of their folds."""
+    parts = [
+        rows.forecast(base, weights[fold], plan.origins[plan.fold(fold)])
+        for fold in range(len(weights))
+    ]
+    return np.concatenate(parts, axis=-2)

@@ -4,22 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eigenecho import spectra
 from eigenecho.forecasting.banks import LONG, LONGEST, banks
 from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.candidates import Candidate, Judge, Judged
+from eigenecho.forecasting.candidates import Candidate, Judge, Judged, by_fold
+from eigenecho.forecasting.effect import effect
 from eigenecho.forecasting.ensemble import best, middle
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.plan import plan
+from eigenecho.forecasting.rows import Rows
+from eigenecho.forecasting.sharing import PULLS, pulled
 from eigenecho.forecasting.signal import Signal
 from eigenecho.forecasting.view import View
+from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread, thread_count
 from eigenecho.types import Array
 
 Report = Callable[[int, int], object]
+
+SIDE = 4
+"""Modes for a column that stands beside a series."""
+
+SERIES = 64
+"""Series of a panel that candidates are judged by, at most."""
+
+ROWS = 20_000
+"""Rows of a series that candidates are judged by, at most."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What may be chosen from.
+
+    Attributes
+    ----------
+    horizon : int
+    seasons : tuple of int
+    strategy : {"auto", "direct", "recursive"}
+    sharing : {"auto", "shared", "own"}
+    validation : int or None
+        Rows at the end that judge; a part of all rows by default.
+    spectrum : Spectrum or None
+        In place of those that suit the seasons.
+    """
+
+    horizon: int
+    seasons: tuple[int, ...] = ()
+    strategy: str = "auto"
+    sharing: str = "auto"
+    validation: int | None = None
+    spectrum: Spectrum | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +68,8 @@ class Choice:
     ----------
     candidates : list of Candidate
         Best first.
+    pull : float or None
+        How hard weights of a series are held to those of all; None where all have the same.
     judge : Judge
     forecasts : list of arrays (O, H)
         The answer's, of each series that judged.
@@ -38,6 +78,7 @@ class Choice:
     """
 
     candidates: list[Candidate]
+    pull: float | None
     judge: Judge
     forecasts: list[Array]
     tried: int
@@ -45,52 +86,86 @@ class Choice:
 
 @one_blas_thread()
 def choose(
-    signals: Sequence[Signal],
-    horizon: int,
-    seasons: Sequence[int],
-    strategy: str = "auto",
-    judged: int | None = None,
-    report: Report | None = None,
+    signals: Sequence[Signal], wanted: Wanted, report: Report | None = None
 ) -> Choice | None:
     """Judge all views of the series and keep the best; None where all series are too short."""
-    plans = [plan(len(signal), horizon, judged) for signal in signals]
-    pairs = [(s, p) for s, p in zip(signals, plans, strict=True) if p is not None]
-    if not pairs:
+    judge = _judge(signals, wanted)
+    if judge is None:
         return None
-    judge = Judge.of([s for s, _ in pairs], [p for _, p in pairs])
     rows = int(np.median([plan.stops[0] for plan in judge.plans]))
-    shown = views(judge, rows, seasons)
-    bases = bases_for(rows, seasons)
+    shown, bases = views(judge, rows, wanted), bases_for(rows, wanted.seasons)
     found: list[Judged] = []
     with ThreadPoolExecutor(thread_count()) as pool:
         # In the order of the views, whichever is ready first: what is kept does not depend on it.
-        for done, some in enumerate(
-            pool.map(lambda view: judge.candidates(view, bases, strategy), shown)
-        ):
+        done = pool.map(lambda view: judge.candidates(view, bases, wanted.strategy), shown)
+        for count, some in enumerate(done, 1):
             found += some
             if report is not None:
-                report(done + 1, len(shown))
+                report(count, len(shown))
     kept = best(judge, found)
     if not kept:
         return None
-    made = [middle(one) for one in zip(*(kept_one.forecasts for kept_one in kept), strict=True)]
-    return Choice([one.candidate for one in kept], judge, made, len(found))
+    made = _middles([one.forecasts for one in kept])
+    candidates = [one.candidate for one in kept]
+    pull, made = _shared(judge, candidates, made, wanted.sharing)
+    return Choice(candidates, pull, judge, made, len(found))
 
 
-def views(judge: Judge, rows: int, seasons: Sequence[int]) -> list[View]:
-    """What filters may be shown: values and logarithms, over several levels."""
+def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
+    """Of a panel some series judge, of a series the last rows."""
+    fitting = [(s, plan(min(len(s), ROWS), wanted.horizon, wanted.validation)) for s in signals]
+    pairs = [(s.last(ROWS), p) for s, p in fitting if p is not None]
+    if not pairs:
+        return None
+    places = np.linspace(0, len(pairs) - 1, min(SERIES, len(pairs))).astype(int)
+    return Judge.of([pairs[i][0] for i in places], [pairs[i][1] for i in places])
+
+
+def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
+    """What filters may be shown: values or logarithms, several levels, with columns or without."""
     positive = all(np.all(signal.values > 0) for signal in judge.signals)
-    spectra = banks(rows, seasons)
-    return [
+    shown = banks(rows, wanted.seasons)
+    if wanted.spectrum is not None:
+        shown = {"given": wanted.spectrum}
+    plain = [
         View(name, Filter(memory, spectrum), logarithm)
         for logarithm in ((False, True) if positive else (False,))
-        for memory in memories(rows, seasons)
-        for name, spectrum in spectra.items()
+        for memory in memories(rows, wanted.seasons)
+        for name, spectrum in shown.items()
+    ]
+    stops = [plan.stops[0] for plan in judge.plans]
+    return plain + [
+        view
+        for view in with_columns(plain, judge.signals, stops, rows)
+        if view.effect is not None or wanted.strategy != "recursive"
     ]
 
 
+def with_columns(
+    plain: Sequence[View], signals: Sequence[Signal], stops: Sequence[int], rows: int
+) -> list[View]:
+    """The same views with columns that are known ahead, or up to the present, or both."""
+    found = list(plain)
+    if signals[0].known.size:
+        effects = effects_of(plain, signals, stops, rows)
+        found += [replace(view, effect=effects[view.logarithm]) for view in plain]
+    if signals[0].past.size:
+        side = Filter(0.0, spectra.time_constants(SIDE, sr=float(np.exp(-10 / rows))))
+        found += [replace(view, side=side) for view in found]
+    return found[len(plain) :]
+
+
+def effects_of(
+    shown: Sequence[View], signals: Sequence[Signal], stops: Sequence[int], rows: int
+) -> dict[bool, Array]:
+    """Weights of what is known ahead, on values and on logarithms, those that are shown."""
+    filter = Filter(0.0, banks(rows, ()).get("short") or spectra.ring(12, sr=0.9))
+    kinds = {view.logarithm for view in shown}
+    return {kind: effect(signals, stops, filter, kind) for kind in sorted(kinds)}
+
+
 def memories(rows: int, seasons: Sequence[int]) -> tuple[float, ...]:
-    """How long levels last: for short series only the last value can be told from what it is."""
+    """How long levels last: short series cannot tell any from the last value."""
     if rows < LONG:
         return (0.0,)
     season = max((s for s in seasons if 2 <= s <= LONGEST), default=24)
@@ -103,3 +178,35 @@ def bases_for(rows: int, seasons: Sequence[int]) -> list[Base]:
     if rows < LONG:
         found += [Base("growth", s) for s in seasons[:1] if s > 1 and 3 * s < rows]
     return found
+
+
+def _middles(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
+    """Of each series the median over candidates."""
+    return [middle(series) for series in zip(*forecasts, strict=True)]
+
+
+def _shared(
+    judge: Judge, candidates: Sequence[Candidate], shared: list[Array], sharing: str
+) -> tuple[float | None, list[Array]]:
+    """Whether series are better off with weights of their own, and the forecasts they then make."""
+    if len(judge.signals) == 1 or sharing == "shared":
+        return None, shared
+    tried: list[tuple[float | None, list[Array]]] = [] if sharing == "own" else [(None, shared)]
+    for pull in PULLS:
+        made = [_own(judge, candidate, pull) for candidate in candidates]
+        tried.append((pull, _middles(made)))
+    return min(tried, key=lambda one: judge.error(one[1]))
+
+
+def _own(judge: Judge, candidate: Candidate, pull: float) -> list[Array]:
+    """Forecasts of each series by weights of its own, pulled to those of all."""
+    rows = [Rows.of(candidate.view, signal) for signal in judge.signals]
+    each = [judge.folds(one, i, [candidate.base]) for i, one in enumerate(rows)]
+    folds = [candidate.weights_of(parts, judge.horizon) for parts in zip(*each, strict=True)]
+    return [
+        by_fold(
+            one, plan, candidate.base,
+            [pulled(candidate, s, w, pull) for s, w in zip(sums, folds, strict=True)],
+        )
+        for one, plan, sums in zip(rows, judge.plans, each, strict=True)
+    ]  # fmt: skip

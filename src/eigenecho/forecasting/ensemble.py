@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 
@@ -10,38 +11,48 @@ import numpy as np
 
 from eigenecho.forecasting.candidates import Candidate, Judge, Judged
 from eigenecho.forecasting.rows import Rows
+from eigenecho.forecasting.sharing import pulled
 from eigenecho.forecasting.signal import Signal
 from eigenecho.forecasting.sums import Sums
+from eigenecho.threads import one_blas_thread, thread_count
 from eigenecho.types import Array
 
-DOUBT = 2.0
-"""Errors of candidates may lie above the best one's by so much, over the root of the blocks of
+Report = Callable[[int, int], object]
+
+DOUBT = 4.0
+"""Errors of candidates may lie above the best one's by this share, over the number of blocks of
 rows that judge: what these cannot tell from the best belongs to the answer."""
 
-MEMBERS = 30
-"""At most."""
+FEWEST, MOST = 5, 30
+"""Members, where there are so many."""
 
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A candidate with its weights (N', H)."""
+    """A candidate with its weights (N', H), and those of series that have their own."""
 
     candidate: Candidate
     weights: Array
+    own: tuple[Array, ...] = ()
 
-    def forecast(self, signal: Signal, origins: Array) -> Array:
-        """Values (O, H) after the origins."""
+    def forecast(self, signal: Signal, origins: Array, series: int | None = None) -> Array:
+        """Values (O, H) after the origins; of a ``series`` that was trained on, or another."""
         rows = Rows.of(self.candidate.view, signal)
-        return rows.forecast(self.candidate.base, self.weights, origins)
+        weights = self.weights if series is None or not self.own else self.own[series]
+        return rows.forecast(self.candidate.base, weights, origins)
 
     def lasting(self, horizon: int) -> Member:
         """The member with another horizon: a shorter one, or that of a longer loop."""
-        if horizon <= self.weights.shape[1]:
-            return Member(self.candidate, self.weights[:, :horizon])
+        own = tuple(self._lasting(weights, horizon) for weights in self.own)
+        return Member(self.candidate, self._lasting(self.weights, horizon), own)
+
+    def _lasting(self, weights: Array, horizon: int) -> Array:
+        if horizon <= weights.shape[1]:
+            return weights[:, :horizon]
         filter = self.candidate.view.filter
-        weights = np.zeros((len(self.weights), horizon))
-        weights[: filter.size] = filter.closed_loop(self.weights[: filter.size, 0], horizon)
-        return Member(self.candidate, weights)
+        longer = np.zeros((len(weights), horizon))
+        longer[: filter.size] = filter.closed_loop(weights[: filter.size, 0], horizon)
+        return longer
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +61,19 @@ class Ensemble:
 
     members: tuple[Member, ...]
 
-    def forecast(self, signal: Signal, origins: Array) -> Array:
+    @property
+    def horizon(self) -> int:
+        """H."""
+        return self.members[0].weights.shape[1]
+
+    def forecast(self, signal: Signal, origins: Array, series: int | None = None) -> Array:
         """Values (O, H) after the origins; each from the rows up to its own alone."""
-        return middle([member.forecast(signal, origins) for member in self.members])
+        return middle([member.forecast(signal, origins, series) for member in self.members])
 
     def lasting(self, horizon: int) -> Ensemble:
         """With another horizon."""
+        if horizon == self.horizon:
+            return self
         return Ensemble(tuple(member.lasting(horizon) for member in self.members))
 
 
@@ -70,19 +88,38 @@ def best(judge: Judge, found: Sequence[Judged]) -> list[Judged]:
     ranked = sorted((one for one in found if np.isfinite(one.error)), key=lambda one: one.error)
     if not ranked:
         return []
-    most = ranked[0].error * (1 + DOUBT / np.sqrt(judge.blocks))
-    return [one for one in ranked if one.error <= most][:MEMBERS]
+    most = ranked[0].error * (1 + DOUBT / judge.blocks)
+    alike = sum(one.error <= most for one in ranked)
+    return ranked[: min(max(alike, FEWEST), MOST)]
 
 
+@one_blas_thread()
 def train(
-    chosen: Sequence[Candidate], signals: Sequence[Signal], stops: Sequence[int], horizon: int
+    candidates: Sequence[Candidate],
+    signals: Sequence[Signal],
+    stops: Sequence[int],
+    horizon: int,
+    pull: float | None = None,
+    report: Report | None = None,
 ) -> Ensemble:
-    """Train candidates on the rows of all series before their stops."""
+    """Train candidates on the rows of all series before their stops, one series at a time."""
+
+    def member(candidate: Candidate) -> Member:
+        def sums(i: int) -> Sums:
+            rows = Rows.of(candidate.view, signals[i])
+            return rows.sums([candidate.base], horizon, 0, stops[i], rows.unit(stops[i]))
+
+        total = reduce(Sums.merge, map(sums, range(len(signals))))
+        weights = candidate.weights(total, horizon)
+        own: tuple[Array, ...] = ()
+        if pull is not None:
+            own = tuple(pulled(candidate, sums(i), weights, pull) for i in range(len(signals)))
+        return Member(candidate, weights, own)
+
     members = []
-    for candidate in chosen:
-        parts = []
-        for signal, stop in zip(signals, stops, strict=True):
-            rows = Rows.of(candidate.view, signal)
-            parts.append(rows.sums([candidate.base], horizon, 0, stop, rows.unit(stop)))
-        members.append(Member(candidate, candidate.weights(reduce(Sums.merge, parts), horizon)))
+    with ThreadPoolExecutor(thread_count()) as pool:
+        for count, one in enumerate(pool.map(member, candidates), 1):
+            members.append(one)
+            if report is not None:
+                report(count, len(candidates))
     return Ensemble(tuple(members))

@@ -13,6 +13,7 @@ from eigenecho.basis import interleave
 from eigenecho.reservoir import Reservoir
 from eigenecho.series import shifted
 from eigenecho.spectra import Spectrum
+from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
 SHORTEST_FADE = 1e-6
@@ -69,7 +70,7 @@ class Filter:
             return np.sqrt(np.maximum(1 - np.abs(modes) ** 2, SHORTEST_FADE))
 
         b = interleave(weight(real)[None], np.sqrt(2) * weight(pairs)[None].astype(complex))
-        return Reservoir(self.spectrum, b)
+        return Reservoir(Diagonal(self.spectrum), b)
 
     def run(self, y: Array) -> Filtered:
         """Level and states of a series (T,) without gaps; the level begins with the first value."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.sums import Sums
+from eigenecho.forecasting.sums import Sums, expected
 from eigenecho.readout import Gram, Penalty, factorise
 from eigenecho.types import Array
 
@@ -17,7 +17,7 @@ RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
 
 def direct(sums: Sums, ridges: Sequence[float] = RIDGES) -> Array:
     """Weights (R, N', B·H) for every ridge: a readout of its own for each step and base."""
-    gram = sums.expected
+    gram = expected(sums.ahead, sums.ahead_seen)
     factorised = factorise(_without_constant(gram), Penalty(len(gram.XtX) - 1))
     weights = np.zeros((len(ridges), *gram.XtY.shape))
     for i, ridge in enumerate(ridges):
@@ -31,25 +31,31 @@ def recursive(sums: Sums, filter: Filter, horizon: int, drifts: bool) -> Array:
     The ridge is the one under which the next values are likeliest. With ``drifts`` the constant
     is used, unpenalised. Columns beside the series' own are not, as nobody forecasts them.
     """
-    following = sums.following
+    seen = float(sums.following_seen[0])
     one = np.zeros(filter.size)
-    if following.rows:
-        one[0 if drifts else 1 :] = _likeliest(following, sums.squares, drifts)
+    if seen:
+        following = expected(sums.following, sums.following_seen)
+        squares = sums.squares * following.rows / seen
+        # A series that never moved has no constant either.
+        drifts = drifts and bool(following.XtX[0, 0] > 0)
+        used = following if drifts else _without_constant(following)
+        one[0 if drifts else 1 :] = likeliest(used, squares, drifts)
     weights = np.zeros((len(sums.ahead.XtX), horizon))
     weights[: filter.size] = filter.closed_loop(one, horizon)
     return weights
 
 
-def _likeliest(gram: Gram, squares: float, drifts: bool) -> Array:
+def likeliest(gram: Gram, squares: float, free: bool = False) -> Array:
     """Weights of the ridge α with the largest evidence, the noise being what fits best.
 
         log p = −n/2 log(yᵀy − Σ (Uᵀy)² S²/(S² + α)) − ½ Σ log(1 + S²/α)
+
+    ``squares`` is yᵀy. A ``free`` first column is not penalised: it takes its share off first.
     """
-    used = gram if drifts else _without_constant(gram)
-    rows = gram.rows - drifts
-    if drifts and gram.XtX[0, 0] > 0:
+    rows = gram.rows - free
+    if free:
         squares -= float(gram.XtY[0, 0]) ** 2 / float(gram.XtX[0, 0])
-    factorised = factorise(used, Penalty(len(used.XtX), int(drifts)))
+    factorised = factorise(gram, Penalty(len(gram.XtX), int(free)))
     ridges = np.array(RIDGES)
     s2, along = factorised.S[:, None] ** 2, factorised.UtY**2
     left = squares - np.sum(along * s2 / (s2 + ridges), axis=0)

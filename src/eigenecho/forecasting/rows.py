@@ -62,35 +62,66 @@ class Rows:
         """What its first rows are divided by to count as much as another series'."""
         return float(self.filtered.rows[max(known - 1, 0), 0]) or 1.0
 
-    def sums(
-        self, bases: Sequence[Base], horizon: int, start: int, stop: int, unit: float
-    ) -> Sums:
+    def sums(self, bases: Sequence[Base], horizon: int, start: int, stop: int, unit: float) -> Sums:
         """Of what is over by row ``stop``, targets included, and was not by ``start``."""
+        first = start - 1 if start else min(max(base.needs for base in bases), stop // 4)
+        ahead = max(start - horizon, 0) if start else first, max(stop - horizon, 0)
+        following = first, max(stop - 1, first)
+        # Most rows are of both: what they have in common is summed up once.
+        both = max(ahead[0], following[0]), min(ahead[1], following[1])
+        XtX = self._squares(*both, unit)
+        outer = (
+            [
+                XtX
+                + self._squares(part[0], min(part[1], both[0]), unit)
+                + self._squares(max(part[0], both[1]), part[1], unit)
+                for part in (ahead, following)
+            ]
+            if both[0] < both[1]
+            else [self._squares(*part, unit) for part in (ahead, following)]
+        )
+        XtY, seen = self._products(bases, horizon, *ahead, unit)
+        targets = (
+            self.truth[following[0] + 1 : following[1] + 1]
+            - self.filtered.level[following[0] : following[1]]
+        ) / unit
+        there = ~np.isnan(targets)
+        targets = np.where(there, targets, 0.0)
+        own = self.view.filter.size
+        x = self.filtered.rows[following[0] : following[1], :own]
+        return Sums(
+            Gram(outer[0], XtY, max(ahead[1] - ahead[0], 0)),
+            seen,
+            Gram(outer[1][:own, :own], (x.T @ targets / unit)[:, None], len(targets)),
+            np.array([np.count_nonzero(there)], float),
+            float(np.sum(targets**2)),
+        )
+
+    def _squares(self, first: int, last: int, unit: float) -> Array:
+        """Σ xᵀx of some rows."""
         x = self.filtered.rows
-        empty = Sums.empty(x.shape[1], horizon * len(bases), self.view.filter.size)
-        ahead, seen = empty.ahead, empty.seen
-        first = max(base.needs for base in bases) if start == 0 else start - horizon
-        first, last = max(0, min(first, stop // 4 if start == 0 else first)), stop - horizon
-        step = max(1, CHUNK // (horizon * len(bases)))
+        total = np.zeros((x.shape[1], x.shape[1]))
+        for begin in range(first, last, CHUNK // x.shape[1]):
+            some = x[begin : min(begin + CHUNK // x.shape[1], last)] / unit
+            total += some.T @ some
+        return total
+
+    def _products(
+        self, bases: Sequence[Base], horizon: int, first: int, last: int, unit: float
+    ) -> tuple[Array, Array]:
+        """Σ xᵀ(y − base) of some rows, over what was observed, and how much of it was."""
+        x = self.filtered.rows
+        XtY = np.zeros((x.shape[1], horizon * len(bases)))
+        seen = np.zeros(XtY.shape[1])
+        step = max(1, CHUNK // XtY.shape[1])
         for begin in range(first, last, step):
             rows = np.arange(begin, min(begin + step, last))
             targets = np.concatenate([self._targets(b, rows, horizon) for b in bases], axis=1)
-            missing = np.isnan(targets)
-            ahead = ahead.absorb(x[rows] / unit, np.where(missing, 0.0, targets) / unit)
-            seen = seen + np.count_nonzero(~missing, axis=0)
-        following, squares = self._following(max(start - 1, 1), stop - 1, unit)
-        return Sums(ahead, seen, following, squares)
+            there = ~np.isnan(targets)
+            XtY += x[rows].T @ np.where(there, targets, 0.0) / unit**2
+            seen += np.count_nonzero(there, axis=0)
+        return XtY, seen
 
     def _targets(self, base: Base, rows: Array, horizon: int) -> Array:
         windows = np.lib.stride_tricks.sliding_window_view(self.truth, horizon)
         return windows[rows + 1] - base.ahead(self.values, self.filtered.level, rows, horizon)
-
-    def _following(self, first: int, last: int, unit: float) -> tuple[Gram, float]:
-        x = self.filtered.rows[:, : self.view.filter.size]
-        found = Gram.empty(x.shape[1], 1)
-        if last <= first:
-            return found, 0.0
-        targets = (self.truth[first + 1 : last + 1] - self.filtered.level[first:last]) / unit
-        there = ~np.isnan(targets)
-        found = found.absorb(x[first:last][there] / unit, targets[there, None])
-        return found, float(np.sum(targets[there] ** 2))

@@ -43,6 +43,17 @@ class Signal:
     def __len__(self) -> int:
         return len(self.values)
 
+    def last(self, rows: int) -> Signal:
+        """The last rows, with what is known after them."""
+        cut = max(len(self) - rows, 0)
+        return replace(
+            self,
+            values=self.values[cut:],
+            observed=self.observed[cut:],
+            known=self.known[cut:],
+            past=self.past[cut:],
+        )
+
     def with_unit(self, rows: int | None = None) -> Signal:
         """The signal with the unit of its first rows."""
         steps = np.diff(self.values[:rows])

@@ -11,10 +11,10 @@ from eigenecho.apps.tables import candidates, naive
 from eigenecho.apps.tables.backtest import OURS, Backtest, compared, rows_after
 from eigenecho.apps.tables.bands import Bands
 from eigenecho.apps.tables.candidates import Candidate, Fitted, Network
-from eigenecho.forecasting.season import cycles
 from eigenecho.apps.tables.split import Split, split
 from eigenecho.apps.tables.table import TableError
 from eigenecho.apps.tables.time_series import TimeSeries
+from eigenecho.forecasting.season import cycles
 from eigenecho.model.intervals import check_coverage
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array

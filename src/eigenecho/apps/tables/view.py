@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.forecasting.season import harmonics
 from eigenecho.apps.tables.time_series import TimeSeries
+from eigenecho.forecasting.season import harmonics
 from eigenecho.types import Array
 
 

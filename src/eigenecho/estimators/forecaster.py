@@ -1,0 +1,349 @@
+"""Forecasts of people's own series, for one or thousands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from eigenecho.checks import check_count, check_flag, is_finite_number
+from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.estimators.validation import all_or_nothing
+from eigenecho.forecasting.candidates import STRATEGIES
+from eigenecho.forecasting.choice import Wanted
+from eigenecho.forecasting.containers import read
+from eigenecho.forecasting.fitted import Fitted, fit
+from eigenecho.forecasting.origins import origins as rows_of
+from eigenecho.forecasting.panel import Panel
+from eigenecho.model.intervals import check_coverage
+from eigenecho.progress import bar
+from eigenecho.spectra import Spectrum
+from eigenecho.types import Array, Seed
+
+SHARING = ("auto", "shared", "own")
+
+
+class Forecaster(BaseEstimator):
+    """Forecasts of one series or thousands, from arrays or DataFrames, tested on rows held back.
+
+    Ways to forecast are tried on the series' own rows: reservoirs with rings as long as its
+    seasons, with slow modes, of values or logarithms, read out for every step ahead or for the
+    next and run on. Each is trained on earlier rows and judged by later ones; the answer is the
+    median of those that these rows cannot tell from the best. Nothing is drawn.
+
+    Parameters
+    ----------
+    horizon : int
+        H, the steps ahead.
+    strategy : {"auto", "direct", "recursive"}
+        A readout of its own for every step, or one for the next step that is run on its own
+        forecasts; "auto" lets rows held back decide, and takes both where they are alike.
+        A recursive forecaster can be asked for more steps than ``horizon``.
+    seasons : list of int, optional
+        Periods in rows. By default those of the calendar that the dates show, and those that the
+        series show themselves.
+    past : names of columns of X, or numbers for arrays
+        Those that are known up to the present only. All others are known ahead.
+    multivariate : bool
+        Show each series the others, up to the present. They share their rows then: columns of
+        an array or a wide frame.
+    sharing : {"auto", "shared", "own"}
+        Whether all series have the same weights, or weights of their own, pulled to those of all.
+    validation : int, optional
+        Rows at the end of each series that judge; a third of them or four horizons by default.
+    refit : bool
+        Train on the rows that judged too, in the end.
+    spectrum : Spectrum, optional
+        In place of those that suit the seasons.
+    id, time, target : str
+        Columns of a long frame.
+    progress : bool
+        Draw a bar on the terminal.
+    seed : int
+        For the interface that all estimators have: the answer does not depend on it.
+
+    Attributes
+    ----------
+    seasons_ : tuple of int
+        Those that were found.
+    expected_error_ : float, or array (D,)
+        The mean absolute error over the horizon that forecasts had on rows held back: one number,
+        or one for each series.
+    members_ : list of dict
+        What the answer is the median of, best first.
+
+    Examples
+    --------
+    >>> import eigenecho as ee, numpy as np
+    >>> t = np.arange(212)
+    >>> y = 10 + 0.1 * t + np.sin(2 * np.pi * t / 12)
+    >>> forecast = ee.Forecaster(horizon=12).fit(y[:200]).predict()
+    >>> bool(np.abs(forecast - y[200:]).max() < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        horizon: int = 1,
+        *,
+        strategy: str = "auto",
+        seasons: Sequence[int] | None = None,
+        past: Any = (),
+        multivariate: bool = False,
+        sharing: str = "auto",
+        validation: int | None = None,
+        refit: bool = True,
+        spectrum: Spectrum | None = None,
+        id: str = "unique_id",
+        time: str = "ds",
+        target: str = "y",
+        progress: bool = False,
+        seed: Seed = 0,
+    ) -> None:
+        self.horizon = horizon
+        self.strategy = strategy
+        self.seasons = seasons
+        self.past = past
+        self.multivariate = multivariate
+        self.sharing = sharing
+        self.validation = validation
+        self.refit = refit
+        self.spectrum = spectrum
+        self.id = id
+        self.time = time
+        self.target = target
+        self.progress = progress
+        self.seed = seed
+
+    def fit(self, y: Any, X: Any = None) -> Self:
+        """Choose and train.
+
+        Parameters
+        ----------
+        y : array (T,) or (T, D), list of arrays (T_i,), Series or DataFrame
+            Columns of an array or a wide frame are a series each; a long frame has ``id``,
+            ``time`` and ``target``. NaN is a missing observation: bridged on the way in, never
+            trained on or judged by.
+        X : array (T, k), list of them, or DataFrame, optional
+            Further columns, at the rows of y. What is known ahead acts at its own row.
+        """
+        wanted = self._wanted()
+        panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
+        self._check_panel(panel)
+        with all_or_nothing(self), bar(self.progress) as report:
+            self.fitted_ = fit(
+                panel,
+                wanted,
+                seasons=self._seasons(),
+                multivariate=self.multivariate,
+                refit=self.refit,
+                report=report,
+            )
+        return self
+
+    def predict(
+        self,
+        horizon: int | None = None,
+        *,
+        X: Any = None,
+        context: Any = None,
+        context_X: Any = None,
+        interval: float | None = None,
+        quantiles: Sequence[float] | None = None,
+    ) -> Any:
+        """Values of the rows that follow the end of y, or of another ``context``.
+
+        Parameters
+        ----------
+        horizon : int, optional
+            As fitted by default.
+        X : like X of ``fit``, the rows that follow
+            Columns that are known ahead.
+        context : like y of ``fit``
+            Rows to go on from, of the same series or of others.
+        context_X : like X of ``fit``
+            Beside the context.
+        interval : float in ]0, 1[, optional
+            The share of rows that bounds shall hold.
+        quantiles : list of floats in ]0, 1[, optional
+            In place of the forecast.
+
+        Returns
+        -------
+        array (H,) or (H, D), list of (H,), Series or DataFrame
+            As y was. With ``interval`` a ``Forecast(mean, lower, upper)``, or columns forecast,
+            lower and upper; with ``quantiles`` a last axis, or a column each.
+        """
+        fitted = self._fitted
+        steps = self._steps(horizon)
+        levels = _levels(interval, quantiles)
+        holder, panel = fitted.panel.container, fitted.panel
+        if context is not None:
+            panel = holder.read_context(context, context_X)
+            holder = panel.container
+        elif context_X is not None:
+            raise bad_argument("context_X", Shown("columns"), "a context beside them")
+        ahead = holder.future(panel, X, steps)
+        last = [np.array([len(history) - 1]) for history in panel.histories]
+        made = [one[0] for one in fitted.forecasts(panel, last, steps, ahead)]
+        if not levels:
+            return holder.forecast(panel, steps, made)
+        bands = [self._band(panel, i, one, levels) for i, one in enumerate(made)]
+        if interval is not None:
+            lower, upper = [b[:, 0] for b in bands], [b[:, 1] for b in bands]
+            return holder.forecast(panel, steps, made, lower, upper)
+        assert quantiles is not None
+        return holder.forecast(panel, steps, made, quantiles=bands, levels=list(quantiles))
+
+    def rolling(self, y: Any, origins: Any, X: Any = None) -> Any:
+        """Forecasts made after many rows of y, in one pass, without training anew.
+
+        Parameters
+        ----------
+        y : as in ``fit``
+            Rows of the same series or of others.
+        origins : int, or row numbers, or times
+            The last row that a forecast has seen; a number of them is spread over the end.
+        X : as in ``fit``
+            With the rows that forecasts reach.
+
+        Returns
+        -------
+        array (O, H) or (O, H, D), list of (O, H), or long DataFrame
+            The frame has the id, ``cutoff``, the time and ``forecast``.
+        """
+        fitted = self._fitted
+        holder = fitted.panel.container
+        panel = holder.read_context(y, X, name="y", X_name="X")
+        rows = rows_of(panel, origins, self.horizon)
+        if panel.known_names:
+            self._check_known(panel, rows)
+        made = fitted.forecasts(panel, rows, self.horizon)
+        return panel.container.rolling(panel, rows, made)
+
+    def update(self, y_new: Any, X_new: Any = None) -> Self:
+        """Take in rows that follow, and train anew with the same choices."""
+        fitted = self._fitted
+        panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
+        with all_or_nothing(self), bar(self.progress) as report:
+            self.fitted_ = fitted.on(panel, report)
+        return self
+
+    @property
+    def seasons_(self) -> tuple[int, ...]:
+        """Seasons that were found, in rows."""
+        return self._fitted.wanted.seasons
+
+    @property
+    def expected_error_(self) -> Any:
+        """The mean absolute error over the horizon, on rows held back."""
+        fitted = self._fitted
+        if fitted.bands is None:
+            raise ValueError("y was too short to hold rows back: nothing is known of errors.")
+        units = fitted.measures.units
+        found = np.array([fitted.bands.mean * units[h.name] for h in fitted.panel.histories])
+        return found if len(found) > 1 else float(found[0])
+
+    @property
+    def members_(self) -> list[dict[str, Any]]:
+        """What the answer is the median of, best first."""
+        return [
+            {
+                "strategy": one.candidate.kind,
+                "spectrum": one.candidate.view.name,
+                "level": one.candidate.view.filter.memory,
+                "logarithm": one.candidate.view.logarithm,
+                "base": one.candidate.base.kind,
+                "ridge": one.candidate.ridge,
+                "known": one.candidate.view.effect is not None,
+                "past": one.candidate.view.side is not None,
+            }
+            for one in self._fitted.ensemble.members
+        ]
+
+    @property
+    def _fitted(self) -> Fitted:
+        check_is_fitted(self, "fitted_")
+        return self.fitted_
+
+    def _wanted(self) -> Wanted:
+        check_count(self.horizon, "horizon", "a number of steps")
+        if self.strategy not in STRATEGIES:
+            raise unknown_name("strategy", self.strategy, STRATEGIES)
+        if self.sharing not in SHARING:
+            raise unknown_name("sharing", self.sharing, SHARING)
+        for name in ("multivariate", "refit"):
+            check_flag(getattr(self, name), name)
+        if self.validation is not None:
+            check_count(self.validation, "validation", "a number of rows", self.horizon)
+        if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
+            raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
+        return Wanted(
+            int(self.horizon), (), self.strategy, self.sharing, self.validation, self.spectrum
+        )
+
+    def _seasons(self) -> Sequence[float]:
+        given = () if self.seasons is None else np.atleast_1d(self.seasons).tolist()
+        for season in given:
+            if not is_finite_number(season) or season < 1:
+                raise bad_argument("seasons", self.seasons, "periods in rows, 1 or more")
+        return given
+
+    def _check_panel(self, panel: Panel) -> None:
+        if self.multivariate and not panel.container.shared:
+            raise bad_argument(
+                "multivariate", True, "False for series that do not share their rows",
+                "Columns of an array or a wide frame do.",
+            )  # fmt: skip
+
+    def _steps(self, horizon: int | None) -> int:
+        if horizon is None:
+            return self.horizon
+        check_count(horizon, "horizon", "a number of steps")
+        if horizon > self.horizon and not self._fitted.is_recursive:
+            raise bad_argument(
+                "horizon", horizon, f"at most {self.horizon}, as fitted",
+                'Fit a longer horizon, or with strategy="recursive", which runs on.',
+            )  # fmt: skip
+        return int(horizon)
+
+    def _band(self, panel: Panel, series: int, made: Array, levels: Sequence[float]) -> Array:
+        """Quantiles (H, Q)."""
+        fitted = self._fitted
+        if fitted.bands is None:
+            raise ValueError(
+                "y was too short to hold rows back, so that nothing is known of errors: there "
+                "are no intervals. Forecast without, or from a longer series."
+            )
+        history = panel.histories[series]
+        unit = fitted.measures.units.get(history.name)
+        if unit is None:
+            unit = fitted.measures.signals(panel)[series].unit
+        bands = fitted.bands.lasting(len(made))
+        return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
+
+    def _check_known(self, panel: Panel, rows: Sequence[Array]) -> None:
+        for history, origins in zip(panel.histories, rows, strict=True):
+            if int(origins.max()) + self.horizon >= len(history):
+                raise bad_argument(
+                    "origins", int(origins.max()),
+                    f"rows with {self.horizon} rows after them, where columns are known ahead",
+                )  # fmt: skip
+
+
+def _levels(interval: float | None, quantiles: Any) -> list[float]:
+    """Quantiles that are asked for, those of an interval or by themselves."""
+    if interval is not None and quantiles is not None:
+        raise bad_argument("quantiles", quantiles, "None beside interval: ask for one of them")
+    if interval is not None:
+        check_coverage(interval)
+        return [0.5 - interval / 2, 0.5 + interval / 2]
+    if quantiles is None:
+        return []
+    levels = np.atleast_1d(quantiles).tolist()
+    if not levels or not all(is_finite_number(q) and 0 < q < 1 for q in levels):
+        raise bad_argument("quantiles", quantiles, "numbers in ]0, 1[")
+    return levels

@@ -1,0 +1,87 @@
+"""How far off forecasts are, step by step: what intervals and quantiles are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Bands:
+    """Errors of forecasts made on rows that were not trained on.
+
+    Attributes
+    ----------
+    growth : array (H,)
+        The usual size of an error at each step, in units of the series; or of its logarithm.
+    ratios : array (n,)
+        Sizes of errors, in units of the usual one, in ascending order.
+    relative : bool
+        Whether errors are factors.
+    mean : float
+        The mean absolute error over all steps, in units of the series.
+    """
+
+    growth: Array
+    ratios: Array
+    relative: bool
+    mean: float
+
+    @classmethod
+    def of(
+        cls,
+        forecasts: Sequence[Array],
+        truths: Sequence[Array],
+        units: Sequence[float],
+        relative: bool,
+    ) -> Bands:
+        """From forecasts (O, H) of series, what came about, and the units of the series."""
+        relative = relative and not any(np.any(one <= 0) for one in (*forecasts, *truths))
+        errors, absolute = [], []
+        for forecast, truth, unit in zip(forecasts, truths, units, strict=True):
+            absolute.append(np.abs(forecast - truth) / unit)
+            errors.append(np.abs(np.log(truth / forecast)) if relative else absolute[-1])
+        size = np.concatenate(errors)
+        growth = _smooth(np.sqrt(_means(size**2)))
+        ratios = size / growth
+        return cls(
+            growth,
+            np.sort(ratios[~np.isnan(ratios)]),
+            relative,
+            float(np.nanmean(np.concatenate(absolute))),
+        )
+
+    def lasting(self, horizon: int) -> Bands:
+        """For so many steps; errors are taken to grow no more after the last that was judged."""
+        growth = np.pad(self.growth, (0, max(horizon - len(self.growth), 0)), mode="edge")
+        return replace(self, growth=growth[:horizon])
+
+    def quantile(self, level: float, forecast: Array, unit: float) -> Array:
+        """The value that what comes lies below with probability ``level``, at each step."""
+        n = len(self.ratios)
+        share = abs(2 * level - 1)
+        # As many errors were larger, were this one of them.
+        place = min(share * (n + 1) / n, 1.0) if n else 1.0
+        width = float(np.quantile(self.ratios, place)) if n else 0.0
+        off = np.sign(level - 0.5) * width * self.growth[: len(forecast)]
+        return forecast * np.exp(off) if self.relative else forecast + off * unit
+
+
+def _means(squares: Array) -> Array:
+    """Of each column, over what is there; a column of nothing is as the one before."""
+    there = ~np.isnan(squares)
+    counts = there.sum(axis=0)
+    means = np.where(there, squares, 0.0).sum(axis=0) / np.maximum(counts, 1)
+    last = np.maximum.accumulate(np.where(counts > 0, np.arange(len(means)), 0))
+    return means[last]
+
+
+def _smooth(sizes: Array) -> Array:
+    """Sizes that do not shrink with the steps but by a little, and are never zero."""
+    grown = np.maximum.accumulate(sizes)
+    found = (sizes + grown) / 2
+    return np.maximum(found, max(float(found.max(initial=0.0)) * 1e-9, np.finfo(float).tiny))
