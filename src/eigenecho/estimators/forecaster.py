@@ -9,21 +9,21 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho.checks import check_count, check_flag, is_finite_number
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho import storage
+from eigenecho.checks import check_count, check_flag, generator, is_finite_number
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.estimators.forecaster_parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.validation import all_or_nothing
-from eigenecho.forecasting.candidates import STRATEGIES
 from eigenecho.forecasting.choice import Wanted
 from eigenecho.forecasting.containers import read
 from eigenecho.forecasting.fitted import Fitted, fit
+from eigenecho.forecasting.fitted_files import pack_fitted, unpack_fitted
 from eigenecho.forecasting.origins import origins as rows_of
 from eigenecho.forecasting.panel import Panel
 from eigenecho.model.intervals import check_coverage
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array, Seed
-
-SHARING = ("auto", "shared", "own")
 
 
 class Forecaster(BaseEstimator):
@@ -218,10 +218,11 @@ class Forecaster(BaseEstimator):
         fitted = self._fitted
         holder = fitted.panel.container
         panel = holder.read_context(y, X, name="y", X_name="X")
-        rows = rows_of(panel, origins, self.horizon)
+        horizon = fitted.wanted.horizon
+        rows = rows_of(panel, origins, horizon)
         if panel.known_names:
-            self._check_known(panel, rows)
-        made = fitted.forecasts(panel, rows, self.horizon)
+            _check_known(panel, rows, horizon)
+        made = fitted.forecasts(panel, rows, horizon)
         return panel.container.rolling(panel, rows, made)
 
     def update(self, y_new: Any, X_new: Any = None) -> Self:
@@ -231,6 +232,27 @@ class Forecaster(BaseEstimator):
         with all_or_nothing(self), bar(self.progress) as report:
             self.fitted_ = fitted.on(panel, report)
         return self
+
+    def save(self, path: Any) -> None:
+        """Write the fitted forecaster to a safetensors file; ``eigenecho.load`` reads it back.
+
+        The rows that it was fitted on are part of it, since forecasts and updates go on from them.
+        """
+        fitted = self._fitted
+        self._wanted()
+        tensors, values = pack_fitted(fitted)
+        arrays, plain = pack_parameters(self.get_params(deep=False))
+        storage.write(path, "Forecaster", tensors | arrays, values | plain)
+
+    @classmethod
+    def unpack(cls, tensors: storage.Tensors, values: storage.Values) -> Forecaster:
+        """The forecaster that ``save`` wrote, from the arrays and values of its file."""
+        fitted = unpack_fitted(tensors, values)
+        names = set(cls().get_params(deep=False))
+        forecaster = cls(**unpack_parameters(tensors, values, names))
+        forecaster._wanted()
+        forecaster.fitted_ = fitted
+        return forecaster
 
     @property
     def seasons_(self) -> tuple[int, ...]:
@@ -270,20 +292,12 @@ class Forecaster(BaseEstimator):
         return self.fitted_
 
     def _wanted(self) -> Wanted:
-        check_count(self.horizon, "horizon", "a number of steps")
-        if self.strategy not in STRATEGIES:
-            raise unknown_name("strategy", self.strategy, STRATEGIES)
-        if self.sharing not in SHARING:
-            raise unknown_name("sharing", self.sharing, SHARING)
-        for name in ("multivariate", "refit"):
+        for name in ("multivariate", "refit", "progress"):
             check_flag(getattr(self, name), name)
-        if self.validation is not None:
-            check_count(self.validation, "validation", "a number of rows", self.horizon)
-        if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
-            raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
-        return Wanted(
-            int(self.horizon), (), self.strategy, self.sharing, self.validation, self.spectrum
-        )
+        generator(self.seed)
+        self._seasons()
+        horizon = check_count(self.horizon, "horizon", "a number of steps", 1)
+        return Wanted(horizon, (), self.strategy, self.sharing, self.validation, self.spectrum)
 
     def _seasons(self) -> Sequence[float]:
         given = () if self.seasons is None else np.atleast_1d(self.seasons).tolist()
@@ -300,12 +314,13 @@ class Forecaster(BaseEstimator):
             )  # fmt: skip
 
     def _steps(self, horizon: int | None) -> int:
+        fitted = self._fitted
         if horizon is None:
-            return self.horizon
-        check_count(horizon, "horizon", "a number of steps")
-        if horizon > self.horizon and not self._fitted.is_recursive:
+            return fitted.wanted.horizon
+        check_count(horizon, "horizon", "a number of steps", 1)
+        if horizon > fitted.wanted.horizon and not fitted.is_recursive:
             raise bad_argument(
-                "horizon", horizon, f"at most {self.horizon}, as fitted",
+                "horizon", horizon, f"at most {fitted.wanted.horizon}, as fitted",
                 'Fit a longer horizon, or with strategy="recursive", which runs on.',
             )  # fmt: skip
         return int(horizon)
@@ -325,13 +340,14 @@ class Forecaster(BaseEstimator):
         bands = fitted.bands.lasting(len(made))
         return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
 
-    def _check_known(self, panel: Panel, rows: Sequence[Array]) -> None:
-        for history, origins in zip(panel.histories, rows, strict=True):
-            if int(origins.max()) + self.horizon >= len(history):
-                raise bad_argument(
-                    "origins", int(origins.max()),
-                    f"rows with {self.horizon} rows after them, where columns are known ahead",
-                )  # fmt: skip
+
+def _check_known(panel: Panel, rows: Sequence[Array], horizon: int) -> None:
+    for history, origins in zip(panel.histories, rows, strict=True):
+        if int(origins.max()) + horizon >= len(history):
+            raise bad_argument(
+                "origins", int(origins.max()),
+                f"rows with {horizon} rows after them, where columns are known ahead",
+            )  # fmt: skip
 
 
 def _levels(interval: float | None, quantiles: Any) -> list[float]:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigenecho import spectra
+from eigenecho.checks import check_count
+from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.forecasting.banks import LONG, LONGEST, banks
 from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.candidates import Candidate, Judge, Judged, by_fold
+from eigenecho.forecasting.candidates import STRATEGIES, Candidate, Judge, Judged, by_fold
 from eigenecho.forecasting.effect import effect
 from eigenecho.forecasting.ensemble import best, middle
 from eigenecho.forecasting.filter import Filter
@@ -25,6 +27,8 @@ from eigenecho.threads import one_blas_thread, thread_count
 from eigenecho.types import Array
 
 Report = Callable[[int, int], object]
+
+SHARING = ("auto", "shared", "own")
 
 SIDE = 4
 """Modes for a column that stands beside a series."""
@@ -58,6 +62,17 @@ class Wanted:
     sharing: str = "auto"
     validation: int | None = None
     spectrum: Spectrum | None = None
+
+    def __post_init__(self) -> None:
+        check_count(self.horizon, "horizon", "a number of steps", 1)
+        if self.strategy not in STRATEGIES:
+            raise unknown_name("strategy", self.strategy, STRATEGIES)
+        if self.sharing not in SHARING:
+            raise unknown_name("sharing", self.sharing, SHARING)
+        if self.validation is not None:
+            check_count(self.validation, "validation", "a number of rows", self.horizon)
+        if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
+            raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
 
 
 @dataclass(frozen=True, eq=False)
