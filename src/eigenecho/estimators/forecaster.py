@@ -25,6 +25,8 @@ from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array, Seed
 
+UNJUDGED = "y had too few rows to hold some back, or none observed there, to learn errors from"
+
 
 class Forecaster(BaseEstimator):
     """Forecasts of one series or thousands, from arrays or DataFrames, tested on rows held back.
@@ -195,8 +197,7 @@ class Forecaster(BaseEstimator):
         if interval is not None:
             lower, upper = [b[:, 0] for b in bands], [b[:, 1] for b in bands]
             return holder.forecast(panel, steps, made, lower, upper)
-        assert quantiles is not None
-        return holder.forecast(panel, steps, made, quantiles=bands, levels=list(quantiles))
+        return holder.forecast(panel, steps, made, quantiles=bands, levels=levels)
 
     def rolling(self, y: Any, origins: Any, X: Any = None) -> Any:
         """Forecasts made after many rows of y, in one pass, without training anew.
@@ -264,7 +265,7 @@ class Forecaster(BaseEstimator):
         """The mean absolute error over the horizon, on rows held back."""
         fitted = self._fitted
         if fitted.bands is None:
-            raise ValueError("y was too short to hold rows back: nothing is known of errors.")
+            raise AttributeError(f"{UNJUDGED}.")
         units = fitted.measures.units
         found = np.array([fitted.bands.mean * units[h.name] for h in fitted.panel.histories])
         return found if len(found) > 1 else float(found[0])
@@ -330,8 +331,7 @@ class Forecaster(BaseEstimator):
         fitted = self._fitted
         if fitted.bands is None:
             raise ValueError(
-                "y was too short to hold rows back, so that nothing is known of errors: there "
-                "are no intervals. Forecast without, or from a longer series."
+                f"{UNJUDGED}: there are no intervals. Forecast without, or from a longer series."
             )
         history = panel.histories[series]
         unit = fitted.measures.units.get(history.name)

@@ -78,9 +78,15 @@ class Ensemble:
 
 
 def middle(forecasts: Sequence[Array]) -> Array:
-    """The median of those that are numbers."""
+    """The median of those that are numbers; NaN where none is."""
     stacked = np.stack(forecasts)
-    return np.median(np.where(np.isfinite(stacked), stacked, np.nan), axis=0)
+    finite = np.isfinite(stacked)
+    found = np.median(stacked, axis=0)
+    spoilt = ~finite.all(axis=0)
+    some = spoilt & finite.any(axis=0)
+    found[spoilt] = np.nan
+    found[some] = np.nanmedian(np.where(finite, stacked, np.nan)[:, some], axis=0)
+    return found
 
 
 def best(judge: Judge, found: Sequence[Judged]) -> list[Judged]:
@@ -102,7 +108,10 @@ def train(
     pull: float | None = None,
     report: Report | None = None,
 ) -> Ensemble:
-    """Train candidates on the rows of all series before their stops, one series at a time."""
+    """Train candidates on the rows of all series before their stops, one series at a time.
+
+    Those whose loops run out of the range of numbers are left out: there may be none left.
+    """
 
     def member(candidate: Candidate) -> Member:
         def sums(i: int) -> Sums:
@@ -113,13 +122,15 @@ def train(
         weights = candidate.weights(total, horizon)
         own: tuple[Array, ...] = ()
         if pull is not None:
-            own = tuple(pulled(candidate, sums(i), weights, pull) for i in range(len(signals)))
+            each = (pulled(candidate, sums(i), weights, pull) for i in range(len(signals)))
+            own = tuple(one if np.isfinite(one).all() else weights for one in each)
         return Member(candidate, weights, own)
 
     members = []
     with ThreadPoolExecutor(thread_count()) as pool:
         for count, one in enumerate(pool.map(member, candidates), 1):
-            members.append(one)
+            if np.isfinite(one.weights).all():
+                members.append(one)
             if report is not None:
                 report(count, len(candidates))
     return Ensemble(tuple(members))

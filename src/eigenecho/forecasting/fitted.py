@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigenecho import spectra
-from eigenecho.errors import bad_argument
+from eigenecho.errors import Shown, bad_argument, out_of_range
 from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import Candidate
 from eigenecho.forecasting.choice import Choice, Wanted, choose, effects_of
 from eigenecho.forecasting.ensemble import Ensemble, train
-from eigenecho.forecasting.filter import Filter
+from eigenecho.forecasting.filter import Filter, check_growth
 from eigenecho.forecasting.panel import Panel
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.seasons import seasons_of
@@ -40,7 +40,7 @@ class Fitted:
     pull : float or None
         How hard weights of a series are held to those of all.
     bands : Bands or None
-        None where series were too short to hold rows back.
+        None where no rows could judge: series were too short, or nothing was observed there.
     tried : int
         Candidates that were judged.
     refit : bool
@@ -71,16 +71,26 @@ class Fitted:
         """Values (O, H) after rows of each series, from the rows up to there alone."""
         ensemble = self.ensemble.lasting(horizon)
         names = {history.name: i for i, history in enumerate(self.panel.histories)}
+        if self.measures.multivariate and [one.name for one in panel.histories] != list(names):
+            raise bad_argument(
+                "context", Shown(f"{len(panel)} series"),
+                f"the {len(names)} series of the fit, in the same order, as each sees the others",
+            )  # fmt: skip
         signals = self.measures.signals(panel, ahead, [int(rows.min()) for rows in origins])
         found = []
         for history, signal, rows in zip(panel.histories, signals, origins, strict=True):
             if np.any(rows < signal.start):
                 raise bad_argument(
                     "origins", int(rows.min()),
-                    f"rows from {signal.start} on, the first observation of {history.name!r}",
+                    f"rows from {signal.start} on, the first observation"
+                    + ("" if history.name is None else f" of series {history.name!r}"),
                 )  # fmt: skip
             series = names.get(history.name)
-            found.append(ensemble.forecast(signal, rows - signal.start, series))
+            rows = rows - signal.start
+            made = ensemble.forecast(signal.first(int(rows.max()) + 1), rows, series)
+            if not np.isfinite(made).all():
+                raise out_of_range(history.name, int(np.argwhere(~np.isfinite(made))[:, 1].min()))
+            found.append(made)
         return found
 
     def on(self, panel: Panel, report: Report | None = None) -> Fitted:
@@ -101,7 +111,7 @@ def fit(
     report: Report | None = None,
 ) -> Fitted:
     """Choose by rows held back, then train on all of them, or on those before with no ``refit``."""
-    _check(panel)
+    _check(panel, wanted)
     wanted = replace(wanted, seasons=seasons_of(panel, seasons))
     measures = Measures.of(panel, (wanted.seasons or (1,))[0], multivariate and len(panel) > 1)
     signals = measures.signals(panel)
@@ -141,7 +151,8 @@ def _trained(
             for one in candidates
         ]
     tell = None if report is None else (lambda done, total: report("training", done, total))
-    return train(candidates, signals, stops, wanted.horizon, pull, tell)
+    ensemble = train(candidates, signals, stops, wanted.horizon, pull, tell)
+    return ensemble if ensemble.members else train([_naive()], signals, stops, wanted.horizon, pull)
 
 
 def _naive() -> Candidate:
@@ -159,7 +170,9 @@ def _bands(choice: Choice) -> Bands | None:
     return Bands.of(choice.forecasts, choice.judge.truths, units, relative)
 
 
-def _check(panel: Panel) -> None:
+def _check(panel: Panel, wanted: Wanted) -> None:
+    if wanted.spectrum is not None:
+        check_growth(wanted.spectrum, max(len(history) for history in panel.histories))
     for history in panel.histories:
         if np.isnan(history.values).all():
             raise bad_argument(

@@ -60,7 +60,7 @@ def unpack_fitted(tensors: Tensors, values: Values) -> Fitted:
         wanted.horizon,
         len(panel.known_names),
         len(panel.past_names) + (len(panel) - 1) * measures.multivariate,
-        max(len(history) for history in panel.histories) + wanted.horizon,
+        max(len(history) for history in panel.histories),
     )
     ensemble = unpack_members(tensors, values, sizes, pull is not None)
     bands = _unpack_bands(tensors, values, wanted.horizon)

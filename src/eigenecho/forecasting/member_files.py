@@ -13,7 +13,7 @@ from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import KINDS, Candidate
 from eigenecho.forecasting.effect import FADES
 from eigenecho.forecasting.ensemble import Ensemble, Member
-from eigenecho.forecasting.filter import Filter
+from eigenecho.forecasting.filter import Filter, check_growth
 from eigenecho.forecasting.panel_files import take_floats
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
@@ -29,9 +29,6 @@ PLAIN = (
 
 LARGEST_SEASON = 2**31
 MOST_MEMBERS = 1000
-
-LARGEST_GROWTH = 250.0
-"""The logarithm of how far a mode may grow over the rows of a series and a horizon."""
 
 
 class Sizes(NamedTuple):
@@ -125,8 +122,7 @@ def _filter(tensors: Tensors, name: str, memory: Any, sizes: Sizes) -> Filter:
     if not is_finite_number(memory) or memory < 0:
         raise bad_argument("memory", memory, "a number of rows ≥ 0")
     spectrum = unpack_spectrum(name, tensors)
-    if spectrum.radius > 1 and np.log(spectrum.radius) * sizes.rows > LARGEST_GROWTH:
-        raise bad_argument(name, spectrum, "modes that do not grow out of range")
+    check_growth(spectrum, sizes.rows, name)
     return Filter(float(memory), spectrum)
 
 

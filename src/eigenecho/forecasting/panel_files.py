@@ -11,6 +11,7 @@ from eigenecho.checks import check_real
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.forecasting.arrays import ArrayHolder
 from eigenecho.forecasting.containers import unpack
+from eigenecho.forecasting.numbers import LARGEST
 from eigenecho.forecasting.panel import History, Panel
 from eigenecho.storage import Tensors, Values, named, part, take
 from eigenecho.types import Array
@@ -53,8 +54,8 @@ def unpack_panel(tensors: Tensors, values: Values) -> Panel:
 
 
 def take_floats(tensors: Tensors, name: str, *shape: int | None) -> Array:
-    """Take finite float64 numbers of a shape out of a file's arrays; None for any length."""
-    array = take(tensors, name)
+    """Take float64 numbers of a shape, as large as may be, out of a file's; None for any length."""
+    array = take(tensors, name, LARGEST)
     fits = array.ndim == len(shape) and all(
         wanted in (None, length) for length, wanted in zip(array.shape, shape, strict=True)
     )
@@ -80,9 +81,11 @@ def _take_values(tensors: Tensors, rows: Sequence[int]) -> list[Array]:
     """Each series (T,), NaN where nothing was observed."""
     values = tensors.pop("series.values")
     check_real(values, "series.values")
-    if values.dtype != np.float64 or values.shape != (sum(rows),) or np.isinf(values).any():
+    if values.dtype != np.float64 or values.shape != (sum(rows),):
         got = Shown(f"{values.dtype} {values.shape}")
         raise bad_argument("series.values", got, f"{sum(rows)} numbers or NaN")
+    if (np.abs(values) > LARGEST).any():
+        raise bad_argument("series.values", Shown("large numbers"), f"numbers up to {LARGEST:g}")
     found = np.split(values, np.cumsum(rows)[:-1])
     if any(np.isnan(one).all() for one in found):
         raise bad_argument("series.values", Shown("nothing but NaN"), "observations")
