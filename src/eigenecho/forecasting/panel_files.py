@@ -55,14 +55,21 @@ def unpack_panel(tensors: Tensors, values: Values) -> Panel:
 
 def take_floats(tensors: Tensors, name: str, *shape: int | None) -> Array:
     """Take float64 numbers of a shape, as large as may be, out of a file's; None for any length."""
-    array = take(tensors, name, LARGEST)
+    array = take(tensors, name)
     fits = array.ndim == len(shape) and all(
         wanted in (None, length) for length, wanted in zip(array.shape, shape, strict=True)
     )
     if not fits or array.dtype != np.float64:
         got = Shown(f"{array.dtype} {array.shape}")
         raise bad_argument(name, got, f"float64 {tuple(shape)}".replace("None", "any"))
+    check_size(array, name)
     return array
+
+
+def check_size(array: Array, name: str) -> None:
+    """Whether numbers are such as may be read from the caller; NaN are."""
+    if (np.abs(array) > LARGEST).any():
+        raise bad_argument(name, Shown("large numbers"), f"numbers up to {LARGEST:g}")
 
 
 def _take_rows(tensors: Tensors, count: int, shared: bool) -> list[int]:
@@ -84,8 +91,7 @@ def _take_values(tensors: Tensors, rows: Sequence[int]) -> list[Array]:
     if values.dtype != np.float64 or values.shape != (sum(rows),):
         got = Shown(f"{values.dtype} {values.shape}")
         raise bad_argument("series.values", got, f"{sum(rows)} numbers or NaN")
-    if (np.abs(values) > LARGEST).any():
-        raise bad_argument("series.values", Shown("large numbers"), f"numbers up to {LARGEST:g}")
+    check_size(values, "series.values")
     found = np.split(values, np.cumsum(rows)[:-1])
     if any(np.isnan(one).all() for one in found):
         raise bad_argument("series.values", Shown("nothing but NaN"), "observations")
