@@ -21,6 +21,7 @@ from eigenecho.forecasting.seasons import seasons_of
 from eigenecho.forecasting.signal import Signal
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
+from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 Report = Callable[[str, int, int], object]
@@ -61,6 +62,7 @@ class Fitted:
         """Whether it runs on for as long as one likes."""
         return all(member.candidate.kind != "direct" for member in self.ensemble.members)
 
+    @one_blas_thread()
     def forecasts(
         self,
         panel: Panel,
@@ -93,6 +95,7 @@ class Fitted:
             found.append(made)
         return found
 
+    @one_blas_thread()
     def on(self, panel: Panel, report: Report | None = None) -> Fitted:
         """The same choices, trained on the rows of another panel."""
         signals = self.measures.signals(panel)
@@ -101,6 +104,7 @@ class Fitted:
         return replace(self, panel=panel, ensemble=ensemble)
 
 
+@one_blas_thread()
 def fit(
     panel: Panel,
     wanted: Wanted,

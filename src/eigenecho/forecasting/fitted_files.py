@@ -71,6 +71,8 @@ def unpack_fitted(tensors: Tensors, values: Values) -> Fitted:
 def _pack_wanted(wanted: Wanted) -> tuple[Tensors, Values]:
     plain: Values = {name: getattr(wanted, name) for name in CHOICES}
     plain |= {"seasons": list(wanted.seasons), "spectrum": wanted.spectrum is not None}
+    if wanted.validation is not None:
+        plain["validation"] = int(wanted.validation)
     given = wanted.spectrum
     return {} if given is None else pack_spectrum("wanted.spectrum", given), {"wanted": plain}
 

@@ -85,9 +85,9 @@ def pack_spectrum(name: str, spectrum: Spectrum) -> Tensors:
 
 def unpack_spectrum(name: str, tensors: Tensors) -> Spectrum:
     """Take eigenvalues out of a file's arrays."""
-    found = unpack_transition(name, tensors)
+    found = unpack_transition(name, tensors) if f"{name}.real" in tensors else None
     if not isinstance(found, Diagonal):
-        raise bad_argument(name, Shown("a matrix"), "eigenvalues")
+        raise bad_argument(name, found, "eigenvalues")
     return found.modes
 
 
