@@ -128,7 +128,8 @@ class Forecaster(BaseEstimator):
         y : array (T,) or (T, D), list of arrays (T_i,), Series or DataFrame
             Columns of an array or a wide frame are a series each; a long frame has ``id``,
             ``time`` and ``target``. NaN is a missing observation: bridged on the way in, never
-            trained on or judged by.
+            trained on or judged by. Where no series is long enough to hold rows back, the last
+            value goes on, without intervals. Numbers are at most 1e150.
         X : array (T, k), list of them, or DataFrame, optional
             Further columns, at the rows of y. What is known ahead acts at its own row.
         """

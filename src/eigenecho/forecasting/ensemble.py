@@ -81,11 +81,12 @@ def middle(forecasts: Sequence[Array]) -> Array:
     """The median of those that are numbers; NaN where none is."""
     stacked = np.stack(forecasts)
     finite = np.isfinite(stacked)
-    found = np.median(stacked, axis=0)
     spoilt = ~finite.all(axis=0)
     some = spoilt & finite.any(axis=0)
-    found[spoilt] = np.nan
-    found[some] = np.nanmedian(np.where(finite, stacked, np.nan)[:, some], axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = np.median(stacked, axis=0)
+        found[spoilt] = np.nan
+        found[some] = np.nanmedian(np.where(finite, stacked, np.nan)[:, some], axis=0)
     return found
 
 
