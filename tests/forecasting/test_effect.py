@@ -67,6 +67,18 @@ def test_a_promotion_is_worth_what_it_is_worth(stop):
     assert np.all(np.abs(moved[4:]) < 0.8)
 
 
+def test_what_series_foresee_of_themselves_is_learnt_without_the_promotions():
+    # Learnt with them, it takes a promotion for a swing that comes back.
+    errors = []
+    for seed in range(4):
+        sales, promo = shop(seed, size=100.0)
+        columns = KnownColumns.of([promo])
+        signal = signal_of(columns, sales, promo)
+        moved = answer(columns, effect([signal], [200], FILTER, logarithm=False), signal.unit)
+        errors.append(np.abs(moved - 100 * (np.arange(12) == 3)).max())
+    assert np.mean(errors) < 0.25
+
+
 def test_rows_after_the_stop_are_not_looked_at():
     sales, promo = shop(0)
     features, found = KnownColumns.of([promo]).features(promo), []
