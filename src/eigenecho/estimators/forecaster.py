@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,12 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from eigenecho.checks import check_count, check_flag, is_finite_number
 from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.estimators.validation import all_or_nothing
+from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.candidates import STRATEGIES
 from eigenecho.forecasting.choice import Wanted
 from eigenecho.forecasting.containers import read
-from eigenecho.forecasting.fitted import Fitted, fit
+from eigenecho.forecasting.fitted import Fitted, Report, fit
 from eigenecho.forecasting.origins import origins as rows_of
+from eigenecho.forecasting.origins import together
 from eigenecho.forecasting.panel import Panel
+from eigenecho.forecasting.refits import refitted
 from eigenecho.model.intervals import check_coverage
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
@@ -134,14 +138,7 @@ class Forecaster(BaseEstimator):
         panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
         self._check_panel(panel)
         with all_or_nothing(self), bar(self.progress) as report:
-            self.fitted_ = fit(
-                panel,
-                wanted,
-                seasons=self._seasons(),
-                multivariate=self.multivariate,
-                refit=self.refit,
-                report=report,
-            )
+            self.fitted_ = self._fit_on(wanted, panel, report)
         return self
 
     def predict(
@@ -224,6 +221,59 @@ class Forecaster(BaseEstimator):
         made = fitted.forecasts(panel, rows, self.horizon)
         return panel.container.rolling(panel, rows, made)
 
+    def backtest(
+        self,
+        y: Any,
+        X: Any = None,
+        origins: Any = 10,
+        *,
+        interval: float = 0.9,
+        progress: Any = None,
+    ) -> Backtest:
+        """Forecasts as they would have been made as time went by, and what came.
+
+        At each origin all is chosen and trained anew, from the rows up to and with it; of X also
+        the rows that a forecast reaches, where they are known ahead. This forecaster, fitted or
+        not, stays as it is.
+
+        Parameters
+        ----------
+        y, X : as in ``fit``
+        origins : int, or row numbers, or times
+            The last row that a forecast has seen; a number of them is spread over the end,
+            counted from the end of each series.
+        interval : float in ]0, 1[
+            The share of rows that bounds shall hold.
+        progress : bool, or callable (done, total), optional
+            A bar on the terminal, as for ``fit`` by default; or called after each origin.
+
+        Returns
+        -------
+        Backtest
+            ``.errors``, a DataFrame of all forecasts and what came, naive ones beside ours;
+            ``.summary``, ``.by_series``, ``.by_step``, measures of them; ``.plot()``. Interrupted
+            (Ctrl-C), it holds the origins that were finished, and says so.
+        """
+        wanted = self._wanted()
+        check_coverage(interval)
+        panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
+        self._check_panel(panel)
+        rows = together(panel, origins, self.horizon)
+        shown = self.progress if progress is None else progress
+        if not callable(shown):
+            check_flag(shown, "progress")
+        with bar(shown is True) as report:
+            return refitted(
+                panel,
+                rows,
+                wanted.horizon,
+                partial(self._fit_on, wanted),
+                seasons=self._seasons(),
+                interval=float(interval),
+                report=report,
+                finished=shown if callable(shown) else None,
+            )
+
     def update(self, y_new: Any, X_new: Any = None) -> Self:
         """Take in rows that follow, and train anew with the same choices."""
         fitted = self._fitted
@@ -292,6 +342,16 @@ class Forecaster(BaseEstimator):
                 raise bad_argument("seasons", self.seasons, "periods in rows, 1 or more")
         return given
 
+    def _fit_on(self, wanted: Wanted, panel: Panel, report: Report | None) -> Fitted:
+        return fit(
+            panel,
+            wanted,
+            seasons=self._seasons(),
+            multivariate=self.multivariate,
+            refit=self.refit,
+            report=report,
+        )
+
     def _check_panel(self, panel: Panel) -> None:
         if self.multivariate and not panel.container.shared:
             raise bad_argument(
@@ -312,18 +372,13 @@ class Forecaster(BaseEstimator):
 
     def _band(self, panel: Panel, series: int, made: Array, levels: Sequence[float]) -> Array:
         """Quantiles (H, Q)."""
-        fitted = self._fitted
-        if fitted.bands is None:
+        found = self._fitted.quantiles(panel, series, made, levels)
+        if found is None:
             raise ValueError(
                 "y was too short to hold rows back, so that nothing is known of errors: there "
                 "are no intervals. Forecast without, or from a longer series."
             )
-        history = panel.histories[series]
-        unit = fitted.measures.units.get(history.name)
-        if unit is None:
-            unit = fitted.measures.signals(panel)[series].unit
-        bands = fitted.bands.lasting(len(made))
-        return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
+        return found
 
     def _check_known(self, panel: Panel, rows: Sequence[Array]) -> None:
         for history, origins in zip(panel.histories, rows, strict=True):

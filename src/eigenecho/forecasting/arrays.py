@@ -100,6 +100,10 @@ class ArrayHolder:
         """None: rows of arrays have no times."""
         return None
 
+    def times(self, panel: Panel, series: int) -> Any:
+        """Row numbers."""
+        return np.arange(len(panel.histories[series]))
+
     def pack(self) -> tuple[Tensors, Values]:
         """Plain values for a file."""
         known, past = list(self.columns.known), list(self.columns.past)

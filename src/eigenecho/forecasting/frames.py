@@ -182,6 +182,11 @@ class FrameHolder:
         row = int(rows_of(clock, time)[0])
         return None if row < 0 else row + len(panel.histories[series]) - len(clock.times)
 
+    def times(self, panel: Panel, series: int) -> Any:
+        """The times of all rows of a series."""
+        clock: Clock = panel.container.clocks[series]  # type: ignore[attr-defined]
+        return clock.last(len(panel.histories[series]))
+
     def pack(self) -> tuple[Tensors, Values]:
         """Arrays and plain values for a file: of times, the last of each series."""
         tensors, values = pack_times(self.clocks[:1] if self.shared else self.clocks)

@@ -1,0 +1,82 @@
+"""A backtest: forecasts as they would have been made as time went by, and what came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from eigenecho import plots
+from eigenecho.forecasting.scores import scores
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BESIDE = ("unique_id", "cutoff", "step", "ds", "y", "lower", "upper")
+"""Columns of errors that are no method's."""
+
+
+@dataclass(frozen=True, eq=False)
+class Backtest:
+    """Forecasts of rows that came later, ours and naive ones.
+
+    Attributes
+    ----------
+    errors : DataFrame
+        A row for each series, origin and step: ``unique_id``; ``cutoff``, the last time that the
+        forecast had seen; ``step``, 1 … H; ``ds``, the time; ``y``, what came, NaN where nothing
+        was observed; ``forecast``, ours; a column for each naive forecast; ``lower``, ``upper``.
+    series : DataFrame
+        The rows that were tested on: ``unique_id``, ``ds``, ``y``.
+    scale : array (rows of errors,)
+        The mean change over a season in the rows before the origin, which ``mase`` divides by.
+    interval : float
+        The share of rows that bounds shall hold.
+    season : int
+        Of the naive forecasts and ``mase``, in rows; 1 for none.
+    origins, planned : int
+        Origins that were forecast from, and that were asked for: more where it was interrupted.
+    """
+
+    errors: Any
+    series: Any
+    scale: Array
+    interval: float
+    season: int
+    origins: int
+    planned: int
+
+    @property
+    def methods(self) -> list[str]:
+        """Columns of ``errors`` that are forecasts, ours first."""
+        return [name for name in self.errors.columns if name not in BESIDE]
+
+    @property
+    def horizon(self) -> int:
+        """H."""
+        return int(self.errors["step"].max())
+
+    @cached_property
+    def summary(self) -> Any:
+        """A DataFrame with a row for each method: mae, rmse, mase, smape; for ours also coverage
+        and interval_score, which is small for bounds that are narrow and hold.
+        """
+        return self._scores()
+
+    @cached_property
+    def by_series(self) -> Any:
+        """The same for each series: rows by unique_id and method."""
+        return self._scores("unique_id")
+
+    @cached_property
+    def by_step(self) -> Any:
+        """The same for each step ahead: rows by step and method."""
+        return self._scores("step")
+
+    def plot(self) -> Figure:
+        """Errors by step ahead, and the last forecasts over the series."""
+        return plots.backtest(self)
+
+    def _scores(self, by: str | None = None) -> Any:
+        return scores(self.errors, self.methods, self.scale, self.interval, by)
