@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from eigenecho import plots
-from eigenecho.forecasting.scores import scores
+from eigenecho.errors import unknown_name
+from eigenecho.forecasting.backtest_words import as_html, as_text
+from eigenecho.forecasting.scores import OURS, scores
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -17,7 +20,7 @@ BESIDE = ("unique_id", "cutoff", "step", "ds", "y", "lower", "upper")
 """Columns of errors that are no method's."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Backtest:
     """Forecasts of rows that came later, ours and naive ones.
 
@@ -53,9 +56,25 @@ class Backtest:
         return [name for name in self.errors.columns if name not in BESIDE]
 
     @property
+    def ids(self) -> list[Hashable]:
+        """The series, in the order of ``errors``."""
+        return list(dict.fromkeys(self.errors["unique_id"]))
+
+    @property
     def horizon(self) -> int:
         """H."""
         return int(self.errors["step"].max())
+
+    @property
+    def measure(self) -> str:
+        """What methods are compared by: "mase", free of units, for several series; else "mae"."""
+        known = self.summary["mase"].notna().all()
+        return "mase" if known and len(self.ids) > 1 else "mae"
+
+    @property
+    def best_naive(self) -> str:
+        """The naive forecast with the smallest errors."""
+        return str(self.summary[self.measure].drop(OURS).fillna(float("inf")).idxmin())
 
     @cached_property
     def summary(self) -> Any:
@@ -74,9 +93,28 @@ class Backtest:
         """The same for each step ahead: rows by step and method."""
         return self._scores("step")
 
-    def plot(self) -> Figure:
-        """Errors by step ahead, and the last forecasts over the series."""
-        return plots.backtest(self)
+    def plot(self, series: Sequence[Hashable] | None = None, *, width: float = 9.0) -> Figure:
+        """The last forecasts over the series, and errors by step ahead.
+
+        Parameters
+        ----------
+        series : list of unique_id, optional
+            Which series to draw; the first four by default.
+        width : float
+            Of the figure, in inches.
+        """
+        known = self.ids
+        wanted = known[: plots.MOST_SERIES] if series is None else list(series)
+        for name in wanted:
+            if name not in known:
+                raise unknown_name("series", name, map(str, known))
+        return plots.backtest(self, wanted, width=width)
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
     def _scores(self, by: str | None = None) -> Any:
         return scores(self.errors, self.methods, self.scale, self.interval, by)
