@@ -256,9 +256,10 @@ class Forecaster(BaseEstimator):
                 "spectrum": one.candidate.view.name,
                 "level": one.candidate.view.filter.memory,
                 "logarithm": one.candidate.view.logarithm,
+                "calendar": one.candidate.view.moved.calendar,
                 "base": one.candidate.base.kind,
                 "ridge": one.candidate.ridge,
-                "known": one.candidate.view.effect is not None,
+                "known": one.candidate.view.moved.known,
                 "past": one.candidate.view.side is not None,
             }
             for one in self._fitted.ensemble.members
@@ -282,7 +283,11 @@ class Forecaster(BaseEstimator):
         if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
             raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
         return Wanted(
-            int(self.horizon), (), self.strategy, self.sharing, self.validation, self.spectrum
+            int(self.horizon),
+            strategy=self.strategy,
+            sharing=self.sharing,
+            validation=self.validation,
+            spectrum=self.spectrum,
         )
 
     def _seasons(self) -> Sequence[float]:
