@@ -78,7 +78,7 @@ def places(times: Any, step: Any, first: Any = None) -> Array:
         return np.where(np.abs(steps - whole) <= NEAR, whole, -1).astype(np.int64)
     length = _fixed_length(step, times.tz)
     if length is not None:
-        passed = times.values - first.values[0]  # in UTC
+        passed = _absolute(times) - _absolute(first)[0]
         return np.where(passed % length == np.timedelta64(0, "ns"), passed // length, -1)
     if not len(times):
         return np.zeros(0, np.int64)
@@ -114,6 +114,13 @@ def onward(last: Any, step: Any, steps: int) -> Any:
     return times.as_unit(last.unit)
 
 
+def tick(length: Any) -> Any:
+    """A step of so much time, whatever the calendar says."""
+    import pandas
+
+    return pandas.tseries.frequencies.to_offset(pandas.Timedelta(length))
+
+
 def _candidates(times: Any) -> Iterator[Any]:
     common = most_common(times)
     if not is_date(times):
@@ -130,12 +137,12 @@ def _candidates(times: Any) -> Iterator[Any]:
         yield pandas.offsets.Day(int(common // DAY))
         yield to_offset("B")
     if times.tz is not None:
-        common = most_common(times.tz_convert("UTC").tz_localize(None))
-    hours = pandas.Timedelta(common) / pandas.Timedelta(hours=1)
-    # Whole days, too, are hours here: by the clock of the earth, not that of a place.
-    yield (
-        pandas.offsets.Hour(int(hours)) if hours % 24 == 0 else to_offset(pandas.Timedelta(common))
-    )
+        common = most_common(times.tz_convert(None))
+    if common % DAY == np.timedelta64(0, "ns"):
+        # Days of another zone, such as UTC, seen from a place with summer time.
+        yield pandas.offsets.Hour(24 * int(common // DAY))
+    else:
+        yield tick(common)
 
 
 def _calendar(local: Any, pandas: Any) -> Iterator[Any]:
@@ -176,6 +183,11 @@ def _fixed_length(step: Any, zone: Any) -> Any:
         return None if zone is not None else step.n * DAY
     is_tick = isinstance(step, pandas.offsets.Tick)
     return pandas.Timedelta(step).to_timedelta64() if is_tick else None
+
+
+def _absolute(times: Any) -> Array:
+    """Dates as datetime64, in UTC where they have a zone."""
+    return np.asarray(times if times.tz is None else times.tz_convert(None))
 
 
 def _local(times: Any) -> Any:
