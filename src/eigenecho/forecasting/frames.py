@@ -150,7 +150,8 @@ class FrameHolder:
             answers[f"q{level:g}"] = [part[:, j] for part in quantiles or ()]
         given = {name: parts for name, parts in answers.items() if parts is not None}
         if self.kind == "long":
-            times = [clock.ahead(horizon) for clock in holder.clocks]
+            after = {clock: clock.ahead(horizon) for clock in dict.fromkeys(holder.clocks)}
+            times = [after[clock] for clock in holder.clocks]
             return long_answer(given, times, holder.labels, self.names)
         clock = holder.clocks[0]
         step = int(clock.step) if holder.is_range else None

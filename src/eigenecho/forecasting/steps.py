@@ -40,6 +40,11 @@ def is_period(times: Any) -> bool:
     return str(times.dtype).startswith("period[")
 
 
+def as_numbers(times: Any) -> Array:
+    """Times as numbers (T,) in their own unit."""
+    return times if isinstance(times, np.ndarray) else times.asi8
+
+
 def find(times: Any) -> Any:
     """The step of times, or None: the one that leaves the fewest places without a time.
 
@@ -60,7 +65,7 @@ def find(times: Any) -> Any:
 
 def most_common(times: Any) -> Any:
     """The difference that most times have to the next."""
-    values = times.asi8 if is_period(times) else np.asarray(_local(times))
+    values = np.asarray(_local(times)) if is_date(times) else as_numbers(times)
     sizes, counts = np.unique(np.diff(values), return_counts=True)
     return sizes[np.argmax(counts)]
 
@@ -72,7 +77,7 @@ def places(times: Any, step: Any, first: Any = None) -> Array:
     """
     first = times[:1] if first is None else first
     if not is_date(times):
-        start, values = (t.asi8 if is_period(t) else np.asarray(t) for t in (first, times))
+        start, values = as_numbers(first), as_numbers(times)
         steps = (values - start[0]) / step
         whole = np.round(steps)
         return np.where(np.abs(steps - whole) <= NEAR, whole, -1).astype(np.int64)
@@ -83,6 +88,9 @@ def places(times: Any, step: Any, first: Any = None) -> Array:
     if not len(times):
         return np.zeros(0, np.int64)
     start, last = _nominal(first), _local(times)[-1]
+    found = _months_passed(start, _local(times), step)
+    if found is not None:
+        return found
     grid = _range(start[0], step, end=last)
     return np.asarray(_local(_localised(grid, times.tz)).get_indexer(_local(times)))
 
@@ -159,6 +167,36 @@ def _calendar(local: Any, pandas: Any) -> Iterator[Any]:
         yield pandas.DateOffset(months=months)
 
 
+def _months_passed(first: Any, local: Any, step: Any) -> Array | None:
+    """Places of dates by the numbers of their months, where that is all that a step goes by.
+
+    The same as by walking, which takes as long as there are steps. None for other steps, and
+    where not all dates are places.
+    """
+    months = _months(step)
+    if not months or not step.is_on_offset(first[0]):
+        return None
+    passed = (local.year - first[0].year) * 12 + local.month - first[0].month
+    day = local.is_month_end if first[0].is_month_end else local.day == first[0].day
+    at_once = (local - local.normalize()) == first[0] - first[0].normalize()
+    fits = np.asarray((passed % months == 0) & day & at_once)
+    return np.asarray(passed // months, np.int64) if fits.all() else None
+
+
+def _months(step: Any) -> int:
+    """How many months a step is from the start, the end or the same day of one; 0 for others."""
+    from pandas import offsets
+
+    for kinds, months in (
+        ((offsets.MonthBegin, offsets.MonthEnd), 1),
+        ((offsets.QuarterBegin, offsets.QuarterEnd), 3),
+        ((offsets.YearBegin, offsets.YearEnd), 12),
+    ):
+        if type(step) in kinds:
+            return int(step.n) * months
+    return 0
+
+
 def _is_too_short(step: Any, times: Any, fewest: int) -> bool:
     """Whether a grid of dates would be so long that it is not worth making."""
     if not is_date(times):
@@ -170,9 +208,14 @@ def mean_length(offset: Any) -> float:
     """The mean length of a pandas offset, in seconds."""
     import pandas
 
+    length = _fixed_length(offset, None)
+    if length is not None:
+        return float(pandas.Timedelta(length).total_seconds())
     start = pandas.Timestamp("2001-01-01") + offset
-    # 480 steps are whole years of months, and whole weeks of business days.
-    return float((start + 480 * offset - start).total_seconds() / 480)
+    one = (start + offset - start).total_seconds()
+    # 480 steps are whole years of months, and whole weeks of business days; dates end in 9999.
+    count = 480 if one < 5e8 else 1
+    return float((start + count * offset - start).total_seconds() / count)
 
 
 def _fixed_length(step: Any, zone: Any) -> Any:

@@ -38,7 +38,7 @@ def as_times(index: Any, name: str) -> Any:
 
 def in_order(times: Any, name: str, label: Any = None) -> Array:
     """The order of rows in time; no time may occur twice."""
-    values = times if isinstance(times, np.ndarray) else times.asi8
+    values = steps.as_numbers(times)
     order = np.argsort(values, kind="stable")
     twice = np.flatnonzero(np.diff(values[order]) == 0)
     if twice.size:
@@ -133,7 +133,7 @@ def _check_none_missing(missing: Array, name: str) -> None:
 
 def _irregular(times: Any, name: str, label: Any) -> ValueError:
     common = step = steps.most_common(times)
-    values = times.asi8 if steps.is_period(times) else np.asarray(times)
+    values = np.asarray(times) if steps.is_date(times) else steps.as_numbers(times)
     odd = int(np.argmax(np.diff(values) != common))
     got = f"{shown(times[odd:])} and then {shown(times[odd + 1 :])}{_of(label)}"
     if steps.is_date(times):
