@@ -150,6 +150,34 @@ def test_no_step_that_fits(times):
     assert steps.find(times) is None
 
 
+@pytest.mark.parametrize("freq", ["YS", "YE", "MS", "D"])
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_three_centuries(freq, unit):
+    times = pd.date_range("1700-01-01", "2008-12-31", freq=freq, unit=unit)._with_freq(None)
+    step = steps.find(times)
+    np.testing.assert_array_equal(steps.places(times, step), np.arange(len(times)))
+    assert len(steps.onward(times[-1:], step, 3)) == 3
+
+
+def test_many_gaps():
+    # Of the differences, four are two days and three are one.
+    days = pd.DatetimeIndex([f"2024-01-{day:02}" for day in (1, 2, 4, 6, 8, 10, 11, 12)])
+    assert steps.find(days) == pd.offsets.Day(1)
+    assert steps.find(np.array([1, 2, 4, 6, 8, 10, 11, 12])) == 1
+
+
+def test_one_stray_time_makes_no_finer_step():
+    hours = pd.date_range("2024-01-01", periods=40, freq="h")
+    assert steps.find(hours.insert(7, hours[6] + pd.Timedelta(minutes=30))) is None
+
+
+def test_two_equal_hours_on_the_wall_are_an_hour_apart():
+    hours = pd.DatetimeIndex(["2024-10-27 00:00", "2024-10-27 01:00"]).tz_localize("UTC")
+    hours = hours.tz_convert("Europe/Berlin")
+    assert hours.tz_localize(None)[0] == hours.tz_localize(None)[1]
+    assert steps.find(hours) == pd.offsets.Hour(1)
+
+
 def test_cycles():
     def cycles(times):
         return Clock("", times, steps.find(times)).cycles

@@ -26,6 +26,8 @@ OFFSETS = (
 DAY = np.timedelta64(1, "D")
 SPARSE = 3
 """Places on the grid for each row, at most: beyond, it is no step that the times have."""
+USUAL = 0.1
+"""Share of all differences that one is no exception from."""
 NEAR = 0.01
 """How far numbers may be from their place, in steps."""
 
@@ -65,9 +67,18 @@ def find(times: Any) -> Any:
 
 def most_common(times: Any) -> Any:
     """The difference that most times have to the next."""
+    return _usual(times)[0]
+
+
+def _usual(times: Any) -> list[Any]:
+    """The difference that most times have to the next, and the smallest that is no exception.
+
+    With many gaps, two steps may be more common than one.
+    """
     values = np.asarray(_local(times)) if is_date(times) else as_numbers(times)
     sizes, counts = np.unique(np.diff(values), return_counts=True)
-    return sizes[np.argmax(counts)]
+    common, least = sizes[np.argmax(counts)], sizes[counts >= USUAL * counts.sum()][:1]
+    return [common, *(size for size in least if size != common)]
 
 
 def places(times: Any, step: Any, first: Any = None) -> Array:
@@ -83,7 +94,7 @@ def places(times: Any, step: Any, first: Any = None) -> Array:
         return np.where(np.abs(steps - whole) <= NEAR, whole, -1).astype(np.int64)
     length = _fixed_length(step, times.tz)
     if length is not None:
-        passed = _absolute(times) - _absolute(first)[0]
+        passed = _passed(times, first)
         return np.where(passed % length == np.timedelta64(0, "ns"), passed // length, -1)
     if not len(times):
         return np.zeros(0, np.int64)
@@ -130,27 +141,26 @@ def tick(length: Any) -> Any:
 
 
 def _candidates(times: Any) -> Iterator[Any]:
-    common = most_common(times)
     if not is_date(times):
-        yield common
+        yield from _usual(times)
         return
     import pandas
 
     local = _local(times)
-    to_offset = pandas.tseries.frequencies.to_offset
-    if common >= 28 * DAY:
+    if most_common(local) >= 28 * DAY:
         # Months before days: three of them in a row can have 31.
         yield from _calendar(local, pandas)
-    if common % DAY == np.timedelta64(0, "ns"):
-        yield pandas.offsets.Day(int(common // DAY))
-        yield to_offset("B")
-    if times.tz is not None:
-        common = most_common(times.tz_convert(None))
-    if common % DAY == np.timedelta64(0, "ns"):
-        # Days of another zone, such as UTC, seen from a place with summer time.
-        yield pandas.offsets.Hour(24 * int(common // DAY))
-    else:
-        yield tick(common)
+    for length in _usual(local):
+        if _is_days(length):
+            yield pandas.offsets.Day(int(length // DAY))
+            yield pandas.offsets.BusinessDay()
+    for length in _usual(times if times.tz is None else times.tz_convert(None)):
+        # Whole days here are those of another zone, such as UTC, seen from a place.
+        yield pandas.offsets.Hour(24 * int(length // DAY)) if _is_days(length) else tick(length)
+
+
+def _is_days(length: Any) -> bool:
+    return bool(length >= DAY and length % DAY == np.timedelta64(0, "ns"))
 
 
 def _calendar(local: Any, pandas: Any) -> Iterator[Any]:
@@ -201,7 +211,8 @@ def _is_too_short(step: Any, times: Any, fewest: int) -> bool:
     """Whether a grid of dates would be so long that it is not worth making."""
     if not is_date(times):
         return False
-    return bool((times[-1] - times[0]).total_seconds() > fewest * mean_length(step))
+    ends = times[[0, -1]].as_unit("s")
+    return bool((ends[1] - ends[0]).total_seconds() > fewest * mean_length(step))
 
 
 def mean_length(offset: Any) -> float:
@@ -211,7 +222,7 @@ def mean_length(offset: Any) -> float:
     length = _fixed_length(offset, None)
     if length is not None:
         return float(pandas.Timedelta(length).total_seconds())
-    start = pandas.Timestamp("2001-01-01") + offset
+    start = pandas.Timestamp("2001-01-01").as_unit("s") + offset
     one = (start + offset - start).total_seconds()
     # 480 steps are whole years of months, and whole weeks of business days; dates end in 9999.
     count = 480 if one < 5e8 else 1
@@ -228,9 +239,13 @@ def _fixed_length(step: Any, zone: Any) -> Any:
     return pandas.Timedelta(step).to_timedelta64() if is_tick else None
 
 
-def _absolute(times: Any) -> Array:
-    """Dates as datetime64, in UTC where they have a zone."""
-    return np.asarray(times if times.tz is None else times.tz_convert(None))
+def _passed(times: Any, first: Any) -> Array:
+    """The time since a first one, as timedelta64 (T,)."""
+    if len(times) and times.unit == "ns" and times[-1].year - first[0].year > 250:
+        # 292 years are all that nanoseconds hold.
+        times, first = times.as_unit("us"), first.as_unit("us")
+    start, dates = (np.asarray(t if t.tz is None else t.tz_convert(None)) for t in (first, times))
+    return dates - start[0]
 
 
 def _local(times: Any) -> Any:
