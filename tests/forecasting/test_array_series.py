@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from decimal import Decimal
 from fractions import Fraction
 
@@ -113,6 +115,21 @@ def test_long_doubles_beyond_the_range_are_infinite():
     y[1] = np.longdouble(10) ** 400
     with pytest.raises(ValueError, match="infinity in row 1"):
         read(y)
+
+
+def test_arrays_need_no_pandas():
+    code = (
+        "import sys\n"
+        "sys.modules['pandas'] = None\n"
+        "from eigenecho.forecasting.containers import read, unpack\n"
+        "from eigenecho.forecasting.origins import origins\n"
+        "panel = read([1.0, None, 3.0], [1, 2, 3])\n"
+        "unpack(*panel.container.pack())\n"
+        "panel.container.follow(panel, [4.0], [4])\n"
+        "panel.container.future(panel, [1, 2], 2)\n"
+        "origins(panel, 1, 1)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 # Answers --------------------------------------------------------------------------------------

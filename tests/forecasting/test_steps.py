@@ -159,6 +159,15 @@ def test_three_centuries(freq, unit):
     assert len(steps.onward(times[-1:], step, 3)) == 3
 
 
+@pytest.mark.parametrize("freq", ["MS", "ME", "QS", "YE"])
+def test_months_begin_at_the_same_time_of_day(freq):
+    times = pd.date_range("2020-01-01 09:00", periods=12, freq=freq)
+    step = steps.find(times._with_freq(None))
+    odd = times[:5].append(times[5:6] + pd.Timedelta(hours=1)).append(times[6:])
+    assert steps.places(odd, step).tolist() == [0, 1, 2, 3, 4, -1, 6, 7, 8, 9, 10, 11]
+    assert steps.find(odd) is None
+
+
 def test_many_gaps():
     # Of the differences, four are two days and three are one.
     days = pd.DatetimeIndex([f"2024-01-{day:02}" for day in (1, 2, 4, 6, 8, 10, 11, 12)])
