@@ -116,17 +116,18 @@ def choose(
 
 def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
     """Of a panel some series judge, of a series the last rows."""
-    fitting = [(s, plan(min(len(s), ROWS), wanted.horizon, wanted.validation)) for s in signals]
-    pairs = [(s.last(ROWS), p) for s, p in fitting if p is not None]
-    if not pairs:
+    plans = [plan(min(len(s), ROWS), wanted.horizon, wanted.validation) for s in signals]
+    fitting = [i for i, one in enumerate(plans) if one is not None]
+    if not fitting:
         return None
-    places = np.linspace(0, len(pairs) - 1, min(SERIES, len(pairs))).astype(int)
-    plans = [pairs[i][1] for i in places]
-    stops = [one.stops[0] for one in plans]
-    chosen = [pairs[i][0] for i in places]
-    known = effects(chosen, stops, wanted.periods)
-    moved = [known.applied(s, stop, 0) for s, stop in zip(chosen, stops, strict=True)]
-    return Judge.of(moved, plans)
+    places = np.linspace(0, len(fitting) - 1, min(SERIES, len(fitting))).astype(int)
+    numbers = [fitting[place] for place in places]
+    chosen = [one for i in numbers if (one := plans[i]) is not None]
+    stops = [one.stops[0] for one in chosen]
+    some = [signals[i].last(ROWS) for i in numbers]
+    known = effects(some, stops, wanted.periods)
+    moved = [known.applied(s, stop, 0) for s, stop in zip(some, stops, strict=True)]
+    return Judge.of(moved, chosen, numbers)
 
 
 def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
