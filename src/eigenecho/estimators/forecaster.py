@@ -31,8 +31,9 @@ class Forecaster(BaseEstimator):
 
     Ways to forecast are tried on the series' own rows: reservoirs with rings as long as its
     seasons, with slow modes, of values or logarithms, read out for every step ahead or for the
-    next and run on. Each is trained on earlier rows and judged by later ones; the answer is the
-    mean of those that these rows cannot tell from the best, without the outer ones. Nothing is drawn.
+    next and run on. Each is trained on earlier rows and judged by later ones; the answer is
+    the mean of those that these rows cannot tell from the best, without the outer ones. Nothing is
+    drawn.
 
     Parameters
     ----------

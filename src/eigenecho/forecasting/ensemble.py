@@ -63,7 +63,7 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """The mean of its members' forecasts without the outer ones, step by step: none can spoil it."""
+    """The mean of its members' forecasts without the outer ones, at each step: none spoils it."""
 
     members: tuple[Member, ...]
 
