@@ -56,7 +56,9 @@ def statsmodels(dataset: str, column: str, frequency: str, rows: int, file: str 
 
 def sktime(dataset: str, column: str, frequency: str, rows: int) -> Entry:
     """A column of a file of sktime."""
-    return Entry("sktime", dataset, column, frequency, rows, f"datasets/data/{dataset}/{dataset}.csv")
+    return Entry(
+        "sktime", dataset, column, frequency, rows, f"datasets/data/{dataset}/{dataset}.csv"
+    )
 
 
 CATALOGUE = (

@@ -111,9 +111,7 @@ def as_json(scores: Scores, found: Summary) -> dict:
     }
 
 
-def write(
-    console: Console, document: Path, text: str, scores: Scores, series: list[Series]
-) -> int:
+def write(console: Console, document: Path, text: str, scores: Scores, series: list[Series]) -> int:
     """Write the page where nothing is missing."""
     if any(len(known) < len(series) for known in scores.values()):
         console.print(f"{document.name} is not written: run without --only until all is there")

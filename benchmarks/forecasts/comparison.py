@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from time import perf_counter
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from forecasts.methods import METHODS, OURS, seasonal_naive
 from forecasts.protocol import Series
 from forecasts.store import Made, Store
+from suite.machine import source_digest
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ def attempt(task: Task, training: np.ndarray) -> Made:
             prediction = METHODS[task.method](training.copy(), horizon, season)
         if prediction.mean.shape != (horizon,) or not np.isfinite(prediction.mean).all():
             raise ValueError(f"not {horizon} finite numbers: {prediction.mean}")
+    except ImportError:
+        raise  # what is not installed has not failed
     except Exception as error:
         if task.method == OURS:
             raise RuntimeError(f"{task.series.name}, origin {task.origin}: {error}") from error
@@ -65,11 +69,12 @@ def attempt(task: Task, training: np.ndarray) -> Made:
 
 def variant(method: str) -> str:
     """The name a method's forecasts are stored under: ours changes with its source."""
-    if method != OURS:
-        return method
-    from suite.machine import source_digest
+    return f"{OURS}-{_source()}" if method == OURS else method
 
-    return f"{OURS}-{source_digest()}"
+
+@cache
+def _source() -> str:
+    return source_digest()
 
 
 def stored(series: Series, method: str, store: Store) -> Iterator[tuple[int, Made | None]]:

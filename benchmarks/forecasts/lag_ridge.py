@@ -69,7 +69,7 @@ def solve(X: np.ndarray, Y: np.ndarray, ridge: float) -> tuple[np.ndarray, np.nd
     mean_X, mean_Y = X.mean(axis=0), Y.mean(axis=0)
     X, Y = X - mean_X, Y - mean_Y
     gram = X.T @ X
-    penalty = ridge * max(float(np.trace(gram)) / len(gram), np.finfo(float).tiny)
+    penalty = max(ridge * float(np.trace(gram)) / len(gram), np.finfo(float).tiny)
     weights = np.linalg.solve(gram + penalty * np.eye(len(gram)), X.T @ Y)
     return weights, mean_Y - mean_X @ weights
 

@@ -58,7 +58,7 @@ def origins(rows: int, horizon: int) -> list[int]:
     """Up to six numbers of rows, evenly from 60 % of ``rows`` to ``rows − horizon``."""
     last = rows - horizon
     first = min(int(np.ceil((1 - HELD_OUT) * rows)), last)
-    return sorted({int(round(origin)) for origin in np.linspace(first, last, ORIGINS)})
+    return sorted({round(origin) for origin in np.linspace(first, last, ORIGINS)})
 
 
 def filled(values: np.ndarray) -> np.ndarray:

@@ -74,9 +74,7 @@ Scores = Mapping[str, Mapping[str, Score]]
 
 def all_scores(series: Sequence[Series], methods: Sequence[str], store: Store) -> Scores:
     """All that is stored and complete."""
-    found = {
-        method: {one.name: score(one, method, store) for one in series} for method in methods
-    }
+    found = {method: {one.name: score(one, method, store) for one in series} for method in methods}
     return {
         method: {name: value for name, value in by_series.items() if value is not None}
         for method, by_series in found.items()
@@ -90,7 +88,7 @@ def common(scores: Scores) -> list[str]:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """exp of the mean logarithm."""
+    """The exponential of the mean logarithm."""
     return float(np.exp(np.mean(np.log(values))))
 
 
