@@ -54,6 +54,23 @@ def test_the_list_is_whole():
         assert (one.horizon, one.season) == (entry.horizon, entry.season)
 
 
+@pytest.mark.parametrize(
+    ("name", "horizon", "season"),
+    [
+        ("co2/co2", 13, 52),
+        ("macrodata/realgdp", 8, 4),
+        ("Airline/Passengers", 12, 12),
+        ("Lynx/0", 6, 1),
+        ("solar/solar_gen", 48, 48),
+        ("yahoo/data", 48, 24),
+        ("mitdb/data", 10, 1),
+    ],
+)
+def test_horizons_and_seasons_are_those_of_the_frequency(name, horizon, season):
+    (entry,) = (entry for entry in CATALOGUE if entry.name == name)
+    assert (entry.horizon, entry.season) == (horizon, season)
+
+
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
 def test_origins_are_late_and_leave_the_horizon(entry):
     found = origins(entry.rows, entry.horizon)
@@ -121,6 +138,17 @@ def test_lag_ridge_is_the_loop():
     assert fitted.ridge in lag_ridge.RIDGES
     expected = lag_ridge_by_loops(values, lag_ridge.lags_of(120, 5, 4), 5, fitted.ridge)
     assert fitted.forecast(values) == pytest.approx(expected, rel=1e-8)
+
+
+def test_lag_ridge_judges_by_targets_that_trained_nothing():
+    lags, horizon = 10, 6
+    X, Y = lag_ridge.windows(np.arange(100.0) ** 2, lags, horizon)
+    train, judge = lag_ridge.parts(len(X), horizon)
+    last_target = lags + train - 1 + horizon
+    first_judged = lags + judge + 1
+    assert last_target == first_judged - 1
+    assert len(X) - judge == round(0.2 * len(X))
+    assert Y[train - 1, -1] == last_target**2 - (last_target - horizon) ** 2
 
 
 def test_lag_ridge_goes_on_with_a_season_and_a_level():
@@ -307,6 +335,12 @@ def test_the_command_makes_scores_and_a_page(tmp_path, plain, monkeypatch, capsy
     assert "| two | 100 | quarterly | 8 |" in text
     assert (folder / "scores.json").exists()
     assert run("--list", "--only", "nothing") == 2
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "make", interrupted)
+    assert run() == 130
 
 
 def test_the_page_is_not_written_with_gaps(tmp_path, plain):

@@ -18,7 +18,10 @@ FEWEST_ROWS = 80
 
 @dataclass(frozen=True)
 class Entry:
-    """One series: a column of a CSV file in a package, and how many rows it has."""
+    """One series: a column of a CSV file in a package, and how many rows it has.
+
+    The horizon and the season, of MASE and of the peers, follow from frequency and rows.
+    """
 
     package: str
     dataset: str
@@ -62,7 +65,6 @@ def sktime(dataset: str, column: str, frequency: str, rows: int) -> Entry:
 
 
 CATALOGUE = (
-    # package     dataset               column         frequency      rows
     statsmodels("co2", "co2", "weekly", 2284),
     statsmodels("elec_equip", "STS.M.I7.W.TOVT.NS0016.4.000", "monthly", 257),
     statsmodels("elnino", UNROLLED, "monthly", 732),

@@ -55,6 +55,7 @@ def main(
         with_bar(console, tasks(series, methods), store)
     except KeyboardInterrupt:
         console.print("interrupted: what is made is stored, and the next run goes on from there")
+        return 130
     scores = all_scores(series, list(PEERS) if args.peers_only else [*PEERS, OURS], store)
     found = summary(scores)
     report(console, series, scores, found)

@@ -37,19 +37,24 @@ class LagRidge:
 
 
 def fit(values: np.ndarray, horizon: int, season: int) -> LagRidge:
-    """Choose the ridge on the last fifth of the rows, then train on all of them.
-
-    Targets of the rows that train a candidate end before the first row that it is judged on.
-    """
+    """Choose the ridge on the last fifth of the rows, then train on all of them."""
     X, Y = windows(values, lags_of(len(values), horizon, season), horizon)
-    held_out = max(1, round(HELD_OUT * len(X)))
-    train = max(1, len(X) - held_out - horizon + 1)
+    train, judge = parts(len(X), horizon)
     errors = [
-        np.abs(Y[-held_out:] - _apply(solve(X[:train], Y[:train], ridge), X[-held_out:])).mean()
+        np.abs(Y[judge:] - _apply(solve(X[:train], Y[:train], ridge), X[judge:])).mean()
         for ridge in RIDGES
     ]
     best = RIDGES[int(np.argmin(errors))]
     return LagRidge(*solve(X, Y, best), best)
+
+
+def parts(rows: int, horizon: int) -> tuple[int, int]:
+    """How many rows train a candidate, and the first of those that judge it.
+
+    The targets of the former end before those of the latter begin.
+    """
+    judge = rows - max(1, round(HELD_OUT * rows))
+    return max(1, judge - horizon + 1), judge
 
 
 def lags_of(rows: int, horizon: int, season: int) -> int:
