@@ -47,7 +47,7 @@ class Entry:
         return season_of(self.frequency, min(first, TRAINING_ROWS))
 
 
-UNROLLED = "*"
+UNROLLED = "months"
 """The column of a table with a row a year and a column a month: read row by row."""
 
 
