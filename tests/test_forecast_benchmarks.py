@@ -28,7 +28,7 @@ from forecasts.long_tables import Table, cuts, read, seasonal_naive_errors, stan
 from forecasts.methods import OURS, PEERS, Prediction, drift, naive, seasonal_naive
 from forecasts.page import page
 from forecasts.protocol import ORIGINS, TRAINING_ROWS, Series, filled, origins, scale
-from forecasts.scores import Score, all_scores, common, paired_ratio, score, summary
+from forecasts.scores import Score, all_scores, complete, paired_ratio, score, summary
 from forecasts.store import Made, Store
 from suite.catalogue import claims
 
@@ -278,6 +278,17 @@ def test_a_score_is_a_plain_loop(tmp_path, plain):
     assert bounded < 8 * ORIGINS
 
 
+def test_an_origin_that_nothing_was_observed_after_is_not_scored(tmp_path, plain):
+    values = wave(100)
+    last = Series("gap", values, "yearly").origins[-1]
+    values[last:] = np.nan
+    one, store = Series("gap", values, "yearly"), Store(tmp_path)
+    make(tasks([one], [OURS]), store)
+    found = score(one, OURS, store)
+    assert np.isfinite([found.mase, found.real]).all()
+    assert found.bounded == 6 * (ORIGINS - 1)
+
+
 def scored(mase, **known):
     return Score(**{"mase": mase, "inside": 9, "bounded": 10, "claimed": None, "real": 2.0,
                     "seconds": 1.0, "failed": 0} | known)  # fmt: skip
@@ -285,15 +296,16 @@ def scored(mase, **known):
 
 def test_the_summary_says_what_the_scores_come_to():
     scores = {
-        "naive": {"a": scored(1.0), "b": scored(5.0), "only here": scored(9.0)},
+        "naive": {"a": scored(1.0), "b": scored(5.0)},
         "AutoETS": {"a": scored(0.9), "b": scored(2.0)},
         OURS: {
             "a": scored(0.5, claimed=2.2, inside=7),
             "b": scored(8.0, claimed=1.0),
         },
+        "AutoTheta": {"a": scored(0.1)},
         "AutoARIMA": {},
     }
-    assert common(scores) == ["a", "b"]
+    assert list(complete(scores)) == ["naive", "AutoETS", OURS]
     found = summary(scores)
     lines = {line.method: line for line in found.lines}
     assert [line.method for line in found.lines] == ["AutoETS", OURS, "naive"]

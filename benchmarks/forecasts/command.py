@@ -98,7 +98,7 @@ def report(console: Console, series: list[Series], scores: Scores, found: Summar
         if len(known) < len(series)
     }
     if missing:
-        console.print(f"series without all forecasts: {missing}; compared on the others alone")
+        console.print(f"left out above, for series without all forecasts: {missing}")
 
 
 def as_json(scores: Scores, found: Summary) -> dict:

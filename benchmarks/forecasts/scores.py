@@ -23,7 +23,7 @@ MUCH_WORSE = 1.3
 
 @dataclass(frozen=True)
 class Score:
-    """One method on one series, over all its origins.
+    """One method on one series, over all its origins after which anything was observed.
 
     inside / bounded is the coverage; claimed and real are mean absolute errors in units of y.
     """
@@ -42,7 +42,11 @@ def score(series: Series, method: str, store: Store) -> Score | None:
     found = list(stored(series, method, store))
     if any(made is None for _, made in found):
         return None
-    parts = [_origin(series, origin, made) for origin, made in found if made is not None]
+    parts = [
+        _origin(series, origin, made)
+        for origin, made in found
+        if made is not None and np.isfinite(series.truth(origin)).any()
+    ]
     claims = [part.claimed for part in parts if part.claimed is not None]
     return Score(
         mase=float(np.mean([part.mase for part in parts])),
@@ -81,10 +85,10 @@ def all_scores(series: Sequence[Series], methods: Sequence[str], store: Store) -
     }
 
 
-def common(scores: Scores) -> list[str]:
-    """The series that every method with any score has one for: what may be compared."""
-    known = [list(by_series) for by_series in scores.values() if by_series]
-    return [name for name in known[0] if all(name in names for names in known)] if known else []
+def complete(scores: Scores) -> Scores:
+    """The methods with a score for every series that has one: what may be compared."""
+    names = {name for by_series in scores.values() for name in by_series}
+    return {method: known for method, known in scores.items() if known and names <= set(known)}
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -114,7 +118,7 @@ def paired_ratio(ours: Sequence[float], theirs: Sequence[float], draws: int = DR
 
 @dataclass(frozen=True)
 class Line:
-    """One method over the common series."""
+    """One method over all series."""
 
     method: str
     mase: float
@@ -136,14 +140,14 @@ class Summary:
 
 
 def summary(scores: Scores) -> Summary:
-    """What the scores come to."""
-    names = common(scores)
-    methods = [method for method, by_series in scores.items() if by_series and names]
-    lines = [_line(method, scores, names) for method in methods]
+    """What the scores come to; a method that lacks a series is left out."""
+    scores = complete(scores)
+    names = list(next(iter(scores.values()), ()))
+    lines = [_line(method, scores, names) for method in scores]
     lines.sort(key=lambda line: line.mase)
     peers = [line.method for line in lines if line.method in PEERS]
     ratio = None
-    if peers and OURS in methods:
+    if peers and OURS in scores:
         ours, theirs = ([scores[who][name].mase for name in names] for who in (OURS, peers[0]))
         ratio = paired_ratio(ours, theirs)
     return Summary(tuple(names), tuple(lines), peers[0] if peers else None, ratio)
