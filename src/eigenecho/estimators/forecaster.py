@@ -35,8 +35,9 @@ class Forecaster(BaseEstimator):
 
     Ways to forecast are tried on the series' own rows: reservoirs with rings as long as its
     seasons, with slow modes, of values or logarithms, read out for every step ahead or for the
-    next and run on. Each is trained on earlier rows and judged by later ones; the answer is the
-    median of those that these rows cannot tell from the best. Nothing is drawn.
+    next and run on. Each is trained on earlier rows and judged by later ones; the answer is
+    the mean of those that these rows cannot tell from the best, without the outer ones. Nothing is
+    drawn.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ class Forecaster(BaseEstimator):
         The mean absolute error over the horizon that forecasts had on rows held back: one number,
         or one for each series.
     members_ : list of dict
-        What the answer is the median of, best first.
+        What the answer is the mean of, best first.
 
     Examples
     --------
@@ -293,22 +294,23 @@ class Forecaster(BaseEstimator):
         fitted = self._fitted
         if fitted.bands is None:
             raise ValueError("y was too short to hold rows back: nothing is known of errors.")
-        units = fitted.measures.units
-        found = np.array([fitted.bands.mean * units[h.name] for h in fitted.panel.histories])
+        units = [fitted.measures.units[history.name] for history in fitted.panel.histories]
+        found = fitted.bands.means * units
         return found if len(found) > 1 else float(found[0])
 
     @property
     def members_(self) -> list[dict[str, Any]]:
-        """What the answer is the median of, best first."""
+        """What the answer is the mean of, best first."""
         return [
             {
                 "strategy": one.candidate.kind,
                 "spectrum": one.candidate.view.name,
                 "level": one.candidate.view.filter.memory,
                 "logarithm": one.candidate.view.logarithm,
+                "calendar": one.candidate.view.moved.calendar,
                 "base": one.candidate.base.kind,
                 "ridge": one.candidate.ridge,
-                "known": one.candidate.view.effect is not None,
+                "known": one.candidate.view.moved.known,
                 "past": one.candidate.view.side is not None,
             }
             for one in self._fitted.ensemble.members
@@ -332,7 +334,11 @@ class Forecaster(BaseEstimator):
         if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
             raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
         return Wanted(
-            int(self.horizon), (), self.strategy, self.sharing, self.validation, self.spectrum
+            int(self.horizon),
+            strategy=self.strategy,
+            sharing=self.sharing,
+            validation=self.validation,
+            spectrum=self.spectrum,
         )
 
     def _seasons(self) -> Sequence[float]:

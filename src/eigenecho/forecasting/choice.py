@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,13 +12,13 @@ from eigenecho import spectra
 from eigenecho.forecasting.banks import LONG, LONGEST, banks
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import Candidate, Judge, Judged, by_fold
-from eigenecho.forecasting.effect import effect
+from eigenecho.forecasting.effect import Effects, learn
 from eigenecho.forecasting.ensemble import best, middle
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.sharing import PULLS, pulled
-from eigenecho.forecasting.signal import Signal
+from eigenecho.forecasting.signal import Moved, Signal
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread, thread_count
@@ -44,6 +44,8 @@ class Wanted:
     ----------
     horizon : int
     seasons : tuple of int
+    periods : tuple of float
+        Of the calendar.
     strategy : {"auto", "direct", "recursive"}
     sharing : {"auto", "shared", "own"}
     validation : int or None
@@ -54,6 +56,7 @@ class Wanted:
 
     horizon: int
     seasons: tuple[int, ...] = ()
+    periods: tuple[float, ...] = ()
     strategy: str = "auto"
     sharing: str = "auto"
     validation: int | None = None
@@ -113,55 +116,48 @@ def choose(
 
 def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
     """Of a panel some series judge, of a series the last rows."""
-    fitting = [(s, plan(min(len(s), ROWS), wanted.horizon, wanted.validation)) for s in signals]
-    pairs = [(s.last(ROWS), p) for s, p in fitting if p is not None]
-    if not pairs:
+    plans = [plan(min(len(s), ROWS), wanted.horizon, wanted.validation) for s in signals]
+    fitting = [i for i, one in enumerate(plans) if one is not None]
+    if not fitting:
         return None
-    places = np.linspace(0, len(pairs) - 1, min(SERIES, len(pairs))).astype(int)
-    return Judge.of([pairs[i][0] for i in places], [pairs[i][1] for i in places])
+    places = np.linspace(0, len(fitting) - 1, min(SERIES, len(fitting))).astype(int)
+    numbers = [fitting[place] for place in places]
+    chosen = [one for i in numbers if (one := plans[i]) is not None]
+    stops = [one.stops[0] for one in chosen]
+    some = [signals[i].last(ROWS) for i in numbers]
+    known = effects(some, stops, wanted.periods)
+    moved = [known.applied(s, stop, 0) for s, stop in zip(some, stops, strict=True)]
+    return Judge.of(moved, chosen, numbers)
 
 
 def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
     """What filters may be shown: values or logarithms, several levels, with columns or without."""
     positive = all(np.all(signal.values > 0) for signal in judge.signals)
-    shown = banks(rows, wanted.seasons)
-    if wanted.spectrum is not None:
-        shown = {"given": wanted.spectrum}
-    plain = [
-        View(name, Filter(memory, spectrum), logarithm)
-        for logarithm in ((False, True) if positive else (False,))
-        for memory in memories(rows, wanted.seasons)
-        for name, spectrum in shown.items()
-    ]
-    stops = [plan.stops[0] for plan in judge.plans]
-    return plain + [
-        view
-        for view in with_columns(plain, judge.signals, stops, rows)
-        if view.effect is not None or wanted.strategy != "recursive"
-    ]
-
-
-def with_columns(
-    plain: Sequence[View], signals: Sequence[Signal], stops: Sequence[int], rows: int
-) -> list[View]:
-    """The same views with columns that are known ahead, or up to the present, or both."""
-    found = list(plain)
-    if signals[0].known.size:
-        effects = effects_of(plain, signals, stops, rows)
-        found += [replace(view, effect=effects[view.logarithm]) for view in plain]
-    if signals[0].past.size:
+    moved = [Moved(logarithm) for logarithm in ((False, True) if positive else (False,))]
+    moved += [one for one in judge.signals[0].shifts if positive or not one.logarithm]
+    side = None
+    if judge.signals[0].past.size and wanted.strategy != "recursive":
         side = Filter(0.0, spectra.time_constants(SIDE, sr=float(np.exp(-10 / rows))))
-        found += [replace(view, side=side) for view in found]
-    return found[len(plain) :]
+    found = []
+    for one in moved:
+        # What the calendar accounts for is not looked for in rings as well.
+        seasons = () if one.calendar else wanted.seasons
+        shown = banks(rows, seasons) if wanted.spectrum is None else {"given": wanted.spectrum}
+        found += [
+            View(name, Filter(memory, spectrum), one, beside)
+            for beside in ((None,) if side is None else (None, side))
+            for memory in memories(rows, wanted.seasons)
+            for name, spectrum in shown.items()
+        ]
+    return found
 
 
-def effects_of(
-    shown: Sequence[View], signals: Sequence[Signal], stops: Sequence[int], rows: int
-) -> dict[bool, Array]:
-    """Weights of what is known ahead, on values and on logarithms, those that are shown."""
-    filter = Filter(0.0, banks(rows, ()).get("short") or spectra.ring(12, sr=0.9))
-    kinds = {view.logarithm for view in shown}
-    return {kind: effect(signals, stops, filter, kind) for kind in sorted(kinds)}
+def effects(signals: Sequence[Signal], stops: Sequence[int], periods: Sequence[float]) -> Effects:
+    """What columns and the calendar do to series, by their rows before the stops."""
+    rows = int(np.median(stops))
+    filter = Filter(0.0, banks(min(rows, LONG - 1), ())["short"])
+    positive = all(np.all(signal.values > 0) for signal in signals)
+    return learn(signals, stops, filter, periods, (False, True) if positive else (False,))
 
 
 def memories(rows: int, seasons: Sequence[int]) -> tuple[float, ...]:

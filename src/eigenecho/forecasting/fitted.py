@@ -12,12 +12,13 @@ from eigenecho.errors import bad_argument
 from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import Candidate
-from eigenecho.forecasting.choice import Choice, Wanted, choose, effects_of
+from eigenecho.forecasting.choice import Choice, Wanted, choose, effects
+from eigenecho.forecasting.effect import Effects
 from eigenecho.forecasting.ensemble import Ensemble, train
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.panel import Panel
 from eigenecho.forecasting.plan import plan
-from eigenecho.forecasting.seasons import seasons_of
+from eigenecho.forecasting.seasons import periods_of, whole
 from eigenecho.forecasting.signal import Signal
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
@@ -36,6 +37,7 @@ class Fitted:
         The rows it was fitted on, which forecasts go on from.
     wanted : Wanted
     measures : Measures
+    effects : Effects
     ensemble : Ensemble
     pull : float or None
         How hard weights of a series are held to those of all.
@@ -50,6 +52,7 @@ class Fitted:
     panel: Panel
     wanted: Wanted
     measures: Measures
+    effects: Effects
     ensemble: Ensemble
     pull: float | None
     bands: Bands | None
@@ -72,6 +75,7 @@ class Fitted:
         ensemble = self.ensemble.lasting(horizon)
         names = {history.name: i for i, history in enumerate(self.panel.histories)}
         signals = self.measures.signals(panel, ahead, [int(rows.min()) for rows in origins])
+        lengths = {history.name: len(history) for history in self.panel.histories}
         found = []
         for history, signal, rows in zip(panel.histories, signals, origins, strict=True):
             if np.any(rows < signal.start):
@@ -80,6 +84,9 @@ class Fitted:
                     f"rows from {signal.start} on, the first observation of {history.name!r}",
                 )  # fmt: skip
             series = names.get(history.name)
+            # As a fit on these rows, or on those of the fit, would have seen the calendar.
+            known = min(int(rows.min()) + 1, lengths.get(history.name, len(history)))
+            signal = self.effects.applied(signal, known - signal.start, horizon)
             found.append(ensemble.forecast(signal, rows - signal.start, series))
         return found
 
@@ -99,8 +106,8 @@ class Fitted:
         """The same choices, trained on the rows of another panel."""
         signals = self.measures.signals(panel)
         candidates = [member.candidate for member in self.ensemble.members]
-        ensemble = _trained(candidates, signals, self.wanted, self.pull, self.refit, report)
-        return replace(self, panel=panel, ensemble=ensemble)
+        known, ensemble = _trained(candidates, signals, self.wanted, self.pull, self.refit, report)
+        return replace(self, panel=panel, effects=known, ensemble=ensemble)
 
 
 def fit(
@@ -114,7 +121,8 @@ def fit(
 ) -> Fitted:
     """Choose by rows held back, then train on all of them, or on those before with no ``refit``."""
     _check(panel)
-    wanted = replace(wanted, seasons=seasons_of(panel, seasons))
+    periods = periods_of(panel, seasons)
+    wanted = replace(wanted, seasons=whole(periods), periods=periods)
     measures = Measures.of(panel, (wanted.seasons or (1,))[0], multivariate and len(panel) > 1)
     signals = measures.signals(panel)
 
@@ -124,10 +132,10 @@ def fit(
     choice = choose(signals, wanted, tell("choosing"))
     candidates = [_naive()] if choice is None else choice.candidates
     pull = None if choice is None else choice.pull
-    ensemble = _trained(candidates, signals, wanted, pull, refit, report)
-    bands = None if choice is None else _bands(choice)
+    known, ensemble = _trained(candidates, signals, wanted, pull, refit, report)
+    bands = None if choice is None else _bands(choice, len(panel))
     tried = 0 if choice is None else choice.tried
-    return Fitted(panel, wanted, measures, ensemble, pull, bands, tried, refit)
+    return Fitted(panel, wanted, measures, known, ensemble, pull, bands, tried, refit)
 
 
 def _trained(
@@ -137,23 +145,16 @@ def _trained(
     pull: float | None,
     refit: bool,
     report: Report | None,
-) -> Ensemble:
-    """Candidates trained anew, the effects of what is known ahead learnt from all rows."""
+) -> tuple[Effects, Ensemble]:
+    """Candidates trained on all rows, and the effects of what is known, learnt anew."""
     stops = [len(signal) for signal in signals]
     if not refit:
         plans = [plan(len(signal), wanted.horizon, wanted.validation) for signal in signals]
         stops = [len(s) if p is None else p.stops[0] for s, p in zip(signals, plans, strict=True)]
-    affected = [one.view for one in candidates if one.view.effect is not None]
-    if affected:
-        effects = effects_of(affected, signals, stops, int(np.median(stops)))
-        candidates = [
-            one
-            if one.view.effect is None
-            else replace(one, view=replace(one.view, effect=effects[one.view.logarithm]))
-            for one in candidates
-        ]
+    known = effects(signals, stops, wanted.periods)
+    moved = [known.applied(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
     tell = None if report is None else (lambda done, total: report("training", done, total))
-    return train(candidates, signals, stops, wanted.horizon, pull, tell)
+    return known, train(candidates, moved, stops, wanted.horizon, pull, tell)
 
 
 def _naive() -> Candidate:
@@ -162,13 +163,18 @@ def _naive() -> Candidate:
     return Candidate(view, Base("level"), "direct", 1e300)
 
 
-def _bands(choice: Choice) -> Bands | None:
-    if all(np.isnan(truth).all() for truth in choice.judge.truths):
+def _bands(choice: Choice, series: int) -> Bands | None:
+    judge = choice.judge
+    if all(np.isnan(truth).all() for truth in judge.truths):
         return None
     logarithms = sum(candidate.view.logarithm for candidate in choice.candidates)
-    units = [signal.unit for signal in choice.judge.signals]
+    units = [signal.unit for signal in judge.signals]
     relative = 2 * logarithms > len(choice.candidates)
-    return Bands.of(choice.forecasts, choice.judge.truths, units, relative)
+    bands = Bands.of(choice.forecasts, judge.truths, units, relative, judge.blocks)
+    # A series that did not judge is taken to be as the others.
+    means = np.full(series, np.nanmean(bands.means))
+    means[judge.numbers] = np.where(np.isnan(bands.means), np.nanmean(bands.means), bands.means)
+    return replace(bands, means=means)
 
 
 def _check(panel: Panel) -> None:

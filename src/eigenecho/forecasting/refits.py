@@ -16,7 +16,7 @@ from eigenecho.forecasting.fitted import Fitted, Report
 from eigenecho.forecasting.panel import Panel
 from eigenecho.forecasting.rivals import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.scores import OURS
-from eigenecho.forecasting.seasons import seasons_of
+from eigenecho.forecasting.seasons import periods_of, whole
 from eigenecho.types import Array
 
 Refit = Callable[[Panel, Report | None], Fitted]
@@ -48,7 +48,7 @@ def refitted(
     """
     # Nothing of ours is chosen by it: rivals may have the season that the last origin knows of.
     latest, _ = _known(panel, rows[-1])
-    season = naive_season(latest, seasons_of(latest, seasons))
+    season = naive_season(latest, whole(periods_of(latest, seasons)))
     done: list[list[Trial]] = []
     try:
         for number, origins in enumerate(rows, 1):
