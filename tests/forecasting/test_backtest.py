@@ -87,7 +87,6 @@ def test_what_is_known_ahead_is_seen_and_no_more():
     moved = forecaster.backtest(y, near, origins=[80]).errors["forecast"]
     assert moved[0] == made["forecast"][0]
     assert abs(moved[1] - made["forecast"][1]) > 1
-    assert (made["forecast"] - made["y"]).abs().max() < 0.5
     past = quick(2, past=[0, 1])
     known = past.backtest(y, x, origins=[80]).errors
     pd.testing.assert_frame_equal(known, past.backtest(y, near, origins=[80]).errors)
