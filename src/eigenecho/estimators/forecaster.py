@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenecho.checks import check_count, check_flag, is_finite_number
 from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.candidates import STRATEGIES
@@ -22,6 +24,7 @@ from eigenecho.forecasting.origins import origins as rows_of
 from eigenecho.forecasting.origins import together
 from eigenecho.forecasting.panel import Panel
 from eigenecho.forecasting.refits import refitted
+from eigenecho.forecasting.report import Page, write
 from eigenecho.model.intervals import check_coverage
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
@@ -184,9 +187,7 @@ class Forecaster(BaseEstimator):
             holder = panel.container
         elif context_X is not None:
             raise bad_argument("context_X", Shown("columns"), "a context beside them")
-        ahead = holder.future(panel, X, steps)
-        last = [np.array([len(history) - 1]) for history in panel.histories]
-        made = [one[0] for one in fitted.forecasts(panel, last, steps, ahead)]
+        made = self._made(panel, steps, X)
         if not levels:
             return holder.forecast(panel, steps, made)
         bands = [self._band(panel, i, one, levels) for i, one in enumerate(made)]
@@ -274,6 +275,32 @@ class Forecaster(BaseEstimator):
                 report=report,
                 finished=shown if callable(shown) else None,
             )
+
+    def report(
+        self, path: Any, *, X: Any = None, backtest: Backtest | None = None, interval: float = 0.9
+    ) -> Path:
+        """Write a page that needs no other file: the forecast, how sure it is, what was chosen.
+
+        Needs matplotlib and jinja2 (``pip install 'eigenecho[cli]'``).
+
+        Parameters
+        ----------
+        path : str or path
+            Of the page, HTML. A file that is there is replaced.
+        X : as in ``predict``
+            Columns that are known ahead.
+        backtest : Backtest, optional
+            To be shown, too.
+        interval : float in ]0, 1[
+            The share of rows that bounds shall hold.
+        """
+        fitted = self._fitted
+        check_coverage(interval)
+        if backtest is not None and not isinstance(backtest, Backtest):
+            raise bad_argument("backtest", backtest, "what forecaster.backtest gave, or None")
+        made = self._made(fitted.panel, self.horizon, X)
+        lines = report_lines(self, fitted, interval, backtest)
+        return write(Page(fitted, made, float(interval), lines, backtest), Path(path))
 
     def update(self, y_new: Any, X_new: Any = None) -> Self:
         """Take in rows that follow, and train anew with the same choices."""
@@ -375,6 +402,12 @@ class Forecaster(BaseEstimator):
                 'Fit a longer horizon, or with strategy="recursive", which runs on.',
             )  # fmt: skip
         return int(horizon)
+
+    def _made(self, panel: Panel, steps: int, X: Any) -> list[Array]:
+        """Forecasts (H,) after the end of each series."""
+        ahead = panel.container.future(panel, X, steps)
+        last = [np.array([len(history) - 1]) for history in panel.histories]
+        return [one[0] for one in self._fitted.forecasts(panel, last, steps, ahead)]
 
     def _band(self, panel: Panel, series: int, made: Array, levels: Sequence[float]) -> Array:
         """Quantiles (H, Q)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from eigenecho.forecasting.scores import OURS
 from eigenecho.forecasting.times import shown
+from eigenecho.pages import aligned
 
 if TYPE_CHECKING:
     from eigenecho.forecasting.backtest import Backtest
@@ -20,8 +20,8 @@ POINTS = ("mae", "rmse", "mase", "smape")
 NAMES = {"mae": "mean absolute error", "mase": "scaled error (mase)"}
 """Measures in words."""
 
-MARK = "◂"
-"""Beside the lowest of a column."""
+MARK = "▸"
+"""In front of the lowest of a column."""
 
 
 def headline(tested: Backtest) -> str:
@@ -39,7 +39,7 @@ def headline(tested: Backtest) -> str:
 def table(tested: Backtest) -> tuple[list[str], list[list[str]]]:
     """Columns and rows of a table of errors, best first; the lowest of each column marked."""
     summary = tested.summary.sort_values(tested.measure, kind="stable")
-    columns = [_numbers(summary[name]) for name in POINTS]
+    columns = [_marked(summary[name]) for name in POINTS]
     rows = [
         [name, *row] for name, row in zip(summary.index, zip(*columns, strict=True), strict=True)
     ]
@@ -132,18 +132,13 @@ def _span(cutoffs: Any) -> tuple[str, str]:
     return shown(times[:1]), shown(times[-1:])
 
 
-def _numbers(values: Sequence[float]) -> list[str]:
-    """Numbers of one column, of as many decimals each; the lowest marked."""
+def _marked(values: Any) -> list[str]:
+    """Numbers of one column, the lowest marked."""
     numbers = np.asarray(values, float)
-    there = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
-    smallest = float(there.min()) if there.size else 1.0
-    decimals = int(np.clip(2 - np.floor(np.log10(smallest)), 0, 6))
-    is_plain = smallest >= 1e-4 and there.max(initial=0.0) < 1e7
-    texts = [f"{x:,.{decimals}f}".replace(",", " ") if is_plain else f"{x:.3g}" for x in numbers]
-    lowest = np.nanmin(numbers) if there.size else np.nan
+    lowest = np.nanmin(numbers) if not np.isnan(numbers).all() else np.nan
     return [
-        "–" if np.isnan(x) else f"{text} {MARK if x == lowest else ' '}"
-        for x, text in zip(numbers, texts, strict=True)
+        f"{MARK} {text}" if x == lowest else text
+        for x, text in zip(numbers, aligned(numbers), strict=True)
     ]
 
 

@@ -104,6 +104,13 @@ class Holder(Protocol):
     def times(self, panel: Panel, series: int) -> Any:
         """The times of all rows of a series; row numbers where it has none."""
 
+    def times_ahead(self, panel: Panel, series: int, horizon: int) -> Any:
+        """The times that follow the last row of a series."""
+
+    @property
+    def step(self) -> str:
+        """The step from row to row, in words."""
+
     def pack(self) -> tuple[Tensors, Values]:
         """Arrays and plain values for a file."""
 
