@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho import spectra
-from eigenecho.forecasting.banks import LONG, LONGEST, banks
+from eigenecho.forecasting.banks import LONG, banks
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import Candidate, Judge, Judged, by_fold
 from eigenecho.forecasting.effect import Effects, learn
@@ -53,6 +53,8 @@ class Wanted:
         Rows at the end that judge; a part of all rows by default.
     spectrum : Spectrum or None
         In place of those that suit the seasons.
+    level : float
+        Over how many rows the level fades that filters take off.
     """
 
     horizon: int
@@ -62,6 +64,7 @@ class Wanted:
     sharing: str = "auto"
     validation: int | None = None
     spectrum: Spectrum | None = None
+    level: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +148,8 @@ def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
         seasons = () if one.calendar else wanted.seasons
         shown = banks(rows, seasons) if wanted.spectrum is None else {"given": wanted.spectrum}
         found += [
-            View(name, Filter(memory, spectrum), one, beside)
+            View(name, Filter(wanted.level, spectrum), one, beside)
             for beside in ((None,) if side is None else (None, side))
-            for memory in memories(rows, wanted.seasons)
             for name, spectrum in shown.items()
         ]
     return found
@@ -159,14 +161,6 @@ def effects(signals: Sequence[Signal], stops: Sequence[int], periods: Sequence[f
     filter = Filter(0.0, banks(min(rows, LONG - 1), ())["short"])
     positive = all(np.all(signal.values > 0) for signal in signals)
     return learn(signals, stops, filter, periods, (False, True) if positive else (False,))
-
-
-def memories(rows: int, seasons: Sequence[int]) -> tuple[float, ...]:
-    """How long levels last: short series cannot tell any from the last value."""
-    if rows < LONG:
-        return (0.0,)
-    season = max((s for s in seasons if 2 <= s <= LONGEST), default=24)
-    return (0.0, float(season))
 
 
 def bases_for(rows: int, seasons: Sequence[int]) -> list[Base]:
