@@ -66,6 +66,9 @@ class Forecaster(BaseEstimator):
         Train on the rows that judged too, in the end.
     spectrum : Spectrum, optional
         In place of those that suit the seasons.
+    level : float
+        Over how many rows the running mean fades that is taken off before a reservoir sees the
+        series, and put back: 0 is the last value, and reservoirs see steps from row to row.
     id, time, target : str
         Columns of a long frame.
     progress : bool
@@ -105,6 +108,7 @@ class Forecaster(BaseEstimator):
         validation: int | None = None,
         refit: bool = True,
         spectrum: Spectrum | None = None,
+        level: float = 0.0,
         id: str = "unique_id",
         time: str = "ds",
         target: str = "y",
@@ -120,6 +124,7 @@ class Forecaster(BaseEstimator):
         self.validation = validation
         self.refit = refit
         self.spectrum = spectrum
+        self.level = level
         self.id = id
         self.time = time
         self.target = target
@@ -360,12 +365,15 @@ class Forecaster(BaseEstimator):
             check_count(self.validation, "validation", "a number of rows", self.horizon)
         if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
             raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
+        if not is_finite_number(self.level) or self.level < 0:
+            raise bad_argument("level", self.level, "a number of rows, 0 or more")
         return Wanted(
             int(self.horizon),
             strategy=self.strategy,
             sharing=self.sharing,
             validation=self.validation,
             spectrum=self.spectrum,
+            level=float(self.level),
         )
 
     def _seasons(self) -> Sequence[float]:

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho import spectra
-from eigenecho.forecasting.banks import LONG, LONGEST, banks
+from eigenecho.forecasting.banks import LONG, banks
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import Candidate, Judge, Judged, by_fold
 from eigenecho.forecasting.effect import Effects, learn
-from eigenecho.forecasting.ensemble import best, middle
+from eigenecho.forecasting.ensemble import FEWEST, best, middle
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.sharing import PULLS, pulled
 from eigenecho.forecasting.signal import Moved, Signal
+from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread, thread_count
@@ -52,6 +53,8 @@ class Wanted:
         Rows at the end that judge; a part of all rows by default.
     spectrum : Spectrum or None
         In place of those that suit the seasons.
+    level : float
+        Over how many rows the level fades that filters take off.
     """
 
     horizon: int
@@ -61,6 +64,7 @@ class Wanted:
     sharing: str = "auto"
     validation: int | None = None
     spectrum: Spectrum | None = None
+    level: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +148,8 @@ def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
         seasons = () if one.calendar else wanted.seasons
         shown = banks(rows, seasons) if wanted.spectrum is None else {"given": wanted.spectrum}
         found += [
-            View(name, Filter(memory, spectrum), one, beside)
+            View(name, Filter(wanted.level, spectrum), one, beside)
             for beside in ((None,) if side is None else (None, side))
-            for memory in memories(rows, wanted.seasons)
             for name, spectrum in shown.items()
         ]
     return found
@@ -158,14 +161,6 @@ def effects(signals: Sequence[Signal], stops: Sequence[int], periods: Sequence[f
     filter = Filter(0.0, banks(min(rows, LONG - 1), ())["short"])
     positive = all(np.all(signal.values > 0) for signal in signals)
     return learn(signals, stops, filter, periods, (False, True) if positive else (False,))
-
-
-def memories(rows: int, seasons: Sequence[int]) -> tuple[float, ...]:
-    """How long levels last: short series cannot tell any from the last value."""
-    if rows < LONG:
-        return (0.0,)
-    season = max((s for s in seasons if 2 <= s <= LONGEST), default=24)
-    return (0.0, float(season), 2.0 * season)
 
 
 def bases_for(rows: int, seasons: Sequence[int]) -> list[Base]:
@@ -184,25 +179,41 @@ def _middles(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
 def _shared(
     judge: Judge, candidates: Sequence[Candidate], shared: list[Array], sharing: str
 ) -> tuple[float | None, list[Array]]:
-    """Whether series are better off with weights of their own, and the forecasts they then make."""
+    """Whether series are better off with weights of their own, and the forecasts they then make.
+
+    The best few candidates say so for all.
+    """
     if len(judge.signals) == 1 or sharing == "shared":
         return None, shared
-    tried: list[tuple[float | None, list[Array]]] = [] if sharing == "own" else [(None, shared)]
-    for pull in PULLS:
-        made = [_own(judge, candidate, pull) for candidate in candidates]
-        tried.append((pull, _middles(made)))
-    return min(tried, key=lambda one: judge.error(one[1]))
+    few = candidates[:FEWEST]
+    made = [_own(judge, candidate) for candidate in few]
+    tried = [(pull, _middles([one[i] for one in made])) for i, pull in enumerate((None, *PULLS))]
+    if sharing == "own":
+        tried = tried[1:]
+    pull, found = min(tried, key=lambda one: judge.error(one[1]))
+    return pull, shared if pull is None else found
 
 
-def _own(judge: Judge, candidate: Candidate, pull: float) -> list[Array]:
-    """Forecasts of each series by weights of its own, pulled to those of all."""
+def _own(judge: Judge, candidate: Candidate) -> list[list[Array]]:
+    """Forecasts by weights of all, and by weights of each series pulled to those, more and less."""
     rows = [Rows.of(candidate.view, signal) for signal in judge.signals]
     each = [judge.folds(one, i, [candidate.base]) for i, one in enumerate(rows)]
     folds = [candidate.weights_of(parts, judge.horizon) for parts in zip(*each, strict=True)]
-    return [
-        by_fold(
-            one, plan, candidate.base,
-            [pulled(candidate, s, w, pull) for s, w in zip(sums, folds, strict=True)],
+    found = []
+    for pull in (None, *PULLS):
+        found.append(
+            [
+                by_fold(one, plan, candidate.base, _weights(candidate, sums, folds, pull))
+                for one, plan, sums in zip(rows, judge.plans, each, strict=True)
+            ]
         )
-        for one, plan, sums in zip(rows, judge.plans, each, strict=True)
-    ]  # fmt: skip
+    return found
+
+
+def _weights(
+    candidate: Candidate, sums: Sequence[Sums], folds: Sequence[Array], pull: float | None
+) -> list[Array]:
+    """Of one series, for each fold."""
+    if pull is None:
+        return list(folds)
+    return [pulled(candidate, part, all_, pull) for part, all_ in zip(sums, folds, strict=True)]

@@ -26,7 +26,7 @@ rows that judge: what these cannot tell from the best belongs to the answer."""
 FEWEST, MOST = 5, 60
 """Members, where there are so many."""
 
-WORK = 3e11
+WORK = 5e10
 """Operations that training all members on all rows may take, beyond the fewest."""
 
 TRIMMED = 0.2
