@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -13,13 +15,18 @@ from eigenecho import storage
 from eigenecho.checks import check_count, check_flag, generator, is_finite_number
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.forecaster_parameters import pack_parameters, unpack_parameters
+from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
+from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.choice import Wanted
 from eigenecho.forecasting.containers import read
-from eigenecho.forecasting.fitted import Fitted, fit
+from eigenecho.forecasting.fitted import Fitted, Report, fit
 from eigenecho.forecasting.fitted_files import pack_fitted, unpack_fitted
 from eigenecho.forecasting.origins import origins as rows_of
+from eigenecho.forecasting.origins import together
 from eigenecho.forecasting.panel import Panel
+from eigenecho.forecasting.refits import refitted
+from eigenecho.forecasting.report import Page, write
 from eigenecho.model.intervals import check_coverage
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
@@ -33,8 +40,9 @@ class Forecaster(BaseEstimator):
 
     Ways to forecast are tried on the series' own rows: reservoirs with rings as long as its
     seasons, with slow modes, of values or logarithms, read out for every step ahead or for the
-    next and run on. Each is trained on earlier rows and judged by later ones; the answer is the
-    median of those that these rows cannot tell from the best. Nothing is drawn.
+    next and run on. Each is trained on earlier rows and judged by later ones; the answer is
+    the mean of those that these rows cannot tell from the best, without the outer ones. Nothing is
+    drawn.
 
     Parameters
     ----------
@@ -60,6 +68,9 @@ class Forecaster(BaseEstimator):
         Train on the rows that judged too, in the end.
     spectrum : Spectrum, optional
         In place of those that suit the seasons.
+    level : float
+        Over how many rows the running mean fades that is taken off before a reservoir sees the
+        series, and put back: 0 is the last value, and reservoirs see steps from row to row.
     id, time, target : str
         Columns of a long frame.
     progress : bool
@@ -75,7 +86,7 @@ class Forecaster(BaseEstimator):
         The mean absolute error over the horizon that forecasts had on rows held back: one number,
         or one for each series.
     members_ : list of dict
-        What the answer is the median of, best first.
+        What the answer is the mean of, best first.
 
     Examples
     --------
@@ -99,6 +110,7 @@ class Forecaster(BaseEstimator):
         validation: int | None = None,
         refit: bool = True,
         spectrum: Spectrum | None = None,
+        level: float = 0.0,
         id: str = "unique_id",
         time: str = "ds",
         target: str = "y",
@@ -114,6 +126,7 @@ class Forecaster(BaseEstimator):
         self.validation = validation
         self.refit = refit
         self.spectrum = spectrum
+        self.level = level
         self.id = id
         self.time = time
         self.target = target
@@ -137,14 +150,7 @@ class Forecaster(BaseEstimator):
         panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
         self._check_panel(panel)
         with all_or_nothing(self), bar(self.progress) as report:
-            self.fitted_ = fit(
-                panel,
-                wanted,
-                seasons=self._seasons(),
-                multivariate=self.multivariate,
-                refit=self.refit,
-                report=report,
-            )
+            self.fitted_ = self._fit_on(wanted, panel, report)
         return self
 
     def predict(
@@ -189,9 +195,7 @@ class Forecaster(BaseEstimator):
             holder = panel.container
         elif context_X is not None:
             raise bad_argument("context_X", Shown("columns"), "a context beside them")
-        ahead = holder.future(panel, X, steps)
-        last = [np.array([len(history) - 1]) for history in panel.histories]
-        made = [one[0] for one in fitted.forecasts(panel, last, steps, ahead)]
+        made = self._made(panel, steps, X)
         if not levels:
             return holder.forecast(panel, steps, made)
         bands = [self._band(panel, i, one, levels) for i, one in enumerate(made)]
@@ -226,6 +230,85 @@ class Forecaster(BaseEstimator):
             _check_known(panel, rows, horizon)
         made = fitted.forecasts(panel, rows, horizon)
         return panel.container.rolling(panel, rows, made)
+
+    def backtest(
+        self,
+        y: Any,
+        X: Any = None,
+        origins: Any = 10,
+        *,
+        interval: float = 0.9,
+        progress: Any = None,
+    ) -> Backtest:
+        """Forecasts as they would have been made as time went by, and what came.
+
+        At each origin all is chosen and trained anew, from the rows up to and with it; of X also
+        the rows that a forecast reaches, where they are known ahead. This forecaster, fitted or
+        not, stays as it is.
+
+        Parameters
+        ----------
+        y, X : as in ``fit``
+        origins : int, or row numbers, or times
+            The last row that a forecast has seen; a number of them is spread over the end,
+            counted from the end of each series.
+        interval : float in ]0, 1[
+            The share of rows that bounds shall hold.
+        progress : bool, or callable (done, total), optional
+            A bar on the terminal, as for ``fit`` by default; or called after each origin.
+
+        Returns
+        -------
+        Backtest
+            ``.errors``, a DataFrame of all forecasts and what came, naive ones beside ours;
+            ``.summary``, ``.by_series``, ``.by_step``, measures of them; ``.plot()``. Interrupted
+            (Ctrl-C), it holds the origins that were finished, and says so.
+        """
+        wanted = self._wanted()
+        check_coverage(interval)
+        panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
+        self._check_panel(panel)
+        rows = together(panel, origins, self.horizon)
+        shown = self.progress if progress is None else progress
+        if not callable(shown):
+            check_flag(shown, "progress")
+        with bar(shown is True) as report:
+            return refitted(
+                panel,
+                rows,
+                wanted.horizon,
+                partial(self._fit_on, wanted),
+                seasons=self._seasons(),
+                interval=float(interval),
+                report=report,
+                finished=shown if callable(shown) else None,
+            )
+
+    def report(
+        self, path: Any, *, X: Any = None, backtest: Backtest | None = None, interval: float = 0.9
+    ) -> Path:
+        """Write a page that needs no other file: the forecast, how sure it is, what was chosen.
+
+        Needs matplotlib and jinja2 (``pip install 'eigenecho[cli]'``).
+
+        Parameters
+        ----------
+        path : str or path
+            Of the page, HTML. A file that is there is replaced.
+        X : as in ``predict``
+            Columns that are known ahead.
+        backtest : Backtest, optional
+            To be shown, too.
+        interval : float in ]0, 1[
+            The share of rows that bounds shall hold.
+        """
+        fitted = self._fitted
+        check_coverage(interval)
+        if backtest is not None and not isinstance(backtest, Backtest):
+            raise bad_argument("backtest", backtest, "what forecaster.backtest gave, or None")
+        made = self._made(fitted.panel, self.horizon, X)
+        lines = report_lines(self, fitted, interval, backtest)
+        return write(Page(fitted, made, float(interval), lines, backtest), Path(path))
 
     def update(self, y_new: Any, X_new: Any = None) -> Self:
         """Take in rows that follow, and train anew with the same choices."""
@@ -267,22 +350,23 @@ class Forecaster(BaseEstimator):
         fitted = self._fitted
         if fitted.bands is None:
             raise AttributeError(f"{UNJUDGED}.")
-        units = fitted.measures.units
-        found = np.array([fitted.bands.mean * units[h.name] for h in fitted.panel.histories])
+        units = [fitted.measures.units[history.name] for history in fitted.panel.histories]
+        found = fitted.bands.means * units
         return found if len(found) > 1 else float(found[0])
 
     @property
     def members_(self) -> list[dict[str, Any]]:
-        """What the answer is the median of, best first."""
+        """What the answer is the mean of, best first."""
         return [
             {
                 "strategy": one.candidate.kind,
                 "spectrum": one.candidate.view.name,
                 "level": one.candidate.view.filter.memory,
                 "logarithm": one.candidate.view.logarithm,
+                "calendar": one.candidate.view.moved.calendar,
                 "base": one.candidate.base.kind,
                 "ridge": one.candidate.ridge,
-                "known": one.candidate.view.effect is not None,
+                "known": one.candidate.view.moved.known,
                 "past": one.candidate.view.side is not None,
             }
             for one in self._fitted.ensemble.members
@@ -299,7 +383,14 @@ class Forecaster(BaseEstimator):
         generator(self.seed)
         self._seasons()
         horizon = check_count(self.horizon, "horizon", "a number of steps", 1)
-        return Wanted(horizon, (), self.strategy, self.sharing, self.validation, self.spectrum)
+        return Wanted(
+            horizon,
+            strategy=self.strategy,
+            sharing=self.sharing,
+            validation=self.validation,
+            spectrum=self.spectrum,
+            level=self.level,
+        )
 
     def _seasons(self) -> Sequence[float]:
         given = () if self.seasons is None else np.atleast_1d(self.seasons).tolist()
@@ -307,6 +398,16 @@ class Forecaster(BaseEstimator):
             if not is_finite_number(season) or season < 1:
                 raise bad_argument("seasons", self.seasons, "periods in rows, 1 or more")
         return given
+
+    def _fit_on(self, wanted: Wanted, panel: Panel, report: Report | None) -> Fitted:
+        return fit(
+            panel,
+            wanted,
+            seasons=self._seasons(),
+            multivariate=self.multivariate,
+            refit=self.refit,
+            report=report,
+        )
 
     def _check_panel(self, panel: Panel) -> None:
         if self.multivariate and not panel.container.shared:
@@ -327,19 +428,20 @@ class Forecaster(BaseEstimator):
             )  # fmt: skip
         return int(horizon)
 
+    def _made(self, panel: Panel, steps: int, X: Any) -> list[Array]:
+        """Forecasts (H,) after the end of each series."""
+        ahead = panel.container.future(panel, X, steps)
+        last = [np.array([len(history) - 1]) for history in panel.histories]
+        return [one[0] for one in self._fitted.forecasts(panel, last, steps, ahead)]
+
     def _band(self, panel: Panel, series: int, made: Array, levels: Sequence[float]) -> Array:
         """Quantiles (H, Q)."""
-        fitted = self._fitted
-        if fitted.bands is None:
+        found = self._fitted.quantiles(panel, series, made, levels)
+        if found is None:
             raise ValueError(
                 f"{UNJUDGED}: there are no intervals. Forecast without, or from a longer series."
             )
-        history = panel.histories[series]
-        unit = fitted.measures.units.get(history.name)
-        if unit is None:
-            unit = fitted.measures.signals(panel)[series].unit
-        bands = fitted.bands.lasting(len(made))
-        return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
+        return found
 
 
 def _check_known(panel: Panel, rows: Sequence[Array], horizon: int) -> None:

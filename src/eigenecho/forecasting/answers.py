@@ -14,15 +14,15 @@ Answers = Mapping[str, Sequence[Array]]
 """Columns by name, forecast, lower, …: an array for each series."""
 
 
-def as_index(times: Any, is_range: bool, name: Hashable) -> Any:
-    """Times as the index of an answer."""
+def as_index(times: Any, step: int | None, name: Hashable) -> Any:
+    """Times as the index of an answer; a RangeIndex where it has a ``step``."""
     import pandas
 
     if not isinstance(times, np.ndarray):
         return times.rename(name)
-    if is_range and len(times):
-        step = int(times[1] - times[0]) if len(times) > 1 else 1
-        return pandas.RangeIndex(int(times[0]), int(times[-1]) + step, step, name=name)
+    if step is not None:
+        first = int(times[0])
+        return pandas.RangeIndex(first, first + len(times) * step, step, name=name)
     return pandas.Index(times, name=name)
 
 

@@ -28,7 +28,6 @@ def banks(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
     small = int(np.clip(rows // 8, 4, 12))
     many = 2 * int(np.clip(rows // 12, 3, 30))
     found = {
-        "slow": slow,
         "short": spectra.ring(small, sr=0.9) + spectra.time_constants(4, sr=slowest, shortest=1.5),
         "spread": spectra.log_ring(many, sr=slowest, seed=0) + _radii(slowest),
     }
@@ -49,9 +48,9 @@ def _long(seasons: Sequence[int], slow: Spectrum) -> dict[str, Spectrum]:
     modes = LONGEST // season * season
     return {
         "half as long": _ring(modes // 2, 0.6 * modes) + slow,
-        "long": _ring(modes, 0.6 * modes),
-        "long, slow": _ring(modes, 0.6 * modes) + slow,
+        "long": _ring(modes, 0.6 * modes) + slow,
         "long, slower": _ring(modes, 1.2 * modes) + slow,
+        "long, slowest": _ring(modes, 2.4 * modes) + slow,
     }
 
 

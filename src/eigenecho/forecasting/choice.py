@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from eigenecho import spectra
-from eigenecho.checks import check_count
+from eigenecho.checks import check_count, is_finite_number
 from eigenecho.errors import bad_argument, unknown_name
-from eigenecho.forecasting.banks import LONG, LONGEST, banks
+from eigenecho.forecasting.banks import LONG, banks
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import STRATEGIES, Candidate, Judge, Judged, by_fold
-from eigenecho.forecasting.effect import effect
-from eigenecho.forecasting.ensemble import best, middle
+from eigenecho.forecasting.effect import Effects, learn
+from eigenecho.forecasting.ensemble import FEWEST, best, middle
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.sharing import PULLS, pulled
-from eigenecho.forecasting.signal import Signal
+from eigenecho.forecasting.signal import Moved, Signal
+from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread, thread_count
@@ -48,20 +49,26 @@ class Wanted:
     ----------
     horizon : int
     seasons : tuple of int
+    periods : tuple of float
+        Of the calendar.
     strategy : {"auto", "direct", "recursive"}
     sharing : {"auto", "shared", "own"}
     validation : int or None
         Rows at the end that judge; a part of all rows by default.
     spectrum : Spectrum or None
         In place of those that suit the seasons.
+    level : float
+        Over how many rows the level fades that filters take off.
     """
 
     horizon: int
     seasons: tuple[int, ...] = ()
+    periods: tuple[float, ...] = ()
     strategy: str = "auto"
     sharing: str = "auto"
     validation: int | None = None
     spectrum: Spectrum | None = None
+    level: float = 0.0
 
     def __post_init__(self) -> None:
         check_count(self.horizon, "horizon", "a number of steps", 1)
@@ -73,6 +80,8 @@ class Wanted:
             check_count(self.validation, "validation", "a number of rows", self.horizon)
         if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
             raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
+        if not is_finite_number(self.level) or self.level < 0:
+            raise bad_argument("level", self.level, "a number of rows, 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,63 +137,47 @@ def choose(
 
 def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
     """Of a panel some series judge, of a series the last rows."""
-    fitting = [(s, plan(min(len(s), ROWS), wanted.horizon, wanted.validation)) for s in signals]
-    pairs = [(s.last(ROWS), p) for s, p in fitting if p is not None]
-    if not pairs:
+    plans = [plan(min(len(s), ROWS), wanted.horizon, wanted.validation) for s in signals]
+    fitting = [i for i, one in enumerate(plans) if one is not None]
+    if not fitting:
         return None
-    places = np.linspace(0, len(pairs) - 1, min(SERIES, len(pairs))).astype(int)
-    return Judge.of([pairs[i][0] for i in places], [pairs[i][1] for i in places])
+    places = np.linspace(0, len(fitting) - 1, min(SERIES, len(fitting))).astype(int)
+    numbers = [fitting[place] for place in places]
+    chosen = [one for i in numbers if (one := plans[i]) is not None]
+    stops = [one.stops[0] for one in chosen]
+    some = [signals[i].last(ROWS) for i in numbers]
+    known = effects(some, stops, wanted.periods)
+    moved = [known.applied(s, stop, 0) for s, stop in zip(some, stops, strict=True)]
+    return Judge.of(moved, chosen, numbers)
 
 
 def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
     """What filters may be shown: values or logarithms, several levels, with columns or without."""
     positive = all(np.all(signal.values > 0) for signal in judge.signals)
-    shown = banks(rows, wanted.seasons)
-    if wanted.spectrum is not None:
-        shown = {"given": wanted.spectrum}
-    plain = [
-        View(name, Filter(memory, spectrum), logarithm)
-        for logarithm in ((False, True) if positive else (False,))
-        for memory in memories(rows, wanted.seasons)
-        for name, spectrum in shown.items()
-    ]
-    stops = [plan.stops[0] for plan in judge.plans]
-    return plain + [
-        view
-        for view in with_columns(plain, judge.signals, stops, rows)
-        if view.effect is not None or wanted.strategy != "recursive"
-    ]
-
-
-def with_columns(
-    plain: Sequence[View], signals: Sequence[Signal], stops: Sequence[int], rows: int
-) -> list[View]:
-    """The same views with columns that are known ahead, or up to the present, or both."""
-    found = list(plain)
-    if signals[0].known.size:
-        effects = effects_of(plain, signals, stops, rows)
-        found += [replace(view, effect=effects[view.logarithm]) for view in plain]
-    if signals[0].past.size:
+    moved = [Moved(logarithm) for logarithm in ((False, True) if positive else (False,))]
+    moved += [one for one in judge.signals[0].shifts if positive or not one.logarithm]
+    side = None
+    if judge.signals[0].past.size and wanted.strategy != "recursive":
         side = Filter(0.0, spectra.time_constants(SIDE, sr=float(np.exp(-10 / rows))))
-        found += [replace(view, side=side) for view in found]
-    return found[len(plain) :]
+    found = []
+    for one in moved:
+        # What the calendar accounts for is not looked for in rings as well.
+        seasons = () if one.calendar else wanted.seasons
+        shown = banks(rows, seasons) if wanted.spectrum is None else {"given": wanted.spectrum}
+        found += [
+            View(name, Filter(wanted.level, spectrum), one, beside)
+            for beside in ((None,) if side is None else (None, side))
+            for name, spectrum in shown.items()
+        ]
+    return found
 
 
-def effects_of(
-    shown: Sequence[View], signals: Sequence[Signal], stops: Sequence[int], rows: int
-) -> dict[bool, Array]:
-    """Weights of what is known ahead, on values and on logarithms, those that are shown."""
-    filter = Filter(0.0, banks(rows, ()).get("short") or spectra.ring(12, sr=0.9))
-    kinds = {view.logarithm for view in shown}
-    return {kind: effect(signals, stops, filter, kind) for kind in sorted(kinds)}
-
-
-def memories(rows: int, seasons: Sequence[int]) -> tuple[float, ...]:
-    """How long levels last: short series cannot tell any from the last value."""
-    if rows < LONG:
-        return (0.0,)
-    season = max((s for s in seasons if 2 <= s <= LONGEST), default=24)
-    return (0.0, float(season), 2.0 * season)
+def effects(signals: Sequence[Signal], stops: Sequence[int], periods: Sequence[float]) -> Effects:
+    """What columns and the calendar do to series, by their rows before the stops."""
+    rows = int(np.median(stops))
+    filter = Filter(0.0, banks(min(rows, LONG - 1), ())["short"])
+    positive = all(np.all(signal.values > 0) for signal in signals)
+    return learn(signals, stops, filter, periods, (False, True) if positive else (False,))
 
 
 def bases_for(rows: int, seasons: Sequence[int]) -> list[Base]:
@@ -203,25 +196,41 @@ def _middles(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
 def _shared(
     judge: Judge, candidates: Sequence[Candidate], shared: list[Array], sharing: str
 ) -> tuple[float | None, list[Array]]:
-    """Whether series are better off with weights of their own, and the forecasts they then make."""
+    """Whether series are better off with weights of their own, and the forecasts they then make.
+
+    The best few candidates say so for all.
+    """
     if len(judge.signals) == 1 or sharing == "shared":
         return None, shared
-    tried: list[tuple[float | None, list[Array]]] = [] if sharing == "own" else [(None, shared)]
-    for pull in PULLS:
-        made = [_own(judge, candidate, pull) for candidate in candidates]
-        tried.append((pull, _middles(made)))
-    return min(tried, key=lambda one: judge.error(one[1]))
+    few = candidates[:FEWEST]
+    made = [_own(judge, candidate) for candidate in few]
+    tried = [(pull, _middles([one[i] for one in made])) for i, pull in enumerate((None, *PULLS))]
+    if sharing == "own":
+        tried = tried[1:]
+    pull, found = min(tried, key=lambda one: judge.error(one[1]))
+    return pull, shared if pull is None else found
 
 
-def _own(judge: Judge, candidate: Candidate, pull: float) -> list[Array]:
-    """Forecasts of each series by weights of its own, pulled to those of all."""
+def _own(judge: Judge, candidate: Candidate) -> list[list[Array]]:
+    """Forecasts by weights of all, and by weights of each series pulled to those, more and less."""
     rows = [Rows.of(candidate.view, signal) for signal in judge.signals]
     each = [judge.folds(one, i, [candidate.base]) for i, one in enumerate(rows)]
     folds = [candidate.weights_of(parts, judge.horizon) for parts in zip(*each, strict=True)]
-    return [
-        by_fold(
-            one, plan, candidate.base,
-            [pulled(candidate, s, w, pull) for s, w in zip(sums, folds, strict=True)],
+    found = []
+    for pull in (None, *PULLS):
+        found.append(
+            [
+                by_fold(one, plan, candidate.base, _weights(candidate, sums, folds, pull))
+                for one, plan, sums in zip(rows, judge.plans, each, strict=True)
+            ]
         )
-        for one, plan, sums in zip(rows, judge.plans, each, strict=True)
-    ]  # fmt: skip
+    return found
+
+
+def _weights(
+    candidate: Candidate, sums: Sequence[Sums], folds: Sequence[Array], pull: float | None
+) -> list[Array]:
+    """Of one series, for each fold."""
+    if pull is None:
+        return list(folds)
+    return [pulled(candidate, part, all_, pull) for part, all_ in zip(sums, folds, strict=True)]

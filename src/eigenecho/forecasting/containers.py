@@ -59,7 +59,7 @@ def unpack(tensors: Tensors, values: Values) -> Holder:
             holder = unpack_arrays(tensors, values)
     except KeyError as error:
         raise ValueError(f"it does not say {error}.") from error
-    except NO_MODEL as error:
+    except (NotImplementedError, *NO_MODEL) as error:  # the former of pandas, about odd types
         raise ValueError(str(error)) from error
     if tensors or values:
         raise ValueError(f"it holds what means nothing here: {', '.join([*tensors, *values])}.")

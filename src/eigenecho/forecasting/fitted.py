@@ -12,12 +12,13 @@ from eigenecho.errors import Shown, bad_argument, out_of_range
 from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import Candidate
-from eigenecho.forecasting.choice import Choice, Wanted, choose, effects_of
+from eigenecho.forecasting.choice import Choice, Wanted, choose, effects
+from eigenecho.forecasting.effect import Effects
 from eigenecho.forecasting.ensemble import Ensemble, train
 from eigenecho.forecasting.filter import Filter, check_growth
 from eigenecho.forecasting.panel import Panel
 from eigenecho.forecasting.plan import plan
-from eigenecho.forecasting.seasons import seasons_of
+from eigenecho.forecasting.seasons import periods_of, whole
 from eigenecho.forecasting.signal import Signal
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
@@ -37,6 +38,7 @@ class Fitted:
         The rows it was fitted on, which forecasts go on from.
     wanted : Wanted
     measures : Measures
+    effects : Effects
     ensemble : Ensemble
     pull : float or None
         How hard weights of a series are held to those of all.
@@ -51,6 +53,7 @@ class Fitted:
     panel: Panel
     wanted: Wanted
     measures: Measures
+    effects: Effects
     ensemble: Ensemble
     pull: float | None
     bands: Bands | None
@@ -79,6 +82,7 @@ class Fitted:
                 f"the {len(names)} series of the fit, in the same order, as each sees the others",
             )  # fmt: skip
         signals = self.measures.signals(panel, ahead, [int(rows.min()) for rows in origins])
+        lengths = {history.name: len(history) for history in self.panel.histories}
         found = []
         for history, signal, rows in zip(panel.histories, signals, origins, strict=True):
             if np.any(rows < signal.start):
@@ -88,6 +92,9 @@ class Fitted:
                     + ("" if history.name is None else f" of series {history.name!r}"),
                 )  # fmt: skip
             series = names.get(history.name)
+            # As a fit on these rows, or on those of the fit, would have seen the calendar.
+            known = min(int(rows.min()) + 1, lengths.get(history.name, len(history)))
+            signal = self.effects.applied(signal, known - signal.start, horizon)
             rows = rows - signal.start
             made = ensemble.forecast(signal.first(int(rows.max()) + 1), rows, series)
             if not np.isfinite(made).all():
@@ -95,13 +102,25 @@ class Fitted:
             found.append(made)
         return found
 
+    def quantiles(
+        self, panel: Panel, series: int, made: Array, levels: Sequence[float]
+    ) -> Array | None:
+        """Quantiles (H, Q) around a forecast (H,); None where nothing is known of errors."""
+        if self.bands is None:
+            return None
+        unit = self.measures.units.get(panel.histories[series].name)
+        if unit is None:
+            unit = self.measures.signals(panel)[series].unit
+        bands = self.bands.lasting(len(made))
+        return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
+
     @one_blas_thread()
     def on(self, panel: Panel, report: Report | None = None) -> Fitted:
         """The same choices, trained on the rows of another panel."""
         signals = self.measures.signals(panel)
         candidates = [member.candidate for member in self.ensemble.members]
-        ensemble = _trained(candidates, signals, self.wanted, self.pull, self.refit, report)
-        return replace(self, panel=panel, ensemble=ensemble)
+        known, ensemble = _trained(candidates, signals, self.wanted, self.pull, self.refit, report)
+        return replace(self, panel=panel, effects=known, ensemble=ensemble)
 
 
 @one_blas_thread()
@@ -116,7 +135,8 @@ def fit(
 ) -> Fitted:
     """Choose by rows held back, then train on all of them, or on those before with no ``refit``."""
     _check(panel, wanted)
-    wanted = replace(wanted, seasons=seasons_of(panel, seasons))
+    periods = periods_of(panel, seasons)
+    wanted = replace(wanted, seasons=whole(periods), periods=periods)
     measures = Measures.of(panel, (wanted.seasons or (1,))[0], multivariate and len(panel) > 1)
     signals = measures.signals(panel)
 
@@ -126,10 +146,10 @@ def fit(
     choice = choose(signals, wanted, tell("choosing"))
     candidates = [_naive()] if choice is None else choice.candidates
     pull = None if choice is None else choice.pull
-    ensemble = _trained(candidates, signals, wanted, pull, refit, report)
-    bands = None if choice is None else _bands(choice)
+    known, ensemble = _trained(candidates, signals, wanted, pull, refit, report)
+    bands = None if choice is None else _bands(choice, len(panel))
     tried = 0 if choice is None else choice.tried
-    return Fitted(panel, wanted, measures, ensemble, pull, bands, tried, refit)
+    return Fitted(panel, wanted, measures, known, ensemble, pull, bands, tried, refit)
 
 
 def _trained(
@@ -139,24 +159,19 @@ def _trained(
     pull: float | None,
     refit: bool,
     report: Report | None,
-) -> Ensemble:
-    """Candidates trained anew, the effects of what is known ahead learnt from all rows."""
+) -> tuple[Effects, Ensemble]:
+    """Candidates trained on all rows, and the effects of what is known, learnt anew."""
     stops = [len(signal) for signal in signals]
     if not refit:
         plans = [plan(len(signal), wanted.horizon, wanted.validation) for signal in signals]
         stops = [len(s) if p is None else p.stops[0] for s, p in zip(signals, plans, strict=True)]
-    affected = [one.view for one in candidates if one.view.effect is not None]
-    if affected:
-        effects = effects_of(affected, signals, stops, int(np.median(stops)))
-        candidates = [
-            one
-            if one.view.effect is None
-            else replace(one, view=replace(one.view, effect=effects[one.view.logarithm]))
-            for one in candidates
-        ]
+    known = effects(signals, stops, wanted.periods)
+    moved = [known.applied(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
     tell = None if report is None else (lambda done, total: report("training", done, total))
-    ensemble = train(candidates, signals, stops, wanted.horizon, pull, tell)
-    return ensemble if ensemble.members else train([_naive()], signals, stops, wanted.horizon, pull)
+    ensemble = train(candidates, moved, stops, wanted.horizon, pull, tell)
+    if not ensemble.members:
+        ensemble = train([_naive()], moved, stops, wanted.horizon, pull)
+    return known, ensemble
 
 
 def _naive() -> Candidate:
@@ -165,13 +180,18 @@ def _naive() -> Candidate:
     return Candidate(view, Base("level"), "direct", 1e300)
 
 
-def _bands(choice: Choice) -> Bands | None:
-    if all(np.isnan(truth).all() for truth in choice.judge.truths):
+def _bands(choice: Choice, series: int) -> Bands | None:
+    judge = choice.judge
+    if all(np.isnan(truth).all() for truth in judge.truths):
         return None
     logarithms = sum(candidate.view.logarithm for candidate in choice.candidates)
-    units = [signal.unit for signal in choice.judge.signals]
+    units = [signal.unit for signal in judge.signals]
     relative = 2 * logarithms > len(choice.candidates)
-    return Bands.of(choice.forecasts, choice.judge.truths, units, relative)
+    bands = Bands.of(choice.forecasts, judge.truths, units, relative, judge.blocks)
+    # A series that did not judge is taken to be as the others.
+    means = np.full(series, np.nanmean(bands.means))
+    means[judge.numbers] = np.where(np.isnan(bands.means), np.nanmean(bands.means), bands.means)
+    return replace(bands, means=means)
 
 
 def _check(panel: Panel, wanted: Wanted) -> None:

@@ -11,8 +11,10 @@ from eigenecho.errors import Shown, bad_argument
 from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.choice import Wanted
 from eigenecho.forecasting.effect import KnownColumns
+from eigenecho.forecasting.effect_files import pack_effects, unpack_effects
 from eigenecho.forecasting.fitted import Fitted
 from eigenecho.forecasting.member_files import (
+    LARGEST_SEASON,
     Sizes,
     pack_members,
     pack_spectrum,
@@ -24,7 +26,9 @@ from eigenecho.forecasting.panel_files import pack_panel, take_floats, unpack_pa
 from eigenecho.forecasting.signals import Measures
 from eigenecho.storage import Tensors, Values, fields
 
-CHOICES = ("horizon", "seasons", "strategy", "sharing", "validation", "spectrum")
+CHOICES = (
+    "horizon", "seasons", "periods", "strategy", "sharing", "validation", "spectrum", "level",
+)  # fmt: skip
 """What may be wanted; a spectrum is said to be there or not."""
 
 
@@ -35,6 +39,7 @@ def pack_fitted(fitted: Fitted) -> tuple[Tensors, Values]:
         pack_members(fitted.ensemble),
         _pack_wanted(fitted.wanted),
         _pack_measures(fitted),
+        pack_effects(fitted.effects),
         _pack_bands(fitted.bands),
     ):
         tensors |= more
@@ -55,22 +60,20 @@ def unpack_fitted(tensors: Tensors, values: Values) -> Fitted:
     if pull is not None and (not is_finite_number(pull) or pull <= 0):
         raise bad_argument("pull", pull, "None, or a finite number > 0")
     check_flag(refit, "refit")
-    sizes = Sizes(
-        len(panel),
-        wanted.horizon,
-        len(panel.known_names),
-        len(panel.past_names) + (len(panel) - 1) * measures.multivariate,
-        max(len(history) for history in panel.histories),
-    )
-    ensemble = unpack_members(tensors, values, sizes, pull is not None)
-    bands = _unpack_bands(tensors, values, wanted.horizon)
+    rows = max(len(history) for history in panel.histories)
+    beside = len(panel.past_names) + (len(panel) - 1) * measures.multivariate
+    effects = unpack_effects(tensors, values, wanted.periods, len(panel.known_names), rows)
+    sizes = Sizes(len(panel), wanted.horizon, beside, rows)
+    ensemble = unpack_members(tensors, values, sizes, effects, pull is not None)
+    bands = _unpack_bands(tensors, values, wanted.horizon, len(panel))
     tried = check_count(values.pop("tried"), "tried", "a number of candidates")
-    return Fitted(panel, wanted, measures, ensemble, pull, bands, tried, refit)
+    return Fitted(panel, wanted, measures, effects, ensemble, pull, bands, tried, refit)
 
 
 def _pack_wanted(wanted: Wanted) -> tuple[Tensors, Values]:
     plain: Values = {name: getattr(wanted, name) for name in CHOICES}
-    plain |= {"seasons": list(wanted.seasons), "spectrum": wanted.spectrum is not None}
+    plain |= {"seasons": list(wanted.seasons), "periods": list(wanted.periods)}
+    plain |= {"spectrum": wanted.spectrum is not None, "level": float(wanted.level)}
     if wanted.validation is not None:
         plain["validation"] = int(wanted.validation)
     given = wanted.spectrum
@@ -82,6 +85,10 @@ def _unpack_wanted(tensors: Tensors, values: Values) -> Wanted:
     if not isinstance(said["seasons"], list):
         raise bad_argument("seasons", said["seasons"], "a list of periods")
     said["seasons"] = tuple(check_count(s, "seasons", "periods", 1) for s in said["seasons"])
+    periods = said["periods"]
+    if not isinstance(periods, list) or not all(map(_is_period, periods)):
+        raise bad_argument("periods", periods, "numbers of rows, above 1")
+    said["periods"] = tuple(map(float, periods))
     check_flag(said["spectrum"], "spectrum")
     said["spectrum"] = unpack_spectrum("wanted.spectrum", tensors) if said["spectrum"] else None
     return Wanted(**said)
@@ -120,21 +127,29 @@ def _pack_bands(bands: Bands | None) -> tuple[Tensors, Values]:
     if bands is None:
         return {}, {"bands": None}
     tensors = {"bands.growth": bands.growth, "bands.ratios": bands.ratios}
-    return tensors, {"bands": {"relative": bool(bands.relative), "mean": bands.mean}}
+    tensors["bands.means"] = bands.means
+    return tensors, {"bands": {"relative": bool(bands.relative), "blocks": float(bands.blocks)}}
 
 
-def _unpack_bands(tensors: Tensors, values: Values, horizon: int) -> Bands | None:
+def _unpack_bands(tensors: Tensors, values: Values, horizon: int, series: int) -> Bands | None:
     if values["bands"] is None:
         return values.pop("bands")
-    relative, mean = fields(values, "bands", "relative", "mean")
+    relative, blocks = fields(values, "bands", "relative", "blocks")
     check_flag(relative, "relative")
-    if not is_finite_number(mean) or mean < 0:
-        raise bad_argument("mean", mean, "the mean of absolute errors")
+    if not is_finite_number(blocks) or blocks <= 0:
+        raise bad_argument("blocks", blocks, "a number above 0")
+    means = take_floats(tensors, "bands.means", series)
+    if (means < 0).any():
+        raise bad_argument("bands.means", Shown("numbers below 0"), "means of absolute errors")
     growth = _take_sizes(tensors, "bands.growth", horizon)
     ratios = take_floats(tensors, "bands.ratios", None)
     if not len(ratios) or ratios[0] < 0 or (np.diff(ratios) < 0).any():
         raise bad_argument("bands.ratios", Shown(f"{len(ratios)} numbers"), "sizes, in order")
-    return Bands(growth, ratios, relative, float(mean))
+    return Bands(growth, ratios, relative, float(blocks), means)
+
+
+def _is_period(value: Any) -> bool:
+    return is_finite_number(value) and 1 < value < LARGEST_SEASON
 
 
 def _take_sizes(tensors: Tensors, name: str, count: int) -> Any:

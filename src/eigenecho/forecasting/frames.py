@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_flag
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.forecasting import steps
 from eigenecho.forecasting.answers import (
@@ -80,7 +79,7 @@ class FrameHolder:
         The step is that of the fit, so that one row will do.
         """
         labels, reading = self._reading(y, X, name, X_name)
-        return _panel(replace(self, labels=labels, **_look(y)), reading)
+        return _panel(replace(self, labels=labels, **_look(y, self.kind)), reading)
 
     def follow(self, panel: Panel, y_new: Any, X_new: Any = None) -> Panel:
         """The panel with rows that follow directly.
@@ -151,10 +150,12 @@ class FrameHolder:
             answers[f"q{level:g}"] = [part[:, j] for part in quantiles or ()]
         given = {name: parts for name, parts in answers.items() if parts is not None}
         if self.kind == "long":
-            times = [clock.ahead(horizon) for clock in holder.clocks]
+            after = {clock: clock.ahead(horizon) for clock in dict.fromkeys(holder.clocks)}
+            times = [after[clock] for clock in holder.clocks]
             return long_answer(given, times, holder.labels, self.names)
-        times = holder.clocks[0].ahead(horizon)
-        index = as_index(times, holder.is_range, holder.index_name)
+        clock = holder.clocks[0]
+        step = int(clock.step) if holder.is_range else None
+        index = as_index(clock.ahead(horizon), step, holder.index_name)
         if self.kind == "series":
             return series_answer(given, index, holder.labels[0])
         return wide_answer(given, index, holder.labels)
@@ -181,6 +182,21 @@ class FrameHolder:
             return None
         row = int(rows_of(clock, time)[0])
         return None if row < 0 else row + len(panel.histories[series]) - len(clock.times)
+
+    def times(self, panel: Panel, series: int) -> Any:
+        """The times of all rows of a series."""
+        clock: Clock = panel.container.clocks[series]  # type: ignore[attr-defined]
+        return clock.last(len(panel.histories[series]))
+
+    def times_ahead(self, panel: Panel, series: int, horizon: int) -> Any:
+        """The times that follow the last row of a series."""
+        clock: Clock = panel.container.clocks[series]  # type: ignore[attr-defined]
+        return clock.ahead(horizon)
+
+    @property
+    def step(self) -> str:
+        """The step of the first series, in words; that of all of them but for its first month."""
+        return "1 row" if self.is_range else self.clocks[0].words
 
     def pack(self) -> tuple[Tensors, Values]:
         """Arrays and plain values for a file: of times, the last of each series."""
@@ -279,7 +295,7 @@ def read_frames(
     if step is None:
         step = find_step(longest.times, name, longest.labels[0] if kind == "long" else None)
     reading = read_sheets(parts, step, drivers, name)
-    holder = FrameHolder(kind, labels, (), (), columns, names, **_look(y))
+    holder = FrameHolder(kind, labels, (), (), columns, names, **_look(y, kind))
     return _panel(holder, reading)
 
 
@@ -288,8 +304,9 @@ def unpack_frames(tensors: Tensors, values: Values) -> FrameHolder:
     kind, is_range = values.pop("kind"), values.pop("is_range")
     if kind not in KINDS:
         raise bad_argument("kind", kind, f"one of {', '.join(KINDS)}")
-    check_flag(is_range, "is_range")
     labels, clocks = unpack_labels(values, "series"), unpack_times(tensors, values)
+    if is_range is not False and (is_range is not True or type(clocks[0].step) is not int):
+        raise bad_argument("is_range", is_range, "True for whole numbers, or False")
     columns = _unpack_columns(values)
     ahead = _unpack_ahead(tensors, len(clocks), len(columns.known))
     if len(clocks) != (len(labels) if kind == "long" else 1):
@@ -330,8 +347,10 @@ def _panel(holder: FrameHolder, reading: Reading) -> Panel:
     return Panel(reading.histories, cycles, holder, columns.known_names, columns.past_names)
 
 
-def _look(y: Any) -> Mapping[str, Any]:
-    """The name and type of an index."""
+def _look(y: Any, kind: str) -> Mapping[str, Any]:
+    """The name and type of an index of times, which a long frame has not."""
+    if kind == "long":
+        return {}
     is_range = hasattr(y.index, "start") and hasattr(y.index, "stop")
     return {"index_name": y.index.name, "is_range": is_range}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,13 @@ from eigenecho.storage import Values
 TYPES = {"s": str, "i": int, "f": float}
 """The letter in front of a label, and how to read what follows; n is None, b a truth value, t a
 date, u a tuple."""
+
+
+KINDS = re.compile(
+    r"object|str|string|category|bool|boolean|(u?int|U?Int|float|Float)(8|16|32|64)"
+    r"|datetime64\[(s|ms|us|ns)(, [\w/+:-]+)?\]"
+)
+"""Types of an index that are kept; labels of others come back as objects."""
 
 
 def packed(label: Any) -> str:
@@ -58,10 +66,11 @@ def unpacked(text: Any, nested: bool = False) -> Any:
 
 def pack_labels(labels: Any, name: str) -> Values:
     """An index as plain values: its labels, its type, and the names of its levels."""
+    kind = str(labels.dtype) if KINDS.fullmatch(str(labels.dtype)) else "object"
     return {
         name: [packed(label) for label in labels],
         f"{name}_levels": [packed(level) for level in labels.names],
-        f"{name}_type": "levels" if labels.nlevels > 1 else str(labels.dtype),
+        f"{name}_type": "levels" if labels.nlevels > 1 else kind,
     }
 
 
@@ -74,6 +83,8 @@ def unpack_labels(values: Values, name: str) -> Any:
     kind = values.pop(f"{name}_type")
     if kind == "levels":
         index = pandas.MultiIndex.from_tuples(labels, names=levels)
+    elif not isinstance(kind, str) or not KINDS.fullmatch(kind):
+        raise bad_argument(f"{name}_type", kind, "a type of labels")
     else:
         index = pandas.Index(labels, dtype=kind, name=levels[0], tupleize_cols=False)
     if not len(index) or not index.is_unique or len(levels) != index.nlevels:

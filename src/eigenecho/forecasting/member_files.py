@@ -6,15 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.checks import check_count, check_flag, is_finite_number
+from eigenecho.checks import check_count, is_finite_number
 from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.forecasting.base import KINDS as BASES
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import KINDS, Candidate
-from eigenecho.forecasting.effect import FADES
+from eigenecho.forecasting.effect import Effects
 from eigenecho.forecasting.ensemble import Ensemble, Member
 from eigenecho.forecasting.filter import Filter, check_growth
 from eigenecho.forecasting.panel_files import take_floats
+from eigenecho.forecasting.signal import Moved
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
 from eigenecho.storage import Tensors, Values, fields, named
@@ -23,7 +24,7 @@ from eigenecho.transition import unpack as unpack_transition
 from eigenecho.types import Array
 
 PLAIN = (
-    "spectrum", "memory", "logarithm", "base", "base_season", "kind", "ridge", "side_memory",
+    "spectrum", "memory", "moved", "base", "base_season", "kind", "ridge", "side_memory",
 )  # fmt: skip
 """What is said of each member, beside arrays."""
 
@@ -32,11 +33,10 @@ MOST_MEMBERS = 1000
 
 
 class Sizes(NamedTuple):
-    """What members have to fit: series, steps ahead, columns known ahead and beside, rows."""
+    """What members have to fit: series, steps ahead, columns beside a series, rows."""
 
     series: int
     horizon: int
-    known: int
     beside: int
     rows: int
 
@@ -48,7 +48,8 @@ def pack_members(ensemble: Ensemble) -> tuple[Tensors, Values]:
     for number, member in enumerate(ensemble.members):
         candidate, view = member.candidate, member.candidate.view
         said = (
-            view.name, view.filter.memory, view.logarithm, candidate.base.kind,
+            view.name, view.filter.memory, "".join("01"[one] for one in view.moved),
+            candidate.base.kind,
             candidate.base.season, candidate.kind, candidate.ridge,
             None if view.side is None else view.side.memory,
         )  # fmt: skip
@@ -57,15 +58,15 @@ def pack_members(ensemble: Ensemble) -> tuple[Tensors, Values]:
         arrays = {"weights": member.weights, **pack_spectrum("modes", view.filter.spectrum)}
         if member.own:
             arrays["own"] = np.stack(member.own)
-        if view.effect is not None:
-            arrays["effect"] = view.effect
         if view.side is not None:
             arrays |= pack_spectrum("side", view.side.spectrum)
         tensors |= named(f"member.{number}", arrays)
     return tensors, {"members": plain}
 
 
-def unpack_members(tensors: Tensors, values: Values, sizes: Sizes, has_own: bool) -> Ensemble:
+def unpack_members(
+    tensors: Tensors, values: Values, sizes: Sizes, effects: Effects, has_own: bool
+) -> Ensemble:
     """What ``pack_members`` took apart, if all of it fits."""
     lists = fields(values, "members", *PLAIN)
     if not all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
@@ -73,9 +74,11 @@ def unpack_members(tensors: Tensors, values: Values, sizes: Sizes, has_own: bool
     if not 1 <= len(lists[0]) <= MOST_MEMBERS:
         raise bad_argument("members", len(lists[0]), f"1 to {MOST_MEMBERS} members")
     said = [dict(zip(PLAIN, one, strict=True)) for one in zip(*lists, strict=True)]
-    return Ensemble(
-        tuple(_member(tensors, f"member.{i}", one, sizes, has_own) for i, one in enumerate(said))
-    )
+    members = [_member(tensors, f"member.{i}", one, sizes, has_own) for i, one in enumerate(said)]
+    for view in (member.candidate.view for member in members):
+        if view.is_moved and view.moved not in effects.learnt:
+            raise bad_argument("moved", tuple(view.moved), "something whose effect is known")
+    return Ensemble(tuple(members))
 
 
 def pack_spectrum(name: str, spectrum: Spectrum) -> Tensors:
@@ -104,25 +107,28 @@ def _member(tensors: Tensors, name: str, said: Values, sizes: Sizes, has_own: bo
 def _view(tensors: Tensors, name: str, said: Values, sizes: Sizes) -> View:
     if not isinstance(said["spectrum"], str):
         raise bad_argument("spectrum", said["spectrum"], "a name")
-    check_flag(said["logarithm"], "logarithm")
-    filter = _filter(tensors, f"{name}.modes", said["memory"], sizes)
-    effect = side = None
-    if f"{name}.effect" in tensors:
-        if not sizes.known:
-            raise bad_argument("effect", Shown("weights"), "none without columns known ahead")
-        effect = take_floats(tensors, f"{name}.effect", sizes.known * len(FADES))
+    filter = unpack_filter(tensors, f"{name}.modes", said["memory"], sizes.rows)
+    side = None
     if said["side_memory"] is not None:
         if not sizes.beside:
             raise bad_argument("side", said["side_memory"], "none without columns beside a series")
-        side = _filter(tensors, f"{name}.side", said["side_memory"], sizes)
-    return View(said["spectrum"], filter, said["logarithm"], effect, side)
+        side = unpack_filter(tensors, f"{name}.side", said["side_memory"], sizes.rows)
+    return View(said["spectrum"], filter, unpack_moved(said["moved"]), side)
 
 
-def _filter(tensors: Tensors, name: str, memory: Any, sizes: Sizes) -> Filter:
+def unpack_moved(flags: Any) -> Moved:
+    """What is taken off a series, from three digits."""
+    if not isinstance(flags, str) or len(flags) != len(Moved._fields) or set(flags) - set("01"):
+        raise bad_argument("moved", flags, "three digits, 0 or 1")
+    return Moved(*(flag == "1" for flag in flags))
+
+
+def unpack_filter(tensors: Tensors, name: str, memory: Any, rows: int) -> Filter:
+    """Take a filter that can run over so many rows out of a file's arrays."""
     if not is_finite_number(memory) or memory < 0:
         raise bad_argument("memory", memory, "a number of rows ≥ 0")
     spectrum = unpack_spectrum(name, tensors)
-    check_growth(spectrum, sizes.rows, name)
+    check_growth(spectrum, rows, name)
     return Filter(float(memory), spectrum)
 
 

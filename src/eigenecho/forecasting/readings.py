@@ -72,11 +72,16 @@ def read_sheets(
     histories: list[History] = []
     clocks: list[Clock] = []
     ahead: list[Array] = []
+    found: dict[tuple[Any, ...], tuple[Clock, Array]] = {}
     for sheet in parts:
         # A sheet of several series is a wide frame: its times are not those of any one of them.
         series = sheet.labels[0] if len(parts) > 1 else None
         pace = (own_steps or {}).get(sheet.labels[0], step)
-        clock, rows = placed(sheet.times, pace, name, series)
+        # Many series of a long frame have the same times, which are then looked at once.
+        key = pace, steps.as_numbers(sheet.times).tobytes()
+        if key not in found:
+            found[key] = placed(sheet.times, pace, name, series)
+        clock, rows = found[key]
         values = np.full((len(clock.times), sheet.values.shape[1]), np.nan)
         values[rows] = sheet.values
         known, past, after = _beside(drivers, sheet.labels[0], clock, rows, whole)

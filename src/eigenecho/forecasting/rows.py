@@ -30,8 +30,8 @@ class Rows:
         As the filter saw it: what is known to move it taken off.
     truth : array (T,)
         The same, NaN where nothing was observed.
-    shift : array (T + ahead,)
-        What was taken off.
+    shift : array (T + H,)
+        What was taken off; empty where nothing was.
     filtered : Filtered
     """
 
@@ -44,8 +44,10 @@ class Rows:
     @classmethod
     def of(cls, view: View, signal: Signal) -> Rows:
         """The rows of a signal."""
-        shift = view.shift(signal)
-        z = view.seen(signal.values) - shift[: len(signal)]
+        z, shift = view.seen(signal), np.zeros(0)
+        if view.is_moved:
+            shift = signal.shifts[view.moved]
+            z = z - shift[: len(signal)]
         filtered = view.run(z, signal.past)
         return cls(view, z, np.where(signal.observed, z, np.nan), shift, filtered)
 
@@ -53,7 +55,7 @@ class Rows:
         """Values (…, O, H) after the origins, by weights (…, N', H)."""
         horizon = weights.shape[-1]
         ahead = base.ahead(self.values, self.filtered.level, origins, horizon)
-        if self.view.effect is not None:
+        if self.view.is_moved:
             ahead = ahead + self.shift[origins[:, None] + np.arange(1, horizon + 1)]
         with np.errstate(over="ignore", invalid="ignore"):
             return self.view.undone(ahead + self.filtered.rows[origins] @ weights)

@@ -91,3 +91,17 @@ def harmonics(periods: Sequence[float], start: int, stop: int) -> Array:
                 frequencies.append(frequency)
     waves = [wave(2 * np.pi * f * time) for f in frequencies for wave in (np.sin, np.cos)]
     return np.array(waves).T.reshape(len(time), len(waves))
+
+
+def waves(periods: Sequence[float], rows: int) -> Array:
+    """The calendar as columns (rows, F): waves of cycles that a series lived through twice.
+
+    As ``harmonics``, with the wave that changes its sign at every row, where a cycle has it.
+    """
+    columns = harmonics(periods, 0, rows)
+    if any(
+        period == round(period) and period % 2 == 0 and period <= 2 * HARMONICS
+        for period in periods
+    ):
+        columns = np.column_stack([columns, (-1.0) ** np.arange(rows)])
+    return columns

@@ -1,4 +1,4 @@
-"""Which seasons the series of a panel have, in whole rows."""
+"""Which cycles the series of a panel have."""
 
 from __future__ import annotations
 
@@ -14,15 +14,27 @@ from eigenecho.forecasting.signal import bridged
 LOOKED_AT = 20
 """Series of a panel, at most."""
 
+LIVED = 3
+"""Times that series have lived through a cycle, at least, in the mean."""
 
-def seasons_of(panel: Panel, given: Sequence[float] = ()) -> tuple[int, ...]:
-    """Those given, or the calendar's and those that most series show, the shortest first."""
+
+def periods_of(panel: Panel, given: Sequence[float] = ()) -> tuple[float, ...]:
+    """Those given, or the calendar's and those that a third of series show, shortest first."""
     if given:
-        return tuple(sorted({round(one) for one in given}))
+        return tuple(sorted({float(one) for one in given if one > 1}))
     places = np.linspace(0, len(panel) - 1, min(LOOKED_AT, len(panel))).astype(int)
-    counts: Counter[int] = Counter()
+    counts: Counter[float] = Counter()
+    rows = []
     for i in places:
         values = bridged(panel.histories[i].values).values
+        rows.append(len(values))
         if len(values) > 3 and np.ptp(values) > 0:
-            counts.update({round(period) for period in cycles(values, panel.cycles)})
-    return tuple(sorted(season for season, count in counts.items() if 2 * count >= len(places)))
+            counts.update(set(cycles(values, panel.cycles)))
+    longest = np.median(rows) / LIVED
+    common = (p for p, count in counts.items() if 3 * count >= len(places) and p <= longest)
+    return tuple(sorted(map(float, common)))
+
+
+def whole(periods: Sequence[float]) -> tuple[int, ...]:
+    """Cycles as seasons, in whole rows."""
+    return tuple(sorted({round(period) for period in periods if round(period) > 1}))

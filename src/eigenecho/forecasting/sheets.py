@@ -61,6 +61,7 @@ def sheets(y: Any, kind: str, names: LongNames, name: str) -> tuple[Any, list[Sh
         labels, values = _label(y.name), as_floats(y, name)[:, None]
     else:
         _check_unique(y.columns, name)
+        _check_no_times(y, name)
         labels, values = y.columns, _matrix(y, y.columns, name)
     if not len(labels):
         raise bad_argument(name, Shown("0 columns"), "a column for each series")
@@ -140,6 +141,15 @@ def _matrix(frame: Any, labels: Any, name: str) -> Array:
     columns = [frame.iloc[:, frame.columns.get_loc(label)] for label in labels]
     values = [as_floats(c, name, label) for c, label in zip(columns, labels, strict=True)]
     return np.stack(values, axis=1) if values else np.empty((len(frame), 0))
+
+
+def _check_no_times(frame: Any, name: str) -> None:
+    for label, dtype in zip(frame.columns, frame.dtypes, strict=True):
+        if getattr(dtype, "kind", "O") == "M":
+            raise bad_argument(
+                name, Shown(f"a column of dates, {label!r}"), "dates as the index",
+                f"{name}.set_index({label!r}).",
+            )  # fmt: skip
 
 
 def _check_unique(columns: Any, name: str) -> None:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from eigenecho.types import Array
 
 NONE = np.zeros((0, 0))
+
+
+class Moved(NamedTuple):
+    """What is taken off a series, or its logarithms, before filters see it."""
+
+    logarithm: bool
+    known: bool = False
+    calendar: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +36,8 @@ class Signal:
         What is known ahead acts on the row that it stands at.
     past : array (T, P)
         What is known up to the present only, in units of the series.
+    shifts : mapping of Moved to arrays (T + H,)
+        By how much what is known moves each row.
     """
 
     values: Array
@@ -34,6 +46,7 @@ class Signal:
     unit: float = 1.0
     known: Array = field(default_factory=lambda: NONE)
     past: Array = field(default_factory=lambda: NONE)
+    shifts: Mapping[Moved, Array] = field(default_factory=dict)
 
     @property
     def truth(self) -> Array:
@@ -52,6 +65,7 @@ class Signal:
             observed=self.observed[cut:],
             known=self.known[cut:],
             past=self.past[cut:],
+            shifts={moved: shift[cut:] for moved, shift in self.shifts.items()},
         )
 
     def first(self, rows: int) -> Signal:
@@ -81,3 +95,13 @@ def bridged(values: Array, season: int = 1) -> Signal:
     for t in np.flatnonzero(~observed):
         filled[t] = filled[t - season] if t >= season else filled[t - 1]
     return Signal(filled, observed, start)
+
+
+def seen(signal: Signal, logarithm: bool) -> Array:
+    """Values in their unit, or their logarithms; one that has none is the last that has."""
+    values = signal.values
+    if not logarithm:
+        return values / signal.unit
+    has = values > 0
+    last = np.maximum.accumulate(np.where(has, np.arange(len(values)), 0))
+    return np.log(np.where(has[last], values[last], 1.0))

@@ -26,6 +26,8 @@ OFFSETS = (
 DAY = np.timedelta64(1, "D")
 SPARSE = 3
 """Places on the grid for each row, at most: beyond, it is no step that the times have."""
+USUAL = 0.1
+"""Share of all differences that one is no exception from."""
 NEAR = 0.01
 """How far numbers may be from their place, in steps."""
 
@@ -38,6 +40,11 @@ def is_date(times: Any) -> bool:
 def is_period(times: Any) -> bool:
     """Whether times are periods."""
     return str(times.dtype).startswith("period[")
+
+
+def as_numbers(times: Any) -> Array:
+    """Times as numbers (T,) in their own unit."""
+    return times if isinstance(times, np.ndarray) else times.asi8
 
 
 def find(times: Any) -> Any:
@@ -60,9 +67,18 @@ def find(times: Any) -> Any:
 
 def most_common(times: Any) -> Any:
     """The difference that most times have to the next."""
-    values = times.asi8 if is_period(times) else np.asarray(_local(times))
+    return _usual(times)[0]
+
+
+def _usual(times: Any) -> list[Any]:
+    """The difference that most times have to the next, and the smallest that is no exception.
+
+    With many gaps, two steps may be more common than one.
+    """
+    values = np.asarray(_local(times)) if is_date(times) else as_numbers(times)
     sizes, counts = np.unique(np.diff(values), return_counts=True)
-    return sizes[np.argmax(counts)]
+    common, least = sizes[np.argmax(counts)], sizes[counts >= USUAL * counts.sum()][:1]
+    return [common, *(size for size in least if size != common)]
 
 
 def places(times: Any, step: Any, first: Any = None) -> Array:
@@ -72,17 +88,20 @@ def places(times: Any, step: Any, first: Any = None) -> Array:
     """
     first = times[:1] if first is None else first
     if not is_date(times):
-        start, values = (t.asi8 if is_period(t) else np.asarray(t) for t in (first, times))
+        start, values = as_numbers(first), as_numbers(times)
         steps = (values - start[0]) / step
         whole = np.round(steps)
         return np.where(np.abs(steps - whole) <= NEAR, whole, -1).astype(np.int64)
     length = _fixed_length(step, times.tz)
     if length is not None:
-        passed = times.values - first.values[0]  # in UTC
+        passed = _passed(times, first)
         return np.where(passed % length == np.timedelta64(0, "ns"), passed // length, -1)
     if not len(times):
         return np.zeros(0, np.int64)
     start, last = _nominal(first), _local(times)[-1]
+    found = _months_passed(start, _local(times), step)
+    if found is not None:
+        return found
     grid = _range(start[0], step, end=last)
     return np.asarray(_local(_localised(grid, times.tz)).get_indexer(_local(times)))
 
@@ -114,28 +133,48 @@ def onward(last: Any, step: Any, steps: int) -> Any:
     return times.as_unit(last.unit)
 
 
+def backward(first: Any, step: Any, steps: int) -> Any:
+    """The times that lead up to a first one, given as times (1,)."""
+    if is_period(first):
+        return _periods(first.asi8[0] - step * np.arange(steps, 0, -1), first)
+    if not is_date(first):
+        return first[0] - step * np.arange(steps, 0, -1)
+    if _fixed_length(step, first.tz) is not None:
+        times = _range(None, step, end=first[0], periods=steps + 1)[:-1]
+    else:
+        times = _range(None, step, end=_nominal(first)[0], periods=steps + 1)[:-1]
+        times = _localised(times, first.tz)
+    return times.as_unit(first.unit)
+
+
+def tick(length: Any) -> Any:
+    """A step of so much time, whatever the calendar says."""
+    import pandas
+
+    return pandas.tseries.frequencies.to_offset(pandas.Timedelta(length))
+
+
 def _candidates(times: Any) -> Iterator[Any]:
-    common = most_common(times)
     if not is_date(times):
-        yield common
+        yield from _usual(times)
         return
     import pandas
 
     local = _local(times)
-    to_offset = pandas.tseries.frequencies.to_offset
-    if common >= 28 * DAY:
+    if most_common(local) >= 28 * DAY:
         # Months before days: three of them in a row can have 31.
         yield from _calendar(local, pandas)
-    if common % DAY == np.timedelta64(0, "ns"):
-        yield pandas.offsets.Day(int(common // DAY))
-        yield to_offset("B")
-    if times.tz is not None:
-        common = most_common(times.tz_convert("UTC").tz_localize(None))
-    hours = pandas.Timedelta(common) / pandas.Timedelta(hours=1)
-    # Whole days, too, are hours here: by the clock of the earth, not that of a place.
-    yield (
-        pandas.offsets.Hour(int(hours)) if hours % 24 == 0 else to_offset(pandas.Timedelta(common))
-    )
+    for length in _usual(local):
+        if _is_days(length):
+            yield pandas.offsets.Day(int(length // DAY))
+            yield pandas.offsets.BusinessDay()
+    for length in _usual(times if times.tz is None else times.tz_convert(None)):
+        # Whole days here are those of another zone, such as UTC, seen from a place.
+        yield pandas.offsets.Hour(24 * int(length // DAY)) if _is_days(length) else tick(length)
+
+
+def _is_days(length: Any) -> bool:
+    return bool(length >= DAY and length % DAY == np.timedelta64(0, "ns"))
 
 
 def _calendar(local: Any, pandas: Any) -> Iterator[Any]:
@@ -152,20 +191,56 @@ def _calendar(local: Any, pandas: Any) -> Iterator[Any]:
         yield pandas.DateOffset(months=months)
 
 
+def _months_passed(first: Any, local: Any, step: Any) -> Array | None:
+    """Places of dates by the numbers of their months, where that is all that a step goes by.
+
+    The same as by walking, which takes as long as there are steps. None for other steps, and
+    where not all dates are places.
+    """
+    months = _months(step)
+    if not months or not step.is_on_offset(first[0]):
+        return None
+    passed = (local.year - first[0].year) * 12 + local.month - first[0].month
+    day = local.is_month_end if first[0].is_month_end else local.day == first[0].day
+    at_once = (local - local.normalize()) == first[0] - first[0].normalize()
+    fits = np.asarray((passed % months == 0) & day & at_once)
+    return np.asarray(passed // months, np.int64) if fits.all() else None
+
+
+def _months(step: Any) -> int:
+    """How many months a step is from the start, the end or the same day of one; 0 for others."""
+    from pandas import offsets
+
+    for kinds, months in (
+        ((offsets.MonthBegin, offsets.MonthEnd), 1),
+        ((offsets.QuarterBegin, offsets.QuarterEnd), 3),
+        ((offsets.YearBegin, offsets.YearEnd), 12),
+    ):
+        if type(step) in kinds:
+            return int(step.n) * months
+    return 0
+
+
 def _is_too_short(step: Any, times: Any, fewest: int) -> bool:
     """Whether a grid of dates would be so long that it is not worth making."""
     if not is_date(times):
         return False
-    return bool((times[-1] - times[0]).total_seconds() > fewest * mean_length(step))
+    ends = times[[0, -1]].as_unit("s")
+    return bool((ends[1] - ends[0]).total_seconds() > fewest * mean_length(step))
 
 
 def mean_length(offset: Any) -> float:
     """The mean length of a pandas offset, in seconds."""
     import pandas
 
-    start = pandas.Timestamp("2001-01-01") + offset
-    # 480 steps are whole years of months, and whole weeks of business days.
-    return float((start + 480 * offset - start).total_seconds() / 480)
+    length = _fixed_length(offset, None)
+    if length is not None:
+        return float(pandas.Timedelta(length).total_seconds())
+    start = pandas.Timestamp("2001-01-01").as_unit("s") + offset
+    one = (start + offset - start).total_seconds()
+    # 480 steps are whole years of months, and whole weeks of business days; dates end in 9999.
+    count = 480 if one < 5e8 else 1
+    return float((start + count * offset - start).total_seconds() / count)
 
 
 def _fixed_length(step: Any, zone: Any) -> Any:
@@ -176,6 +251,15 @@ def _fixed_length(step: Any, zone: Any) -> Any:
         return None if zone is not None else step.n * DAY
     is_tick = isinstance(step, pandas.offsets.Tick)
     return pandas.Timedelta(step).to_timedelta64() if is_tick else None
+
+
+def _passed(times: Any, first: Any) -> Array:
+    """The time since a first one, as timedelta64 (T,)."""
+    if len(times) and times.unit == "ns" and times[-1].year - first[0].year > 250:
+        # 292 years are all that nanoseconds hold.
+        times, first = times.as_unit("us"), first.as_unit("us")
+    start, dates = (np.asarray(t if t.tz is None else t.tz_convert(None)) for t in (first, times))
+    return dates - start[0]
 
 
 def _local(times: Any) -> Any:

@@ -60,18 +60,18 @@ def _times(last: Array, kind: Any, unit: Any, zone: Any) -> Any:
         return last
     import pandas
 
-    if last.dtype != np.int64 or not isinstance(unit, str) or kind not in ("dates", "periods"):
+    is_text = isinstance(unit, str) and (zone is None or isinstance(zone, str))
+    if last.dtype != np.int64 or not is_text or kind not in ("dates", "periods"):
         raise bad_argument("times", kind, "dates, periods or numbers")
     if kind == "periods":
         times = pandas.PeriodIndex.from_ordinals(last, freq=unit)
     elif unit in ("s", "ms", "us", "ns"):
         times = pandas.DatetimeIndex(last.view(f"M8[{unit}]"))
-        times = times if zone is None else times.tz_localize("UTC").tz_convert(zone)
     else:
         raise bad_argument("unit", unit, "s, ms, us or ns")
     if times.isna().any() or not ((times.year >= YEARS[0]) & (times.year <= YEARS[1])).all():
         raise bad_argument("last", Shown("times out of range"), "dates of our calendar")
-    return times
+    return times if zone is None else times.tz_localize("UTC").tz_convert(zone)
 
 
 def _packed_step(step: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def as_times(index: Any, name: str) -> Any:
 
 def in_order(times: Any, name: str, label: Any = None) -> Array:
     """The order of rows in time; no time may occur twice."""
-    values = times if isinstance(times, np.ndarray) else times.asi8
+    values = steps.as_numbers(times)
     order = np.argsort(values, kind="stable")
     twice = np.flatnonzero(np.diff(values[order]) == 0)
     if twice.size:
@@ -102,6 +103,11 @@ def shown(times: Any) -> str:
     return Clock("", times[:1], 1).text(times[:1])[0]
 
 
+def texts(times: Any) -> list[str]:
+    """Times as a table shows them."""
+    return Clock("", times, 1).text(times)
+
+
 def _kind(times: Any) -> str:
     if steps.is_period(times):
         return f"periods {times.freqstr!r}"
@@ -115,7 +121,9 @@ def _parsed(index: Any, name: str) -> Any:
     import pandas
 
     try:
-        return pandas.DatetimeIndex(pandas.to_datetime(index))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about formats that it has to guess
+            return pandas.DatetimeIndex(pandas.to_datetime(index))
     except (ValueError, TypeError, OverflowError) as error:
         got = Shown(f"rows with times such as {str(index[0])[:40]!r}")
         remedy = f"Read them by pandas.to_datetime first ({str(error)[:80]})."
@@ -129,13 +137,14 @@ def _check_none_missing(missing: Array, name: str) -> None:
 
 
 def _irregular(times: Any, name: str, label: Any) -> ValueError:
-    common = steps.most_common(times)
-    values = times.asi8 if steps.is_period(times) else np.asarray(times)
+    common = step = steps.most_common(times)
+    values = np.asarray(times) if steps.is_date(times) else steps.as_numbers(times)
     odd = int(np.argmax(np.diff(values) != common))
     got = f"{shown(times[odd:])} and then {shown(times[odd + 1 :])}{_of(label)}"
-    return bad_argument(
-        name, Shown(got), f"a regular step: most are {_span(common)}", ROWS_AS_STEPS
-    )
+    if steps.is_date(times):
+        step = steps.tick(common)
+    words = Clock("", times, step).words
+    return bad_argument(name, Shown(got), f"a regular step: most are {words}", ROWS_AS_STEPS)
 
 
 def _off_grid(times: Any, found: Array, step: Any, name: str, label: Any) -> ValueError:
@@ -144,14 +153,6 @@ def _off_grid(times: Any, found: Array, step: Any, name: str, label: Any) -> Val
     got = f"{before}{shown(times[odd:])}{_of(label)}"
     words = Clock("", times, step).words
     return bad_argument(name, Shown(got), f"steps of {words}", ROWS_AS_STEPS)
-
-
-def _span(difference: Any) -> str:
-    if isinstance(difference, np.timedelta64):
-        import pandas
-
-        return str(pandas.Timedelta(difference)).replace(" 00:00:00", "")
-    return f"{difference:g}"
 
 
 def _of(label: Any) -> str:

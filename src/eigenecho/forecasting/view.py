@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho.forecasting.filter import Filter, Filtered
-from eigenecho.forecasting.signal import Signal
+from eigenecho.forecasting.signal import Moved, Signal, seen
 from eigenecho.types import Array
+
+PLAIN = Moved(False)
 
 LARGEST = 700.0
 """Logarithms beyond which there is no number."""
@@ -23,35 +25,31 @@ class View:
     name : str
         Of its spectrum, for reports.
     filter : Filter
-    logarithm : bool
-        A value that has no logarithm is taken to be the last one that has.
-    effect : array (F,), optional
-        Weights of what is known ahead: what it does to a row is taken off before the filter, and
-        put back on forecasts of that row.
+    moved : Moved
+        Whether it sees logarithms; and what is known to move rows, by columns or the calendar,
+        which is taken off before the filter, and put back on forecasts of the same row.
     side : Filter, optional
         That columns known up to the present go through; their rows stand beside the series' own.
     """
 
     name: str
     filter: Filter
-    logarithm: bool = False
-    effect: Array | None = None
+    moved: Moved = PLAIN
     side: Filter | None = None
 
-    def shift(self, signal: Signal) -> Array:
-        """What is known to move each row, (T + ahead,)."""
-        if self.effect is None:
-            return np.zeros(len(signal))
-        moved = signal.known @ self.effect
-        return moved if self.logarithm else moved * signal.unit
+    @property
+    def logarithm(self) -> bool:
+        """Whether it sees logarithms."""
+        return self.moved.logarithm
 
-    def seen(self, values: Array) -> Array:
-        """Values or their logarithms, (T,)."""
-        if not self.logarithm:
-            return values
-        has = values > 0
-        last = np.maximum.accumulate(np.where(has, np.arange(len(values)), 0))
-        return np.log(np.where(has[last], values[last], 1.0))
+    @property
+    def is_moved(self) -> bool:
+        """Whether something is taken off."""
+        return self.moved.known or self.moved.calendar
+
+    def seen(self, signal: Signal) -> Array:
+        """Values (T,) or their logarithms, before anything is taken off."""
+        return seen(signal, True) if self.logarithm else signal.values
 
     def undone(self, forecasts: Array) -> Array:
         """Forecasts of the values; infinite where they leave the range of numbers."""

@@ -11,14 +11,12 @@ from eigenecho import plots
 from eigenecho.apps.tables.backtest import OURS
 from eigenecho.apps.tables.table_forecast import TableForecast
 from eigenecho.apps.tables.verdict import verdicts
+from eigenecho.pages import NARROW, WIDE
 from eigenecho.plots.forecast import forecast as draw_forecast
 from eigenecho.plots.style import new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-WIDE, NARROW = 9.0, 4.3
-"""Inches."""
 
 BEFORE = 2.0
 """Horizons of the past that are shown before a forecast."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from eigenecho.apps.shared import pages
+from eigenecho import pages
+from eigenecho.apps.shared.pages import MadeBy, environment
 from eigenecho.apps.tables import figures
 from eigenecho.apps.tables.backtest import OURS
 from eigenecho.apps.tables.bands import percent
@@ -33,32 +34,16 @@ REPLACED = (
     "of the network that was tested."
 )
 
-PIXELS = 100
-"""CSS pixels per inch of a figure, at most."""
 
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure, for two widths of a page."""
-
-    wide: str
-    narrow: str
-    width: int
-    caption: str
-
-
-def write(
-    result: TableForecast, out: Path, source: str, made_by: pages.MadeBy
-) -> tuple[Path, Path]:
+def write(result: TableForecast, out: Path, source: str, made_by: MadeBy) -> tuple[Path, Path]:
     """Write the page to ``out`` and predictions beside it, as CSV; both paths.
 
     ``source`` is the name of the table that was read.
     """
     table = predictions_path(out)
     pages.write_whole(table, predictions(result).encode())
-    environment = pages.environment("eigenecho.apps.tables", made_by)
-    shown = {"source": source, "predictions": table.name, **_shown(result)}
-    page = environment.get_template("forecast.html.jinja").render(shown)
+    template = environment("eigenecho.apps.tables", made_by).get_template("forecast.html.jinja")
+    page = template.render({"source": source, "predictions": table.name, **_shown(result)})
     pages.write_whole(out, page.encode())
     return out, table
 
@@ -193,7 +178,7 @@ def _scale_words(result: TableForecast) -> str:
     return words
 
 
-def _pictures(result: TableForecast) -> dict[str, Picture]:
+def _pictures(result: TableForecast) -> dict[str, pages.Picture]:
     rival = verdicts(result.backtest)[0].rival
     name = result.series.name
     bands = result.bands
@@ -209,16 +194,7 @@ def _pictures(result: TableForecast) -> dict[str, Picture]:
         "spectrum": "The network's eigenvalues, by their weight in the readout. The angle is the "
         "rhythm that a mode keeps, the distance from the centre how long.",
     }
-    made = {}
-    for kind, caption in captions.items():
-        draw = getattr(figures, kind)
-        wide = draw(result, figures.WIDE)
-        width = wide.get_figwidth()
-        narrow = draw(result, figures.NARROW) if width > figures.NARROW else wide
-        made[kind] = Picture(_source(wide), _source(narrow), round(width * PIXELS), caption)
-    return made
-
-
-def _source(figure: Any) -> str:
-    svg = pages.rendered(figure, "svg")
-    return pages.source(svg, pages.rendered(figure, "png") if len(svg) > pages.LARGEST_SVG else b"")
+    return {
+        kind: pages.picture(partial(getattr(figures, kind), result), caption)
+        for kind, caption in captions.items()
+    }

@@ -1,0 +1,359 @@
+"""Series held as arrays and lists, in and out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from eigenecho.forecasting.containers import read, unpack
+from eigenecho.forecasting.panel import Forecast
+
+RNG = np.random.default_rng(0)
+Y = RNG.normal(size=(20, 3))
+X = RNG.normal(size=(20, 2))
+
+
+def held(kind):
+    return {"single": Y[:, 0], "columns": Y, "list": [Y[:, 0], Y[:15, 1]]}[kind]
+
+
+def drivers(kind, rows=20, columns=2):
+    one = RNG.normal(size=(rows, columns))
+    return [one, one[:15] if rows == 20 else one + 1] if kind == "list" else one
+
+
+@given(
+    arrays.arrays(
+        st.sampled_from(["f8", "f4", "i4", "u2"]),
+        arrays.array_shapes(min_dims=1, max_dims=2, max_side=6),
+        elements=st.integers(0, 100),
+    )
+)
+def test_values_are_read_as_they_are(y):
+    panel = read(y)
+    columns = y[:, None] if y.ndim == 1 else y
+    np.testing.assert_array_equal(np.stack([h.values for h in panel.histories], 1), columns)
+    assert all(h.values.dtype == np.float64 for h in panel.histories)
+    back = panel.container.forecast(panel, len(y), [h.values for h in panel.histories])
+    np.testing.assert_array_equal(back, y)
+    assert back.shape == y.shape
+
+
+def test_nothing_of_the_caller_is_kept():
+    y, x = Y[:, 0].copy(), X.copy()
+    panel = read(y, x, past=1)
+    y[:], x[:] = 7, 7
+    history = panel.histories[0]
+    np.testing.assert_array_equal(history.values, Y[:, 0])
+    np.testing.assert_array_equal(history.known, X[:, :1])
+    np.testing.assert_array_equal(history.past, X[:, 1:])
+
+
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        ([1, 2, None], [1, 2, np.nan]),
+        (np.ma.masked_equal([1, 2, 3], 2), [1, np.nan, 3]),
+        (np.array([Decimal("1.5"), Fraction(1, 4), 3, None], object), [1.5, 0.25, 3, np.nan]),
+        (np.array([1, pd.NA, pd.NaT], object), [1, np.nan, np.nan]),
+        ((1, 2.5), [1, 2.5]),
+        (range(3), [0, 1, 2]),
+        ([np.nan, 1, np.nan], [np.nan, 1, np.nan]),
+    ],
+)
+def test_numbers_of_any_kind(y, expected):
+    np.testing.assert_array_equal(read(y).histories[0].values, expected)
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (5, "<int>"),
+        ("abc", "<str>"),
+        ({"a": [1]}, "<dict>"),
+        ([], "shape (0,)"),
+        (np.zeros((2, 2, 2)), "shape (2, 2, 2)"),
+        (np.zeros((3, 0)), "shape (3, 0)"),
+        ([np.zeros(3), np.zeros(0)], "0 rows in series 1"),
+        ([np.zeros(3), np.zeros((2, 1))], "shape (2, 1) in series 1"),
+        ([[1, 2], [3, 4]], "a list of lists"),
+        ([np.zeros(3), pd.Series([1.0])], "a list with a Series"),
+        ([True, False], "dtype bool"),
+        ([1j, 2], "dtype complex128"),
+        (["a", "b"], "dtype <U1"),
+        (np.array([1, "a"], object), "'a' in row 1"),
+        (np.array([1, True], object), "'True' in row 1"),
+        (np.array([1, 10**400], object), "in row 1"),
+        (np.array(["2024-01-01"], "M8[D]"), "dtype datetime64"),
+        ([1, np.inf], "infinity in row 1"),
+        (np.array([[1, 2], [3, -np.inf]]), "-infinity in row 1, column 1"),
+        ([np.ones(2), np.array([1, np.inf])], "infinity in row 1 of series 1"),
+        ([np.nan, np.nan], "nothing but NaN"),
+        (np.array([[1, np.nan]]), "nothing but NaN in series 1"),
+    ],
+)
+def test_what_is_no_series(y, words):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        read(y)
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("y=")
+
+
+def test_long_doubles_beyond_the_range_are_infinite():
+    y = np.array([1, 1], np.longdouble)
+    if np.finfo(y.dtype).max == np.finfo(np.float64).max:
+        pytest.skip("long doubles are doubles here")
+    y[1] = np.longdouble(10) ** 400
+    with pytest.raises(ValueError, match="infinity in row 1"):
+        read(y)
+
+
+def test_arrays_need_no_pandas():
+    code = (
+        "import sys\n"
+        "sys.modules['pandas'] = None\n"
+        "from eigenecho.forecasting.containers import read, unpack\n"
+        "from eigenecho.forecasting.origins import origins\n"
+        "panel = read([1.0, None, 3.0], [1, 2, 3])\n"
+        "unpack(*panel.container.pack())\n"
+        "panel.container.follow(panel, [4.0], [4])\n"
+        "panel.container.future(panel, [1, 2], 2)\n"
+        "origins(panel, 1, 1)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+# Answers --------------------------------------------------------------------------------------
+
+
+def answers(panel, horizon, *more):
+    return [RNG.normal(size=(horizon, *more)) for _ in panel.histories]
+
+
+def test_answers_of_one_series():
+    panel = read(held("single"))
+    mean, lower, upper = (answers(panel, 4) for _ in range(3))
+    np.testing.assert_array_equal(panel.container.forecast(panel, 4, mean), mean[0])
+    found = panel.container.forecast(panel, 4, mean, lower, upper)
+    assert isinstance(found, Forecast)
+    assert [part.shape for part in found] == [(4,)] * 3
+    quantiles = answers(panel, 4, 2)
+    found = panel.container.forecast(panel, 4, mean, quantiles=quantiles, levels=[0.1, 0.9])
+    np.testing.assert_array_equal(found, quantiles[0])
+    rolled = [RNG.normal(size=(5, 4))]
+    np.testing.assert_array_equal(panel.container.rolling(panel, [np.arange(5)], rolled), rolled[0])
+
+
+def test_answers_of_columns():
+    panel = read(held("columns"))
+    mean, lower, upper = (answers(panel, 4) for _ in range(3))
+    found = panel.container.forecast(panel, 4, mean, lower, upper)
+    np.testing.assert_array_equal(found.upper[:, 2], upper[2])
+    assert found.mean.shape == (4, 3)
+    quantiles = answers(panel, 4, 2)
+    found = panel.container.forecast(panel, 4, mean, quantiles=quantiles, levels=[0.1, 0.9])
+    assert found.shape == (4, 3, 2)
+    np.testing.assert_array_equal(found[:, 1], quantiles[1])
+    rolled = [RNG.normal(size=(5, 4)) for _ in range(3)]
+    found = panel.container.rolling(panel, [np.arange(5)] * 3, rolled)
+    assert found.shape == (5, 4, 3)
+    np.testing.assert_array_equal(found[:, :, 1], rolled[1])
+
+
+def test_answers_of_a_list():
+    panel = read(held("list"))
+    assert [len(h) for h in panel.histories] == [20, 15]
+    assert [h.name for h in panel.histories] == [0, 1]
+    mean, lower, upper = (answers(panel, 4) for _ in range(3))
+    found = panel.container.forecast(panel, 4, mean, lower, upper)
+    assert isinstance(found, list)
+    np.testing.assert_array_equal(found[1].lower, lower[1])
+    found = panel.container.forecast(panel, 4, mean)
+    assert isinstance(found, list)
+    np.testing.assert_array_equal(found[1], mean[1])
+
+
+# Columns of X ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["single", "columns", "list"])
+def test_columns_known_ahead_and_up_to_the_present(kind):
+    x = drivers(kind)
+    panel = read(held(kind), x, past=[0])
+    assert (panel.known_names, panel.past_names) == (("x1",), ("x0",))
+    for i, history in enumerate(panel.histories):
+        one = x[i] if kind == "list" else x
+        np.testing.assert_array_equal(history.known, one[:, 1:])
+        np.testing.assert_array_equal(history.past, one[:, :1])
+    ahead = drivers(kind, 4, 1)
+    for i, rows in enumerate(panel.container.future(panel, ahead, 4)):
+        np.testing.assert_array_equal(rows, ahead[i] if kind == "list" else ahead)
+
+
+def test_one_column_may_be_flat():
+    panel = read(Y[:, 0], X[:, 0])
+    np.testing.assert_array_equal(panel.histories[0].known, X[:, :1])
+    np.testing.assert_array_equal(panel.container.future(panel, [1, 2], 2)[0], [[1], [2]])
+    assert panel.histories[0].past is None
+
+
+def test_without_columns_there_is_nothing_ahead():
+    panel = read(Y)
+    assert [rows.shape for rows in panel.container.future(panel, None, 5)] == [(5, 0)] * 3
+    panel = read(Y, X, past=["x0", 1])
+    assert panel.histories[0].known is None
+    assert panel.container.future(panel, None, 5)[0].shape == (5, 0)
+
+
+def test_gaps_of_the_past_are_filled_from_before():
+    x = np.array([[np.nan], [2], [np.nan], [np.nan], [5]])
+    panel = read(np.arange(5.0), x, past=[0])
+    np.testing.assert_array_equal(panel.histories[0].past[:, 0], [0, 2, 2, 2, 5])
+    more = panel.container.follow(panel, [1.0, 2.0], [np.nan, 7.0])
+    np.testing.assert_array_equal(more.histories[0].past[:, 0], [0, 2, 2, 2, 5, 5, 7])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((Y, X[:10]), "X=<shape (10, 2)> will not do: expected 20 rows of 2 columns (x0, x1)"),
+        ((Y, np.zeros((20, 0))), "at least one column"),
+        ((Y, np.zeros((20, 1, 1))), "X=<shape (20, 1, 1)>"),
+        ((Y, pd.DataFrame(X)), "X=<a DataFrame>"),
+        ((Y, np.full((20, 1), np.inf)), "X=<infinity in row 0, column 0>"),
+        ((Y, np.where(np.arange(20) == 3, np.nan, 1.0)), "NaN in column 0, row 3"),
+        ((held("list"), X), "a list of 2 arrays"),
+        ((held("list"), [X]), "X=<1 arrays>"),
+        ((held("list"), [X, X[:14]]), "shape (14, 2) of series 1"),
+        ((held("list"), [X, X[:15, :1]]), "shape (15, 1) of series 1"),
+    ],
+)
+def test_columns_that_do_not_fit(arguments, words):
+    with pytest.raises(ValueError) as caught:
+        read(*arguments)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("x", "past", "words"),
+    [
+        (X, [2], "past=2 is not known"),
+        (X, ["x7"], "past='x7' is not known"),
+        (X, [0, 0], "each column once"),
+        (X, [0, "x0"], "each column once"),
+        (None, [0], "no X"),
+        (X, 1.5, "past=1.5"),
+    ],
+)
+def test_columns_that_there_are_not(x, past, words):
+    with pytest.raises(ValueError) as caught:
+        read(Y, x, past=past)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fitted", "ahead", "words"),
+    [
+        (None, X[:4], "X=<columns> will not do: expected None: fit had no X"),
+        (X, None, "X=None will not do: expected 4 rows of 2 columns (x0, x1)"),
+        (X, X[:3], "X=<shape (3, 2)> will not do: expected 4 rows"),
+        (X, X[:4, :1], "X=<shape (4, 1)>"),
+        (X, np.where(np.arange(8).reshape(4, 2) == 5, np.nan, 1), "NaN in column 1, row 2"),
+    ],
+)
+def test_a_future_that_does_not_fit(fitted, ahead, words):
+    panel = read(Y, fitted)
+    with pytest.raises(ValueError) as caught:
+        panel.container.future(panel, ahead, 4)
+    assert words in str(caught.value)
+
+
+# More rows ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["single", "columns", "list"])
+def test_rows_follow(kind):
+    y, x = held(kind), drivers(kind)
+    cut = (lambda a, s: [one[s] for one in a]) if kind == "list" else (lambda a, s: a[s])
+    first, rest = slice(None, 12), slice(12, None)
+    start = read(cut(y, first), cut(x, first), past=[1])
+    joined = start.container.follow(start, cut(y, rest), cut(x, rest))
+    whole = read(y, x, past=[1])
+    for one, other in zip(joined.histories, whole.histories, strict=True):
+        np.testing.assert_array_equal(one.values, other.values)
+        np.testing.assert_array_equal(one.known, other.known)
+        np.testing.assert_array_equal(one.past, other.past)
+        assert one.name == other.name
+    assert [len(h) for h in start.histories] == [12] * len(start)
+
+
+def test_a_series_of_a_list_may_have_no_new_rows_and_new_rows_may_be_unseen():
+    panel = read(held("list"))
+    joined = panel.container.follow(panel, [np.array([np.nan]), np.zeros(0)])
+    assert [len(h) for h in joined.histories] == [21, 15]
+    assert np.isnan(joined.histories[0].values[-1])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda h, p: h.read_context(Y), "context=<an array (T, D)> will not do: expected an"),
+        (lambda h, p: h.read_context([]), "context="),
+        (lambda h, p: h.read_context(Y[:, 0]), "context_X=None"),
+        (lambda h, p: h.read_context(Y[:, 0], X[:3]), "context_X=<shape (3, 2)>"),
+        (lambda h, p: h.read_context(Y[:, 0], X[:3], name="y", X_name="X"), "X=<shape (3, 2)>"),
+        (lambda h, p: h.follow(p, Y[:2], X[:2]), "y_new=<an array (T, D)>"),
+        (lambda h, p: h.follow(p, Y[:2, 0]), "X_new=None"),
+        (lambda h, p: h.follow(p, [np.inf], X[:1]), "y_new=<infinity in row 0>"),
+    ],
+)
+def test_rows_that_are_held_otherwise(call, words):
+    panel = read(Y[:, 0], X)
+    with pytest.raises(ValueError) as caught:
+        call(panel.container, panel)
+    assert words in str(caught.value)
+
+
+def test_other_numbers_of_series():
+    panel = read(Y)
+    assert len(panel.container.read_context(Y[:, :2])) == 2
+    with pytest.raises(ValueError, match="y_new=<2 series> will not do: expected 3"):
+        panel.container.follow(panel, Y[:, :2])
+
+
+@pytest.mark.parametrize("kind", ["single", "columns", "list"])
+def test_holders_in_files(kind):
+    holder = read(held(kind), drivers(kind), past=[1]).container
+    assert unpack(*holder.pack()) == holder
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "triple"}, {"kind": None}, {"count": 0}, {"count": 1.0}, {"count": 2},
+        {"known": [1], "past": [1]}, {"known": [0, 5]}, {"known": None}, {"past": "01"},
+        {"past": [True]}, {"known": [1, 0], "past": []}, {"more": 1},
+    ],
+)  # fmt: skip
+def test_what_a_file_may_not_say(change):
+    tensors, values = read(Y[:, 0], X, past=[1]).container.pack()
+    with pytest.raises(ValueError):
+        unpack(tensors, {**values, **change})
+
+
+def test_a_file_that_leaves_something_out():
+    tensors, values = read(Y[:, 0], X).container.pack()
+    for key in values:
+        with pytest.raises(ValueError, match=key):
+            unpack(dict(tensors), {k: v for k, v in values.items() if k != key})
+    with pytest.raises(ValueError, match="more"):
+        unpack({"more": np.zeros(3)}, values)

@@ -1,0 +1,598 @@
+"""Series held by pandas: every kind of index there and back, gaps, columns of X, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eigenecho.forecasting.containers import read
+from held import DAYS, INDEXES, RNG, H, as_long, dates, drivers, long, naive, series, wide
+
+
+@pytest.fixture(params=INDEXES, ids=str)
+def index(request):
+    return INDEXES[request.param]
+
+
+def check_index(found, expected):
+    pd.testing.assert_index_equal(found, expected)
+    assert getattr(found, "freq", None) == getattr(expected, "freq", None)
+
+
+# There and back -------------------------------------------------------------------------------
+
+
+def test_a_series(index):
+    y = series(index)
+    panel = read(y.iloc[:-H])
+    np.testing.assert_array_equal(panel.histories[0].values, y.iloc[:-H])
+    assert panel.histories[0].name == "load"
+    found = panel.container.forecast(panel, H, [y.iloc[-H:].to_numpy()])
+    pd.testing.assert_series_equal(found, y.iloc[-H:], check_freq=True)
+
+
+def test_a_wide_frame(index):
+    y = wide(index)
+    panel = read(y.iloc[:-H])
+    assert [h.name for h in panel.histories] == ["a", "b", "c"]
+    found = panel.container.forecast(panel, H, list(y.iloc[-H:].to_numpy().T))
+    pd.testing.assert_frame_equal(found, y.iloc[-H:], check_freq=True)
+    assert found.columns.name == "shop"
+
+
+def test_a_long_frame(index):
+    whole = long(index)
+    cut = index[-H]
+    panel = read(whole[whole.ds < cut].sample(frac=1, random_state=0))
+    after = whole[whole.ds >= cut].rename(columns={"y": "forecast"})
+    after = after[["unique_id", "ds", "forecast"]].reset_index(drop=True)
+    answers = [after.forecast.to_numpy()[i * H : i * H + H] for i in range(3)]
+    found = panel.container.forecast(panel, H, answers)
+    pd.testing.assert_frame_equal(found, after)
+
+
+def test_rows_in_any_order(index):
+    y = series(index)
+    panel = read(y.sample(frac=1, random_state=0))
+    np.testing.assert_array_equal(panel.histories[0].values, y)
+    turned = read(wide(index)[::-1])
+    first = turned.container.forecast(turned, 1, naive(turned, 1)).index[0]
+    assert first > index.max()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(sorted(INDEXES)), st.integers(0, 10**6), st.floats(0.05, 0.35))
+def test_missing_rows_are_missing_observations(kind, seed, share):
+    index = INDEXES[kind]
+    y = series(index, seed)
+    gone = np.random.default_rng(seed).random(len(y)) < share
+    gone[[0, 1, 2, -1]] = False
+    for frame in (y[~gone], y[~gone].to_frame("a")):
+        values = read(frame).histories[0].values
+        np.testing.assert_array_equal(values, np.where(gone, np.nan, y))
+
+
+def test_gaps_of_each_series_are_its_own():
+    frame = long(INDEXES["days"])
+    frame = frame.drop(index=[2, 3, 40 + 7])  # of a, and of b
+    frame = frame[(frame.unique_id != "c") | (frame.ds >= "2024-03-05")]
+    a, b, c = read(frame).histories
+    assert [len(h) for h in (a, b, c)] == [40, 40, 36]
+    assert np.flatnonzero(np.isnan(a.values)).tolist() == [2, 3]
+    assert np.flatnonzero(np.isnan(b.values)).tolist() == [7]
+    assert not np.isnan(c.values).any()
+
+
+def test_forecasts_of_a_series_with_gaps_begin_after_its_last_row():
+    y = series(INDEXES["range"]).drop(index=[3, 4])
+    panel = read(y)
+    assert panel.container.forecast(panel, 2, naive(panel, 2)).index.tolist() == [40, 41]
+
+
+def test_series_of_a_long_frame_end_when_they_end():
+    frame = long(INDEXES["days"])
+    frame = frame[(frame.unique_id != "b") | (frame.ds < "2024-03-20")]
+    panel = read(frame)
+    found = panel.container.forecast(panel, 2, naive(panel, 2))
+    assert found.ds.astype(str).tolist()[2:4] == ["2024-03-20", "2024-03-21"]
+    assert found.ds.astype(str).tolist()[4:] == ["2024-04-10", "2024-04-11"]
+
+
+def test_quarters_that_start_in_different_months():
+    frames = [
+        pd.DataFrame({"unique_id": i, "ds": dates(f"QS-{month}"), "y": 1.0})
+        for i, month in enumerate(["JAN", "FEB", "MAR"])
+    ]
+    panel = read(pd.concat(frames))
+    assert all(len(h) == 40 for h in panel.histories)
+    found = panel.container.forecast(panel, 1, naive(panel, 1))
+    assert found.unique_id.tolist() == [0, 1, 2]
+    for frame, time in zip(frames, found.ds, strict=True):
+        assert time == frame.ds.iloc[-1] + pd.DateOffset(months=3)
+
+
+def test_cycles_of_the_calendar():
+    assert read(series(INDEXES["hours"])).cycles == (24, 168, 8765.82)
+    assert read(long(INDEXES["month ends"])).cycles == (12,)
+    assert read(wide(INDEXES["periods of quarters"])).cycles == (4,)
+    assert read(series(INDEXES["range"])).cycles == ()
+    assert read(series(INDEXES["business days"])).cycles[0] == 5
+
+
+def test_the_type_of_ids_is_kept():
+    for ids in (pd.Categorical(list("ba")), [3, 1], pd.array(["x", "y"], "string")):
+        y = pd.DataFrame({"unique_id": ids, "y": [1.0, 2.0]})
+        y = pd.concat([y.assign(ds=day) for day in INDEXES["days"][:4]])
+        y["unique_id"] = y["unique_id"].astype(pd.Series(ids).dtype)
+        panel = read(y)
+        found = panel.container.forecast(panel, 2, naive(panel, 2))
+        assert found.unique_id.dtype == y.unique_id.dtype
+        assert [h.name for h in panel.histories] == sorted(set(ids))
+
+
+def test_columns_with_levels():
+    columns = pd.MultiIndex.from_product([["north", "south"], [1, 2]], names=["side", "no"])
+    y = pd.DataFrame(RNG.normal(size=(40, 4)), INDEXES["days"], columns)
+    panel = read(y)
+    assert panel.histories[1].name == ("north", 2)
+    found = panel.container.forecast(panel, H, naive(panel))
+    pd.testing.assert_index_equal(found.columns, columns)
+    found = panel.container.forecast(panel, H, naive(panel), naive(panel), naive(panel))
+    assert found.columns.names == ["side", "no", None]
+    np.testing.assert_array_equal(found["south", 1, "upper"], naive(panel)[2])
+
+
+def test_several_answers():
+    mean = [np.arange(2.0)]
+    bounds = {"lower": [mean[0] - 1], "upper": [mean[0] + 1]}
+    quantiles = {"quantiles": [np.stack([mean[0], mean[0] + 2], 1)], "levels": [0.1, 0.95]}
+    panel = read(series(INDEXES["days"]))
+    found = panel.container.forecast(panel, 2, mean, **bounds)
+    assert list(found.columns) == ["forecast", "lower", "upper"]
+    assert found.index.name == "when"
+    np.testing.assert_array_equal(found.upper, mean[0] + 1)
+    found = panel.container.forecast(panel, 2, mean, **quantiles)
+    assert list(found.columns) == ["forecast", "q0.1", "q0.95"]
+    np.testing.assert_array_equal(found["q0.95"], mean[0] + 2)
+    assert list(panel.container.forecast(panel, 2, None, **quantiles)) == ["q0.1", "q0.95"]
+
+    panel = read(series(INDEXES["days"]).to_frame("a"))
+    found = panel.container.forecast(panel, 2, mean, **bounds)
+    assert found.columns.tolist() == [("a", "forecast"), ("a", "lower"), ("a", "upper")]
+    found = panel.container.forecast(panel, 2, mean, **quantiles)
+    np.testing.assert_array_equal(found["a", "q0.95"], mean[0] + 2)
+
+    panel = read(long(INDEXES["days"]).query("unique_id == 'a'"))
+    found = panel.container.forecast(panel, 2, mean, **bounds)
+    assert list(found.columns) == ["unique_id", "ds", "forecast", "lower", "upper"]
+    found = panel.container.forecast(panel, 2, mean, **quantiles)
+    assert list(found.columns) == ["unique_id", "ds", "forecast", "q0.1", "q0.95"]
+
+
+def test_other_names_of_a_long_frame():
+    y = long(INDEXES["days"]).rename(columns={"unique_id": "shop", "ds": "day", "y": "sales"})
+    panel = read(y, id="shop", time="day", target="sales")
+    found = panel.container.forecast(panel, 1, naive(panel, 1))
+    assert list(found.columns) == ["shop", "day", "forecast"]
+    rolled = panel.container.rolling(panel, [np.array([3])] * 3, [np.ones((1, 2))] * 3)
+    assert list(rolled.columns) == ["shop", "cutoff", "day", "forecast"]
+
+
+@pytest.mark.parametrize("hold", [series, wide, long])
+def test_rolling_forecasts(index, hold):
+    panel = read(hold(index[:-H]))
+    n, T = len(panel), len(index) - H
+    rows = np.array([0, 7, T - 2, T - 1])
+    values = [RNG.normal(size=(4, 3)) for _ in range(n)]
+    found = panel.container.rolling(panel, [rows] * n, values)
+    assert list(found.columns) == ["unique_id", "cutoff", "ds", "forecast"]
+    assert len(found) == n * 12
+    expected = [
+        (name, index[row], index[row + 1 + step], values[i][k, step])
+        for i, name in enumerate(["load"] if n == 1 else ["a", "b", "c"])
+        for k, row in enumerate(rows)
+        for step in range(3)
+    ]
+    for got, want in zip(found.itertuples(index=False), expected, strict=True):
+        assert tuple(got) == want
+
+
+def test_a_series_without_a_name():
+    panel = read(series(INDEXES["days"], name=None))
+    assert panel.histories[0].name is None
+    assert panel.container.forecast(panel, 2, naive(panel, 2)).name is None
+    rolled = panel.container.rolling(panel, [np.array([3])], [np.ones((1, 2))])
+    assert rolled.unique_id.tolist() == ["y", "y"]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["Int64", "Float64", "object", "float32", "int16", "Sparse[float]"]
+)
+def test_columns_of_numbers(dtype):
+    y = pd.Series(np.arange(5.0), INDEXES["days"][:5]).astype(dtype)
+    np.testing.assert_array_equal(read(y).histories[0].values, np.arange(5))
+    if dtype in ("Int64", "Float64", "object"):
+        y.iloc[2] = pd.NA
+        np.testing.assert_array_equal(read(y).histories[0].values, [0, 1, np.nan, 3, 4])
+
+
+def test_dates_as_text():
+    y = long(INDEXES["days"])
+    y["ds"] = y["ds"].astype(str)
+    panel = read(y)
+    found = panel.container.forecast(panel, 1, naive(panel, 1))
+    assert found.ds.iloc[0] == pd.Timestamp("2024-04-10")
+
+
+@pytest.mark.parametrize("hold", [series, wide, long])
+def test_nothing_of_the_caller_changes_or_is_kept(hold):
+    y, X = hold(DAYS), drivers(DAYS)
+    X = as_long(X) if hold is long else X
+    before = y.copy(), X.copy()
+    panel = read(y, X)
+    histories = [(h.values.copy(), h.known.copy()) for h in panel.histories]
+    assert y.equals(before[0])
+    assert X.equals(before[1])
+    for frame in (y, X):
+        numbers = frame if frame.ndim == 1 else frame.select_dtypes(float)
+        frame[numbers.index if frame.ndim == 1 else numbers.columns] = 7.0
+    for history, (values, known) in zip(panel.histories, histories, strict=True):
+        np.testing.assert_array_equal(history.values, values)
+        np.testing.assert_array_equal(history.known, known)
+
+
+# What is no series ----------------------------------------------------------------------------
+
+
+def changed(frame, row, column, value):
+    frame = frame.copy()
+    frame[column] = frame[column].astype(object) if isinstance(value, str) else frame[column]
+    frame.loc[row, column] = value
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (series(DAYS)[:0], "y=<0 rows>"),
+        (wide(DAYS)[:0], "y=<0 rows>"),
+        (wide(DAYS)[[]], "y=<0 columns>"),
+        (wide(DAYS)[["a", "a"]], "two columns 'a'"),
+        (long(DAYS)[:0], "y=<0 rows>"),
+        (series(DAYS) > 0, "dtype bool"),
+        (series(DAYS).astype(complex), "dtype complex128"),
+        (series(DAYS).astype(object).astype("string"), "dtype string"),
+        (series(DAYS).astype("category"), "dtype category"),
+        (wide(DAYS).assign(b="x"), "column 'b'"),
+        (wide(DAYS).assign(b=DAYS), "a column of dates, 'b'"),
+        (wide(DAYS).assign(b=np.inf), "infinity in row 0, column 'b'"),
+        (wide(DAYS).assign(b=np.nan), "nothing but NaN in series 'b'"),
+        (changed(long(DAYS), 50, "y", np.inf), "infinity in row 50, column 'y'"),
+        (changed(long(DAYS), 50, "ds", pd.NaT), "no time in row 50"),
+        (changed(long(DAYS), 50, "unique_id", None), "no 'unique_id' in row 50"),
+        (long(DAYS).drop(columns="unique_id"), "without a column 'unique_id'"),
+        (long(DAYS).drop(columns="y"), "without a column 'y'"),
+        (long(DAYS).assign(t=1.0), "a column 't'"),
+        (long(DAYS).assign(ds="x"), "times such as 'x'"),
+        (long(DAYS).set_index(["unique_id", "ds"]).y, "MultiIndex"),
+        (series(DAYS[[0, 1, 1, 2]]), "2024-03-02 twice"),
+        (long(DAYS[[0, 1, 1, 2]]), "2024-03-02 twice in series 'a'"),
+        (series(pd.Index([1, 2, 2, 3])), "2 twice"),
+        (series(pd.Index([1, 2, 3, 4.4])), "3 and then 4.4"),
+        (series(DAYS[:1]._with_freq(None)), "one date, 2024-03-01"),
+        (series(DAYS[:3]._with_freq(None).insert(3, pd.Timestamp("2024-03-04 07:00"))),
+         "2024-03-03 and then 2024-03-04 07:00> will not do: expected a regular step: most are"),
+        (series(pd.DatetimeIndex(["1800-01-01", "1800-01-02", "2050-01-01"])), "1800-01-02 and"),
+        (series(pd.Index([True, False])), "dtype bool"),
+        (series(pd.to_timedelta([1, 2], "D")), "timedelta"),
+        (series(pd.Index([1.0, np.nan])), "no time in row 1"),
+        (series(pd.CategoricalIndex(["a", "b"])), "times"),
+    ],
+)  # fmt: skip
+def test_what_is_no_series(y, words):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        read(y)
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("y=")
+
+
+def test_a_series_that_goes_at_another_pace():
+    frame = pd.concat(
+        [long(DAYS), pd.DataFrame({"unique_id": "h", "ds": INDEXES["hours"][:9], "y": 1.0})]
+    )
+    with pytest.raises(ValueError, match=r"01:00 in series 'h'.* steps of 1 day"):
+        read(frame)
+
+
+def test_dates_that_leave_too_many_steps_between_them():
+    far = pd.to_datetime(["1800-01-01", "2024-03-01"])
+    frame = pd.concat([long(DAYS), pd.DataFrame({"unique_id": "z", "ds": far, "y": 1.0})])
+    with pytest.raises(ValueError, match=f"2 rows in series 'z' on {np.ptp(far).days + 1} steps"):
+        read(frame)
+    two = read(series(pd.DatetimeIndex(["1800-01-01", "2050-01-01"])))
+    assert len(two.histories[0]) == 2
+    assert two.cycles == ()
+
+
+def test_one_row_with_a_freq_or_beside_others():
+    panel = read(series(DAYS[:1]))
+    assert panel.container.forecast(panel, 1, naive(panel, 1)).index[0] == DAYS[1]
+    frame = pd.concat([long(DAYS), pd.DataFrame({"unique_id": ["z"], "ds": DAYS[:1], "y": 1.0})])
+    assert [len(h) for h in read(frame).histories] == [40, 40, 40, 1]
+
+
+# Columns of X ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hold", [series, wide])
+def test_columns_beside_and_after(index, hold):
+    X = drivers(index)
+    panel = read(hold(index[:-H]), X.sample(frac=1, random_state=1), past=["u"])
+    assert (panel.known_names, panel.past_names) == (("v",), ("u",))
+    for history in panel.histories:
+        np.testing.assert_array_equal(history.known, X[["v"]].iloc[:-H])
+        np.testing.assert_array_equal(history.past, X[["u"]].iloc[:-H])
+    wanted = X[["v"]].iloc[-H:].to_numpy()
+    for rows in panel.container.future(panel, None, H):
+        np.testing.assert_array_equal(rows, wanted)
+    for given_X in (X.iloc[-H:], X[["v"]].iloc[-H:], X, X["v"]):
+        for rows in panel.container.future(panel, given_X, H):
+            np.testing.assert_array_equal(rows, wanted)
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_columns_of_a_long_frame(index, has_ids):
+    X = as_long(drivers(index)) if has_ids else drivers(index).rename_axis("ds").reset_index()
+    if has_ids:
+        X["v"] += X["unique_id"].map({"a": 0, "b": 1000, "c": 2000})
+    panel = read(long(index[:-H]), X.sample(frac=1, random_state=1), past=["u"])
+    found = panel.container.future(panel, None, H)
+    for i, history in enumerate(panel.histories):
+        wanted = drivers(index)[["v"]].to_numpy() + 1000 * i * has_ids
+        np.testing.assert_array_equal(history.known, wanted[:-H])
+        np.testing.assert_array_equal(found[i], wanted[-H:])
+    again = panel.container.future(panel, X[X.ds > index[-H - 1]], H)
+    np.testing.assert_array_equal(again, found)
+
+
+def test_where_neither_has_a_row_the_last_goes_on():
+    y, X = series(DAYS).drop(DAYS[5]), drivers(DAYS)
+    panel = read(y, X, past=["u"])
+    np.testing.assert_array_equal(panel.histories[0].known, X[["v"]])
+    X = X.drop(DAYS[5])
+    panel = read(y, X, past=["u"])
+    np.testing.assert_array_equal(panel.histories[0].known[5], X.loc[DAYS[4], ["v"]])
+    np.testing.assert_array_equal(panel.histories[0].past[5], X.loc[DAYS[4], ["u"]])
+
+
+def test_gaps_of_the_past_are_filled_from_before():
+    X = drivers(DAYS)
+    X.loc[DAYS[[0, 1, 4]], "u"] = np.nan
+    past = read(series(DAYS), X, past=["u"]).histories[0].past[:, 0]
+    np.testing.assert_array_equal(past[:6], [0, 0, 4, 6, 6, 10])
+
+
+def test_rows_of_X_before_the_series_do_not_matter():
+    panel = read(series(DAYS[10:]), drivers(DAYS))
+    np.testing.assert_array_equal(panel.histories[0].known, drivers(DAYS)[10:])
+
+
+@pytest.mark.parametrize(
+    ("X", "past", "words"),
+    [
+        (drivers(DAYS).to_numpy(), (), "X=<ndarray>"),
+        (drivers(DAYS[:-1]), (), "no row at 2024-04-09"),
+        (drivers(DAYS).drop(DAYS[7]), (), "no row at 2024-03-08"),
+        (drivers(DAYS)[[]], (), "no columns"),
+        (drivers(DAYS)[["u", "u"]], (), "two columns 'u'"),
+        (drivers(DAYS).where(drivers(DAYS) != 7), (), "NaN in column 'v', at 2024-03-04"),
+        (drivers(DAYS).replace(7, np.inf), (), "infinity in row 3, column 'v'"),
+        (drivers(DAYS).assign(v="x"), (), "column 'v'"),
+        (drivers(DAYS[[0, 0, *range(40)]]), (), "2024-03-01 twice"),
+        (drivers(dates("12h", periods=90)), (), "a row at 2024-03-01 12:00"),
+        (drivers(dates("D", "UTC")), (), "dates of zone UTC"),
+        (drivers(pd.RangeIndex(40)), (), "rows with numbers"),
+        (drivers(dates("D", periods=45)).drop(DAYS[-1] + pd.Timedelta(days=2)), (),
+         "no row at 2024-04-11"),
+        (drivers(DAYS), ["w"], "past='w' is not known"),
+        (drivers(DAYS), "uv", "past='uv' is not known"),
+        (None, ["u"], "no X"),
+    ],
+)  # fmt: skip
+def test_columns_that_do_not_fit(X, past, words):
+    with pytest.raises(ValueError) as caught:
+        read(series(DAYS), X, past=past)
+    assert words in str(caught.value)
+
+
+def test_columns_of_a_long_frame_that_do_not_fit():
+    y, X = long(DAYS), as_long(drivers(DAYS))
+    with pytest.raises(ValueError, match="no rows of series 'c'"):
+        read(y, X[X.unique_id != "c"])
+    with pytest.raises(ValueError, match=r"no row at 2024-03-03 of series 'b'"):
+        read(y, X.drop(index=42))
+    with pytest.raises(ValueError, match=r"NaN in column 'v' of series 'b', at 2024-03-03"):
+        read(y, changed(X, 42, "v", np.nan))
+    with pytest.raises(ValueError, match="no column 'ds'"):
+        read(y, X.drop(columns="ds"))
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (drivers(DAYS), "no row at 2024-04-10> will not do: expected 5 rows from 2024-04-10 to"),
+        (drivers(dates("D", periods=44)), "no row at 2024-04-14"),
+        (drivers(dates("D", periods=45))[["u"]], "expected a column 'v'"),
+        (drivers(dates("D", periods=45), "uvw"), "a column 'w'"),
+        (drivers(dates("D", periods=45)).replace(83, np.nan), "NaN in column 'v', at 2024-04-11"),
+        (np.ones((5, 2)), "X=<ndarray>"),
+        (None, "X=None will not do: expected 5 rows after the end (2024-04-09)"),
+    ],
+)
+def test_a_future_that_does_not_fit(X, words):
+    panel = read(series(DAYS), drivers(DAYS))
+    with pytest.raises(ValueError) as caught:
+        panel.container.future(panel, X, 5)
+    assert words in str(caught.value)
+
+
+def test_a_future_though_there_were_no_columns():
+    panel = read(series(DAYS))
+    assert panel.container.future(panel, None, 3)[0].shape == (3, 0)
+    with pytest.raises(ValueError, match="fit had no X"):
+        panel.container.future(panel, drivers(dates("D", periods=45)), 3)
+
+
+def test_a_future_of_which_a_series_lacks_rows():
+    panel = read(long(DAYS), as_long(drivers(DAYS)))
+    ahead = as_long(drivers(dates("D", periods=45)[40:]))
+    assert len(panel.container.future(panel, ahead, 5)) == 3
+    with pytest.raises(ValueError, match="no rows of series 'a'"):
+        panel.container.future(panel, ahead[5:], 5)
+    with pytest.raises(ValueError, match=r"no row at 2024-04-14 of series 'c'.* 5 rows from"):
+        panel.container.future(panel, ahead[:-1], 5)
+
+
+# Other rows -----------------------------------------------------------------------------------
+
+
+def test_a_context_may_be_one_row_of_another_series(index):
+    fitted = read(series(index[:-H]))
+    panel = fitted.container.read_context(series(index[-H - 1 : -H], name="other"))
+    assert (panel.histories[0].name, len(panel.histories[0])) == ("other", 1)
+    found = panel.container.forecast(panel, H, naive(panel))
+    check_index(found.index, index[-H:])
+    assert found.name == "other"
+    again = fitted.container.forecast(panel, H, naive(panel))
+    pd.testing.assert_series_equal(found, again)
+
+
+def test_a_context_of_other_columns_and_ids():
+    fitted = read(wide(DAYS))
+    panel = fitted.container.read_context(wide(DAYS[5:9]).rename(columns={"b": "z"})[["z", "a"]])
+    assert [h.name for h in panel.histories] == ["z", "a"]
+    assert list(panel.container.forecast(panel, 1, naive(panel, 1))) == ["z", "a"]
+    fitted = read(long(DAYS))
+    panel = fitted.container.read_context(long(DAYS[5:9]).replace({"a": "z"}))
+    assert [h.name for h in panel.histories] == ["b", "c", "z"]
+    found = panel.container.forecast(panel, 1, naive(panel, 1))
+    assert found.unique_id.tolist() == ["b", "c", "z"]
+
+
+def test_a_context_takes_its_columns_by_name():
+    fitted = read(series(DAYS), drivers(DAYS), past=["u"])
+    X = drivers(DAYS)[["v", "u"]]
+    panel = fitted.container.read_context(series(DAYS[:9]), X)
+    np.testing.assert_array_equal(panel.histories[0].known, X[["v"]][:9])
+    np.testing.assert_array_equal(panel.container.future(panel, None, 3)[0], X[["v"]][9:12])
+
+
+@pytest.mark.parametrize(
+    ("y", "X", "words"),
+    [
+        (np.ones(5), drivers(DAYS), "context=<ndarray> will not do: expected a Series"),
+        (wide(DAYS), drivers(DAYS), "context=<a wide DataFrame> will not do: expected a Series"),
+        (series(DAYS), None, "context_X=None"),
+        (series(DAYS), drivers(DAYS)[["u"]], "context_X=<columns 'u'>"),
+        (series(DAYS), drivers(DAYS, "uvw"), "context_X=<a column 'w'>"),
+        (series(DAYS), drivers(DAYS[1:]), "context_X=<no row at 2024-03-01>"),
+        (series(INDEXES["days in Berlin"]), drivers(DAYS), "dates of zone Europe/Berlin"),
+        (series(INDEXES["range"]), drivers(DAYS), "context=<rows with numbers>"),
+        (series(INDEXES["hours"]), drivers(DAYS), "steps of 1 day"),
+        (series(DAYS) * np.nan, drivers(DAYS), "context=<nothing but NaN"),
+    ],
+)
+def test_a_context_that_does_not_fit(y, X, words):
+    fitted = read(series(DAYS), drivers(DAYS))
+    with pytest.raises(ValueError) as caught:
+        fitted.container.read_context(y, X)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("hold", [series, wide, long])
+def test_rows_follow(index, hold):
+    whole = hold(index)
+    times = whole["ds"] if hold is long else whole.index
+    X = drivers(index)
+    X = as_long(X) if hold is long else X
+    x_times = X["ds"] if hold is long else X.index
+    cut = index[20]
+    start = read(whole[times < cut], X[x_times < cut], past=["u"])
+    joined = start.container.follow(start, whole[times >= cut], X[x_times >= cut])
+    expected = read(whole, X, past=["u"])
+    for one, other in zip(joined.histories, expected.histories, strict=True):
+        np.testing.assert_array_equal(one.values, other.values)
+        np.testing.assert_array_equal(one.known, other.known)
+        np.testing.assert_array_equal(one.past, other.past)
+    found = joined.container.forecast(joined, 2, naive(joined, 2))
+    wanted = expected.container.forecast(expected, 2, naive(expected, 2))
+    compare = pd.testing.assert_series_equal if hold is series else pd.testing.assert_frame_equal
+    compare(found, wanted)
+
+
+def test_rows_follow_by_what_was_known_ahead():
+    panel = read(series(DAYS[:30]), drivers(DAYS))
+    joined = panel.container.follow(panel, series(DAYS[30:34]))
+    np.testing.assert_array_equal(joined.histories[0].known, drivers(DAYS)[:34])
+    np.testing.assert_array_equal(joined.container.future(joined, None, 6)[0], drivers(DAYS)[34:])
+    with pytest.raises(ValueError, match="6 rows beyond"):
+        joined.container.future(joined, None, 7)
+    with pytest.raises(ValueError, match="X_new=None"):
+        joined.container.follow(joined, series(dates("D", periods=50)[34:]))
+
+
+def test_some_series_of_a_long_frame_go_on_without_others():
+    whole = long(DAYS)
+    panel = read(whole[whole.ds < "2024-03-20"])
+    new = whole[(whole.ds >= "2024-03-20") & (whole.unique_id != "b")]
+    joined = panel.container.follow(panel, new)
+    assert [len(h) for h in joined.histories] == [40, 19, 40]
+    found = joined.container.forecast(joined, 1, naive(joined, 1))
+    assert found.ds.astype(str).tolist() == ["2024-04-10", "2024-03-20", "2024-04-10"]
+
+
+def test_columns_follow_in_any_order():
+    y = wide(DAYS)
+    panel = read(y[:20])
+    joined = panel.container.follow(panel, y[["c", "a", "b"]][20:])
+    np.testing.assert_array_equal(np.stack([h.values for h in joined.histories], 1), y)
+
+
+def test_unseen_rows_follow():
+    panel = read(series(DAYS[:20]))
+    new = pd.Series([np.nan, 1.0], DAYS[[20, 22]])
+    joined = panel.container.follow(panel, new)
+    np.testing.assert_array_equal(joined.histories[0].values[20:], [np.nan, np.nan, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("hold", "rows", "words"),
+    [
+        (series, DAYS[19:25], ["2024-03-20", "2024-03-21", "given again"]),
+        (series, DAYS[22:25], ["2024-03-23", "2024-03-21", "2024-03-20", "NaN"]),
+        (wide, DAYS[22:25], ["2024-03-23", "2024-03-21"]),
+        (long, DAYS[19:25], ["of series 'a'", "2024-03-20", "2024-03-21"]),
+        (series, pd.date_range("2024-03-21 06:00", periods=3), ["2024-03-21 06:00"]),
+        (series, pd.RangeIndex(3), ["rows with numbers"]),
+    ],
+)
+def test_rows_that_do_not_follow(hold, rows, words):
+    panel = read(hold(DAYS[:20]))
+    with pytest.raises(ValueError) as caught:
+        panel.container.follow(panel, hold(rows))
+    assert str(caught.value).startswith("y_new=")
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_series_that_the_fit_had_not():
+    panel = read(long(DAYS[:20]))
+    with pytest.raises(ValueError, match="y_new=<a series 'z'>"):
+        panel.container.follow(panel, long(DAYS[20:]).replace({"b": "z"}))
+    panel = read(wide(DAYS[:20]))
+    with pytest.raises(ValueError, match="y_new=<a series 'z'>"):
+        panel.container.follow(panel, wide(DAYS[20:]).rename(columns={"b": "z"}))
+    with pytest.raises(ValueError, match="no column 'b'"):
+        panel.container.follow(panel, wide(DAYS[20:])[["a", "c"]])

@@ -1,0 +1,176 @@
+"""Holders of frames in files: they go on, and nothing else loads."""
+
+from __future__ import annotations
+
+import copy
+from datetime import timedelta, timezone
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eigenecho import storage
+from eigenecho.forecasting.containers import read, unpack
+from held import DAYS, INDEXES, H, as_long, drivers, long, naive, series, wide
+
+
+def loaded(holder, path):
+    tensors, values = holder.pack()
+    storage.write(path, "Holder", storage.named("holder", tensors), {"holder": values})
+    _, tensors, values = storage.read(path)
+    return storage.rebuilt(
+        path, lambda t, v: unpack(storage.part(t, "holder"), v.pop("holder")), tensors, values
+    )
+
+
+@pytest.mark.parametrize("hold", [series, wide, long])
+@pytest.mark.parametrize("kind", INDEXES)
+def test_a_loaded_holder_goes_on(kind, hold, tmp_path):
+    index = INDEXES[kind]
+    whole, X = hold(index), drivers(index)
+    times = whole["ds"] if hold is long else whole.index
+    X = as_long(X) if hold is long else X
+    x_times = X["ds"] if hold is long else X.index
+    panel = read(whole[times < index[30]], X[x_times < index[33]], past=["u"])
+    holder = loaded(panel.container, tmp_path / "holder.safetensors")
+    assert holder.columns == panel.container.columns
+    compare = pd.testing.assert_series_equal if hold is series else pd.testing.assert_frame_equal
+    again = copy.copy(panel)
+    object.__setattr__(again, "container", holder)
+    np.testing.assert_array_equal(
+        holder.future(again, None, 3), panel.container.future(panel, None, 3)
+    )
+    compare(
+        holder.forecast(again, H, naive(panel)), panel.container.forecast(panel, H, naive(panel))
+    )
+    new = whole[(times >= index[30]) & (times < index[35])]
+    joined = holder.follow(again, new, X[x_times >= index[30]])
+    expected = panel.container.follow(panel, new, X[x_times >= index[30]])
+    for one, other in zip(joined.histories, expected.histories, strict=True):
+        np.testing.assert_array_equal(one.values, other.values)
+        np.testing.assert_array_equal(one.known, other.known)
+    compare(
+        joined.container.forecast(joined, H, naive(joined)),
+        expected.container.forecast(expected, H, naive(expected)),
+    )
+    rows = [np.array([31, 34])] * len(joined)
+    values = [np.ones((2, 2))] * len(joined)
+    pd.testing.assert_frame_equal(
+        joined.container.rolling(joined, rows, values),
+        expected.container.rolling(expected, rows, values),
+    )
+    context = holder.read_context(whole[times < index[9]], X[x_times < index[9]])
+    assert len(context.histories[0]) == 9
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a", "ü\n\"'"], [1, 2], [1.5, 2.5], [True, False], ["a", 1],
+        pd.to_datetime(["2024-01-01", "2024-01-02"]), [None, "a"],
+        pd.MultiIndex.from_product([["x"], [1, 2]], names=["one", None]),
+        pd.CategoricalIndex(["b", "a"]),
+    ],
+)  # fmt: skip
+def test_labels_of_any_kind(labels, tmp_path):
+    y = pd.DataFrame(np.ones((9, 2)), DAYS[:9], pd.Index(labels))
+    panel = read(y)
+    holder = loaded(panel.container, tmp_path / "holder.safetensors")
+    pd.testing.assert_index_equal(holder.labels, panel.container.labels)
+    assert [type(one) for one in holder.labels] == [type(one) for one in panel.container.labels]
+
+
+def test_many_series_fit_a_header(tmp_path):
+    ids = [f"series {i}" for i in range(500)]
+    y = pd.DataFrame({"unique_id": np.repeat(ids, 2), "ds": [1, 2] * 500, "y": 1.0})
+    holder = loaded(read(y).container, tmp_path / "holder.safetensors")
+    assert list(holder.labels) == sorted(ids)
+
+
+def test_quarters_that_start_in_different_months(tmp_path):
+    frames = [
+        pd.DataFrame({"unique_id": i, "ds": pd.date_range("2020", periods=9, freq=f), "y": 1.0})
+        for i, f in enumerate(["QS-JAN", "QS-FEB"])
+    ]
+    panel = read(pd.concat(frames))
+    holder = loaded(panel.container, tmp_path / "holder.safetensors")
+    steps = [[clock.step for clock in one.clocks] for one in (holder, panel.container)]
+    assert steps[0] == steps[1]
+    assert len(set(steps[0])) == 2
+
+
+@pytest.mark.parametrize("zone", ["UTC", timezone(timedelta(hours=5, minutes=30)), "+02:00"])
+def test_zones_without_a_place(zone, tmp_path):
+    panel = read(series(pd.date_range("2024-03-01", periods=9, tz=zone)))
+    holder = loaded(panel.container, tmp_path / "holder.safetensors")
+    found = holder.forecast(panel, 2, naive(panel, 2)).index
+    assert found.tz.utcoffset(None) == pd.Timestamp("2024-03-01", tz=zone).utcoffset()
+
+
+def test_what_a_file_cannot_hold():
+    holidays = pd.offsets.CustomBusinessDay(holidays=["2024-03-06"])
+    y = series(pd.date_range("2024-03-01", periods=9, freq=holidays))
+    panel = read(y)
+    assert panel.container.forecast(panel, 1, naive(panel, 1)).index[0] == y.index[-1] + holidays
+    with pytest.raises(ValueError, match="steps that a file can hold"):
+        panel.container.pack()
+    y = pd.DataFrame({pd.Interval(0, 1): np.ones(9)}, DAYS[:9])
+    with pytest.raises(ValueError, match="names that a file can hold"):
+        read(y).container.pack()
+
+
+# Files that are wrong -------------------------------------------------------------------------
+
+HOLDERS = {
+    hold.__name__ + " " + kind: read(
+        hold(INDEXES[kind][:30]), X if hold is not long else as_long(X), past=["u"]
+    ).container
+    for kind in ("days in Berlin", "month ends", "periods of months", "range", "years as numbers")
+    for X in [drivers(INDEXES[kind][:33])]
+    for hold in (series, wide, long)
+}
+ODD = [
+    None, True, -1, 0, 2**60, 1.5, float("nan"), float("inf"), "", "x", "s", "u[", 'u["u[]"]', "i",
+    "D", "-1D", "0D", "100000YS", "months 0", "months -1", "months 99999999", "Nowhere/None", [],
+    {}, ["sx"], [1], [None], [["x"]], [True], ["sa", "sa"], "levels", "category", "int64", "M8[D]",
+]  # fmt: skip
+ARRAYS = [
+    np.zeros(0), np.zeros(3), np.zeros((3, 1)), np.full(1, np.nan), np.array([2**62]),
+    np.array([-(2**62)]), np.array([-(2**63)]), np.array([10**18]), np.array([1], np.int32),
+    np.array(3), np.array([True]), np.array([[10**15]]),
+]  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.sampled_from(sorted(HOLDERS)), st.data())
+def test_what_loads_goes_on_and_all_else_is_a_value_error(kind, data):
+    tensors, values = copy.deepcopy(HOLDERS[kind].pack())
+    for _ in range(data.draw(st.integers(1, 2))):
+        part = data.draw(st.sampled_from([tensors, values]))
+        key = data.draw(st.sampled_from(sorted(part) or ["more"]))
+        if data.draw(st.booleans()) and data.draw(st.booleans()):
+            part.pop(key, None)
+        else:
+            part[key] = data.draw(st.sampled_from(ARRAYS if part is tensors else ODD))
+    try:
+        holder = unpack(tensors, values)
+    except ValueError:
+        return
+    panel = read(series(DAYS))
+    object.__setattr__(panel, "container", holder)
+    object.__setattr__(panel, "histories", panel.histories * len(holder.labels))
+    holder.forecast(panel, 3, [np.ones(3)] * len(holder.labels))
+    holder.pack()
+
+
+def test_what_is_left_out_is_named():
+    for holder in HOLDERS.values():
+        tensors, values = holder.pack()
+        for key in [*tensors, *values]:
+            if key == "series":  # without it, it is no frame
+                continue
+            less = [{k: v for k, v in part.items() if k != key} for part in (tensors, values)]
+            with pytest.raises(ValueError, match=key):
+                unpack(*less)

@@ -1,0 +1,85 @@
+"""Rows after which forecasts are made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eigenecho.forecasting.containers import read
+from eigenecho.forecasting.origins import origins
+
+DAYS = pd.date_range("2024-03-01", periods=30, tz="Europe/Berlin")
+ARRAY = read(np.arange(30.0))
+FRAME = read(pd.Series(np.arange(30.0), DAYS))
+RAGGED = read([np.arange(30.0), np.arange(12.0)])
+
+
+@given(T=st.integers(2, 300), horizon=st.integers(1, 50), count=st.integers(1, 20))
+def test_a_number_of_origins_is_spread_evenly_over_the_end(T, horizon, count):
+    panel = read(np.arange(float(T)))
+    if horizon + count > T:
+        with pytest.raises(ValueError, match="origins="):
+            origins(panel, count, horizon)
+        return
+    (rows,) = origins(panel, count, horizon)
+    assert len(rows) == count
+    assert rows[-1] == T - 1 - horizon
+    assert rows[0] >= 0
+    apart = np.unique(np.diff(rows))
+    assert len(apart) <= 1
+    assert all(1 <= step <= horizon for step in apart)
+    # The first half is left to learn from, where that can be.
+    assert rows[0] >= T // 2 or (apart == 1).all()
+
+
+def test_series_of_a_list_have_origins_of_their_own():
+    one, other = origins(RAGGED, 2, 3)
+    assert (one.tolist(), other.tolist()) == ([23, 26], [7, 8])
+
+
+def test_rows_and_times():
+    assert origins(ARRAY, [3, 7, 29], 5)[0].tolist() == [3, 7, 29]
+    assert origins(ARRAY, np.array([3]), 5)[0].tolist() == [3]
+    times = ["2024-03-04", pd.Timestamp("2024-03-05", tz="Europe/Berlin"), 7]
+    assert origins(FRAME, times, 5)[0].tolist() == [3, 4, 7]
+    assert origins(FRAME, DAYS[[2, 9]], 5)[0].tolist() == [2, 9]
+    assert origins(FRAME, pd.Timestamp("2024-03-04"), 5)[0].tolist() == [3]
+    periods = read(pd.Series(np.arange(9.0), pd.period_range("2024-01", periods=9, freq="M")))
+    assert origins(periods, ["2024-03", pd.Period("2024-09", "M")], 5)[0].tolist() == [2, 8]
+
+
+@pytest.mark.parametrize(
+    ("panel", "given", "words"),
+    [
+        (ARRAY, 0, "1 or more"),
+        (ARRAY, 27, "at most 26 of the 30 rows"),
+        (RAGGED, 10, "at most 8 of the 12 rows of series 1"),
+        (ARRAY, [], "at least one"),
+        (ARRAY, [30], "rows from 0 to 29"),
+        (ARRAY, [-1], "rows from 0 to 29"),
+        (RAGGED, [12], "rows from 0 to 11 of series 1"),
+        (ARRAY, [1.5], "row numbers"),
+        (ARRAY, [True], "row numbers"),
+        (ARRAY, ["2024-03-01"], "row numbers"),
+        (ARRAY, True, "row numbers"),
+        (FRAME, ["2024-02-01"], "times at which there is a row"),
+        (FRAME, ["nonsense"], "times at which there is a row"),
+        (FRAME, [None], "times at which there is a row"),
+        (FRAME, [np.nan], "times at which there is a row"),
+        (read(pd.Series(np.ones(5))), ["2024-01-01"], "times at which there is a row"),
+    ],
+)
+def test_origins_that_there_are_not(panel, given, words):
+    with pytest.raises(ValueError) as caught:
+        origins(panel, given, 4)
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("origins=")
+
+
+def test_rows_that_have_to_follow():
+    assert origins(ARRAY, [25], 5, after=4)[0].tolist() == [25]
+    with pytest.raises(ValueError, match=r"rows from 0 to 25.* 4 rows have to follow"):
+        origins(ARRAY, [26], 5, after=4)
