@@ -26,6 +26,9 @@ rows that judge: what these cannot tell from the best belongs to the answer."""
 FEWEST, MOST = 5, 60
 """Members, where there are so many."""
 
+FAR = 2.0
+"""Errors over the best one's from which a candidate is no help, however few there are."""
+
 WORK = 5e10
 """Operations that training all members on all rows may take, beyond the fewest."""
 
@@ -91,7 +94,8 @@ def middle(forecasts: Sequence[Array]) -> Array:
     inner = ordered[cut : len(ordered) - cut]
     there = np.isfinite(inner)
     count = there.sum(axis=0)
-    total = np.where(there, inner, 0.0).sum(axis=0)
+    with np.errstate(over="ignore"):
+        total = np.where(there, inner, 0.0).sum(axis=0)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
@@ -104,7 +108,8 @@ def best(judge: Judge, found: Sequence[Judged]) -> list[Judged]:
     alike = sum(one.error <= most for one in ranked)
     size = max(one.candidate.view.filter.size for one in ranked)
     affordable = int(WORK / (judge.rows * float(size) ** 2))
-    return ranked[: max(FEWEST, min(alike, MOST, affordable))]
+    near = sum(one.error <= FAR * ranked[0].error for one in ranked)
+    return ranked[: min(max(FEWEST, min(alike, MOST, affordable)), max(near, alike))]
 
 
 @one_blas_thread()
