@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho.checks import is_finite_number
+from eigenecho.checks import check_not_negative
 from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.estimators.fitted import unpack_spectrum
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
@@ -160,8 +160,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         made.spectrum_ = unpack_spectrum(tensors, drawn.units)
         # Kept, since to find it anew takes N² numbers of a sparse matrix, and N³ operations.
         made.effective_radius_ = values.pop("effective_radius")
-        if not is_finite_number(made.effective_radius_) or made.effective_radius_ < 0:
-            raise bad_argument("effective_radius", made.effective_radius_, "a finite number ≥ 0")
+        check_not_negative(made.effective_radius_, "effective_radius")
         return made
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_flag, check_lr, is_finite_number
+from eigenecho.checks import check_flag, check_lr, check_not_negative
 from eigenecho.errors import IllConditionedWarning, bad_argument, unknown_name, warn
 from eigenecho.estimators.validation import TARGETS
 from eigenecho.model import LinearModel, State
@@ -177,8 +177,7 @@ class Fitted:
     def _check(self) -> None:
         if self.solver not in SOLVERS:
             raise unknown_name("solver", self.solver, SOLVERS)
-        if not is_finite_number(self.ridge) or self.ridge < 0:
-            raise bad_argument("ridge", self.ridge, "a finite number ≥ 0")
+        check_not_negative(self.ridge, "ridge")
         check_flag(self.flat, "flat")
         if self.flat and self.model.D_out > 1:
             raise bad_argument("flat", True, f"False, since there are {self.model.D_out} outputs")

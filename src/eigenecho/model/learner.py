@@ -128,14 +128,14 @@ class Learner:
         output = last = model.to_user(y.astype(r.dtype))
         if target is not None:
             last = inputs.row(target, "target")
-        if target is not None and not self._wait:
+        learns = target is not None and not self._wait
+        if learns:
             squares.learn(x, model.from_user(last).astype(np.float64))
-        else:
-            squares.see(x)
-            self._wait -= target is not None
+        elif target is not None:
+            self._wait -= 1
         self._r, self._y = r, last
-        if squares.doubt is not None and squares.doubt.is_due:
-            squares.judge(r.dtype)
+        if learns and squares.doubt is not None:
+            squares.judge(self._row(r), r.dtype)
         return output.copy()
 
     def _row(self, r: Array) -> Array:
@@ -166,14 +166,9 @@ class Learner:
             "warmup": warmup,
         }
         if learnt.doubt is not None:
-            kept = learnt.doubt._asdict()
-            values["learner"]["doubted_steps"] = kept.pop("steps")
-            tensors |= {f"doubt.{name}": array for name, array in kept.items()}
+            tensors |= storage.named("doubt", learnt.doubt._asdict())
         tensors |= state.pack("state")
-        tensors |= {
-            f"learner.{name}": array
-            for name, array in zip(learnt._fields[:4], learnt[:4], strict=True)
-        }
+        tensors |= storage.named("learner", dict(zip(learnt._fields[:4], learnt, strict=False)))
         storage.write(path, "Learner", tensors, values)
 
     def __reduce__(self) -> Any:

@@ -60,9 +60,12 @@ def unpack_stream(tensors: Tensors, values: Values) -> Stream:
 def unpack_learner(tensors: Tensors, values: Values) -> Learner:
     """What ``Learner.save`` wrote."""
     model, doubt = unpack_model(tensors, values), None
-    if isinstance(values.get("learner"), dict) and "doubted_steps" in values["learner"]:
-        scale, start, size, seen = (take(tensors, f"doubt.{name}") for name in Doubt._fields[:4])
-        doubt = Doubt(scale, start, size, seen, values["learner"].pop("doubted_steps"))
+    if "doubt.scale" in tensors:
+        doubt = Doubt(*(take(tensors, f"doubt.{name}") for name in Doubt._fields))
+        # Earlier files also hold rows that were seen, and how many steps.
+        tensors.pop("doubt.rows", None)
+        if isinstance(values.get("learner"), dict):
+            values["learner"].pop("doubted_steps", None)
     rows, free, neurons, ridge, forgetting, warmup = fields(
         values, "learner", "rows", "free", "neurons", "ridge", "forgetting", "warmup"
     )

@@ -175,6 +175,10 @@ class Problem:
         """All rows after the warmup."""
         return [(warmup, len(u)) for u in self.inputs]
 
+    def targets(self, block: Block) -> list[Array]:
+        """The outputs over a block, (rows, D_out) for each series."""
+        return [y[start:stop] for y, (start, stop) in zip(self.outputs, block, strict=True)]
+
     def columns(self, series: int) -> tuple[Array, Array]:
         """What drives the reservoir, (T, D), and the columns before the states, (T, head)."""
         u, y = self.inputs[series], self.outputs[series]

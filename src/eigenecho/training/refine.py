@@ -93,7 +93,7 @@ def refine(problem: Problem, block: Block, system: NormalEquations, XtY: Array) 
     changes the weights, ‖L δ‖, since a series may not excite what others will.
     """
     penalty, first = problem.penalty, Round(problem, block, system.solve(XtY))
-    size = lengths([y - e for y, e in zip(_targets(problem, block), first.left, strict=True)])
+    size = lengths([y - e for y, e in zip(problem.targets(block), first.left, strict=True)])
     weight = lengths([penalty.times_root(first.w)])
     size[size == 0] = weight[weight == 0] = 1.0
     best, last = first, np.inf
@@ -120,11 +120,8 @@ def lengths(columns: list[Array]) -> Array:
 def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
     """Y − X w over a block, (rows, k) for each series; Y repeats where w has more outputs."""
     copies = w.shape[1] // problem.D_out
-    targets = _targets(problem, block)
-    if copies > 1:
-        targets = [np.tile(y, copies) for y in targets]
-    found = fitted(problem, block, w)
-    return [np.subtract(y, x, out=x) for y, x in zip(targets, found, strict=True)]
+    each = zip(problem.targets(block), fitted(problem, block, w), strict=True)
+    return [np.subtract(np.tile(y, copies) if copies > 1 else y, x, out=x) for y, x in each]
 
 
 def fitted(problem: Problem, block: Block, w: Array) -> list[Array]:
@@ -157,7 +154,3 @@ def project(problem: Problem, block: Block, residual: list[Array]) -> Array:
             C = against(reservoir.form, reservoir.B, correlate(e, drive[:stop], start, K))
         total[k:] += C.T
     return total
-
-
-def _targets(problem: Problem, block: Block) -> list[Array]:
-    return [y[start:stop] for y, (start, stop) in zip(problem.outputs, block, strict=True)]

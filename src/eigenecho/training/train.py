@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,11 +35,11 @@ class Trained:
 @one_blas_thread()
 def train(problem: Problem, settings: Settings) -> Trained:
     """Weights of a readout; of several ridges, the one that predicts held-out rows best."""
-    train, last = _split(problem, settings)
+    fold = _split(problem, settings)
     for solver in _attempts(problem, settings.solver):
         if solver in ("gram", "qr"):
-            return _directly(problem, settings.ridge, solver, train, last)
-        found = _refined(problem.in_double, settings.ridge, solver, train, last)
+            return _directly(problem, settings, solver, fold)
+        found = _refined(problem.in_double, settings, solver, fold)
         if found is not None:
             return found
     raise AssertionError("the last solver that is tried always has an answer")
@@ -66,11 +66,11 @@ def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
     return ("qr",) if problem.is_small else ("refined", "qr")
 
 
-def _split(problem: Problem, settings: Settings) -> tuple[Block, Block | None]:
+def _split(problem: Problem, settings: Settings) -> Fold:
     """Rows to train on, and those at the end by which one of several ridges is chosen."""
     everything = problem.everything(settings.warmup)
     if len(settings.ridge) == 1:
-        return everything, None
+        return Fold(everything)
     cuts = [stop - round(HELD_OUT * (stop - start)) for start, stop in everything]
     train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
     last = [(cut, stop) for (_, stop), cut in zip(everything, cuts, strict=True)]
@@ -80,30 +80,20 @@ def _split(problem: Problem, settings: Settings) -> tuple[Block, Block | None]:
             settings.ridge,
             "one value: the series are too short to hold out rows and choose among several",
         )
-    return train, last
+    return Fold(train, (last,))
 
 
-def _whole(train: Block, last: Block | None) -> Block:
-    """Both blocks together."""
-    if last is None:
-        return train
-    return [(start, stop) for (start, _), (_, stop) in zip(train, last, strict=True)]
-
-
-def _directly(
-    problem: Problem, ridges: tuple[float, ...], solver: str, train: Block, last: Block | None
-) -> Trained:
+def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained:
     """By normal equations as they are, or by an orthogonal factorisation."""
-    kind = Gram if solver == "gram" else Triangle
-    total, held_out, ends = gather(problem, kind, Fold(train, () if last is None else (last,)))
+    total, held_out, ends = gather(problem, Gram if solver == "gram" else Triangle, fold)
     for statistics in (total, *held_out):
         check_range(statistics, problem.reservoir)
-    penalty, ridge = problem.penalty, ridges[0]
-    if last is not None:
-        ridge = ridges[lowest(held_out_errors(total, held_out[0], penalty, ridges))]
-        total = total.merge(held_out[0].gram() if solver == "gram" else held_out[0])
+    penalty, ridge = problem.penalty, settings.ridge[0]
+    for last in held_out:
+        ridge = settings.ridge[lowest(held_out_errors(total, last, penalty, settings.ridge))]
+        total = total.merge(last.gram() if solver == "gram" else last)
     weights = np.ascontiguousarray(solve(total, penalty, ridge))
-    whole = _whole(train, last)
+    whole = problem.everything(settings.warmup)
     if isinstance(total, Gram):  # from sums the residuals would be differences of large numbers
         left = gather(problem.in_double, Remainder, Fold(whole), less=weights).statistics
         evidence = Evidence(total, penalty, ridge, weights, left.EtE, left.XtE)
@@ -117,15 +107,11 @@ def _directly(
     return Trained(evidence, solver, ends[-1])
 
 
-def _refined(
-    problem: Problem, ridges: tuple[float, ...], solver: str, train: Block, last: Block | None
-) -> Trained | None:
+def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained | None:
     """By normal equations, refined on true residuals; None where that does not get there."""
-    collect: Callable[[Problem, Block], Gathered] = gather_gram
-    if solver == "refined":
-        collect = _gather_states
-    penalty = problem.penalty
-    total, _, ends = collect(problem, train)
+    collect = gather_gram if solver == "structured" else _gather_states
+    penalty, ridges = problem.penalty, settings.ridge
+    total, _, ends = collect(problem, fold.train)
     check_range(total, problem.reservoir)
     M = penalty.gram() if any(ridges) else None
 
@@ -136,13 +122,11 @@ def _refined(
         return refine(problem, block, system, statistics.XtY)
 
     ridge = ridges[0]
-    if last is not None:
-        size = sum(
-            np.sum(y[a:b] ** 2, axis=0) for y, (a, b) in zip(problem.outputs, last, strict=True)
-        )
+    for last in fold.held_out:
+        size = sum(np.sum(y**2, axis=0) for y in problem.targets(last))
         errors = []
         for candidate in ridges:
-            found = solved(train, total, candidate)
+            found = solved(fold.train, total, candidate)
             if found is None:
                 return None
             left = sum(np.sum(e**2, axis=0) for e in residuals(problem, last, found.w))
@@ -150,7 +134,7 @@ def _refined(
         ridge = ridges[lowest(errors)]
         more, _, ends = collect(problem, last)
         total = total.merge(more)
-    found = solved(_whole(train, last), total, ridge)
+    found = solved(problem.everything(settings.warmup), total, ridge)
     if found is None:
         return None
     weights = np.ascontiguousarray(found.w)
