@@ -196,17 +196,11 @@ class _Coordinates:
 
 
 def _changed(original: LinearModel, transition: Transition, basis: Basis) -> LinearModel:
-    reservoir = original.reservoir
     head = len(original.W_out) - basis.units
     W_res = basis.weights_to_eigen(original.W_out[head:])
     return replace(
         original,
-        reservoir=Reservoir(
-            transition,
-            basis.states_to_eigen(reservoir.W_in),
-            None if reservoir.bias is None else basis.states_to_eigen(reservoir.bias),
-            None if reservoir.W_fb is None else basis.states_to_eigen(reservoir.W_fb),
-        ),
+        reservoir=Reservoir(transition, *original.reservoir.weights(basis.states_to_eigen)),
         W_out=np.concatenate([original.W_out[:head], W_res]),
         basis=basis,
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho.checks import check_not_negative
-from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.fitted import unpack_spectrum
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.validation import (
@@ -124,16 +123,10 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         reservoir = self.reservoir_
         out = check_out(out, series, reservoir)
         told = Progress(progress, sum(map(len, series)))
-        found = []
-        for u in series:
-            drive, state = reservoir.drive(u, None), reservoir.zero_state()
-            states = np.empty((len(u), reservoir.units), reservoir.dtype) if out is None else out
-            for rows in told.pieces(len(u)):
-                reservoir.scan(drive[rows], state, states[rows], fresh=out is None)
-            if (bad := reservoir.first_overflow(states)) is not None:
-                raise overflowed("states", self.effective_radius_, bad)
-            found.append(states)
-        return container.restore(found)
+        drives = [reservoir.drive(u, None) for u in series]
+        return container.restore(
+            [reservoir.states(drive, reservoir.zero_state(), out, told) for drive in drives]
+        )
 
     def save(self, path: Any) -> None:
         """Write the fitted reservoir to a safetensors file; ``eigenecho.load`` reads it back.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning, overflowed
+from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
 from eigenecho.grid_search import lagged
 from eigenecho.grid_search.grid import Group
 from eigenecho.kernels import costs
@@ -180,7 +180,7 @@ def _by_states(trial: Trial) -> list[Array]:
         # States that stay in range under the inputs as they are may not under larger ones.
         scale = trial.scales.max()
         if scale > 1 and not scale * _size(statistics, head) < largest:
-            raise overflowed("scaled states", problem.reservoir.spectrum.radius)
+            raise problem.reservoir.overflowed("scaled states")
     factorised = factorise(train, problem.penalty, head)
     ridges = trial.ridges.reshape(trial.shape)[0]
     scales = trial.scales.reshape(trial.shape)[:, 0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.basis import Basis
-from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.interop.reservoirpy_models import reservoir_weights
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.threads import one_blas_thread
@@ -189,7 +189,7 @@ class DiagonalReservoir(Node):
             raise bad_argument(
                 "x", Shown("NaN or Inf"), "finite numbers", "Fill or drop the gaps first."
             )
-        raise overflowed("states", self.reservoir_.spectrum.radius)
+        raise self.reservoir_.overflowed("states")
 
     def _units(self, units: int | None) -> int:
         """N, as told by ``units``, W or given eigenvalues, which must agree."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.checks import check_count
-from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.model.state import State, as_state
@@ -116,6 +116,6 @@ def _after_context(model: LinearModel, context: Any, known: Array) -> tuple[Stat
     reservoir = model.reservoir
     r = reservoir.last_state(reservoir.drive(u[:-1], teacher[:-1]), reservoir.zero_state())
     if not np.all(np.isfinite(r)):
-        raise overflowed("states", model.effective_radius if model.is_diagonal else None)
+        raise reservoir.overflowed("states")
     ahead = np.concatenate([u[-1:, D:], known])[: len(known)]
     return State(r, rows[-1, :D]), ahead

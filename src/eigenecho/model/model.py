@@ -241,13 +241,8 @@ class LinearModel:
         W_out = np.concatenate(
             [self.W_out[:head], known.weights_to_neuron(np.asarray(self.W_out[head:]))]
         )
-        return Matrices(
-            known.matrix(W.dense),
-            known.states_to_neuron(r.W_in),
-            None if r.bias is None else known.states_to_neuron(r.bias),
-            None if r.W_fb is None else known.states_to_neuron(r.W_fb),
-            W_out,
-        )
+        W_in, bias, W_fb = r.weights(known.states_to_neuron)
+        return Matrices(known.matrix(W.dense), W_in, bias, W_fb, W_out)
 
     def need_basis(self) -> Basis:
         """The eigenbasis, or an error that says why there is none."""

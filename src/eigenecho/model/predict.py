@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.errors import Shown, UnstableWarning, bad_argument, overflowed, warn
+from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.state import State, initial_states
 from eigenecho.progress import Progress, Report
@@ -99,7 +99,6 @@ def states(
     y_previous: Array | None = None,
     state: State | None = None,
     out: Array | None = None,
-    progress: Report | None = None,
 ) -> Array:
     """Reservoir states (T, N) in the basis at work, under the same rules as ``run``."""
     reservoir = model.reservoir
@@ -109,15 +108,7 @@ def states(
         y_previous = shifted(run(model, u, None, start)[0], start.y)
     before = None if y_previous is None else model.from_user(y_previous)
     drive = reservoir.drive(model.own_inputs(u), before)
-    fresh = out is None
-    if out is None:
-        out = np.empty((len(drive), model.units), reservoir.dtype)
-    r = np.array(start.r, reservoir.dtype)
-    for rows in Progress(progress, len(drive)).pieces(len(drive)):
-        reservoir.scan(drive[rows], r, out[rows], fresh=fresh)
-    if (bad := reservoir.first_overflow(out)) is not None:
-        raise overflowed("states", _known_radius(model), bad)
-    return out
+    return reservoir.states(drive, np.array(start.r, reservoir.dtype), out, Progress())
 
 
 def previous_outputs(
@@ -164,9 +155,4 @@ def check_finite(model: LinearModel, outputs: Array, *, closed: bool = False) ->
     finite = np.isfinite(outputs)
     if not np.all(finite):
         step = int(np.argmin(finite.all(axis=1)))
-        raise overflowed("output", _known_radius(model), step, closed=closed)
-
-
-def _known_radius(model: LinearModel) -> float | None:
-    """The effective radius where it costs nothing."""
-    return model.effective_radius if model.is_diagonal else None
+        raise model.reservoir.overflowed("output", step, closed=closed)

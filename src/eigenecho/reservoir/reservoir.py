@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from eigenecho import kernels
 from eigenecho.checks import check_finite, check_real
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.kernels import Form
+from eigenecho.progress import Progress
 from eigenecho.spectra import Spectrum
 from eigenecho.storage import Tensors, check_range, named, take
-from eigenecho.transition import Transition, as_transition, unpack
+from eigenecho.transition import Diagonal, Transition, as_transition, unpack
 from eigenecho.types import Array
 
 FINITE_CHUNK = 1 << 16
@@ -125,14 +128,20 @@ class Reservoir:
                 check_range(part, "W", reservoir.dtype)
         return reservoir
 
+    def weights(self, change: Callable[[Array], Array]) -> tuple[Any, ...]:
+        """W_in, bias and W_fb, whose columns ``change`` maps; None for one that is not there."""
+        given = self.W_in, self.bias, self.W_fb
+        return tuple(None if A is None else change(A) for A in given)
+
     def in_double(self) -> Reservoir:
         """The same weights in double precision."""
-        return Reservoir(
-            self.transition,
-            self.W_in.astype(np.float64),
-            None if self.bias is None else self.bias.astype(np.float64),
-            None if self.W_fb is None else self.W_fb.astype(np.float64),
-        )
+        return Reservoir(self.transition, *self.weights(lambda A: A.astype(np.float64)))
+
+    def only(self, modes: Array) -> Reservoir:
+        """The reservoir of some modes, which (n + m,) flags name, real ones first."""
+        columns = self.spectrum.columns(modes)
+        kept = Diagonal(self.spectrum.only(modes))
+        return Reservoir(kept, *self.weights(lambda A: A[..., columns]))
 
     def zero_state(self) -> Array:
         """R(0) = 0."""
@@ -150,6 +159,15 @@ class Reservoir:
         kernels.scan(self.form, self.B, drive, state, out, fresh)
         return out
 
+    def states(self, drive: Array, state: Array, out: Array | None, progress: Progress) -> Array:
+        """What ``scan`` gives, finite, in pieces that are reported."""
+        fresh = out is None
+        states = np.empty((len(drive), self.units), self.dtype) if out is None else out
+        for rows in progress.pieces(len(drive)):
+            self.scan(drive[rows], state, states[rows], fresh=fresh)
+        self.check_states(states)
+        return states
+
     def last_state(self, drive: Array, state: Array) -> Array:
         """The state after a drive; ``state`` moves on in place, and no other is stored."""
         nothing = np.empty((len(drive), 0), self.dtype)
@@ -157,20 +175,24 @@ class Reservoir:
         kernels.scan_readout(self.form, self.B, drive, weights, state, nothing)
         return state
 
-    def first_overflow(self, states: Array) -> int | None:
-        """The first row of a scan's states (T, N) that is not finite, or None.
+    def check_states(self, states: Array, first: int = 0) -> None:
+        """Raise where states (T, N) of a scan, from step ``first`` on, are not finite.
 
         Inf times any entry, be it 0, stays Inf or NaN, so that the last row vouches for all. But
         a sparse product leaves zeros out: there an overflow passes through, and every row counts.
         """
         if not self.transition.leaves_zeros_out and np.all(np.isfinite(states[-1:])):
-            return None
+            return
         count = max(1, FINITE_CHUNK // max(1, self.units))
-        for first in range(0, len(states), count):
-            finite = np.isfinite(states[first : first + count]).all(axis=1)
+        for start in range(0, len(states), count):
+            finite = np.isfinite(states[start : start + count]).all(axis=1)
             if not np.all(finite):
-                return first + int(np.argmin(finite))
-        return None
+                raise self.overflowed("states", first + start + int(np.argmin(finite)))
+
+    def overflowed(self, what: str, step: int | None = None, *, closed: bool = False) -> Exception:
+        """The error of ``what`` left the range; it names the radius where that costs nothing."""
+        radius = self.spectrum.radius if isinstance(self.transition, Diagonal) else None
+        return overflowed(what, radius, step, closed=closed)
 
 
 def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.errors import overflowed
 from eigenecho.readout import Accumulated, Triangle
 from eigenecho.threads import thread_count
 from eigenecho.training.problem import Fold, Problem
@@ -74,8 +73,7 @@ def _chunks(problem: Problem, series: int, state: Array, stop: int) -> Iterator[
     for first in range(0, stop, rows):
         n = min(rows, stop - first)
         reservoir.scan(drive[first : first + n], state, states[:n])
-        if (bad := reservoir.first_overflow(states[:n])) is not None:
-            raise overflowed("states", reservoir.spectrum.radius, first + bad)
+        reservoir.check_states(states[:n], first)
         X[:n, :head] = before[first : first + n]
         X[:n, head:] = states[:n]
         yield first, X[:n]

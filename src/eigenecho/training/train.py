@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.errors import bad_argument, overflowed
+from eigenecho.errors import bad_argument
 from eigenecho.kernels import costs
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, held_out_errors, solve
 from eigenecho.reservoir import Reservoir
@@ -52,7 +52,7 @@ def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
     else:
         numbers, most = statistics.R, 1e150
     if not (numbers.max() < most and numbers.min() > -most):
-        raise overflowed("squares of the states", reservoir.spectrum.radius)
+        raise reservoir.overflowed("squares of the states")
 
 
 def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
