@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -124,15 +124,9 @@ def _convert(
         converted = replace(original, reservoir=replace(original.reservoir, transition=transition))
     else:
         converted = _changed(original, transition, rows.extend_basis(chosen.basis))
-    measured = asdict(compare(original, converted))
-    return converted, Certificate(
-        chosen.form,
-        chosen.reason,
-        chosen.condition,
-        chosen.residual,
-        **measured,
-        readout=rows.words(original.readout_bias),
-    )
+    found = chosen.form, chosen.reason, chosen.condition, chosen.residual
+    words = rows.words(original.readout_bias)
+    return converted, Certificate(*found, **compare(original, converted), readout=words)
 
 
 class _Coordinates:

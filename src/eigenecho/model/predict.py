@@ -11,6 +11,7 @@ from eigenecho import kernels
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.state import State, initial_states
+from eigenecho.model.step_inputs import open_model
 from eigenecho.progress import Progress, Report
 from eigenecho.series import Container, as_rows, shifted, unpack_outputs
 from eigenecho.threads import one_blas_thread
@@ -118,11 +119,7 @@ def previous_outputs(
     if given is None:
         return [None] * len(lengths)
     if not model.closed:
-        raise bad_argument(
-            "y_previous",
-            Shown("array"),
-            "None: this model has neither feedback nor output_to_readout",
-        )
+        raise open_model(Shown("array"))
     items, _ = unpack_outputs(given, "y_previous", container)
     several = container.kind != "single"
     arrays = [

@@ -49,7 +49,7 @@ class StepInputs:
                 y = as_row(y_previous, self.before.size, "y_previous")
             fill(self.before, y, model.outputs)
         elif y_previous is not None:
-            raise _open_model(y_previous)
+            raise open_model(y_previous)
 
     def take_many(self, rows: Any, y_previous: Any, y: Array) -> tuple[Array, Array]:
         """The same for many steps: drives (T, D) and y(t−1) (T, D_out), of finite rows.
@@ -63,7 +63,7 @@ class StepInputs:
         before = np.zeros((len(u), model.D_out), dtype)
         if y_previous is not None:
             if not self._closed:
-                raise _open_model(Shown("array"))
+                raise open_model(Shown("array"))
             if np.ndim(y_previous) == 1 and model.D_out == 1:
                 y_previous = np.reshape(y_previous, (-1, 1))
             given = as_rows(y_previous, "y_previous", model.D_out, dtype)
@@ -158,7 +158,8 @@ def check_labels(name: str, labels: Sequence[Any] | None, known: Sequence[str] |
         raise other_columns(name, list(labels), list(known))
 
 
-def _open_model(got: Any) -> ValueError:
+def open_model(got: Any) -> ValueError:
+    """The error of outputs ``got`` for a model on which none come back."""
     return bad_argument(
         "y_previous", got, "None: this model has neither feedback nor output_to_readout"
     )

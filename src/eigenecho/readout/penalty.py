@@ -98,13 +98,13 @@ def _products(Q: Array, M: Array) -> None:
     half = len(Q) // 2
     left, right = Q[:, :half], Q[:, half:]
 
-    def diagonal_blocks() -> None:
-        # NumPy sees that both factors are one array and computes half of the product.
-        M[:half, :half] = left.T @ left
-        M[half:, half:] = right.T @ right
+    def task(first: int, last: int) -> None:
+        if first == 0:
+            # NumPy sees that both factors are one array and computes half of the product.
+            M[:half, :half] = left.T @ left
+            M[half:, half:] = right.T @ right
+        if last == 2:
+            M[:half, half:] = left.T @ right
+            M[half:, :half] = M[:half, half:].T
 
-    def other_blocks() -> None:
-        M[:half, half:] = left.T @ right
-        M[half:, :half] = M[:half, half:].T
-
-    threads.run_each([diagonal_blocks, other_blocks], worth=len(Q) >= LARGE)
+    threads.run(task, threads.even_split(2, threads.thread_count() if len(Q) >= LARGE else 1))

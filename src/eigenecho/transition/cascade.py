@@ -80,7 +80,6 @@ class Cascade(Transition):
 
     @property
     def units(self) -> int:
-        """N."""
         return len(self.block) + self.modes.units
 
     @property
@@ -96,7 +95,6 @@ class Cascade(Transition):
 
     @property
     def matrix(self) -> Array:
-        """[W]_Q (N, N)."""
         k = len(self.block)
         W = np.zeros((self.units, self.units))
         W[:k, :k], W[:k, k:], W[k:, k:] = self.block, self.coupling, block_diagonal(self.modes)
@@ -104,36 +102,29 @@ class Cascade(Transition):
 
     @property
     def layout(self) -> tuple[int, int]:
-        """Columns of the block, and of real modes."""
         return len(self.block), self.modes.real.size
 
     @property
     def cost(self) -> float:
-        """Nanoseconds a step."""
         return step_cost(len(self.block), self.units)
 
     def form(self, dtype: DTypeLike = np.float64) -> CascadeForm:
-        """What the kernels take."""
         block, coupling = (
             np.array(part, dtype=dtype, order="C") for part in (self.block, self.coupling)
         )
         return CascadeForm(block, coupling, *Diagonal(self.modes).form(dtype))
 
     def padded(self, extra: int) -> Cascade:
-        """With ``extra`` modes of λ = 0 before all others, which the block does not drive."""
         coupling = np.pad(self.coupling, ((0, 0), (extra, 0)))
         return Cascade(self.block, coupling, Diagonal(self.modes).padded(extra).modes)
 
     def pack(self) -> dict[str, Array]:
-        """Its arrays, for a file."""
         return {"block": self.block, "coupling": self.coupling} | Diagonal(self.modes).pack()
 
     def times(self, factor: float) -> Cascade:
-        """The cascade of factor · W, in the same basis."""
         return Cascade(factor * self.block, factor * self.coupling, self.modes.times(factor))
 
     def leak(self, lr: float) -> Cascade:
-        """The cascade of lr W + (1 − lr) I, in the same basis."""
         check_lr(lr)
         if lr == 1:
             return self
