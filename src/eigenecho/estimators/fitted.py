@@ -30,24 +30,10 @@ OVERFITTED = 0.5
 class Fitted:
     """A trained network and how it came about.
 
-    Attributes
-    ----------
-    model : LinearModel
-    solver, ridge : str, float
-        What was used.
-    final_state : State
-        At the end of the last series.
-    lr : float
-    flat : bool
-        Whether targets were (T,), so that answers are too.
-    target : str or None
-        What the targets were of the inputs, as ``validation.target_of`` has it.
-    evidence : Evidence, optional
-        A file may come without.
-    drawn : Spectrum, optional
-        The eigenvalues before the leak; None for a matrix whose eigenvalues nobody has asked for.
-    known_noise : array (D_out, D_out), optional
-        The noise of a file that came without evidence.
+    ``final_state`` is that at the end of the last series. ``flat`` targets were (T,), so that
+    answers are too; ``target`` is what they were of the inputs, as ``validation.target_of`` has it.
+    A file may come without evidence, and with the noise that it gave (``known_noise``). ``drawn``
+    are the eigenvalues before the leak, of a matrix None until somebody asks for them.
     """
 
     model: LinearModel
@@ -68,13 +54,6 @@ class Fitted:
         end = State(trained.end.astype(problem.reservoir.dtype), last.copy())
         model = LinearModel.of(problem, evidence.weights)
         return cls(model, trained.solver, evidence.ridge, end, evidence=evidence, **known)
-
-    def updated(
-        self, problem: Problem, trained: Trained, last: Array, target: str | None
-    ) -> Fitted:
-        """The same after training further."""
-        known = {"lr": self.lr, "flat": self.flat, "drawn": self.drawn}
-        return Fitted.of(problem, trained, last, target=target, **known)
 
     @property
     def trained(self) -> Trained:

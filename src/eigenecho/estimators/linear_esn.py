@@ -205,28 +205,18 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             self._fitted.warn_if_few_rows()
         return self
 
-    def _fit(self, X: Any, y: Any) -> Self:
-        with all_or_nothing(self):
-            settings = self._settings()
-            inputs, outputs, container = training_series(self, X, y)
-            given = (outputs, container, "y") if X is None else (inputs, container, "X")
-            warn_if_single_rows(*given)
-            D_out = outputs[0].shape[1]
-            drawn = settings.draw(inputs[0].shape[1], D_out, self.seed)
-            if self.basis == "eigen":
-                warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
-            problem = pose(settings, drawn, inputs, outputs)
-            fitted = Fitted.of(
-                problem,
-                train(problem, settings),
-                outputs[-1][-1],
-                lr=float(self.lr),
-                flat=container.flat,
-                drawn=drawn.spectrum,
-                target=target_of(inputs, outputs),
-            )
-            self._keep(fitted)
-        return self
+    def _fit(self, X: Any, y: Any) -> None:
+        settings = self._settings()
+        inputs, outputs, container = training_series(self, X, y)
+        given = (outputs, container, "y") if X is None else (inputs, container, "X")
+        warn_if_single_rows(*given)
+        drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
+        if self.basis == "eigen":
+            warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
+        problem = pose(settings, drawn, inputs, outputs)
+        known = {"lr": float(self.lr), "flat": container.flat, "drawn": drawn.spectrum}
+        trained, target = train(problem, settings), target_of(inputs, outputs)
+        self._keep(Fitted.of(problem, trained, outputs[-1][-1], target=target, **known))
 
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if ``fit`` had been given them too.
@@ -247,16 +237,14 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 raise bad_argument(
                     "initial_state", Shown("state"), "None in the first call, which fits"
                 )
-            return self._fit(X, y)
+            with all_or_nothing(self):
+                self._fit(X, y)
+            return self
         with all_or_nothing(self):
             warmup = self._settings().warmup
             inputs, outputs, container = training_series(self, X, y, reset=False)
             if initial_state is None:
                 warn_if_single_rows(inputs, container)
-            if outputs[0].shape[1] != self.n_outputs_:
-                raise bad_argument(
-                    "y", Shown(f"{outputs[0].shape[1]} columns"), f"{self.n_outputs_}, as in fit"
-                )
             starts = initial_states(self.model_, initial_state, len(inputs), container.kind)
             if self.model_.is_diagonal:
                 warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
@@ -268,7 +256,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
             trained = update(before.trained, problem, block)
             target = merged(before.target, target_of(inputs, outputs))
-            self._keep(before.updated(problem, trained, outputs[-1][-1], target))
+            known = {"lr": before.lr, "flat": before.flat, "drawn": before.drawn}
+            self._keep(Fitted.of(problem, trained, outputs[-1][-1], target=target, **known))
         return self
 
     def _keep(self, fitted: Fitted) -> None:
@@ -316,24 +305,14 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         check_is_fitted(self)
         predicted = self.predict(X)
         _, container = input_series(self, X)
-        truths, _ = check_outputs(y, container, self.dtype)
+        truths, _ = check_outputs(y, container, self.dtype, D=self.n_outputs_)
         guesses, _ = check_outputs(predicted, container, self.dtype)
-        for truth, guess in zip(truths, guesses, strict=True):
-            if len(truth) != len(guess):
+        for rows, given in zip(map(len, guesses), map(len, truths), strict=True):
+            if rows != given:
                 raise ValueError(
-                    f"X and y have inconsistent lengths: X has {len(guess)} rows, y {len(truth)}."
+                    f"X and y have inconsistent lengths: X has {rows} rows, y {given}."
                 )
-            if truth.shape[1] != guess.shape[1]:
-                raise bad_argument(
-                    "y", Shown(f"{truth.shape[1]} columns"), f"{guess.shape[1]}, as in fit"
-                )
-            if len(truth) <= self.warmup:
-                raise bad_argument(
-                    "warmup",
-                    self.warmup,
-                    f"fewer steps than the {len(truth)} rows to score",
-                    "Score longer series: the first rows start from a zero state.",
-                )
+        check_lengths(guesses, truths, self.warmup, " to score")
         true, guess = (
             np.concatenate([s[self.warmup :] for s in series]) for series in (truths, guesses)
         )
@@ -436,8 +415,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
         ``stream.step(u)`` takes one row, ``stream.run(rows)`` several.
         """
-        check_is_fitted(self)
-        return Stream(self.model_, state, self._feature_names)
+        return Stream(self._known.model, state, self._feature_names)
 
     def learner(
         self,
@@ -495,8 +473,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     def matrices(self, basis: str = "neuron") -> Matrices:
         """W, W_in, bias, W_fb and W_out in the ``neuron`` basis or as they are at ``work``."""
-        check_is_fitted(self)
-        return self.model_.matrices(basis)
+        return self._known.model.matrices(basis)
 
     def save(self, path: Any, *, statistics: bool = False) -> None:
         """Write the fitted estimator to a safetensors file; ``eigenecho.load`` reads it back.
@@ -505,9 +482,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         callable ``spectrum`` the file keeps the eigenvalues that it gave, of a Generator ``seed``
         nothing; both warn.
         """
-        check_is_fitted(self)
         check_flag(statistics, "statistics")
-        tensors, values = self._fitted.pack(statistics)
+        tensors, values = self._known.pack(statistics)
         arrays, plain = pack_parameters(self, self.spectrum_ if callable(self.spectrum) else None)
         storage.write(path, "LinearESN", tensors | arrays, values | plain)
 
@@ -522,53 +498,52 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     @property
     def W_out_(self) -> Any:
         """Readout weights (N', D_out) in the basis at work, rows [1, y(t−1), r]."""
-        check_is_fitted(self)
-        return self.model_.W_out
+        return self._known.model.W_out
 
     @property
     def coef_(self) -> Any:
         """Readout weights of the states, (N,) for 1-D targets, else (D_out, N)."""
-        check_is_fitted(self)
-        weights = self.model_.readout.weights
+        weights = self._known.model.readout.weights
         return weights[0] if self._fitted.flat else weights
 
     @property
     def intercept_(self) -> Any:
         """The readout bias, a number for 1-D targets, else (D_out,)."""
-        check_is_fitted(self)
-        offset = self.model_.readout.offset
+        offset = self._known.model.readout.offset
         return float(offset[0]) if self._fitted.flat else offset
 
     @property
     def spectrum_(self) -> Spectrum:
         """The eigenvalues drawn, before the leak."""
-        check_is_fitted(self)
-        return self._fitted.spectrum
+        return self._known.spectrum
 
     @property
     def effective_radius_(self) -> float:
         """Max |λ'|, after the leak."""
-        check_is_fitted(self)
-        return self.model_.effective_radius
+        return self._known.model.effective_radius
 
     @property
     def noise_covariance_(self) -> Any:
         """Covariance (D_out, D_out) of one-step errors: residuals of training, per free row."""
-        check_is_fitted(self)
-        return self._fitted.noise
+        return self._known.noise
 
     @property
     def closed_loop_radius_(self) -> float:
         """The eigenvalue radius of the network with its output fed back as in ``forecast``."""
-        check_is_fitted(self)
+        known = self._known
         try:
-            return self._fitted.closed_loop_radius
+            return known.closed_loop_radius
         except ValueError as error:  # as other attributes that a model does not have
             raise AttributeError(str(error)) from None
 
     @property
     def _n_features_out(self) -> int:
         return self.model_.units
+
+    @property
+    def _known(self) -> Fitted:
+        check_is_fitted(self)
+        return self._fitted
 
     @property
     def _feature_names(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from eigenecho.series import (
     Container,
     as_table,
     check_finite,
+    check_not_empty,
     output_container,
     unpack,
     unpack_outputs,
@@ -53,61 +54,52 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], Container]:
     """Finite series (T_i, D_in) with the features that the estimator knows."""
     items, container = unpack(X)
-    _check_not_empty(items, container, "X")
-    series = []
-    for i, item in enumerate(items):
-        number = None if container.kind == "single" else i
-        table = as_table(item, "X", number)
-        rows = validate_data(
-            estimator,
-            table,
-            reset=reset and i == 0,
-            dtype=np.dtype(estimator.dtype),
-            order="C",
-            ensure_all_finite=False,
-        )
-        _check_finite(rows, table, "X", number)
-        series.append(rows)
-    return series, container
+    options = {"dtype": np.dtype(estimator.dtype), "order": "C", "ensure_all_finite": False}
+
+    def read(table: Any, i: int) -> Array:
+        return validate_data(estimator, table, reset=reset and i == 0, **options)
+
+    return _finite(items, container, "X", read), container
 
 
 def check_outputs(
-    y: Any, like: Container, dtype: Any, name: str = "y"
+    y: Any, like: Container, dtype: Any, name: str = "y", D: int | None = None
 ) -> tuple[list[Array], Container]:
-    """Finite series (T_i, D_out), and how they are held."""
+    """Finite series (T_i, D_out), and how they are held; with ``D`` columns where that is known."""
     items, container = unpack_outputs(y, name, like)
-    _check_not_empty(items, container, name)
-    series = []
-    for i, item in enumerate(items):
-        number = None if container.kind == "single" else i
-        table = as_table(item, name, number)
-        rows = check_array(
-            table, dtype=np.dtype(dtype), order="C", input_name=name, ensure_all_finite=False
-        )
-        _check_finite(rows, table, name, number, container.flat)
-        series.append(rows)
+    options = {"dtype": np.dtype(dtype), "order": "C", "ensure_all_finite": False}
+
+    def read(table: Any, _: int) -> Array:
+        return check_array(table, input_name=name, **options)
+
+    series = _finite(items, container, name, read)
     columns = {s.shape[1] for s in series}
     if len(columns) > 1:
         raise ValueError(f"{name} has series with different numbers of columns: {sorted(columns)}.")
+    if D is not None and columns != {D}:
+        raise bad_argument(name, Shown(f"{series[0].shape[1]} columns"), f"{D}, as in fit")
     return series, container
 
 
-def _check_finite(*arguments: Any) -> None:
-    # scikit-learn's own switch, for those who know their data.
-    if not get_config()["assume_finite"]:
-        check_finite(*arguments)
-
-
-def _check_not_empty(items: list[Any], container: Container, name: str) -> None:
-    """At least one series, and rows in each of several; of a single one others say it."""
-    if not items:
-        raise bad_argument(name, Shown("0 series"), "at least one series (T, D)")
+def _finite(
+    items: list[Any], container: Container, name: str, read: Callable[[Any, int], Array]
+) -> list[Array]:
+    """At least one series, with rows in each of several: tables that scikit-learn has read."""
+    check_not_empty(items, name)
+    series = []
     for i, item in enumerate(items):
-        if container.kind != "single" and np.shape(item)[:1] == (0,):
+        number = None if container.kind == "single" else i
+        if number is not None and np.shape(item)[:1] == (0,):
             raise bad_argument(
                 name, Shown(f"0 rows in series {i}"), "at least one row in each series",
                 "Leave empty ones out.",
             )  # fmt: skip
+        table = as_table(item, name, number)
+        series.append(read(table, i))
+        # scikit-learn's own switch, for those who know their data.
+        if not get_config()["assume_finite"]:
+            check_finite(series[-1], table, name, number, container.flat)
+    return series
 
 
 def training_series(
@@ -119,15 +111,16 @@ def training_series(
             "LinearESN requires y to be passed, but the target y is None. "
             "For next-step prediction: fit(X[:-1], X[1:])."
         )
+    D = None if reset else estimator.n_outputs_
     if X is not None:
         inputs, container = check_inputs(estimator, X, reset=reset)
-        outputs, container = check_outputs(y, container, estimator.dtype)
+        outputs, container = check_outputs(y, container, estimator.dtype, D=D)
         return inputs, outputs, container
     if not estimator.feedback or (not reset and estimator.n_features_in_):
         raise bad_argument(
             "X", None, "an input series", "A generator without input needs feedback=True."
         )
-    outputs, container = check_outputs(y, output_container(y), estimator.dtype)
+    outputs, container = check_outputs(y, output_container(y), estimator.dtype, D=D)
     estimator.n_features_in_ = 0
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_

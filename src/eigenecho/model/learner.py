@@ -31,24 +31,9 @@ class Learner:
     with the forgetting factor λ and w₀ = 0, or the readout of a model that came without the data
     it was trained on. ``training.RecursiveLeastSquares`` does the learning.
 
-    Made by ``LinearESN.learner`` and ``LinearModel.learner``.
-
-    Parameters
-    ----------
-    model : LinearModel
-    learnt : Learnt
-        What it knows to begin with.
-    penalty : Penalty
-    ridge : float
-        α > 0.
-    forgetting : float
-        λ in ]0, 1]; the memory is about 1/(1 − λ) rows long.
-    warmup : int
-        Rows that are not learnt yet.
-    state : State, optional
-        Where to start; zero by default.
-    feature_names : list of str, optional
-        The columns of the inputs: rows that come with labels must have these, in this order.
+    Made by ``LinearESN.learner`` and ``LinearModel.learner``: from what it knows (``learnt``), the
+    penalty, α > 0 and λ in ]0, 1], the rows that are not learnt yet (``warmup``), and as a
+    ``Stream`` is, from a state and the names of its columns.
     """
 
     def __init__(

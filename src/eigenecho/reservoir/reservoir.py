@@ -22,6 +22,9 @@ from eigenecho.types import Array
 FINITE_CHUNK = 1 << 16
 """States that are looked at in one go, still in cache."""
 
+SOON = 1000
+"""Units up to which the eigenvalues of a matrix take no time to speak of."""
+
 
 @dataclass(frozen=True, eq=False)
 class Reservoir:
@@ -190,9 +193,9 @@ class Reservoir:
                 raise self.overflowed("states", first + start + int(np.argmin(finite)))
 
     def overflowed(self, what: str, step: int | None = None, *, closed: bool = False) -> Exception:
-        """The error of ``what`` left the range; it names the radius where that costs nothing."""
-        radius = self.spectrum.radius if isinstance(self.transition, Diagonal) else None
-        return overflowed(what, radius, step, closed=closed)
+        """The error of ``what`` left the range; it names the radius where that is soon found."""
+        soon = isinstance(self.transition, Diagonal) or self.units <= SOON
+        return overflowed(what, self.spectrum.radius if soon else None, step, closed=closed)
 
 
 def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:

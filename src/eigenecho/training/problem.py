@@ -233,8 +233,10 @@ def pose(
     )
 
 
-def check_lengths(inputs: Sequence[Array], outputs: Sequence[Array], warmup: int) -> None:
-    """Inputs and outputs go together, and every series outlasts the warmup."""
+def check_lengths(
+    inputs: Sequence[Array], outputs: Sequence[Array], warmup: int, use: str = ""
+) -> None:
+    """Inputs and outputs go together, and every series outlasts the warmup before its ``use``."""
     if len(inputs) != len(outputs):
         raise bad_argument("y", Shown(f"{len(outputs)} series"), f"{len(inputs)} series, as X has")
     for i, (u, y) in enumerate(zip(inputs, outputs, strict=True)):
@@ -249,5 +251,5 @@ def check_lengths(inputs: Sequence[Array], outputs: Sequence[Array], warmup: int
             if len(u) < u.shape[1]:
                 remedy = "A series laid along the columns is X.T; else lower warmup."
             raise bad_argument(
-                "warmup", warmup, f"fewer steps than the {len(u)} rows{which}", remedy
+                "warmup", warmup, f"fewer steps than the {len(u)} rows{use}{which}", remedy
             )
