@@ -56,13 +56,8 @@ class Scaling:
 class Spread:
     """How columns lie, over some rows: a statistic that merges.
 
-    Attributes
-    ----------
-    rows : int
-    size : array (D,)
-        The largest |x|, in units of which all else is: squares of very large or small numbers
-        would leave the range.
-    mean, deviation : arrays (D,)
+    ``mean`` and ``deviation`` (D,) are in units of ``size`` (D,), the largest |x|: squares of very
+    large or small numbers would leave the range.
     """
 
     rows: int

@@ -16,21 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from eigenecho import storage
 from eigenecho.checks import check_count, check_flag
 from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import Fitted
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
-from eigenecho.estimators.validation import (
-    all_or_nothing,
-    check_context,
-    check_out,
-    check_outputs,
-    check_target,
-    input_series,
-    merged,
-    target_of,
-    training_series,
-    warn_if_single_rows,
-    warn_if_unstable,
-)
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
 from eigenecho.model.intervals import check_coverage, with_interval
 from eigenecho.model.predict import predict_series, states
@@ -200,22 +188,22 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Where there are fewer training rows than weights and the ridge holds the readout so
             little that it takes up more than half of their degrees of freedom.
         """
-        with all_or_nothing(self):
+        with validation.all_or_nothing(self):
             self._fit(X, y)
             self._fitted.warn_if_few_rows()
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
         settings = self._settings()
-        inputs, outputs, container = training_series(self, X, y)
+        inputs, outputs, container = validation.training_series(self, X, y)
         given = (outputs, container, "y") if X is None else (inputs, container, "X")
-        warn_if_single_rows(*given)
+        validation.warn_if_single_rows(*given)
         drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
         if self.basis == "eigen":
-            warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
+            validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
         problem = pose(settings, drawn, inputs, outputs)
         known = {"lr": float(self.lr), "flat": container.flat, "drawn": drawn.spectrum}
-        trained, target = train(problem, settings), target_of(inputs, outputs)
+        trained, target = train(problem, settings), validation.target_of(inputs, outputs)
         self._keep(Fitted.of(problem, trained, outputs[-1][-1], target=target, **known))
 
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
@@ -237,17 +225,17 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 raise bad_argument(
                     "initial_state", Shown("state"), "None in the first call, which fits"
                 )
-            with all_or_nothing(self):
+            with validation.all_or_nothing(self):
                 self._fit(X, y)
             return self
-        with all_or_nothing(self):
+        with validation.all_or_nothing(self):
             warmup = self._settings().warmup
-            inputs, outputs, container = training_series(self, X, y, reset=False)
+            inputs, outputs, container = validation.training_series(self, X, y, reset=False)
             if initial_state is None:
-                warn_if_single_rows(inputs, container)
+                validation.warn_if_single_rows(inputs, container)
             starts = initial_states(self.model_, initial_state, len(inputs), container.kind)
             if self.model_.is_diagonal:
-                warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
+                validation.warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
             before = self._fitted
             penalty = before.need_evidence().penalty
             skipped = [warmup if start is None else 0 for start in starts]
@@ -255,7 +243,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             problem = self.model_.problem(inputs, outputs, penalty, starts)
             block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
             trained = update(before.trained, problem, block)
-            target = merged(before.target, target_of(inputs, outputs))
+            target = validation.merged(before.target, validation.target_of(inputs, outputs))
             known = {"lr": before.lr, "flat": before.flat, "drawn": before.drawn}
             self._keep(Fitted.of(problem, trained, outputs[-1][-1], target=target, **known))
         return self
@@ -292,7 +280,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Called with steps several times a second; changes no bit of the outputs.
         """
         check_is_fitted(self)
-        inputs, container = input_series(self, X, y_previous)
+        inputs, container = validation.input_series(self, X, y_previous)
         held = Container(container.kind, self._fitted.flat)
         return predict_series(
             self.model_, inputs, held, y_previous, initial_state, return_state, progress
@@ -304,9 +292,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
         check_is_fitted(self)
         predicted = self.predict(X)
-        _, container = input_series(self, X)
-        truths, _ = check_outputs(y, container, self.dtype, D=self.n_outputs_)
-        guesses, _ = check_outputs(predicted, container, self.dtype)
+        _, container = validation.input_series(self, X)
+        truths, _ = validation.check_outputs(y, container, self.dtype, D=self.n_outputs_)
+        guesses, _ = validation.check_outputs(predicted, container, self.dtype)
         for rows, given in zip(map(len, guesses), map(len, truths), strict=True):
             if rows != given:
                 raise ValueError(
@@ -317,7 +305,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             np.concatenate([s[self.warmup :] for s in series]) for series in (truths, guesses)
         )
         if sample_weight is not None:
-            weights, _ = check_outputs(sample_weight, container, np.float64, "sample_weight")
+            asked = sample_weight, container, np.float64, "sample_weight"
+            weights, _ = validation.check_outputs(*asked)
             sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
         return float(r2_score(true, guess, sample_weight=sample_weight))
 
@@ -329,8 +318,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         output.
         """
         check_is_fitted(self)
-        inputs, container = input_series(self, X)
-        out = check_out(out, inputs, self.model_.reservoir)
+        inputs, container = validation.input_series(self, X)
+        out = validation.check_out(out, inputs, self.model_.reservoir)
         return container.restore([states(self.model_, u, out=out) for u in inputs])
 
     @one_blas_thread()
@@ -397,12 +386,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if interval is not None:
             check_coverage(interval)
         if context is not None:
-            context = check_context(self, context)
+            context = validation.check_context(self, context)
         if inputs is not None and self._feature_names is not None:
             check_labels("inputs", column_labels(inputs), self._feature_names[self.n_outputs_ :])
         if context is None and state is None:
             state = self.final_state_
-        check_target(self._fitted.target)
+        validation.check_target(self._fitted.target)
         rows = self.model_.forecast(horizon, context, inputs, state=state)
         if interval is None:
             return rows[:, 0] if self._fitted.flat else rows

@@ -43,17 +43,9 @@ COARSE = 1e4
 class Trial:
     """A problem, the rows held out, and what is tried on them.
 
-    Attributes
-    ----------
-    problem : Problem
-    fold : Fold
-    shape : (scalings, ridges)
-    ridges, scales : arrays (C,)
-        Of all combinations, ridges varying fastest.
-    cache : Cache
-        What trials share that see the same rows.
-    key : tuple
-        All that the rows depend on besides the reservoir.
+    ``ridges`` and ``scales`` (C,) are those of all combinations, ridges varying fastest; ``shape``
+    is (scalings, ridges). Trials that see the same rows share a ``cache``, where ``key`` is all
+    that the rows depend on besides the reservoir.
     """
 
     problem: Problem
@@ -73,7 +65,7 @@ class Trial:
     def is_long(self) -> bool:
         """Whether a factorisation of the states is to be avoided, and can be."""
         problem, steps = self.problem, sum(stop for _, stop in self.fold.train)
-        if problem.flops_of(steps) < costs.QUICK_FLOPS or not applies(problem):
+        if problem.flops(steps) < costs.QUICK_FLOPS or not applies(problem):
             return False
         ridges = self.ridges
         return steps * ridges.size * problem.D_out <= LARGE and not np.any(ridges <= 0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,9 +100,8 @@ def search(
     if test is not None:
         errors, test_errors = errors[..., :-1], errors[..., -1]
     scores = errors.mean(axis=(1, 2))
-    best = lowest(scores)
+    best, fitted = lowest(scores), None
     _warn_if_none_is_finite(scores)
-    fitted = None
     if refit:
         params = {"seed": seeds[0]} | combinations[best]
         fitted = clone(estimator).set_params(**params).fit(X, y)
@@ -169,20 +170,15 @@ def _known_data(base: Params, combinations: list[Params], X: Any, y: Any) -> lis
     for params in every:
         Settings.of(params)
     if X is None and not all(params["feedback"] for params in every):
-        raise bad_argument(
-            "X",
-            None,
-            "an input series",
-            "A generator without input needs feedback=True, here in every combination.",
-        )
-    known: dict[Any, Data] = {}
+        remedy = "A generator without input needs feedback=True, here in every combination."
+        raise bad_argument("X", None, "an input series", remedy)
+    cache, known = Cache(), []
     for params in every:
-        dtype = np.dtype(params["dtype"])
-        if dtype not in known:
-            inputs, outputs, _ = training_series(LinearESN(**params), X, y)
-            known[dtype] = inputs, outputs
-        per_feature(params["input_scaling"], known[dtype][0][0].shape[1])
-    return [known[np.dtype(params["dtype"])] for params in every]
+        read = partial(training_series, LinearESN(**params), X, y)
+        inputs, outputs, _ = cache.once(np.dtype(params["dtype"]), read)
+        per_feature(params["input_scaling"], inputs[0].shape[1])
+        known.append((inputs, outputs))
+    return known
 
 
 def _warn_if_none_is_finite(scores: Array) -> None:
@@ -202,8 +198,7 @@ def _run(tasks: list[Any], workers: int) -> Iterator[list[Array]]:
     from joblib import Parallel, delayed, parallel_config
 
     if workers == 1:
-        for task in tasks:
-            yield _batch(*task)
+        yield from itertools.starmap(_batch, tasks)
         return
     with parallel_config("loky", inner_max_num_threads=1):
         yield from Parallel(n_jobs=workers, return_as="generator")(

@@ -8,6 +8,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.basis import Basis
+from eigenecho.checks import check_finite
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.interop.reservoirpy_models import reservoir_weights
 from eigenecho.reservoir import Recipe, Reservoir, draw
@@ -156,14 +157,14 @@ class DiagonalReservoir(Node):
         rates = np.broadcast_to(lr, (self.units,))
         dense = W.toarray() if hasattr(W, "toarray") else np.asarray(W)
         leaky = dense * rates + np.diag(1 - rates)
-        recipe = Recipe(spectrum=leaky, basis=self.basis, dtype=self._dtype)
-        drawn = draw(recipe, 0, seed=0)
-        change = _same if drawn.basis is None else drawn.basis.states_to_eigen
+        drawn = draw(Recipe(spectrum=leaky, basis=self.basis, dtype=self._dtype), 0, seed=0)
+        basis = self.basis_ = drawn.basis
 
         def at_work(A: Array) -> Array:
-            return np.ascontiguousarray(change(A * rates), self._dtype)
+            at_rest = A * rates
+            changed = at_rest if basis is None else basis.states_to_eigen(at_rest)
+            return np.ascontiguousarray(changed, self._dtype)
 
-        self.basis_ = drawn.basis
         self.reservoir_ = Reservoir(
             drawn.reservoir.transition, at_work(B), None if bias is None else at_work(bias)
         )
@@ -185,10 +186,7 @@ class DiagonalReservoir(Node):
     def _check(self, r: Array, x: Any) -> None:
         if np.all(np.isfinite(r)):
             return
-        if not np.all(np.isfinite(x)):
-            raise bad_argument(
-                "x", Shown("NaN or Inf"), "finite numbers", "Fill or drop the gaps first."
-            )
+        check_finite(x, "x", "Fill or drop the gaps first.")
         raise self.reservoir_.overflowed("states")
 
     def _units(self, units: int | None) -> int:
@@ -234,10 +232,6 @@ class DiagonalReservoir(Node):
     def __str__(self) -> str:
         what = "W given" if self.W is not None else f"spectrum={_shown(self.spectrum)}"
         return f"DiagonalReservoir(units={self.units}, {what}, sr={self.sr}, lr={_shown(self.lr)})"
-
-
-def _same(A: Array) -> Array:
-    return A
 
 
 def _shown(value: Any) -> Any:

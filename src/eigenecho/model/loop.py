@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 class ClosedLoop:
     """A model with its output fed back, in the network's own units.
 
-    Parameters
-    ----------
-    model : LinearModel
-    B : array (D, N)
-        Weights of what drives it from outside.
-    F : array (D_out, N)
-        Weights of the last output.
+    ``B`` (D, N) weighs what drives it from outside, ``F`` (D_out, N) the last output.
     """
 
     model: LinearModel

@@ -21,16 +21,8 @@ class Penalty:
 
         L = blkdiag(0 or 1, I, Q)   or   blkdiag(0 or 1, I, I)
 
-    With Q it is plain ridge in the neuron basis, whatever basis the states are in.
-
-    Parameters
-    ----------
-    size : int
-        N', the number of readout rows.
-    free : int
-        0, or 1 to leave the first row (the bias) unpenalised.
-    basis : Basis, optional
-        Penalise the last N rows through Q; None for the identity.
+    With the Q of a ``basis`` it is plain ridge in the neuron basis, whatever basis the states are
+    in. ``size`` is N'; ``free`` 1 leaves the first row (the bias) unpenalised.
     """
 
     size: int

@@ -30,15 +30,9 @@ SOON = 1000
 class Reservoir:
     """r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb, in the basis at work.
 
-    The leaking rate is already in all of it: W' = lr W + (1 − lr) I, and lr times the rest.
-
-    Parameters
-    ----------
-    transition : Transition, Spectrum, array (N, N) or scipy sparse matrix (N, N)
-        W, in whatever form it steps.
-    W_in : array (D_in, N)
-    bias : array (N,), optional
-    W_fb : array (D_out, N), optional
+    The leaking rate is already in all of it: W' = lr W + (1 − lr) I, and lr times the rest. W is a
+    transition, or eigenvalues or a matrix (N, N) to make one of; W_in (D_in, N), bias (N,), W_fb
+    (D_out, N).
     """
 
     transition: Transition

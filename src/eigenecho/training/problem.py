@@ -98,21 +98,11 @@ class Problem:
         argmin_w Σ ‖y(t) − x(t) w‖² + α ‖L w‖²
 
     Rows are made anew as often as they are asked for, and never kept for a whole series.
+    ``fit_bias`` and ``output_to_readout`` say whether they have the first two parts.
 
-    Parameters
-    ----------
-    reservoir : Reservoir
-    inputs, outputs : sequences of arrays (T_i, D_in), (T_i, D_out)
-        In the network's own units. Feedback and y(t−1) are driven by the true outputs.
-    penalty : Penalty
-    fit_bias, output_to_readout : bool
-        Whether the rows have the first two parts.
-    basis : Basis, optional
-        That the reservoir is in, where it is known.
-    scalings : pair of Scaling or None
-        From the caller's units of inputs and outputs to the network's.
-    starts : sequence of (r, y) or None, optional
-        Where each series goes on from; zero by default.
+    ``inputs`` (T_i, D_in) and ``outputs`` (T_i, D_out) are in the network's own units, to which
+    ``scalings`` of both lead from the caller's. Feedback and y(t−1) are driven by the true outputs.
+    ``starts`` holds an (r, y) that each series goes on from, or None for zero.
     """
 
     reservoir: Reservoir
@@ -140,19 +130,14 @@ class Problem:
         """N', the number of columns."""
         return self.head + self.reservoir.units
 
-    @property
-    def flops(self) -> float:
-        """Operations of an orthogonal factorisation of all rows."""
-        return self.flops_of(sum(map(len, self.inputs)))
-
-    def flops_of(self, rows: int) -> float:
-        """The same of so many rows."""
-        return 2.0 * rows * self.size**2
+    def flops(self, rows: int | None = None) -> float:
+        """Operations of an orthogonal factorisation of so many rows, by default of all."""
+        return 2.0 * (sum(map(len, self.inputs)) if rows is None else rows) * self.size**2
 
     @property
     def is_small(self) -> bool:
         """Whether an orthogonal factorisation takes seconds at most."""
-        return self.flops <= costs.QR_FLOPS
+        return self.flops() <= costs.QR_FLOPS
 
     @property
     def starts_from_zero(self) -> bool:

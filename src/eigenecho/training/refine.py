@@ -151,6 +151,6 @@ def project(problem: Problem, block: Block, residual: list[Array]) -> Array:
         if K is None:
             _, C, _ = summed(problem, i, drive[:stop], e, start)
         else:
-            C = against(reservoir.form, reservoir.B, correlate(e, drive[:stop], start, K))
+            C = against(reservoir, correlate(e, drive[:stop], start, K))
         total[k:] += C.T
     return total

@@ -48,7 +48,7 @@ def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> Ga
         total = moments(problem, block)
     else:
         enough = int(min(len(known.rho), settling_steps(reservoir.form)))
-        total = known.moments(reservoir.form, reservoir.B, enough)
+        total = known.moments(reservoir, enough)
     spectrum = reservoir.spectrum
     statistics = total.gram(spectrum, reservoir.B, problem.D_out)
     modes = resonant(spectrum)

@@ -61,7 +61,7 @@ def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
         return (solver,)
     if solver == "refined":
         return ("refined", "qr")
-    if (solver == "structured" or problem.flops > costs.QUICK_FLOPS) and applies(problem):
+    if (solver == "structured" or problem.flops() > costs.QUICK_FLOPS) and applies(problem):
         return ("structured", "qr")
     return ("qr",) if problem.is_small else ("refined", "qr")
 

@@ -47,14 +47,7 @@ class Cascade(Transition):
 
         z(t) = z(t−1) A,   m(t) = m(t−1) ⊙ λ + z(t−1) B
 
-    Parameters
-    ----------
-    block : array (k, k)
-        A.
-    coupling : array (k, N − k)
-        B, columns in the Q layout of the modes.
-    modes : Spectrum
-        The other N − k eigenvalues.
+    ``block`` is A (k, k), ``coupling`` B (k, N − k), columns in the Q layout of the modes.
     """
 
     block: Array
