@@ -71,17 +71,15 @@ def not_finite(
     name: str, value: float, where: str, dtype: Any, remedy: str = "Fill or drop the gaps first."
 ) -> ValueError:
     """NaN, infinity, or a number that ``dtype`` cannot hold, and the place where it stands."""
+    got, wanted = f"{value:.6g}", "finite numbers"
     if math.isnan(value):
-        return ValueError(_will_not_do(name, Shown(f"NaN {where}"), "finite numbers", remedy))
-    if math.isinf(value):
-        got = Shown(f"{'-' if value < 0 else ''}infinity {where}")
-        return ValueError(_will_not_do(name, got, "finite numbers", remedy))
-    return ValueError(
-        _will_not_do(
-            name, Shown(f"{value:.6g} {where}"), f"finite numbers within the range of {dtype}",
-            "Scale the data, or use dtype='float64'.",
-        )
-    )  # fmt: skip
+        got = "NaN"
+    elif math.isinf(value):
+        got = f"{'-' if value < 0 else ''}infinity"
+    else:
+        wanted = f"finite numbers within the range of {dtype}"
+        remedy = "Scale the data, or use dtype='float64'."
+    return bad_argument(name, Shown(f"{got} {where}"), wanted, remedy)
 
 
 def not_numbers(name: str, got: str, cause: Exception | None = None) -> ValueError | TypeError:

@@ -169,10 +169,8 @@ class _Coordinates:
         return f"rows [{', '.join(parts)}]"
 
     def extend_inputs(self, W_in: Array, bias: Array | None, W_fb: Array | None) -> Any:
-        if not self.extra:
-            return W_in, bias, W_fb
         return (
-            np.concatenate([W_in, np.eye(self.D_in)], axis=1),
+            np.concatenate([W_in, np.eye(self.D_in, self.extra)], axis=1),
             None if bias is None else np.pad(bias, (0, self.extra)),
             None if W_fb is None else np.pad(W_fb, ((0, 0), (0, self.extra))),
         )

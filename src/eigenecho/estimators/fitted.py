@@ -22,6 +22,7 @@ from eigenecho.training import SOLVERS, Evidence, Problem, Trained
 from eigenecho.transition import Diagonal, unpack
 from eigenecho.types import Array
 
+REMEDY = "Use more rows, fewer units or a larger ridge."
 OVERFITTED = 0.5
 """Degrees of freedom, over the rows, from which a readout has learnt these rows by heart."""
 
@@ -96,8 +97,7 @@ class Fitted:
             warn(
                 f"{rows} training rows for {weights} weights, and a ridge of {evidence.ridge:g} "
                 f"that lets the readout take up {evidence.freedom:.0f} degrees of freedom: it fits "
-                "these rows better than it will others. Use more rows, fewer units or a larger "
-                "ridge.",
+                f"these rows better than it will others. {REMEDY}",
                 IllConditionedWarning,
             )
 
@@ -108,8 +108,7 @@ class Fitted:
             warn(
                 f"the readout has taken up {evidence.freedom:.0f} degrees of freedom of "
                 f"{evidence.statistics.rows} training rows: intervals, which leave out the "
-                "uncertainty of the weights, are too narrow. Use more rows, fewer units or a "
-                "larger ridge.",
+                f"uncertainty of the weights, are too narrow. {REMEDY}",
                 IllConditionedWarning,
             )
 
@@ -122,9 +121,8 @@ class Fitted:
             tensors["noise"] = self.noise
         if self.drawn is not None:
             tensors |= named("spectrum", Diagonal(self.drawn).pack())
-        values |= {
-            name: getattr(self, name) for name in ("solver", "ridge", "flat", "lr", "target")
-        }
+        plain = "solver", "ridge", "flat", "lr", "target"
+        values |= {name: getattr(self, name) for name in plain}
         if statistics:
             more, values["statistics"] = self.need_evidence().pack()
             tensors |= more

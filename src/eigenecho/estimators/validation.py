@@ -164,22 +164,12 @@ def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
     if out is None:
         return None
     wanted = (len(series[0]), reservoir.units)
-    fits = (
-        isinstance(out, np.ndarray)
-        and len(series) == 1
-        and out.shape == wanted
-        and out.dtype == reservoir.dtype
-        and out.flags.c_contiguous
-        and out.flags.writeable
-    )
+    fits = isinstance(out, np.ndarray) and len(series) == 1 and out.flags.c_contiguous
+    fits = fits and out.flags.writeable and (out.shape, out.dtype) == (wanted, reservoir.dtype)
     if not fits:
         got = Shown(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
-        raise bad_argument(
-            "out",
-            got,
-            f"a writeable C-contiguous {reservoir.dtype} array of shape {wanted}, "
-            "for a single series",
-        )
+        what = f"a writeable C-contiguous {reservoir.dtype} array of shape {wanted}"
+        raise bad_argument("out", got, f"{what}, for a single series")
     return out
 
 

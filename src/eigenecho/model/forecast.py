@@ -50,8 +50,7 @@ def forecast(
     drive = known.astype(dtype)
     if len(loop.B) > drive.shape[1]:
         drive = np.concatenate([drive, np.ones((horizon, 1), dtype)], axis=1)
-    r, y = np.array(start.r, dtype), np.array(model.from_user(start.y), dtype)
-    out = loop.run(drive, r, y)
+    out = loop.run(drive, np.array(start.r, dtype), np.array(model.from_user(start.y), dtype))
     check_finite(model, out, closed=True)
     outputs = model.to_user(out)
     seen = start.y if context is None else np.asarray(context)[:, : model.D_out]

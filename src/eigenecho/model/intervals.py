@@ -78,12 +78,9 @@ def check_coverage(coverage: Any) -> float:
 def check_noise(noise: Any, D: int) -> Array:
     """A covariance, or the variance of a single output."""
     if noise is None:
-        raise bad_argument(
-            "noise",
-            None,
-            f"the covariance of one-step errors, shape ({D}, {D})",
-            "A network that was not trained here does not know its own.",
-        )
+        wanted = f"the covariance of one-step errors, shape ({D}, {D})"
+        remedy = "A network that was not trained here does not know its own."
+        raise bad_argument("noise", None, wanted, remedy)
     covariance = np.asarray(noise, np.float64)
     covariance = covariance.reshape(1, 1) if covariance.ndim == 0 else covariance
     if covariance.shape != (D, D) or not np.all(np.isfinite(covariance)):

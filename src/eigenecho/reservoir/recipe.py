@@ -86,12 +86,11 @@ class Recipe:
         spectrum = self.spectrum
         if isinstance(spectrum, Spectrum):
             return spectrum
-        if isinstance(spectrum, str):
+        if isinstance(spectrum, str) or callable(spectrum):
             checks.check_units(self.units, "units")
+            if callable(spectrum):
+                return self._called(spectrum, rng)
             return self._named(spectrum, rng, cache)
-        if callable(spectrum):
-            checks.check_units(self.units, "units")
-            return self._called(spectrum, rng)
         if spectrum is None or np.isscalar(spectrum):
             raise bad_argument("spectrum", spectrum, GIVEN)
         if hasattr(spectrum, "toarray") or checks.as_array(spectrum, "spectrum", GIVEN).ndim != 1:
