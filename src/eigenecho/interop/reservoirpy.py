@@ -25,6 +25,10 @@ except ImportError as error:
 
 __all__ = ["DiagonalReservoir"]
 
+SHARED = ("units", "basis", "sr", "input_scaling", "input_connectivity", "rc_connectivity",
+          "input_bias")  # fmt: skip
+"""Parameters that a recipe has too."""
+
 
 class DiagonalReservoir(Node):
     """A linear reservoir in its eigenbasis, O(N) a step, for reservoirpy's models.
@@ -207,20 +211,11 @@ class DiagonalReservoir(Node):
         return units
 
     def _recipe(self) -> Recipe:
-        has_W = self.W is not None
-        return Recipe(
-            units=self.units,
-            spectrum="matrix" if has_W else self.spectrum,
-            basis=self.basis,
-            sr=self.sr,
-            lr=1.0 if has_W else self.lr,
-            input_scaling=self.input_scaling,
-            input_connectivity=self.input_connectivity,
-            rc_connectivity=self.rc_connectivity,
-            input_bias=self.input_bias,
-            eigenvectors=False,
-            dtype=self._dtype,
-        )
+        shared = {name: getattr(self, name) for name in SHARED}
+        drawn = {"spectrum": self.spectrum, "lr": self.lr}
+        if self.W is not None:
+            drawn = {"spectrum": "matrix", "lr": 1.0}
+        return Recipe(**shared, **drawn, eigenvectors=False, dtype=self._dtype)
 
     @property
     def _dtype(self) -> str:
