@@ -93,12 +93,9 @@ def diagonalize(
 
     weights = (W_in * rates, None if bias is None else bias * rates,
                None if W_fb is None else W_fb * rates)  # fmt: skip
-    original = LinearModel(
-        Reservoir(compact(np.pad(leaky, (0, rows.extra))), *rows.extend_inputs(*weights)),
-        W_out,
-        readout_bias,
-        output_to_readout,
-    )
+    padded = compact(np.pad(leaky, (0, rows.extra)))
+    reservoir = Reservoir(padded, *rows.extend_inputs(*weights))
+    original = LinearModel(reservoir, W_out, readout_bias, output_to_readout)
     converted, certificate = _convert(original, leaky, rows, form, WELL_CONDITIONED)
     for condition in STRICTER if form == "auto" else ():
         if certificate.difference <= EXACT:
@@ -190,12 +187,9 @@ class _Coordinates:
 def _changed(original: LinearModel, transition: Transition, basis: Basis) -> LinearModel:
     head = len(original.W_out) - basis.units
     W_res = basis.weights_to_eigen(original.W_out[head:])
-    return replace(
-        original,
-        reservoir=Reservoir(transition, *original.reservoir.weights(basis.states_to_eigen)),
-        W_out=np.concatenate([original.W_out[:head], W_res]),
-        basis=basis,
-    )
+    reservoir = Reservoir(transition, *original.reservoir.weights(basis.states_to_eigen))
+    W_out = np.concatenate([original.W_out[:head], W_res])
+    return replace(original, reservoir=reservoir, W_out=W_out, basis=basis)
 
 
 def _matrix(A: Any, name: str, columns: int) -> Array:

@@ -134,12 +134,8 @@ def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[A
     features = estimator.n_features_in_
     if features or y_previous is None:
         wanted = "y_previous to drive a model without input"
-        raise bad_argument(
-            "X",
-            None,
-            f"a series with {features} features" if features else wanted,
-            "forecast(horizon) runs the model freely.",
-        )
+        wanted = f"a series with {features} features" if features else wanted
+        raise bad_argument("X", None, wanted, "forecast(horizon) runs the model freely.")
     before, container = check_outputs(
         y_previous, output_container(y_previous), estimator.dtype, "y_previous"
     )

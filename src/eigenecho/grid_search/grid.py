@@ -126,26 +126,18 @@ def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> li
     A share in ]0, 1[ is the end of every series; a list of (start, stop) is one block each. The
     last fold has the test rows as a second held-out block, where there are any.
     """
-    blocks = _blocks(validation, lengths, warmup)
+    blocks, within = _blocks(validation, lengths, warmup), f"within series of lengths {[*lengths]}"
     made = [Fold([(warmup, start) for start, _ in block], (block,)) for block in blocks]
     for fold in made:
         if any(stop <= start for rows in (fold.train, *fold.held_out) for start, stop in rows):
-            raise bad_argument(
-                "validation",
-                validation,
-                f"blocks that leave rows to train on after a warmup of {warmup}, "
-                f"within series of lengths {list(lengths)}",
-                "Lower warmup, move the blocks, or use longer series.",
-            )
+            wanted = f"blocks that leave rows to train on after a warmup of {warmup}, {within}"
+            remedy = "Lower warmup, move the blocks, or use longer series."
+            raise bad_argument("validation", validation, wanted, remedy)
     if test is not None:
         block = _block(test, lengths, "test")
         if not any(stop > start for start, stop in block):
-            raise bad_argument(
-                "test",
-                test,
-                f"rows (start, stop) with start < stop within series of lengths {list(lengths)}",
-                "test=None scores no test rows.",
-            )
+            wanted = f"rows (start, stop) with start < stop {within}"
+            raise bad_argument("test", test, wanted, "test=None scores no test rows.")
         made[-1] = Fold(made[-1].train, (*made[-1].held_out, block))
     return made
 

@@ -81,13 +81,10 @@ def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
     columns = max(model.D_in - model.D_out, 0)
     if inputs is None:
         if columns:
-            raise bad_argument(
-                "inputs",
-                None,
-                f"the further input columns ahead, shape ({horizon}, {columns})",
-                f"The model has {model.D_in} inputs and {model.D_out} outputs. A model that does "
-                "not predict its own input is run with predict(X, initial_state=...).",
-            )
+            wanted = f"the further input columns ahead, shape ({horizon}, {columns})"
+            remedy = f"The model has {model.D_in} inputs and {model.D_out} outputs. A model that "
+            remedy += "does not predict its own input is run with predict(X, initial_state=...)."
+            raise bad_argument("inputs", None, wanted, remedy)
         return np.empty((horizon, 0))
     rows = as_rows(inputs, "inputs", columns)
     if len(rows) != horizon:

@@ -127,11 +127,8 @@ def previous_outputs(
         for i, item in enumerate(items)
     ]
     if [len(a) for a in arrays] != lengths:
-        raise bad_argument(
-            "y_previous",
-            Shown(f"lengths {[len(a) for a in arrays]}"),
-            f"the lengths of X, {lengths}",
-        )
+        got = Shown(f"lengths {[len(a) for a in arrays]}")
+        raise bad_argument("y_previous", got, f"the lengths of X, {lengths}")
     return list(arrays)
 
 

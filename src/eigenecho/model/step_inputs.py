@@ -99,8 +99,7 @@ class StepInputs:
             row = as_row(u, self._u.size, "u", self.feature_names)
             check_finite("u", row, self.before.dtype, self.feature_names)
         if y_previous is not None:
-            row = as_row(y_previous, self.before.size, "y_previous")
-            check_finite("y_previous", row, self.before.dtype)
+            self.row(y_previous, "y_previous")
 
 
 def as_row(

@@ -19,8 +19,7 @@ class Gram:
     XtY: Array
     rows: int
 
-    LANES: ClassVar[int] = 2
-    """How many may be gathered side by side: NumPy's products let other threads run."""
+    LANES: ClassVar[int] = 2  # NumPy's products let other threads run
 
     def check(self) -> None:
         """Whether the parts, which may be anybody's, fit each other."""

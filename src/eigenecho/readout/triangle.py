@@ -32,8 +32,7 @@ class Triangle:
     rest: Array
     rows: int
 
-    LANES: ClassVar[int] = 1
-    """How many may be gathered side by side: SciPy's LAPACK holds the interpreter lock."""
+    LANES: ClassVar[int] = 1  # SciPy's LAPACK holds the interpreter lock
 
     def check(self) -> None:
         """Whether the parts, which may be anybody's, fit each other."""

@@ -75,11 +75,8 @@ def _split(problem: Problem, settings: Settings) -> Fold:
     train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
     last = [(cut, stop) for (_, stop), cut in zip(everything, cuts, strict=True)]
     if not all(sum(stop - start for start, stop in block) for block in (train, last)):
-        raise bad_argument(
-            "ridge",
-            settings.ridge,
-            "one value: the series are too short to hold out rows and choose among several",
-        )
+        wanted = "one value: the series are too short to hold out rows and choose among several"
+        raise bad_argument("ridge", settings.ridge, wanted)
     return Fold(train, (last,))
 
 

@@ -68,11 +68,8 @@ def choose_form(W: Array, form: str = "auto", condition: float = WELL_CONDITIONE
     found = _choose(np.ldexp(W, -exponent), form, condition)
     scale = 2.0**exponent
     if not found.spectrum.radius * scale < np.inf:
-        raise bad_argument(
-            "W",
-            Shown(f"largest entry {size:.3g}"),
-            "a matrix whose eigenvalues are within the range of floating point",
-        )
+        wanted = "a matrix whose eigenvalues are within the range of floating point"
+        raise bad_argument("W", Shown(f"largest entry {size:.3g}"), wanted)
     return replace(
         found, transition=found.transition.times(scale), spectrum=found.spectrum.times(scale)
     )
