@@ -40,23 +40,15 @@ class Lags:
     def of(cls, drive: Array, side: Array, start: int, K: int) -> Lags:
         """The correlations of one series over the rows of ``side``, the first of them ``start``."""
         stop = start + len(side)
-        return cls(
-            correlate(side, drive[:stop], start, K),
-            side.T @ side,
-            (drive[max(start - K, 0) : start],),
-            (drive[max(stop - K, 0) : stop],),
-            len(side),
-        )
+        rho = correlate(side, drive[:stop], start, K)
+        before, until = (drive[max(row - K, 0) : row] for row in (start, stop))
+        return cls(rho, side.T @ side, (before,), (until,), len(side))
 
     def merge(self, other: Lags) -> Lags:
         """The correlations over both sets of rows."""
-        return Lags(
-            self.rho + other.rho,
-            self.S + other.S,
-            self.before + other.before,
-            self.until + other.until,
-            self.rows + other.rows,
-        )
+        sums = self.rho + other.rho, self.S + other.S
+        drives = self.before + other.before, self.until + other.until
+        return Lags(*sums, *drives, self.rows + other.rows)
 
     def moments(self, reservoir: Reservoir, K: int) -> Moments:
         """The sums for a reservoir that has settled after ``K`` steps."""

@@ -53,10 +53,7 @@ def step(form: Form, B: Array, drive: Array, state: Array) -> None:
 
 
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
-    """States r(1) … r(T) into ``out`` (T, N), which must be C-contiguous.
-
-    ``fresh`` says that nothing was ever written there, which is a matter of speed alone.
-    """
+    """States r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
     B, drive = _at_least_one_column(B, drive)
     if drive.shape[1] >= WIDE:
         _scan_projected(form, B, drive, state, out)
