@@ -37,15 +37,14 @@ class SlowStartWarning(UserWarning):
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the line of the caller's that led here, whatever of ours lies between."""
     frame, level = inspect.currentframe(), 1
-    while frame is not None and _is_between(frame.f_code.co_filename):
+    while frame is not None:
+        path = frame.f_code.co_filename
+        # What wraps ours: scikit-learn's methods, and decorators.
+        is_wrapper = path == contextlib.__file__ or f"{os.sep}sklearn{os.sep}" in path
+        if not path.startswith(_HERE) and not is_wrapper:
+            break
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
-
-
-def _is_between(path: str) -> bool:
-    """Whether code is ours, or wraps ours: scikit-learn's methods, and decorators."""
-    is_wrapper = path == contextlib.__file__ or f"{os.sep}sklearn{os.sep}" in path
-    return path.startswith(_HERE) or is_wrapper
 
 
 class Shown(str):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.basis import Basis
-from eigenecho.checks import as_square, check_finite, check_real
+from eigenecho.checks import as_square, check_finite, check_real, check_shape
 from eigenecho.convert.compare import compare
 from eigenecho.errors import IllConditionedWarning, Shown, bad_argument, unknown_name, warn
 from eigenecho.model import LinearModel
@@ -83,8 +83,7 @@ def diagonalize(
     W_fb = None if W_fb is None else _matrix(W_fb, "W_fb", N)
     if bias is not None:
         bias = np.full(N, bias) if np.ndim(bias) == 0 else np.asarray(bias)
-        if bias.shape != (N,):
-            raise bad_argument("bias", Shown(f"shape {bias.shape}"), f"shape ({N},), or a number")
+        check_shape(bias, "bias", (N,), ", or a number")
         bias = _matrix(bias[None], "bias", N)[0]
     rates = _rates(lr, N)
     leaky = dense * rates + np.diag(1 - rates)

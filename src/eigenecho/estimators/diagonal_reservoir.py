@@ -9,15 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenecho.checks import check_not_negative
 from eigenecho.errors import Shown, bad_argument
+from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import unpack_spectrum
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
-from eigenecho.estimators.validation import (
-    all_or_nothing,
-    check_inputs,
-    check_out,
-    warn_if_single_rows,
-    warn_if_unstable,
-)
 from eigenecho.progress import Progress, Report
 from eigenecho.reservoir import Reservoir, draw
 from eigenecho.storage import Tensors, Values, named, write
@@ -99,12 +93,12 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the reservoir for the features of ``X``; ``y`` is ignored."""
-        with all_or_nothing(self):
+        with validation.all_or_nothing(self):
             recipe = Settings.of(self.get_params(deep=False) | {"penalty": "identity"}).recipe
-            series, container = check_inputs(self, X, reset=True)
-            warn_if_single_rows(series, container)
+            series, container = validation.check_inputs(self, X, reset=True)
+            validation.warn_if_single_rows(series, container)
             drawn = draw(recipe, series[0].shape[1], seed=self.seed)
-            warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, series)))
+            validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, series)))
             self.reservoir_ = drawn.reservoir
             assert drawn.spectrum is not None  # in the eigenbasis it is always known
             self.spectrum_ = drawn.spectrum
@@ -119,9 +113,9 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         several times a second.
         """
         check_is_fitted(self)
-        series, container = check_inputs(self, X, reset=False)
+        series, container = validation.check_inputs(self, X, reset=False)
         reservoir = self.reservoir_
-        out = check_out(out, series, reservoir)
+        out = validation.check_out(out, series, reservoir)
         told = Progress(progress, sum(map(len, series)))
         drives = [reservoir.drive(u, None) for u in series]
         return container.restore(

@@ -148,19 +148,16 @@ class Fitted:
             drawn,
             _unpack_noise(tensors, model),
         )
-        fitted._check()
+        if fitted.solver not in SOLVERS:
+            raise unknown_name("solver", fitted.solver, SOLVERS)
+        check_not_negative(fitted.ridge, "ridge")
+        check_flag(fitted.flat, "flat")
+        if fitted.flat and model.D_out > 1:
+            raise bad_argument("flat", True, f"False, since there are {model.D_out} outputs")
+        check_lr(fitted.lr)
+        if fitted.target not in (None, *TARGETS):
+            raise unknown_name("target", fitted.target, TARGETS)
         return fitted
-
-    def _check(self) -> None:
-        if self.solver not in SOLVERS:
-            raise unknown_name("solver", self.solver, SOLVERS)
-        check_not_negative(self.ridge, "ridge")
-        check_flag(self.flat, "flat")
-        if self.flat and self.model.D_out > 1:
-            raise bad_argument("flat", True, f"False, since there are {self.model.D_out} outputs")
-        check_lr(self.lr)
-        if self.target not in (None, *TARGETS):
-            raise unknown_name("target", self.target, TARGETS)
 
 
 def unpack_spectrum(tensors: Tensors, units: int) -> Spectrum:

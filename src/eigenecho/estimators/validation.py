@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_array, validate_data
 
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
 from eigenecho.series import (
-    Array,
     Container,
     as_table,
     check_finite,
@@ -22,6 +21,7 @@ from eigenecho.series import (
     unpack,
     unpack_outputs,
 )
+from eigenecho.types import Array
 
 TARGETS = ("next", "same", "other")
 """What targets may be of the inputs."""

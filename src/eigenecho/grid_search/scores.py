@@ -135,15 +135,11 @@ def _trial(
     problem = pose(settings, drawn, *data, until=[stop for _, stop in fold.train])
     recipe = settings.recipe
     flags = (settings.standardize, recipe.input_bias, settings.feedback, settings.fit_bias)
-    return Trial(
-        problem,
-        fold,
-        (len(group.scalings), len(group.ridges)),
-        np.tile(np.array(group.ridges), len(group.scalings)),
-        np.repeat(np.array(group.scalings), len(group.ridges)),
-        cache,
-        (*flags, problem.head, str(np.dtype(recipe.dtype))),
-    )
+    shape = len(group.scalings), len(group.ridges)
+    ridges = np.tile(np.array(group.ridges), shape[0])
+    scales = np.repeat(np.array(group.scalings), shape[1])
+    key = (*flags, problem.head, str(np.dtype(recipe.dtype)))
+    return Trial(problem, fold, shape, ridges, scales, cache, key)
 
 
 def _errors(trial: Trial) -> list[Array]:

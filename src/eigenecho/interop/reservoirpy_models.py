@@ -92,12 +92,9 @@ def reservoir_weights(node: Any) -> ReservoirWeights:
     N = node.units
     bias = np.broadcast_to(np.asarray(node.bias, np.float64), (N,))
     lr = np.asarray(node.lr, np.float64)
-    return ReservoirWeights(
-        node.W.T,
-        np.ascontiguousarray(_dense(node.Win).T),
-        bias if np.any(bias) else None,
-        float(lr.flat[0]) if lr.size == 1 else lr,
-    )
+    rates = float(lr.flat[0]) if lr.size == 1 else lr
+    W_in = np.ascontiguousarray(_dense(node.Win).T)
+    return ReservoirWeights(node.W.T, W_in, bias if np.any(bias) else None, rates)
 
 
 def _read(model: Any) -> Network:
@@ -120,14 +117,10 @@ def _read(model: Any) -> Network:
     rows = {"1": bias[None], **dict(zip(read, np.split(W_out, edges), strict=True))}
     ordered = np.concatenate([rows[kind] for kind in ("1", "y", "r", "u") if kind in rows])
     last = [buffer[-1] for buffer in (model.feedback_buffers or {}).values()]
-    flags = {"output_to_readout": "y" in rows, "input_to_readout": "u" in rows}
-    return Network(
-        weights,
-        {"W_out": ordered, "readout_bias": True, **flags},
-        D_in,
-        np.asarray(reservoir.state["out"], np.float64),
-        np.asarray(last[0] if last else np.zeros(D_out), np.float64),
-    )
+    found = {"W_out": ordered, "readout_bias": True}
+    found |= {"output_to_readout": "y" in rows, "input_to_readout": "u" in rows}
+    r, y = reservoir.state["out"], last[0] if last else np.zeros(D_out)
+    return Network(weights, found, D_in, *(np.asarray(part, np.float64) for part in (r, y)))
 
 
 def _read_node(node: Any) -> Network:

@@ -142,14 +142,9 @@ class Learner:
         tensors, values = model.pack()
         if names is not None:
             values["feature_names"] = names
-        values["learner"] = {
-            "rows": learnt.rows,
-            "free": penalty.free,
-            "neurons": penalty.basis is not None,
-            "ridge": ridge,
-            "forgetting": forgetting,
-            "warmup": warmup,
-        }
+        rates = {"ridge": ridge, "forgetting": forgetting, "warmup": warmup, "rows": learnt.rows}
+        penalised = {"free": penalty.free, "neurons": penalty.basis is not None}
+        values["learner"] = rates | penalised
         if learnt.doubt is not None:
             tensors |= storage.named("doubt", learnt.doubt._asdict())
         tensors |= state.pack("state")

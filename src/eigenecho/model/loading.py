@@ -39,16 +39,10 @@ def unpack_model(tensors: Tensors, values: Values) -> LinearModel:
         block, n_real = layout
         basis = Basis(take(tensors, "Q"), n_real, block)
     certificate = values.pop("certificate", None)
-    return LinearModel(
-        reservoir,
-        W_out,
-        values.pop("readout_bias"),
-        values.pop("output_to_readout"),
-        basis,
-        _unpack_scaling("inputs", tensors, reservoir.dtype),
-        _unpack_scaling("outputs", tensors, reservoir.dtype),
-        None if certificate is None else Certificate(**certificate),
-    )
+    said = None if certificate is None else Certificate(**certificate)
+    flags = values.pop("readout_bias"), values.pop("output_to_readout")
+    u, y = (_unpack_scaling(name, tensors, reservoir.dtype) for name in ("inputs", "outputs"))
+    return LinearModel(reservoir, W_out, *flags, basis, u, y, said)
 
 
 def unpack_stream(tensors: Tensors, values: Values) -> Stream:

@@ -101,14 +101,9 @@ class LinearModel:
     @classmethod
     def of(cls, problem: Problem, weights: Array) -> LinearModel:
         """The network of a problem with the weights (N', D_out) that solve it."""
-        return cls(
-            problem.reservoir,
-            np.ascontiguousarray(weights, problem.reservoir.dtype),
-            problem.fit_bias,
-            problem.output_to_readout,
-            problem.basis,
-            *problem.scalings,
-        )
+        W_out = np.ascontiguousarray(weights, problem.reservoir.dtype)
+        flags = problem.fit_bias, problem.output_to_readout
+        return cls(problem.reservoir, W_out, *flags, problem.basis, *problem.scalings)
 
     def problem(
         self,
@@ -118,17 +113,10 @@ class LinearModel:
         starts: Sequence[State | None],
     ) -> Problem:
         """The problem of training it further, on series in the caller's units."""
-        return Problem(
-            self.reservoir,
-            [self.own_inputs(u) for u in inputs],
-            [self.from_user(y) for y in outputs],
-            penalty,
-            self.readout_bias,
-            self.output_to_readout,
-            self.basis,
-            (self.inputs, self.outputs),
-            [None if s is None else (s.r, self.from_user(np.asarray(s.y))) for s in starts],
-        )
+        U, Y = [self.own_inputs(u) for u in inputs], [self.from_user(y) for y in outputs]
+        flags, scalings = (self.readout_bias, self.output_to_readout), (self.inputs, self.outputs)
+        before = [None if s is None else (s.r, self.from_user(np.asarray(s.y))) for s in starts]
+        return Problem(self.reservoir, U, Y, penalty, *flags, self.basis, scalings, before)
 
     @property
     def units(self) -> int:

@@ -33,6 +33,8 @@ class StepInputs:
         D_in, fixed = model.D_in, int(reservoir.bias is not None)
         buffer = np.ones(D_in + fixed + model.D_out, reservoir.dtype)
         self.drive = buffer[: len(reservoir.B)]
+        # Where y(t−1) begins in the drive: at its end for a reservoir without W_fb.
+        self.start = len(reservoir.B) - (0 if reservoir.W_fb is None else model.D_out)
         self.before = buffer[D_in + fixed :]
         self.before[:] = 0.0
         self._u = buffer[:D_in]
@@ -79,13 +81,6 @@ class StepInputs:
         if self.start < drive.shape[1]:
             drive[:, self.start :] = before
         return drive, before
-
-    @property
-    def start(self) -> int:
-        """The column of the drive where y(t−1) begins; its end for a reservoir without W_fb."""
-        return len(self.model.reservoir.B) - (
-            0 if self.model.reservoir.W_fb is None else self.model.D_out
-        )
 
     def row(self, value: Any, name: str) -> Array:
         """A finite row of outputs, in the caller's units."""

@@ -43,14 +43,14 @@ class Reservoir:
     def __post_init__(self) -> None:
         if not isinstance(self.transition, Transition):
             object.__setattr__(self, "transition", as_transition(self.transition))
-        N = self.units
-        for name, shape in (("W_in", (None, N)), ("bias", (N,)), ("W_fb", (None, N))):
+        for name, lead in (("W_in", ("D",)), ("bias", ()), ("W_fb", ("D",))):
             value = getattr(self, name)
             if value is None:
                 continue
-            if not _fits(np.shape(value), shape):
-                wanted = str(shape).replace("None", "D")
-                raise bad_argument(name, Shown(f"shape {np.shape(value)}"), f"shape {wanted}")
+            shape = np.shape(value)
+            if len(shape) != len(lead) + 1 or shape[-1] != self.units:
+                wanted = str((*lead, self.units)).replace("'", "")
+                raise bad_argument(name, Shown(f"shape {shape}"), f"shape {wanted}")
             value = np.asarray(value)
             check_real(value, name)
             # W_in comes first: the others are in its dtype, which is that of states.
@@ -190,9 +190,3 @@ class Reservoir:
         """The error of ``what`` left the range; it names the radius where that is soon found."""
         soon = isinstance(self.transition, Diagonal) or self.units <= SOON
         return overflowed(what, self.spectrum.radius if soon else None, step, closed=closed)
-
-
-def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
-    return len(shape) == len(wanted) and all(
-        w is None or s == w for s, w in zip(shape, wanted, strict=True)
-    )

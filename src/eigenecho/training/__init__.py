@@ -2,15 +2,7 @@
 
 from eigenecho.training.evidence import Evidence
 from eigenecho.training.gather import Gathered, gather
-from eigenecho.training.problem import (
-    SOLVERS,
-    Block,
-    Fold,
-    Problem,
-    Settings,
-    check_lengths,
-    pose,
-)
+from eigenecho.training.problem import SOLVERS, Block, Fold, Problem, Settings, check_lengths, pose
 from eigenecho.training.recursive import Learnt, RecursiveLeastSquares, check_rates
 from eigenecho.training.train import Trained, check_range, lowest, train
 from eigenecho.training.update import update

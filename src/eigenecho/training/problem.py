@@ -206,16 +206,9 @@ def pose(
             inputs = [u_scaling.forward(u) for u in inputs]
         y_scaling = Scaling.of([y[:n] for y, n in zip(outputs, known, strict=True)])
         outputs = [y_scaling.forward(y) for y in outputs]
-    return Problem(
-        drawn.reservoir,
-        inputs,
-        outputs,
-        settings.penalty_of(drawn, outputs[0].shape[1]),
-        settings.fit_bias,
-        settings.output_to_readout,
-        drawn.basis,
-        (u_scaling, y_scaling),
-    )
+    penalty = settings.penalty_of(drawn, outputs[0].shape[1])
+    flags, scalings = (settings.fit_bias, settings.output_to_readout), (u_scaling, y_scaling)
+    return Problem(drawn.reservoir, inputs, outputs, penalty, *flags, drawn.basis, scalings)
 
 
 def check_lengths(

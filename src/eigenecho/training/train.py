@@ -90,16 +90,14 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
         ridge = settings.ridge[lowest(held_out_errors(total, last, penalty, settings.ridge))]
         total = total.merge(last.gram() if solver == "gram" else last)
     weights = np.ascontiguousarray(solve(total, penalty, ridge))
-    whole = problem.everything(settings.warmup)
+    whole, double = problem.everything(settings.warmup), problem.in_double
     if isinstance(total, Gram):  # from sums the residuals would be differences of large numbers
-        left = gather(problem.in_double, Remainder, Fold(whole), less=weights).statistics
+        left = gather(double, Remainder, Fold(whole), less=weights).statistics
         evidence = Evidence(total, penalty, ridge, weights, left.EtE, left.XtE)
     else:
         # Of rounded states, and of weights that no ridge holds, a run alone tells the residuals.
-        runs = ridge == 0 or problem.in_double is not problem
-        scatter = (
-            Round(problem.in_double, whole, weights).scatter if runs else total.scatter(weights)
-        )
+        runs = ridge == 0 or double is not problem
+        scatter = Round(double, whole, weights).scatter if runs else total.scatter(weights)
         evidence = Evidence(total, penalty, ridge, weights, scatter)
     return Trained(evidence, solver, ends[-1])
 

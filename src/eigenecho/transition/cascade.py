@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from eigenecho.basis import Basis, Schur, eigendecomposition, ordered, real_schur
-from eigenecho.checks import check_finite, check_lr, check_real
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.checks import check_finite, check_lr, check_real, check_shape
 from eigenecho.kernels import CascadeForm, costs
 from eigenecho.spectra import Spectrum, from_matrix
 from eigenecho.transition.diagonal import Diagonal, block_diagonal
@@ -58,15 +57,12 @@ class Cascade(Transition):
     steps_by_blas = True
 
     def __post_init__(self) -> None:
-        for name in ("block", "coupling"):
+        k = len(np.atleast_1d(self.block))
+        for name, columns in (("block", k), ("coupling", self.modes.units)):
             given = np.asarray(getattr(self, name))
             check_real(given, name)
+            check_shape(given, name, (k, columns))
             part = np.array(given, dtype=np.float64, order="C")
-            rows = len(part) if part.ndim == 2 else 0
-            shape = (rows, rows if name == "block" else self.modes.units)
-            if part.shape != shape or rows != len(self.block):
-                wanted = "(k, k)" if name == "block" else f"({len(self.block)}, {shape[1]})"
-                raise bad_argument(name, Shown(f"shape {part.shape}"), f"shape {wanted}")
             check_finite(part, name)
             part.setflags(write=False)
             object.__setattr__(self, name, part)
