@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from eigenecho.estimators.validation import training_series
 from eigenecho.grid_search.grid import Group, Params, check_names, expand, folds, group
 from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.scores import Data, root_mean_squared_errors
+from eigenecho.progress import Report
 from eigenecho.reservoir import Cache, per_feature
 from eigenecho.training import Fold, Settings, check_lengths, lowest
 from eigenecho.types import Array
@@ -37,7 +38,7 @@ def search(
     seeds: Sequence[int] | None = None,
     refit: bool = True,
     workers: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Report | None = None,
 ) -> SearchResult:
     """Score every combination of a grid on validation blocks, and fit the best.
 
@@ -113,11 +114,7 @@ Planned = tuple[Group, Data, list[Fold]]
 
 
 def _errors(
-    plan: list[Planned],
-    seeds: list[Any],
-    combinations: int,
-    workers: int,
-    progress: Callable[[int, int], None] | None,
+    plan: list[Planned], seeds: list[Any], combinations: int, workers: int, progress: Report | None
 ) -> Array:
     """RMSE of every combination, seed and block."""
     batches = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -106,11 +105,7 @@ class LinearModel:
         return cls(problem.reservoir, W_out, *flags, problem.basis, *problem.scalings)
 
     def problem(
-        self,
-        inputs: Sequence[Array],
-        outputs: Sequence[Array],
-        penalty: Penalty,
-        starts: Sequence[State | None],
+        self, inputs: list[Array], outputs: list[Array], penalty: Penalty, starts: list[Any]
     ) -> Problem:
         """The problem of training it further, on series in the caller's units."""
         U, Y = [self.own_inputs(u) for u in inputs], [self.from_user(y) for y in outputs]

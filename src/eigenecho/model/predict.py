@@ -94,22 +94,13 @@ def _run_open(
 
 
 @one_blas_thread()
-def states(
-    model: LinearModel,
-    u: Array,
-    y_previous: Array | None = None,
-    state: State | None = None,
-    out: Array | None = None,
-) -> Array:
-    """Reservoir states (T, N) in the basis at work, under the same rules as ``run``."""
-    reservoir = model.reservoir
-    start = model.zero_state() if state is None else state
-    if reservoir.W_fb is not None and y_previous is None:
-        # The loop is closed on the model's own output: find that first, then drive with it.
-        y_previous = shifted(run(model, u, None, start)[0], start.y)
-    before = None if y_previous is None else model.from_user(y_previous)
-    drive = reservoir.drive(model.own_inputs(u), before)
-    return reservoir.states(drive, np.array(start.r, reservoir.dtype), out, Progress())
+def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
+    """Reservoir states (T, N) in the basis at work, from zero and on the model's own output."""
+    reservoir, (r, y), before = model.reservoir, model.zero_state(), None
+    if reservoir.W_fb is not None:
+        # The output is found first, then what drives the reservoir with it.
+        before = model.from_user(shifted(run(model, u)[0], y))
+    return reservoir.states(reservoir.drive(model.own_inputs(u), before), r, out, Progress())
 
 
 def previous_outputs(

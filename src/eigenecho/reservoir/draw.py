@@ -148,11 +148,7 @@ def _plain(W: Array) -> Choice:
 
 
 def _inputs(
-    recipe: Recipe,
-    rng: Streams,
-    transition: Transition,
-    basis: Basis | None,
-    rows: tuple[int, int, int],
+    recipe: Recipe, rng: Streams, transition: Transition, basis: Basis | None, rows: tuple[int, ...]
 ) -> tuple[Array, Array, Array]:
     """Weights of inputs, bias and feedback before any scaling, with as many ``rows`` each."""
     D_in, one, D_fb = rows
