@@ -113,14 +113,12 @@ class Learner:
         output = last = model.to_user(y.astype(r.dtype))
         if target is not None:
             last = inputs.row(target, "target")
-        learns = target is not None and not self._wait
-        if learns:
+        if target is not None and not self._wait:
+            squares.judge(x, r.dtype)
             squares.learn(x, model.from_user(last).astype(np.float64))
-        elif target is not None:
-            self._wait -= 1
+        else:
+            self._wait -= target is not None
         self._r, self._y = r, last
-        if learns and squares.doubt is not None:
-            squares.judge(self._row(r), r.dtype)
         return output.copy()
 
     def _row(self, r: Array) -> Array:

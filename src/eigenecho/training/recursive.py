@@ -122,7 +122,7 @@ class RecursiveLeastSquares:
         self.rows += 1
 
     def judge(self, x: Array, dtype: np.dtype) -> None:
-        """Say it once where normal equations at the start put the output at a row (N',) off.
+        """Say it once where normal equations at the start put the output at a new row (N',) off.
 
         It costs as much as a row: so each of the first is judged, then those at powers of two.
         """
