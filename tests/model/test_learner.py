@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from itertools import pairwise, starmap
 
 import numpy as np
 import pytest
@@ -242,6 +243,16 @@ def test_digits_that_a_fit_has_lost_are_announced(solver, ridge, count, from_zer
         told = [w for w in caught if w.category is IllConditionedWarning]
         assert len(told) == lost
         assert all("solver='qr'" in str(w.message) and w.filename == __file__ for w in told)
+
+
+def test_digits_are_looked_for_in_outputs_of_rows_that_are_new():
+    """Of a row that has been learnt the triangle holds all that the output needs."""
+    x, x2 = ee.tasks.mso(2, steps=1501), ee.tasks.mso(3, steps=1901)[1500:]
+    esn = ee.LinearESN(60, solver="structured", ridge=1e-6, warmup=200, seed=0).fit(x[:-1], x[1:])
+    learner = esn.learner()
+    rows = pairwise(x2[:301])
+    with pytest.warns(IllConditionedWarning, match="too few digits"):
+        list(starmap(learner.step, rows))
 
 
 # Long runs ------------------------------------------------------------------------------------
