@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -188,5 +189,8 @@ class Reservoir:
 
     def overflowed(self, what: str, step: int | None = None, *, closed: bool = False) -> Exception:
         """The error of ``what`` left the range; it names the radius where that is soon found."""
-        soon = isinstance(self.transition, Diagonal) or self.units <= SOON
-        return overflowed(what, self.spectrum.radius if soon else None, step, closed=closed)
+        radius = None
+        if isinstance(self.transition, Diagonal) or self.units <= SOON:
+            with suppress(ValueError):  # eigenvalues that are beyond the range themselves
+                radius = self.spectrum.radius
+        return overflowed(what, radius, step, closed=closed)
