@@ -23,9 +23,11 @@ HEAVY = [
     "safetensors",
     "joblib",
     "reservoirpy",
+    "sktime",
 ]
 DRAWING = {"matplotlib", "typer", "rich", "jinja2"}
-OPTIONAL = DRAWING | {"reservoirpy", "pandas", "joblib", "threadpoolctl", "torch", "jax"}
+OTHERS = {"reservoirpy", "sktime", "torch", "jax"}
+OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},
