@@ -137,6 +137,19 @@ def test_training_needs_no_optional_package():
     assert loaded == [5, 1]
 
 
+@pytest.mark.parametrize("library", ["reservoirpy", "sktime"])
+def test_a_library_that_is_missing_is_asked_for_by_name(library):
+    said = fresh(
+        "import json, sys\n"
+        f"sys.modules[{library!r}] = None\n"
+        "try:\n"
+        f"    import eigenecho.interop.{library}\n"
+        "except ImportError as error:\n"
+        "    print(json.dumps(str(error)))"
+    )
+    assert said.endswith(f"pip install 'eigenecho[{library}]'")
+
+
 def test_every_public_name_loads():
     listed, missing = fresh(
         "import eigenecho, json\n"
