@@ -9,9 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho import spectra
+from eigenecho.checks import check_count, is_finite_number
+from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.forecasting.banks import LONG, banks
 from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.candidates import Candidate, Judge, Judged, by_fold
+from eigenecho.forecasting.candidates import STRATEGIES, Candidate, Judge, Judged, by_fold
 from eigenecho.forecasting.effect import Effects, learn
 from eigenecho.forecasting.ensemble import FEWEST, best, middle
 from eigenecho.forecasting.filter import Filter
@@ -26,6 +28,8 @@ from eigenecho.threads import one_blas_thread, thread_count
 from eigenecho.types import Array
 
 Report = Callable[[int, int], object]
+
+SHARING = ("auto", "shared", "own")
 
 SIDE = 4
 """Modes for a column that stands beside a series."""
@@ -65,6 +69,19 @@ class Wanted:
     validation: int | None = None
     spectrum: Spectrum | None = None
     level: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_count(self.horizon, "horizon", "a number of steps", 1)
+        if self.strategy not in STRATEGIES:
+            raise unknown_name("strategy", self.strategy, STRATEGIES)
+        if self.sharing not in SHARING:
+            raise unknown_name("sharing", self.sharing, SHARING)
+        if self.validation is not None:
+            check_count(self.validation, "validation", "a number of rows", self.horizon)
+        if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
+            raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
+        if not is_finite_number(self.level) or self.level < 0:
+            raise bad_argument("level", self.level, "a number of rows, 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
