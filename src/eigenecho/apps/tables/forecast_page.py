@@ -1,24 +1,24 @@
-"""What a forecast leaves behind: a page that needs no other file, and a table of predictions."""
+"""The report of a forecast: a page that needs no other file."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from eigenecho.apps.shared import pages
 from eigenecho.apps.tables import figures
-from eigenecho.apps.tables.backtest import OURS
-from eigenecho.apps.tables.bands import percent
-from eigenecho.apps.tables.naive import forecasts
-from eigenecho.apps.tables.table_forecast import TableForecast
-from eigenecho.apps.tables.verdict import MARGIN, verdicts
-from eigenecho.types import Array
+from eigenecho.apps.tables.table import counted
+from eigenecho.apps.tables.tested_forecast import TestedForecast
+from eigenecho.apps.tables.verdict import MARGIN, Verdict, block_errors, verdicts
+from eigenecho.forecasting.scores import OURS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LOOKS = {
     "beats": ("holds", "✓", "beats"),
@@ -27,14 +27,16 @@ LOOKS = {
 }
 """Class, sign and words: nobody has to tell colours apart."""
 
-REPLACED = (
-    "The forecast is not by the network that was tested: trained on all rows, that one's closed "
-    "loop grows, and the next best that does not was taken, or the calmest. The errors are those "
-    "of the network that was tested."
-)
-
 PIXELS = 100
 """CSS pixels per inch of a figure, at most."""
+
+SHOWN = 4
+"""Series that are drawn."""
+
+LISTED = 50
+"""Series whose errors are listed."""
+
+MEASURES = {"mae": "MAE", "rmse": "RMSE", "mase": "MASE", "smape": "sMAPE"}
 
 
 @dataclass(frozen=True)
@@ -48,177 +50,165 @@ class Picture:
 
 
 def write(
-    result: TableForecast, out: Path, source: str, made_by: pages.MadeBy
-) -> tuple[Path, Path]:
-    """Write the page to ``out`` and predictions beside it, as CSV; both paths.
+    result: TestedForecast, out: Path, source: str, table: str, python: str, made_by: pages.MadeBy
+) -> None:
+    """Write the page to ``out``.
 
-    ``source`` is the name of the table that was read.
+    ``source`` and ``table`` are the names of the file that was read and of the one that all
+    forecasts were written to; ``python`` are lines that do the same.
     """
-    table = predictions_path(out)
-    pages.write_whole(table, predictions(result).encode())
     environment = pages.environment("eigenecho.apps.tables", made_by)
-    shown = {"source": source, "predictions": table.name, **_shown(result)}
+    shown = {"source": source, "predictions": table, "python": python, **_shown(result)}
     page = environment.get_template("forecast.html.jinja").render(shown)
     pages.write_whole(out, page.encode())
-    return out, table
 
 
-def predictions_path(out: Path) -> Path:
-    """Where predictions go: report-predictions.csv beside report.html."""
-    return out.with_name(f"{out.stem}-predictions.csv")
+def told(result: TestedForecast) -> list[Verdict]:
+    """Verdicts on naive forecasts by their names in tables, the hardest first."""
+    return [replace(one, rival=result.called(one.rival)) for one in verdicts(result.backtest)]
 
 
-def predictions(result: TableForecast) -> str:
-    """A CSV table: held-out rows with the truth, then the future; naive forecasts beside ours."""
-    series, h, bands, backtest = result.series, result.split.horizon, result.bands, result.backtest
-    naive = forecasts(result.season)
-    file = io.StringIO()
-    rows = csv.writer(file, lineterminator="\n")
-    names = [name.replace(",", "").replace(" ", "_") for name in naive]
-    bounds = [] if bands is None else ["lower", "upper"]
-    rows.writerow(["time", "part", "steps_ahead", "actual", "forecast", *bounds, *names])
-
-    def write(part: str, times: Any, columns: Sequence[Array]) -> None:
-        for i, time in enumerate(series.clock.text(times)):
-            numbers = ("" if np.isnan(column[i]) else f"{column[i]:.10g}" for column in columns)
-            rows.writerow([time, part, i + 1, *numbers])
-
-    def around(ours: Array, width: Array | None) -> list[Array]:
-        return [ours] if width is None else [ours, ours - width, ours + width]
-
-    for block, start in enumerate(result.split.test):
-        width = None if bands is None else bands.held_out[block]
-        ours, *rivals = (backtest.guesses[name][block] for name in (OURS, *naive))
-        columns = [backtest.truth[block], *around(ours, width), *rivals]
-        write("held-out", series.clock.times[start : start + h], columns)
-    width = None if bands is None else bands.future
-    rivals = [ahead(series.values, h) for ahead in naive.values()]
-    columns = [np.full(h, np.nan), *around(result.future, width), *rivals]
-    write("future", series.clock.ahead(h), columns)
-    return file.getvalue()
+def error_rows(result: TestedForecast) -> list[list[str]]:
+    """Each forecast's name, MAE, RMSE, MASE and sMAPE, ours first; the lowest marked."""
+    summary = result.backtest.summary
+    names = _ranked(result)
+    columns = [_marked(summary.loc[names, measure]) for measure in MEASURES]
+    return [
+        [result.called(name), *row]
+        for name, row in zip(names, zip(*columns, strict=True), strict=True)
+    ]
 
 
-def _shown(result: TableForecast) -> dict[str, Any]:
-    """What the page says about a forecast."""
-    series, split, clock = result.series, result.split, result.series.clock
-    return {
-        "series": series,
-        "horizon": split.horizon,
-        "step": "1 row" if clock.name == "row" else clock.words,
-        "ahead": clock.text(clock.ahead(split.horizon)),
-        "network": result.network,
-        "rows": len(series),
-        "span": clock.text(clock.times[[0, -1]]),
-        "verdicts": verdicts(result.backtest),
-        "looks": LOOKS,
-        "margin": f"{MARGIN:.0%}",
-        "steady": result.steady,
-        "radius": f"{result.fitted.radius:.6f}",
-        "pictures": _pictures(result),
-        "blocks": len(split.test),
-        "unmeasured": unmeasured(result),
-        "bands": result.bands,
-        "percent": percent,
-        "errors": {"columns": ["Forecast", "MAE", "RMSE", "MASE"], "rows": error_rows(result)},
-        "block_errors": _block_errors(result),
-        "scale_words": _scale_words(result),
-        "replaced": REPLACED if result.replaced else "",
-        "tried": result.tried,
-        "origins": len(split.validation),
-        "settings": settings(result),
-    }
+def coverage(result: TestedForecast) -> str:
+    """Promise and fact about bounds, in words; empty for none."""
+    if result.interval is None:
+        return ""
+    found = float(result.backtest.summary.loc[OURS, "coverage"])
+    return f"{percent(found)} of rows within the {percent(result.interval)} interval"
 
 
-def settings(result: TableForecast) -> dict[str, str]:
-    """The network in words."""
-    chosen, network = result.fitted.candidate, result.network
-    found = {
-        "shown to it": chosen.view.words,
-        "further inputs": ", ".join(result.series.input_names),
-        "units": str(network.units),
-        "spectrum": network.spectrum,
-        "spectral radius": f"{chosen.params['sr']:g}",
-        "leaking rate": f"{chosen.params['lr']:g}",
-        "ridge": f"{chosen.params['ridge']:g}",
-        "warmup": f"{result.fitted.esn.warmup} rows",
-        "seed": str(network.seed),
-        "closed-loop radius": f"{result.fitted.radius:.6f}",
-        "season of the naive forecast": f"{result.season} rows" if result.season else "none found",
-    }
-    return {name: value for name, value in found.items() if value}
-
-
-def unmeasured(result: TableForecast) -> str:
+def unmeasured(result: TestedForecast) -> str:
     """How many held-out rows count in no error, in words; empty for none."""
-    rows = result.backtest.truth.size
-    missing = rows - result.backtest.measured
+    truth = result.backtest.errors["y"]
+    missing = int(truth.isna().sum())
     if not missing:
         return ""
-    return f"{missing} of these {rows} rows were not observed and count in no error."
+    return f"{missing} of these {len(truth)} rows were not observed and count in no error."
 
 
-def error_rows(result: TableForecast) -> list[list[str]]:
-    """Each forecast's name, MAE, RMSE and MASE; the lowest marked."""
-    backtest = result.backtest
-    names = [OURS, *(v.rival for v in verdicts(backtest))]
-    measures = (backtest.mae, backtest.rmse, backtest.mase)
-    columns = [_marked([measure(name) for name in names]) for measure in measures]
-    return [[name, *row] for name, row in zip(names, zip(*columns, strict=True), strict=True)]
+def percent(share: float) -> str:
+    """0.9 as 90%."""
+    return f"{100 * share:.3g}%"
 
 
-def _marked(values: Sequence[float]) -> list[str]:
-    if np.isnan(values).any():
-        return ["–"] * len(values)
-    return [f"{value:.4g}" + (" ◂" if value == min(values) else "") for value in values]
-
-
-def _block_errors(result: TableForecast) -> Mapping[str, Any]:
-    backtest, clock, split = result.backtest, result.series.clock, result.split
-    names = [OURS, *(v.rival for v in verdicts(backtest))]
-    starts = clock.text(clock.times[list(split.test)])
-    errors = [backtest.block_errors(name) for name in names]
-    rows = [
-        [f"from {start}", *_marked([float(e[block]) for e in errors])]
-        for block, start in enumerate(starts)
-    ]
-    return {"columns": ["Block", *names], "rows": rows}
-
-
-def _scale_words(result: TableForecast) -> str:
-    words = "the mean step from row to row before the held-out rows"
-    if result.season is not None:
-        words = f"the mean change over a season of {result.season} rows before the held-out rows"
-    if not result.backtest.scale > result.backtest.rounding:
-        words += ", which is zero or not known here, so that there is none"
-    return words
-
-
-def _pictures(result: TableForecast) -> dict[str, Picture]:
-    rival = verdicts(result.backtest)[0].rival
-    name = result.series.name
-    bands = result.bands
-    share = "" if bands is None else f" Shaded: the {percent(bands.interval)} interval."
-    captions = {
-        "future": f"{name}, and its forecast for the {result.split.horizon} steps that follow."
-        f"{share}",
-        "held_out": "The last held-out rows, the forecast made without them, and the best naive "
-        f"one, “{rival}”. Dotted line: where the forecasts start.{share}",
-        "by_lead": "How the error grows with the steps ahead, over all held-out blocks "
-        "(running mean).",
-        "whole": "All rows, with the forecasts of held-out blocks and of the future.",
-        "spectrum": "The network's eigenvalues, by their weight in the readout. The angle is the "
-        "rhythm that a mode keeps, the distance from the centre how long.",
+def _shown(result: TestedForecast) -> dict[str, Any]:
+    """What the page says about a forecast."""
+    series = result.series
+    clock = series.clocks[max(series.names, key=lambda name: len(series.values[name]))]
+    several = len(series.names) > 1
+    return {
+        "series": series,
+        "count": len(series.names),
+        "horizon": result.horizon,
+        "step": "1 row" if clock.name == "row" else clock.words,
+        "ahead": clock.text(clock.ahead(result.horizon)[[0, -1]]),
+        "rows": sum(map(len, series.values.values())),
+        "span": clock.text(clock.times[[0, -1]]),
+        "verdicts": told(result),
+        "looks": LOOKS,
+        "margin": f"{MARGIN:.0%}",
+        "futures": [_future(result, name) for name in series.names[:SHOWN]],
+        "tested": _picture(
+            "The last held-out blocks, their forecasts and the best naive one, and how errors grow "
+            "with the steps ahead.",
+            lambda width: result.backtest.plot(result.backtest.ids[:SHOWN], width=width),
+        ),
+        "blocks": result.blocks,
+        "unmeasured": unmeasured(result),
+        "coverage": coverage(result),
+        "errors": {"columns": ["Forecast", *MEASURES.values()], "rows": error_rows(result)},
+        "block_errors": _block_errors(result),
+        "series_errors": _series_errors(result) if several else None,
+        "scale_words": _scale_words(result),
+        "tried": result.forecaster.fitted_.tried,
+        "cycles": ", ".join(counted(s, "row") for s in result.forecaster.seasons_ if s > 1),
+        "kinds": _kinds(result),
+        "members": _members(result),
     }
-    made = {}
-    for kind, caption in captions.items():
-        draw = getattr(figures, kind)
-        wide = draw(result, figures.WIDE)
-        width = wide.get_figwidth()
-        narrow = draw(result, figures.NARROW) if width > figures.NARROW else wide
-        made[kind] = Picture(_source(wide), _source(narrow), round(width * PIXELS), caption)
-    return made
+
+
+def _future(result: TestedForecast, name: Any) -> Picture:
+    share = "" if result.interval is None else f" Shaded: the {percent(result.interval)} interval."
+    return _picture(
+        f"{name}, and its forecast for the {counted(result.horizon, 'step')} that follow.{share}",
+        lambda width: figures.future(result, name, width),
+    )
+
+
+def _picture(caption: str, draw: Callable[[float], Figure]) -> Picture:
+    wide = draw(figures.WIDE)
+    width = round(wide.get_figwidth() * PIXELS)
+    return Picture(_source(wide), _source(draw(figures.NARROW)), width, caption)
 
 
 def _source(figure: Any) -> str:
     svg = pages.rendered(figure, "svg")
     return pages.source(svg, pages.rendered(figure, "png") if len(svg) > pages.LARGEST_SVG else b"")
+
+
+def _ranked(result: TestedForecast) -> list[str]:
+    """Our forecast and naive ones, the best of these first."""
+    return [OURS, *(one.rival for one in verdicts(result.backtest))]
+
+
+def _marked(values: Sequence[float]) -> list[str]:
+    numbers = np.asarray(values, float)
+    if np.isnan(numbers).any():
+        return ["–"] * len(numbers)
+    return [f"{value:.4g}" + (" ◂" if value == min(numbers) else "") for value in numbers]
+
+
+def _block_errors(result: TestedForecast) -> Mapping[str, Any]:
+    names, errors = _ranked(result), block_errors(result.backtest)
+    rows = [
+        [f"{counted(-int(block) * result.horizon, 'row')} before the end", *_marked(row)]
+        for block, row in zip(errors.index, errors[names].to_numpy(), strict=True)
+    ]
+    return {"columns": ["Block from", *map(result.called, names)], "rows": rows}
+
+
+def _series_errors(result: TestedForecast) -> Mapping[str, Any]:
+    """Mean absolute errors of series, the first of them."""
+    names = _ranked(result)
+    errors = result.backtest.by_series["mae"].unstack("method")[names]
+    rows = [[str(name), *_marked(row)] for name, row in zip(errors.index, errors.to_numpy())]
+    return {
+        "columns": ["Series", *map(result.called, names)],
+        "rows": rows[:LISTED],
+        "more": len(rows) - LISTED,
+    }
+
+
+def _scale_words(result: TestedForecast) -> str:
+    season = result.backtest.season
+    return f"over a season of {season} rows" if season > 1 else "from row to row"
+
+
+def _kinds(result: TestedForecast) -> str:
+    """How many of the members have which strategy, in words."""
+    counts = Counter(member["strategy"] for member in result.forecaster.members_)
+    return ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
+
+
+def _members(result: TestedForecast) -> Mapping[str, Any]:
+    """What the forecast is made of, best first."""
+    rows = [
+        [
+            str(place), one["strategy"], one["spectrum"],
+            "last value" if not one["level"] else f"mean over {one['level']:g} rows",
+            "logarithms" if one["logarithm"] else "values",
+            "–" if one["ridge"] is None else f"{one['ridge']:.3g}",
+        ]
+        for place, one in enumerate(result.forecaster.members_, 1)
+    ]  # fmt: skip
+    return {"columns": ["", "Strategy", "Spectrum", "Level", "Of", "Ridge"], "rows": rows}

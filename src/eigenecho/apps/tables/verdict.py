@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from eigenecho.apps.tables.backtest import OURS, Backtest
+from eigenecho.forecasting.backtest import Backtest
+from eigenecho.forecasting.scores import OURS
+from eigenecho.types import Array
 
 CONFIDENCE = 0.95
 MARGIN = 0.02
@@ -19,6 +21,11 @@ LARGE = 9.0
 ENOUGH = 3
 """Blocks from which more than luck can be told."""
 
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+"""Of the largest value: an error below that is one of arithmetic, not of a forecast."""
+
+WORDS = {"mae": "mean absolute error", "mase": "mean scaled error"}
+
 VerdictWord = Literal["beats", "not clearly", "does not beat"]
 
 
@@ -29,11 +36,12 @@ class Verdict:
     rival: str
     word: VerdictWord
     change: float
-    """Of the mean absolute error: −0.3 is 30 % lower than the rival's; ∞ where that is zero."""
+    """Of the error: −0.3 is 30 % lower than the rival's; ∞ where that is zero."""
     wins: int
     blocks: int
     exact: bool = False
     """Whether neither makes any error."""
+    measure: str = WORDS["mae"]
 
     @property
     def measured(self) -> str:
@@ -47,8 +55,8 @@ class Verdict:
         else:
             size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
         if self.blocks == 1:
-            return f"mean absolute error {size} on one block, which cannot tell skill from luck"
-        return f"mean absolute error {size}, better in {self.wins} of {self.blocks} held-out blocks"
+            return f"{self.measure} {size} on one block, which cannot tell skill from luck"
+        return f"{self.measure} {size}, better in {self.wins} of {self.blocks} held-out blocks"
 
     @property
     def sentence(self) -> str:
@@ -57,25 +65,44 @@ class Verdict:
         return f"{start.get(self.word, 'Does not beat')} “{self.rival}”: {self.measured}."
 
 
-def verdicts(backtest: Backtest) -> list[Verdict]:
+def block_errors(tested: Backtest) -> Any:
+    """The mean error of each method in each block, the first of them first.
+
+    A DataFrame of so many rows; of several series errors are scaled, which makes them alike.
+    """
+    rows = tested.errors
+    errors = rows[tested.methods].sub(rows["y"], axis=0).abs()
+    largest = rows["y"].abs().groupby(rows["unique_id"]).transform("max")
+    errors = errors.where(errors.gt(ROUNDING * largest, axis=0) | errors.isna(), 0.0)
+    # Never by a forecast: only where nothing was observed is there no error.
+    errors = errors.fillna(np.inf)[rows["y"].notna()]
+    if tested.measure == "mase":
+        errors = errors.div(np.asarray(tested.scale)[rows["y"].notna()], axis=0)
+    cutoffs = rows.groupby("unique_id", sort=False)["cutoff"]
+    from_end = cutoffs.rank("dense", ascending=False)[errors.index]
+    return errors.groupby(-from_end).mean()
+
+
+def verdicts(tested: Backtest) -> list[Verdict]:
     """One for each naive forecast, the best of these first."""
-    rivals = [name for name in backtest.guesses if name != OURS]
-    return [_verdict(backtest, name) for name in sorted(rivals, key=backtest.mae)]
+    errors = block_errors(tested)
+    rivals = [name for name in tested.methods if name != OURS]
+    order = sorted(rivals, key=lambda name: tested.summary.loc[name, tested.measure])
+    return [
+        verdict(errors[OURS].to_numpy(), errors[name].to_numpy(), name, WORDS[tested.measure])
+        for name in order
+    ]
 
 
-def _verdict(backtest: Backtest, rival: str) -> Verdict:
+def verdict(ours: Array, theirs: Array, rival: str, measure: str = WORDS["mae"]) -> Verdict:
     """A one-sided t-test on the logarithms of the blocks' error ratios.
 
     Blocks do not overlap, so that they are nearly independent; a series without structure passes
     about once in twenty times.
     """
-    ours, theirs = backtest.block_errors(OURS), backtest.block_errors(rival)
-    measured = ~np.isnan(ours)  # not so where a block was filled altogether
-    ours, theirs = ours[measured], theirs[measured]
-    error, rivals = backtest.mae(OURS), backtest.mae(rival)
-    least = backtest.rounding
-    exact = error <= least and rivals <= least
-    if rivals > least:
+    error, rivals = float(ours.mean()), float(theirs.mean())
+    exact = error == 0 and rivals == 0
+    if rivals > 0:
         change = error / rivals - 1
     else:
         change = 0.0 if exact else np.inf
@@ -86,10 +113,10 @@ def _verdict(backtest: Backtest, rival: str) -> Verdict:
         word = "beats"
     else:
         word = "not clearly"
-    return Verdict(rival, word, change, wins, blocks, exact)
+    return Verdict(rival, word, change, wins, blocks, exact, measure)
 
 
-def _bound(ours: np.ndarray, theirs: np.ndarray) -> float:
+def _bound(ours: Array, theirs: Array) -> float:
     """The upper confidence bound of the mean log ratio."""
     from scipy.stats import t
 
