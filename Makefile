@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow lint types format bench bench-page bench-compare figures clean
+.PHONY: demo test test-slow lint types format bench bench-page bench-compare bench-forecast figures clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -37,6 +37,11 @@ bench-page: .venv/bench.stamp
 bench-compare: .venv/bench.stamp
 	$(BIN)/pytest benchmarks/compare --benchmark-autosave --benchmark-compare --benchmark-columns=median,iqr,rounds --benchmark-group-by=name $(BENCH)
 
+# Forecasts of real series against statsforecast; goes on where it was interrupted. The page:
+# make bench-forecast BENCH=--write.
+bench-forecast: .venv-peers/stamp
+	.venv-peers/bin/python benchmarks/real_series.py $(BENCH)
+
 figures: .venv/dev.stamp
 	$(BIN)/python docs/make_figures.py
 
@@ -58,6 +63,12 @@ figures: .venv/dev.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,reservoirpy,dev,peers]"
 	touch $@ .venv/dev.stamp .venv/demo.stamp
 
+# An environment apart: these peers ask for other versions than we do.
+.venv-peers/stamp: pyproject.toml
+	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,forecast-peers]"
+	touch $@
+
 clean:
-	rm -rf .venv build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-peers build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -209,3 +209,23 @@ def recursive_least_squares(X, Y, penalties, forgetting=1.0, centre=None):
         targets = np.concatenate([weight * Y[: t + 1], pull])
         found.append(np.linalg.lstsq(rows, targets, rcond=0.0)[0])
     return np.array(found)
+
+
+def fit_where_there(
+    W, W_in, series, *, lr=1.0, bias=None, fit_bias=True, warmup=0, alpha=1e-8, penalise_bias=True
+):
+    """W_out (N', D_out) from a list of (u, y) in which NaN in y is missing, each from zero.
+
+    Column by column: ridge regression on the rows after the warmup whose target is there.
+    """
+    rows, targets = [], []
+    for u, y in series:
+        r = states(W, W_in, u, lr=lr, bias=bias)
+        rows.append(extended(r, bias=fit_bias)[warmup:])
+        targets.append(np.asarray(y, float)[warmup:])
+    X, Y = np.concatenate(rows), np.concatenate(targets)
+    columns = []
+    for y in Y.T:
+        there = [t for t in range(len(y)) if not np.isnan(y[t])]
+        columns.append(ridge(X[there], y[there, None], alpha, penalise_bias or not fit_bias))
+    return np.concatenate(columns, axis=1)

@@ -60,3 +60,22 @@ def test_a_column_of_zeros_in_one_part_takes_the_size_of_the_other():
     parts = [np.zeros((5, 1)), np.full((5, 1), 1e-300)]
     scaling = Scaling.of(parts)
     assert scaling.scale == pytest.approx(5e-301)
+
+
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=6),
+    st.sampled_from(SIZES),
+    st.integers(0, 99),
+)
+def test_what_is_missing_counts_in_no_spread(lengths, size, seed):
+    rng = np.random.default_rng(seed)
+    rows = size * (3.0 + rng.normal(size=(sum(lengths), 3)))
+    rows[rng.random(rows.shape) < 0.4] = np.nan
+    rows[:, 2] = size  # whole
+    parts = np.split(rows, np.cumsum(lengths)[:-1])
+    found = Scaling.of(parts)
+    for column in range(3):
+        there = rows[~np.isnan(rows[:, column]), column]
+        wanted = Scaling.of([there[:, None]])
+        np.testing.assert_allclose(found.mean[column], wanted.mean[0], rtol=1e-12)
+        np.testing.assert_allclose(found.scale[column], wanted.scale[0], rtol=1e-9)

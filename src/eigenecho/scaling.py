@@ -31,7 +31,10 @@ class Scaling:
 
     @classmethod
     def of(cls, series: Sequence[Array]) -> Scaling:
-        """Mean and standard deviation over all rows; a constant column is only centred."""
+        """Mean and standard deviation over all rows; a constant column is only centred.
+
+        What is missing, NaN, is left out.
+        """
         return reduce(Spread.merge, map(Spread.of, series)).scaling
 
     @classmethod
@@ -58,14 +61,15 @@ class Spread:
 
     Attributes
     ----------
-    rows : int
+    rows : int, or array (D,)
+        The latter where some are missing in a column.
     size : array (D,)
         The largest |x|, in units of which all else is: squares of very large or small numbers
         would leave the range.
     mean, deviation : arrays (D,)
     """
 
-    rows: int
+    rows: int | Array
     size: Array
     mean: Array
     deviation: Array
@@ -74,11 +78,20 @@ class Spread:
     def of(cls, x: Array) -> Spread:
         """Of the rows of one series (T, D)."""
         rows = np.asarray(x, np.float64)
+        if np.isnan(rows).any():
+            return cls._of_each([column[~np.isnan(column)] for column in rows.T])
         size = np.abs(rows).max(axis=0, initial=0.0)
         if not len(rows):
             return cls(0, size, size, size)
         rows = rows / np.where(size > 0, size, 1.0)
         return cls(len(rows), size, rows.mean(axis=0), rows.std(axis=0))
+
+    @classmethod
+    def _of_each(cls, columns: Sequence[Array]) -> Spread:
+        """Of columns that are not all of one length."""
+        each = [cls.of(column[:, np.newaxis]) for column in columns]
+        parts = zip(*((one.size, one.mean, one.deviation) for one in each), strict=True)
+        return cls(np.array([one.rows for one in each]), *map(np.concatenate, parts))
 
     def merge(self, other: Spread) -> Spread:
         """Of both sets of rows.
@@ -87,7 +100,7 @@ class Spread:
         """
         size = np.maximum(self.size, other.size)
         one, two = (part.size / np.where(size > 0, size, 1.0) for part in (self, other))
-        w = other.rows / max(self.rows + other.rows, 1)
+        w = other.rows / np.maximum(self.rows + other.rows, 1)
         apart = two * other.mean - one * self.mean
         square = (1 - w) * (one * self.deviation) ** 2 + w * (two * other.deviation) ** 2
         deviation = np.sqrt(square + w * (1 - w) * apart**2)

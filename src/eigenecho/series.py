@@ -16,6 +16,9 @@ from eigenecho.types import Array
 RAGGED = "a 2-D series (T, D)", "Several series are a list of 2-D arrays."
 """What is wanted of rows that differ in length, and what to do."""
 
+FILL = "Fill or drop the gaps first."
+"""What to do about NaN and infinity."""
+
 
 @dataclass(frozen=True)
 class Container:
@@ -138,20 +141,29 @@ def as_table(x: Any, name: str, series: int | None = None) -> Any:
 
 
 def check_finite(
-    rows: Array, given: Any, name: str, series: int | None = None, flat: bool = False
+    rows: Array,
+    given: Any,
+    name: str,
+    series: int | None = None,
+    flat: bool = False,
+    *,
+    gaps: bool = False,
+    remedy: str = FILL,
 ) -> None:
     """Raise where rows (T, D), read from ``given``, are not finite, and say where first.
 
-    ``flat`` rows were (T,), and have no columns to speak of.
+    ``flat`` rows were (T,), and have no columns to speak of. NaN will do where there may be
+    ``gaps``; else ``remedy`` says what to do about it.
     """
-    finite = np.isfinite(rows)
+    finite = ~np.isinf(rows) if gaps else np.isfinite(rows)
     if finite.all():
         return
     row, column = np.unravel_index(int(np.argmin(finite)), rows.shape)
     # A number that was finite before it was cast is too large, and no gap.
     value = float(_numbers(given, np.float64)[row, column])
     label = None if flat else (column_labels(given) or range(rows.shape[1]))[int(column)]
-    raise not_finite(name, value, place(int(row), label, series), rows.dtype)
+    remedy = remedy if np.isnan(value) else FILL
+    raise not_finite(name, value, place(int(row), label, series), rows.dtype, remedy)
 
 
 def column_labels(table: Any) -> list[Any] | None:

@@ -69,6 +69,7 @@ def repeats_by_a_loop(*parts):
         ([ring(12), ring(12)], 12),
         ([ring(12), ring(18)], 6),
         ([ring(12), ring(18), ring(12)], 18),
+        ([ring(12), ring(18, sr=0.5), ring(18, sr=0.5)], 18),
         ([ring(6, sr=0.3), ring(9, sr=0.1 + 0.2)], 3),
         ([Spectrum([0.0]), Spectrum([0.0, -0.0])], 2),
         ([Spectrum([], [0.5 + 1e-3j, 0.5 + 2e-3j]), Spectrum([0.5], [0.5 + 2e-3j])], 2),

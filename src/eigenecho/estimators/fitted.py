@@ -18,7 +18,14 @@ from eigenecho.model.loading import unpack_evidence, unpack_model
 from eigenecho.model.state import as_state
 from eigenecho.spectra import Spectrum
 from eigenecho.storage import Tensors, Values, named, take
-from eigenecho.training import SOLVERS, Evidence, Problem, Trained
+from eigenecho.training import (
+    SOLVERS,
+    Evidence,
+    PartedEvidence,
+    Problem,
+    Trained,
+    TrainedParts,
+)
 from eigenecho.transition import Diagonal, unpack
 from eigenecho.types import Array
 
@@ -42,7 +49,7 @@ class Fitted:
         Whether targets were (T,), so that answers are too.
     target : str or None
         What the targets were of the inputs, as ``validation.target_of`` has it.
-    evidence : Evidence, optional
+    evidence : Evidence or PartedEvidence, optional
         A file may come without.
     drawn : Spectrum, optional
         The eigenvalues before the leak; None for a matrix whose eigenvalues nobody has asked for.
@@ -57,16 +64,25 @@ class Fitted:
     lr: float
     flat: bool
     target: str | None
-    evidence: Evidence | None
+    evidence: Evidence | PartedEvidence | None
     drawn: Spectrum | None
     known_noise: Array | None = None
 
     @classmethod
-    def of(cls, problem: Problem, trained: Trained, last: Array, **known: Any) -> Fitted:
-        """Of a problem, its solution, the last target in the caller's units, and all else."""
+    def of(
+        cls, problem: Problem, trained: Trained | TrainedParts, last: Array, **known: Any
+    ) -> Fitted:
+        """Of a problem, its solution, the last target in the caller's units, and all else.
+
+        A last target that is missing is what the model has for it.
+        """
         evidence = trained.evidence
-        end = State(trained.end.astype(problem.reservoir.dtype), last.copy())
         model = LinearModel.of(problem, evidence.weights)
+        r = trained.end.astype(problem.reservoir.dtype)
+        if np.isnan(last).any():
+            own = model.to_user(model.readout.offset + r @ model.readout.weights.T)
+            last = np.where(np.isnan(last), own, last)
+        end = State(r, last.copy())
         return cls(model, trained.solver, evidence.ridge, end, evidence=evidence, **known)
 
     def updated(
@@ -86,7 +102,8 @@ class Fitted:
         """Covariance of one-step errors, in the caller's units."""
         if self.known_noise is not None:
             return self.known_noise
-        return self.model.covariance_to_user(self.need_evidence().noise)
+        known = self.evidence if self.evidence is not None else self.need_evidence()
+        return self.model.covariance_to_user(known.noise)
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -100,17 +117,26 @@ class Fitted:
 
     def need_evidence(self) -> Evidence:
         """The evidence, or an error that says why there is none."""
-        if self.evidence is None:
-            raise ValueError(
-                "the statistics that this estimator was trained on are not known: a file has them "
-                "only when save(path, statistics=True) wrote it. Fit again to train further, or "
-                "let model_.learner(ridge) learn from here on."
-            )
-        return self.evidence
+        if isinstance(self.evidence, Evidence):
+            return self.evidence
+        why = "are not known: a file has them only when save(path, statistics=True) wrote it"
+        if self.evidence is not None:
+            why = "differ between outputs, which were missing at different rows"
+        raise ValueError(
+            f"the statistics that this estimator was trained on {why}. Fit again to train further, "
+            "or let model_.learner(ridge) learn from here on."
+        )
+
+    @property
+    def _parts(self) -> tuple[Evidence, ...]:
+        """The evidence of each group of outputs."""
+        if isinstance(self.evidence, PartedEvidence):
+            return self.evidence.parts
+        return () if self.evidence is None else (self.evidence,)
 
     def warn_if_few_rows(self) -> None:
         """Warn where there are fewer rows than weights, and a ridge that does not hold them."""
-        evidence = self.need_evidence()
+        evidence = min(self._parts, key=lambda part: part.statistics.rows)
         rows, weights = evidence.statistics.rows, len(evidence.weights)
         # Of a single row it has been said already; so it has where there is no ridge.
         if 1 < rows < weights and evidence.ridge > 0 and evidence.freedom > OVERFITTED * rows:
@@ -124,15 +150,16 @@ class Fitted:
 
     def warn_if_overfitted(self) -> None:
         """Warn where intervals, which leave out the uncertainty of the weights, are too narrow."""
-        evidence = self.evidence
-        if evidence is not None and evidence.freedom > OVERFITTED * evidence.statistics.rows:
-            warn(
-                f"the readout has taken up {evidence.freedom:.0f} degrees of freedom of "
-                f"{evidence.statistics.rows} training rows: intervals, which leave out the "
-                "uncertainty of the weights, are too narrow. Use more rows, fewer units or a "
-                "larger ridge.",
-                IllConditionedWarning,
-            )
+        for evidence in self._parts:
+            if evidence.freedom > OVERFITTED * evidence.statistics.rows:
+                warn(
+                    f"the readout has taken up {evidence.freedom:.0f} degrees of freedom of "
+                    f"{evidence.statistics.rows} training rows: intervals, which leave out the "
+                    "uncertainty of the weights, are too narrow. Use more rows, fewer units or a "
+                    "larger ridge.",
+                    IllConditionedWarning,
+                )
+                return
 
     def pack(self, statistics: bool) -> tuple[Tensors, Values]:
         """Its arrays and plain values, for a file, with the ``statistics`` where asked."""

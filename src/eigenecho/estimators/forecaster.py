@@ -31,8 +31,9 @@ class Forecaster(BaseEstimator):
 
     Ways to forecast are tried on the series' own rows: reservoirs with rings as long as its
     seasons, with slow modes, of values or logarithms, read out for every step ahead or for the
-    next and run on. Each is trained on earlier rows and judged by later ones; the answer is the
-    median of those that these rows cannot tell from the best. Nothing is drawn.
+    next and run on. Each is trained on earlier rows and judged by later ones; the answer is
+    the mean of those that these rows cannot tell from the best, without the outer ones. Nothing is
+    drawn.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class Forecaster(BaseEstimator):
         The mean absolute error over the horizon that forecasts had on rows held back: one number,
         or one for each series.
     members_ : list of dict
-        What the answer is the median of, best first.
+        What the answer is the mean of, best first.
 
     Examples
     --------
@@ -243,13 +244,13 @@ class Forecaster(BaseEstimator):
         fitted = self._fitted
         if fitted.bands is None:
             raise ValueError("y was too short to hold rows back: nothing is known of errors.")
-        units = fitted.measures.units
-        found = np.array([fitted.bands.mean * units[h.name] for h in fitted.panel.histories])
+        units = [fitted.measures.units[history.name] for history in fitted.panel.histories]
+        found = fitted.bands.means * units
         return found if len(found) > 1 else float(found[0])
 
     @property
     def members_(self) -> list[dict[str, Any]]:
-        """What the answer is the median of, best first."""
+        """What the answer is the mean of, best first."""
         return [
             {
                 "strategy": one.candidate.kind,

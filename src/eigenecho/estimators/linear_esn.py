@@ -18,6 +18,7 @@ from eigenecho.checks import check_count, check_flag
 from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.estimators.fitted import Fitted
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
+from eigenecho.estimators.score import r2
 from eigenecho.estimators.validation import (
     all_or_nothing,
     check_context,
@@ -40,7 +41,15 @@ from eigenecho.progress import Report
 from eigenecho.series import Container, column_labels
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Learnt, Settings, check_lengths, check_rates, pose, train, update
+from eigenecho.training import (
+    Learnt,
+    Settings,
+    check_lengths,
+    check_rates,
+    pose,
+    train_with_gaps,
+    update,
+)
 from eigenecho.types import Seed
 
 
@@ -104,6 +113,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         with ``solver=solver_`` gets the same readout.
     warmup : int
         Steps at the start of each series that are left out of training and of ``score``.
+    missing : {"error", "skip"}
+        What NaN in ``y`` is: an error, or an observation that is missing. With "skip" an output
+        is trained and scored on the rows where it is there; outputs that are missing at different
+        rows are trained by groups, and not any further.
     dtype : {"float64", "float32"}
         Of states and outputs; training sums are always float64.
     seed : int, Generator or None
@@ -158,6 +171,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         penalty: str = "neuron",
         solver: str = "auto",
         warmup: int = 0,
+        missing: str = "error",
         dtype: str = "float64",
         seed: Seed = None,
     ) -> None:
@@ -180,6 +194,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.penalty = penalty
         self.solver = solver
         self.warmup = warmup
+        self.missing = missing
         self.dtype = dtype
         self.seed = seed
 
@@ -191,7 +206,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         X : array (T, D_in), array (series, T, D_in), list of arrays (T_i, D_in), or None
             None with ``feedback=True`` is a generator without input.
         y : array (T,) or (T, D_out), or as many as ``X`` holds
-            The target at the same row.
+            The target at the same row; NaN with ``missing="skip"`` where there is none.
 
         Warns
         -----
@@ -219,7 +234,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             problem = pose(settings, drawn, inputs, outputs)
             fitted = Fitted.of(
                 problem,
-                train(problem, settings),
+                train_with_gaps(problem, settings),
                 outputs[-1][-1],
                 lr=float(self.lr),
                 flat=container.flat,
@@ -266,6 +281,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             skipped = [warmup if start is None else 0 for start in starts]
             check_lengths(inputs, outputs, max(skipped, default=0))
             problem = self.model_.problem(inputs, outputs, penalty, starts)
+            if len(problem.parts) > 1:
+                raise bad_argument(
+                    "y", Shown("columns with gaps at different rows"),
+                    "gaps at the same rows in all columns", "Fit on all rows at once.",
+                )  # fmt: skip
             block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
             trained = update(before.trained, problem, block)
             target = merged(before.target, target_of(inputs, outputs))
@@ -311,13 +331,15 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² over all series, the first ``warmup`` rows of each left out."""
-        from sklearn.metrics import r2_score
+        """R² over all series, the first ``warmup`` rows of each left out.
 
+        With ``missing="skip"`` so is what is missing in ``y``; of several outputs it is the mean.
+        """
         check_is_fitted(self)
         predicted = self.predict(X)
         _, container = input_series(self, X)
-        truths, _ = check_outputs(y, container, self.dtype)
+        gaps = self.missing == "skip"
+        truths, _ = check_outputs(y, container, self.dtype, gaps=gaps)
         guesses, _ = check_outputs(predicted, container, self.dtype)
         for truth, guess in zip(truths, guesses, strict=True):
             if len(truth) != len(guess):
@@ -341,7 +363,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if sample_weight is not None:
             weights, _ = check_outputs(sample_weight, container, np.float64, "sample_weight")
             sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
-        return float(r2_score(true, guess, sample_weight=sample_weight))
+        return r2(true, guess, sample_weight)
 
     def transform(self, X: Any, out: Any = None) -> Any:
         """States (T, N) of each series in the basis at work; ``out`` takes those of a single one.

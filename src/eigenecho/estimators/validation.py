@@ -11,12 +11,14 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
-from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
+from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
 from eigenecho.series import (
+    FILL,
     Array,
     Container,
     as_table,
     check_finite,
+    column_labels,
     output_container,
     unpack,
     unpack_outputs,
@@ -72,9 +74,9 @@ def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], C
 
 
 def check_outputs(
-    y: Any, like: Container, dtype: Any, name: str = "y"
+    y: Any, like: Container, dtype: Any, name: str = "y", **gaps: Any
 ) -> tuple[list[Array], Container]:
-    """Finite series (T_i, D_out), and how they are held."""
+    """Finite series (T_i, D_out), and how they are held; ``gaps`` as in ``series.check_finite``."""
     items, container = unpack_outputs(y, name, like)
     _check_not_empty(items, container, name)
     series = []
@@ -84,7 +86,7 @@ def check_outputs(
         rows = check_array(
             table, dtype=np.dtype(dtype), order="C", input_name=name, ensure_all_finite=False
         )
-        _check_finite(rows, table, name, number, container.flat)
+        _check_finite(rows, table, name, number, container.flat, **gaps)
         series.append(rows)
     columns = {s.shape[1] for s in series}
     if len(columns) > 1:
@@ -92,10 +94,10 @@ def check_outputs(
     return series, container
 
 
-def _check_finite(*arguments: Any) -> None:
+def _check_finite(*arguments: Any, **gaps: Any) -> None:
     # scikit-learn's own switch, for those who know their data.
     if not get_config()["assume_finite"]:
-        check_finite(*arguments)
+        check_finite(*arguments, **gaps)
 
 
 def _check_not_empty(items: list[Any], container: Container, name: str) -> None:
@@ -121,17 +123,47 @@ def training_series(
         )
     if X is not None:
         inputs, container = check_inputs(estimator, X, reset=reset)
-        outputs, container = check_outputs(y, container, estimator.dtype)
+        gaps = gaps_of(estimator)
+        outputs, container = check_outputs(y, container, estimator.dtype, **gaps)
+        if reset and "gaps" in gaps:
+            _check_observed(outputs, y, container, estimator.warmup)
         return inputs, outputs, container
     if not estimator.feedback or (not reset and estimator.n_features_in_):
         raise bad_argument(
             "X", None, "an input series", "A generator without input needs feedback=True."
         )
-    outputs, container = check_outputs(y, output_container(y), estimator.dtype)
+    gaps = gaps_of(estimator)
+    outputs, container = check_outputs(y, output_container(y), estimator.dtype, **gaps)
     estimator.n_features_in_ = 0
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     return [s[:, :0] for s in outputs], outputs, container
+
+
+def gaps_of(estimator: Any) -> dict[str, Any]:
+    """Whether targets of a fit may be missing, and what to do where they may not."""
+    if estimator.missing != "skip":
+        return {"remedy": f"{FILL[:-1]}, or leave them out of training: missing='skip'."}
+    if estimator.feedback or estimator.output_to_readout:
+        which = "feedback" if estimator.feedback else "output_to_readout"
+        return {"remedy": f"Fill or drop the gaps first: {which} needs y(t−1) at every row."}
+    return {"gaps": True}
+
+
+def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: int) -> None:
+    """Raise where targets are missing at every row that a fit would be trained on."""
+    seen = [~np.isnan(rows[warmup:]) for rows in outputs if len(rows) > warmup]
+    if not seen or (there := np.any([some.any(axis=0) for some in seen], axis=0)).all():
+        return
+    labels = column_labels(y[0] if container.kind == "list" else y)
+    column = (labels or range(len(there)))[int(np.argmin(there))]
+    where = "" if container.flat else f" {place(column=column)}"
+    raise bad_argument(
+        "y",
+        Shown(f"nothing but NaN{where} after the warmup"),
+        "at least one observation in each column",
+        "Leave such columns out.",
+    )
 
 
 def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[Array], Container]:
@@ -231,6 +263,10 @@ def target_of(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
         return None
     parts = zip(*pieces, strict=True)
     now, ahead, target = (np.concatenate(part).astype(np.float64) for part in parts)
+    there = ~np.isnan(target).any(axis=1)
+    if not there.any():
+        return None
+    now, ahead, target = now[there], ahead[there], target[there]
     if np.array_equal(target, ahead):
         return "next"
     if np.array_equal(target, now):

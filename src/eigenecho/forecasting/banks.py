@@ -49,9 +49,9 @@ def _long(seasons: Sequence[int], slow: Spectrum) -> dict[str, Spectrum]:
     modes = LONGEST // season * season
     return {
         "half as long": _ring(modes // 2, 0.6 * modes) + slow,
-        "long": _ring(modes, 0.6 * modes),
-        "long, slow": _ring(modes, 0.6 * modes) + slow,
+        "long": _ring(modes, 0.6 * modes) + slow,
         "long, slower": _ring(modes, 1.2 * modes) + slow,
+        "long, slowest": _ring(modes, 2.4 * modes) + slow,
     }
 
 

@@ -56,25 +56,34 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Series with plans, and what happened after their origins, (O, H) each."""
+    """Series with plans, and what happened after their origins, (O, H) each.
+
+    ``numbers`` are those of the series among all.
+    """
 
     signals: Sequence[Signal]
     plans: Sequence[Plan]
     truths: Sequence[Array]
+    numbers: Sequence[int]
 
     @classmethod
-    def of(cls, signals: Sequence[Signal], plans: Sequence[Plan]) -> Judge:
+    def of(cls, signals: Sequence[Signal], plans: Sequence[Plan], numbers: Sequence[int]) -> Judge:
         """With what the signals say of the rows that the plans name."""
         truths = [
             signal.truth[plan.origins[:, None] + np.arange(1, plan.horizon + 1)]
             for signal, plan in zip(signals, plans, strict=True)
         ]
-        return cls(signals, plans, truths)
+        return cls(signals, plans, truths, numbers)
 
     @property
     def horizon(self) -> int:
         """H."""
         return self.plans[0].horizon
+
+    @property
+    def rows(self) -> int:
+        """Of all series."""
+        return sum(map(len, self.signals))
 
     @property
     def blocks(self) -> float:

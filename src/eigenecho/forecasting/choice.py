@@ -13,12 +13,13 @@ from eigenecho.forecasting.banks import LONG, LONGEST, banks
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import Candidate, Judge, Judged, by_fold
 from eigenecho.forecasting.effect import Effects, learn
-from eigenecho.forecasting.ensemble import best, middle
+from eigenecho.forecasting.ensemble import FEWEST, best, middle
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.sharing import PULLS, pulled
 from eigenecho.forecasting.signal import Moved, Signal
+from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread, thread_count
@@ -116,17 +117,18 @@ def choose(
 
 def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
     """Of a panel some series judge, of a series the last rows."""
-    fitting = [(s, plan(min(len(s), ROWS), wanted.horizon, wanted.validation)) for s in signals]
-    pairs = [(s.last(ROWS), p) for s, p in fitting if p is not None]
-    if not pairs:
+    plans = [plan(min(len(s), ROWS), wanted.horizon, wanted.validation) for s in signals]
+    fitting = [i for i, one in enumerate(plans) if one is not None]
+    if not fitting:
         return None
-    places = np.linspace(0, len(pairs) - 1, min(SERIES, len(pairs))).astype(int)
-    plans = [pairs[i][1] for i in places]
-    stops = [one.stops[0] for one in plans]
-    chosen = [pairs[i][0] for i in places]
-    known = effects(chosen, stops, wanted.periods)
-    moved = [known.applied(s, stop, 0) for s, stop in zip(chosen, stops, strict=True)]
-    return Judge.of(moved, plans)
+    places = np.linspace(0, len(fitting) - 1, min(SERIES, len(fitting))).astype(int)
+    numbers = [fitting[place] for place in places]
+    chosen = [one for i in numbers if (one := plans[i]) is not None]
+    stops = [one.stops[0] for one in chosen]
+    some = [signals[i].last(ROWS) for i in numbers]
+    known = effects(some, stops, wanted.periods)
+    moved = [known.applied(s, stop, 0) for s, stop in zip(some, stops, strict=True)]
+    return Judge.of(moved, chosen, numbers)
 
 
 def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
@@ -164,7 +166,7 @@ def memories(rows: int, seasons: Sequence[int]) -> tuple[float, ...]:
     if rows < LONG:
         return (0.0,)
     season = max((s for s in seasons if 2 <= s <= LONGEST), default=24)
-    return (0.0, float(season), 2.0 * season)
+    return (0.0, float(season))
 
 
 def bases_for(rows: int, seasons: Sequence[int]) -> list[Base]:
@@ -183,25 +185,41 @@ def _middles(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
 def _shared(
     judge: Judge, candidates: Sequence[Candidate], shared: list[Array], sharing: str
 ) -> tuple[float | None, list[Array]]:
-    """Whether series are better off with weights of their own, and the forecasts they then make."""
+    """Whether series are better off with weights of their own, and the forecasts they then make.
+
+    The best few candidates say so for all.
+    """
     if len(judge.signals) == 1 or sharing == "shared":
         return None, shared
-    tried: list[tuple[float | None, list[Array]]] = [] if sharing == "own" else [(None, shared)]
-    for pull in PULLS:
-        made = [_own(judge, candidate, pull) for candidate in candidates]
-        tried.append((pull, _middles(made)))
-    return min(tried, key=lambda one: judge.error(one[1]))
+    few = candidates[:FEWEST]
+    made = [_own(judge, candidate) for candidate in few]
+    tried = [(pull, _middles([one[i] for one in made])) for i, pull in enumerate((None, *PULLS))]
+    if sharing == "own":
+        tried = tried[1:]
+    pull, found = min(tried, key=lambda one: judge.error(one[1]))
+    return pull, shared if pull is None else found
 
 
-def _own(judge: Judge, candidate: Candidate, pull: float) -> list[Array]:
-    """Forecasts of each series by weights of its own, pulled to those of all."""
+def _own(judge: Judge, candidate: Candidate) -> list[list[Array]]:
+    """Forecasts by weights of all, and by weights of each series pulled to those, more and less."""
     rows = [Rows.of(candidate.view, signal) for signal in judge.signals]
     each = [judge.folds(one, i, [candidate.base]) for i, one in enumerate(rows)]
     folds = [candidate.weights_of(parts, judge.horizon) for parts in zip(*each, strict=True)]
-    return [
-        by_fold(
-            one, plan, candidate.base,
-            [pulled(candidate, s, w, pull) for s, w in zip(sums, folds, strict=True)],
+    found = []
+    for pull in (None, *PULLS):
+        found.append(
+            [
+                by_fold(one, plan, candidate.base, _weights(candidate, sums, folds, pull))
+                for one, plan, sums in zip(rows, judge.plans, each, strict=True)
+            ]
         )
-        for one, plan, sums in zip(rows, judge.plans, each, strict=True)
-    ]  # fmt: skip
+    return found
+
+
+def _weights(
+    candidate: Candidate, sums: Sequence[Sums], folds: Sequence[Array], pull: float | None
+) -> list[Array]:
+    """Of one series, for each fold."""
+    if pull is None:
+        return list(folds)
+    return [pulled(candidate, part, all_, pull) for part, all_ in zip(sums, folds, strict=True)]

@@ -1,4 +1,4 @@
-"""The forecaster that was chosen: the median of a few members, each a readout of a view."""
+"""The forecaster that was chosen: what most of its members agree on, each a readout of a view."""
 
 from __future__ import annotations
 
@@ -23,8 +23,14 @@ DOUBT = 4.0
 """Errors of candidates may lie above the best one's by this share, over the number of blocks of
 rows that judge: what these cannot tell from the best belongs to the answer."""
 
-FEWEST, MOST = 5, 30
+FEWEST, MOST = 5, 60
 """Members, where there are so many."""
+
+WORK = 5e10
+"""Operations that training all members on all rows may take, beyond the fewest."""
+
+TRIMMED = 0.2
+"""Share of members that is left out on either side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +63,7 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """The median of its members' forecasts, step by step: no single one can spoil it."""
+    """The mean of its members' forecasts without the outer ones, at each step: none spoils it."""
 
     members: tuple[Member, ...]
 
@@ -78,9 +84,15 @@ class Ensemble:
 
 
 def middle(forecasts: Sequence[Array]) -> Array:
-    """The median of those that are numbers."""
-    stacked = np.stack(forecasts)
-    return np.median(np.where(np.isfinite(stacked), stacked, np.nan), axis=0)
+    """The mean of those between the outer ones; what is not finite lies outermost."""
+    ordered = np.stack(forecasts)
+    ordered = np.sort(np.where(np.isfinite(ordered), ordered, np.inf), axis=0)
+    cut = int(TRIMMED * len(ordered))
+    inner = ordered[cut : len(ordered) - cut]
+    there = np.isfinite(inner)
+    count = there.sum(axis=0)
+    total = np.where(there, inner, 0.0).sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def best(judge: Judge, found: Sequence[Judged]) -> list[Judged]:
@@ -90,7 +102,9 @@ def best(judge: Judge, found: Sequence[Judged]) -> list[Judged]:
         return []
     most = ranked[0].error * (1 + DOUBT / judge.blocks)
     alike = sum(one.error <= most for one in ranked)
-    return ranked[: min(max(alike, FEWEST), MOST)]
+    size = max(one.candidate.view.filter.size for one in ranked)
+    affordable = int(WORK / (judge.rows * float(size) ** 2))
+    return ranked[: max(FEWEST, min(alike, MOST, affordable))]
 
 
 @one_blas_thread()

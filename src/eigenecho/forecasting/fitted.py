@@ -121,7 +121,7 @@ def fit(
     candidates = [_naive()] if choice is None else choice.candidates
     pull = None if choice is None else choice.pull
     known, ensemble = _trained(candidates, signals, wanted, pull, refit, report)
-    bands = None if choice is None else _bands(choice)
+    bands = None if choice is None else _bands(choice, len(panel))
     tried = 0 if choice is None else choice.tried
     return Fitted(panel, wanted, measures, known, ensemble, pull, bands, tried, refit)
 
@@ -151,13 +151,18 @@ def _naive() -> Candidate:
     return Candidate(view, Base("level"), "direct", 1e300)
 
 
-def _bands(choice: Choice) -> Bands | None:
-    if all(np.isnan(truth).all() for truth in choice.judge.truths):
+def _bands(choice: Choice, series: int) -> Bands | None:
+    judge = choice.judge
+    if all(np.isnan(truth).all() for truth in judge.truths):
         return None
     logarithms = sum(candidate.view.logarithm for candidate in choice.candidates)
-    units = [signal.unit for signal in choice.judge.signals]
+    units = [signal.unit for signal in judge.signals]
     relative = 2 * logarithms > len(choice.candidates)
-    return Bands.of(choice.forecasts, choice.judge.truths, units, relative)
+    bands = Bands.of(choice.forecasts, judge.truths, units, relative, judge.blocks)
+    # A series that did not judge is taken to be as the others.
+    means = np.full(series, np.nanmean(bands.means))
+    means[judge.numbers] = np.where(np.isnan(bands.means), np.nanmean(bands.means), bands.means)
+    return replace(bands, means=means)
 
 
 def _check(panel: Panel) -> None:

@@ -19,7 +19,7 @@ LIVED = 3
 
 
 def periods_of(panel: Panel, given: Sequence[float] = ()) -> tuple[float, ...]:
-    """Those given, or the calendar's and those that most series show, in rows, shortest first."""
+    """Those given, or the calendar's and those that a third of series show, shortest first."""
     if given:
         return tuple(sorted({float(one) for one in given if one > 1}))
     places = np.linspace(0, len(panel) - 1, min(LOOKED_AT, len(panel))).astype(int)
@@ -31,7 +31,7 @@ def periods_of(panel: Panel, given: Sequence[float] = ()) -> tuple[float, ...]:
         if len(values) > 3 and np.ptp(values) > 0:
             counts.update(set(cycles(values, panel.cycles)))
     longest = np.median(rows) / LIVED
-    common = (p for p, count in counts.items() if 2 * count >= len(places) and p <= longest)
+    common = (p for p, count in counts.items() if 3 * count >= len(places) and p <= longest)
     return tuple(sorted(map(float, common)))
 
 

@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning, overflowed
+from eigenecho.errors import (
+    IllConditionedWarning,
+    Shown,
+    UnstableError,
+    UnstableWarning,
+    bad_argument,
+    overflowed,
+    place,
+)
 from eigenecho.grid_search import lagged
 from eigenecho.grid_search.grid import Group
 from eigenecho.kernels import costs
@@ -65,9 +73,9 @@ class Trial:
     key: tuple[Any, ...]
 
     @property
-    def counts(self) -> list[int]:
-        """The number of rows in each held-out block."""
-        return [sum(stop - start for start, stop in block) for block in self.fold.held_out]
+    def counts(self) -> list[float]:
+        """The number of rows in each held-out block, those that are there; a mean over outputs."""
+        return [float(self.problem.counts(block).mean()) for block in self.fold.held_out]
 
     @property
     def is_long(self) -> bool:
@@ -141,6 +149,7 @@ def _trial(
 ) -> Trial:
     """The scaling comes from the rows before validation alone."""
     problem = pose(settings, drawn, *data, until=[stop for _, stop in fold.train])
+    _check_observed(problem, fold)
     recipe = settings.recipe
     flags = (settings.standardize, recipe.input_bias, settings.feedback, settings.fit_bias)
     return Trial(
@@ -154,11 +163,22 @@ def _trial(
     )
 
 
+def _check_observed(problem: Problem, fold: Fold) -> None:
+    """Raise where nothing is there to train an output on, or to score any of them by."""
+    seen = problem.counts(fold.train)
+    if not seen.all():
+        got = Shown(f"nothing but NaN {place(column=int(np.argmin(seen)))} before validation")
+        raise bad_argument("y", got, "at least one observation in each column to train on")
+    if not all(problem.counts(block).any() for block in fold.held_out):
+        got = Shown("nothing but NaN in a block of validation or test")
+        raise bad_argument("y", got, "at least one observation in each block")
+
+
 def _errors(trial: Trial) -> list[Array]:
     """RMSE of each held-out block, (scalings, ridges), in the caller's units."""
     found = lagged.squared_errors(trial) if trial.is_long else None
     if found is None:
-        found = _by_states(trial)
+        found = _by_parts(trial)
     _, scaling = trial.problem.scalings
     scale = np.ones(trial.problem.D_out) if scaling is None else scaling.scale
     # A power of two, so that squares of the scale neither overflow nor vanish.
@@ -167,6 +187,18 @@ def _errors(trial: Trial) -> list[Array]:
         unit * np.sqrt(np.mean(squared * (scale / unit) ** 2, axis=2) / count)
         for squared, count in zip(found, trial.counts, strict=True)
     ]
+
+
+def _by_parts(trial: Trial) -> list[Array]:
+    """The same by outputs that are missing at the same rows, (scalings, ridges, D_out)."""
+    parts = trial.problem.parts
+    if len(parts) == 1:
+        return _by_states(trial)
+    found = [np.empty((*trial.shape, trial.problem.D_out)) for _ in trial.fold.held_out]
+    for columns, part in parts:
+        for whole, squared in zip(found, _by_states(replace(trial, problem=part)), strict=True):
+            whole[..., columns] = squared
+    return found
 
 
 def _by_states(trial: Trial) -> list[Array]:

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from eigenecho.checks import check_count, generator
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
-from eigenecho.estimators.validation import training_series
+from eigenecho.estimators.validation import gaps_of, training_series
 from eigenecho.grid_search.grid import Group, Params, check_names, expand, folds, group
 from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.scores import Data, root_mean_squared_errors
@@ -163,7 +163,7 @@ def _with_int_seeds(combinations: list[Params]) -> list[Params]:
 def _known_data(base: Params, combinations: list[Params], X: Any, y: Any) -> list[Data]:
     """What each combination is trained on, after a look at all its parameters.
 
-    Combinations of one dtype share the data.
+    Combinations of one dtype share the data, if targets may be missing in both or in neither.
     """
     every = [base | combination for combination in combinations]
     for params in every:
@@ -176,13 +176,16 @@ def _known_data(base: Params, combinations: list[Params], X: Any, y: Any) -> lis
             "A generator without input needs feedback=True, here in every combination.",
         )
     known: dict[Any, Data] = {}
+    found = []
     for params in every:
-        dtype = np.dtype(params["dtype"])
-        if dtype not in known:
-            inputs, outputs, _ = training_series(LinearESN(**params), X, y)
-            known[dtype] = inputs, outputs
-        per_feature(params["input_scaling"], known[dtype][0][0].shape[1])
-    return [known[np.dtype(params["dtype"])] for params in every]
+        one = LinearESN(**params)
+        key = np.dtype(one.dtype), "gaps" in gaps_of(one)
+        if key not in known:
+            inputs, outputs, _ = training_series(one, X, y)
+            known[key] = inputs, outputs
+        per_feature(params["input_scaling"], known[key][0][0].shape[1])
+        found.append(known[key])
+    return found
 
 
 def _warn_if_none_is_finite(scores: Array) -> None:

@@ -27,7 +27,7 @@ from eigenecho.scaling import Scaling
 from eigenecho.series import as_rows, as_series
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Learnt, Problem, check_rates
+from eigenecho.training import Learnt, Problem, check_rates, filled
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
@@ -118,16 +118,18 @@ class LinearModel:
         starts: Sequence[State | None],
     ) -> Problem:
         """The problem of training it further, on series in the caller's units."""
+        targets, observed = filled([self.from_user(y) for y in outputs])
         return Problem(
             self.reservoir,
             [self.own_inputs(u) for u in inputs],
-            [self.from_user(y) for y in outputs],
+            targets,
             penalty,
             self.readout_bias,
             self.output_to_readout,
             self.basis,
             (self.inputs, self.outputs),
             [None if s is None else (s.r, self.from_user(np.asarray(s.y))) for s in starts],
+            observed,
         )
 
     @property

@@ -90,7 +90,8 @@ class StepInputs:
     def row(self, value: Any, name: str) -> Array:
         """A finite row of outputs, in the caller's units."""
         row = as_row(value, self.before.size, name)
-        check_finite(name, row, self.before.dtype)
+        remedy = f"Nothing has moved. A row that has no {name} is step(u) without one."
+        check_finite(name, row, self.before.dtype, remedy=remedy)
         return np.array(row, self.before.dtype).reshape(self.before.shape)
 
     def check_finite(self, u: Any, y_previous: Any) -> None:
@@ -172,14 +173,20 @@ def fill(buffer: Array, row: Array, scaling: Scaling | None) -> None:
         buffer[:] = scaling.forward(row.astype(buffer.dtype, copy=False))
 
 
-def check_finite(name: str, row: Array, dtype: Any, labels: Sequence[str] | None = None) -> None:
+def check_finite(
+    name: str,
+    row: Array,
+    dtype: Any,
+    labels: Sequence[str] | None = None,
+    remedy: str = "Nothing has moved.",
+) -> None:
     """Raise where a row has NaN or Inf, or numbers that leave the range of ``dtype``."""
     numbers = np.atleast_1d(np.asarray(row, np.float64))
     fit = np.abs(numbers) <= np.finfo(dtype).max
     if not fit.all():
         column = int(np.argmin(fit))
         where = place(column=column if labels is None else labels[column])
-        raise not_finite(name, float(numbers[column]), where, dtype, "Nothing has moved.")
+        raise not_finite(name, float(numbers[column]), where, dtype, remedy)
 
 
 def on_one_thread(reservoir: Reservoir, kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,6 +1,7 @@
 """Training: from series to the weights of a readout, in one batch, in parts, or row by row."""
 
 from eigenecho.training.evidence import Evidence
+from eigenecho.training.gaps import PartedEvidence, TrainedParts, train_with_gaps
 from eigenecho.training.gather import Gathered, gather
 from eigenecho.training.problem import (
     SOLVERS,
@@ -9,6 +10,7 @@ from eigenecho.training.problem import (
     Problem,
     Settings,
     check_lengths,
+    filled,
     pose,
 )
 from eigenecho.training.recursive import Learnt, RecursiveLeastSquares, check_rates

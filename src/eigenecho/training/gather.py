@@ -36,7 +36,8 @@ def gather(
 ) -> Gathered:
     """Statistics of the training rows, and of each held-out block, in one run.
 
-    ``less`` are weights (N', D_out) whose prediction is taken off the training targets.
+    ``less`` are weights (N', D_out) whose prediction is taken off the training targets. A row
+    is left out where a target of it is missing.
     """
     held_out = [Triangle.empty(problem.size, problem.D_out) for _ in fold.held_out]
     ends = []
@@ -44,16 +45,18 @@ def gather(
         for i, y in enumerate(problem.outputs):
             stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
             state = problem.start(i)
+            there = None if problem.observed is None else np.all(problem.observed[i], axis=1)
             for first, X in _chunks(problem, i, state, stop):
                 Y = y[first : first + len(X)]
                 for j, block in enumerate(fold.held_out):
-                    rows = _within(block[i], first, len(X))
-                    if rows.stop > rows.start:
-                        held_out[j] = held_out[j].absorb(X[rows], Y[rows])
-                rows = _within(fold.train[i], first, len(X))
-                if rows.stop > rows.start:
-                    left = Y[rows] if less is None else Y[rows] - X[rows] @ less
-                    lanes.absorb(X[rows], left)
+                    rows = _within(block[i], first, len(X), there)
+                    some, targets = X[rows], Y[rows]
+                    if len(some):
+                        held_out[j] = held_out[j].absorb(some, targets)
+                rows = _within(fold.train[i], first, len(X), there)
+                some, targets = X[rows], Y[rows]
+                if len(some):
+                    lanes.absorb(some, targets if less is None else targets - some @ less)
             ends.append(state)
         return Gathered(lanes.merged(), held_out, ends)
 
@@ -79,10 +82,12 @@ def _chunks(problem: Problem, series: int, state: Array, stop: int) -> Iterator[
         yield first, X[:n]
 
 
-def _within(block: tuple[int, int], first: int, count: int) -> slice:
-    """Rows of a block inside a chunk, by the chunk's own numbers."""
+def _within(block: tuple[int, int], first: int, count: int, there: Array | None) -> slice | Array:
+    """Rows of a block inside a chunk, by the chunk's own numbers; those that are ``there``."""
     start, stop = (min(max(edge - first, 0), count) for edge in block)
-    return slice(start, stop)
+    if there is None:
+        return slice(start, stop)
+    return start + np.flatnonzero(there[first + start : first + stop])
 
 
 class _Lanes:

@@ -21,6 +21,10 @@ from eigenecho.types import Array, Seed
 
 SOLVERS = ("auto", "gram", "qr", "refined", "structured")
 PENALTIES = ("neuron", "identity")
+MISSING = ("error", "skip")
+
+HELD_OUT = 0.2
+"""Share of each series, at its end, on which several ridges are compared."""
 
 Block = Sequence[tuple[int, int]]
 """Rows (start, stop) of each series."""
@@ -51,6 +55,7 @@ class Settings:
     fit_bias: bool = True
     penalize_bias: bool = True
     output_to_readout: bool = False
+    missing: str = "error"
 
     def __post_init__(self) -> None:
         for name in ("feedback", "standardize", "fit_bias", "penalize_bias", "output_to_readout"):
@@ -59,6 +64,8 @@ class Settings:
             raise unknown_name("penalty", self.penalty, PENALTIES)
         if self.solver not in SOLVERS:
             raise unknown_name("solver", self.solver, SOLVERS)
+        if self.missing not in MISSING:
+            raise unknown_name("missing", self.missing, MISSING)
         check_count(self.warmup, "warmup", "a number of steps", 0)
         given = np.atleast_1d(self.ridge)
         fits = given.dtype.kind in "fiu" and given.ndim == 1 and given.size > 0
@@ -113,6 +120,9 @@ class Problem:
         From the caller's units of inputs and outputs to the network's.
     starts : sequence of (r, y) or None, optional
         Where each series goes on from; zero by default.
+    observed : sequence of Boolean arrays (T_i, D_out), optional
+        Which targets are there; by default all. Those that are missing are 0 in ``outputs``, and
+        nothing is trained on them.
     """
 
     reservoir: Reservoir
@@ -124,6 +134,7 @@ class Problem:
     basis: Basis | None = None
     scalings: tuple[Scaling | None, Scaling | None] = (None, None)
     starts: Sequence[tuple[Array, Array] | None] | None = None
+    observed: Sequence[Array] | None = None
 
     @property
     def D_out(self) -> int:
@@ -175,6 +186,39 @@ class Problem:
         """All rows after the warmup."""
         return [(warmup, len(u)) for u in self.inputs]
 
+    def counts(self, block: Block) -> Array:
+        """How many targets of each output are there in a block, (D_out,)."""
+        if self.observed is None:
+            return np.full(self.D_out, sum(stop - start for start, stop in block))
+        each = zip(self.observed, block, strict=True)
+        return np.sum([there[start:stop].sum(axis=0) for there, (start, stop) in each], axis=0)
+
+    @cached_property
+    def parts(self) -> list[tuple[Array, Problem]]:
+        """Outputs that are missing at the same rows: their columns, and the problem they are."""
+        groups: dict[bytes, list[int]] = {}
+        for column in range(self.D_out):
+            gaps = [there[:, column].tobytes() for there in self.observed or ()]
+            groups.setdefault(b"".join(gaps), []).append(column)
+        if len(groups) == 1:
+            return [(np.arange(self.D_out), self)]
+
+        def only(arrays: Sequence[Array], columns: list[int]) -> list[Array]:
+            return [np.ascontiguousarray(array[:, columns]) for array in arrays]
+
+        return [
+            (
+                np.array(columns),
+                replace(
+                    self,
+                    outputs=only(self.outputs, columns),
+                    observed=only(self.observed or (), columns),
+                    scalings=(self.scalings[0], None),
+                ),
+            )
+            for columns in groups.values()
+        ]
+
     def columns(self, series: int) -> tuple[Array, Array]:
         """What drives the reservoir, (T, D), and the columns before the states, (T, head)."""
         u, y = self.inputs[series], self.outputs[series]
@@ -217,6 +261,9 @@ def pose(
             inputs = [u_scaling.forward(u) for u in inputs]
         y_scaling = Scaling.of([y[:n] for y, n in zip(outputs, known, strict=True)])
         outputs = [y_scaling.forward(y) for y in outputs]
+    observed = None
+    if settings.missing == "skip":
+        outputs, observed = filled(outputs)
     return Problem(
         drawn.reservoir,
         inputs,
@@ -226,7 +273,34 @@ def pose(
         settings.output_to_readout,
         drawn.basis,
         (u_scaling, y_scaling),
+        observed=observed,
     )
+
+
+def filled(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | None]:
+    """Outputs with 0 for NaN, and which of them are there; None where nothing is missing."""
+    observed = [~np.isnan(y) for y in outputs]
+    if all(there.all() for there in observed):
+        return outputs, None
+    whole = [y.copy() for y in outputs]
+    for y, there in zip(whole, observed, strict=True):
+        y[~there] = 0.0
+    return whole, observed
+
+
+def to_choose_by(problem: Problem, settings: Settings) -> Fold:
+    """All rows after the warmup, those at the end of each series held out to compare ridges on."""
+    everything = problem.everything(settings.warmup)
+    cuts = [stop - round(HELD_OUT * (stop - start)) for start, stop in everything]
+    train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
+    last = [(cut, stop) for (_, stop), cut in zip(everything, cuts, strict=True)]
+    if not all(problem.counts(block).all() for block in (train, last)):
+        raise bad_argument(
+            "ridge",
+            settings.ridge,
+            "one value: the series are too short to hold out rows and choose among several",
+        )
+    return Fold(train, (last,))
 
 
 def check_lengths(inputs: Sequence[Array], outputs: Sequence[Array], warmup: int) -> None:

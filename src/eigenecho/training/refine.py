@@ -118,13 +118,20 @@ def lengths(columns: list[Array]) -> Array:
 
 
 def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
-    """Y − X w over a block, (rows, k) for each series; Y repeats where w has more outputs."""
+    """Y − X w over a block, (rows, k) for each series; Y repeats where w has more outputs.
+
+    0 where targets are missing.
+    """
     copies = w.shape[1] // problem.D_out
     targets = _targets(problem, block)
     if copies > 1:
         targets = [np.tile(y, copies) for y in targets]
     found = fitted(problem, block, w)
-    return [np.subtract(y, x, out=x) for y, x in zip(targets, found, strict=True)]
+    left = [np.subtract(y, x, out=x) for y, x in zip(targets, found, strict=True)]
+    if problem.observed is not None:
+        for e, there, (start, stop) in zip(left, problem.observed, block, strict=True):
+            e[np.tile(~there[start:stop], copies)] = 0.0
+    return left
 
 
 def fitted(problem: Problem, block: Block, w: Array) -> list[Array]:

@@ -29,6 +29,8 @@ def applies(problem: Problem) -> bool:
     reservoir = problem.reservoir
     if not isinstance(reservoir.transition, Diagonal) or not problem.starts_from_zero:
         return False
+    if problem.observed is not None:  # no row can be left out of the identity
+        return False
     spectrum = reservoir.spectrum
     longest = max(map(len, problem.inputs))
     if spectrum.radius > 1 and longest * np.log(spectrum.radius) > np.log(1e3):

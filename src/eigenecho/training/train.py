@@ -7,20 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.errors import bad_argument, overflowed
+from eigenecho.errors import overflowed
 from eigenecho.kernels import costs
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, held_out_errors, solve
 from eigenecho.reservoir import Reservoir
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
 from eigenecho.training.gather import Gathered, gather
-from eigenecho.training.problem import Block, Fold, Problem, Settings
+from eigenecho.training.problem import Block, Fold, Problem, Settings, to_choose_by
 from eigenecho.training.refine import Round, refine, residuals
 from eigenecho.training.structured import applies, gather_gram
 from eigenecho.types import Array
-
-HELD_OUT = 0.2
-"""Share of each series, at its end, on which several ridges are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,19 +65,10 @@ def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
 
 def _split(problem: Problem, settings: Settings) -> tuple[Block, Block | None]:
     """Rows to train on, and those at the end by which one of several ridges is chosen."""
-    everything = problem.everything(settings.warmup)
     if len(settings.ridge) == 1:
-        return everything, None
-    cuts = [stop - round(HELD_OUT * (stop - start)) for start, stop in everything]
-    train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
-    last = [(cut, stop) for (_, stop), cut in zip(everything, cuts, strict=True)]
-    if not all(sum(stop - start for start, stop in block) for block in (train, last)):
-        raise bad_argument(
-            "ridge",
-            settings.ridge,
-            "one value: the series are too short to hold out rows and choose among several",
-        )
-    return train, last
+        return problem.everything(settings.warmup), None
+    fold = to_choose_by(problem, settings)
+    return fold.train, fold.held_out[0]
 
 
 def _whole(train: Block, last: Block | None) -> Block:

@@ -1,0 +1,1 @@
+"""How forecasts of real series are compared: the protocol, the peers, what is kept and said."""

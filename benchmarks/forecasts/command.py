@@ -1,0 +1,122 @@
+"""The command line of a comparison of forecasts: make them, store them, say what they come to."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from forecasts.comparison import Task, make, tasks
+from forecasts.methods import OURS, PEERS
+from forecasts.page import by_series, overall, page, ratio
+from forecasts.protocol import Series
+from forecasts.scores import Scores, Summary, all_scores, summary
+from forecasts.store import Store
+
+RESULTS = "FORECAST_RESULTS"
+"""An environment variable that names the folder of stored forecasts."""
+
+
+def parse(description: str, folder: Path, words: Sequence[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--only", nargs="+", metavar="PART", help="series whose name has a part")
+    parser.add_argument("--list", action="store_true", help="name the series")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--peers-only", action="store_true", help="make the peers' forecasts alone")
+    which.add_argument("--ours-only", action="store_true",
+                       help="make ours alone, beside the peers' that are stored")  # fmt: skip
+    parser.add_argument("--write", action="store_true", help="write the page of the docs")
+    parser.add_argument("--results", type=Path, default=os.environ.get(RESULTS, folder),
+                        help=f"folder of stored forecasts (or {RESULTS})")  # fmt: skip
+    return parser.parse_args(words)
+
+
+def main(
+    title: str, load: Callable[[], list[Series]], folder: Path, document: Path | None = None
+) -> int:
+    """Run what was asked for; the exit code."""
+    args, console = parse(title, folder), Console(highlight=False)
+    series = chosen(load(), args.only)
+    if args.list or not series:
+        for one in series:
+            console.print(f"{one.name}: {one.frequency}, {len(one.values)} rows, "
+                          f"{one.horizon} ahead, season {one.season}")  # fmt: skip
+        return 0 if series else 2
+    store = Store(Path(args.results))
+    methods = [OURS] if args.ours_only else list(PEERS) if args.peers_only else [*PEERS, OURS]
+    try:
+        with_bar(console, tasks(series, methods), store)
+    except KeyboardInterrupt:
+        console.print("interrupted: what is made is stored, and the next run goes on from there")
+        return 130
+    scores = all_scores(series, list(PEERS) if args.peers_only else [*PEERS, OURS], store)
+    found = summary(scores)
+    report(console, series, scores, found)
+    (store.folder / "scores.json").write_text(json.dumps(as_json(scores, found), indent=1))
+    if args.write and document is not None:
+        return write(console, document, page(title, series, scores, found), scores, series)
+    return 0
+
+
+def chosen(series: list[Series], parts: Sequence[str] | None) -> list[Series]:
+    """The series that have one of the parts in their names."""
+    return [one for one in series if not parts or any(part in one.name for part in parts)]
+
+
+def with_bar(console: Console, wanted: list[Task], store: Store) -> None:
+    """Make forecasts behind a progress bar."""
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+               TextColumn("{task.fields[doing]}"))  # fmt: skip
+    with Progress(*columns, console=console, refresh_per_second=2) as bars:
+        bar = bars.add_task("", total=len(wanted), doing="")
+        done = -1
+
+        def said(task: Task) -> None:
+            nonlocal done
+            done += 1
+            bars.update(bar, completed=done, doing=f"{task.method} {task.series.name}")
+
+        make(wanted, store, said)
+        bars.update(bar, completed=len(wanted), doing="")
+
+
+def report(console: Console, series: list[Series], scores: Scores, found: Summary) -> None:
+    """The tables on the terminal."""
+    console.print(by_series(series, scores), soft_wrap=True, markup=False)
+    console.print(overall(found), soft_wrap=True, markup=False)
+    console.print(ratio(found), soft_wrap=True, markup=False)
+    missing = {
+        method: len(series) - len(known)
+        for method, known in scores.items()
+        if len(known) < len(series)
+    }
+    if missing:
+        console.print(f"left out above, for series without all forecasts: {missing}")
+
+
+def as_json(scores: Scores, found: Summary) -> dict:
+    """All numbers."""
+    return {
+        "summary": asdict(found),
+        "scores": {
+            method: {name: asdict(value) for name, value in known.items()}
+            for method, known in scores.items()
+        },
+    }
+
+
+def write(console: Console, document: Path, text: str, scores: Scores, series: list[Series]) -> int:
+    """Write the page where nothing is missing."""
+    if any(len(known) < len(series) for known in scores.values()):
+        console.print(f"{document.name} is not written: run without --only until all is there")
+        return 1
+    document.write_text(text)
+    console.print(f"wrote {document}")
+    return 0

@@ -1,0 +1,84 @@
+"""Forecasts of all series by all methods, made where they are not stored yet."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from time import perf_counter
+
+import numpy as np
+
+from forecasts.methods import METHODS, OURS, seasonal_naive
+from forecasts.protocol import Series
+from forecasts.store import Made, Store
+from suite.machine import source_digest
+
+
+@dataclass(frozen=True)
+class Task:
+    """One forecast to make: a method, a series and how many rows are before it."""
+
+    method: str
+    series: Series
+    origin: int
+
+
+def tasks(series: Sequence[Series], methods: Sequence[str]) -> list[Task]:
+    """Every forecast, a method after the other."""
+    return [
+        Task(method, one, origin) for method in methods for one in series for origin in one.origins
+    ]
+
+
+def make(
+    wanted: Sequence[Task], store: Store, said: Callable[[Task], None] = lambda task: None
+) -> None:
+    """Make what is not stored; ``said`` hears of each task before it starts."""
+    for task in wanted:
+        said(task)
+        training = task.series.training(task.origin)
+        if store.get(variant(task.method), task.series.name, task.origin, training) is None:
+            made = attempt(task, training)
+            store.put(variant(task.method), task.series.name, task.origin, training, made)
+
+
+def attempt(task: Task, training: np.ndarray) -> Made:
+    """A forecast. A peer that fails is replaced by seasonal naive, and said to have failed.
+
+    Ours may not fail: its error is raised.
+    """
+    horizon, season = task.series.horizon, task.series.season
+    start = perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            prediction = METHODS[task.method](training.copy(), horizon, season)
+        if prediction.mean.shape != (horizon,) or not np.isfinite(prediction.mean).all():
+            raise ValueError(f"not {horizon} finite numbers: {prediction.mean}")
+    except ImportError:
+        raise  # what is not installed has not failed
+    except Exception as error:
+        if task.method == OURS:
+            raise RuntimeError(f"{task.series.name}, origin {task.origin}: {error}") from error
+        stands_in = seasonal_naive(training, horizon, season)
+        return Made(stands_in, perf_counter() - start, f"{type(error).__name__}: {error}")
+    return Made(prediction, perf_counter() - start)
+
+
+def variant(method: str) -> str:
+    """The name a method's forecasts are stored under: ours changes with its source."""
+    return f"{OURS}-{_source()}" if method == OURS else method
+
+
+@cache
+def _source() -> str:
+    return source_digest()
+
+
+def stored(series: Series, method: str, store: Store) -> Iterator[tuple[int, Made | None]]:
+    """Each origin of a series, with the forecast that is stored for it."""
+    name = variant(method)
+    for origin in series.origins:
+        yield origin, store.get(name, series.name, origin, series.training(origin))

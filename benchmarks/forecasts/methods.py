@@ -1,0 +1,120 @@
+"""What makes a forecast from the rows before an origin: peers, naive ones and ours.
+
+A method takes (values, horizon, season) and answers a ``Prediction``. Peers of statsforecast are
+used with their defaults and the season of the catalogue, with two guards: above a season of 12
+AutoARIMA approximates likelihoods while it searches, and above 24, where it takes hours and
+AutoETS knows no seasons, both forecast what MSTL leaves after taking the season out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from forecasts import lag_ridge
+
+COVERAGE = 0.9
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A forecast, with what else a method says about it before the truth is known.
+
+    mean, lower, upper   (H,); bounds of 90 % or None
+    claimed              the mean absolute error that the method itself expects, or None
+    """
+
+    mean: np.ndarray
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
+    claimed: float | None = None
+
+
+Method = Callable[[np.ndarray, int, int], Prediction]
+
+
+def naive(values: np.ndarray, horizon: int, season: int) -> Prediction:
+    """The last value, again and again."""
+    return Prediction(np.full(horizon, values[-1]))
+
+
+def drift(values: np.ndarray, horizon: int, season: int) -> Prediction:
+    """The line through the first and the last value."""
+    slope = (values[-1] - values[0]) / (len(values) - 1)
+    return Prediction(values[-1] + slope * np.arange(1, horizon + 1))
+
+
+def seasonal_naive(values: np.ndarray, horizon: int, season: int) -> Prediction:
+    """The last season, again and again."""
+    return Prediction(np.resize(values[-season:], horizon))
+
+
+def lagged(values: np.ndarray, horizon: int, season: int) -> Prediction:
+    """Ridge on the last values."""
+    return Prediction(lag_ridge.fit(values, horizon, season).forecast(values))
+
+
+def auto_theta(values: np.ndarray, horizon: int, season: int) -> Prediction:
+    """AutoTheta, which takes out seasons by itself."""
+    from statsforecast.models import AutoTheta
+
+    return _statsforecast(AutoTheta(season_length=season), values, horizon)
+
+
+def auto_ets(values: np.ndarray, horizon: int, season: int) -> Prediction:
+    """AutoETS; above a season of 24 on what MSTL leaves."""
+    from statsforecast.models import MSTL, AutoETS
+
+    if season > 24:
+        trend = AutoETS(season_length=1, model="ZZN")
+        return _statsforecast(MSTL(season_length=season, trend_forecaster=trend), values, horizon)
+    return _statsforecast(AutoETS(season_length=season), values, horizon)
+
+
+def auto_arima(values: np.ndarray, horizon: int, season: int) -> Prediction:
+    """AutoARIMA; above a season of 24 on what MSTL leaves."""
+    from statsforecast.models import MSTL, AutoARIMA
+
+    if season > 24:
+        trend = AutoARIMA(season_length=1)
+        return _statsforecast(MSTL(season_length=season, trend_forecaster=trend), values, horizon)
+    model = AutoARIMA(season_length=season, approximation=season > 12)
+    return _statsforecast(model, values, horizon)
+
+
+def _statsforecast(model, values: np.ndarray, horizon: int) -> Prediction:
+    percent = round(100 * COVERAGE)
+    found = model.fit(values).predict(h=horizon, level=[percent])
+    return Prediction(found["mean"], found[f"lo-{percent}"], found[f"hi-{percent}"])
+
+
+def eigenecho(values: np.ndarray, horizon: int, season: int) -> Prediction:
+    """Ours: told nothing but the horizon, all choosing is on these rows."""
+    import eigenecho as ee
+
+    forecaster = ee.Forecaster(horizon, seed=0).fit(values)
+    found = forecaster.predict(interval=COVERAGE)
+    return Prediction(
+        np.asarray(found.mean),
+        np.asarray(found.lower),
+        np.asarray(found.upper),
+        float(forecaster.expected_error_),
+    )
+
+
+OURS = "eigenecho"
+SIMPLE = ("naive", "drift", "seasonal naive")
+METHODS: dict[str, Method] = {
+    "naive": naive,
+    "drift": drift,
+    "seasonal naive": seasonal_naive,
+    "lag ridge": lagged,
+    "AutoTheta": auto_theta,
+    "AutoETS": auto_ets,
+    "AutoARIMA": auto_arima,
+    OURS: eigenecho,
+}
+"""Cheap ones first: what is stored early is of use early."""
+PEERS = tuple(name for name in METHODS if name != OURS)

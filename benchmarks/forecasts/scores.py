@@ -1,0 +1,174 @@
+"""How good forecasts were: per series and method, then over all series.
+
+Errors are MASE: absolute errors divided by the mean error of the seasonal naive forecast one
+season ahead, in the rows before the origin; the mean over origins, then the geometric mean over
+series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from forecasts.comparison import stored
+from forecasts.methods import OURS, PEERS, SIMPLE
+from forecasts.protocol import Series, absolute_error, scale
+from forecasts.store import Made, Store
+
+DRAWS = 2000
+MUCH_WORSE = 1.3
+
+
+@dataclass(frozen=True)
+class Score:
+    """One method on one series, over all its origins after which anything was observed.
+
+    inside / bounded is the coverage; claimed and real are mean absolute errors in units of y.
+    """
+
+    mase: float
+    inside: int
+    bounded: int
+    claimed: float | None
+    real: float
+    seconds: float
+    failed: int
+
+
+def score(series: Series, method: str, store: Store) -> Score | None:
+    """The score of a method, or None where a forecast is missing."""
+    found = list(stored(series, method, store))
+    if any(made is None for _, made in found):
+        return None
+    parts = [
+        _origin(series, origin, made)
+        for origin, made in found
+        if made is not None and np.isfinite(series.truth(origin)).any()
+    ]
+    claims = [part.claimed for part in parts if part.claimed is not None]
+    return Score(
+        mase=float(np.mean([part.mase for part in parts])),
+        inside=sum(part.inside for part in parts),
+        bounded=sum(part.bounded for part in parts),
+        claimed=float(np.mean(claims)) if claims else None,
+        real=float(np.mean([part.real for part in parts])),
+        seconds=float(np.mean([part.seconds for part in parts])),
+        failed=sum(part.failed for part in parts),
+    )
+
+
+def _origin(series: Series, origin: int, made: Made) -> Score:
+    truth, said = series.truth(origin), made.prediction
+    error = absolute_error(truth, said.mean)
+    inside = bounded = 0
+    if said.lower is not None and said.upper is not None:
+        observed = np.isfinite(truth)
+        bounded = int(observed.sum())
+        inside = int(((truth >= said.lower) & (truth <= said.upper))[observed].sum())
+    mase = error / scale(series.training(origin), series.season)
+    failed = int(made.failed is not None)
+    return Score(mase, inside, bounded, said.claimed, error, made.seconds, failed)
+
+
+Scores = Mapping[str, Mapping[str, Score]]
+"""Scores by method, then by series."""
+
+
+def all_scores(series: Sequence[Series], methods: Sequence[str], store: Store) -> Scores:
+    """All that is stored and complete."""
+    found = {method: {one.name: score(one, method, store) for one in series} for method in methods}
+    return {
+        method: {name: value for name, value in by_series.items() if value is not None}
+        for method, by_series in found.items()
+    }
+
+
+def complete(scores: Scores) -> Scores:
+    """The methods with a score for every series that has one: what may be compared."""
+    names = {name for by_series in scores.values() for name in by_series}
+    return {method: known for method, known in scores.items() if known and names <= set(known)}
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """The exponential of the mean logarithm."""
+    return float(np.exp(np.mean(np.log(values))))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Ours over a peer's, with the range of 95 % of the draws and how many lie below 1."""
+
+    value: float
+    low: float
+    high: float
+    better: float
+
+
+def paired_ratio(ours: Sequence[float], theirs: Sequence[float], draws: int = DRAWS) -> Ratio:
+    """The ratio of geometric means, and a bootstrap of it over series, drawn in pairs."""
+    logs = np.log(ours) - np.log(theirs)
+    picks = np.random.default_rng(0).integers(len(logs), size=(draws, len(logs)))
+    ratios = np.exp(logs[picks].mean(axis=1))
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    value = float(np.exp(logs.mean()))
+    return Ratio(value, float(low), float(high), float((ratios < 1).mean()))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method over all series."""
+
+    method: str
+    mase: float
+    much_worse: int
+    coverage: float | None
+    claim_off: float | None
+    seconds: float
+    failed: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All methods, best first, and ours against the best peer where ours is there."""
+
+    series: tuple[str, ...]
+    lines: tuple[Line, ...]
+    best_peer: str | None
+    ratio: Ratio | None
+
+
+def summary(scores: Scores) -> Summary:
+    """What the scores come to; a method that lacks a series is left out."""
+    scores = complete(scores)
+    names = list(next(iter(scores.values()), ()))
+    lines = [_line(method, scores, names) for method in scores]
+    lines.sort(key=lambda line: line.mase)
+    peers = [line.method for line in lines if line.method in PEERS]
+    ratio = None
+    if peers and OURS in scores:
+        ours, theirs = ([scores[who][name].mase for name in names] for who in (OURS, peers[0]))
+        ratio = paired_ratio(ours, theirs)
+    return Summary(tuple(names), tuple(lines), peers[0] if peers else None, ratio)
+
+
+def _line(method: str, scores: Scores, names: Sequence[str]) -> Line:
+    own = [scores[method][name] for name in names]
+    bounded = sum(one.bounded for one in own)
+    offs = [abs(one.claimed / one.real - 1) for one in own if one.claimed is not None]
+    return Line(
+        method=method,
+        mase=geometric_mean([one.mase for one in own]),
+        much_worse=sum(much_worse(method, name, scores) for name in names),
+        coverage=sum(one.inside for one in own) / bounded if bounded else None,
+        claim_off=float(np.median(offs)) if offs else None,
+        seconds=float(np.mean([one.seconds for one in own])),
+        failed=sum(one.failed for one in own),
+    )
+
+
+def much_worse(method: str, series: str, scores: Scores) -> bool:
+    """Whether a method is worse than 1.3 times the best of the simple ones on a series."""
+    simple = [scores[name][series].mase for name in SIMPLE if series in scores.get(name, {})]
+    return bool(simple) and scores[method][series].mase > MUCH_WORSE * min(simple)

@@ -1,0 +1,84 @@
+"""Forecasts that were made, a JSON file a series and method: a run goes on where one stopped.
+
+A file is the answer to the rows it was made from. A forecast is found again only under the
+digest of those rows, and ours only under the source that made it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from forecasts.methods import Prediction
+
+
+@dataclass(frozen=True)
+class Made:
+    """A forecast of one origin, the seconds it took, and why a fallback stands in for it."""
+
+    prediction: Prediction
+    seconds: float
+    failed: str | None = None
+
+
+class Store:
+    """Forecasts under a folder, as ``<variant>/<series>.json``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, variant: str, series: str, origin: int, training: np.ndarray) -> Made | None:
+        """What was made from exactly these rows, or None."""
+        found = self._read(variant, series).get(str(origin))
+        if found is None or found["rows"] != digest(training):
+            return None
+        arrays = {
+            name: None if found[name] is None else np.array(found[name], dtype=float)
+            for name in ("mean", "lower", "upper")
+        }
+        prediction = Prediction(**arrays, claimed=found["claimed"])
+        return Made(prediction, found["seconds"], found["failed"])
+
+    def put(self, variant: str, series: str, origin: int, training: np.ndarray, made: Made) -> None:
+        """Keep a forecast; the file is whole at any moment."""
+        path = self.path(variant, series)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        known = self._read(variant, series)
+        said = made.prediction
+        known[str(origin)] = {
+            "rows": digest(training),
+            "mean": said.mean.tolist(),
+            "lower": None if said.lower is None else said.lower.tolist(),
+            "upper": None if said.upper is None else said.upper.tolist(),
+            "claimed": said.claimed,
+            "seconds": made.seconds,
+            "failed": made.failed,
+        }
+        half = path.with_suffix(".half")
+        half.write_text(json.dumps(known))
+        half.replace(path)
+
+    def path(self, variant: str, series: str) -> Path:
+        """The file of a series and a method."""
+        return self.folder / slug(variant) / f"{slug(series)}.json"
+
+    def _read(self, variant: str, series: str) -> dict[str, Any]:
+        path = self.path(variant, series)
+        return json.loads(path.read_text()) if path.exists() else {}
+
+
+def slug(name: str) -> str:
+    """A name that is a file name, and as different from others as it was."""
+    plain = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-")
+    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+
+
+def digest(values: np.ndarray) -> str:
+    """Changes when a value does."""
+    return hashlib.sha256(np.ascontiguousarray(values, dtype=float).tobytes()).hexdigest()[:16]

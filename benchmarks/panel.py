@@ -1,0 +1,92 @@
+"""A thousand series of a thousand rows: one ``Forecaster``, within 2 GiB.
+
+Series are drawn, with seasons, trends and noise in different shares. A fresh process fits and
+forecasts 48 rows ahead; what counts is its peak resident memory, all included. The error beside
+that of the seasonal naive forecast (24 rows) says whether it is a forecast.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from common import machine, peak_memory, table, verdict
+from forecasts.drawn import panel
+
+DAY = 24
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--series", type=int, default=1000)
+    parser.add_argument("--rows", type=int, default=1000)
+    parser.add_argument("--horizon", type=int, default=48)
+    parser.add_argument("--at-most", type=float, default=2048.0, help="the limit, in MiB")
+    parser.add_argument("--forms", nargs="+", default=["table", "list"], choices=["table", "list"],
+                        help="columns of one array, or a list of series")  # fmt: skip
+    parser.add_argument("--alone", metavar="FORM", help="measure one form in this process")
+    args = parser.parse_args()
+    if args.alone:
+        print(json.dumps(measure(args.series, args.rows, args.horizon, args.alone)))
+        return 0
+    print(machine("eigenecho", "numpy"))
+    print(f"{args.series} series of {args.rows} rows, {args.horizon} ahead\n")
+    found = {form: in_fresh_process(args, form) for form in args.forms}
+    table(
+        ["", "fit s", "predict s", "peak MiB", "error / seasonal naive"],
+        [[form, *(row[key] for key in ("fit", "predict", "peak", "error"))]
+         for form, row in found.items()],
+    )  # fmt: skip
+    peak = max(row["peak"] for row in found.values())
+    claim = f"fit and predict stay within {peak:.0f} ≤ {args.at_most:.0f} MiB"
+    return verdict(claim, peak <= args.at_most)
+
+
+def in_fresh_process(args: argparse.Namespace, form: str) -> dict:
+    """``measure`` in a process of its own."""
+    command = [sys.executable, str(Path(__file__).resolve()), "--alone", form]
+    for name in ("series", "rows", "horizon"):
+        command += [f"--{name}", str(getattr(args, name))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"DOES NOT HOLD: {form} failed ({done.returncode})\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure(series: int, rows: int, horizon: int, form: str) -> dict:
+    """Seconds, peak memory (MiB) and error of one fit and one forecast."""
+    import eigenecho as ee
+
+    values = panel(series, rows + horizon)
+    known, truth = values[:rows], values[rows:]
+    y = list(known.T.copy()) if form == "list" else known
+    start = perf_counter()
+    forecaster = ee.Forecaster(horizon, seed=0).fit(y)
+    fitted = perf_counter()
+    found = forecaster.predict()
+    done = perf_counter()
+    forecast = np.column_stack(found) if form == "list" else np.asarray(found)
+    return {
+        "fit": fitted - start,
+        "predict": done - fitted,
+        "peak": peak_memory(),
+        "error": relative_error(known, truth, forecast),
+    }
+
+
+def relative_error(known: np.ndarray, truth: np.ndarray, forecast: np.ndarray) -> float:
+    """The geometric mean over series of the absolute error, over the seasonal naive one's."""
+    naive = np.resize(known[-DAY:], truth.shape)
+    ratios = np.abs(forecast - truth).mean(axis=0) / np.abs(naive - truth).mean(axis=0)
+    return float(np.exp(np.log(ratios).mean()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

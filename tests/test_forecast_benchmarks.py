@@ -1,0 +1,503 @@
+"""Benchmarks of forecasts: the list stands, peers are what they say, scores are right.
+
+Nothing is timed, and no package that the benchmarks compare with is needed.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rich")
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
+
+import eigenecho as ee
+import exogenous
+import long_horizon
+import panel
+from forecasts import command, comparison, lag_ridge, methods, shared_ridge
+from forecasts.catalogue import CATALOGUE, FEWEST_ROWS, LEFT_OUT
+from forecasts.comparison import make, tasks
+from forecasts.drawn import panel as drawn_panel
+from forecasts.frequencies import FREQUENCIES, season_of
+from forecasts.long_tables import Table, cuts, read, seasonal_naive_errors, standardise
+from forecasts.methods import OURS, PEERS, Prediction, drift, naive, seasonal_naive
+from forecasts.page import page
+from forecasts.protocol import ORIGINS, TRAINING_ROWS, Series, filled, origins, scale
+from forecasts.scores import Score, all_scores, complete, paired_ratio, score, summary
+from forecasts.store import Made, Store
+from suite.catalogue import claims
+
+
+def wave(rows, seed=0):
+    rng = np.random.default_rng(seed)
+    return 10 + np.sin(np.arange(rows) / 3) + 0.1 * rng.standard_normal(rows).cumsum()
+
+
+# The list and the protocol.
+
+
+def test_the_list_is_whole():
+    names = [entry.name for entry in CATALOGUE]
+    assert len(set(names)) == len(names) == 31
+    assert not {entry.dataset for entry in CATALOGUE} & set(LEFT_OUT)
+    for entry in CATALOGUE:
+        assert entry.package in ("statsmodels", "sktime")
+        assert entry.rows >= FEWEST_ROWS
+        assert entry.horizon == FREQUENCIES[entry.frequency].horizon
+        assert entry.season in (1, FREQUENCIES[entry.frequency].season)
+        one = Series(entry.name, np.zeros(entry.rows), entry.frequency)
+        assert (one.horizon, one.season) == (entry.horizon, entry.season)
+
+
+@pytest.mark.parametrize(
+    ("name", "horizon", "season"),
+    [
+        ("co2/co2", 13, 52),
+        ("macrodata/realgdp", 8, 4),
+        ("Airline/Passengers", 12, 12),
+        ("Lynx/0", 6, 1),
+        ("solar/solar_gen", 48, 48),
+        ("yahoo/data", 48, 24),
+        ("mitdb/data", 10, 1),
+    ],
+)
+def test_horizons_and_seasons_are_those_of_the_frequency(name, horizon, season):
+    (entry,) = (entry for entry in CATALOGUE if entry.name == name)
+    assert (entry.horizon, entry.season) == (horizon, season)
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
+def test_origins_are_late_and_leave_the_horizon(entry):
+    found = origins(entry.rows, entry.horizon)
+    assert len(found) == ORIGINS
+    assert found[0] >= 0.6 * entry.rows
+    assert found[-1] == entry.rows - entry.horizon
+    assert np.ptp(np.diff(found)) <= 1
+
+
+def test_a_season_counts_where_three_of_it_are_seen():
+    assert season_of("weekly", 156) == 52
+    assert season_of("weekly", 155) == 1
+    assert season_of("yearly", 3) == 1
+
+
+def test_a_short_series_has_one_origin():
+    assert origins(20, 12) == [8]
+
+
+def test_training_rows_know_nothing_later():
+    values = np.array([np.nan, 1, np.nan, 3, np.nan, 5, 6, 7])
+    assert filled(values[:5]).tolist() == [1, 1, 3, 3]
+    one = Series("x", np.arange(8000.0), "hourly")
+    assert len(one.training(7000)) == TRAINING_ROWS
+    assert one.training(7000)[-1] == 6999
+    assert one.truth(7000).tolist() == list(range(7000, 7048))
+    with pytest.raises(ValueError, match="nothing was observed"):
+        filled(np.full(3, np.nan))
+
+
+def test_the_scale_of_mase_is_a_plain_loop():
+    values = wave(50)
+    total = [abs(values[t] - values[t - 4]) for t in range(4, 50)]
+    assert scale(values, 4) == pytest.approx(sum(total) / len(total))
+
+
+# Peers.
+
+
+def test_simple_methods():
+    values = np.array([1.0, 5, 2, 6, 3, 7])
+    assert naive(values, 3, 2).mean.tolist() == [7, 7, 7]
+    assert drift(values, 2, 2).mean == pytest.approx([8.2, 9.4])
+    assert seasonal_naive(values, 5, 2).mean.tolist() == [3, 7, 3, 7, 3]
+
+
+def lag_ridge_by_loops(values, lags, horizon, ridge):
+    """Rows one by one, then stacked least squares with a free intercept."""
+    X, Y = [], []
+    for t in range(lags, len(values) - horizon):
+        X.append([values[t - lags + k] - values[t] for k in range(lags)])
+        Y.append([values[t + h] - values[t] for h in range(1, horizon + 1)])
+    X, Y = np.array(X), np.array(Y)
+    spread = ((X - X.mean(axis=0)) ** 2).sum() / lags
+    penalty = np.hstack([np.zeros((lags, 1)), np.sqrt(ridge * spread) * np.eye(lags)])
+    stacked = np.vstack([np.hstack([np.ones((len(X), 1)), X]), penalty])
+    w = np.linalg.lstsq(stacked, np.vstack([Y, np.zeros((lags, horizon))]), rcond=None)[0]
+    last = np.array([values[len(values) - 1 - lags + k] - values[-1] for k in range(lags)])
+    return values[-1] + w[0] + last @ w[1:]
+
+
+def test_lag_ridge_is_the_loop():
+    values = wave(120)
+    fitted = lag_ridge.fit(values, 5, 4)
+    assert fitted.ridge in lag_ridge.RIDGES
+    expected = lag_ridge_by_loops(values, lag_ridge.lags_of(120, 5, 4), 5, fitted.ridge)
+    assert fitted.forecast(values) == pytest.approx(expected, rel=1e-8)
+
+
+def test_lag_ridge_judges_by_targets_that_trained_nothing():
+    lags, horizon = 10, 6
+    X, Y = lag_ridge.windows(np.arange(100.0) ** 2, lags, horizon)
+    train, judge = lag_ridge.parts(len(X), horizon)
+    last_target = lags + train - 1 + horizon
+    first_judged = lags + judge + 1
+    assert last_target == first_judged - 1
+    assert len(X) - judge == round(0.2 * len(X))
+    assert Y[train - 1, -1] == last_target**2 - (last_target - horizon) ** 2
+
+
+def test_lag_ridge_goes_on_with_a_season_and_a_level():
+    clean = 100 + np.tile([0.0, 3.0, -1.0, 5.0], 30)
+    assert lag_ridge.fit(clean, 8, 4).forecast(clean) == pytest.approx(clean[:8], abs=0.01)
+    assert lag_ridge.fit(np.full(80, 7.0), 6, 1).forecast(np.full(80, 7.0)) == pytest.approx(7)
+
+
+def test_lag_ridge_takes_fewer_lags_of_short_series():
+    assert lag_ridge.lags_of(1000, 13, 52) == 104
+    assert lag_ridge.lags_of(1000, 6, 1) == 24
+    assert lag_ridge.lags_of(60, 6, 1) == 18
+
+
+# What is stored, and a run that goes on.
+
+
+SERIES = [Series("one", wave(90), "yearly"), Series("two", wave(100, 1), "quarterly")]
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """Peers that need no package, and ours as a stand-in that claims an error."""
+    calls = []
+
+    def counted(name, method):
+        def call(values, horizon, season):
+            calls.append(name)
+            return method(values, horizon, season)
+
+        return call
+
+    def ours(values, horizon, season):
+        mean = naive(values, horizon, season).mean
+        return Prediction(mean, mean - 1, mean + 1, claimed=0.5)
+
+    stand_ins = dict.fromkeys(PEERS, naive) | {
+        "drift": drift, "seasonal naive": seasonal_naive, OURS: ours,
+    }  # fmt: skip
+    for name, method in stand_ins.items():
+        monkeypatch.setitem(methods.METHODS, name, counted(name, method))
+    return calls
+
+
+def test_a_forecast_is_found_again_by_its_rows(tmp_path):
+    store, rows = Store(tmp_path), wave(50)
+    bounds = Prediction(np.array([1.0, 2]), np.array([0.0, 1]), np.array([2.0, 3]), 0.25)
+    store.put("a/b", "x y", 50, rows, Made(bounds, 1.5, "why"))
+    found = store.get("a/b", "x y", 50, rows)
+    assert (found.seconds, found.failed, found.prediction.claimed) == (1.5, "why", 0.25)
+    assert found.prediction.upper.tolist() == [2, 3]
+    assert store.get("a/b", "x y", 51, rows) is None
+    assert store.get("a/b", "x y", 50, rows + 1e-9) is None
+    assert store.path("a/b", "x") != store.path("a-b", "x")
+
+
+def test_a_run_goes_on_where_it_was_interrupted(tmp_path, plain):
+    wanted, store = tasks(SERIES, ["naive", OURS]), Store(tmp_path)
+
+    def interrupt(task):
+        if len(plain) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make(wanted, store, interrupt)
+    assert len(plain) == 5
+    make(wanted, store)
+    assert len(plain) == len(wanted) == 24
+    make(wanted, store)
+    assert len(plain) == 24
+
+
+def test_ours_is_made_again_when_the_source_changes(tmp_path, plain, monkeypatch):
+    wanted, store = tasks(SERIES[:1], ["naive", OURS]), Store(tmp_path)
+    make(wanted, store)
+    monkeypatch.setattr(comparison, "_source", lambda: "another")
+    plain.clear()
+    make(wanted, store)
+    assert plain == [OURS] * ORIGINS
+
+
+def test_a_peer_that_fails_is_replaced_and_counted(tmp_path, monkeypatch):
+    def broken(values, horizon, season):
+        raise RuntimeError("singular")
+
+    monkeypatch.setitem(methods.METHODS, "AutoETS", broken)
+    store = Store(tmp_path)
+    make(tasks(SERIES, ["AutoETS", "seasonal naive"]), store)
+    failed, simple = (score(SERIES[1], name, store) for name in ("AutoETS", "seasonal naive"))
+    assert failed.failed == ORIGINS
+    assert failed.mase == simple.mase
+    monkeypatch.setitem(methods.METHODS, OURS, broken)
+    with pytest.raises(RuntimeError, match=r"one, origin \d+: singular"):
+        make(tasks(SERIES, [OURS]), store)
+
+
+def test_a_peer_that_is_not_installed_has_not_failed(tmp_path, monkeypatch):
+    def missing(values, horizon, season):
+        raise ModuleNotFoundError("statsforecast")
+
+    monkeypatch.setitem(methods.METHODS, "AutoETS", missing)
+    with pytest.raises(ModuleNotFoundError):
+        make(tasks(SERIES, ["AutoETS"]), Store(tmp_path))
+
+
+# Scores.
+
+
+def test_a_score_is_a_plain_loop(tmp_path, plain):
+    values = wave(100)
+    values[[70, 95]] = np.nan
+    one, store = Series("gaps", values, "quarterly"), Store(tmp_path)
+    assert score(one, OURS, store) is None
+    make(tasks([one], [OURS]), store)
+    found = score(one, OURS, store)
+    mases, reals, inside, bounded = [], [], 0, 0
+    for origin in one.origins:
+        known = one.training(origin)
+        errors = [abs(v - known[-1]) for v in values[origin : origin + 8] if v == v]
+        reals.append(np.mean(errors))
+        mases.append(np.mean(errors) / np.mean(np.abs(known[4:] - known[:-4])))
+        inside += sum(error <= 1 for error in errors)
+        bounded += len(errors)
+    assert found.mase == pytest.approx(np.mean(mases))
+    assert found.real == pytest.approx(np.mean(reals))
+    assert (found.inside, found.bounded, found.claimed) == (inside, bounded, 0.5)
+    assert bounded < 8 * ORIGINS
+
+
+def test_an_origin_that_nothing_was_observed_after_is_not_scored(tmp_path, plain):
+    values = wave(100)
+    last = Series("gap", values, "yearly").origins[-1]
+    values[last:] = np.nan
+    one, store = Series("gap", values, "yearly"), Store(tmp_path)
+    make(tasks([one], [OURS]), store)
+    found = score(one, OURS, store)
+    assert np.isfinite([found.mase, found.real]).all()
+    assert found.bounded == 6 * (ORIGINS - 1)
+
+
+def scored(mase, **known):
+    return Score(**{"mase": mase, "inside": 9, "bounded": 10, "claimed": None, "real": 2.0,
+                    "seconds": 1.0, "failed": 0} | known)  # fmt: skip
+
+
+def test_the_summary_says_what_the_scores_come_to():
+    scores = {
+        "naive": {"a": scored(1.0), "b": scored(5.0)},
+        "AutoETS": {"a": scored(0.9), "b": scored(2.0)},
+        OURS: {
+            "a": scored(0.5, claimed=2.2, inside=7),
+            "b": scored(8.0, claimed=1.0),
+        },
+        "AutoTheta": {"a": scored(0.1)},
+        "AutoARIMA": {},
+    }
+    assert list(complete(scores)) == ["naive", "AutoETS", OURS]
+    found = summary(scores)
+    lines = {line.method: line for line in found.lines}
+    assert [line.method for line in found.lines] == ["AutoETS", OURS, "naive"]
+    assert lines[OURS].mase == pytest.approx(2.0)
+    assert lines[OURS].much_worse == 1
+    assert lines["naive"].much_worse == lines["AutoETS"].much_worse == 0
+    assert lines[OURS].coverage == pytest.approx(16 / 20)
+    assert lines[OURS].claim_off == pytest.approx(np.median([0.1, 0.5]))
+    assert lines["naive"].claim_off is None
+    assert found.best_peer == "AutoETS"
+    assert found.ratio.value == pytest.approx(np.sqrt(0.5 / 0.9 * 4))
+
+
+def test_the_bootstrap_is_paired():
+    theirs = np.exp(np.random.default_rng(0).normal(0, 3, 40))
+    found = paired_ratio(0.9 * theirs, theirs)
+    assert (found.value, found.low, found.high) == pytest.approx((0.9, 0.9, 0.9))
+    assert found.better == 1
+    mixed = paired_ratio(theirs * np.tile([0.5, 2.0], 20), theirs)
+    assert mixed.low < 0.9 < 1.1 < mixed.high
+
+
+def test_the_command_makes_scores_and_a_page(tmp_path, plain, monkeypatch, capsys):
+    document, folder = tmp_path / "page.md", tmp_path / "results"
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["real_series.py", *words])
+        return command.main("Real series", lambda: list(SERIES), folder, document)
+
+    assert run("--peers-only", "--write") == 0
+    assert OURS not in plain
+    assert OURS not in document.read_text()
+    assert run("--ours-only", "--only", "two", "--write") == 0
+    assert set(plain[len(PEERS) * 2 * ORIGINS :]) == {OURS}
+    assert run("--ours-only", "--write") == 0
+    assert plain.count(OURS) == 2 * ORIGINS
+    text = document.read_text()
+    assert f"| **{OURS}** |" in text
+    assert "| two | 100 | quarterly | 8 |" in text
+    assert (folder / "scores.json").exists()
+    assert run("--list", "--only", "nothing") == 2
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "make", interrupted)
+    assert run() == 130
+
+
+def test_the_page_is_not_written_with_gaps(tmp_path, plain):
+    store = Store(tmp_path)
+    make(tasks(SERIES[:1], ["naive"]), store)
+    scores = all_scores(SERIES, ["naive"], store)
+    text = page("title", SERIES, scores, summary(scores))
+    console = command.Console(quiet=True)
+    assert command.write(console, tmp_path / "page.md", text, scores, SERIES) == 1
+    assert not (tmp_path / "page.md").exists()
+
+
+def test_measurements_are_no_claims():
+    assert not {"real_series", "long_horizon"} & {job.name for job in claims()}
+
+
+# Long horizons.
+
+
+def windows_by_loops(table, first, last, horizon, lags):
+    X, Y = [], []
+    for column in table.T:
+        for origin in range(max(first, lags), last - horizon + 1):
+            known = column[origin - lags : origin]
+            X.append(known - known.mean())
+            Y.append(column[origin : origin + horizon] - known.mean())
+    return np.array(X), np.array(Y)
+
+
+@pytest.mark.parametrize("block", [7, 2048])
+def test_sums_of_windows_are_the_loop(monkeypatch, block):
+    monkeypatch.setattr(shared_ridge, "BLOCK", block)
+    table = np.column_stack([wave(80), wave(80, 1)])
+    X, Y = windows_by_loops(table, 30, 80, 4, 10)
+    sums = shared_ridge.gather(table, 30, 80, 4, lags=10)
+    assert sums.windows == len(X)
+    assert sums.gram == pytest.approx(X.T @ X)
+    weights = shared_ridge.solution(sums, 0.3)
+    stacked = np.vstack([X, np.sqrt(0.3) * np.eye(10)])
+    expected = np.linalg.lstsq(stacked, np.vstack([Y, np.zeros((10, 4))]), rcond=None)[0]
+    assert weights == pytest.approx(expected, abs=1e-9)
+    assert sums.error(weights) == pytest.approx(((Y - X @ weights) ** 2).mean())
+    mse, mae = shared_ridge.errors_within(table, 30, 80, weights)
+    assert mse == pytest.approx(((Y - X @ weights) ** 2).mean())
+    assert mae == pytest.approx(np.abs(Y - X @ weights).mean())
+
+
+def test_sums_of_parts_add_up():
+    table = np.column_stack([wave(80), wave(80, 1)])
+    train = shared_ridge.gather(table, 0, 50, 4, lags=10)
+    rest = shared_ridge.gather(table, 50 - 4 + 1, 80, 4, lags=10)
+    both = shared_ridge.gather(table, 0, 80, 4, lags=10)
+    assert (train + rest).windows == both.windows
+    assert (train + rest).cross == pytest.approx(both.cross)
+    best = shared_ridge.chosen_ridge(train, shared_ridge.gather(table, 50, 80, 4, lags=10))
+    assert best in shared_ridge.RIDGES
+
+
+def test_tables_are_cut_as_published():
+    assert cuts("ETTh1", 17420) == (8640, 11520, 14400)
+    assert cuts("ETTm2", 69680) == (34560, 46080, 57600)
+    assert cuts("weather", 1000) == (700, 800, 1000)
+    values = np.column_stack([wave(100), np.ones(100)])
+    known = standardise(values, 60)[:60]
+    assert known.mean(axis=0) == pytest.approx([0, 0])
+    assert known.std(axis=0) == pytest.approx([1, 0])
+
+
+@pytest.mark.parametrize("name", ["some.csv", "some.csv.gz"])
+def test_a_table_is_read(tmp_path, name):
+    pd = pytest.importorskip("pandas")
+    dates = pd.date_range("2020-01-01", periods=200, freq="h")
+    pd.DataFrame({"date": dates, "a": wave(200)}).to_csv(tmp_path / name, index=False)
+    found = read(tmp_path / name)
+    assert (found.name, found.day, found.train, found.test) == ("some", 24, 140, 200)
+    with pytest.raises(ValueError, match="200 rows, expected at least 14400"):
+        read((tmp_path / name).rename(tmp_path / name.replace("some", "ETTh1")))
+
+
+def long_table(rows=160):
+    return Table("x", np.column_stack([wave(rows), wave(rows, 1)]), 90, 120, rows, 6)
+
+
+def test_seasonal_naive_of_tables_is_the_loop():
+    data = long_table()
+    errors = [
+        data.values[origin : origin + 10] - np.resize(data.values[origin - 6 : origin], (10, 2))
+        for origin in range(120, 160 - 10 + 1)
+    ]
+    mse, mae = seasonal_naive_errors(data, 10)
+    assert mse == pytest.approx(np.square(errors).mean())
+    assert mae == pytest.approx(np.abs(errors).mean())
+
+
+def test_rolling_errors_see_every_origin_and_no_later_row():
+    data, seen = long_table(), []
+
+    class Last:
+        def rolling(self, y, rows, X=None):
+            seen.extend(rows)
+            assert len(y) == rows[-1] + 1
+            return np.stack([np.tile(y[row], (10, 1)) for row in rows])
+
+    mse, _ = long_horizon.rolling_errors(Last(), data, 10)
+    assert seen == list(range(119, 150))
+    expected = [
+        (data.values[row + 1 : row + 11] - data.values[row]) ** 2 for row in range(119, 150)
+    ]
+    assert mse == pytest.approx(np.mean(expected))
+
+
+# Panels and columns known ahead.
+
+
+def test_a_panel_has_what_it_says():
+    values = drawn_panel(20, 300)
+    assert values.shape == (300, 20)
+    assert np.isfinite(values).all()
+    assert (drawn_panel(20, 300) == values).all()
+    known, truth = values[:252], values[252:]
+    repeated = np.vstack([known[-24:], known[-24:]])
+    assert panel.relative_error(known, truth, repeated) == pytest.approx(1)
+    assert panel.relative_error(known, truth, truth + (repeated - truth) / 2) == pytest.approx(0.5)
+
+
+class KnowsTheEffect:
+    """A forecaster that is right about promotions and has nothing else to say."""
+
+    def __init__(self, horizon, seed):
+        self.horizon = horizon
+
+    def fit(self, y, X=None):
+        assert X is None or len(X) == len(y)
+        self.mean = y.mean()
+        return self
+
+    def rolling(self, y, origins, X=None):
+        ahead = [range(row + 1, row + 1 + self.horizon) for row in origins]
+        return np.full(np.shape(ahead), self.mean) if X is None else 10 * X[ahead, 0]
+
+
+def test_promotions_known_ahead_leave_the_noise(monkeypatch):
+    monkeypatch.setattr(ee, "Forecaster", KnowsTheEffect, raising=False)
+    assert len(exogenous.origins()) >= 200
+    assert exogenous.origins()[-1] + exogenous.HORIZON == exogenous.ROWS - 1
+    assert exogenous.known_over_noise(3) == pytest.approx(1)
+    assert exogenous.unknown_over_noise(3) > 3
+    assert exogenous.irrelevant(0).X.shape == (exogenous.ROWS, 3)
