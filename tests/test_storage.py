@@ -855,7 +855,7 @@ def test_a_name_as_long_as_names_may_be(tmp_path):
 
 
 def test_pages_are_written_beside_a_file_of_that_name(tmp_path):
-    from eigenecho.apps.shared import pages
+    from eigenecho import pages
 
     (tmp_path / "report.html.part").write_text("precious")
     pages.write_whole(tmp_path / "report.html", b"new")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -11,13 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenecho.checks import check_count, check_flag, is_finite_number
 from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
+from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.candidates import STRATEGIES
 from eigenecho.forecasting.choice import Wanted
 from eigenecho.forecasting.containers import read
-from eigenecho.forecasting.fitted import Fitted, fit
+from eigenecho.forecasting.fitted import Fitted, Report, fit
 from eigenecho.forecasting.origins import origins as rows_of
+from eigenecho.forecasting.origins import together
 from eigenecho.forecasting.panel import Panel
+from eigenecho.forecasting.refits import refitted
+from eigenecho.forecasting.report import Page, write
 from eigenecho.model.intervals import check_coverage
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
@@ -135,14 +142,7 @@ class Forecaster(BaseEstimator):
         panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
         self._check_panel(panel)
         with all_or_nothing(self), bar(self.progress) as report:
-            self.fitted_ = fit(
-                panel,
-                wanted,
-                seasons=self._seasons(),
-                multivariate=self.multivariate,
-                refit=self.refit,
-                report=report,
-            )
+            self.fitted_ = self._fit_on(wanted, panel, report)
         return self
 
     def predict(
@@ -187,9 +187,7 @@ class Forecaster(BaseEstimator):
             holder = panel.container
         elif context_X is not None:
             raise bad_argument("context_X", Shown("columns"), "a context beside them")
-        ahead = holder.future(panel, X, steps)
-        last = [np.array([len(history) - 1]) for history in panel.histories]
-        made = [one[0] for one in fitted.forecasts(panel, last, steps, ahead)]
+        made = self._made(panel, steps, X)
         if not levels:
             return holder.forecast(panel, steps, made)
         bands = [self._band(panel, i, one, levels) for i, one in enumerate(made)]
@@ -224,6 +222,85 @@ class Forecaster(BaseEstimator):
             self._check_known(panel, rows)
         made = fitted.forecasts(panel, rows, self.horizon)
         return panel.container.rolling(panel, rows, made)
+
+    def backtest(
+        self,
+        y: Any,
+        X: Any = None,
+        origins: Any = 10,
+        *,
+        interval: float = 0.9,
+        progress: Any = None,
+    ) -> Backtest:
+        """Forecasts as they would have been made as time went by, and what came.
+
+        At each origin all is chosen and trained anew, from the rows up to and with it; of X also
+        the rows that a forecast reaches, where they are known ahead. This forecaster, fitted or
+        not, stays as it is.
+
+        Parameters
+        ----------
+        y, X : as in ``fit``
+        origins : int, or row numbers, or times
+            The last row that a forecast has seen; a number of them is spread over the end,
+            counted from the end of each series.
+        interval : float in ]0, 1[
+            The share of rows that bounds shall hold.
+        progress : bool, or callable (done, total), optional
+            A bar on the terminal, as for ``fit`` by default; or called after each origin.
+
+        Returns
+        -------
+        Backtest
+            ``.errors``, a DataFrame of all forecasts and what came, naive ones beside ours;
+            ``.summary``, ``.by_series``, ``.by_step``, measures of them; ``.plot()``. Interrupted
+            (Ctrl-C), it holds the origins that were finished, and says so.
+        """
+        wanted = self._wanted()
+        check_coverage(interval)
+        panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
+        self._check_panel(panel)
+        rows = together(panel, origins, self.horizon)
+        shown = self.progress if progress is None else progress
+        if not callable(shown):
+            check_flag(shown, "progress")
+        with bar(shown is True) as report:
+            return refitted(
+                panel,
+                rows,
+                wanted.horizon,
+                partial(self._fit_on, wanted),
+                seasons=self._seasons(),
+                interval=float(interval),
+                report=report,
+                finished=shown if callable(shown) else None,
+            )
+
+    def report(
+        self, path: Any, *, X: Any = None, backtest: Backtest | None = None, interval: float = 0.9
+    ) -> Path:
+        """Write a page that needs no other file: the forecast, how sure it is, what was chosen.
+
+        Needs matplotlib and jinja2 (``pip install 'eigenecho[cli]'``).
+
+        Parameters
+        ----------
+        path : str or path
+            Of the page, HTML. A file that is there is replaced.
+        X : as in ``predict``
+            Columns that are known ahead.
+        backtest : Backtest, optional
+            To be shown, too.
+        interval : float in ]0, 1[
+            The share of rows that bounds shall hold.
+        """
+        fitted = self._fitted
+        check_coverage(interval)
+        if backtest is not None and not isinstance(backtest, Backtest):
+            raise bad_argument("backtest", backtest, "what forecaster.backtest gave, or None")
+        made = self._made(fitted.panel, self.horizon, X)
+        lines = report_lines(self, fitted, interval, backtest)
+        return write(Page(fitted, made, float(interval), lines, backtest), Path(path))
 
     def update(self, y_new: Any, X_new: Any = None) -> Self:
         """Take in rows that follow, and train anew with the same choices."""
@@ -298,6 +375,16 @@ class Forecaster(BaseEstimator):
                 raise bad_argument("seasons", self.seasons, "periods in rows, 1 or more")
         return given
 
+    def _fit_on(self, wanted: Wanted, panel: Panel, report: Report | None) -> Fitted:
+        return fit(
+            panel,
+            wanted,
+            seasons=self._seasons(),
+            multivariate=self.multivariate,
+            refit=self.refit,
+            report=report,
+        )
+
     def _check_panel(self, panel: Panel) -> None:
         if self.multivariate and not panel.container.shared:
             raise bad_argument(
@@ -316,20 +403,21 @@ class Forecaster(BaseEstimator):
             )  # fmt: skip
         return int(horizon)
 
+    def _made(self, panel: Panel, steps: int, X: Any) -> list[Array]:
+        """Forecasts (H,) after the end of each series."""
+        ahead = panel.container.future(panel, X, steps)
+        last = [np.array([len(history) - 1]) for history in panel.histories]
+        return [one[0] for one in self._fitted.forecasts(panel, last, steps, ahead)]
+
     def _band(self, panel: Panel, series: int, made: Array, levels: Sequence[float]) -> Array:
         """Quantiles (H, Q)."""
-        fitted = self._fitted
-        if fitted.bands is None:
+        found = self._fitted.quantiles(panel, series, made, levels)
+        if found is None:
             raise ValueError(
                 "y was too short to hold rows back, so that nothing is known of errors: there "
                 "are no intervals. Forecast without, or from a longer series."
             )
-        history = panel.histories[series]
-        unit = fitted.measures.units.get(history.name)
-        if unit is None:
-            unit = fitted.measures.signals(panel)[series].unit
-        bands = fitted.bands.lasting(len(made))
-        return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
+        return found
 
     def _check_known(self, panel: Panel, rows: Sequence[Array]) -> None:
         for history, origins in zip(panel.histories, rows, strict=True):

@@ -100,6 +100,20 @@ class ArrayHolder:
         """None: rows of arrays have no times."""
         return None
 
+    def times(self, panel: Panel, series: int) -> Any:
+        """Row numbers."""
+        return np.arange(len(panel.histories[series]))
+
+    def times_ahead(self, panel: Panel, series: int, horizon: int) -> Any:
+        """The row numbers that follow."""
+        rows = len(panel.histories[series])
+        return np.arange(rows, rows + horizon)
+
+    @property
+    def step(self) -> str:
+        """Rows of arrays are steps."""
+        return "1 row"
+
     def pack(self) -> tuple[Tensors, Values]:
         """Plain values for a file."""
         known, past = list(self.columns.known), list(self.columns.past)

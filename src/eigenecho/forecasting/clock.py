@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.forecasting.steps import is_date, is_period, mean_length, onward
+from eigenecho.forecasting.steps import backward, is_date, is_period, mean_length, onward
 from eigenecho.types import Array
 
 UNEVEN = {
@@ -58,6 +58,16 @@ class Clock:
         if isinstance(self.times, np.ndarray):
             return replace(self, times=np.concatenate([self.times, times]))
         return replace(self, times=self.times.append(times))
+
+    def last(self, rows: int) -> Any:
+        """The last times, of as many rows; those that are not kept are counted back to."""
+        missing = rows - len(self.times)
+        if missing <= 0:
+            return self.times[-rows:]
+        before = backward(self.times[:1], self.step, missing)
+        if isinstance(self.times, np.ndarray):
+            return np.concatenate([before, self.times])
+        return before.append(self.times)
 
     def text(self, times: Any) -> list[str]:
         """Times as a table shows them: days without hours where none has any."""

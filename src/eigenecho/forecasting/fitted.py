@@ -90,6 +90,18 @@ class Fitted:
             found.append(ensemble.forecast(signal, rows - signal.start, series))
         return found
 
+    def quantiles(
+        self, panel: Panel, series: int, made: Array, levels: Sequence[float]
+    ) -> Array | None:
+        """Quantiles (H, Q) around a forecast (H,); None where nothing is known of errors."""
+        if self.bands is None:
+            return None
+        unit = self.measures.units.get(panel.histories[series].name)
+        if unit is None:
+            unit = self.measures.signals(panel)[series].unit
+        bands = self.bands.lasting(len(made))
+        return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
+
     def on(self, panel: Panel, report: Report | None = None) -> Fitted:
         """The same choices, trained on the rows of another panel."""
         signals = self.measures.signals(panel)

@@ -183,6 +183,21 @@ class FrameHolder:
         row = int(rows_of(clock, time)[0])
         return None if row < 0 else row + len(panel.histories[series]) - len(clock.times)
 
+    def times(self, panel: Panel, series: int) -> Any:
+        """The times of all rows of a series."""
+        clock: Clock = panel.container.clocks[series]  # type: ignore[attr-defined]
+        return clock.last(len(panel.histories[series]))
+
+    def times_ahead(self, panel: Panel, series: int, horizon: int) -> Any:
+        """The times that follow the last row of a series."""
+        clock: Clock = panel.container.clocks[series]  # type: ignore[attr-defined]
+        return clock.ahead(horizon)
+
+    @property
+    def step(self) -> str:
+        """The step of the first series, in words; that of all of them but for its first month."""
+        return "1 row" if self.is_range else self.clocks[0].words
+
     def pack(self) -> tuple[Tensors, Values]:
         """Arrays and plain values for a file: of times, the last of each series."""
         tensors, values = pack_times(self.clocks[:1] if self.shared else self.clocks)

@@ -38,6 +38,46 @@ def origins(panel: Panel, origins: Any, horizon: int, *, after: int = 0) -> list
     return [_rows(panel, i, given, after) for i in range(len(panel))]
 
 
+def together(panel: Panel, origins: Any, horizon: int) -> Array:
+    """Rows (O, n) after which all series are forecast at once, in the order of time.
+
+    A number of origins is counted from the end of each series, as far apart as suits the longest.
+    A series that has no row there, nothing observed up to there, or no ``horizon`` rows after it
+    is left out of that origin: −1.
+    """
+    histories = panel.histories
+    lengths = np.array([len(history) for history in histories])
+    if _is_int(origins):
+        longest = max(histories, key=len)
+        from_end = len(longest) - _spread(longest, int(origins), horizon, panel)
+        rows = lengths - from_end[:, None]
+    else:
+        given = list(dict.fromkeys(_listed(origins)))
+        if len(panel) == 1:
+            rows = _rows(panel, 0, given, horizon)[:, None]
+        else:
+            rows = np.array([_each(panel, origin) for origin in given])
+        rows = rows[np.argsort(rows.max(axis=1), kind="stable")]
+    first = np.array([int(np.argmax(~np.isnan(history.values))) for history in histories])
+    rows = np.where((rows < first) | (rows + horizon >= lengths), -1, rows)
+    if (empty := (rows < 0).all(axis=1)).any():
+        raise bad_argument(
+            "origins", Shown(f"origin {int(np.argmax(empty)) + 1} of {len(rows)}"),
+            f"rows with observations up to there, and {horizon} rows after, of some series",
+        )  # fmt: skip
+    return rows
+
+
+def _each(panel: Panel, origin: Any) -> list[int]:
+    """The row of each series at an origin, −1 where it has none."""
+    if _is_int(origin):
+        return [int(origin)] * len(panel)
+    found = [panel.container.row_of(panel, series, origin) for series in range(len(panel))]
+    if all(row is None for row in found):
+        raise bad_argument("origins", origin, "row numbers, or times at which there is a row")
+    return [-1 if row is None else row for row in found]
+
+
 def _spread(history: History, count: int, horizon: int, panel: Panel) -> Array:
     last = len(history) - 1 - horizon
     if count < 1:

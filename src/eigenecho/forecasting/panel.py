@@ -46,6 +46,12 @@ class History:
     def __len__(self) -> int:
         return len(self.values)
 
+    def until(self, stop: int) -> History:
+        """The rows before row ``stop``."""
+        known = None if self.known is None else self.known[:stop]
+        past = None if self.past is None else self.past[:stop]
+        return History(self.name, self.values[:stop], known, past)
+
     def then(self, after: History) -> History:
         """The history with the rows of another after its own."""
         known, past = self.known, self.past
@@ -94,6 +100,16 @@ class Holder(Protocol):
 
     def row_of(self, panel: Panel, series: int, origin: Any) -> int | None:
         """The row at a time, or None where the series has none there."""
+
+    def times(self, panel: Panel, series: int) -> Any:
+        """The times of all rows of a series; row numbers where it has none."""
+
+    def times_ahead(self, panel: Panel, series: int, horizon: int) -> Any:
+        """The times that follow the last row of a series."""
+
+    @property
+    def step(self) -> str:
+        """The step from row to row, in words."""
 
     def pack(self) -> tuple[Tensors, Values]:
         """Arrays and plain values for a file."""

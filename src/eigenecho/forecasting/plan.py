@@ -28,7 +28,8 @@ class Plan:
     rows : int
         All there are.
     stops : tuple of int
-        Fold f trains on the rows before ``stops[f]``, targets included.
+        Fold f trains on the rows before ``stops[f]``, targets included. Series of a panel have as
+        many each: of one that is short, folds may be without origins.
     origins : array (O,)
         The last rows seen, each followed by ``horizon`` rows.
     """
@@ -69,4 +70,4 @@ def plan(rows: int, horizon: int, judged: int | None = None) -> Plan | None:
     origins = np.arange(first - 1, rows - horizon)
     if len(origins) > ORIGINS:
         origins = origins[np.linspace(0, len(origins) - 1, ORIGINS).astype(int)]
-    return Plan(horizon, rows, tuple(np.unique(edges).tolist()), origins)
+    return Plan(horizon, rows, tuple(edges.tolist()), origins)

@@ -133,6 +133,20 @@ def onward(last: Any, step: Any, steps: int) -> Any:
     return times.as_unit(last.unit)
 
 
+def backward(first: Any, step: Any, steps: int) -> Any:
+    """The times that lead up to a first one, given as times (1,)."""
+    if is_period(first):
+        return _periods(first.asi8[0] - step * np.arange(steps, 0, -1), first)
+    if not is_date(first):
+        return first[0] - step * np.arange(steps, 0, -1)
+    if _fixed_length(step, first.tz) is not None:
+        times = _range(None, step, end=first[0], periods=steps + 1)[:-1]
+    else:
+        times = _range(None, step, end=_nominal(first)[0], periods=steps + 1)[:-1]
+        times = _localised(times, first.tz)
+    return times.as_unit(first.unit)
+
+
 def tick(length: Any) -> Any:
     """A step of so much time, whatever the calendar says."""
     import pandas

@@ -103,6 +103,11 @@ def shown(times: Any) -> str:
     return Clock("", times[:1], 1).text(times[:1])[0]
 
 
+def texts(times: Any) -> list[str]:
+    """Times as a table shows them."""
+    return Clock("", times, 1).text(times)
+
+
 def _kind(times: Any) -> str:
     if steps.is_period(times):
         return f"periods {times.freqstr!r}"

@@ -6,9 +6,10 @@ Every function draws on the axes it is given, or on a figure of its own, which b
 window: show it in a notebook, or ``ax.figure.savefig(…)``.
 """
 
+from eigenecho.plots.backtest import MOST_SERIES, backtest
 from eigenecho.plots.certificate import certificate
 from eigenecho.plots.gallery import spectra_gallery
 from eigenecho.plots.prediction import prediction
 from eigenecho.plots.spectrum import spectrum
 
-__all__ = ["certificate", "prediction", "spectra_gallery", "spectrum"]
+__all__ = ["MOST_SERIES", "backtest", "certificate", "prediction", "spectra_gallery", "spectrum"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigenecho.plots.banded import calendar
 from eigenecho.plots.prediction import DASHES, LEGEND
 from eigenecho.plots.style import BLACK, GREY, LINES
 
@@ -47,12 +48,7 @@ def forecast(
     for origin in origins:
         ax.axvline(origin, color=GREY, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **LEGEND)
-    if ax.xaxis.get_major_locator().__class__.__name__ == "AutoDateLocator":
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-        locator = AutoDateLocator(minticks=3, maxticks=ticks)
-        ax.xaxis.set_major_locator(locator)
-        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    calendar(ax, ticks)
 
 
 def _shade(

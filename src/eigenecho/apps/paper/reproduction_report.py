@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 import eigenecho
+from eigenecho import pages
 from eigenecho.apps.paper.cell_store import CellStore
 from eigenecho.apps.paper.experiment import Claim, Section, TextTable, encode
 from eigenecho.apps.paper.runner import Job
-from eigenecho.apps.shared import pages
+from eigenecho.apps.shared.pages import MadeBy, environment
 
 VERDICTS = {"holds": "✓", "holds in part": "◐", "does not hold": "✗"}
 """With a sign each, so that nobody has to tell colours apart."""
@@ -74,14 +75,14 @@ def claims(parts: Iterable[Part]) -> list[tuple[Part, Claim]]:
     return [(part, claim) for part in parts for claim in part.section.claims]
 
 
-def write(parts: Sequence[Part], out: Path, quick: bool, made_by: pages.MadeBy) -> Path:
+def write(parts: Sequence[Part], out: Path, quick: bool, made_by: MadeBy) -> Path:
     """Write report.html, report.md, results.json and figures/ to a folder; the HTML's path.
 
     A file takes its place when it is complete, so that a full disk leaves the one before.
     """
     pictures = {part.job.experiment.name: _pictures(part.section, out) for part in parts}
-    environment = pages.environment("eigenecho.apps.paper", made_by)
-    environment.filters.update(
+    templates = environment("eigenecho.apps.paper", made_by)
+    templates.filters.update(
         settings=_settings,
         aligned=_aligned,
         cell=lambda text: str(text).replace("|", "\\|"),
@@ -96,7 +97,7 @@ def write(parts: Sequence[Part], out: Path, quick: bool, made_by: pages.MadeBy) 
         "machines": _machines(parts),
     }
     for name in ("report.html", "report.md"):
-        text = environment.get_template(f"{name}.jinja").render(given)
+        text = templates.get_template(f"{name}.jinja").render(given)
         _replace(out / name, text.encode())
     found = results(parts, quick, made_by.command)
     _replace(out / "results.json", json.dumps(found, indent=1).encode())

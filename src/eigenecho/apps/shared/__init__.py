@@ -1,1 +1,1 @@
-"""What the applications share: web pages, progress bars, durations and the time of a step."""
+"""What the applications share: progress bars, pages of commands, durations, the time of a step."""

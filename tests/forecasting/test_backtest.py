@@ -1,0 +1,371 @@
+"""A backtest sees nothing after its origins, and scores what came."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eigenecho as ee
+from eigenecho import plots
+from eigenecho.forecasting.containers import read
+from eigenecho.forecasting.origins import together
+from eigenecho.forecasting.rivals import naive, naive_error, naive_season, rivals
+from eigenecho.forecasting.scores import MEASURES, scores
+
+pd = pytest.importorskip("pandas")
+H = 4
+
+
+def monthly(rows=72, seed=0):
+    t = np.arange(rows)
+    noise = np.random.default_rng(seed).normal(0, 0.5, rows)
+    return 20 + 0.1 * t + 3 * np.sin(2 * np.pi * t / 12) + noise
+
+
+def dated(values):
+    return pd.Series(
+        values, pd.date_range("2015-01-01", periods=len(values), freq="MS"), name="sales"
+    )
+
+
+def quick(horizon=H, **settings):
+    """A forecaster that has few candidates: these tests are of what is done with it."""
+    settings = {"spectrum": ee.spectra.ring(12, sr=0.9), "strategy": "direct", **settings}
+    return ee.Forecaster(horizon, **settings)
+
+
+@pytest.fixture(scope="module")
+def tested():
+    return quick().backtest(dated(monthly()), origins=3)
+
+
+def test_errors_are_rows_by_origin_and_step(tested):
+    y = dated(monthly())
+    errors = tested.errors
+    assert list(errors.columns) == [
+        "unique_id", "cutoff", "step", "ds", "y", "forecast", "last value", "drift",
+        "seasonal naive", "seasonal growth", "lower", "upper",
+    ]  # fmt: skip
+    assert set(errors["unique_id"]) == {"sales"}
+    assert errors["step"].tolist() == [1, 2, 3, 4] * 3
+    assert list(errors["cutoff"].unique()) == list(y.index[[-13, -9, -5]])
+    np.testing.assert_array_equal(errors["y"], y[errors["ds"]])
+    assert list(errors["ds"]) == list(y.index[-12:])
+    np.testing.assert_array_equal(errors["last value"], y[errors["cutoff"]])
+    assert (errors["lower"] < errors["forecast"]).all()
+    assert (errors["forecast"] < errors["upper"]).all()
+    assert tested.season == 12
+    assert (tested.origins, tested.planned, tested.horizon) == (3, 3, H)
+
+
+def test_each_forecast_is_a_fit_of_the_rows_up_to_its_origin(tested):
+    y = dated(monthly())
+    for cutoff, rows in tested.errors.groupby("cutoff"):
+        forecast = quick().fit(y[:cutoff]).predict(interval=0.9)
+        for name in ("forecast", "lower", "upper"):
+            np.testing.assert_array_equal(rows[name], forecast[name])
+
+
+def test_nothing_after_an_origin_is_seen():
+    y = monthly()
+    other = y.copy()
+    other[-H:] = 1e6
+    before, after = (quick().backtest(v, origins=[50, 60, 67]).errors for v in (y, other))
+    pd.testing.assert_frame_equal(before.drop(columns="y"), after.drop(columns="y"))
+    assert after["y"].max() == 1e6
+
+
+def test_what_is_known_ahead_is_seen_and_no_more():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(90, 2))
+    y = 5 * x[:, 0] + 0.1 * rng.normal(size=90)
+    forecaster = quick(2, spectrum=None)
+    made = forecaster.backtest(y, x, origins=[80]).errors
+    far, near = x.copy(), x.copy()
+    far[83:], near[82] = 9.0, 9.0
+    pd.testing.assert_frame_equal(made, forecaster.backtest(y, far, origins=[80]).errors)
+    moved = forecaster.backtest(y, near, origins=[80]).errors["forecast"]
+    assert moved[0] == made["forecast"][0]
+    assert abs(moved[1] - made["forecast"][1]) > 1
+    past = quick(2, past=[0, 1])
+    known = past.backtest(y, x, origins=[80]).errors
+    pd.testing.assert_frame_equal(known, past.backtest(y, near, origins=[80]).errors)
+
+
+def test_summary_agrees_with_the_metrics(tested):
+    errors, y = tested.errors, monthly()
+    summary = tested.summary
+    assert list(summary.columns) == list(MEASURES)
+    assert list(summary.index) == tested.methods
+    for method in tested.methods:
+        true, made = errors["y"].to_numpy(), errors[method].to_numpy()
+        row = summary.loc[method]
+        assert row["mae"] == pytest.approx(np.mean(np.abs(true - made)))
+        assert row["rmse"] == pytest.approx(ee.metrics.rmse(true, made))
+        assert row["smape"] == pytest.approx(ee.metrics.smape(true, made))
+        by_origin = [
+            ee.metrics.mase(true[i : i + H], made[i : i + H], y[: 60 + i], season=12)
+            for i in (0, 4, 8)
+        ]
+        assert row["mase"] == pytest.approx(np.mean(by_origin))
+    ours = summary.loc["forecast"]
+    truth, lower, upper = (errors[name].to_numpy() for name in ("y", "lower", "upper"))
+    assert ours["coverage"] == ee.metrics.coverage(truth, lower, upper)
+    both = ee.metrics.pinball(truth, np.stack([lower, upper], 1), [0.05, 0.95])
+    assert ours["interval_score"] == pytest.approx(both * 4 / 0.1)
+    assert summary.drop("forecast")[["coverage", "interval_score"]].isna().all(axis=None)
+
+
+def test_by_step_and_by_series_are_the_summary_of_their_rows(tested):
+    for table, column in ((tested.by_step, "step"), (tested.by_series, "unique_id")):
+        for key, rows in tested.errors.groupby(column):
+            part = scores(rows, tested.methods, tested.scale[rows.index], 0.9)
+            pd.testing.assert_frame_equal(table.loc[key], part)
+
+
+def test_a_truth_that_is_missing_counts_in_nothing():
+    y = monthly()
+    y[[62, 70]] = np.nan
+    tested = quick().backtest(y, origins=2)
+    assert tested.errors["y"].isna().sum() == 1
+    there = tested.errors.dropna(subset="y")
+    size = (there["forecast"] - there["y"]).abs()
+    assert tested.summary.loc["forecast", "mae"] == pytest.approx(size.mean())
+    assert tested.summary.notna().loc["forecast"].all()
+    assert "1 of 8 rows were not observed" in repr(tested)
+
+
+def test_a_panel_is_one_fit_at_each_origin():
+    values = [monthly(72, 0), monthly(60, 1), monthly(40, 2)]
+    tested = quick().backtest(values, origins=2)
+    assert tested.ids == [0, 1, 2]
+    for cutoffs in ([67, 55, 35], [63, 51, 31]):
+        parts = [v[: c + 1] for v, c in zip(values, cutoffs, strict=True)]
+        for i, made in enumerate(quick().fit(parts).predict()):
+            errors = tested.errors
+            rows = errors[(errors["unique_id"] == i) & (errors["cutoff"] == cutoffs[i])]
+            np.testing.assert_array_equal(rows["forecast"], made)
+    assert tested.measure == "mase"
+
+
+def test_a_series_that_had_not_begun_is_left_out_of_an_origin():
+    late = monthly(72, 1)
+    late[:64] = np.nan
+    frame = pd.DataFrame({"a": monthly(), "b": late})
+    tested = quick().backtest(frame, origins=[55, 67])
+    assert tested.errors.groupby("unique_id")["cutoff"].unique().map(list).to_dict() == {
+        "a": [55, 67],
+        "b": [67],
+    }
+    short = [monthly(), monthly(8)]
+    assert quick().backtest(short, origins=3).errors["unique_id"].value_counts().to_dict() == {
+        0: 3 * H,
+        1: H,
+    }
+
+
+def test_a_panel_of_lengths_that_suit_different_folds():
+    lengths = (70, 40, 25)
+    forecaster = quick(7).fit([monthly(rows, i) for i, rows in enumerate(lengths)])
+    assert np.isfinite(forecaster.predict()).all()
+
+
+# Origins --------------------------------------------------------------------------------------
+
+
+def test_origins_by_number_row_and_time():
+    y = dated(monthly())
+    panel = read(y)
+    np.testing.assert_array_equal(together(panel, 3, H)[:, 0], [59, 63, 67])
+    np.testing.assert_array_equal(together(panel, [67, 40], H)[:, 0], [40, 67])
+    np.testing.assert_array_equal(together(panel, ["2020-01-01", y.index[8]], H)[:, 0], [8, 60])
+
+
+def test_origins_of_a_panel_are_counted_from_the_end():
+    panel = read([np.ones(40), np.arange(30.0), np.ones(5)])
+    np.testing.assert_array_equal(together(panel, 2, 4), [[31, 21, -1], [35, 25, 0]])
+
+
+@pytest.mark.parametrize(
+    ("origins", "words"),
+    [(0, "1 or more"), (100, "at most 68"), ([68], "4 rows have to follow"), (["2030"], "a row")],
+)
+def test_origins_that_will_not_do(origins, words):
+    with pytest.raises(ValueError, match=words):
+        quick().backtest(dated(monthly()), origins=origins)
+
+
+def test_origins_before_anything_was_observed():
+    y = monthly()
+    y[:30] = np.nan
+    with pytest.raises(ValueError, match="observations up to there"):
+        quick().backtest(y, origins=[20, 50])
+
+
+@pytest.mark.parametrize("wrong", [{"interval": 1.5}, {"progress": "yes"}])
+def test_arguments_that_will_not_do(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        quick().backtest(monthly(), origins=1, **wrong)
+
+
+# Naive forecasts ------------------------------------------------------------------------------
+
+
+def test_naive_forecasts():
+    y = np.array([1.0, 2.0, 4.0, np.nan, 3.0, 7.0])
+    made = {name: naive(base, y, 3) for name, base in rivals(2).items()}
+    np.testing.assert_allclose(made["last value"], [7, 7, 7])
+    np.testing.assert_allclose(made["drift"], 7 + 6 / 5 * np.arange(1, 4))
+    np.testing.assert_allclose(made["seasonal naive"], [3, 7, 3])
+    # The gap is taken to be as a season before: 2. Means of the last seasons: 5 and 3.
+    np.testing.assert_allclose(made["seasonal growth"], [5, 9, 7])
+    assert list(rivals(1)) == ["last value", "drift"]
+    np.testing.assert_array_equal(naive(rivals(9)["seasonal naive"], y, 2), [7, 7])
+
+
+def test_the_scale_of_errors():
+    y = np.array([1.0, 5.0, 2.0, np.nan, 4.0])
+    assert naive_error(y, 2) == np.mean([1, 2])
+    assert naive_error(y, 7) == np.mean([4, 3])
+    assert np.isnan(naive_error(np.ones(5), 1))
+
+
+def test_the_season_of_naive_forecasts_is_the_best_one():
+    t = np.arange(200)
+    week = np.sin(2 * np.pi * t / 7)
+    assert naive_season(read(week), (4, 7)) == 7
+    assert naive_season(read(week), ()) == 1
+    assert naive_season(read(np.ones(50)), (4, 7)) == 4
+
+
+def test_a_series_that_never_changes_has_no_scaled_error():
+    tested = quick().backtest(np.ones(60), origins=2)
+    assert tested.summary["mase"].isna().all()
+    assert tested.summary.loc["forecast", "mae"] == pytest.approx(0, abs=1e-9)
+    assert "last value" in repr(tested)
+
+
+# Long work ------------------------------------------------------------------------------------
+
+
+def test_progress_is_told_after_each_origin(capsys):
+    told = []
+    quick().backtest(monthly(), origins=3, progress=lambda *done: told.append(done))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert capsys.readouterr().err == ""
+    quick().backtest(monthly(), origins=2, progress=True)
+    assert "origin 2 of 2" in capsys.readouterr().err
+
+
+def test_interrupted_it_keeps_what_is_finished():
+    def interrupt(done, total):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="2 of 3 origins are finished"):
+        part = quick().backtest(dated(monthly()), origins=3, progress=interrupt)
+    whole = quick().backtest(dated(monthly()), origins=3)
+    pd.testing.assert_frame_equal(part.errors, whole.errors.iloc[: 2 * H])
+    assert "interrupted: 3 were planned" in repr(part)
+    assert "interrupted" not in repr(whole)
+
+
+def test_interrupted_before_anything_is_finished(monkeypatch):
+    forecaster = quick()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(forecaster, "_fit_on", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        forecaster.backtest(monthly(), origins=2)
+
+
+def test_the_forecaster_stays_as_it_is():
+    forecaster = quick().fit(monthly())
+    before = forecaster.fitted_
+    forecaster.backtest(monthly(60, 3), origins=1)
+    assert forecaster.fitted_ is before
+    assert not hasattr(quick().backtest(monthly(), origins=1), "fitted_")
+
+
+# What it says ---------------------------------------------------------------------------------
+
+
+def test_repr_is_a_table(tested):
+    lines = repr(tested).splitlines()
+    assert lines[0] == "Backtest: 3 origins of 4 steps, made from 2019-12-01 to 2020-08-01"
+    assert lines[2].split() == ["mae", "rmse", "mase", "smape"]
+    assert max(map(len, lines[:8])) < 80
+    order = [line[:16].strip() for line in lines[3:8]]
+    assert order == list(tested.summary["mae"].sort_values().index)
+    assert f"{tested.summary.loc['forecast', 'mae']:.3f}" in repr(tested)
+    assert "Bounds for 90 % of rows held" in repr(tested)
+
+
+def test_html_is_escaped(tested):
+    html = tested._repr_html_()
+    assert "<table>" in html
+    assert "seasonal growth" in html
+    names = pd.DataFrame({"<i>a</i>": monthly(), "b": monthly(72, 1)})
+    assert "<i>" not in quick().backtest(names, origins=1)._repr_html_()
+
+
+def test_wins_are_counted():
+    y = monthly()
+    tested = quick().backtest(y, origins=3)
+    sizes = (tested.errors["forecast"] - tested.errors["y"]).abs()
+    theirs = (tested.errors[tested.best_naive] - tested.errors["y"]).abs()
+    cutoff = tested.errors["cutoff"]
+    wins = (sizes.groupby(cutoff).mean() < theirs.groupby(cutoff).mean()).sum()
+    assert f"better one in {wins} of 3 forecasts" in repr(tested)
+
+
+# The picture ----------------------------------------------------------------------------------
+
+
+def test_plot_draws_forecasts_and_errors(tested):
+    pytest.importorskip("matplotlib")
+    over, below = tested.plot().axes
+    lines = {line.get_label(): line for line in over.lines}
+    np.testing.assert_array_equal(lines["forecast"].get_ydata(), tested.errors["forecast"].iloc[:H])
+    data = lines["data"].get_ydata()
+    np.testing.assert_array_equal(data, monthly()[-len(data) :])
+    assert len(over.collections) == 3
+    by_step = {line.get_label(): line.get_ydata() for line in below.lines}
+    assert list(by_step)[:2] == ["forecast", tested.best_naive]
+    assert set(by_step) == set(tested.methods)
+    np.testing.assert_array_equal(by_step["drift"], tested.by_step["mae"].xs("drift", level=1))
+
+
+def test_plot_of_a_panel_and_of_one_step():
+    pytest.importorskip("matplotlib")
+    frame = pd.DataFrame({name: monthly(72, i) for i, name in enumerate("abcde")})
+    tested = quick().backtest(frame, origins=2)
+    titles = [ax.get_title(loc="left") for ax in tested.plot().axes]
+    assert titles == [*"abcd", ""]
+    assert [ax.get_title(loc="left") for ax in tested.plot(["e", "a"]).axes] == ["e", "a", ""]
+    with pytest.raises(ValueError, match="series='z'"):
+        tested.plot(["z"])
+    one = quick(1).backtest(monthly(), origins=5)
+    *_, bars = one.plot().axes
+    assert len(bars.patches) == len(one.methods)
+
+
+def test_forecasts_that_are_drawn_do_not_overlap():
+    pytest.importorskip("matplotlib")
+    tested = quick(6).backtest(monthly(), origins=[50, 52, 54, 56, 60, 65])
+    ax = tested.plot().axes[0]
+    drawn = [line for line in ax.lines if line.get_label() in ("forecast", "_forecast")]
+    assert [line.get_xdata()[0] for line in drawn] == [51, 57, 66]
+
+
+@pytest.mark.parametrize("index", ["zone", "period"])
+def test_times_of_any_kind_are_drawn(index):
+    pytest.importorskip("matplotlib")
+    y = dated(monthly())
+    y = y.tz_localize("Europe/Paris") if index == "zone" else y.to_period("M")
+    tested = quick().backtest(y, origins=2)
+    assert tested.errors["ds"].iloc[-1] == y.index[-1]
+    tested.plot()
+    assert plots.backtest(tested, tested.ids).axes

@@ -1,0 +1,196 @@
+"""A report says what the forecaster says, escaped, in one file."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import eigenecho as ee
+from eigenecho.estimators.python_lines import made
+from eigenecho.forecasting.choice_words import chosen
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
+
+NAME = "sales <script>&"
+
+
+def monthly(rows=72, seed=0):
+    t = np.arange(rows)
+    noise = np.random.default_rng(seed).normal(0, 0.5, rows)
+    return 20 + 0.1 * t + 3 * np.sin(2 * np.pi * t / 12) + noise
+
+
+def dated(values, name=NAME):
+    return pd.Series(values, pd.date_range("2015-01-01", periods=len(values), freq="MS"), name=name)
+
+
+def quick(horizon=4, **settings):
+    settings = {"spectrum": ee.spectra.ring(12, sr=0.9), "strategy": "direct", **settings}
+    return ee.Forecaster(horizon, **settings)
+
+
+def written(forecaster, tmp_path, **options):
+    path = forecaster.report(tmp_path / "deep" / "page.html", **options)
+    assert path == tmp_path / "deep" / "page.html"
+    return path.read_text()
+
+
+def words(page):
+    """The text of a page, its spaces in one."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page.split("</head>")[1]))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return quick().fit(dated(monthly()))
+
+
+def test_it_holds_the_forecast(fitted, tmp_path):
+    page = written(fitted, tmp_path)
+    forecast = fitted.predict(interval=0.9)
+    for time, row in forecast.iterrows():
+        cells = [f"{row[name]:.2f}" for name in ("forecast", "lower", "upper")]
+        assert " ".join([time.strftime("%Y-%m-%d"), *cells]) in words(page)
+    assert f"off by {fitted.expected_error_:.3g} in the mean" in words(page)
+    assert "4 steps of 1 month ahead, from 2021-01-01 to 2021-04-01" in words(page)
+    assert "72 rows, 2015-01-01 to 2020-12-01" in words(page)
+    assert "Not done here" in words(page)
+
+
+def test_it_needs_no_other_file(fitted, tmp_path):
+    page = written(fitted, tmp_path)
+    addresses = re.findall(r'(?:src|srcset|href)="([^"]*)"', page)
+    assert len(addresses) == 3
+    assert all(address.startswith("data:") for address in addresses)
+    assert page.startswith("<!DOCTYPE html>")
+
+
+def test_names_are_escaped(fitted, tmp_path):
+    page = written(fitted, tmp_path)
+    assert "<script" not in page
+    assert "sales &lt;script&gt;&amp;" in page
+    frame = pd.DataFrame({"<b>a": monthly(), "$x$": monthly(72, 1)})
+    X = pd.DataFrame({"<i>price": np.arange(80.0) % 7}, index=range(80))
+    page = written(quick().fit(frame, X), tmp_path)
+    assert "<b>" not in page
+    assert "<i>" not in page
+    assert "&lt;i&gt;price" in page
+
+
+def test_a_backtest_is_shown(fitted, tmp_path):
+    tested = fitted.backtest(dated(monthly()), origins=2)
+    page = written(fitted, tmp_path, backtest=tested)
+    assert "2 origins of 4 steps" in words(page)
+    for name, row in tested.summary.iterrows():
+        assert re.search(rf"{name} (▸ )?{row['mae']:.3f}", words(page))
+    assert "forecaster.backtest(y, origins=2)" in words(page)
+    with pytest.raises(ValueError, match="backtest='no'"):
+        fitted.report(tmp_path / "x.html", backtest="no")
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_series_of_a_panel_by_their_expected_errors(tmp_path):
+    frame = pd.DataFrame({f"s{i}": (1 + i) * monthly(72, i) for i in range(23)})
+    forecaster = quick(sharing="shared").fit(frame)
+    page = words(written(forecaster, tmp_path))
+    order = np.argsort(-forecaster.expected_error_)
+    listed = page[page.index("expected error") :]
+    places = [listed.index(f" s{i} ") for i in order[:20]]
+    assert places == sorted(places)
+    assert "The first 20 of 23 series" in page
+    assert "Forecasts of 23 series" in page
+
+
+def test_a_long_forecast_is_shown_by_its_ends(tmp_path):
+    y = np.sin(np.arange(300) / 5)
+    forecaster = quick(40).fit(y)
+    page = words(written(forecaster, tmp_path))
+    assert " 309 " in page
+    assert " 310 " not in page.split("Tested")[0]
+    assert " 339 " in page
+    assert "40 steps of 1 row ahead, from 300 to 339" in page
+
+
+def test_a_series_too_short_to_judge(tmp_path):
+    page = words(written(quick(3).fit(np.arange(9.0)), tmp_path))
+    assert "nothing is known of errors" in page
+    assert "too few rows to learn from" in page
+    assert "lower" not in page
+
+
+def test_columns_that_are_known_ahead(tmp_path):
+    x = np.random.default_rng(0).normal(size=(84, 1))
+    forecaster = quick().fit(monthly(80) + x[:80, 0], x[:80])
+    page = words(written(forecaster, tmp_path, X=x[80:]))
+    assert f"{forecaster.predict(X=x[80:])[3]:.2f}" in page
+    assert "predict(X=X_ahead, interval=0.9)" in page
+    with pytest.raises(ValueError, match="X=None"):
+        forecaster.report(tmp_path / "x.html")
+
+
+def test_gaps_are_told(tmp_path):
+    y = monthly()
+    y[[3, 40]] = np.nan
+    assert "2 of these rows were not observed" in words(written(quick().fit(y), tmp_path))
+
+
+def test_it_is_for_fitted_forecasters(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        quick().report(tmp_path / "x.html")
+    with pytest.raises(ValueError, match="interval=2"):
+        quick().fit(monthly()).report(tmp_path / "x.html", interval=2)
+
+
+def test_what_was_chosen_in_words():
+    forecaster = ee.Forecaster(6, strategy="direct").fit(np.exp(monthly() / 10))
+    found = chosen(forecaster.fitted_)
+    members = forecaster.members_
+    logarithms = sum(one["logarithm"] and not one["calendar"] for one in members)
+    assert found["seasons"] == "of 12 rows"
+    assert f"the mean of {len(members)} ways" in found["the answer"]
+    assert f"{logarithms} × logarithms" in found["what they see"]
+    assert found["readouts"] == "direct (a readout for every step)"
+    assert "weights" not in found
+    panel = quick(sharing="own").fit([monthly(), monthly(60, 1)])
+    assert "of each series" in chosen(panel.fitted_)["weights"]
+
+
+def test_lines_of_python_do_the_same():
+    forecaster = ee.Forecaster(7, strategy="direct", seasons=[12, 4], progress=True)
+    text = made(forecaster)
+    assert text == "ee.Forecaster(horizon=7, strategy='direct', seasons=[12, 4])"
+    again = eval(text, {"ee": ee})
+    assert again.get_params() == {**forecaster.get_params(), "progress": False}
+    assert made(ee.Forecaster()) == "ee.Forecaster(horizon=1)"
+    assert "spectrum=spectrum" in made(quick())
+
+
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
+def test_packages_that_are_missing_are_named(fitted, tmp_path, monkeypatch, package):
+    for name in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModuleNotFoundError, match=rf"{package}.*pip install 'eigenecho\[cli\]'"):
+        fitted.report(tmp_path / "x.html")
+
+
+def test_times_before_the_last_are_counted_back():
+    for index in (
+        pd.date_range("2020-01-31", periods=50, freq="ME"),
+        pd.date_range("2020-01-01", periods=50, freq="h", tz="Europe/Paris"),
+        pd.date_range("2020-03-01", periods=50, freq="D", tz="Europe/Paris"),
+        pd.date_range("2020-01-15", periods=50, freq=pd.DateOffset(months=1)),
+        pd.period_range("2020-01", periods=50, freq="Q"),
+        pd.RangeIndex(3, 103, 2),
+        pd.date_range("2020-01-01", periods=50, freq="B"),
+    ):
+        panel = quick().fit(pd.Series(monthly(50), index)).fitted_.panel
+        clock = panel.container.clocks[0]
+        kept = type(clock)(clock.name, clock.times[-1:], clock.step)
+        assert list(kept.last(50)) == list(index)
+        assert list(clock.last(7)) == list(index[-7:])
