@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from eigenecho.apps.shared import pages
+from eigenecho import pages
 from eigenecho.apps.tables.table import need_pandas
 from eigenecho.apps.tables.table_files import PARQUET
 from eigenecho.apps.tables.tested_forecast import TestedForecast
@@ -25,14 +24,15 @@ def predictions(result: TestedForecast) -> Any:
     Columns: the id where there are several series, time, part, steps_ahead, actual, forecast,
     lower, upper, and one for each naive forecast.
     """
-    pandas = need_pandas()
-    frame = pandas.concat(
-        [part for name in result.series.names for part in (_held_out(result, name), _ahead(result, name))],
-        ignore_index=True,
-    )  # fmt: skip
-    if len(result.series.names) == 1 and result.series.columns.id is None:
-        return frame.drop(columns=SERIES)
-    return frame.rename(columns={SERIES: result.series.columns.id or SERIES})
+    names, column = result.series.names, result.series.columns.id
+    parts = [part for name in names for part in (_held_out(result, name), _ahead(result, name))]
+    frame = need_pandas().concat(parts, ignore_index=True)
+    bounds = [] if result.interval is None else ["lower", "upper"]
+    methods = [name for name in result.backtest.methods if name != "forecast"]
+    keys = [SERIES] if len(names) > 1 or column is not None else []
+    found = [*keys, "time", "part", "steps_ahead", "actual", "forecast", *bounds, *methods]
+    renamed = {name: name.replace(" ", "_") for name in methods} | {SERIES: column or SERIES}
+    return frame[found].rename(columns=renamed)
 
 
 def write(result: TestedForecast, path: Path) -> None:
@@ -48,37 +48,17 @@ def write(result: TestedForecast, path: Path) -> None:
     pages.write_whole(path, file.getvalue())
 
 
-def _held_out(result: TestedForecast, name: Hashable) -> Any:
+def _held_out(result: TestedForecast, name: str) -> Any:
     rows = result.backtest.errors
-    rows = rows[rows["unique_id"] == name]
-    times = rows["ds"]
+    rows = rows[rows["unique_id"] == name].rename(columns={"step": "steps_ahead", "y": "actual"})
+    times = rows["ds"].array
     if result.series.by_rows:
         times = result.series.clocks[name].times[rows["ds"].to_numpy() - 1]
-    return _table(result, name, "held-out", times, rows["step"].to_numpy(), rows["y"], rows)
+    return rows.assign(**{SERIES: name, "time": times, "part": "held-out"})
 
 
-def _ahead(result: TestedForecast, name: Hashable) -> Any:
+def _ahead(result: TestedForecast, name: str) -> Any:
     future = result.future[name]
     steps = np.arange(1, len(future) + 1)
-    return _table(result, name, "future", future.index, steps, np.nan, future)
-
-
-def _table(
-    result: TestedForecast, name: Hashable, part: str, times: Any, steps: Any, actual: Any,
-    made: Any,
-) -> Any:  # fmt: skip
-    """Rows of one part of one series."""
-    bounds = [] if result.interval is None else ["lower", "upper"]
-    columns = {
-        SERIES: name,
-        "time": np.asarray(times),
-        "part": part,
-        "steps_ahead": steps,
-        "actual": np.asarray(actual) if np.ndim(actual) else actual,
-    }
-    for method in ("forecast", *bounds):
-        columns[method] = made[method].to_numpy()
-    for method in result.backtest.methods[1:]:
-        label = result.called(method).replace(",", "").replace(" ", "_")
-        columns[label] = made[method].to_numpy()
-    return need_pandas().DataFrame(columns)
+    known = {SERIES: name, "time": future.index, "part": "future", "steps_ahead": steps}
+    return future.assign(**known, actual=np.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,14 +17,11 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False)
 class TimedRows:
-    """Rows of a series in the order of time: ``rows[i]`` is that of step i, −1 where there is none.
-
-    ``label`` is the series' among several.
-    """
+    """Rows of a series in the order of time: ``rows[i]`` is that of step i, −1 for none."""
 
     clock: Clock
     rows: Array
-    label: Hashable = None
+    label: str | None = None
 
     @property
     def of(self) -> str:
@@ -34,18 +31,10 @@ class TimedRows:
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """All series of a table, and what had to be done to it.
+    """All series of a table.
 
-    Attributes
-    ----------
-    name : str
-        The column of times, "row" for none.
-    series : list of TimedRows
-    code : str
-        How Python reads the column, a format of it; empty where there is none.
-    by_rows : bool
-        Whether rows are steps, whatever their times.
-    notes : tuple of str
+    ``name`` is the column of times, "row" for none, and ``code`` how Python reads it; ``by_rows``
+    says that rows are steps, whatever their times, and ``notes`` what had to be done.
     """
 
     name: str
@@ -60,21 +49,14 @@ def keep_time(
     column: str | None,
     used: Sequence[str],
     gaps: str,
-    groups: Mapping[Hashable, Array] | None = None,
+    groups: Mapping[str | None, Array] | None = None,
 ) -> Timed:
     """Find the time column of a table and check that its step is regular.
 
-    Parameters
-    ----------
-    table : Table
-    column : str, optional
-        Its name, or "none"; by default the first column of dates, or else of numbers with the
-        name of a time, that is not ``used`` otherwise.
-    gaps : {"error", "fill", "ignore"}
-        What to do about missing times: refuse, leave places for them, or go on as if there were
-        none.
-    groups : mapping of arrays, optional
-        The rows of each series, where there are several.
+    ``column`` is its name, or "none"; by default the first column of dates, or else of numbers
+    with the name of a time, that is not ``used`` otherwise. About missing times ``gaps`` says:
+    "error", "fill" (leave places for them) or "ignore" (go on as if there were none). ``groups``
+    are the rows of each series, where there are several.
     """
     groups = groups or {None: np.arange(len(table))}
     longest = max(groups.values(), key=len)
@@ -83,35 +65,20 @@ def keep_time(
     if column is not None:
         found: Any = named(table, column)
     else:
-        found = detected(
-            table, used, lambda times: _is_unique(times, groups), lambda n: _is_time(n[longest])
-        )
+        found = detected(table, used, list(groups.values()), lambda n: _is_time(n[longest]))
     if found is None:
         return _by_rows(groups, "no column of dates: rows are steps")
     name, readings = found
-    problem: TableError | None = None
     # Day first or month first: the reading with a regular step is right.
     if len(readings) > 1:
         readings = sorted(readings, key=lambda reading: _unevenness(reading.times[longest]))
-    for reading in readings:
-        try:
-            return _Keeper(table, name, reading, gaps).keep(groups)
-        except TableError as error:
-            problem = problem or error
-    assert problem is not None
-    raise problem
+    return _Keeper(table, name, readings[0], gaps).keep(groups)
 
 
-def _by_rows(groups: Mapping[Hashable, Array], note: str) -> Timed:
-    series = [
-        TimedRows(Clock("row", np.arange(1, len(rows) + 1), 1), rows, label)
-        for label, rows in groups.items()
-    ]
+def _by_rows(groups: Mapping[str | None, Array], note: str) -> Timed:
+    clocks = [Clock("row", np.arange(1, len(rows) + 1), 1) for rows in groups.values()]
+    series = list(map(TimedRows, clocks, groups.values(), groups))
     return Timed("row", series, by_rows=True, notes=(note,))
-
-
-def _is_unique(times: Any, groups: Mapping[Hashable, Array]) -> bool:
-    return all(times[rows].is_unique for rows in groups.values())
 
 
 def _unevenness(times: Any) -> int:
@@ -143,7 +110,7 @@ class _Keeper:
     reading: Reading
     gaps: str
 
-    def keep(self, groups: Mapping[Hashable, Array]) -> Timed:
+    def keep(self, groups: Mapping[str | None, Array]) -> Timed:
         """Sorted, unique, with a regular step; places for missing rows where they are filled."""
         ordered = [self._ordered(rows, label) for label, rows in groups.items()]
         longest = max(ordered, key=lambda one: len(one.rows))
@@ -151,37 +118,32 @@ class _Keeper:
             raise TableError(f"{self.table.path} has {len(self.table)} rows, too few to forecast.")
         step = steps.find(longest.clock.times)
         notes = self._order_notes(groups.values(), ordered) + in_utc(self.table, self.name)
-        if step is None:
-            if self.gaps != "ignore":
-                raise TableError(self._irregular(longest))
-            notes += ("times have no regular step: rows are steps",)
-            return self._by_rows(ordered, _most_common(longest.clock.times), notes)
-        placed = [self._placed(one, step) for one in ordered]
+        if step is None and self.gaps != "ignore":
+            raise TableError(self._irregular(longest))
+        placed = ordered if step is None else [self._placed(one, step) for one in ordered]
         missing = sum(int((one.rows < 0).sum()) for one in placed)
-        if missing and self.gaps == "ignore":
-            notes += (f"{missing} missing times were passed over: rows are steps",)
-            return self._by_rows(ordered, step, notes)
-        if missing:
-            notes += (f"{counted(missing, 'row')} missing from the table",)
-        return Timed(self.name, placed, self.reading.code, False, notes)
+        by_rows = step is None or (missing > 0 and self.gaps == "ignore")
+        if step is None or missing:
+            said = f"{counted(missing, 'row')} missing from the table"
+            said = "times have no regular step" if step is None else said
+            notes += (f"{said}: rows are steps" if by_rows else said,)
+        if by_rows:
+            step = step or _most_common(longest.clock.times)
+            placed = [replace(one, clock=replace(one.clock, step=step)) for one in ordered]
+        return Timed(self.name, placed, self.reading.code, by_rows, notes)
 
-    def _by_rows(self, ordered: Sequence[TimedRows], step: Any, notes: tuple[str, ...]) -> Timed:
-        series = [replace(one, clock=replace(one.clock, step=step)) for one in ordered]
-        return Timed(self.name, series, self.reading.code, True, notes)
-
-    def _ordered(self, rows: Array, label: Hashable) -> TimedRows:
+    def _ordered(self, rows: Array, label: str | None) -> TimedRows:
         times = self.reading.times[rows]
         order = np.argsort(np.asarray(times), kind="stable")
-        times = times[order]
-        found = TimedRows(Clock(self.name, times, None), rows[order], label)
+        found = TimedRows(Clock(self.name, times[order], None), rows[order], label)
         self._check_unique(found)
         return found
 
     def _order_notes(self, groups: Any, ordered: Sequence[TimedRows]) -> tuple[str, ...]:
-        pairs = list(zip(groups, ordered, strict=True))
-        if all(np.array_equal(rows, one.rows) for rows, one in pairs):
+        pairs = [(rows, one.rows) for rows, one in zip(groups, ordered, strict=True)]
+        if all(np.array_equal(rows, found) for rows, found in pairs):
             return ()
-        if all(np.array_equal(rows[::-1], one.rows) for rows, one in pairs):
+        if all(np.array_equal(rows[::-1], found) for rows, found in pairs):
             return ("rows ran from the newest to the oldest and were turned round",)
         return (f"rows were not in the order of {self.name!r} and were sorted",)
 
@@ -191,7 +153,7 @@ class _Keeper:
         found = steps.places(times, step)
         if (found < 0).any():
             own = steps.find(times) if len(times) > 1 else None
-            clocks = (Clock(self.name, times, s) for s in (own, step))
+            clocks = [Clock("", times, s) for s in (own, step)]
             if own is None or not same_pace(*clocks):
                 if self.gaps == "ignore":
                     return one
@@ -214,12 +176,11 @@ class _Keeper:
                 f"{when} at {where(one.rows[i])} and {where(one.rows[i + 1])}"
                 for i, when in zip(twice, text, strict=False)
             )
-            remedy = "If they are several series, name the column that tells them apart with --id."
-            if one.label is not None:
-                remedy = f"They are all{one.of}."
+            several = " If they are of several series, say by which column: --id."
             raise TableError(
-                f"column {self.name!r} holds the same time twice: {listed(shown, len(twice))}. "
-                f"Keep one row for each time: sum or average them, or keep one. {remedy}"
+                f"column {self.name!r}{one.of} holds the same time twice: "
+                f"{listed(shown, len(twice))}. Keep one row for each time: sum or average them."
+                f"{several if one.label is None else ''}"
             )
 
     def _irregular(self, one: TimedRows) -> str:
@@ -241,10 +202,9 @@ class _Keeper:
         runs = np.split(gone, np.flatnonzero(np.diff(gone) > 1) + 1)
         shown = []
         for run in runs[:SHOWN]:
-            text = one.clock.text(one.clock.times[run[[0, -1]]])
-            span = text[0] if len(run) == 1 else f"{text[0]} to {text[-1]}"
+            text = dict.fromkeys(one.clock.text(one.clock.times[run[[0, -1]]]))
             place = self.table.where(one.rows[run[-1] + 1])
-            shown.append(f"{span} ({counted(len(run), 'row')}, before {place})")
+            shown.append(f"{' to '.join(text)} ({counted(len(run), 'row')}, before {place})")
         return (
             f"column {self.name!r}{one.of} goes in steps of {one.clock.words}, with "
             f"{counted(len(gone), 'row')} missing: {listed(shown, len(runs), ' gaps')}. Go on "
@@ -255,10 +215,7 @@ class _Keeper:
 def _most_common(times: Any) -> Any:
     """The step that most rows have to the next."""
     common = steps.most_common(times)
-    if times.dtype.kind != "M":
-        return common
-    pandas = need_pandas()
-    return pandas.tseries.frequencies.to_offset(pandas.Timedelta(common))
+    return steps.tick(common) if times.dtype.kind == "M" else common
 
 
 def _span(difference: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ NAMES = re.compile(r"^(date|time|datetime|timestamp|year|month|week|day|t|step|i
 CLOCK = re.compile(r"[T ]00:00(:00(\.0+)?)?\s*[-+]\d\d:?\d\d\s*$")
 """Midnight at some offset from UTC."""
 
+OFFSET = re.compile(r":\d\d(\.\d+)?\s*(Z|[-+]\d\d:?\d\d)$")
 HOURS = re.compile(r"\d{1,2}(:\d\d)+(\.\d+)?\s*([ap]\.?m\b\.?)?|\d{1,2}\s*[ap]m\b", re.IGNORECASE)
 """A time of day."""
 
@@ -44,24 +46,20 @@ def named(table: Table, column: str) -> tuple[str, list[Reading]]:
 
 
 def detected(
-    table: Table,
-    used: Sequence[str],
-    is_unique: Callable[[Any], bool],
-    is_time: Callable[[Array], bool],
+    table: Table, used: Sequence[str], groups: Sequence[Array], is_time: Callable[[Array], bool]
 ) -> tuple[str, list[Reading]] | None:
     """The column that reads as times and is not ``used`` otherwise: the first of the best kind.
 
-    Dates that ``is_unique`` says differ from row to row, dates, numbers that have the name of a
-    time and ``is_time`` agrees.
+    Dates that differ from row to row in each group, dates, numbers that have the name of a time
+    and ``is_time`` agrees.
     """
-    repeated: list[tuple[str, list[Reading]]] = []
-    counts: list[tuple[str, list[Reading]]] = []
+    repeated, counts = [], []
     for index, name in enumerate(table.names):
         if name in used or table.names.count(name) > 1:
             continue
         readings = list(_readings(table, index, strict=False))
         if readings and readings[0].times.dtype.kind == "M":
-            if any(is_unique(reading.times) for reading in readings):
+            if any(all(one.times[rows].is_unique for rows in groups) for one in readings):
                 return name, readings
             repeated.append((name, readings))
         elif readings and is_time(readings[0].times):
@@ -72,11 +70,7 @@ def detected(
 def in_utc(table: Table, name: str) -> tuple[str, ...]:
     """A note where times came with an offset from UTC."""
     cells = table.columns[table.names.index(name)]
-    offset = name in table.utc or (
-        isinstance(cells[0], str)
-        and re.search(r":\d\d(\.\d+)?\s*(Z|[-+]\d\d:?\d\d)$", cells[0])
-        and not _is_local_days(cells)
-    )
+    offset = name in table.utc or (OFFSET.search(str(cells[0])) and not _is_local_days(cells))
     return ("times are given in UTC",) if offset else ()
 
 
@@ -88,11 +82,13 @@ def _readings(table: Table, index: int, strict: bool) -> Iterator[Reading]:
         code = "{}.dt.tz_convert('UTC').dt.tz_localize(None)" if name in table.utc else "{}"
         yield Reading(_complete(table, index, pandas.DatetimeIndex(cells)), code)
         return
-    numeric = _as_numbers(table, index)
-    if numeric is None:
+    try:
+        numeric = table.numbers(index)
+    except TableError:
         if strict or _mostly_dates(cells, pandas):
             yield from _dates(table, index, pandas)
-    elif strict or (NAMES.match(name.lower()) and not np.isnan(numeric).any()):
+        return
+    if strict or (NAMES.match(name.lower()) and not np.isnan(numeric).any()):
         yield _number_times(_complete(table, index, numeric), pandas)
 
 
@@ -106,7 +102,7 @@ def _mostly_dates(cells: Any, pandas: Any) -> bool:
 def _sample(cells: Any) -> list[str]:
     """The first cells that say something."""
     said = (str(cell).strip() for cell in cells)
-    return [text for text, _ in zip((t for t in said if t), range(LOOKED_AT), strict=False)]
+    return list(islice(filter(None, said), LOOKED_AT))
 
 
 def _is_dated(text: str) -> bool:
@@ -127,21 +123,13 @@ def _dates(table: Table, index: int, pandas: Any) -> Iterator[Reading]:
         cells, code = [CLOCK.sub("", str(cell)) for cell in cells], "pd.to_datetime({}.str[:10])"
     elif in_utc(table, table.names[index]):
         code = "pd.to_datetime({}, utc=True).dt.tz_localize(None)"
-    month_first, day_first = (_parsed(cells, pandas, dayfirst) for dayfirst in (False, True))
-    if month_first is None and day_first is None:
+    codes = (code, code.replace("(", "(dayfirst=True, arg=", 1))
+    whole = [Reading(_parsed(cells, pandas, "dayfirst" in one), one) for one in codes]
+    read = [one for one in whole if one.times is not None]
+    if not read:
         raise TableError(_not_dates(table, index, pandas))
-    if month_first is not None:
-        yield Reading(_complete(table, index, month_first), code)
-    if day_first is not None and not (month_first is not None and month_first.equals(day_first)):
-        code = code.replace(")", ", dayfirst=True)", 1)
-        yield Reading(_complete(table, index, day_first), code)
-
-
-def _as_numbers(table: Table, index: int) -> Array | None:
-    try:
-        return table.numbers(index)
-    except TableError:
-        return None
+    for one in read[: 1 if len(read) < 2 or read[0].times.equals(read[1].times) else 2]:
+        yield one._replace(times=_complete(table, index, one.times))
 
 
 def _number_times(numbers: Array, pandas: Any) -> Reading:
@@ -181,9 +169,7 @@ def _texts(cells: Any, pandas: Any) -> Any:
 def _not_dates(table: Table, index: int, pandas: Any) -> str:
     cells = table.columns[index]
     bad = _misfits(cells, pandas)
-    shown = f"{cells[0]!r} and others do not read alike"
-    if len(bad):
-        shown = table.quoted(index, bad)
+    shown = table.quoted(index, bad) if len(bad) else f"{cells[0]!r} and others do not read alike"
     return (
         f"column {table.names[index]!r} does not read as dates: {shown}. "
         "Write them as 2024-12-31 or 2024-12-31 18:00, or name another column with --time."
@@ -191,12 +177,11 @@ def _not_dates(table: Table, index: int, pandas: Any) -> str:
 
 
 def _misfits(cells: Any, pandas: Any) -> Array:
-    """Rows that are not in the form that most cells have; a form is read much faster than guessed.
-
-    Empty where each reads by itself.
-    """
+    """Rows not in the form that most cells have: a form is read much faster than guessed."""
     guess = pandas.tseries.api.guess_datetime_format
-    forms = {guess(text, dayfirst=first) for text in _sample(cells) for first in (False, True)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about days that do come first
+        forms = {guess(text, dayfirst=first) for text in _sample(cells) for first in (False, True)}
     texts = _texts(cells, pandas)
     fewest = np.flatnonzero(texts.notna())
     for form in sorted({*forms, "ISO8601"} - {None}):

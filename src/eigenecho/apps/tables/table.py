@@ -50,18 +50,8 @@ def counted(number: int, what: str) -> str:
 class Table:
     """Columns of text, or of numbers and dates, (rows,) each.
 
-    Attributes
-    ----------
-    path : Path
-    names : tuple of str
-    columns : tuple of arrays
-    decimal : {".", ","}
-    text : str
-        Of a CSV file, in which rows have lines; empty for others.
-    sep : str
-        Between its cells.
-    utc : tuple of str
-        Columns that knew their place on Earth and were turned into UTC.
+    ``text`` is that of a CSV file, in which rows have lines, and ``sep`` stands between its cells;
+    ``utc`` are columns that knew their place on Earth and were turned into UTC.
     """
 
     path: Path
@@ -100,17 +90,13 @@ class Table:
         """A row in words, as an editor numbers it."""
         return f"line {self._lines[row]}" if self.text else f"row {row}"
 
-    def is_text(self, column: int) -> bool:
-        """Whether cells are text rather than numbers or dates."""
-        return self.columns[column].dtype.kind not in "iufbM"
-
     def numbers(self, column: int) -> Array:
         """A column as numbers, NaN where a cell is empty; an error where it says something else."""
         cells = self.columns[column]
-        if self.is_text(column):
-            found = self._read_numbers(column, [str(cell).strip() for cell in cells])
-        else:
+        if cells.dtype.kind in "iufbM":
             found = np.asarray(cells, np.float64)
+        else:
+            found = self._read_numbers(column, [str(cell).strip() for cell in cells])
         if np.isinf(found).any():
             raise TableError(self._not_numbers(column, np.flatnonzero(np.isinf(found))))
         large = np.flatnonzero(np.abs(found) > LARGEST)
@@ -127,7 +113,7 @@ class Table:
             return ["" if np.isnan(cell) else f"{cell:.17g}" for cell in self.columns[column]]
         return [str(cell).strip() for cell in self.columns[column]]
 
-    def quoted(self, column: int, rows: Sequence[int]) -> str:
+    def quoted(self, column: int, rows: Any) -> str:
         """What cells say, with their places."""
         cells = self.columns[column]
         said = (f"{self.where(row)} says {str(cells[row])!r}" for row in rows)

@@ -30,21 +30,14 @@ NEEDS_PYARROW = (
 def read(path: Path, *, sep: str | None = None, decimal: str = ".", encoding: str = "") -> Table:
     """Read a CSV file, also compressed with gzip, or a Parquet file.
 
-    Parameters
-    ----------
-    path : Path
-    sep : str, optional
-        Between cells; by default whichever of , ; tab | cuts the first lines alike.
-    decimal : {".", ","}
-    encoding : str
-        UTF-8 by default.
+    ``sep`` stands between cells; by default whichever of , ; tab | cuts the first lines alike.
+    The encoding is UTF-8 by default.
     """
     if decimal not in SIGNS:
         raise TableError(f"--decimal {decimal!r} will not do: expected '.' or ','.")
-    if sep is not None:
-        sep = {"tab": "\t", "\\t": "\t"}.get(sep, sep)
-        if len(sep) != 1:
-            raise TableError(f"--sep {sep!r} will not do: expected one character, or 'tab'.")
+    sep = {"tab": "\t", "\\t": "\t"}.get(sep or "", sep)
+    if sep is not None and len(sep) != 1:
+        raise TableError(f"--sep {sep!r} will not do: expected one character, or 'tab'.")
     if path.suffix.lower() in PARQUET:
         return _read_parquet(path)
     text = _text(path, encoding)
@@ -148,10 +141,7 @@ def _beside(path: Path) -> str:
 
 
 def _separator(text: str) -> str:
-    """The separator that cuts most of the first lines into as many cells as the header has.
-
-    Names of columns may hold the others.
-    """
+    """What cuts most lines into as many cells as the header has: names may hold the others."""
 
     def fit(sep: str) -> tuple[float, int]:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from eigenecho.apps.shared.bars import OnProgress
 from eigenecho.apps.tables.table import TableError
 from eigenecho.apps.tables.time_series import TableSeries
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.banks import LONG
+from eigenecho.forecasting.clock import Clock
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.rivals import naive, rivals
 
@@ -20,47 +22,24 @@ BLOCKS, BLOCKS_OF_LONG = 5, 3
 """Blocks of ``horizon`` rows that are held out, where a third of the rows allow it; each costs a
 fit, which takes long where rows are many."""
 
-INTERVAL = 0.9
-"""Of bounds that are tested though nobody asked for any."""
-
 LAST_YEAR = 9999
 """Of dates that can be written and drawn everywhere."""
 
 
 @dataclass(frozen=True, eq=False)
 class TestedForecast:
-    """All that a forecast is made of.
+    """All that a forecast is made of: the forecaster is fitted on all rows.
 
-    Attributes
-    ----------
-    series : TableSeries
-    forecaster : Forecaster
-        Fitted on all rows.
-    backtest : Backtest
-    blocks : int
-        Held out at the end.
-    future : mapping of DataFrame
-        Of each series: its times, "forecast", "lower" and "upper" with an interval, and the naive
-        forecasts by name, (H,).
-    interval : float or None
+    ``future`` has a DataFrame for each series: its times as the index, "forecast", "lower" and
+    "upper" with an interval, and the naive forecasts by name, (H,).
     """
 
     series: TableSeries
     forecaster: Forecaster
     backtest: Backtest
     blocks: int
-    future: Mapping[Hashable, Any]
+    future: Mapping[str, Any]
     interval: float | None
-
-    @property
-    def horizon(self) -> int:
-        """H."""
-        return int(self.forecaster.horizon)
-
-    def called(self, method: str) -> str:
-        """A method by its name in tables: ours, and naive ones with their season."""
-        is_seasonal = method.startswith("seasonal")
-        return f"{method}, {self.backtest.season}" if is_seasonal else method
 
 
 def forecast(
@@ -69,40 +48,40 @@ def forecast(
     *,
     blocks: int | None = None,
     interval: float | None = None,
+    progress: OnProgress | None = None,
 ) -> TestedForecast:
     """Forecast blocks at the end from the rows before each, then learn from all and go on.
 
-    Parameters
-    ----------
-    series : TableSeries
-    forecaster : Forecaster
-        With the horizon and all else that is wanted.
-    blocks : int, optional
-        Blocks of ``horizon`` rows; by default as many as fit into a third of the rows, up to 5,
-        or 3 of a long series.
-    interval : float, optional
-        The share of rows, in ]0, 1[, that bounds around forecasts shall hold.
+    ``blocks`` are of as many rows as the forecaster's horizon; by default as many as fit into a
+    third of the rows, up to 5, or 3 of a long series. ``interval`` is the share of rows, in ]0, 1[,
+    that bounds around forecasts shall hold.
     """
-    horizon = forecaster.horizon
+    tell = progress or (lambda *_: None)
     _check(series, forecaster)
-    count = blocks_of(series.rows, horizon, blocks)
+    count = blocks_of(series.rows, forecaster.horizon, blocks)
+    bounds = {} if interval is None else {"interval": interval}
+    tell("testing", 0, count)
     tested = forecaster.backtest(
-        series.y, series.X, origins=count, interval=interval or INTERVAL
+        series.y, series.X, count, progress=lambda *done: tell("testing", *done), **bounds
     )
+    tell("forecasting", 0, 1)
+    if interval is None:
+        tested = replace(tested, errors=tested.errors.assign(lower=np.nan, upper=np.nan))
     made = forecaster.fit(series.y, series.X).predict(interval=interval)
     future = {name: _one(series, made, name) for name in series.names}
     if not all(np.isfinite(one).all().all() for one in future.values()):
         raise ArithmeticError("the forecast overflowed: look at the values of the table.")
     for name, one in future.items():
         for method, base in rivals(tested.season).items():
-            one[method] = naive(base, series.values[name], horizon)
+            one[method] = naive(base, series.values[name], forecaster.horizon)
+    tell("forecasting", 1, 1)
     return TestedForecast(series, forecaster, tested, count, future, interval)
 
 
 def blocks_of(rows: int, horizon: int, wanted: int | None = None) -> int:
     """Blocks to hold out of so many rows; an error where they are too few for the horizon."""
     if plan(rows - horizon, horizon) is None:
-        fitting = [h for h in range(1, horizon) if plan(rows - h, h) is not None]
+        fitting = [h for h in range(1, min(horizon, rows)) if plan(rows - h, h) is not None]
         if not fitting:
             raise TableError(f"{rows} rows are too few for a forecast that is tested.")
         raise TableError(
@@ -125,41 +104,41 @@ def blocks_of(rows: int, horizon: int, wanted: int | None = None) -> int:
 
 def _check(series: TableSeries, forecaster: Forecaster) -> None:
     """Seasons that rows can show, inputs for all rows ahead, and dates that exist."""
-    horizon, columns = forecaster.horizon, series.columns
+    horizon, columns, half = forecaster.horizon, series.columns, series.rows // 2
     for season in forecaster.seasons or ():
-        if not 2 <= season <= series.rows // 2:
+        if not 2 <= season <= half:
             raise TableError(
-                f"--season {season:g} will not do: expected 2 to {series.rows // 2} rows, half of "
-                f"the {series.rows} there are."
+                f"--season {season:g} will not do: expected 2 to {half} rows, half of the "
+                f"{series.rows} there are."
             )
     if columns.inputs and series.ahead < horizon:
         raise TableError(
             f"--inputs {','.join(columns.inputs)} must be known for the {horizon} rows ahead, "
-            f"and the table knows {max(series.ahead, 0)}. Append rows with these columns and an "
+            f"and the table knows {series.ahead}. Append rows with these columns and an "
             f"empty {columns.targets[0]!r}, or shorten --horizon."
         )
     for clock in dict.fromkeys(series.clocks.values()):
-        if clock.is_dates and _year(clock, horizon) > LAST_YEAR:
-            last = clock.text(clock.times[-1:])[0]
+        if clock.is_dates and not _can_go_on(clock, horizon):
             raise TableError(
-                f"--horizon {horizon} goes from {last} beyond the year {LAST_YEAR}. Use a shorter "
-                "one, or count rows as steps with --time none."
+                f"--horizon {horizon} goes from {clock.text(clock.times[-1:])[0]} beyond the year "
+                f"{LAST_YEAR}. Use a shorter one, or count rows as steps with --time none."
             )
 
 
-def _year(clock: Any, horizon: int) -> int:
+def _can_go_on(clock: Clock, horizon: int) -> bool:
     try:
-        return int(clock.ahead(horizon)[-1].year)
+        return bool(clock.ahead(horizon)[-1].year <= LAST_YEAR)
     except (ValueError, OverflowError):  # beyond what pandas can count
-        return LAST_YEAR + 1
+        return False
 
 
-def _one(series: TableSeries, made: Any, name: Hashable) -> Any:
+def _one(series: TableSeries, made: Any, name: str) -> Any:
     """The forecast of one series, at its own times."""
     columns = series.columns
-    if columns.id is None:
-        found = made[name] if made.columns.nlevels > 1 else made[[name]].set_axis(["forecast"], axis=1)
-        found = found.copy()
-    else:
+    if columns.id is not None:
         found = made[made[columns.id] == name].drop(columns=[columns.id, columns.time])
+    elif made.columns.nlevels > 1:
+        found = made[name].copy()
+    else:
+        found = made[[name]].set_axis(["forecast"], axis=1)
     return found.set_axis(series.clocks[name].ahead(len(found)), axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -11,49 +11,47 @@ from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.scores import OURS
 from eigenecho.types import Array
 
-CONFIDENCE = 0.95
+CONFIDENCE, ENOUGH = 0.95, 3
+"""Of the test, and blocks from which more than luck can be told."""
+
 MARGIN = 0.02
 """Of the error: less than that, however regular, is no reason to prefer one to the other."""
 
 LARGE = 9.0
 """A change from which on it is told as a multiple."""
 
-ENOUGH = 3
-"""Blocks from which more than luck can be told."""
-
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 """Of the largest value: an error below that is one of arithmetic, not of a forecast."""
 
 WORDS = {"mae": "mean absolute error", "mase": "mean scaled error"}
 
-VerdictWord = Literal["beats", "not clearly", "does not beat"]
-
 
 @dataclass(frozen=True)
 class Verdict:
-    """On one naive forecast."""
+    """On one naive forecast: "beats", "not clearly" or "does not beat".
+
+    ``change`` is that of the error: −0.3 is 30 % lower than the rival's, ∞ where that is zero;
+    ``exact`` says that neither makes any error.
+    """
 
     rival: str
-    word: VerdictWord
+    word: str
     change: float
-    """Of the error: −0.3 is 30 % lower than the rival's; ∞ where that is zero."""
     wins: int
     blocks: int
-    exact: bool = False
-    """Whether neither makes any error."""
-    measure: str = WORDS["mae"]
+    exact: bool
+    measure: str
 
     @property
     def measured(self) -> str:
         """By how much, and how often."""
+        size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
         if self.change == np.inf:
             size = "above zero, where that one makes no error at all"
         elif self.change > LARGE:
             size = f"{1 + self.change:.3g} times as high"
         elif abs(self.change) < 0.005:
             size = "zero, as that one's" if self.exact else "the same within 1%"
-        else:
-            size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
         if self.blocks == 1:
             return f"{self.measure} {size} on one block, which cannot tell skill from luck"
         return f"{self.measure} {size}, better in {self.wins} of {self.blocks} held-out blocks"
@@ -66,10 +64,7 @@ class Verdict:
 
 
 def block_errors(tested: Backtest) -> Any:
-    """The mean error of each method in each block, the first of them first.
-
-    A DataFrame of so many rows; of several series errors are scaled, which makes them alike.
-    """
+    """A DataFrame of the mean error of each method in each block; scaled for several series."""
     rows = tested.errors
     errors = rows[tested.methods].sub(rows["y"], axis=0).abs()
     largest = rows["y"].abs().groupby(rows["unique_id"]).transform("max")
@@ -102,13 +97,10 @@ def verdict(ours: Array, theirs: Array, rival: str, measure: str = WORDS["mae"])
     """
     error, rivals = float(ours.mean()), float(theirs.mean())
     exact = error == 0 and rivals == 0
-    if rivals > 0:
-        change = error / rivals - 1
-    else:
-        change = 0.0 if exact else np.inf
+    change = error / rivals - 1 if rivals > 0 else (0.0 if exact else np.inf)
     blocks, wins = len(ours), int(np.sum(ours < theirs))
     if not change < 0:
-        word: VerdictWord = "does not beat"
+        word = "does not beat"
     elif blocks >= ENOUGH and change <= -MARGIN and _bound(ours, theirs) < 0:
         word = "beats"
     else:
