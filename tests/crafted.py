@@ -88,6 +88,38 @@ def networks():
     }
 
 
+def forecasters():
+    """Fitted to series held in every way, with columns of both kinds and gaps."""
+    import pandas as pd
+
+    spectrum = ee.Spectrum([0.9, 0.5], [0.3 + 0.8j])
+    rng = np.random.default_rng(2)
+    Y = 5 + WAVES[:40] + 0.1 * rng.normal(size=(40, 2))
+    Y[7, 1] = np.nan
+    X = rng.normal(size=(40, 2))
+    days = pd.date_range("2024-01-31", periods=45, freq="D", tz="Europe/Berlin", name="day")
+    months = pd.period_range("2020-01", periods=40, freq="M")
+    frame = pd.DataFrame(X, days[:40], columns=["promo", "größe"])
+    later = pd.DataFrame({"promo": np.ones(5), "größe": 0.0}, days[40:])
+    long = pd.DataFrame(
+        {"shop": np.repeat([3, 1], [40, 35]), "ds": [*range(40), *range(35)], "y": 1.0}
+    )
+    long["y"] = np.concatenate([Y[:, 0], Y[:35, 1] ** 2])
+
+    def fitted(y, X=None, horizon=2, **options):
+        return ee.Forecaster(horizon, spectrum=spectrum, **options).fit(y, X)
+
+    return [
+        fitted(Y[:, 0] - 5, X, past=[1], seasons=[4], validation=10),
+        fitted(Y, multivariate=True, sharing="own", refit=False, seed=None),
+        fitted([Y[:, 0], Y[5:, 1]], strategy="recursive", sharing="own"),
+        fitted(pd.Series(Y[:, 0], months, name="sales"), strategy="direct"),
+        fitted(pd.DataFrame(Y, days[:40]), pd.concat([frame, later]), past=("größe",)),
+        fitted(long, id="shop"),
+        fitted(Y[:3, 0]),  # too short to hold rows back
+    ]
+
+
 def converted(form):
     rng = np.random.default_rng(1)
     weights = rng.normal(size=(2, 8)), rng.normal(size=(9, 2))
@@ -113,6 +145,7 @@ def templates():
         for spectrum in ("golden", matrix(0.3), matrix(0.15), matrix()):
             options = {"input_bias": True, "seed": 0, "spectrum": spectrum}
             objects.append((ee.DiagonalReservoir(8, **options).fit(WAVES), {}))
+    objects += [(forecaster, {}) for forecaster in forecasters()]
     found = []
     with tempfile.TemporaryDirectory() as folder:
         for saved, options in objects:
@@ -417,12 +450,44 @@ def use_reservoir(reservoir):
     repr(reservoir)
 
 
+def use_forecaster(forecaster):
+    from sklearn.base import clone
+
+    repr(forecaster)
+    clone(forecaster)
+    assert forecaster.members_
+    assert forecaster.seasons_ is not None
+    panel = forecaster._fitted.panel
+    holder, horizon = panel.container, forecaster._fitted.wanted.horizon
+    X = None
+    if panel.known_names and not hasattr(holder, "clocks"):
+        X = np.ones((horizon, len(panel.known_names)))
+        X = [X] * len(panel) if holder.kind == "list" else X
+    words = "What is known of X goes", "the range of numbers"
+    made = allowed(lambda: forecaster.predict(X=X), *words)
+    if made is not None:
+        asked = {"interval": 0.9}, {"quantiles": [0.1, 0.5]}
+        for options in asked if forecaster._fitted.bands is not None else ():
+            allowed(lambda options=options: forecaster.predict(X=X, **options), *words)
+    if panel.known_names or panel.past_names:
+        return
+    if not hasattr(holder, "clocks"):
+        y = [np.ones(4)] * len(panel)
+        y = {"single": y[0], "columns": np.stack(y, axis=1), "list": y}[holder.kind]
+        allowed(lambda: forecaster.rolling(y, [2]))
+        allowed(lambda: forecaster.update(y).predict(), *words)
+    elif made is not None and holder.kind != "long":
+        allowed(lambda: forecaster.rolling(made, [0]))
+        allowed(lambda: forecaster.update(made).predict(), *words)
+
+
 USES = {
     "LinearModel": use_model,
     "LinearESN": use_esn,
     "Stream": use_stream,
     "Learner": use_learner,
     "DiagonalReservoir": use_reservoir,
+    "Forecaster": use_forecaster,
 }
 
 
@@ -446,7 +511,7 @@ def attempt(path):
         again = path.with_name("again")
         loaded.save(again)
         assert type(ee.load(again)) is type(loaded)
-        if hasattr(loaded, "_fitted") and loaded._fitted.evidence is not None:
+        if isinstance(loaded, ee.LinearESN) and loaded._fitted.evidence is not None:
             loaded.save(again, statistics=True)
             ee.load(again)
         USES[type(loaded).__name__](loaded)

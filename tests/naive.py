@@ -229,3 +229,62 @@ def fit_where_there(
         there = [t for t in range(len(y)) if not np.isnan(y[t])]
         columns.append(ridge(X[there], y[there, None], alpha, penalise_bias or not fit_bias))
     return np.concatenate(columns, axis=1)
+
+
+# Forecasters ----------------------------------------------------------------------------------
+
+
+def filtered(y, real, pairs, memory=0.0):
+    """Level (T,) and rows [c, r], (T, 1 + n + 2m), after each value of a series (T,).
+
+    c is the root mean square step so far; a pair of modes μ, μ̄ is two columns, Re z and Im z of
+    z(t) = μ z(t−1) + u(t) b.
+    """
+    keep = np.exp(-1 / memory) if memory > 0 else 0.0
+    modes = [*np.asarray(real, complex), *np.asarray(pairs, complex)]
+    n, level, z = len(real), y[0], np.zeros(len(modes), complex)
+    levels, rows = [], []
+    for t, value in enumerate(y):
+        u = value - level
+        level = level + (1 - keep) * u
+        for i, mode in enumerate(modes):
+            weight = np.sqrt(max(1 - abs(mode) ** 2, 1e-6))
+            z[i] = mode * z[i] + u * weight * (1 if i < n else np.sqrt(2))
+        steps = [y[s] - y[s - 1] for s in range(1, t + 1)]
+        size = np.sqrt(np.mean(np.square(steps))) if steps else 0.0
+        parts = [part for one in z[n:] for part in (one.real, one.imag)]
+        levels.append(level)
+        rows.append([size, *z[:n].real, *parts])
+    return np.array(levels), np.array(rows)
+
+
+def run_on(y, weights, horizon, **filter):
+    """Forecasts (H,) of a filter that is given its own forecasts, one after another.
+
+    The constant, the first of the ``weights``, is that of the end of y.
+    """
+    known = list(y)
+    constant = filtered(y, **filter)[1][-1, 0]
+    for _ in range(horizon):
+        level, rows = filtered(known, **filter)
+        known.append(level[-1] + constant * weights[0] + rows[-1, 1:] @ weights[1:])
+    return np.array(known[len(y) :])
+
+
+def evidence(X, y, alpha):
+    """Log likelihood of y ~ N(0, σ² (I + X Xᵀ / α)) at the likeliest σ, but for a constant."""
+    n = len(y)
+    covariance = np.eye(n) + X @ X.T / alpha
+    sigma2 = y @ np.linalg.solve(covariance, y) / n
+    return -n / 2 * np.log(sigma2) - np.linalg.slogdet(covariance)[1] / 2
+
+
+def filled(values, season=1):
+    """A series from its first observation on, NaN as a season before, or as the row before."""
+    start = next(t for t, value in enumerate(values) if not np.isnan(value))
+    found = []
+    for t, value in enumerate(values[start:]):
+        if np.isnan(value):
+            value = found[t - season] if t >= season else found[t - 1]
+        found.append(value)
+    return np.array(found), start

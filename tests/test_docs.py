@@ -31,6 +31,7 @@ def test_docstring_examples():
     for name in (
         "estimators.linear_esn",
         "estimators.diagonal_reservoir",
+        "estimators.forecaster",
         "metrics.forecasts",
         "spectra.joined",
     ):

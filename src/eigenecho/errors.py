@@ -123,6 +123,15 @@ def overflowed(
     return UnstableError(f"the {what} overflowed{where}{cause}. {remedy}")
 
 
+def out_of_range(series: Any, step: int) -> UnstableError:
+    """Forecasts of a series that no number can hold from some step on."""
+    of = "" if series is None else f" of series {series!r}"
+    return UnstableError(
+        f"the forecasts{of} leave the range of numbers {step + 1} steps ahead. Ask for fewer, and "
+        "look for values far from all others in the rows that they go on from."
+    )
+
+
 def _will_not_do(name: str, got: Any, expected: str, remedy: str, limit: int = 80) -> str:
     text = repr(got)
     if len(text) > limit and not isinstance(got, Shown):

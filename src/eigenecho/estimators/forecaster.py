@@ -11,15 +11,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho.checks import check_count, check_flag, is_finite_number
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho import storage
+from eigenecho.checks import check_count, check_flag, generator, is_finite_number
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.estimators.forecaster_parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.candidates import STRATEGIES
 from eigenecho.forecasting.choice import Wanted
 from eigenecho.forecasting.containers import read
 from eigenecho.forecasting.fitted import Fitted, Report, fit
+from eigenecho.forecasting.fitted_files import pack_fitted, unpack_fitted
 from eigenecho.forecasting.origins import origins as rows_of
 from eigenecho.forecasting.origins import together
 from eigenecho.forecasting.panel import Panel
@@ -30,7 +32,7 @@ from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array, Seed
 
-SHARING = ("auto", "shared", "own")
+UNJUDGED = "y had too few rows to hold some back, or none observed there, to learn errors from"
 
 
 class Forecaster(BaseEstimator):
@@ -66,6 +68,9 @@ class Forecaster(BaseEstimator):
         Train on the rows that judged too, in the end.
     spectrum : Spectrum, optional
         In place of those that suit the seasons.
+    level : float
+        Over how many rows the running mean fades that is taken off before a reservoir sees the
+        series, and put back: 0 is the last value, and reservoirs see steps from row to row.
     id, time, target : str
         Columns of a long frame.
     progress : bool
@@ -105,6 +110,7 @@ class Forecaster(BaseEstimator):
         validation: int | None = None,
         refit: bool = True,
         spectrum: Spectrum | None = None,
+        level: float = 0.0,
         id: str = "unique_id",
         time: str = "ds",
         target: str = "y",
@@ -120,6 +126,7 @@ class Forecaster(BaseEstimator):
         self.validation = validation
         self.refit = refit
         self.spectrum = spectrum
+        self.level = level
         self.id = id
         self.time = time
         self.target = target
@@ -134,7 +141,8 @@ class Forecaster(BaseEstimator):
         y : array (T,) or (T, D), list of arrays (T_i,), Series or DataFrame
             Columns of an array or a wide frame are a series each; a long frame has ``id``,
             ``time`` and ``target``. NaN is a missing observation: bridged on the way in, never
-            trained on or judged by.
+            trained on or judged by. Where no series is long enough to hold rows back, the last
+            value goes on, without intervals. Numbers are at most 1e150.
         X : array (T, k), list of them, or DataFrame, optional
             Further columns, at the rows of y. What is known ahead acts at its own row.
         """
@@ -194,8 +202,7 @@ class Forecaster(BaseEstimator):
         if interval is not None:
             lower, upper = [b[:, 0] for b in bands], [b[:, 1] for b in bands]
             return holder.forecast(panel, steps, made, lower, upper)
-        assert quantiles is not None
-        return holder.forecast(panel, steps, made, quantiles=bands, levels=list(quantiles))
+        return holder.forecast(panel, steps, made, quantiles=bands, levels=levels)
 
     def rolling(self, y: Any, origins: Any, X: Any = None) -> Any:
         """Forecasts made after many rows of y, in one pass, without training anew.
@@ -217,10 +224,11 @@ class Forecaster(BaseEstimator):
         fitted = self._fitted
         holder = fitted.panel.container
         panel = holder.read_context(y, X, name="y", X_name="X")
-        rows = rows_of(panel, origins, self.horizon)
+        horizon = fitted.wanted.horizon
+        rows = rows_of(panel, origins, horizon)
         if panel.known_names:
-            self._check_known(panel, rows)
-        made = fitted.forecasts(panel, rows, self.horizon)
+            _check_known(panel, rows, horizon)
+        made = fitted.forecasts(panel, rows, horizon)
         return panel.container.rolling(panel, rows, made)
 
     def backtest(
@@ -310,6 +318,27 @@ class Forecaster(BaseEstimator):
             self.fitted_ = fitted.on(panel, report)
         return self
 
+    def save(self, path: Any) -> None:
+        """Write the fitted forecaster to a safetensors file; ``eigenecho.load`` reads it back.
+
+        The rows that it was fitted on are part of it, since forecasts and updates go on from them.
+        """
+        fitted = self._fitted
+        self._wanted()
+        tensors, values = pack_fitted(fitted)
+        arrays, plain = pack_parameters(self.get_params(deep=False))
+        storage.write(path, "Forecaster", tensors | arrays, values | plain)
+
+    @classmethod
+    def unpack(cls, tensors: storage.Tensors, values: storage.Values) -> Forecaster:
+        """The forecaster that ``save`` wrote, from the arrays and values of its file."""
+        fitted = unpack_fitted(tensors, values)
+        names = set(cls().get_params(deep=False))
+        forecaster = cls(**unpack_parameters(tensors, values, names))
+        forecaster._wanted()
+        forecaster.fitted_ = fitted
+        return forecaster
+
     @property
     def seasons_(self) -> tuple[int, ...]:
         """Seasons that were found, in rows."""
@@ -320,7 +349,7 @@ class Forecaster(BaseEstimator):
         """The mean absolute error over the horizon, on rows held back."""
         fitted = self._fitted
         if fitted.bands is None:
-            raise ValueError("y was too short to hold rows back: nothing is known of errors.")
+            raise AttributeError(f"{UNJUDGED}.")
         units = [fitted.measures.units[history.name] for history in fitted.panel.histories]
         found = fitted.bands.means * units
         return found if len(found) > 1 else float(found[0])
@@ -349,23 +378,18 @@ class Forecaster(BaseEstimator):
         return self.fitted_
 
     def _wanted(self) -> Wanted:
-        check_count(self.horizon, "horizon", "a number of steps")
-        if self.strategy not in STRATEGIES:
-            raise unknown_name("strategy", self.strategy, STRATEGIES)
-        if self.sharing not in SHARING:
-            raise unknown_name("sharing", self.sharing, SHARING)
-        for name in ("multivariate", "refit"):
+        for name in ("multivariate", "refit", "progress"):
             check_flag(getattr(self, name), name)
-        if self.validation is not None:
-            check_count(self.validation, "validation", "a number of rows", self.horizon)
-        if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
-            raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
+        generator(self.seed)
+        self._seasons()
+        horizon = check_count(self.horizon, "horizon", "a number of steps", 1)
         return Wanted(
-            int(self.horizon),
+            horizon,
             strategy=self.strategy,
             sharing=self.sharing,
             validation=self.validation,
             spectrum=self.spectrum,
+            level=self.level,
         )
 
     def _seasons(self) -> Sequence[float]:
@@ -393,12 +417,13 @@ class Forecaster(BaseEstimator):
             )  # fmt: skip
 
     def _steps(self, horizon: int | None) -> int:
+        fitted = self._fitted
         if horizon is None:
-            return self.horizon
-        check_count(horizon, "horizon", "a number of steps")
-        if horizon > self.horizon and not self._fitted.is_recursive:
+            return fitted.wanted.horizon
+        check_count(horizon, "horizon", "a number of steps", 1)
+        if horizon > fitted.wanted.horizon and not fitted.is_recursive:
             raise bad_argument(
-                "horizon", horizon, f"at most {self.horizon}, as fitted",
+                "horizon", horizon, f"at most {fitted.wanted.horizon}, as fitted",
                 'Fit a longer horizon, or with strategy="recursive", which runs on.',
             )  # fmt: skip
         return int(horizon)
@@ -414,18 +439,18 @@ class Forecaster(BaseEstimator):
         found = self._fitted.quantiles(panel, series, made, levels)
         if found is None:
             raise ValueError(
-                "y was too short to hold rows back, so that nothing is known of errors: there "
-                "are no intervals. Forecast without, or from a longer series."
+                f"{UNJUDGED}: there are no intervals. Forecast without, or from a longer series."
             )
         return found
 
-    def _check_known(self, panel: Panel, rows: Sequence[Array]) -> None:
-        for history, origins in zip(panel.histories, rows, strict=True):
-            if int(origins.max()) + self.horizon >= len(history):
-                raise bad_argument(
-                    "origins", int(origins.max()),
-                    f"rows with {self.horizon} rows after them, where columns are known ahead",
-                )  # fmt: skip
+
+def _check_known(panel: Panel, rows: Sequence[Array], horizon: int) -> None:
+    for history, origins in zip(panel.histories, rows, strict=True):
+        if int(origins.max()) + horizon >= len(history):
+            raise bad_argument(
+                "origins", int(origins.max()),
+                f"rows with {horizon} rows after them, where columns are known ahead",
+            )  # fmt: skip
 
 
 def _levels(interval: float | None, quantiles: Any) -> list[float]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from eigenecho.errors import StorageError
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
+from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.estimators.linear_esn import LinearESN
 from eigenecho.model.loading import unpack_learner, unpack_model, unpack_stream
 from eigenecho.storage import read, rebuilt
@@ -14,6 +15,7 @@ UNPACK = {
     "LinearModel": unpack_model,
     "LinearESN": LinearESN.unpack,
     "DiagonalReservoir": DiagonalReservoir.unpack,
+    "Forecaster": Forecaster.unpack,
     "Stream": unpack_stream,
     "Learner": unpack_learner,
 }
@@ -23,9 +25,9 @@ UNPACK = {
 def load(path: Any) -> Any:
     """Read what ``save`` wrote.
 
-    A ``LinearESN``, ``DiagonalReservoir``, ``LinearModel``, ``Stream`` or ``Learner`` comes back
-    as it was, to the last bit. A file that is damaged, foreign or of a newer format raises
-    ``errors.StorageError``; whatever loads, runs.
+    A ``LinearESN``, ``DiagonalReservoir``, ``Forecaster``, ``LinearModel``, ``Stream`` or
+    ``Learner`` comes back as it was, to the last bit. A file that is damaged, foreign or of a newer
+    format raises ``errors.StorageError``; whatever loads, runs.
     """
     kind, tensors, values = read(path)
     if kind not in UNPACK:

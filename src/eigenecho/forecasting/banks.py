@@ -28,7 +28,6 @@ def banks(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
     small = int(np.clip(rows // 8, 4, 12))
     many = 2 * int(np.clip(rows // 12, 3, 30))
     found = {
-        "slow": slow,
         "short": spectra.ring(small, sr=0.9) + spectra.time_constants(4, sr=slowest, shortest=1.5),
         "spread": spectra.log_ring(many, sr=slowest, seed=0) + _radii(slowest),
     }

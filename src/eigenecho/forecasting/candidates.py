@@ -20,6 +20,9 @@ from eigenecho.types import Array
 
 STRATEGIES = ("auto", "direct", "recursive")
 
+KINDS = ("direct", "recursive", "drifting")
+"""How the weights of a candidate are trained."""
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho import spectra
-from eigenecho.forecasting.banks import LONG, LONGEST, banks
+from eigenecho.checks import check_count, is_finite_number
+from eigenecho.errors import bad_argument, unknown_name
+from eigenecho.forecasting.banks import LONG, banks
 from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.candidates import Candidate, Judge, Judged, by_fold
+from eigenecho.forecasting.candidates import STRATEGIES, Candidate, Judge, Judged, by_fold
 from eigenecho.forecasting.effect import Effects, learn
 from eigenecho.forecasting.ensemble import FEWEST, best, middle
 from eigenecho.forecasting.filter import Filter
@@ -26,6 +28,8 @@ from eigenecho.threads import one_blas_thread, thread_count
 from eigenecho.types import Array
 
 Report = Callable[[int, int], object]
+
+SHARING = ("auto", "shared", "own")
 
 SIDE = 4
 """Modes for a column that stands beside a series."""
@@ -53,6 +57,8 @@ class Wanted:
         Rows at the end that judge; a part of all rows by default.
     spectrum : Spectrum or None
         In place of those that suit the seasons.
+    level : float
+        Over how many rows the level fades that filters take off.
     """
 
     horizon: int
@@ -62,6 +68,20 @@ class Wanted:
     sharing: str = "auto"
     validation: int | None = None
     spectrum: Spectrum | None = None
+    level: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_count(self.horizon, "horizon", "a number of steps", 1)
+        if self.strategy not in STRATEGIES:
+            raise unknown_name("strategy", self.strategy, STRATEGIES)
+        if self.sharing not in SHARING:
+            raise unknown_name("sharing", self.sharing, SHARING)
+        if self.validation is not None:
+            check_count(self.validation, "validation", "a number of rows", self.horizon)
+        if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
+            raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
+        if not is_finite_number(self.level) or self.level < 0:
+            raise bad_argument("level", self.level, "a number of rows, 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +165,8 @@ def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
         seasons = () if one.calendar else wanted.seasons
         shown = banks(rows, seasons) if wanted.spectrum is None else {"given": wanted.spectrum}
         found += [
-            View(name, Filter(memory, spectrum), one, beside)
+            View(name, Filter(wanted.level, spectrum), one, beside)
             for beside in ((None,) if side is None else (None, side))
-            for memory in memories(rows, wanted.seasons)
             for name, spectrum in shown.items()
         ]
     return found
@@ -159,14 +178,6 @@ def effects(signals: Sequence[Signal], stops: Sequence[int], periods: Sequence[f
     filter = Filter(0.0, banks(min(rows, LONG - 1), ())["short"])
     positive = all(np.all(signal.values > 0) for signal in signals)
     return learn(signals, stops, filter, periods, (False, True) if positive else (False,))
-
-
-def memories(rows: int, seasons: Sequence[int]) -> tuple[float, ...]:
-    """How long levels last: short series cannot tell any from the last value."""
-    if rows < LONG:
-        return (0.0,)
-    season = max((s for s in seasons if 2 <= s <= LONGEST), default=24)
-    return (0.0, float(season))
 
 
 def bases_for(rows: int, seasons: Sequence[int]) -> list[Base]:

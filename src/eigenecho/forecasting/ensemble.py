@@ -116,7 +116,10 @@ def train(
     pull: float | None = None,
     report: Report | None = None,
 ) -> Ensemble:
-    """Train candidates on the rows of all series before their stops, one series at a time."""
+    """Train candidates on the rows of all series before their stops, one series at a time.
+
+    Those whose loops run out of the range of numbers are left out: there may be none left.
+    """
 
     def member(candidate: Candidate) -> Member:
         def sums(i: int) -> Sums:
@@ -127,13 +130,15 @@ def train(
         weights = candidate.weights(total, horizon)
         own: tuple[Array, ...] = ()
         if pull is not None:
-            own = tuple(pulled(candidate, sums(i), weights, pull) for i in range(len(signals)))
+            each = (pulled(candidate, sums(i), weights, pull) for i in range(len(signals)))
+            own = tuple(one if np.isfinite(one).all() else weights for one in each)
         return Member(candidate, weights, own)
 
     members = []
     with ThreadPoolExecutor(thread_count()) as pool:
         for count, one in enumerate(pool.map(member, candidates), 1):
-            members.append(one)
+            if np.isfinite(one.weights).all():
+                members.append(one)
             if report is not None:
                 report(count, len(candidates))
     return Ensemble(tuple(members))

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from eigenecho.basis import interleave
+from eigenecho.errors import bad_argument
 from eigenecho.reservoir import Reservoir
 from eigenecho.series import shifted
 from eigenecho.spectra import Spectrum
@@ -18,6 +19,10 @@ from eigenecho.types import Array
 
 SHORTEST_FADE = 1e-6
 """The least 1 − |λ|² by which modes are weighed: beyond it they hardly fade within a series."""
+
+
+LARGEST_GROWTH = 250.0
+"""The logarithm of how far modes may grow over a series: squares of states are numbers then."""
 
 
 class Filtered(NamedTuple):
@@ -108,6 +113,15 @@ class Filter:
                 moved[n + 1 :: 2] = y * pairs.real - x * pairs.imag
                 step = moved + (step @ b) * weights
         return out
+
+
+def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:
+    """Raise where states would run out of the range of numbers within so many rows."""
+    if spectrum.radius > 1 and np.log(spectrum.radius) * rows > LARGEST_GROWTH:
+        raise bad_argument(
+            name, spectrum, f"modes that do not run out of the range of numbers in {rows} rows",
+            "Eigenvalues inside the unit circle never do.",
+        )  # fmt: skip
 
 
 def mean_step(y: Array) -> Array:

@@ -8,20 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigenecho import spectra
-from eigenecho.errors import bad_argument
+from eigenecho.errors import Shown, bad_argument, out_of_range
 from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import Candidate
 from eigenecho.forecasting.choice import Choice, Wanted, choose, effects
 from eigenecho.forecasting.effect import Effects
 from eigenecho.forecasting.ensemble import Ensemble, train
-from eigenecho.forecasting.filter import Filter
+from eigenecho.forecasting.filter import Filter, check_growth
 from eigenecho.forecasting.panel import Panel
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.seasons import periods_of, whole
 from eigenecho.forecasting.signal import Signal
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
+from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 Report = Callable[[str, int, int], object]
@@ -42,7 +43,7 @@ class Fitted:
     pull : float or None
         How hard weights of a series are held to those of all.
     bands : Bands or None
-        None where series were too short to hold rows back.
+        None where no rows could judge: series were too short, or nothing was observed there.
     tried : int
         Candidates that were judged.
     refit : bool
@@ -64,6 +65,7 @@ class Fitted:
         """Whether it runs on for as long as one likes."""
         return all(member.candidate.kind != "direct" for member in self.ensemble.members)
 
+    @one_blas_thread()
     def forecasts(
         self,
         panel: Panel,
@@ -74,6 +76,11 @@ class Fitted:
         """Values (O, H) after rows of each series, from the rows up to there alone."""
         ensemble = self.ensemble.lasting(horizon)
         names = {history.name: i for i, history in enumerate(self.panel.histories)}
+        if self.measures.multivariate and [one.name for one in panel.histories] != list(names):
+            raise bad_argument(
+                "context", Shown(f"{len(panel)} series"),
+                f"the {len(names)} series of the fit, in the same order, as each sees the others",
+            )  # fmt: skip
         signals = self.measures.signals(panel, ahead, [int(rows.min()) for rows in origins])
         lengths = {history.name: len(history) for history in self.panel.histories}
         found = []
@@ -81,13 +88,18 @@ class Fitted:
             if np.any(rows < signal.start):
                 raise bad_argument(
                     "origins", int(rows.min()),
-                    f"rows from {signal.start} on, the first observation of {history.name!r}",
+                    f"rows from {signal.start} on, the first observation"
+                    + ("" if history.name is None else f" of series {history.name!r}"),
                 )  # fmt: skip
             series = names.get(history.name)
             # As a fit on these rows, or on those of the fit, would have seen the calendar.
             known = min(int(rows.min()) + 1, lengths.get(history.name, len(history)))
             signal = self.effects.applied(signal, known - signal.start, horizon)
-            found.append(ensemble.forecast(signal, rows - signal.start, series))
+            rows = rows - signal.start
+            made = ensemble.forecast(signal.first(int(rows.max()) + 1), rows, series)
+            if not np.isfinite(made).all():
+                raise out_of_range(history.name, int(np.argwhere(~np.isfinite(made))[:, 1].min()))
+            found.append(made)
         return found
 
     def quantiles(
@@ -102,6 +114,7 @@ class Fitted:
         bands = self.bands.lasting(len(made))
         return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
 
+    @one_blas_thread()
     def on(self, panel: Panel, report: Report | None = None) -> Fitted:
         """The same choices, trained on the rows of another panel."""
         signals = self.measures.signals(panel)
@@ -110,6 +123,7 @@ class Fitted:
         return replace(self, panel=panel, effects=known, ensemble=ensemble)
 
 
+@one_blas_thread()
 def fit(
     panel: Panel,
     wanted: Wanted,
@@ -120,7 +134,7 @@ def fit(
     report: Report | None = None,
 ) -> Fitted:
     """Choose by rows held back, then train on all of them, or on those before with no ``refit``."""
-    _check(panel)
+    _check(panel, wanted)
     periods = periods_of(panel, seasons)
     wanted = replace(wanted, seasons=whole(periods), periods=periods)
     measures = Measures.of(panel, (wanted.seasons or (1,))[0], multivariate and len(panel) > 1)
@@ -154,7 +168,10 @@ def _trained(
     known = effects(signals, stops, wanted.periods)
     moved = [known.applied(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
     tell = None if report is None else (lambda done, total: report("training", done, total))
-    return known, train(candidates, moved, stops, wanted.horizon, pull, tell)
+    ensemble = train(candidates, moved, stops, wanted.horizon, pull, tell)
+    if not ensemble.members:
+        ensemble = train([_naive()], moved, stops, wanted.horizon, pull)
+    return known, ensemble
 
 
 def _naive() -> Candidate:
@@ -177,7 +194,9 @@ def _bands(choice: Choice, series: int) -> Bands | None:
     return replace(bands, means=means)
 
 
-def _check(panel: Panel) -> None:
+def _check(panel: Panel, wanted: Wanted) -> None:
+    if wanted.spectrum is not None:
+        check_growth(wanted.spectrum, max(len(history) for history in panel.histories))
     for history in panel.histories:
         if np.isnan(history.values).all():
             raise bad_argument(

@@ -9,12 +9,15 @@ import numpy as np
 from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
 from eigenecho.types import Array
 
+LARGEST = 1e150
+"""Of numbers that squares and their sums are made of."""
+
 NOTHING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
 """Types of objects that stand for a missing number."""
 
 
 def as_floats(column: Any, name: str, label: Any = None, series: int | None = None) -> Array:
-    """A column (T,) as float64, without infinities.
+    """A column (T,) as float64, without infinities and what is nearly that large.
 
     Nullable types, masked arrays and objects that are numbers are read. Truth values, text, dates
     and complex numbers are refused, since none of them is meant as a measurement.
@@ -46,6 +49,13 @@ def as_floats(column: Any, name: str, label: Any = None, series: int | None = No
         row = int(np.argmax(infinite))
         remedy = "NaN is a missing observation."
         raise not_finite(name, float(values[row]), place(row, label, series), "float64", remedy)
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row = int(np.argmax(large))
+        got = Shown(f"{values[row]:.6g} {place(row, label, series)}")
+        raise bad_argument(
+            name, got, f"numbers up to {LARGEST:g}, whose squares are numbers", "Scale the data."
+        )
     return values
 
 

@@ -68,6 +68,15 @@ class Signal:
             shifts={moved: shift[cut:] for moved, shift in self.shifts.items()},
         )
 
+    def first(self, rows: int) -> Signal:
+        """The first rows, with all that is known after them."""
+        return replace(
+            self,
+            values=self.values[:rows],
+            observed=self.observed[:rows],
+            past=self.past[:rows],
+        )
+
     def with_unit(self, rows: int | None = None) -> Signal:
         """The signal with the unit of its first rows."""
         steps = np.diff(self.values[:rows])

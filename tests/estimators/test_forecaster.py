@@ -1,0 +1,292 @@
+"""A forecaster: what it chooses, learns further, and does not depend on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+
+import eigenecho as ee
+from eigenecho.forecasting.ensemble import Ensemble, train
+
+SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
+DAYS = pd.date_range("2024-01-01", periods=80, tz="Europe/Berlin")
+
+
+def walk(rows=60, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.sin(np.arange(rows) * 2 * np.pi / 7) + rng.normal(size=rows).cumsum() / 5
+
+
+def columns(rows=60, width=2, seed=9):
+    return np.random.default_rng(seed).normal(size=(rows, width))
+
+
+def made(**options):
+    return ee.Forecaster(3, **{"spectrum": SPECTRUM, "seasons": [7], **options})
+
+
+# What it finds ------------------------------------------------------------------------------------
+
+
+def test_a_season_goes_on():
+    t = np.arange(103)
+    y = 5 * np.sin(2 * np.pi * t / 12) + 0.05 * np.random.default_rng(0).normal(size=103)
+    forecaster = ee.Forecaster(6).fit(y[:97])
+    assert forecaster.seasons_ == (12,)
+    assert np.abs(forecaster.predict() - y[97:]).max() < 0.5
+    assert forecaster.expected_error_ < 0.2
+
+
+def test_a_promotion_that_is_known_ahead_is_put_on_its_own_row():
+    rng = np.random.default_rng(0)
+    promo = (rng.random(123) < 0.25).astype(float)
+    y = rng.normal(size=123).cumsum() / 5 + 10 * promo
+    forecaster = ee.Forecaster(3, spectrum=SPECTRUM).fit(y[:120], promo[:120])
+    assert any(member["known"] for member in forecaster.members_)
+    off = forecaster.predict(X=np.zeros(3))
+    for step in range(3):
+        on = forecaster.predict(X=np.eye(3)[step])
+        assert (on - off)[step] == pytest.approx(10, abs=1)
+        assert np.abs(np.delete(on - off, step)).max() < 1.5
+
+
+def test_a_recursive_forecaster_runs_on():
+    y = walk()
+    forecaster = made(strategy="recursive").fit(y)
+    longer = forecaster.predict(9)
+    assert_allclose(longer[:3], forecaster.predict(), rtol=1e-10)
+    assert longer.shape == (9,)
+    assert {member["strategy"] for member in forecaster.members_} <= {"recursive", "drifting"}
+    widths = np.subtract(*forecaster.predict(9, interval=0.8)[:0:-1])
+    assert np.all(widths > 0)
+
+
+def test_quantiles_do_not_cross_and_agree_with_intervals():
+    forecaster = made().fit(walk())
+    found = forecaster.predict(quantiles=[0.05, 0.5, 0.95])
+    assert found.shape == (3, 3)
+    assert np.all(np.diff(found, axis=1) >= 0)
+    mean, lower, upper = forecaster.predict(interval=0.9)
+    assert_allclose(found, np.stack([lower, mean, upper], axis=1))
+    assert np.array_equal(forecaster.predict(quantiles=0.5)[:, 0], mean)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_intervals_hold_about_their_share(share):
+    y = np.random.default_rng(0).normal(size=400)
+    forecaster = made().fit(y[:200])
+    lower, upper = (
+        forecaster.predict(quantiles=[q])[:, 0] for q in (0.5 - share / 2, 0.5 + share / 2)
+    )
+    middle = forecaster.predict()
+    rolled = forecaster.rolling(y, range(200, 396))
+    truth = np.lib.stride_tricks.sliding_window_view(y, 3)[201:397]
+    inside = (truth - rolled >= lower - middle) & (truth - rolled <= upper - middle)
+    assert abs(inside.mean() - share) < 0.08
+
+
+# Learning goes on ---------------------------------------------------------------------------------
+
+
+def again(forecaster, y, X=None):
+    """A forecaster that was fitted anew, with the choices and measures of another."""
+    fitted = forecaster.fitted_
+    holder = fitted.panel.container
+    panel = holder.read_context(y, X)
+    signals = fitted.measures.signals(panel)
+    candidates = [member.candidate for member in fitted.ensemble.members]
+    found = clone(forecaster)
+    found.fitted_ = replace(fitted, panel=panel, ensemble=_trained(candidates, signals, fitted))
+    return found
+
+
+def _trained(candidates, signals, fitted) -> Ensemble:
+    stops = [len(signal) for signal in signals]
+    return train(candidates, signals, stops, fitted.wanted.horizon, fitted.pull)
+
+
+def halves(kind):
+    """y and X, whole and in two parts."""
+    y, X = walk(), None
+    if kind == "gaps":
+        y[[4, 30, 52, 53]] = np.nan
+    if kind == "columns":
+        y = np.stack([y, walk(seed=1)], axis=1)
+    if kind == "past":
+        X = columns()
+    if kind in ("series", "long"):
+        y = pd.Series(y, DAYS[:60], name="load")
+    if kind == "long":
+        other = y * 2 + 1
+        y = pd.concat([y, other[:57]], keys=["b", "a"], names=["unique_id", "ds"])
+        y = y.rename("y").reset_index()
+        late = y["ds"] >= DAYS[50]
+        return (y, X), (y[~late], X), (y[late], X)
+    return (y, X), (y[:50], X if X is None else X[:50]), (y[50:], X if X is None else X[50:])
+
+
+@pytest.mark.parametrize("kind", ["single", "gaps", "columns", "past", "series", "long"])
+def test_an_update_is_a_fit_of_all_rows_with_the_same_choices(kind):
+    whole, first, second = halves(kind)
+    options = {"past": [0, 1]} if kind == "past" else {}
+    forecaster = made(sharing="own", **options).fit(*first)
+    before = forecaster.predict()
+    wanted = again(forecaster, *whole)
+    forecaster.update(*second)
+    found, expected = forecaster.predict(), wanted.predict()
+    if kind == "long":
+        pd.testing.assert_frame_equal(found, expected, rtol=1e-8)
+    else:
+        assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+        assert not np.array_equal(found, before)
+
+
+def test_an_update_learns_anew_what_is_known_ahead_does():
+    y, X = walk(), columns(width=1)
+    y = y + 10 * X[:, 0]
+    forecaster = made().fit(y[:50], X[:50])
+    effects = [one.candidate.view.effect for one in forecaster.fitted_.ensemble.members]
+    forecaster.update(y[50:], X[50:])
+    later = [one.candidate.view.effect for one in forecaster.fitted_.ensemble.members]
+    pairs = [(a, b) for a, b in zip(effects, later, strict=True) if a is not None]
+    assert pairs
+    assert all(not np.array_equal(a, b) for a, b in pairs)
+    assert all(np.allclose(a, b, atol=0.2 * np.abs(a).max()) for a, b in pairs)
+
+
+def test_updates_in_one_go_or_row_by_row_are_alike():
+    y = walk()
+    one, other = made().fit(y[:50]), made().fit(y[:50])
+    one.update(y[50:])
+    for value in y[50:]:
+        other.update([value])
+    assert np.array_equal(one.predict(), other.predict())
+
+
+# What it does not depend on -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(1e-3, 0.0), (100.0, 5.0), (2.0, -1e4), (-1.0, 0.0)])
+@pytest.mark.parametrize("strategy", ["direct", "recursive"])
+def test_forecasts_scale_and_move_with_the_series(factor, shift, strategy):
+    y = walk() - walk().mean()  # of both signs, so that no logarithm is chosen
+    options = {"strategy": strategy, "seasons": [7]}
+    plain = made(**options).fit(y).predict(interval=0.8)
+    other = made(**options).fit(factor * y + shift).predict(interval=0.8)
+    bounds = other[1:] if factor > 0 else other[:0:-1]
+    for one, two in zip(plain, (other[0], *bounds), strict=True):
+        assert_allclose(two, factor * one + shift, rtol=1e-9, atol=1e-9 * abs(factor))
+
+
+def test_a_scale_that_is_a_power_of_two_changes_no_bit_of_the_steps():
+    y = walk() - walk().mean()
+    one, two = made().fit(y).predict(), made().fit(1024 * y).predict()
+    assert_allclose(two, 1024 * one, rtol=1e-13)
+
+
+def test_seeds_and_the_order_of_calls_change_nothing():
+    y = walk()
+    one = made(seed=0).fit(y)
+    other = made(seed=np.random.default_rng(7)).fit(y)
+    one.predict(), one.rolling(y, 3), one.predict(interval=0.5)
+    assert np.array_equal(one.predict(), other.predict())
+    assert np.array_equal(one.fit(y).predict(), other.predict())
+
+
+def test_a_long_frame_may_be_in_any_order():
+    y = halves("long")[0][0]
+    mixed = y.sample(frac=1.0, random_state=0)
+    pd.testing.assert_frame_equal(made().fit(y).predict(), made().fit(mixed).predict())
+
+
+THREADS = """
+import json, numpy as np, eigenecho as ee
+t = np.arange(60)
+rng = np.random.default_rng(0)
+y = np.stack([10 + np.sin(2 * np.pi * t / 12), 20 - np.cos(2 * np.pi * t / 12)], axis=1)
+forecaster = ee.Forecaster(4, sharing="own").fit(y + 0.1 * rng.normal(size=y.shape))
+found = [value.hex() for value in forecaster.predict().ravel()]
+"""
+
+
+def test_bits_do_not_depend_on_the_number_of_threads(monkeypatch):
+    env = {**os.environ, "EIGENECHO_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS + "print(json.dumps(found))"],
+        env=env, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    monkeypatch.setenv("EIGENECHO_NUM_THREADS", "3")
+    here = {}
+    exec(THREADS, here)
+    assert len(here["found"]) == 8
+    assert here["found"] == json.loads(done.stdout)
+
+
+# As an estimator ----------------------------------------------------------------------------------
+
+
+def test_parameters_are_kept_and_cloned():
+    forecaster = made(past=["a"], validation=20, refit=False)
+    assert clone(forecaster).get_params() == forecaster.get_params()
+    assert "validation=20" in repr(forecaster)
+    assert "horizon=3" in repr(forecaster)
+    assert not hasattr(clone(made().fit(walk())), "fitted_")
+
+
+def test_a_changed_parameter_waits_for_the_next_fit():
+    forecaster = made(strategy="direct").fit(walk())
+    before = forecaster.predict()
+    forecaster.set_params(horizon=9, past=["x"], strategy="recursive")
+    assert np.array_equal(forecaster.predict(), before)
+    assert forecaster.rolling(walk(), 2).shape == (2, 3)
+    with pytest.raises(ValueError, match="at most 3, as fitted"):
+        forecaster.predict(4)
+
+
+def test_parameters_and_data_stay_as_they_were():
+    y, X, seasons = walk(), columns(), [7]
+    copies = y.copy(), X.copy()
+    forecaster = made(past=[1], seasons=seasons)
+    params = dict(forecaster.get_params())
+    forecaster.fit(y, X).update(y[:5], X[:5])
+    assert forecaster.get_params() == params
+    assert seasons == [7]
+    assert np.array_equal(y, copies[0])
+    assert np.array_equal(X, copies[1])
+
+
+def test_a_fit_that_fails_leaves_the_estimator_as_it_was():
+    y = walk()
+    forecaster = made().fit(y)
+    before, fitted = forecaster.predict(), forecaster.fitted_
+    for wrong in ([np.inf], np.r_[y, -np.inf], "no", np.zeros((2, 2, 2))):
+        with pytest.raises(ValueError, match="y="):
+            forecaster.fit(wrong)
+        with pytest.raises(ValueError, match="y_new="):
+            forecaster.update(wrong)
+    assert forecaster.fitted_ is fitted
+    assert np.array_equal(forecaster.predict(), before)
+
+
+def test_a_fit_that_is_interrupted_leaves_the_estimator_as_it_was(monkeypatch):
+    forecaster = made().fit(walk())
+    fitted = forecaster.fitted_
+
+    def interrupt(*_, **__):
+        forecaster.fitted_ = None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("eigenecho.estimators.forecaster.fit", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        forecaster.fit(walk())
+    assert forecaster.fitted_ is fitted

@@ -1,0 +1,282 @@
+"""Forecasters in files: the same bits after loading, and nothing loads that would not run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import crafted
+import eigenecho as ee
+from eigenecho import storage
+from eigenecho.errors import StorageError
+
+KINDS = ("single", "columns", "list", "series", "wide", "long", "short")
+
+
+@pytest.fixture(scope="module")
+def forecasters():
+    return dict(zip(KINDS, crafted.forecasters(), strict=True))
+
+
+def same(one, other):
+    if isinstance(one, pd.DataFrame):
+        pd.testing.assert_frame_equal(one, other, check_exact=True, check_freq=False)
+    elif isinstance(one, pd.Series):
+        pd.testing.assert_series_equal(one, other, check_exact=True, check_freq=False)
+    elif isinstance(one, (list, tuple)):
+        assert type(one) is type(other)
+        for a, b in zip(one, other, strict=True):
+            same(a, b)
+    else:
+        assert isinstance(one, np.ndarray)
+        assert np.array_equal(one, other)
+
+
+def loaded(forecaster, path):
+    forecaster.save(path)
+    return ee.load(path)
+
+
+def further(kind, forecaster):
+    """Rows that follow, of y and of X; and the columns known ahead of the rows after the end."""
+    if kind == "single":
+        return np.array([0.1, np.nan, -0.2]), np.ones((3, 2)), np.ones((2, 1))
+    if kind == "columns":
+        return np.array([[5.0, 4.0], [5.1, np.nan]]), None, None
+    if kind == "list":
+        return [np.array([5.0]), np.array([])], None, None
+    if kind == "wide":
+        clock = forecaster.fitted_.panel.container.clocks[0]
+        X = pd.DataFrame({"promo": 1.0, "größe": 0.5}, clock.ahead(4))
+        return pd.DataFrame(5.0, clock.ahead(2), [0, 1]), X, None
+    if kind == "series":
+        clock = forecaster.fitted_.panel.container.clocks[0]
+        return pd.Series([5.0, 6.0], clock.ahead(2), name="sales"), None, None
+    if kind == "long":
+        return pd.DataFrame({"shop": [1], "ds": [35], "y": [3.0]}), None, None
+    return np.array([5.0, 6.0, 7.0]), None, None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_forecasts_intervals_and_updates_have_the_same_bits(kind, forecasters, tmp_path):
+    forecaster = loaded(forecasters[kind], tmp_path / "first")  # as others use the fixture, too
+    again = loaded(forecaster, tmp_path / "second")
+    y, X, ahead = further(kind, forecaster)
+    for _ in range(2):
+        same(again.predict(X=ahead), forecaster.predict(X=ahead))
+        if kind != "short":
+            same(again.predict(X=ahead, interval=0.8), forecaster.predict(X=ahead, interval=0.8))
+            levels = [0.1, 0.5]
+            same(
+                again.predict(1, X=_first(ahead), quantiles=levels),
+                forecaster.predict(1, X=_first(ahead), quantiles=levels),
+            )
+        forecaster.update(y, X)
+        again.update(y, X)
+        y, X, ahead = further(kind, forecaster) if kind != "long" else (
+            pd.DataFrame({"shop": [3, 1], "ds": [40, 36], "y": 1.0}), None, None
+        )  # fmt: skip
+    assert again.members_ == forecaster.members_
+    assert again.seasons_ == forecaster.seasons_
+    if kind != "short":
+        same(np.atleast_1d(again.expected_error_), np.atleast_1d(forecaster.expected_error_))
+
+
+def _first(ahead):
+    return None if ahead is None else ahead[:1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_fitted_comes_back(kind, forecasters, tmp_path):
+    forecaster = forecasters[kind]
+    again = loaded(forecaster, tmp_path / "file")
+    assert repr(again) == repr(forecaster)
+    assert again.get_params() == forecaster.get_params()
+    one, other = forecaster.fitted_, again.fitted_
+    assert other.panel.cycles == one.panel.cycles
+    assert [h.name for h in other.panel.histories] == [h.name for h in one.panel.histories]
+    for name in ("wanted", "pull", "tried", "refit"):
+        assert getattr(other, name) == getattr(one, name)
+    for a, b in zip(other.ensemble.members, one.ensemble.members, strict=True):
+        assert np.array_equal(a.weights, b.weights)
+        assert all(map(np.array_equal, a.own, b.own))
+        assert a.candidate.base == b.candidate.base
+        assert a.candidate.view.filter.spectrum == b.candidate.view.filter.spectrum
+
+
+def test_rolling_has_the_same_bits(forecasters, tmp_path):
+    for kind in ("columns", "list"):
+        forecaster = forecasters[kind]
+        again = loaded(forecaster, tmp_path / "file")
+        rng = np.random.default_rng(0)
+        y = rng.normal(size=(20, 2))
+        y = y if kind == "columns" else list(y.T)
+        same(again.rolling(y, [5, 19]), forecaster.rolling(y, [5, 19]))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"past": "a"},
+        {"past": ["b", "a"], "seasons": np.array([7, 3])},
+        {"past": ("a",), "seasons": 4, "validation": np.int64(12)},
+        {"seasons": [3.5], "sharing": "shared", "strategy": "recursive", "seed": None},
+    ],
+)
+def test_parameters_survive(options, tmp_path):
+    t = np.arange(40.0)
+    X = pd.DataFrame({"a": np.sin(t), "b": np.cos(t)}, index=range(42)[:40])
+    y = pd.Series(np.sin(0.5 * t))
+    forecaster = ee.Forecaster(2, spectrum=ee.Spectrum([0.9]), **options)
+    again = loaded(forecaster.fit(y, X if "past" in options else None), tmp_path / "file")
+    for name, value in options.items():
+        found = getattr(again, name)
+        assert type(found) is (list if isinstance(value, np.ndarray) else type(value)) or (
+            isinstance(value, np.integer)
+        )
+        assert np.array_equal(found, value) if value is not None else found is None
+    assert again.spectrum == ee.Spectrum([0.9])
+    again.fit(y, X if "past" in options else None)  # still a forecaster like any other
+
+
+def test_a_generator_is_not_kept(tmp_path):
+    forecaster = ee.Forecaster(seed=np.random.default_rng(0)).fit(np.arange(4.0))
+    with pytest.warns(UserWarning, match="a file keeps no Generator"):
+        forecaster.save(tmp_path / "file")
+    assert ee.load(tmp_path / "file").seed is None
+
+
+def test_what_cannot_be_fitted_is_not_saved(tmp_path):
+    forecaster = ee.Forecaster(2).fit(np.arange(4.0)).set_params(strategy="none")
+    with pytest.raises(ValueError, match="strategy='none' is not known"):
+        forecaster.save(tmp_path / "file")
+    assert not (tmp_path / "file").exists()
+
+
+def test_thirty_members_and_a_thousand_series_fit_into_a_header(tmp_path):
+    y = np.random.default_rng(0).normal(size=(3, 1000))
+    again = loaded(ee.Forecaster(2).fit(pd.DataFrame(y)), tmp_path / "file")
+    assert again.predict().shape == (2, 1000)
+    wave = 9 + np.sin(np.arange(90.0)) + 0.5 * np.random.default_rng(0).normal(size=90)
+    many = ee.Forecaster(4).fit(wave)
+    assert len(many.members_) == 30
+    same(loaded(many, tmp_path / "file").predict(), many.predict())
+
+
+# Files that anybody may have written --------------------------------------------------------------
+
+
+def _drop(name):
+    return lambda tensors, values: tensors.pop(name)
+
+
+def _tensor(name, change):
+    def damage(tensors, values):
+        tensors[name] = np.ascontiguousarray(change(tensors[name]))
+
+    return damage
+
+
+def _value(*path):
+    def damage(tensors, values):
+        *parents, key, value = path
+        for parent in parents:
+            values = values[parent]
+        values[key] = value
+
+    return damage
+
+
+def _member(name, value):
+    def damage(tensors, values):
+        values["members"][name][0] = value
+
+    return damage
+
+
+DAMAGES = [
+    ("single", _drop("series.rows"), "no array 'series.rows'"),
+    ("single", _tensor("series.rows", lambda a: a + 1), "series.known"),
+    ("single", _tensor("series.rows", lambda a: -a), "series.rows"),
+    ("single", _tensor("series.rows", lambda a: a.astype(float)), "series.rows"),
+    ("single", _tensor("series.values", lambda a: np.full_like(a, np.nan)), "nothing but NaN"),
+    ("single", _tensor("series.values", lambda a: a + np.inf), "numbers up to 1e[+]150"),
+    ("single", _tensor("series.values", lambda a: a.astype(np.float32)), "series.values"),
+    ("single", _tensor("series.known", lambda a: np.hstack([a, a])), "series.known"),
+    ("single", _tensor("series.past", lambda a: a[1:]), "series.past"),
+    ("single", _tensor("known.scale", np.zeros_like), "numbers above 0"),
+    ("single", _tensor("units", lambda a: -a), "numbers above 0"),
+    ("single", _tensor("past_steps", lambda a: a[:0]), "past_steps"),
+    ("single", _tensor("member.0.weights", lambda a: a[1:]), "member.0.weights"),
+    ("single", _tensor("member.0.weights", lambda a: a[:, :1]), "member.0.weights"),
+    ("single", _tensor("member.0.weights", lambda a: a * np.nan), "finite numbers"),
+    ("single", _tensor("member.0.modes.real", lambda a: a + 1e6), "out of the range"),
+    ("single", _tensor("bands.growth", lambda a: a[1:]), "bands.growth"),
+    ("single", _tensor("bands.growth", np.zeros_like), "numbers above 0"),
+    ("single", _tensor("bands.ratios", lambda a: a[::-1]), "sizes, in order"),
+    ("single", _tensor("wanted.spectrum.im", np.zeros_like), "conjugate"),
+    ("single", _drop("param.spectrum.real"), "param.spectrum"),
+    ("single", _value("params", "horizon", 0), "horizon=0"),
+    ("single", _value("params", "horizon", 10**30), "horizon=1"),
+    ("single", _value("params", "past", ["set", "i1"]), "past="),
+    ("single", _value("params", "past", ["one"]), "past="),
+    ("single", _value("params", "seed", -1), "seed=-1"),
+    ("single", _value("params", "seasons", [[7]]), "seasons="),
+    ("single", _value("params", "progress", 1), "progress=1"),
+    ("single", _value("params", "more", 1), "params="),
+    ("single", _value("wanted", "horizon", 3), "member.0.weights"),
+    ("single", _value("wanted", "seasons", [0]), "seasons=0"),
+    ("single", _value("wanted", "seasons", 7), "seasons=7"),
+    ("single", _value("wanted", "sharing", "not"), "sharing='not'"),
+    ("single", _value("wanted", "validation", 1), "validation=1"),
+    ("single", _value("measures", "season", 0), "season=0"),
+    ("single", _value("measures", "multivariate", True), "multivariate=True"),
+    ("single", _value("bands", "mean", -1.0), "mean=-1"),
+    ("single", _value("bands", None), "means nothing here: bands"),
+    ("single", _value("pull", 30.0), "no array 'member.0.own'"),
+    ("single", _value("pull", -1), "pull=-1"),
+    ("single", _value("tried", -1), "tried=-1"),
+    ("single", _value("refit", "no"), "refit='no'"),
+    ("single", _value("holder", []), "holder="),
+    ("single", _value("holder", "count", 2), "count=2"),
+    ("single", _value("members", "ridge", []), "different lengths"),
+    ("single", _value("more", 1), "means nothing here: more"),
+    ("single", _member("memory", -1.0), "memory=-1"),
+    ("single", _member("logarithm", 1), "logarithm=1"),
+    ("single", _member("base", "none"), "base='none'"),
+    ("single", _member("base_season", 2**40), "base_season="),
+    ("single", _member("kind", "none"), "kind='none'"),
+    ("single", _member("ridge", -1.0), "ridge=-1"),
+    ("single", _member("spectrum", 3), "spectrum=3"),
+    ("single", _member("side_memory", 1.0), "member.0.side"),
+    ("columns", _value("pull", None), "means nothing here"),
+    ("columns", _tensor("member.1.own", lambda a: a[:1]), "member.1.own"),
+    ("columns", _tensor("series.rows", lambda a: np.add(a, [1, -1])), "as many rows in all"),
+    ("columns", _value("holder", "kind", "list"), "multivariate=True"),
+    ("list", _member("side_memory", 0.0), "without columns beside a series"),
+    ("list", _member("ridge", 1.0), "None for a"),
+    ("series", _value("holder", "series", ["sa", "sb"]), "one series"),
+    ("wide", _value("holder", "columns", ["spromo"]), "past="),
+    ("long", _value("holder", "series", ["i1"]), "one for each clock"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "damage", "words"), DAMAGES)
+def test_parts_that_do_not_fit_are_refused(kind, damage, words, forecasters, tmp_path):
+    path = tmp_path / "file"
+    forecasters[kind].save(path)
+    name, tensors, values = storage.read(path)
+    damage(tensors, values)
+    storage.write(path, name, tensors, values)
+    with pytest.raises(StorageError, match=words):
+        ee.load(path)
+
+
+def test_an_effect_needs_columns_that_are_known(forecasters, tmp_path):
+    path = tmp_path / "file"
+    forecasters["list"].save(path)
+    name, tensors, values = storage.read(path)
+    storage.write(path, name, {**tensors, "member.0.effect": np.ones(3)}, values)
+    with pytest.raises(StorageError, match="none without columns known ahead"):
+        ee.load(path)

@@ -1,0 +1,199 @@
+"""The law of forecasting: nothing that comes later changes what is said before.
+
+A row of y, or of a column that is known up to the present only, changes forecasts from its own
+row on; a row of a column that is known ahead, those that reach it. All others keep every bit.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import eigenecho as ee
+
+ROWS, HORIZON, FITTED = 24, 3, 50
+ORIGINS = [3, 4, 9, 14, 20]
+SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
+DAYS = pd.date_range("2024-01-01", periods=FITTED)
+EACH_OTHER = {"multivariate": True, "past": [0], "strategy": "direct"}
+
+
+class Setting(NamedTuple):
+    """A fitted forecaster, and how it is shown series (n, T), and columns (T, c) of X."""
+
+    forecaster: Any
+    kind: str
+    series: int
+    known: int = 0
+    past: int = 0
+
+    def rolling(self, y, X):
+        """Forecasts (n, O, H)."""
+        X = X if self.known + self.past else None
+        made = self.forecaster.rolling(_held(self.kind, y), ORIGINS, _columns(self.kind, X, len(y)))
+        if self.kind == "long":
+            shape = len(y), len(ORIGINS), HORIZON
+            return made["forecast"].to_numpy().reshape(shape)
+        if self.kind == "columns":
+            return np.moveaxis(made, -1, 0)
+        return np.array(made) if self.kind == "list" else made[None]
+
+
+def _held(kind, y, ids="nop"):
+    if kind == "single":
+        return y[0]
+    if kind == "columns":
+        return np.array(y).T
+    if kind == "list":
+        return [np.array(one) for one in y]
+    frames = [
+        pd.DataFrame({"unique_id": name, "ds": DAYS[: len(one)], "y": one})
+        for name, one in zip(ids, y, strict=False)
+    ]
+    return pd.concat(frames)
+
+
+def _columns(kind, X, series):
+    if X is None or kind in ("single", "columns"):
+        return X
+    if kind == "list":
+        return [X] * series
+    return pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(ds=DAYS[: len(X)])
+
+
+def drawn(series, rows, seed, positive=False):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=(series, rows)).cumsum(axis=1)
+    y += np.sin(np.arange(rows) * 2 * np.pi / 7)
+    if positive:
+        return np.exp(0.1 * y)
+    y[0, [5, 6, 17]] = np.nan
+    y[-1, :2] = np.nan
+    return y
+
+
+@cache
+def setting(name):
+    """Fitted once each; of each kind of member there are some."""
+    kind, series, known, past, positive, options = {
+        "one": ("single", 1, 0, 0, False, {}),
+        "logarithms": ("single", 1, 0, 0, True, {}),
+        "known and past": ("single", 1, 1, 1, False, {"past": [1]}),
+        "known, logarithms": ("single", 1, 2, 0, True, {}),
+        "each other": ("columns", 3, 0, 1, False, EACH_OTHER),
+        "others": ("list", 3, 0, 0, True, {"sharing": "own"}),
+        "unknown ids": ("long", 2, 1, 1, False, {"past": ["x1"], "sharing": "own"}),
+        "loops": ("columns", 2, 1, 0, False, {"strategy": "recursive"}),
+    }[name]
+    y = drawn(series, FITTED, 0, positive)
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(FITTED, known + past)) if known + past else None
+    if name == "each other":  # all but the first follow it a row later
+        y[1:, 1:] = y[0, :-1] + 0.1 * y[1:, 1:]
+    if X is not None:
+        y[:, 1:] += 2 * X[1:, 0] + 2 * X[:-1, -1]
+        y = np.exp(y / 5) if positive else y
+    forecaster = ee.Forecaster(HORIZON, spectrum=SPECTRUM, seasons=[7], **options)
+    # Long frames are asked for ids that the fit did not have.
+    forecaster.fit(_held(kind, y, "abc"), _columns(kind, X, series))
+    return Setting(forecaster, kind, series, known, past)
+
+
+SETTINGS = (
+    "one", "logarithms", "known and past", "known, logarithms", "each other", "others",
+    "unknown ids", "loops",
+)  # fmt: skip
+
+
+def changed(rng, rows, row):
+    """Rows from ``row`` on, some of them, as something else."""
+    kinds = [np.nan, 0.0, -3.0, 1e6, -1e-9, 1e100]
+    found = rows.copy()
+    chosen = np.arange(len(rows)) >= row
+    chosen[row + 1 :] &= rng.random(len(rows) - row - 1) < 0.5
+    found[chosen] = rng.choice([*kinds, *rng.normal(size=6)], size=chosen.sum())
+    return found
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@settings(max_examples=15, deadline=None)
+@given(row=st.integers(4, ROWS - 1), seed=st.integers(0, 10**6), one=st.integers(0, 10))
+def test_later_values_change_no_bit(name, row, seed, one):
+    this = setting(name)
+    y, X = drawn(this.series, ROWS, 2), np.random.default_rng(3).normal(size=(ROWS, 2))
+    X = X[:, : this.known + this.past]
+    before = this.rolling(y, X)
+    rng = np.random.default_rng(seed)
+    other = y.copy()
+    other[one % this.series] = changed(rng, y[one % this.series], row)
+    earlier = np.array(ORIGINS) < row
+    assert np.array_equal(this.rolling(other, X)[:, earlier], before[:, earlier])
+
+
+@pytest.mark.parametrize("name", [name for name in SETTINGS if name not in ("one", "others")])
+@settings(max_examples=15, deadline=None)
+@given(row=st.integers(4, ROWS - 1), seed=st.integers(0, 10**6), one=st.integers(0, 10))
+def test_later_columns_change_no_bit(name, row, seed, one):
+    this = setting(name)
+    if not this.known + this.past:
+        return
+    y, X = drawn(this.series, ROWS, 2), np.random.default_rng(3).normal(size=(ROWS, 2))
+    X = X[:, : this.known + this.past]
+    column = one % (this.known + this.past)
+    before, other = this.rolling(y, X), X.copy()
+    other[:, column] = changed(np.random.default_rng(seed), X[:, column], row)
+    if column < this.known:
+        other = np.where(np.isnan(other), 7.0, other)
+        reached = np.array(ORIGINS) + HORIZON >= row
+    else:
+        reached = np.array(ORIGINS) >= row
+    assert np.array_equal(this.rolling(y, other)[:, ~reached], before[:, ~reached])
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_what_is_seen_does_change_forecasts(name):
+    # Else the tests above would hold of a forecaster that looks at nothing.
+    this = setting(name)
+    y, X = drawn(this.series, ROWS, 2), np.random.default_rng(3).normal(size=(ROWS, 2))
+    X = X[:, : this.known + this.past]
+    before, other = this.rolling(y, X), y.copy()
+    other[0, 9] += 1.0
+    after = this.rolling(other, X)
+    assert np.all(after[0, 2] != before[0, 2])
+    if this.kind == "columns" and this.past:  # each sees the others
+        assert np.all(after[1:, 2, 0] != before[1:, 2, 0])
+    for column in range(this.known + this.past):
+        other = X.copy()
+        other[9, column] += 1.0
+        after = this.rolling(y, other)
+        assert np.any(after[:, 2] != before[:, 2])
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_forecast_is_that_of_the_rows_up_to_its_origin(name):
+    this = setting(name)
+    y, X = drawn(this.series, ROWS, 2), np.random.default_rng(3).normal(size=(ROWS, 2))
+    X = X[:, : this.known + this.past]
+    made = this.rolling(y, X)[:, 0]  # the first origin, by which series without a unit are measured
+    stop = ORIGINS[0] + 1
+    ahead = _columns(this.kind, X[stop : stop + HORIZON, : this.known], len(y))
+    if this.kind == "long" and this.known:
+        ahead["ds"] = DAYS[stop : stop + HORIZON]
+    shown = X[:stop] if X.size else None
+    found = this.forecaster.predict(
+        context=_held(this.kind, y[:, :stop]),
+        context_X=_columns(this.kind, shown, len(y)),
+        X=ahead if this.known else None,
+    )
+    if this.kind == "long":
+        found = found["forecast"].to_numpy()
+    elif this.kind == "columns":
+        found = found.T
+    assert_allclose(np.ravel(found), made.ravel(), rtol=1e-12)

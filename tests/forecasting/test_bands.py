@@ -1,0 +1,85 @@
+"""Quantiles from errors of rows held back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from eigenecho.forecasting.bands import Bands
+
+LEVELS = [0.001, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.999]
+
+
+def drawn(relative=False, origins=400, horizon=6, seed=0):
+    """Forecasts and what came about; errors grow with the root of the steps."""
+    rng = np.random.default_rng(seed)
+    errors = 0.1 * rng.normal(size=(origins, horizon)) * np.sqrt(np.arange(1, horizon + 1))
+    forecasts = 10 + rng.random((origins, horizon))
+    truths = forecasts * np.exp(errors) if relative else forecasts + 3 * errors
+    return forecasts, truths, Bands.of([forecasts], [truths], [3.0], relative)
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_quantiles_do_not_cross_and_lie_evenly_about_the_forecast(relative):
+    forecasts, _, bands = drawn(relative)
+    found = np.stack([bands.quantile(level, forecasts[0], 3.0) for level in LEVELS])
+    assert np.all(np.diff(found, axis=0) >= 0)
+    assert np.array_equal(found[4], forecasts[0])
+    if relative:
+        assert_allclose(found * found[::-1], np.tile(forecasts[0] ** 2, (9, 1)))
+    else:
+        assert_allclose(found + found[::-1], np.tile(2 * forecasts[0], (9, 1)))
+
+
+@pytest.mark.parametrize("relative", [False, True])
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
+def test_intervals_hold_their_share_of_rows_drawn_anew(relative, share):
+    bands = drawn(relative)[2]
+    forecasts, truths, _ = drawn(relative, origins=500, seed=1)
+    lower, upper = (
+        np.stack([bands.quantile(0.5 + side * share / 2, one, 3.0) for one in forecasts])
+        for side in (-1, 1)
+    )
+    inside = (lower <= truths) & (truths <= upper)
+    assert abs(inside.mean() - share) < 0.03
+    assert np.all(np.abs(inside.mean(axis=0) - share) < 0.08)  # at every step
+
+
+def test_errors_are_counted_where_something_was_observed():
+    forecasts, truths, whole = drawn()
+    holes = truths.copy()
+    holes[::3, 2], holes[:, 5] = np.nan, np.nan
+    bands = Bands.of([forecasts], [holes], [3.0], False)
+    seen = np.abs(forecasts - holes)[~np.isnan(holes)] / 3
+    assert bands.mean == pytest.approx(seen.mean())
+    assert len(bands.ratios) == seen.size
+    assert bands.growth[5] == bands.growth[4]  # as the step before
+    assert_allclose(bands.growth[:2], whole.growth[:2])
+
+
+def test_series_count_in_their_own_units():
+    forecasts, truths, bands = drawn()
+    parts = [forecasts[:200], 100 * forecasts[200:]], [truths[:200], 100 * truths[200:]]
+    both = Bands.of(*parts, [3.0, 300.0], False)
+    assert_allclose(both.growth, bands.growth)
+    assert_allclose(both.ratios, bands.ratios)
+
+
+def test_factors_need_positive_numbers():
+    bands = Bands.of([np.array([[1.0]])], [np.array([[-1.0]])], [1.0], relative=True)
+    assert not bands.relative
+
+
+def test_no_errors_at_all():
+    same = np.full((5, 3), 7.0)
+    bands = Bands.of([same], [same], [1.0], False)
+    assert np.array_equal(bands.quantile(0.9, same[0], 1.0), same[0])
+
+
+def test_more_steps_than_were_judged():
+    bands = drawn()[2]
+    assert np.array_equal(bands.lasting(4).growth, bands.growth[:4])
+    longer = bands.lasting(9).growth
+    assert np.array_equal(longer[:6], bands.growth)
+    assert np.all(longer[6:] == bands.growth[-1])

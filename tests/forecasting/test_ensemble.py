@@ -1,0 +1,92 @@
+"""The median of members, those that are kept, and their training."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from eigenecho.forecasting.base import Base
+from eigenecho.forecasting.candidates import Candidate, Judge, Judged
+from eigenecho.forecasting.ensemble import FEWEST, MOST, Ensemble, Member, best, middle, train
+from eigenecho.forecasting.filter import Filter
+from eigenecho.forecasting.leads import direct
+from eigenecho.forecasting.plan import plan
+from eigenecho.forecasting.rows import Rows
+from eigenecho.forecasting.signal import bridged
+from eigenecho.forecasting.view import View
+from eigenecho.spectra import Spectrum
+
+VIEW, LEVEL, H = View("", Filter(0.0, Spectrum([0.8], [0.3 + 0.6j]))), Base("level"), 3
+DIRECT, LOOP = Candidate(VIEW, LEVEL, "direct", 1.0), Candidate(VIEW, LEVEL, "recursive")
+
+
+def signals(count=1, rows=50):
+    rng = np.random.default_rng(0)
+    return [bridged(rng.normal(size=rows).cumsum()).with_unit() for _ in range(count)]
+
+
+def test_the_median_leaves_out_what_is_no_number():
+    made = [np.array([[1.0, 5.0, np.nan, np.inf]]), np.array([[2.0, np.nan, np.nan, 3.0]]),
+            np.array([[9.0, 7.0, np.inf, -np.inf]])]  # fmt: skip
+    assert np.array_equal(middle(made), [[2.0, 6.0, np.nan, 3.0]], equal_nan=True)
+
+
+def test_a_forecast_does_not_depend_on_what_else_is_no_number():
+    rng = np.random.default_rng(0)
+    made = [rng.normal(size=(5, 3)) for _ in range(4)]
+    spoilt = [one.copy() for one in made]
+    spoilt[2][3] = np.inf
+    assert np.array_equal(np.delete(middle(made), 3, 0), np.delete(middle(spoilt), 3, 0))
+
+
+def test_those_are_kept_that_cannot_be_told_from_the_best():
+    judge = Judge.of(signals(), [plan(50, H, 40)])  # 13 blocks
+    errors = [1.0, 1.2, 1.25, 1.29, 1.3, 1.31, 2.0, np.inf]
+    found = [Judged(DIRECT, [], error) for error in errors]
+    kept = [one.error for one in best(judge, found[::-1])]
+    assert kept == [error for error in errors if error <= 1 + 4 / judge.blocks]
+    assert [one.error for one in best(judge, found[6:])] == [2.0]
+    assert best(judge, found[7:]) == []
+    far = [Judged(DIRECT, [], float(10**i)) for i in range(9)]
+    assert len(best(judge, far)) == FEWEST
+    assert len(best(judge, 99 * far[:1])) == MOST
+
+
+def test_training_merges_all_series_each_in_its_unit():
+    two = signals(2)
+    found = train([DIRECT, LOOP], two, [50, 40], H)
+    each = []
+    for signal, stop in zip(two, [50, 40], strict=True):
+        rows = Rows.of(VIEW, signal)
+        each.append(rows.sums([LEVEL], H, 0, stop, rows.unit(stop)))
+    assert_allclose(found.members[0].weights, direct(each[0].merge(each[1]), (1.0,))[0])
+    assert found.members[0].own == ()
+    assert found.horizon == H
+
+
+def test_series_with_weights_of_their_own_use_them():
+    two = signals(2)
+    found = train([DIRECT], two, [50, 50], H, pull=30.0)
+    origins = np.array([20, 49])
+    made = [found.forecast(two[0], origins, series) for series in (0, 1, None)]
+    assert not np.allclose(made[0], made[1])
+    assert not np.allclose(made[0], made[2])
+    own = found.members[0].own[1]
+    assert_allclose(made[1], Rows.of(VIEW, two[0]).forecast(LEVEL, own, origins))
+
+
+def test_loops_that_run_away_are_left_out():
+    growing = [bridged(2.0 ** np.arange(40))]
+    found = train([LOOP, DIRECT], growing, [40], 2000)
+    assert [member.candidate for member in found.members] == [DIRECT]
+
+
+def test_a_longer_horizon_runs_the_loop_on():
+    (signal,) = signals()
+    found = train([LOOP], [signal], [50], H).lasting(9)
+    one = found.members[0].weights[:, 0]
+    wanted = VIEW.filter.closed_loop(one, 9)
+    assert_allclose(found.members[0].weights, wanted)
+    assert found.horizon == 9
+    short = Ensemble((Member(DIRECT, wanted),)).lasting(2)
+    assert np.array_equal(short.members[0].weights, wanted[:, :2])

@@ -1,0 +1,89 @@
+"""A level and a reservoir, against a loop over rows, and loops that are run on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import naive
+from eigenecho.forecasting.filter import Filter, check_growth, mean_step
+from eigenecho.spectra import Spectrum
+
+SPECTRUM = Spectrum([0.9, -0.4, 0.0], [0.3 + 0.8j, -0.5 + 0.2j])
+MODES = {"real": SPECTRUM.real, "pairs": SPECTRUM.pairs}
+
+
+def series(rows=40, seed=0):
+    return 50 + np.cumsum(np.random.default_rng(seed).normal(size=rows))
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.3, 7.0, 500.0])
+@pytest.mark.parametrize("rows", [1, 2, 40])
+def test_rows_are_those_of_a_loop(memory, rows):
+    y = series(rows)
+    level, x = Filter(memory, SPECTRUM).run(y)
+    wanted_level, wanted = naive.filtered(y, memory=memory, **MODES)
+    assert_allclose(level, wanted_level, rtol=1e-12)
+    assert_allclose(x, wanted, rtol=1e-9, atol=1e-11)
+
+
+def test_modes_on_the_circle_are_still_driven():
+    y = series()
+    x = Filter(0.0, Spectrum([1.0, -1.0])).run(y).rows
+    assert_allclose(x, naive.filtered(y, [1.0, -1.0], [])[1], rtol=1e-9, atol=1e-12)
+    assert np.all(np.abs(x[5:, 1:]).max(axis=0) > 0)
+
+
+@pytest.mark.parametrize("memory", [0.0, 7.0])
+def test_rows_have_the_size_of_the_series_and_do_not_see_what_is_added(memory):
+    filter, y = Filter(memory, SPECTRUM), series()
+    level, x = filter.run(y)
+    other_level, other = filter.run(3 * y - 200)
+    assert_allclose(other, 3 * x, atol=1e-10)
+    assert_allclose(other_level, 3 * level - 200)
+
+
+@pytest.mark.parametrize("memory", [0.0, 7.0])
+def test_a_row_does_not_depend_on_later_ones(memory):
+    filter, y = Filter(memory, SPECTRUM), series()
+    other = y.copy()
+    other[25:] *= -1e6
+    for one, two in zip(filter.run(y), filter.run(other), strict=True):
+        assert np.array_equal(one[:25], two[:25])
+        assert not np.array_equal(one[25:], two[25:])
+
+
+@pytest.mark.parametrize("memory", [0.0, 7.0])
+def test_a_closed_loop_goes_on_from_its_own_forecasts(memory):
+    filter, y = Filter(memory, SPECTRUM), series()
+    weights = 0.2 * np.random.default_rng(1).normal(size=filter.size)
+    level, x = filter.run(y)
+    made = level[-1] + x[-1] @ filter.closed_loop(weights, 12)
+    assert_allclose(made, naive.run_on(y, weights, 12, memory=memory, **MODES), rtol=1e-10)
+
+
+def test_a_loop_that_grows_out_of_range_says_so_without_a_warning():
+    filter = Filter(0.0, Spectrum([0.9]))
+    found = filter.closed_loop(np.array([0.0, 50.0]), 300)
+    assert np.all(np.isfinite(found[:, :100]))
+    assert not np.all(np.isfinite(found[:, -1]))
+
+
+def test_white_steps_give_every_mode_the_variance_one():
+    y = np.cumsum(np.random.default_rng(0).normal(size=20_000))
+    x = Filter(0.0, SPECTRUM).run(y).rows[1000:, 1:]
+    size = np.square(x).mean(axis=0)
+    assert_allclose(size[:3], 1, atol=0.1)
+    assert_allclose(size[3::2] + size[4::2], 2, atol=0.2)
+
+
+def test_mean_step():
+    assert_allclose(mean_step(np.array([1.0, 4.0, 4.0, 0.0])), np.sqrt([0, 9, 4.5, 25 / 3]))
+
+
+def test_growth_is_measured_by_the_rows_there_are():
+    check_growth(Spectrum([1.1]), 1000)
+    check_growth(Spectrum([1.0], [0.6 + 0.8j]), 10**9)
+    with pytest.raises(ValueError, match="run out of the range of numbers in 3000 rows"):
+        check_growth(Spectrum([1.1]), 3000)

@@ -1,0 +1,43 @@
+"""Rows that judge come after the rows that are trained on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eigenecho.forecasting.plan import LEAST, ORIGINS, plan
+
+
+@given(st.integers(1, 700), st.integers(1, 60), st.one_of(st.none(), st.integers(1, 300)))
+def test_no_origin_is_trained_on_rows_after_it(rows, horizon, judged):
+    made = plan(rows, horizon, judged)
+    if made is None:
+        assert rows < 2 * horizon + LEAST or rows < horizon + 2 * LEAST
+        return
+    folds = [made.origins[made.fold(i)] for i in range(len(made.stops))]
+    # Each origin in one fold, none lost, in order.
+    assert np.array_equal(np.concatenate(folds), made.origins)
+    assert np.all(np.diff(made.origins) > 0)
+    assert len(made.origins) <= ORIGINS
+    # Targets that a fold is trained on end before its stop; its origins have seen all of those.
+    for stop, origins in zip(made.stops, folds, strict=True):
+        assert np.all(origins >= stop - 1)
+    # All steps of all origins are there.
+    assert made.origins.max() + horizon == rows - 1
+    # Enough is left to train on.
+    assert made.stops[0] >= horizon + LEAST
+    assert made.blocks == (rows - made.stops[0]) / horizon >= 1
+
+
+def test_so_many_rows_judge_as_are_asked_for():
+    made = plan(200, 5, 40)
+    assert made.stops == (160,)
+    assert made.origins[0] == 159
+    assert plan(200, 5, 1).stops == (195,)  # a horizon at least
+
+
+@pytest.mark.parametrize(("rows", "stop"), [(300, 200), (60, 40), (40, 20)])
+def test_a_third_judges_or_four_horizons(rows, stop):
+    assert plan(rows, 5).stops[0] == stop

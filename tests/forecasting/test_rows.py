@@ -1,0 +1,138 @@
+"""Sums of rows and what follows them, and forecasts from rows, against loops."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from eigenecho.forecasting import rows as rows_module
+from eigenecho.forecasting.base import Base
+from eigenecho.forecasting.filter import Filter
+from eigenecho.forecasting.rows import Rows
+from eigenecho.forecasting.signal import Signal, bridged
+from eigenecho.forecasting.sums import Sums, expected
+from eigenecho.forecasting.view import View
+from eigenecho.spectra import Spectrum
+
+FILTER = Filter(3.0, Spectrum([0.8], [0.3 + 0.6j]))
+BASES = [Base("level"), Base("season", 4)]
+H, T, UNIT = 3, 40, 1.7
+
+
+def signal(gaps=True, beside=0):
+    rng = np.random.default_rng(0)
+    values = 20 + rng.normal(size=T).cumsum()
+    if gaps:
+        values[[9, 10, 22, 31]] = np.nan
+    found = bridged(values)
+    return Signal(found.values, found.observed, past=rng.normal(size=(T, beside)))
+
+
+def rows_of(gaps=True, beside=0):
+    side = Filter(0.0, Spectrum([0.5, 0.2])) if beside else None
+    return Rows.of(View("", FILTER, side=side), signal(gaps, beside))
+
+
+def summed(rows, bases, first, start, stop):
+    """Sums over all rows t whose targets are over by ``stop`` and were not by ``start``."""
+    x, level, truth = rows.filtered.rows / UNIT, rows.filtered.level, rows.truth
+    size, own = x.shape[1], FILTER.size
+    ahead, products = np.zeros((size, size)), np.zeros((size, H * len(bases)))
+    next_one, product = np.zeros((own, own)), np.zeros((own, 1))
+    seen, counts, squares = np.zeros(H * len(bases)), [0, 0, 0], 0.0
+    for t in range(first, stop):
+        if start < t + H + 1 <= stop:
+            counts[0] += 1
+            ahead += np.outer(x[t], x[t])
+            for b, base in enumerate(bases):
+                made = base.ahead(rows.values, level, np.array([t]), H)[0]
+                for h in range(H):
+                    target = (truth[t + 1 + h] - made[h]) / UNIT
+                    if not np.isnan(target):
+                        products[:, b * H + h] += x[t] * target
+                        seen[b * H + h] += 1
+        if start < t + 2 <= stop:
+            counts[1] += 1
+            next_one += np.outer(x[t, :own], x[t, :own])
+            target = (truth[t + 1] - level[t]) / UNIT
+            if not np.isnan(target):
+                product[:, 0] += x[t, :own] * target
+                counts[2] += 1
+                squares += target**2
+    return ahead, products, counts[0], seen, next_one, product, counts[1], counts[2], squares
+
+
+def parts(sums):
+    return (
+        sums.ahead.XtX, sums.ahead.XtY, sums.ahead.rows, sums.ahead_seen,
+        sums.following.XtX, sums.following.XtY, sums.following.rows,
+        sums.following_seen[0], sums.squares,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("beside", [0, 2])
+@pytest.mark.parametrize(("start", "stop"), [(0, T), (0, 20), (20, T), (20, 22), (30, 30)])
+def test_sums_are_those_of_a_loop(gaps, beside, start, stop):
+    rows = rows_of(gaps, beside)
+    first = 0 if start else 4  # what the bases need
+    found = rows.sums(BASES, H, start, stop, UNIT)
+    wanted = summed(rows, BASES, first, start, stop)
+    for one, other in zip(parts(found), wanted, strict=True):
+        assert_allclose(one, other, rtol=1e-11, atol=1e-11)
+
+
+def test_chunks_are_only_a_matter_of_memory(monkeypatch):
+    rows = rows_of()
+    whole = rows.sums(BASES, H, 0, T, UNIT)
+    monkeypatch.setattr(rows_module, "CHUNK", 25)
+    for one, other in zip(parts(rows.sums(BASES, H, 0, T, UNIT)), parts(whole), strict=True):
+        assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_increments_merge_to_the_whole():
+    rows = rows_of()
+    stops = [18, 19, 25, 39, T]
+    some = [
+        rows.sums(BASES, H, start, stop, UNIT)
+        for start, stop in zip([0, *stops], stops, strict=False)
+    ]
+    merged, whole = reduce(Sums.merge, some), rows.sums(BASES, H, 0, T, UNIT)
+    for one, other in zip(parts(merged), parts(whole), strict=True):
+        assert_allclose(one, other, rtol=1e-11, atol=1e-11)
+
+
+def test_too_few_rows_for_a_horizon():
+    found = rows_of().sums(BASES, H, 0, 3, UNIT)
+    assert found.ahead.rows == 0
+    assert found.following.rows == 2
+
+
+def test_what_was_not_observed_is_expected_to_be_as_the_rest():
+    gram = rows_of(gaps=False).sums(BASES, H, 0, T, UNIT).ahead
+    half = expected(gram, np.full(6, gram.rows / 2))
+    assert_allclose(half.XtY, 2 * gram.XtY)
+    assert half.XtX is gram.XtX
+    assert np.all(np.isfinite(expected(gram, np.zeros(6)).XtY))
+
+
+def test_a_forecast_is_the_base_and_what_rows_weigh():
+    rows = rows_of()
+    weights = np.random.default_rng(1).normal(size=(FILTER.size, H))
+    origins = np.array([5, 38, 39])
+    made = rows.forecast(BASES[1], weights, origins)
+    for i, t in enumerate(origins):
+        for h in range(H):
+            base = BASES[1].ahead(rows.values, rows.filtered.level, np.array([t]), H)[0, h]
+            wanted = base + rows.filtered.rows[t] @ weights[:, h]
+            assert made[i, h] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_the_unit_is_the_step_of_the_rows_that_are_known():
+    rows = rows_of(gaps=False)
+    steps = np.diff(rows.values[:15])
+    assert rows.unit(15) == pytest.approx(np.sqrt(np.mean(steps**2)))
+    assert rows.unit(1) == 1.0

@@ -1,0 +1,48 @@
+"""Series without gaps, each row from the rows before it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from eigenecho.forecasting.signal import Signal, bridged
+
+NUMBERS = st.one_of(st.just(np.nan), st.floats(-5, 5))
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=20), st.floats(-5, 5), st.integers(1, 7))
+def test_gaps_are_bridged_as_by_a_loop(values, one, season):
+    values = np.array([*values, one])
+    signal = bridged(values, season)
+    wanted, start = naive.filled(values, season)
+    assert np.array_equal(signal.values, wanted)
+    assert signal.start == start
+    assert np.array_equal(signal.observed, ~np.isnan(values[start:]))
+    assert np.array_equal(signal.truth, values[start:], equal_nan=True)
+
+
+def test_a_series_of_nothing_is_empty():
+    assert len(bridged(np.full(5, np.nan))) == 0
+
+
+def test_first_and_last_rows():
+    signal = Signal(np.arange(9.0), np.ones(9, bool), 2, 3.0, np.ones((12, 2)), np.ones((9, 1)))
+    first, last = signal.first(4), signal.last(4)
+    assert first.values.tolist() == [0, 1, 2, 3]
+    assert last.values.tolist() == [5, 6, 7, 8]
+    assert (len(first.known), len(last.known)) == (12, 7)  # with all that is known ahead
+    assert len(first.past) == len(last.past) == len(last.observed) == 4
+    assert signal.last(100).values.tolist() == signal.values.tolist()
+    assert first.unit == last.unit == 3.0
+
+
+@pytest.mark.parametrize(
+    ("values", "rows", "unit"),
+    [([1, 4, 0], None, np.sqrt(12.5)), ([1, 4, 0], 2, 3.0), ([1], None, 1.0), ([2, 2], None, 1.0)],
+)
+def test_the_unit_is_the_usual_step(values, rows, unit):
+    signal = Signal(np.array(values, float), np.ones(len(values), bool))
+    assert signal.with_unit(rows).unit == pytest.approx(unit)
