@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from eigenecho.apps.tables.table_files import read
 from eigenecho.apps.tables.time_series import Columns, from_table
+from eigenecho.forecasting import choice
 
 DAYS = pd.date_range("2023-01-30", periods=40, freq="D")
 VALUES = np.round(10 + np.sin(np.arange(40.0)) + 0.1 * np.arange(40), 3)
@@ -44,3 +47,18 @@ def taken(path, target="sales", *, reading=None, gaps="error", last=None, **colu
 
 def loaded(tmp_path, data, target="sales", **options):
     return one(taken(saved(tmp_path, data), target, **options))
+
+
+@contextmanager
+def few_ways():
+    """Few ways to forecast to choose from."""
+    banks = choice.banks
+
+    def few(rows, seasons):
+        found = banks(rows, seasons)
+        rings = [name for name in found if name.startswith("season")][:1]
+        return {name: found[name] for name in ("short", *rings)}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "banks", few)
+        yield

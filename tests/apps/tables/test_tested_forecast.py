@@ -23,7 +23,13 @@ from eigenecho.apps.tables.table_files import read
 from eigenecho.apps.tables.tested_forecast import blocks_of, forecast
 from eigenecho.apps.tables.time_series import Columns, from_table
 from eigenecho.apps.tables.verdict import verdicts
-from tables import saved
+from tables import few_ways, saved
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick():
+    with few_ways():
+        yield
 
 
 def seasonal(T=150, seed=0, period=7):
@@ -97,7 +103,7 @@ def test_rows_that_are_too_few():
 def test_a_season_is_beaten_and_the_future_goes_on(tmp_path):
     y = seasonal(160)
     found, _ = made(tmp_path, daily().assign(sales=y[:150]), Columns(("sales",)), 10, blocks=3)
-    assert found.forecaster.seasons_ == (7,)
+    assert 7 in found.forecaster.seasons_
     assert all(one.change < 0 for one in verdicts(found.backtest))
     assert np.abs(found.future["sales"]["forecast"] - y[150:]).mean() < 0.2
     assert list(found.future["sales"].index) == list(pd.date_range("2021-05-31", periods=10))
@@ -120,7 +126,7 @@ def test_inputs_act_at_their_own_row_and_must_be_known(tmp_path):
     x = np.round(rng.normal(size=160), 4)
     data = daily(160, x=x)
     data["sales"] = np.round(5 + 2 * x + 0.01 * rng.normal(size=160), 4)
-    truth = data["sales"][150:].to_numpy()
+    truth = data["sales"][150:].to_numpy(copy=True)
     data.loc[150:, "sales"] = np.nan
     found, _ = made(tmp_path, data, Columns(("sales",), inputs=("x",)), 10, blocks=1)
     np.testing.assert_allclose(found.future["sales"]["forecast"], truth, atol=0.2)
@@ -156,6 +162,7 @@ def long_data():
     return pd.concat([one, other.assign(sales=lambda f: 2 * f["sales"])], ignore_index=True)
 
 
+MONTHS = pd.date_range("2001-01-01", periods=150, freq="MS")
 CASES = {
     "one": (daily(), Columns(("sales",)), {}),
     "several": (daily(heat=seasonal(seed=1)), Columns(("sales", "heat")), {}),
@@ -177,7 +184,7 @@ CASES = {
     ),
     "rows": (daily()[["sales"]], Columns(("sales",)), {}),
     "day first": (
-        daily().assign(day=pd.date_range("2001-01-01", periods=150, freq="MS").strftime("%d/%m/%Y")),
+        daily().assign(day=MONTHS.strftime("%d/%m/%Y")),
         Columns(("sales",)), {},
     ),
     "utc": (
@@ -196,7 +203,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_lines_of_python_do_the_same(tmp_path, case):
     data, columns, more = CASES[case]
-    found, table = made(tmp_path, data, columns, **more)
+    found, table = made(tmp_path, data, columns, **{"blocks": 1, **more})
     again = ran(python_lines(found, table))
     ours = np.concatenate([found.future[name]["forecast"] for name in found.series.names])
     theirs = again["made"]

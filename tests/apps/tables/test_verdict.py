@@ -17,7 +17,7 @@ def compared(ours, theirs):
     return verdict(np.array(ours), np.array(theirs), "last value")
 
 
-def tested(truth, made, scale=None, ids=("a",)):
+def backtested(truth, made, scale=None, ids=("a",)):
     """A backtest of series with blocks (blocks, horizon), each in two methods."""
     parts = []
     for i, name in enumerate(ids):
@@ -76,7 +76,7 @@ def test_errors_of_blocks_count_what_was_observed():
     truth = np.array([[1.0, np.nan], [3.0, 4.0], [np.nan, np.nan]])
     ours = np.array([[2.0, 9.0], [3.0, 6.0], [5.0, 5.0]])
     theirs = np.array([[0.0, 0.0], [3.0 + 1e-16, np.nan], [0.0, 0.0]])
-    found = block_errors(tested([truth], [(ours, theirs)]))
+    found = block_errors(backtested([truth], [(ours, theirs)]))
     np.testing.assert_array_equal(found["forecast"], [1.0, 1.0])
     np.testing.assert_array_equal(found["last value"], [1.0, np.inf])  # a guess that is none
 
@@ -85,7 +85,7 @@ def test_series_count_alike_whatever_their_units():
     rng = np.random.default_rng(0)
     truth = [rng.normal(size=(4, 3)), 1e6 * rng.normal(size=(4, 3))]
     made = [(y + s * 1.0, y + s * 2.0) for y, s in zip(truth, (1.0, 1e6), strict=True)]
-    found = tested(truth, made, scale=[1.0, 1e6], ids=("a", "b"))
+    found = backtested(truth, made, scale=[1.0, 1e6], ids=("a", "b"))
     np.testing.assert_allclose(block_errors(found)["forecast"], np.ones(4))
     (one,) = verdicts(found)
     assert (one.word, one.wins, one.blocks) == ("beats", 4, 4)
@@ -95,6 +95,6 @@ def test_series_count_alike_whatever_their_units():
 def test_blocks_are_counted_from_the_end_of_each_series():
     made = [(np.ones((n, 2)) * np.arange(1, n + 1)[:, None], np.zeros((n, 2))) for n in (3, 2)]
     truth = [np.zeros((3, 2)), np.zeros((2, 2))]
-    found = tested(truth, made, ids=("a", "b"))
+    found = backtested(truth, made, ids=("a", "b"))
     found = Backtest(found.errors, None, np.ones(10), 0.9, 1, 3, 3)
     np.testing.assert_array_equal(block_errors(found)["forecast"], [1.0, 1.5, 2.5])

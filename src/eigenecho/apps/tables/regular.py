@@ -60,6 +60,8 @@ def keep_time(
     """
     groups = groups or {None: np.arange(len(table))}
     longest = max(groups.values(), key=len)
+    if len(longest) < 3:
+        raise TableError(f"{len(longest)} rows of {table.path} are too few to forecast.")
     if column == NONE and NONE not in table.names:
         return _by_rows(groups, "rows are steps")
     if column is not None:
@@ -114,8 +116,6 @@ class _Keeper:
         """Sorted, unique, with a regular step; places for missing rows where they are filled."""
         ordered = [self._ordered(rows, label) for label, rows in groups.items()]
         longest = max(ordered, key=lambda one: len(one.rows))
-        if len(longest.rows) < 3:
-            raise TableError(f"{self.table.path} has {len(self.table)} rows, too few to forecast.")
         step = steps.find(longest.clock.times)
         notes = self._order_notes(groups.values(), ordered) + in_utc(self.table, self.name)
         if step is None and self.gaps != "ignore":
@@ -128,7 +128,8 @@ class _Keeper:
             said = "times have no regular step" if step is None else said
             notes += (f"{said}: rows are steps" if by_rows else said,)
         if by_rows:
-            step = step or _most_common(longest.clock.times)
+            step = step or steps.most_common(longest.clock.times)
+            step = steps.tick(step) if isinstance(step, np.timedelta64) else step
             placed = [replace(one, clock=replace(one.clock, step=step)) for one in ordered]
         return Timed(self.name, placed, self.reading.code, by_rows, notes)
 
@@ -210,12 +211,6 @@ class _Keeper:
             f"{counted(len(gone), 'row')} missing: {listed(shown, len(runs), ' gaps')}. Go on "
             "without them by --gaps fill, or pass over them with --gaps ignore."
         )
-
-
-def _most_common(times: Any) -> Any:
-    """The step that most rows have to the next."""
-    common = steps.most_common(times)
-    return steps.tick(common) if times.dtype.kind == "M" else common
 
 
 def _span(difference: Any) -> str:

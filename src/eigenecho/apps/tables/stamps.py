@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.apps.tables.table import Table, TableError, need_pandas
+from eigenecho.apps.tables.table import MISSING, Table, TableError, all_numbers, need_pandas
 from eigenecho.types import Array
 
 NAMES = re.compile(r"^(date|time|datetime|timestamp|year|month|week|day|t|step|index|period)s?$")
@@ -82,14 +82,14 @@ def _readings(table: Table, index: int, strict: bool) -> Iterator[Reading]:
         code = "{}.dt.tz_convert('UTC').dt.tz_localize(None)" if name in table.utc else "{}"
         yield Reading(_complete(table, index, pandas.DatetimeIndex(cells)), code)
         return
-    try:
-        numeric = table.numbers(index)
-    except TableError:
+    said = [text for text in _sample(cells) if text.lower() not in MISSING]
+    if not all_numbers(said, table.decimal):
         if strict or _mostly_dates(cells, pandas):
             yield from _dates(table, index, pandas)
-        return
-    if strict or (NAMES.match(name.lower()) and not np.isnan(numeric).any()):
-        yield _number_times(_complete(table, index, numeric), pandas)
+    elif strict or NAMES.match(name.lower()):
+        numbers = table.numbers(index)
+        if strict or not np.isnan(numbers).any():
+            yield _number_times(_complete(table, index, numbers), pandas)
 
 
 def _mostly_dates(cells: Any, pandas: Any) -> bool:
@@ -139,7 +139,8 @@ def _number_times(numbers: Array, pandas: Any) -> Reading:
         text = pandas.Series(numbers.astype(np.int64).astype(str))
         dates = pandas.to_datetime(text, format="%Y%m%d", errors="coerce")
         if not dates.isna().any():
-            return Reading(pandas.DatetimeIndex(dates), "pd.to_datetime({}, format='%Y%m%d')")
+            code = "pd.to_datetime({}.astype(str), format='%Y%m%d')"
+            return Reading(pandas.DatetimeIndex(dates), code)
     is_counted = whole and bool(np.all(np.abs(numbers) < 2**53))
     return Reading(numbers.astype(np.int64) if is_counted else numbers, "{}")
 

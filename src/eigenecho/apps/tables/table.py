@@ -153,13 +153,10 @@ class Table:
 
 def number(text: str, decimal: str) -> float:
     """A finite number, as tables write it; anything else is a ``ValueError``."""
-    if decimal != ".":
-        if "." in text:
-            raise ValueError
-        text = text.replace(decimal, ".")
-    if "_" in text:  # Python's own spelling of numbers, not a table's
+    # Underscores are Python's own spelling of numbers, not a table's.
+    if "_" in text or (decimal != "." and "." in text):
         raise ValueError
-    value = float(text)
+    value = float(text.replace(decimal, "."))
     if not math.isfinite(value):
         raise ValueError
     return value
@@ -168,11 +165,9 @@ def number(text: str, decimal: str) -> float:
 def all_numbers(cells: Sequence[Any], decimal: str) -> bool:
     """Whether each cell is a number."""
     try:
-        for cell in cells:
-            number(str(cell).strip(), decimal)
+        return all(math.isfinite(number(str(cell).strip(), decimal)) for cell in cells)
     except ValueError:
         return False
-    return True
 
 
 def need_pandas() -> Any:

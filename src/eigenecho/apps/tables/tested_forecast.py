@@ -14,7 +14,6 @@ from eigenecho.apps.tables.time_series import TableSeries
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.banks import LONG
-from eigenecho.forecasting.clock import Clock
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.rivals import naive, rivals
 
@@ -118,18 +117,11 @@ def _check(series: TableSeries, forecaster: Forecaster) -> None:
             f"empty {columns.targets[0]!r}, or shorten --horizon."
         )
     for clock in dict.fromkeys(series.clocks.values()):
-        if clock.is_dates and not _can_go_on(clock, horizon):
+        if clock.is_dates and clock.ahead(horizon)[-1].year > LAST_YEAR:
             raise TableError(
                 f"--horizon {horizon} goes from {clock.text(clock.times[-1:])[0]} beyond the year "
                 f"{LAST_YEAR}. Use a shorter one, or count rows as steps with --time none."
             )
-
-
-def _can_go_on(clock: Clock, horizon: int) -> bool:
-    try:
-        return bool(clock.ahead(horizon)[-1].year <= LAST_YEAR)
-    except (ValueError, OverflowError):  # beyond what pandas can count
-        return False
 
 
 def _one(series: TableSeries, made: Any, name: str) -> Any:

@@ -94,8 +94,8 @@ def from_table(
     timed = keep_time(table, columns.time, columns.used, gaps, _groups(table, columns))
     if timed.name in columns.used:
         raise TableError(f"--time and another option both name {timed.name!r}.")
-    names = (*columns.targets, *columns.beside)
-    numbers = {name: table.numbers(table.index(name, "column")) for name in names}
+    used = (*columns.targets, *columns.beside)
+    numbers = {name: table.numbers(table.index(name, "column")) for name in used}
     all_parts = [_Rows(table, one, numbers, gaps).part(columns, last) for one in timed.series]
     parts = [part for part in all_parts if len(part.values)]
     if not parts:

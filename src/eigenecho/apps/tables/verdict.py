@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.scores import OURS
@@ -14,11 +15,8 @@ from eigenecho.types import Array
 CONFIDENCE, ENOUGH = 0.95, 3
 """Of the test, and blocks from which more than luck can be told."""
 
-MARGIN = 0.02
-"""Of the error: less than that, however regular, is no reason to prefer one to the other."""
-
-LARGE = 9.0
-"""A change from which on it is told as a multiple."""
+MARGIN, LARGE = 0.02, 9.0
+"""Changes of the error from which on one is preferred to the other, and told as a multiple."""
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 """Of the largest value: an error below that is one of arithmetic, not of a forecast."""
@@ -110,9 +108,7 @@ def verdict(ours: Array, theirs: Array, rival: str, measure: str = WORDS["mae"])
 
 def _bound(ours: Array, theirs: Array) -> float:
     """The upper confidence bound of the mean log ratio."""
-    from scipy.stats import t
-
     tiny = np.finfo(np.float64).tiny
     ratios = np.log(np.maximum(ours, tiny)) - np.log(np.maximum(theirs, tiny))
     spread = ratios.std(ddof=1) / np.sqrt(len(ratios))
-    return float(ratios.mean() + t.ppf(CONFIDENCE, len(ratios) - 1) * spread)
+    return float(ratios.mean() + stdtrit(len(ratios) - 1, CONFIDENCE) * spread)
