@@ -157,6 +157,38 @@ def test_later_columns_change_no_bit(name, row, seed, one):
     assert np.array_equal(this.rolling(y, other)[:, ~reached], before[:, ~reached])
 
 
+def test_a_context_may_begin_after_more_gaps_than_the_fit_had_rows():
+    rng = np.random.default_rng(0)
+    wave = 3 * np.sin(np.arange(30) * 2 * np.pi / 7)
+    forecaster = ee.Forecaster(HORIZON, seasons=[7], spectrum=SPECTRUM)
+    forecaster.fit(wave + rng.normal(size=30))
+    assert any(member["calendar"] for member in forecaster.members_)
+    y = np.r_[np.full(40, np.nan), wave + rng.normal(size=30)]
+    other = y.copy()
+    other[56:] += 50
+    before, after = forecaster.rolling(y, [45, 55]), forecaster.rolling(other, [45, 55])
+    assert np.array_equal(before, after)
+    assert_allclose(before[0], forecaster.predict(context=y[:46]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["single", "columns"])
+def test_backtests_keep_the_law(kind):
+    y = drawn(2, 60, 0)[: 1 if kind == "single" else 2]
+    X = np.random.default_rng(1).normal(size=(60, 2))
+    y[:, 1:] += 2 * X[1:, 0]
+    forecaster = ee.Forecaster(HORIZON, spectrum=SPECTRUM, seasons=[7], past=[1])
+    origins, made = [40, 48], []
+    for later in (0.0, 1e3):
+        other, columns = y.copy(), X.copy()
+        other[:, 41:] += later  # after the first origin
+        columns[41:, 1] += later
+        columns[44:, 0] -= later  # beyond what it reaches
+        found = forecaster.backtest(_held(kind, other), columns, origins).errors
+        made.append(found[found["cutoff"] == 40][["forecast", "lower", "upper"]].to_numpy())
+    assert made[0].shape == (HORIZON * len(y), 3)
+    assert np.array_equal(*made)
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_what_is_seen_does_change_forecasts(name):
     # Else the tests above would hold of a forecaster that looks at nothing.

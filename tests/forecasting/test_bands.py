@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from eigenecho.forecasting.bands import Bands
 
 LEVELS = [0.001, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.999]
+BLOCKS = 70.0
 
 
 def drawn(relative=False, origins=400, horizon=6, seed=0):
@@ -17,7 +18,7 @@ def drawn(relative=False, origins=400, horizon=6, seed=0):
     errors = 0.1 * rng.normal(size=(origins, horizon)) * np.sqrt(np.arange(1, horizon + 1))
     forecasts = 10 + rng.random((origins, horizon))
     truths = forecasts * np.exp(errors) if relative else forecasts + 3 * errors
-    return forecasts, truths, Bands.of([forecasts], [truths], [3.0], relative)
+    return forecasts, truths, Bands.of([forecasts], [truths], [3.0], relative, BLOCKS)
 
 
 @pytest.mark.parametrize("relative", [False, True])
@@ -50,9 +51,9 @@ def test_errors_are_counted_where_something_was_observed():
     forecasts, truths, whole = drawn()
     holes = truths.copy()
     holes[::3, 2], holes[:, 5] = np.nan, np.nan
-    bands = Bands.of([forecasts], [holes], [3.0], False)
+    bands = Bands.of([forecasts], [holes], [3.0], False, BLOCKS)
     seen = np.abs(forecasts - holes)[~np.isnan(holes)] / 3
-    assert bands.mean == pytest.approx(seen.mean())
+    assert bands.means == pytest.approx([seen.mean()])
     assert len(bands.ratios) == seen.size
     assert bands.growth[5] == bands.growth[4]  # as the step before
     assert_allclose(bands.growth[:2], whole.growth[:2])
@@ -61,19 +62,34 @@ def test_errors_are_counted_where_something_was_observed():
 def test_series_count_in_their_own_units():
     forecasts, truths, bands = drawn()
     parts = [forecasts[:200], 100 * forecasts[200:]], [truths[:200], 100 * truths[200:]]
-    both = Bands.of(*parts, [3.0, 300.0], False)
+    both = Bands.of(*parts, [3.0, 300.0], False, BLOCKS)
     assert_allclose(both.growth, bands.growth)
     assert_allclose(both.ratios, bands.ratios)
+    assert both.means.mean() == pytest.approx(bands.means[0])
+
+
+def test_intervals_of_few_blocks_are_wider():
+    forecasts, truths, bands = drawn()
+    few = Bands.of([forecasts], [truths], [3.0], False, 2.0)
+    assert np.all(few.quantile(0.9, forecasts[0], 3.0) > bands.quantile(0.9, forecasts[0], 3.0))
+
+
+def test_a_series_that_was_not_observed_has_no_mean():
+    forecasts, truths, bands = drawn()
+    none = np.full_like(truths, np.nan)
+    both = Bands.of([forecasts, forecasts], [truths, none], [3.0, 3.0], False, BLOCKS)
+    assert np.isnan(both.means[1])
+    assert np.array_equal(both.ratios, bands.ratios)
 
 
 def test_factors_need_positive_numbers():
-    bands = Bands.of([np.array([[1.0]])], [np.array([[-1.0]])], [1.0], relative=True)
+    bands = Bands.of([np.array([[1.0]])], [np.array([[-1.0]])], [1.0], True, 1.0)
     assert not bands.relative
 
 
 def test_no_errors_at_all():
     same = np.full((5, 3), 7.0)
-    bands = Bands.of([same], [same], [1.0], False)
+    bands = Bands.of([same], [same], [1.0], False, 1.0)
     assert np.array_equal(bands.quantile(0.9, same[0], 1.0), same[0])
 
 

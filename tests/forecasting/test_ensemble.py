@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from eigenecho.forecasting.base import Base
@@ -25,10 +26,18 @@ def signals(count=1, rows=50):
     return [bridged(rng.normal(size=rows).cumsum()).with_unit() for _ in range(count)]
 
 
-def test_the_median_leaves_out_what_is_no_number():
-    made = [np.array([[1.0, 5.0, np.nan, np.inf]]), np.array([[2.0, np.nan, np.nan, 3.0]]),
-            np.array([[9.0, 7.0, np.inf, -np.inf]])]  # fmt: skip
-    assert np.array_equal(middle(made), [[2.0, 6.0, np.nan, 3.0]], equal_nan=True)
+def test_the_outer_members_are_left_out():
+    made = [np.full((1, 1), value) for value in (1.0, 2.0, 4.0, 5.0, 1e9)]
+    assert middle(made) == pytest.approx((2 + 4 + 5) / 3)
+    assert middle(made[:4]) == 3.0  # of four, none
+    assert middle(made[:1]) == 1.0
+
+
+def test_what_is_no_number_lies_outermost():
+    made = np.array(
+        [[1.0, np.nan, np.nan, 5.0], [2.0, 7.0, np.inf, np.inf], [6.0, 3.0, np.nan, -np.inf]]
+    )
+    assert np.array_equal(middle(list(made[:, None])), [[3.0, 5.0, np.nan, 5.0]], equal_nan=True)
 
 
 def test_a_forecast_does_not_depend_on_what_else_is_no_number():
@@ -40,15 +49,18 @@ def test_a_forecast_does_not_depend_on_what_else_is_no_number():
 
 
 def test_those_are_kept_that_cannot_be_told_from_the_best():
-    judge = Judge.of(signals(), [plan(50, H, 40)])  # 13 blocks
+    judge = Judge.of(signals(), [plan(50, H, 30)], [0])
     errors = [1.0, 1.2, 1.25, 1.29, 1.3, 1.31, 2.0, np.inf]
     found = [Judged(DIRECT, [], error) for error in errors]
     kept = [one.error for one in best(judge, found[::-1])]
-    assert kept == [error for error in errors if error <= 1 + 4 / judge.blocks]
+    assert judge.blocks == 10
+    assert kept == errors[:6]  # within 40 per cent
     assert [one.error for one in best(judge, found[6:])] == [2.0]
     assert best(judge, found[7:]) == []
-    far = [Judged(DIRECT, [], float(10**i)) for i in range(9)]
-    assert len(best(judge, far)) == FEWEST
+    few = [Judged(DIRECT, [], 1.5 + i / 100) for i in range(9)]
+    assert len(best(judge, [found[0], *few])) == FEWEST
+    far = [Judged(DIRECT, [], 10.0**i) for i in range(9)]
+    assert [one.error for one in best(judge, far)] == [1.0]  # the others are no help
     assert len(best(judge, 99 * far[:1])) == MOST
 
 

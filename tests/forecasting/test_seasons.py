@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from eigenecho.forecasting.containers import read
-from eigenecho.forecasting.seasons import seasons_of
+from eigenecho.forecasting.seasons import periods_of, whole
 
 
 def wave(period, rows=120, seed=0, noise=0.2):
@@ -17,32 +17,42 @@ def wave(period, rows=120, seed=0, noise=0.2):
 
 @pytest.mark.parametrize("period", [5, 12, 24])
 def test_a_season_is_found(period):
-    assert seasons_of(read(wave(period))) == (period,)
+    assert periods_of(read(wave(period))) == (period,)
 
 
-def test_those_given_are_taken_as_rows():
-    assert seasons_of(read(wave(12)), [30.4, 7, 7.2]) == (7, 30)
+def test_those_given_are_taken_as_they_are():
+    assert periods_of(read(wave(12)), [30.4, 7, 7.2, 1]) == (7.0, 7.2, 30.4)
+
+
+def test_seasons_are_whole_rows():
+    assert whole((1.2, 7.0, 7.2, 30.4)) == (7, 30)
 
 
 def test_noise_and_constants_have_none():
-    assert seasons_of(read(np.random.default_rng(1).normal(size=200))) == ()
-    assert seasons_of(read(np.full(50, 3.0))) == ()
-    assert seasons_of(read([1.0, 2.0])) == ()
+    assert periods_of(read(np.random.default_rng(1).normal(size=200))) == ()
+    assert periods_of(read(np.full(50, 3.0))) == ()
+    assert periods_of(read([1.0, 2.0])) == ()
 
 
 def test_dates_show_the_week():
     days = pd.date_range("2024-01-01", periods=120)
     noise = np.random.default_rng(0).normal(size=120)
-    assert 7 in seasons_of(read(pd.Series(noise, days)))
+    assert 7 in periods_of(read(pd.Series(noise, days)))
 
 
-def test_most_series_decide():
+def test_a_third_of_series_decides():
     waves = [wave(12, seed=i) for i in range(3)]
-    assert seasons_of(read(waves)) == (12,)
-    assert seasons_of(read([*waves[:1], wave(7), wave(9), wave(16)])) == ()
+    assert periods_of(read(waves)) == (12,)
+    assert periods_of(read([*waves[:1], wave(7), wave(9), wave(16)])) == ()
+
+
+def test_a_season_has_been_lived_through_three_times():
+    noise = np.random.default_rng(0).normal(size=400)
+    days = pd.date_range("2024-01-01", periods=400)
+    assert all(period < 134 for period in periods_of(read(pd.Series(noise, days))))
 
 
 def test_gaps_do_not_hide_a_season():
     y = wave(12)
     y[[3, 30, 31, 77]] = np.nan
-    assert seasons_of(read(y)) == (12,)
+    assert periods_of(read(y)) == (12,)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.signal import Signal
+from eigenecho.forecasting.rows import Rows
+from eigenecho.forecasting.signal import Moved, Signal
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
 
@@ -20,32 +24,39 @@ def signal(rows=6, ahead=2):
     return Signal(np.arange(1.0, rows + 1), np.ones(rows, bool), 0, 5.0, known, past)
 
 
+def of(values, unit=5.0):
+    return Signal(np.array(values), np.ones(len(values), bool), unit=unit)
+
+
 def test_logarithms_and_back():
-    view, y = View("", FILTER, logarithm=True), np.array([1.0, 20.0, 3e-300])
-    assert_allclose(view.seen(y), np.log(y))
-    assert_allclose(view.undone(view.seen(y)), y, rtol=1e-12)
-    assert np.array_equal(View("", FILTER).seen(y), y)
+    view, y = View("", FILTER, Moved(True)), np.array([1.0, 20.0, 3e-300])
+    assert_allclose(view.seen(of(y)), np.log(y))
+    assert_allclose(view.undone(view.seen(of(y))), y, rtol=1e-12)
+    assert np.array_equal(View("", FILTER).seen(of(y)), y)
 
 
 def test_what_has_no_logarithm_is_as_the_last_that_has():
-    view = View("", FILTER, logarithm=True)
-    found = view.seen(np.array([-1.0, 0.0, 2.0, 0.0, -5.0, 3.0]))
+    found = View("", FILTER, Moved(True)).seen(of([-1.0, 0.0, 2.0, 0.0, -5.0, 3.0]))
     assert_allclose(found, np.log([1, 1, 2, 2, 2, 3]))
 
 
 def test_forecasts_beyond_all_numbers_are_infinite_without_a_warning():
-    found = View("", FILTER, logarithm=True).undone(np.array([1.0, 701.0, np.nan, -800.0]))
+    found = View("", FILTER, Moved(True)).undone(np.array([1.0, 701.0, np.nan, -800.0]))
     assert found[0] == pytest.approx(np.e)
     assert np.isinf(found[1])
     assert np.isnan(found[2])
     assert found[3] == 0
 
 
-def test_what_is_known_moves_rows_in_units_of_the_series():
-    one, effect = signal(), np.array([1.0, -2.0, 0.5])
-    assert_allclose(View("", FILTER, effect=effect).shift(one), 5 * (one.known @ effect))
-    assert_allclose(View("", FILTER, True, effect).shift(one), one.known @ effect)
-    assert np.array_equal(View("", FILTER).shift(one), np.zeros(6))
+def test_what_is_known_to_move_rows_is_taken_off_and_put_back():
+    moved = Moved(False, known=True)
+    one = replace(signal(), shifts={moved: np.arange(8.0) * 10, Moved(False, True, True): None})
+    rows = Rows.of(View("", FILTER, moved), one)
+    assert np.array_equal(rows.values, one.values - 10 * np.arange(6))
+    made = rows.forecast(Base("level"), np.zeros((2, 2)), np.array([2, 5]))
+    assert np.array_equal(made, (rows.values[[2, 5], None]) + [[30.0, 40.0], [60.0, 70.0]])
+    plain = Rows.of(View("", FILTER), one)
+    assert np.array_equal(plain.values, one.values)
 
 
 def test_columns_beside_stand_after_the_rows_of_the_series():

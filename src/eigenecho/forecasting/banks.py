@@ -31,18 +31,20 @@ def banks(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
     small = int(np.clip(rows // 8, 4, 12))
     many = 2 * int(np.clip(rows // 12, 3, 30))
     found = {
-        "short": spectra.ring(small, sr=0.9) + spectra.time_constants(4, sr=slowest, shortest=1.5),
-        "spread": spectra.log_ring(many, sr=slowest, seed=0) + _radii(slowest),
+        "short": _joined(
+            spectra.ring(small, sr=0.9), spectra.time_constants(4, sr=slowest, shortest=1.5)
+        ),
+        "spread": _joined(spectra.log_ring(many, sr=slowest, seed=0), _radii(slowest)),
     }
     for season in seasons:
         if not 2 <= season <= LONGEST or 4 * season > rows:
             continue
-        found[f"season {season}"] = _ring(season, 2 * season) + slow
-        found[f"season {season}, short"] = (
-            _ring(season, 3 * season) + spectra.ring(small + 1, sr=0.8) + slow
+        found[f"season {season}"] = _joined(_ring(season, 2 * season), slow)
+        found[f"season {season}, short"] = _joined(
+            _ring(season, 3 * season), spectra.ring(small + 1, sr=0.8), slow
         )
         if 8 * season <= rows and 2 * season <= LONGEST:
-            found[f"two seasons {season}"] = _ring(2 * season, 3 * season) + slow
+            found[f"two seasons {season}"] = _joined(_ring(2 * season, 3 * season), slow)
     return found
 
 
@@ -60,11 +62,19 @@ def _long(seasons: Sequence[int], slow: Spectrum) -> dict[str, Spectrum]:
     season = max((s for s in seasons if 2 <= s <= LONGEST), default=1)
     modes = LONGEST // season * season
     return {
-        "half as long": _ring(modes // 2, 0.6 * modes) + slow,
-        "long": _ring(modes, 0.6 * modes) + slow,
-        "long, slower": _ring(modes, 1.2 * modes) + slow,
-        "long, slowest": _ring(modes, 2.4 * modes) + slow,
+        "half as long": _joined(_ring(modes // 2, 0.6 * modes), slow),
+        "long": _joined(_ring(modes, 0.6 * modes), slow),
+        "long, slower": _joined(_ring(modes, 1.2 * modes), slow),
+        "long, slowest": _joined(_ring(modes, 2.4 * modes), slow),
     }
+
+
+def _joined(*parts: Spectrum) -> Spectrum:
+    """Modes of all parts; one that repeats another, by chance, does no harm under a ridge."""
+    return Spectrum(
+        np.concatenate([part.real for part in parts]),
+        np.concatenate([part.pairs for part in parts]),
+    )
 
 
 def _ring(modes: int, time_constant: float) -> Spectrum:

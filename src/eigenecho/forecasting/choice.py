@@ -146,16 +146,15 @@ def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
     chosen = [one for i in numbers if (one := plans[i]) is not None]
     stops = [one.stops[0] for one in chosen]
     some = [signals[i].last(ROWS) for i in numbers]
-    known = effects(some, stops, wanted.periods)
+    known = effects(some, stops, wanted.periods, _logarithms(some))
     moved = [known.applied(s, stop, 0) for s, stop in zip(some, stops, strict=True)]
     return Judge.of(moved, chosen, numbers)
 
 
 def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
     """What filters may be shown: values or logarithms, several levels, with columns or without."""
-    positive = all(np.all(signal.values > 0) for signal in judge.signals)
-    moved = [Moved(logarithm) for logarithm in ((False, True) if positive else (False,))]
-    moved += [one for one in judge.signals[0].shifts if positive or not one.logarithm]
+    moved = [Moved(logarithm) for logarithm in _logarithms(judge.signals)]
+    moved += judge.signals[0].shifts
     side = None
     if judge.signals[0].past.size and wanted.strategy != "recursive":
         side = Filter(0.0, spectra.time_constants(SIDE, sr=float(np.exp(-10 / rows))))
@@ -172,12 +171,21 @@ def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
     return found
 
 
-def effects(signals: Sequence[Signal], stops: Sequence[int], periods: Sequence[float]) -> Effects:
-    """What columns and the calendar do to series, by their rows before the stops."""
+def effects(
+    signals: Sequence[Signal],
+    stops: Sequence[int],
+    periods: Sequence[float],
+    logarithms: Sequence[bool],
+) -> Effects:
+    """What columns and the calendar do to series or their logarithms, by rows before the stops."""
     rows = int(np.median(stops))
     filter = Filter(0.0, banks(min(rows, LONG - 1), ())["short"])
-    positive = all(np.all(signal.values > 0) for signal in signals)
-    return learn(signals, stops, filter, periods, (False, True) if positive else (False,))
+    return learn(signals, stops, filter, periods, logarithms)
+
+
+def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
+    """Whether series may be seen as they are, and as logarithms, which not all have."""
+    return (False, True) if all(np.all(one.values > 0) for one in signals) else (False,)
 
 
 def bases_for(rows: int, seasons: Sequence[int]) -> list[Base]:

@@ -94,7 +94,8 @@ def middle(forecasts: Sequence[Array]) -> Array:
     inner = ordered[cut : len(ordered) - cut]
     there = np.isfinite(inner)
     count = there.sum(axis=0)
-    total = np.where(there, inner, 0.0).sum(axis=0)
+    with np.errstate(over="ignore"):
+        total = np.where(there, inner, 0.0).sum(axis=0)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 

@@ -82,7 +82,7 @@ class Fitted:
                 f"the {len(names)} series of the fit, in the same order, as each sees the others",
             )  # fmt: skip
         signals = self.measures.signals(panel, ahead, [int(rows.min()) for rows in origins])
-        lengths = {history.name: len(history) for history in self.panel.histories}
+        lengths = {one.name: len(one) - one.start for one in self.panel.histories}
         found = []
         for history, signal, rows in zip(panel.histories, signals, origins, strict=True):
             if np.any(rows < signal.start):
@@ -93,9 +93,9 @@ class Fitted:
                 )  # fmt: skip
             series = names.get(history.name)
             # As a fit on these rows, or on those of the fit, would have seen the calendar.
-            known = min(int(rows.min()) + 1, lengths.get(history.name, len(history)))
-            signal = self.effects.applied(signal, known - signal.start, horizon)
             rows = rows - signal.start
+            known = min(int(rows.min()) + 1, lengths.get(history.name, len(history)))
+            signal = self.effects.applied(signal, known, horizon)
             made = ensemble.forecast(signal.first(int(rows.max()) + 1), rows, series)
             if not np.isfinite(made).all():
                 raise out_of_range(history.name, int(np.argwhere(~np.isfinite(made))[:, 1].min()))
@@ -165,7 +165,9 @@ def _trained(
     if not refit:
         plans = [plan(len(signal), wanted.horizon, wanted.validation) for signal in signals]
         stops = [len(s) if p is None else p.stops[0] for s, p in zip(signals, plans, strict=True)]
-    known = effects(signals, stops, wanted.periods)
+    # By what was chosen: rows that came later, or series that did not judge, may have no logarithm.
+    logarithms = sorted({one.view.logarithm for one in candidates})
+    known = effects(signals, stops, wanted.periods, logarithms)
     moved = [known.applied(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
     tell = None if report is None else (lambda done, total: report("training", done, total))
     ensemble = train(candidates, moved, stops, wanted.horizon, pull, tell)

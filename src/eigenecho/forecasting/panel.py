@@ -46,6 +46,11 @@ class History:
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def start(self) -> int:
+        """Rows before the first observation."""
+        return int(np.argmax(~np.isnan(self.values)))
+
     def until(self, stop: int) -> History:
         """The rows before row ``stop``."""
         known = None if self.known is None else self.known[:stop]

@@ -1,0 +1,82 @@
+"""Histories as signals: what they are measured by stays as the fit found it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from eigenecho.forecasting.containers import read
+from eigenecho.forecasting.effect import KnownColumns
+from eigenecho.forecasting.signals import Measures
+
+
+def steps(values):
+    return np.sqrt(np.mean(np.diff(values) ** 2))
+
+
+@pytest.fixture
+def y():
+    return np.random.default_rng(0).normal(size=(30, 3)).cumsum(axis=0) * [1, 10, 100]
+
+
+def test_a_series_of_the_fit_keeps_its_unit(y):
+    panel = read(y)
+    measures = Measures.of(panel, 1, multivariate=False)
+    for i, signal in enumerate(measures.signals(read(5 * y[:, :2]))):
+        assert signal.unit == measures.units[i] == pytest.approx(steps(y[:, i]))
+
+
+def test_another_series_has_that_of_the_rows_that_are_known(y):
+    measures = Measures.of(read(y[:, :1]), 1, multivariate=False)
+    other = measures.signals(read(y), rows=[9, 9, 14])
+    assert other[2].unit == pytest.approx(steps(y[:15, 2]))
+    assert measures.signals(read(y))[2].unit == pytest.approx(steps(y[:, 2]))
+
+
+def test_what_is_known_ahead_follows_what_was(y):
+    X = np.random.default_rng(1).normal(size=(34, 2))
+    y[:4, 0] = np.nan
+    panel = read(y[:, 0], X[:30])
+    measures = Measures.of(panel, 1, multivariate=False)
+    (signal,) = measures.signals(panel, ahead=[X[30:]])
+    assert signal.start == 4
+    assert_allclose(signal.known, KnownColumns.of([X[:30]]).features(X)[4:])
+    assert len(signal) == 26
+
+
+def test_columns_beside_count_from_the_first_row_in_units_of_the_series(y):
+    X = np.random.default_rng(1).normal(size=(30, 1)) * 50
+    panel = read(y, X, past=[0])
+    measures = Measures.of(panel, 1, multivariate=True)
+    signal = measures.signals(panel)[1]
+    unit = steps(y[:, 1])
+    assert signal.past.shape == (30, 3)
+    assert_allclose(signal.past[:, 0], (X[:, 0] - X[0, 0]) / steps(X[:, 0]) * unit)
+    for column, other in ((1, 0), (2, 2)):
+        moved = (y[:, other] - y[0, other]) / steps(y[:, other]) * unit
+        assert_allclose(signal.past[:, column], moved, atol=1e-9 * unit)
+
+
+def test_a_series_does_not_move_before_its_first_observation(y):
+    y[:7, 0] = np.nan
+    panel = read(y)
+    signal = Measures.of(panel, 1, multivariate=True).signals(panel)[1]
+    assert np.all(signal.past[:8, 0] == 0)
+    assert np.all(signal.past[8:, 0] != 0)
+
+
+def test_columns_that_never_move_are_no_reason_to_divide_by_zero():
+    panel = read(np.ones(9), np.ones((9, 2)), past=[1])
+    measures = Measures.of(panel, 1, multivariate=False)
+    (signal,) = measures.signals(panel)
+    assert signal.unit == 1
+    assert np.all(signal.known == 0)
+    assert np.all(signal.past == 0)
+
+
+def test_gaps_are_bridged_by_the_season(y):
+    y[20, 0] = np.nan
+    panel = read(y[:, 0])
+    (signal,) = Measures.of(panel, 7, multivariate=False).signals(panel)
+    assert signal.values[20] == y[13, 0]
