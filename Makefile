@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow lint types format bench bench-page bench-compare bench-forecast figures clean
+.PHONY: demo test test-slow test-sktime lint types format bench bench-page bench-compare bench-forecast figures clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -13,6 +13,10 @@ test: lint types
 
 test-slow: .venv/dev.stamp
 	$(BIN)/pytest -m slow -n auto
+
+# sktime holds other packages back (pandas), so that it has an environment of its own.
+test-sktime: .venv-sktime/stamp
+	.venv-sktime/bin/pytest tests/interop/test_sktime.py tests/test_docs.py -k "test_sktime or sktime.md" -n auto
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
@@ -45,9 +49,9 @@ bench-forecast: .venv-peers/stamp
 figures: .venv/dev.stamp
 	$(BIN)/python docs/make_figures.py
 
-.venv/bin/python:
+.venv/bin/python .venv-sktime/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenecho needs Python 3.11 or newer; say which with: make PYTHON=python3.12')"
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv $(@:/bin/python=)
 
 # The stamps are newer than pyproject.toml once what it asks for is installed.
 .venv/demo.stamp: .venv/bin/python pyproject.toml
@@ -69,6 +73,10 @@ figures: .venv/dev.stamp
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,forecast-peers]"
 	touch $@
 
+.venv-sktime/stamp: .venv-sktime/bin/python pyproject.toml
+	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime,dev]"
+	touch $@
+
 clean:
-	rm -rf .venv .venv-peers build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-peers .venv-sktime build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

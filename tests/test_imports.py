@@ -23,9 +23,11 @@ HEAVY = [
     "safetensors",
     "joblib",
     "reservoirpy",
+    "sktime",
 ]
 DRAWING = {"matplotlib", "typer", "rich", "jinja2"}
-OPTIONAL = DRAWING | {"reservoirpy", "pandas", "joblib", "threadpoolctl", "torch", "jax"}
+OTHERS = {"reservoirpy", "sktime", "torch", "jax"}
+OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},
@@ -133,6 +135,19 @@ def test_training_needs_no_optional_package():
         "print(json.dumps(esn.forecast(5).shape))"
     )
     assert loaded == [5, 1]
+
+
+@pytest.mark.parametrize("library", ["reservoirpy", "sktime"])
+def test_a_library_that_is_missing_is_asked_for_by_name(library):
+    said = fresh(
+        "import json, sys\n"
+        f"sys.modules[{library!r}] = None\n"
+        "try:\n"
+        f"    import eigenecho.interop.{library}\n"
+        "except ImportError as error:\n"
+        "    print(json.dumps(str(error)))"
+    )
+    assert said.endswith(f"pip install 'eigenecho[{library}]'")
 
 
 def test_every_public_name_loads():

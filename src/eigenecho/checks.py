@@ -35,6 +35,12 @@ def is_finite_number(value: Any) -> bool:
     return is_number and abs(value) <= sys.float_info.max
 
 
+def check_not_negative(value: Any, name: str) -> None:
+    """A finite number ≥ 0."""
+    if not is_finite_number(value) or value < 0:
+        raise bad_argument(name, value, "a finite number ≥ 0")
+
+
 def check_count(
     value: Any, name: str, what: str = "a number of rows or steps", least: int = 0
 ) -> int:
@@ -87,6 +93,12 @@ def check_finite(A: Any, name: str, remedy: str = "") -> None:
     """Numbers are neither NaN nor infinite."""
     if not np.all(np.isfinite(A)):
         raise bad_argument(name, Shown("NaN or Inf"), "finite numbers", remedy)
+
+
+def check_shape(A: Any, name: str, shape: tuple[int, ...], like: str = "") -> None:
+    """An array has exactly that shape; ``like`` says whose it is."""
+    if np.shape(A) != shape:
+        raise bad_argument(name, Shown(f"shape {np.shape(A)}"), f"shape {shape}{like}")
 
 
 def check_square(W: Any, name: str) -> None:

@@ -37,15 +37,14 @@ class SlowStartWarning(UserWarning):
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the line of the caller's that led here, whatever of ours lies between."""
     frame, level = inspect.currentframe(), 1
-    while frame is not None and _is_between(frame.f_code.co_filename):
+    while frame is not None:
+        path = frame.f_code.co_filename
+        # What wraps ours: scikit-learn's methods, and decorators.
+        is_wrapper = path == contextlib.__file__ or f"{os.sep}sklearn{os.sep}" in path
+        if not path.startswith(_HERE) and not is_wrapper:
+            break
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
-
-
-def _is_between(path: str) -> bool:
-    """Whether code is ours, or wraps ours: scikit-learn's methods, and decorators."""
-    is_wrapper = path == contextlib.__file__ or f"{os.sep}sklearn{os.sep}" in path
-    return path.startswith(_HERE) or is_wrapper
 
 
 class Shown(str):
@@ -71,17 +70,15 @@ def not_finite(
     name: str, value: float, where: str, dtype: Any, remedy: str = "Fill or drop the gaps first."
 ) -> ValueError:
     """NaN, infinity, or a number that ``dtype`` cannot hold, and the place where it stands."""
+    got, wanted = f"{value:.6g}", "finite numbers"
     if math.isnan(value):
-        return ValueError(_will_not_do(name, Shown(f"NaN {where}"), "finite numbers", remedy))
-    if math.isinf(value):
-        got = Shown(f"{'-' if value < 0 else ''}infinity {where}")
-        return ValueError(_will_not_do(name, got, "finite numbers", remedy))
-    return ValueError(
-        _will_not_do(
-            name, Shown(f"{value:.6g} {where}"), f"finite numbers within the range of {dtype}",
-            "Scale the data, or use dtype='float64'.",
-        )
-    )  # fmt: skip
+        got = "NaN"
+    elif math.isinf(value):
+        got = f"{'-' if value < 0 else ''}infinity"
+    else:
+        wanted = f"finite numbers within the range of {dtype}"
+        remedy = "Scale the data, or use dtype='float64'."
+    return bad_argument(name, Shown(f"{got} {where}"), wanted, remedy)
 
 
 def not_numbers(name: str, got: str, cause: Exception | None = None) -> ValueError | TypeError:

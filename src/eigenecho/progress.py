@@ -21,14 +21,9 @@ a piece computes has the bits that the whole run has."""
 
 
 class Progress:
-    """Cuts runs into pieces and reports after each, in the thread that runs them.
+    """Cuts runs, of ``total`` steps in all, into pieces and reports after each, in their thread.
 
-    Parameters
-    ----------
-    report : callable (done, total), optional
-        What it raises ends the run. Without it a run is one piece.
-    total : int
-        The steps of all runs to come.
+    What ``report(done, total)`` raises ends the run. Without it a run is one piece.
     """
 
     def __init__(self, report: Report | None = None, total: int = 0) -> None:

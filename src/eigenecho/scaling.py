@@ -59,14 +59,8 @@ class Scaling:
 class Spread:
     """How columns lie, over some rows: a statistic that merges.
 
-    Attributes
-    ----------
-    rows : int, or array (D,)
-        The latter where some are missing in a column.
-    size : array (D,)
-        The largest |x|, in units of which all else is: squares of very large or small numbers
-        would leave the range.
-    mean, deviation : arrays (D,)
+    ``mean`` and ``deviation`` (D,) are in units of ``size`` (D,), the largest |x|: squares of very
+    large or small numbers would leave the range. ``rows`` are (D,) where some miss in a column.
     """
 
     rows: int | Array

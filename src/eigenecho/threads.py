@@ -42,17 +42,6 @@ def run(task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]]) -> 
             future.result()
 
 
-def run_each(tasks: Sequence[Callable[[], None]], worth: bool = True) -> None:
-    """Call every task, side by side where that is worth it and there is more than one core."""
-    if not worth or thread_count() == 1:
-        for task in tasks:
-            task()
-        return
-    with ThreadPoolExecutor(len(tasks)) as pool:
-        for future in [pool.submit(task) for task in tasks]:
-            future.result()
-
-
 def even_split(count: int, parts: int, start: int = 0) -> list[tuple[int, int]]:
     """Contiguous pieces of start … start + count, of equal length give or take one."""
     parts = max(1, min(parts, count))

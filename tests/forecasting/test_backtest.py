@@ -321,6 +321,10 @@ def test_wins_are_counted():
     assert f"better one in {wins} of 3 forecasts" in repr(tested)
 
 
+def test_a_naive_forecast_without_errors_is_said():
+    assert "“drift”, has no error" in repr(quick().backtest(np.arange(60.0), origins=2))
+
+
 # The picture ----------------------------------------------------------------------------------
 
 

@@ -244,6 +244,18 @@ def test_digits_that_a_fit_has_lost_are_announced(solver, ridge, count, from_zer
         assert all("solver='qr'" in str(w.message) and w.filename == __file__ for w in told)
 
 
+def test_digits_are_looked_for_in_outputs_of_rows_that_are_new():
+    """Of a row that has been learnt the triangle holds all that the output needs."""
+    x, x2 = ee.tasks.mso(2, steps=1501), ee.tasks.mso(3, steps=1901)[1500:]
+    esn = ee.LinearESN(60, solver="structured", ridge=1e-6, warmup=200, seed=0).fit(x[:-1], x[1:])
+    learner = esn.learner()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for t in range(300):
+            learner.step(x2[t], x2[t + 1])
+    assert ["too few digits" in str(w.message) for w in caught] == [True]
+
+
 # Long runs ------------------------------------------------------------------------------------
 
 

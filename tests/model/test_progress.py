@@ -5,7 +5,6 @@ import pytest
 
 import eigenecho as ee
 from eigenecho import progress
-from eigenecho.model.predict import states
 from eigenecho.progress import Progress
 
 
@@ -56,9 +55,6 @@ def test_the_same_bits_with_and_without(options):
     assert pieces.tobytes() == whole.tobytes()
     assert same_end.r.tobytes() == end.r.tobytes()
     assert told.calls == [(k * progress.UNIT, len(X)) for k in (1, 2, 3)] + [(len(X), len(X))]
-    told.calls.clear()
-    assert states(model, X, progress=told).tobytes() == states(model, X).tobytes()
-    assert told.calls[-1] == (len(X), len(X))
 
 
 def test_a_convolution_reports_block_by_block():

@@ -13,7 +13,8 @@ import scipy.sparse
 import naive
 from eigenecho import kernels, spectra
 from eigenecho.basis import eigendecomposition
-from eigenecho.errors import IllConditionedWarning
+from eigenecho.errors import IllConditionedWarning, UnstableError
+from eigenecho.progress import Progress
 from eigenecho.reservoir import Cache, Recipe, Reservoir, draw
 from eigenecho.reservoir.draw import Streams, streams
 from eigenecho.spectra import LAWS, Spectrum
@@ -542,3 +543,30 @@ def test_a_cache_keeps_seeds_apart(source, basis):
 def test_scales_that_leave_the_range_are_named(options, said):
     with pytest.raises(ValueError, match=said):
         draw(Recipe(200, **options), 1, 1, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("W", "said"),
+    [
+        (1.5 * np.eye(3), r"at step 1[67]\d\d \(effective radius 1\.5\)"),
+        (np.full((8, 8), 1e308), r"at step 1\. "),  # so large that its eigenvalues overflow too
+    ],
+    ids=["radius", "none"],
+)
+def test_states_that_overflow_name_the_radius_where_there_is_one(W, said):
+    reservoir = Reservoir(W, np.ones((1, len(W))))
+    with pytest.raises(UnstableError, match=said):
+        reservoir.states(np.ones((2000, 1)), reservoir.zero_state(), None, Progress())
+
+
+def test_some_modes_step_as_they_do_among_all():
+    spectrum = Spectrum([0.5, -0.2], [0.3 + 0.4j, 0.1 + 0.7j])
+    rng = np.random.default_rng(0)
+    reservoir = Reservoir(spectrum, *(rng.normal(size=s) for s in ((2, 6), 6, (1, 6))))
+    modes = np.array([False, True, False, True])
+    columns = spectrum.columns(modes)
+    np.testing.assert_array_equal(columns, [1, 4, 5])
+    few, drive = reservoir.only(modes), rng.normal(size=(50, 4))
+    assert few.spectrum == spectrum.only(modes) == Spectrum([-0.2], [0.1 + 0.7j])
+    whole, some = (r.scan(drive, r.zero_state()) for r in (reservoir, few))
+    np.testing.assert_array_equal(some, whole[:, columns])

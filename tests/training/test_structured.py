@@ -83,7 +83,7 @@ def test_both_ways_to_the_moments_agree(edges, sr, D_in, units):
     block = [(edges[0], edges[0] + edges[1])]
     reservoir = problem.reservoir
     one = structured.moments(problem, block)
-    other = structured.lags(problem, block, 700).moments(reservoir.form, reservoir.B, 700)
+    other = structured.lags(problem, block, 700).moments(reservoir, 700)
     for name in ("C", "S", "starts", "stops"):
         a, b = getattr(one, name), getattr(other, name)
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * (1 + np.abs(a).max()))
@@ -118,7 +118,7 @@ def test_lags_serve_any_reservoir_and_merge():
     for sr, lr in ((0.3, 1.0), (0.8, 0.5), (0.9, 1.0)):
         other = make(sr=sr, lr=lr)
         K = min(400, settling_steps(other.reservoir.form))
-        moments = merged.moments(other.reservoir.form, other.reservoir.B, K)
+        moments = merged.moments(other.reservoir, K)
         found = moments.gram(other.reservoir.spectrum, other.reservoir.B, 1)
         assert_same_gram(found, direct(other, block))
 

@@ -90,8 +90,8 @@ class Basis:
     def _pseudo_inverse(self) -> Array:
         return np.linalg.pinv(self.Q, rcond=SINGULAR)
 
-    def solve(self, A: Array) -> Array:
-        """Q⁻¹ A.
+    def solve(self, A: Array, transposed: bool = False) -> Array:
+        """Q⁻¹ A, or Q⁻ᵀ A.
 
         Of a defective matrix Q has no inverse: then the pseudo-inverse stands in for it, which
         loses nothing of states r Q, since they have no part where Q is zero.
@@ -99,8 +99,8 @@ class Basis:
         from scipy.linalg import lu_solve
 
         if self._lu is None:
-            return self._pseudo_inverse @ A
-        return lu_solve(self._lu, A, check_finite=False)
+            return (self._pseudo_inverse.T if transposed else self._pseudo_inverse) @ A
+        return lu_solve(self._lu, A, trans=int(transposed), check_finite=False)
 
     def states_to_eigen(self, r: Array) -> Array:
         """[r]_Q = r Q, for states (…, N); W_in, W_fb and an input bias transform alike."""
@@ -108,12 +108,8 @@ class Basis:
 
     def states_to_neuron(self, r: Array) -> Array:
         """R = [r]_Q Q⁻¹, for states (…, N)."""
-        from scipy.linalg import lu_solve
-
         flat = np.reshape(r, (-1, self.units)).T
-        if self._lu is None:
-            return (self._pseudo_inverse.T @ flat).T.reshape(np.shape(r))
-        return lu_solve(self._lu, flat, trans=1, check_finite=False).T.reshape(np.shape(r))
+        return self.solve(flat, transposed=True).T.reshape(np.shape(r))
 
     def weights_to_eigen(self, W_res: Array) -> Array:
         """[W_res]_Q = Q⁻¹ W_res, for readout weights (N, D_out)."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -26,20 +27,6 @@ STRETCHES = 100
 
 ROUNDS, QUICK = 5, 0.1
 """How often runs are timed, unless one takes more than this many seconds."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What a certificate says about two networks on the probe."""
-
-    difference: float
-    steps: int
-    seconds_before: float
-    seconds_after: float
-    along: tuple[float, ...]
-    radius: float
-    error: float | None
-    error_steps: int
 
 
 def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | None]:
@@ -77,15 +64,18 @@ def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | 
     return u, np.random.default_rng(1).uniform(-1, 1, (steps, model.D_out))
 
 
-def compare(original: LinearModel, converted: LinearModel) -> Comparison:
-    """Difference and error of the outputs, and seconds a step, on the probe."""
+def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
+    """Difference and error of the outputs, and seconds a step, on the probe.
+
+    By the names that they have in a certificate.
+    """
     radius = converted.effective_radius
     steps = STEPS
     if radius > 1:
         steps = max(2, min(steps, int(np.log(LARGEST_GROWTH) / np.log(radius))))
     while True:
         try:
-            return _compare(original, converted, steps, radius)
+            return _compare(original, converted, steps) | {"radius": radius}
         except UnstableError:
             # A matrix far from normal can grow without bound whatever its radius.
             if steps == 1:
@@ -93,9 +83,7 @@ def compare(original: LinearModel, converted: LinearModel) -> Comparison:
             steps //= 2
 
 
-def _compare(
-    original: LinearModel, converted: LinearModel, steps: int, radius: float
-) -> Comparison:
+def _compare(original: LinearModel, converted: LinearModel, steps: int) -> dict[str, Any]:
     u, before = probe(original, steps)
     wanted, got = (run(model, u, before)[0] for model in (original, converted))
     largest = np.abs(wanted).max(initial=0.0) or 1.0
@@ -106,7 +94,15 @@ def _compare(
     seconds = _seconds([original] if same else [original, converted])
     known = _precise_steps(original, steps)
     error = _error(original, u[:known], before, got[:known]) if known else None
-    return Comparison(max(along), steps, seconds[0], seconds[-1], along, radius, error, known)
+    return {
+        "difference": max(along),
+        "steps": steps,
+        "seconds_before": seconds[0],
+        "seconds_after": seconds[-1],
+        "along": along,
+        "error": error,
+        "error_steps": known,
+    }
 
 
 def _precise_steps(original: LinearModel, steps: int) -> int:

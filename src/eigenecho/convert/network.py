@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from eigenecho.basis import Basis
-from eigenecho.checks import as_square, check_finite, check_real
+from eigenecho.checks import as_square, check_finite, check_real, check_shape
 from eigenecho.convert.compare import compare
 from eigenecho.errors import IllConditionedWarning, Shown, bad_argument, unknown_name, warn
 from eigenecho.model import LinearModel
@@ -83,8 +83,7 @@ def diagonalize(
     W_fb = None if W_fb is None else _matrix(W_fb, "W_fb", N)
     if bias is not None:
         bias = np.full(N, bias) if np.ndim(bias) == 0 else np.asarray(bias)
-        if bias.shape != (N,):
-            raise bad_argument("bias", Shown(f"shape {bias.shape}"), f"shape ({N},), or a number")
+        check_shape(bias, "bias", (N,), ", or a number")
         bias = _matrix(bias[None], "bias", N)[0]
     rates = _rates(lr, N)
     leaky = dense * rates + np.diag(1 - rates)
@@ -93,12 +92,9 @@ def diagonalize(
 
     weights = (W_in * rates, None if bias is None else bias * rates,
                None if W_fb is None else W_fb * rates)  # fmt: skip
-    original = LinearModel(
-        Reservoir(compact(np.pad(leaky, (0, rows.extra))), *rows.extend_inputs(*weights)),
-        W_out,
-        readout_bias,
-        output_to_readout,
-    )
+    padded = compact(np.pad(leaky, (0, rows.extra)))
+    reservoir = Reservoir(padded, *rows.extend_inputs(*weights))
+    original = LinearModel(reservoir, W_out, readout_bias, output_to_readout)
     converted, certificate = _convert(original, leaky, rows, form, WELL_CONDITIONED)
     for condition in STRICTER if form == "auto" else ():
         if certificate.difference <= EXACT:
@@ -124,15 +120,9 @@ def _convert(
         converted = replace(original, reservoir=replace(original.reservoir, transition=transition))
     else:
         converted = _changed(original, transition, rows.extend_basis(chosen.basis))
-    measured = asdict(compare(original, converted))
-    return converted, Certificate(
-        chosen.form,
-        chosen.reason,
-        chosen.condition,
-        chosen.residual,
-        **measured,
-        readout=rows.words(original.readout_bias),
-    )
+    found = chosen.form, chosen.reason, chosen.condition, chosen.residual
+    words = rows.words(original.readout_bias)
+    return converted, Certificate(*found, **compare(original, converted), readout=words)
 
 
 class _Coordinates:
@@ -175,10 +165,8 @@ class _Coordinates:
         return f"rows [{', '.join(parts)}]"
 
     def extend_inputs(self, W_in: Array, bias: Array | None, W_fb: Array | None) -> Any:
-        if not self.extra:
-            return W_in, bias, W_fb
         return (
-            np.concatenate([W_in, np.eye(self.D_in)], axis=1),
+            np.concatenate([W_in, np.eye(self.D_in, self.extra)], axis=1),
             None if bias is None else np.pad(bias, (0, self.extra)),
             None if W_fb is None else np.pad(W_fb, ((0, 0), (0, self.extra))),
         )
@@ -196,20 +184,11 @@ class _Coordinates:
 
 
 def _changed(original: LinearModel, transition: Transition, basis: Basis) -> LinearModel:
-    reservoir = original.reservoir
     head = len(original.W_out) - basis.units
     W_res = basis.weights_to_eigen(original.W_out[head:])
-    return replace(
-        original,
-        reservoir=Reservoir(
-            transition,
-            basis.states_to_eigen(reservoir.W_in),
-            None if reservoir.bias is None else basis.states_to_eigen(reservoir.bias),
-            None if reservoir.W_fb is None else basis.states_to_eigen(reservoir.W_fb),
-        ),
-        W_out=np.concatenate([original.W_out[:head], W_res]),
-        basis=basis,
-    )
+    reservoir = Reservoir(transition, *original.reservoir.weights(basis.states_to_eigen))
+    W_out = np.concatenate([original.W_out[:head], W_res])
+    return replace(original, reservoir=reservoir, W_out=W_out, basis=basis)
 
 
 def _matrix(A: Any, name: str, columns: int) -> Array:

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho.checks import is_finite_number
-from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.checks import check_not_negative
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import unpack_spectrum
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
-from eigenecho.estimators.validation import (
-    all_or_nothing,
-    check_inputs,
-    check_out,
-    warn_if_single_rows,
-    warn_if_unstable,
-)
 from eigenecho.progress import Progress, Report
 from eigenecho.reservoir import Reservoir, draw
 from eigenecho.storage import Tensors, Values, named, write
@@ -100,12 +93,12 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the reservoir for the features of ``X``; ``y`` is ignored."""
-        with all_or_nothing(self):
+        with validation.all_or_nothing(self):
             recipe = Settings.of(self.get_params(deep=False) | {"penalty": "identity"}).recipe
-            series, container = check_inputs(self, X, reset=True)
-            warn_if_single_rows(series, container)
+            series, container = validation.check_inputs(self, X, reset=True)
+            validation.warn_if_single_rows(series, container)
             drawn = draw(recipe, series[0].shape[1], seed=self.seed)
-            warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, series)))
+            validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, series)))
             self.reservoir_ = drawn.reservoir
             assert drawn.spectrum is not None  # in the eigenbasis it is always known
             self.spectrum_ = drawn.spectrum
@@ -120,20 +113,14 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         several times a second.
         """
         check_is_fitted(self)
-        series, container = check_inputs(self, X, reset=False)
+        series, container = validation.check_inputs(self, X, reset=False)
         reservoir = self.reservoir_
-        out = check_out(out, series, reservoir)
+        out = validation.check_out(out, series, reservoir)
         told = Progress(progress, sum(map(len, series)))
-        found = []
-        for u in series:
-            drive, state = reservoir.drive(u, None), reservoir.zero_state()
-            states = np.empty((len(u), reservoir.units), reservoir.dtype) if out is None else out
-            for rows in told.pieces(len(u)):
-                reservoir.scan(drive[rows], state, states[rows], fresh=out is None)
-            if (bad := reservoir.first_overflow(states)) is not None:
-                raise overflowed("states", self.effective_radius_, bad)
-            found.append(states)
-        return container.restore(found)
+        drives = [reservoir.drive(u, None) for u in series]
+        return container.restore(
+            [reservoir.states(drive, reservoir.zero_state(), out, told) for drive in drives]
+        )
 
     def save(self, path: Any) -> None:
         """Write the fitted reservoir to a safetensors file; ``eigenecho.load`` reads it back.
@@ -160,8 +147,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         made.spectrum_ = unpack_spectrum(tensors, drawn.units)
         # Kept, since to find it anew takes N² numbers of a sparse matrix, and N³ operations.
         made.effective_radius_ = values.pop("effective_radius")
-        if not is_finite_number(made.effective_radius_) or made.effective_radius_ < 0:
-            raise bad_argument("effective_radius", made.effective_radius_, "a finite number ≥ 0")
+        check_not_negative(made.effective_radius_, "effective_radius")
         return made
 
     @property

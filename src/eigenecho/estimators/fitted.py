@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_flag, check_lr, is_finite_number
+from eigenecho.checks import check_flag, check_lr, check_not_negative
 from eigenecho.errors import IllConditionedWarning, bad_argument, unknown_name, warn
 from eigenecho.estimators.validation import TARGETS
 from eigenecho.model import LinearModel, State
@@ -29,6 +29,7 @@ from eigenecho.training import (
 from eigenecho.transition import Diagonal, unpack
 from eigenecho.types import Array
 
+REMEDY = "Use more rows, fewer units or a larger ridge."
 OVERFITTED = 0.5
 """Degrees of freedom, over the rows, from which a readout has learnt these rows by heart."""
 
@@ -37,24 +38,10 @@ OVERFITTED = 0.5
 class Fitted:
     """A trained network and how it came about.
 
-    Attributes
-    ----------
-    model : LinearModel
-    solver, ridge : str, float
-        What was used.
-    final_state : State
-        At the end of the last series.
-    lr : float
-    flat : bool
-        Whether targets were (T,), so that answers are too.
-    target : str or None
-        What the targets were of the inputs, as ``validation.target_of`` has it.
-    evidence : Evidence or PartedEvidence, optional
-        A file may come without.
-    drawn : Spectrum, optional
-        The eigenvalues before the leak; None for a matrix whose eigenvalues nobody has asked for.
-    known_noise : array (D_out, D_out), optional
-        The noise of a file that came without evidence.
+    ``final_state`` is that at the end of the last series. ``flat`` targets were (T,), so that
+    answers are too; ``target`` is what they were of the inputs, as ``validation.target_of`` has it.
+    A file may come without evidence, and with the noise that it gave (``known_noise``). ``drawn``
+    are the eigenvalues before the leak, of a matrix None until somebody asks for them.
     """
 
     model: LinearModel
@@ -84,13 +71,6 @@ class Fitted:
             last = np.where(np.isnan(last), own, last)
         end = State(r, last.copy())
         return cls(model, trained.solver, evidence.ridge, end, evidence=evidence, **known)
-
-    def updated(
-        self, problem: Problem, trained: Trained, last: Array, target: str | None
-    ) -> Fitted:
-        """The same after training further."""
-        known = {"lr": self.lr, "flat": self.flat, "drawn": self.drawn}
-        return Fitted.of(problem, trained, last, target=target, **known)
 
     @property
     def trained(self) -> Trained:
@@ -143,8 +123,7 @@ class Fitted:
             warn(
                 f"{rows} training rows for {weights} weights, and a ridge of {evidence.ridge:g} "
                 f"that lets the readout take up {evidence.freedom:.0f} degrees of freedom: it fits "
-                "these rows better than it will others. Use more rows, fewer units or a larger "
-                "ridge.",
+                f"these rows better than it will others. {REMEDY}",
                 IllConditionedWarning,
             )
 
@@ -155,8 +134,7 @@ class Fitted:
                 warn(
                     f"the readout has taken up {evidence.freedom:.0f} degrees of freedom of "
                     f"{evidence.statistics.rows} training rows: intervals, which leave out the "
-                    "uncertainty of the weights, are too narrow. Use more rows, fewer units or a "
-                    "larger ridge.",
+                    f"uncertainty of the weights, are too narrow. {REMEDY}",
                     IllConditionedWarning,
                 )
                 return
@@ -170,9 +148,8 @@ class Fitted:
             tensors["noise"] = self.noise
         if self.drawn is not None:
             tensors |= named("spectrum", Diagonal(self.drawn).pack())
-        values |= {
-            name: getattr(self, name) for name in ("solver", "ridge", "flat", "lr", "target")
-        }
+        plain = "solver", "ridge", "flat", "lr", "target"
+        values |= {name: getattr(self, name) for name in plain}
         if statistics:
             more, values["statistics"] = self.need_evidence().pack()
             tensors |= more
@@ -198,20 +175,16 @@ class Fitted:
             drawn,
             _unpack_noise(tensors, model),
         )
-        fitted._check()
+        if fitted.solver not in SOLVERS:
+            raise unknown_name("solver", fitted.solver, SOLVERS)
+        check_not_negative(fitted.ridge, "ridge")
+        check_flag(fitted.flat, "flat")
+        if fitted.flat and model.D_out > 1:
+            raise bad_argument("flat", True, f"False, since there are {model.D_out} outputs")
+        check_lr(fitted.lr)
+        if fitted.target not in (None, *TARGETS):
+            raise unknown_name("target", fitted.target, TARGETS)
         return fitted
-
-    def _check(self) -> None:
-        if self.solver not in SOLVERS:
-            raise unknown_name("solver", self.solver, SOLVERS)
-        if not is_finite_number(self.ridge) or self.ridge < 0:
-            raise bad_argument("ridge", self.ridge, "a finite number ≥ 0")
-        check_flag(self.flat, "flat")
-        if self.flat and self.model.D_out > 1:
-            raise bad_argument("flat", True, f"False, since there are {self.model.D_out} outputs")
-        check_lr(self.lr)
-        if self.target not in (None, *TARGETS):
-            raise unknown_name("target", self.target, TARGETS)
 
 
 def unpack_spectrum(tensors: Tensors, units: int) -> Spectrum:

@@ -202,7 +202,7 @@ class Forecaster(BaseEstimator):
         if interval is not None:
             lower, upper = [b[:, 0] for b in bands], [b[:, 1] for b in bands]
             return holder.forecast(panel, steps, made, lower, upper)
-        return holder.forecast(panel, steps, made, quantiles=bands, levels=levels)
+        return holder.forecast(panel, steps, None, quantiles=bands, levels=levels)
 
     def rolling(self, y: Any, origins: Any, X: Any = None) -> Any:
         """Forecasts made after many rows of y, in one pass, without training anew.

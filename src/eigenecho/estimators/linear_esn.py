@@ -16,22 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from eigenecho import storage
 from eigenecho.checks import check_count, check_flag
 from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import Fitted
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.score import r2
-from eigenecho.estimators.validation import (
-    all_or_nothing,
-    check_context,
-    check_out,
-    check_outputs,
-    check_target,
-    input_series,
-    merged,
-    target_of,
-    training_series,
-    warn_if_single_rows,
-    warn_if_unstable,
-)
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
 from eigenecho.model.intervals import check_coverage, with_interval
 from eigenecho.model.predict import predict_series, states
@@ -216,33 +204,23 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Where there are fewer training rows than weights and the ridge holds the readout so
             little that it takes up more than half of their degrees of freedom.
         """
-        with all_or_nothing(self):
+        with validation.all_or_nothing(self):
             self._fit(X, y)
             self._fitted.warn_if_few_rows()
         return self
 
-    def _fit(self, X: Any, y: Any) -> Self:
-        with all_or_nothing(self):
-            settings = self._settings()
-            inputs, outputs, container = training_series(self, X, y)
-            given = (outputs, container, "y") if X is None else (inputs, container, "X")
-            warn_if_single_rows(*given)
-            D_out = outputs[0].shape[1]
-            drawn = settings.draw(inputs[0].shape[1], D_out, self.seed)
-            if self.basis == "eigen":
-                warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
-            problem = pose(settings, drawn, inputs, outputs)
-            fitted = Fitted.of(
-                problem,
-                train_with_gaps(problem, settings),
-                outputs[-1][-1],
-                lr=float(self.lr),
-                flat=container.flat,
-                drawn=drawn.spectrum,
-                target=target_of(inputs, outputs),
-            )
-            self._keep(fitted)
-        return self
+    def _fit(self, X: Any, y: Any) -> None:
+        settings = self._settings()
+        inputs, outputs, container = validation.training_series(self, X, y)
+        given = (outputs, container, "y") if X is None else (inputs, container, "X")
+        validation.warn_if_single_rows(*given)
+        drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
+        if self.basis == "eigen":
+            validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
+        problem = pose(settings, drawn, inputs, outputs)
+        known = {"lr": float(self.lr), "flat": container.flat, "drawn": drawn.spectrum}
+        trained, target = train_with_gaps(problem, settings), validation.target_of(inputs, outputs)
+        self._keep(Fitted.of(problem, trained, outputs[-1][-1], target=target, **known))
 
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if ``fit`` had been given them too.
@@ -263,19 +241,17 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 raise bad_argument(
                     "initial_state", Shown("state"), "None in the first call, which fits"
                 )
-            return self._fit(X, y)
-        with all_or_nothing(self):
+            with validation.all_or_nothing(self):
+                self._fit(X, y)
+            return self
+        with validation.all_or_nothing(self):
             warmup = self._settings().warmup
-            inputs, outputs, container = training_series(self, X, y, reset=False)
+            inputs, outputs, container = validation.training_series(self, X, y, reset=False)
             if initial_state is None:
-                warn_if_single_rows(inputs, container)
-            if outputs[0].shape[1] != self.n_outputs_:
-                raise bad_argument(
-                    "y", Shown(f"{outputs[0].shape[1]} columns"), f"{self.n_outputs_}, as in fit"
-                )
+                validation.warn_if_single_rows(inputs, container)
             starts = initial_states(self.model_, initial_state, len(inputs), container.kind)
             if self.model_.is_diagonal:
-                warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
+                validation.warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
             before = self._fitted
             penalty = before.need_evidence().penalty
             skipped = [warmup if start is None else 0 for start in starts]
@@ -288,8 +264,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 )  # fmt: skip
             block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
             trained = update(before.trained, problem, block)
-            target = merged(before.target, target_of(inputs, outputs))
-            self._keep(before.updated(problem, trained, outputs[-1][-1], target))
+            target = validation.merged(before.target, validation.target_of(inputs, outputs))
+            known = {"lr": before.lr, "flat": before.flat, "drawn": before.drawn}
+            self._keep(Fitted.of(problem, trained, outputs[-1][-1], target=target, **known))
         return self
 
     def _keep(self, fitted: Fitted) -> None:
@@ -324,7 +301,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Called with steps several times a second; changes no bit of the outputs.
         """
         check_is_fitted(self)
-        inputs, container = input_series(self, X, y_previous)
+        inputs, container = validation.input_series(self, X, y_previous)
         held = Container(container.kind, self._fitted.flat)
         return predict_series(
             self.model_, inputs, held, y_previous, initial_state, return_state, progress
@@ -337,31 +314,22 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """
         check_is_fitted(self)
         predicted = self.predict(X)
-        _, container = input_series(self, X)
+        _, container = validation.input_series(self, X)
         gaps = self.missing == "skip"
-        truths, _ = check_outputs(y, container, self.dtype, gaps=gaps)
-        guesses, _ = check_outputs(predicted, container, self.dtype)
-        for truth, guess in zip(truths, guesses, strict=True):
-            if len(truth) != len(guess):
+        truths, _ = validation.check_outputs(y, container, self.dtype, D=self.n_outputs_, gaps=gaps)
+        guesses, _ = validation.check_outputs(predicted, container, self.dtype)
+        for rows, given in zip(map(len, guesses), map(len, truths), strict=True):
+            if rows != given:
                 raise ValueError(
-                    f"X and y have inconsistent lengths: X has {len(guess)} rows, y {len(truth)}."
+                    f"X and y have inconsistent lengths: X has {rows} rows, y {given}."
                 )
-            if truth.shape[1] != guess.shape[1]:
-                raise bad_argument(
-                    "y", Shown(f"{truth.shape[1]} columns"), f"{guess.shape[1]}, as in fit"
-                )
-            if len(truth) <= self.warmup:
-                raise bad_argument(
-                    "warmup",
-                    self.warmup,
-                    f"fewer steps than the {len(truth)} rows to score",
-                    "Score longer series: the first rows start from a zero state.",
-                )
+        check_lengths(guesses, truths, self.warmup, " to score")
         true, guess = (
             np.concatenate([s[self.warmup :] for s in series]) for series in (truths, guesses)
         )
         if sample_weight is not None:
-            weights, _ = check_outputs(sample_weight, container, np.float64, "sample_weight")
+            asked = sample_weight, container, np.float64, "sample_weight"
+            weights, _ = validation.check_outputs(*asked)
             sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
         return r2(true, guess, sample_weight)
 
@@ -373,8 +341,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         output.
         """
         check_is_fitted(self)
-        inputs, container = input_series(self, X)
-        out = check_out(out, inputs, self.model_.reservoir)
+        inputs, container = validation.input_series(self, X)
+        out = validation.check_out(out, inputs, self.model_.reservoir)
         return container.restore([states(self.model_, u, out=out) for u in inputs])
 
     @one_blas_thread()
@@ -441,12 +409,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if interval is not None:
             check_coverage(interval)
         if context is not None:
-            context = check_context(self, context)
+            context = validation.check_context(self, context)
         if inputs is not None and self._feature_names is not None:
             check_labels("inputs", column_labels(inputs), self._feature_names[self.n_outputs_ :])
         if context is None and state is None:
             state = self.final_state_
-        check_target(self._fitted.target)
+        validation.check_target(self._fitted.target)
         rows = self.model_.forecast(horizon, context, inputs, state=state)
         if interval is None:
             return rows[:, 0] if self._fitted.flat else rows
@@ -459,8 +427,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
         ``stream.step(u)`` takes one row, ``stream.run(rows)`` several.
         """
-        check_is_fitted(self)
-        return Stream(self.model_, state, self._feature_names)
+        return Stream(self._known.model, state, self._feature_names)
 
     def learner(
         self,
@@ -518,8 +485,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     def matrices(self, basis: str = "neuron") -> Matrices:
         """W, W_in, bias, W_fb and W_out in the ``neuron`` basis or as they are at ``work``."""
-        check_is_fitted(self)
-        return self.model_.matrices(basis)
+        return self._known.model.matrices(basis)
 
     def save(self, path: Any, *, statistics: bool = False) -> None:
         """Write the fitted estimator to a safetensors file; ``eigenecho.load`` reads it back.
@@ -528,9 +494,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         callable ``spectrum`` the file keeps the eigenvalues that it gave, of a Generator ``seed``
         nothing; both warn.
         """
-        check_is_fitted(self)
         check_flag(statistics, "statistics")
-        tensors, values = self._fitted.pack(statistics)
+        tensors, values = self._known.pack(statistics)
         arrays, plain = pack_parameters(self, self.spectrum_ if callable(self.spectrum) else None)
         storage.write(path, "LinearESN", tensors | arrays, values | plain)
 
@@ -545,53 +510,52 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     @property
     def W_out_(self) -> Any:
         """Readout weights (N', D_out) in the basis at work, rows [1, y(t−1), r]."""
-        check_is_fitted(self)
-        return self.model_.W_out
+        return self._known.model.W_out
 
     @property
     def coef_(self) -> Any:
         """Readout weights of the states, (N,) for 1-D targets, else (D_out, N)."""
-        check_is_fitted(self)
-        weights = self.model_.readout.weights
+        weights = self._known.model.readout.weights
         return weights[0] if self._fitted.flat else weights
 
     @property
     def intercept_(self) -> Any:
         """The readout bias, a number for 1-D targets, else (D_out,)."""
-        check_is_fitted(self)
-        offset = self.model_.readout.offset
+        offset = self._known.model.readout.offset
         return float(offset[0]) if self._fitted.flat else offset
 
     @property
     def spectrum_(self) -> Spectrum:
         """The eigenvalues drawn, before the leak."""
-        check_is_fitted(self)
-        return self._fitted.spectrum
+        return self._known.spectrum
 
     @property
     def effective_radius_(self) -> float:
         """Max |λ'|, after the leak."""
-        check_is_fitted(self)
-        return self.model_.effective_radius
+        return self._known.model.effective_radius
 
     @property
     def noise_covariance_(self) -> Any:
         """Covariance (D_out, D_out) of one-step errors: residuals of training, per free row."""
-        check_is_fitted(self)
-        return self._fitted.noise
+        return self._known.noise
 
     @property
     def closed_loop_radius_(self) -> float:
         """The eigenvalue radius of the network with its output fed back as in ``forecast``."""
-        check_is_fitted(self)
+        known = self._known
         try:
-            return self._fitted.closed_loop_radius
+            return known.closed_loop_radius
         except ValueError as error:  # as other attributes that a model does not have
             raise AttributeError(str(error)) from None
 
     @property
     def _n_features_out(self) -> int:
         return self.model_.units
+
+    @property
+    def _known(self) -> Fitted:
+        check_is_fitted(self)
+        return self._fitted
 
     @property
     def _feature_names(self) -> Any:

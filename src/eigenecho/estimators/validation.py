@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,15 +14,16 @@ from sklearn.utils.validation import check_array, validate_data
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
 from eigenecho.series import (
     FILL,
-    Array,
     Container,
     as_table,
     check_finite,
+    check_not_empty,
     column_labels,
     output_container,
     unpack,
     unpack_outputs,
 )
+from eigenecho.types import Array
 
 TARGETS = ("next", "same", "other")
 """What targets may be of the inputs."""
@@ -55,61 +56,59 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], Container]:
     """Finite series (T_i, D_in) with the features that the estimator knows."""
     items, container = unpack(X)
-    _check_not_empty(items, container, "X")
-    series = []
-    for i, item in enumerate(items):
-        number = None if container.kind == "single" else i
-        table = as_table(item, "X", number)
-        rows = validate_data(
-            estimator,
-            table,
-            reset=reset and i == 0,
-            dtype=np.dtype(estimator.dtype),
-            order="C",
-            ensure_all_finite=False,
-        )
-        _check_finite(rows, table, "X", number)
-        series.append(rows)
-    return series, container
+    options = {"dtype": np.dtype(estimator.dtype), "order": "C", "ensure_all_finite": False}
+
+    def read(table: Any, i: int) -> Array:
+        return validate_data(estimator, table, reset=reset and i == 0, **options)
+
+    return _finite(items, container, "X", read), container
 
 
 def check_outputs(
-    y: Any, like: Container, dtype: Any, name: str = "y", **gaps: Any
+    y: Any, like: Container, dtype: Any, name: str = "y", D: int | None = None, **gaps: Any
 ) -> tuple[list[Array], Container]:
-    """Finite series (T_i, D_out), and how they are held; ``gaps`` as in ``series.check_finite``."""
+    """Finite series (T_i, D_out), and how they are held; with ``D`` columns where that is known.
+
+    ``gaps`` are as in ``series.check_finite``.
+    """
     items, container = unpack_outputs(y, name, like)
-    _check_not_empty(items, container, name)
-    series = []
-    for i, item in enumerate(items):
-        number = None if container.kind == "single" else i
-        table = as_table(item, name, number)
-        rows = check_array(
-            table, dtype=np.dtype(dtype), order="C", input_name=name, ensure_all_finite=False
-        )
-        _check_finite(rows, table, name, number, container.flat, **gaps)
-        series.append(rows)
+    options = {"dtype": np.dtype(dtype), "order": "C", "ensure_all_finite": False}
+
+    def read(table: Any, _: int) -> Array:
+        return check_array(table, input_name=name, **options)
+
+    series = _finite(items, container, name, read, **gaps)
     columns = {s.shape[1] for s in series}
     if len(columns) > 1:
         raise ValueError(f"{name} has series with different numbers of columns: {sorted(columns)}.")
+    if D is not None and columns != {D}:
+        raise bad_argument(name, Shown(f"{series[0].shape[1]} columns"), f"{D}, as in fit")
     return series, container
 
 
-def _check_finite(*arguments: Any, **gaps: Any) -> None:
-    # scikit-learn's own switch, for those who know their data.
-    if not get_config()["assume_finite"]:
-        check_finite(*arguments, **gaps)
-
-
-def _check_not_empty(items: list[Any], container: Container, name: str) -> None:
-    """At least one series, and rows in each of several; of a single one others say it."""
-    if not items:
-        raise bad_argument(name, Shown("0 series"), "at least one series (T, D)")
+def _finite(
+    items: list[Any],
+    container: Container,
+    name: str,
+    read: Callable[[Any, int], Array],
+    **gaps: Any,
+) -> list[Array]:
+    """At least one series, with rows in each of several: tables that scikit-learn has read."""
+    check_not_empty(items, name)
+    series = []
     for i, item in enumerate(items):
-        if container.kind != "single" and np.shape(item)[:1] == (0,):
+        number = None if container.kind == "single" else i
+        if number is not None and np.shape(item)[:1] == (0,):
             raise bad_argument(
                 name, Shown(f"0 rows in series {i}"), "at least one row in each series",
                 "Leave empty ones out.",
             )  # fmt: skip
+        table = as_table(item, name, number)
+        series.append(read(table, i))
+        # scikit-learn's own switch, for those who know their data.
+        if not get_config()["assume_finite"]:
+            check_finite(series[-1], table, name, number, container.flat, **gaps)
+    return series
 
 
 def training_series(
@@ -121,10 +120,11 @@ def training_series(
             "LinearESN requires y to be passed, but the target y is None. "
             "For next-step prediction: fit(X[:-1], X[1:])."
         )
+    D = None if reset else estimator.n_outputs_
     if X is not None:
         inputs, container = check_inputs(estimator, X, reset=reset)
         gaps = gaps_of(estimator)
-        outputs, container = check_outputs(y, container, estimator.dtype, **gaps)
+        outputs, container = check_outputs(y, container, estimator.dtype, D=D, **gaps)
         if reset and "gaps" in gaps:
             _check_observed(outputs, y, container, estimator.warmup)
         return inputs, outputs, container
@@ -133,7 +133,7 @@ def training_series(
             "X", None, "an input series", "A generator without input needs feedback=True."
         )
     gaps = gaps_of(estimator)
-    outputs, container = check_outputs(y, output_container(y), estimator.dtype, **gaps)
+    outputs, container = check_outputs(y, output_container(y), estimator.dtype, D=D, **gaps)
     estimator.n_features_in_ = 0
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
@@ -173,12 +173,8 @@ def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[A
     features = estimator.n_features_in_
     if features or y_previous is None:
         wanted = "y_previous to drive a model without input"
-        raise bad_argument(
-            "X",
-            None,
-            f"a series with {features} features" if features else wanted,
-            "forecast(horizon) runs the model freely.",
-        )
+        wanted = f"a series with {features} features" if features else wanted
+        raise bad_argument("X", None, wanted, "forecast(horizon) runs the model freely.")
     before, container = check_outputs(
         y_previous, output_container(y_previous), estimator.dtype, "y_previous"
     )
@@ -203,22 +199,12 @@ def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
     if out is None:
         return None
     wanted = (len(series[0]), reservoir.units)
-    fits = (
-        isinstance(out, np.ndarray)
-        and len(series) == 1
-        and out.shape == wanted
-        and out.dtype == reservoir.dtype
-        and out.flags.c_contiguous
-        and out.flags.writeable
-    )
+    fits = isinstance(out, np.ndarray) and len(series) == 1 and out.flags.c_contiguous
+    fits = fits and out.flags.writeable and (out.shape, out.dtype) == (wanted, reservoir.dtype)
     if not fits:
         got = Shown(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
-        raise bad_argument(
-            "out",
-            got,
-            f"a writeable C-contiguous {reservoir.dtype} array of shape {wanted}, "
-            "for a single series",
-        )
+        what = f"a writeable C-contiguous {reservoir.dtype} array of shape {wanted}"
+        raise bad_argument("out", got, f"{what}, for a single series")
     return out
 
 

@@ -93,8 +93,10 @@ def _against_naive(tested: Backtest) -> str:
     """Whether the best naive forecast is beaten, by how much and how often."""
     rival, measure = tested.best_naive, tested.measure
     ours, theirs = (float(tested.summary.loc[name, measure]) for name in (OURS, rival))
-    if np.isnan([ours, theirs]).any() or theirs == 0:
+    if np.isnan([ours, theirs]).any():
         return ""
+    if theirs == 0:
+        return f"The best naive forecast, “{rival}”, has no error at all."
     change = round(100 * abs(1 - ours / theirs))
     more = "more" if ours > theirs else "less"
     size = f"{change} % {more}" if change else "as much"

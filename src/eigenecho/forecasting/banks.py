@@ -18,10 +18,13 @@ LONG = 20 * LONGEST
 SLOW = 3
 """Slow modes that go with a ring."""
 
+ASIDE = 2 ** (1 / 16)
+"""What moves a time constant away from whole numbers."""
+
 
 def banks(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
     """Spectra that suit a series of so many rows with such seasons, by name."""
-    slowest = _radius(max(rows / 4, 10))
+    slowest = _radius(_slowest(rows, seasons))
     slow = spectra.time_constants(SLOW, sr=slowest, shortest=2.0)
     if rows >= LONG:
         return _long(seasons, slow)
@@ -43,6 +46,16 @@ def banks(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
         if 8 * season <= rows and 2 * season <= LONGEST:
             found[f"two seasons {season}"] = _joined(_ring(2 * season, 3 * season), slow)
     return found
+
+
+def _slowest(rows: int, seasons: Sequence[int]) -> float:
+    """How long the slowest modes last, in rows."""
+    longest = max(rows / 4, 10.0)
+    # Rings have real modes too. One that lasts as long as a slow mode, the first or the middle
+    # one, √(2 · longest), would be there twice and add no memory.
+    rings = {lasts * season for season in seasons for lasts in (2, 3)}
+    is_taken = longest in rings or 2 * longest in {lasts**2 for lasts in rings}
+    return longest * ASIDE if is_taken else longest
 
 
 def _long(seasons: Sequence[int], slow: Spectrum) -> dict[str, Spectrum]:

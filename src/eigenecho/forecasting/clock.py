@@ -75,12 +75,13 @@ class Clock:
             return [str(time) for time in times]
         if not self.is_dates:
             return [f"{time:.15g}" for time in times]
-        if (self.times == self.times.normalize()).all():
-            return [time.strftime("%Y-%m-%d") for time in times]
-        detail = "milliseconds" if (self.times.microsecond != 0).any() else "seconds"
-        if (self.times == self.times.floor("min")).all():
-            detail = "minutes"
-        return [time.isoformat(" ", timespec=detail) for time in times]
+        detail = _detail(_local(self.times))
+        # Not by Python's own dates, which end with the year 9999.
+        found = np.datetime_as_string(_local(times).values, unit=detail)
+        whole = [str(text).replace("T", " ") for text in found]
+        if detail == "D" or times.tz is None:
+            return whole
+        return [text + time.isoformat()[-6:] for text, time in zip(whole, times, strict=True)]
 
     @property
     def words(self) -> str:
@@ -118,6 +119,19 @@ class Clock:
         found = [cycle / step for cycle, longest in CYCLES.values() if step <= longest]
         # Months do not divide the mean year quite evenly, but every year.
         return tuple(round(p) if abs(p - round(p)) < 1e-3 else p for p in found)
+
+
+def _local(times: Any) -> Any:
+    """Dates as clocks on the wall show them."""
+    return times if times.tz is None else times.tz_localize(None)
+
+
+def _detail(times: Any) -> Any:
+    """The coarsest unit that tells dates in full: days, minutes, seconds or parts of them."""
+    for unit, name in {"D": "D", "min": "m", "s": "s", "ms": "ms", "us": "us"}.items():
+        if (times == times.floor(unit)).all():
+            return name
+    return "ns"
 
 
 def same_pace(one: Clock, other: Clock) -> bool:

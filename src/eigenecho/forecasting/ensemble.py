@@ -23,11 +23,11 @@ DOUBT = 4.0
 """Errors of candidates may lie above the best one's by this share, over the number of blocks of
 rows that judge: what these cannot tell from the best belongs to the answer."""
 
-FEWEST, MOST = 5, 60
-"""Members, where there are so many."""
+LEAST_DOUBT = 0.05
+"""The same share where there are many blocks: a few members are better than one."""
 
-FAR = 2.0
-"""Errors over the best one's from which a candidate is no help, however few there are."""
+FEWEST, MOST = 5, 60
+"""Members that may always be trained, and those that may be at all."""
 
 WORK = 5e10
 """Operations that training all members on all rows may take, beyond the fewest."""
@@ -104,12 +104,11 @@ def best(judge: Judge, found: Sequence[Judged]) -> list[Judged]:
     ranked = sorted((one for one in found if np.isfinite(one.error)), key=lambda one: one.error)
     if not ranked:
         return []
-    most = ranked[0].error * (1 + DOUBT / judge.blocks)
+    most = ranked[0].error * (1 + max(DOUBT / judge.blocks, LEAST_DOUBT))
     alike = sum(one.error <= most for one in ranked)
     size = max(one.candidate.view.filter.size for one in ranked)
     affordable = int(WORK / (judge.rows * float(size) ** 2))
-    near = sum(one.error <= FAR * ranked[0].error for one in ranked)
-    return ranked[: min(max(FEWEST, min(alike, MOST, affordable)), max(near, alike))]
+    return ranked[: min(alike, MOST, max(FEWEST, affordable))]
 
 
 @one_blas_thread()

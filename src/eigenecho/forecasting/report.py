@@ -43,8 +43,8 @@ class Page:
     fitted : Fitted
     made : list of arrays (H,)
         The forecast of each series.
-    interval : float
-        The share of rows that bounds shall hold.
+    interval : float or None
+        The share of rows that bounds shall hold; None for no bounds.
     lines : str
         Python that does the same.
     backtest : Backtest or None
@@ -52,7 +52,7 @@ class Page:
 
     fitted: Fitted
     made: Sequence[Array]
-    interval: float
+    interval: float | None
     lines: str
     backtest: Backtest | None = None
 
@@ -81,7 +81,9 @@ class Page:
         return panel.container.times_ahead(panel, series, len(self.made[series]))
 
     def bounds(self, series: int) -> Array | None:
-        """(H, 2), lower and upper."""
+        """(H, 2), lower and upper; None where there are none."""
+        if self.interval is None:
+            return None
         levels = [0.5 - self.interval / 2, 0.5 + self.interval / 2]
         return self.fitted.quantiles(self.fitted.panel, series, self.made[series], levels)
 
@@ -89,12 +91,12 @@ class Page:
 def write(page: Page, path: Path) -> Path:
     """Write the page, in place of what was there; its path."""
     environment = pages.environment("eigenecho.forecasting")
-    text = environment.get_template("report.html.jinja").render(_shown(page))
+    text = environment.get_template("report.html.jinja").render(contents(page))
     pages.write_whole(path, text.encode())
     return path
 
 
-def _shown(page: Page) -> dict[str, Any]:
+def contents(page: Page) -> dict[str, Any]:
     """What the template is told."""
     panel, order = page.fitted.panel, page.order
     rows = sum(len(history) for history in panel.histories)
@@ -109,7 +111,7 @@ def _shown(page: Page) -> dict[str, Any]:
         "ahead": [texts(ahead[:1])[0], texts(ahead[-1:])[0]],
         "rows": rows,
         "unobserved": unobserved,
-        "percent": f"{100 * page.interval:.3g} %",
+        "percent": "" if page.interval is None else f"{100 * page.interval:.3g} %",
         "picture": _picture(page, order[:DRAWN]),
         "error": _error(page, order[0]),
         "listed": _listed(page, order[:LISTED]),
@@ -136,9 +138,10 @@ def _picture(page: Page, series: Sequence[int]) -> pages.Picture:
     caption = f"The end of {page.name(series[0])}, and its forecast."
     if len(series) > 1:
         caption = f"The ends of {len(series)} series, and their forecasts."
+    share = page.interval or 0.0
     if parts[0].lower is not None:
-        caption += f" Shaded: what {100 * page.interval:.3g} % of rows shall lie within."
-    return pages.picture(lambda width: outlook(parts, page.interval, width=width), caption)
+        caption += f" Shaded: what {100 * share:.3g} % of rows shall lie within."
+    return pages.picture(lambda width: outlook(parts, share, width=width), caption)
 
 
 def _error(page: Page, series: int) -> str:

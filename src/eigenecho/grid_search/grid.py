@@ -37,10 +37,9 @@ def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> l
 
 def check_names(combinations: Sequence[Params], known: Sequence[str]) -> None:
     """Every name in the grid is a parameter of the estimator."""
-    for combination in combinations:
-        for name in combination:
-            if name not in known:
-                raise unknown_name("grid", name, known)
+    for name in itertools.chain(*combinations):
+        if name not in known:
+            raise unknown_name("grid", name, known)
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,7 @@ def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> li
     range of floating point. Groups come in the order of their first member, whatever is done with
     them.
     """
-    gathered: dict[Any, list[tuple[int, float, float]]] = {}
-    shared: dict[Any, Params] = {}
+    gathered: dict[Any, tuple[Params, bool, list[tuple[int, float, float]]]] = {}
     for number, combination in enumerate(combinations):
         params = base | combination
         scale = 1.0
@@ -89,16 +87,14 @@ def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> li
             )
         own_seed = "seed" in combination  # the others take the seeds of the search
         key = (own_seed, *((name, _key(value)) for name, value in sorted(params.items())))
-        gathered.setdefault(key, []).append((number, scale, float(ridge)))
-        shared.setdefault(key, params)
+        group = gathered.setdefault(key, (params, own_seed, []))
+        group[2].append((number, scale, float(ridge)))
     groups = []
-    for key, members in gathered.items():
-        scalings = tuple(dict.fromkeys(scale for _, scale, _ in members))
-        ridges = tuple(dict.fromkeys(ridge for _, _, ridge in members))
+    for params, own_seed, members in gathered.values():
+        numbers, scales, all_ridges = zip(*members, strict=True)
+        scalings, ridges = tuple(dict.fromkeys(scales)), tuple(dict.fromkeys(all_ridges))
         places = tuple((scalings.index(s), ridges.index(a)) for _, s, a in members)
-        numbers = tuple(number for number, _, _ in members)
-        own_seed = "seed" in combinations[numbers[0]]
-        groups.append(Group(shared[key], scalings, ridges, numbers, places, own_seed))
+        groups.append(Group(params, scalings, ridges, numbers, places, own_seed))
     return groups
 
 
@@ -130,26 +126,18 @@ def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> li
     A share in ]0, 1[ is the end of every series; a list of (start, stop) is one block each. The
     last fold has the test rows as a second held-out block, where there are any.
     """
-    blocks = _blocks(validation, lengths, warmup)
+    blocks, within = _blocks(validation, lengths, warmup), f"within series of lengths {[*lengths]}"
     made = [Fold([(warmup, start) for start, _ in block], (block,)) for block in blocks]
     for fold in made:
         if any(stop <= start for rows in (fold.train, *fold.held_out) for start, stop in rows):
-            raise bad_argument(
-                "validation",
-                validation,
-                f"blocks that leave rows to train on after a warmup of {warmup}, "
-                f"within series of lengths {list(lengths)}",
-                "Lower warmup, move the blocks, or use longer series.",
-            )
+            wanted = f"blocks that leave rows to train on after a warmup of {warmup}, {within}"
+            remedy = "Lower warmup, move the blocks, or use longer series."
+            raise bad_argument("validation", validation, wanted, remedy)
     if test is not None:
         block = _block(test, lengths, "test")
         if not any(stop > start for start, stop in block):
-            raise bad_argument(
-                "test",
-                test,
-                f"rows (start, stop) with start < stop within series of lengths {list(lengths)}",
-                "test=None scores no test rows.",
-            )
+            wanted = f"rows (start, stop) with start < stop {within}"
+            raise bad_argument("test", test, wanted, "test=None scores no test rows.")
         made[-1] = Fold(made[-1].train, (*made[-1].held_out, block))
     return made
 

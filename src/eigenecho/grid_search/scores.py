@@ -15,7 +15,6 @@ from eigenecho.errors import (
     UnstableError,
     UnstableWarning,
     bad_argument,
-    overflowed,
     place,
 )
 from eigenecho.grid_search import lagged
@@ -51,17 +50,9 @@ COARSE = 1e4
 class Trial:
     """A problem, the rows held out, and what is tried on them.
 
-    Attributes
-    ----------
-    problem : Problem
-    fold : Fold
-    shape : (scalings, ridges)
-    ridges, scales : arrays (C,)
-        Of all combinations, ridges varying fastest.
-    cache : Cache
-        What trials share that see the same rows.
-    key : tuple
-        All that the rows depend on besides the reservoir.
+    ``ridges`` and ``scales`` (C,) are those of all combinations, ridges varying fastest; ``shape``
+    is (scalings, ridges). Trials that see the same rows share a ``cache``, where ``key`` is all
+    that the rows depend on besides the reservoir.
     """
 
     problem: Problem
@@ -81,7 +72,7 @@ class Trial:
     def is_long(self) -> bool:
         """Whether a factorisation of the states is to be avoided, and can be."""
         problem, steps = self.problem, sum(stop for _, stop in self.fold.train)
-        if problem.flops_of(steps) < costs.QUICK_FLOPS or not applies(problem):
+        if problem.flops(steps) < costs.QUICK_FLOPS or not applies(problem):
             return False
         ridges = self.ridges
         return steps * ridges.size * problem.D_out <= LARGE and not np.any(ridges <= 0)
@@ -152,15 +143,11 @@ def _trial(
     _check_observed(problem, fold)
     recipe = settings.recipe
     flags = (settings.standardize, recipe.input_bias, settings.feedback, settings.fit_bias)
-    return Trial(
-        problem,
-        fold,
-        (len(group.scalings), len(group.ridges)),
-        np.tile(np.array(group.ridges), len(group.scalings)),
-        np.repeat(np.array(group.scalings), len(group.ridges)),
-        cache,
-        (*flags, problem.head, str(np.dtype(recipe.dtype))),
-    )
+    shape = len(group.scalings), len(group.ridges)
+    ridges = np.tile(np.array(group.ridges), shape[0])
+    scales = np.repeat(np.array(group.scalings), shape[1])
+    key = (*flags, problem.head, str(np.dtype(recipe.dtype)))
+    return Trial(problem, fold, shape, ridges, scales, cache, key)
 
 
 def _check_observed(problem: Problem, fold: Fold) -> None:
@@ -212,7 +199,7 @@ def _by_states(trial: Trial) -> list[Array]:
         # States that stay in range under the inputs as they are may not under larger ones.
         scale = trial.scales.max()
         if scale > 1 and not scale * _size(statistics, head) < largest:
-            raise overflowed("scaled states", problem.reservoir.spectrum.radius)
+            raise problem.reservoir.overflowed("scaled states")
     factorised = factorise(train, problem.penalty, head)
     ridges = trial.ridges.reshape(trial.shape)[0]
     scales = trial.scales.reshape(trial.shape)[:, 0]

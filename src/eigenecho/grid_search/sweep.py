@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from eigenecho.estimators.validation import gaps_of, training_series
 from eigenecho.grid_search.grid import Group, Params, check_names, expand, folds, group
 from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.scores import Data, root_mean_squared_errors
+from eigenecho.progress import Report
 from eigenecho.reservoir import Cache, per_feature
 from eigenecho.training import Fold, Settings, check_lengths, lowest
 from eigenecho.types import Array
@@ -35,7 +38,7 @@ def search(
     seeds: Sequence[int] | None = None,
     refit: bool = True,
     workers: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Report | None = None,
 ) -> SearchResult:
     """Score every combination of a grid on validation blocks, and fit the best.
 
@@ -98,9 +101,8 @@ def search(
     if test is not None:
         errors, test_errors = errors[..., :-1], errors[..., -1]
     scores = errors.mean(axis=(1, 2))
-    best = lowest(scores)
+    best, fitted = lowest(scores), None
     _warn_if_none_is_finite(scores)
-    fitted = None
     if refit:
         params = {"seed": seeds[0]} | combinations[best]
         fitted = clone(estimator).set_params(**params).fit(X, y)
@@ -112,11 +114,7 @@ Planned = tuple[Group, Data, list[Fold]]
 
 
 def _errors(
-    plan: list[Planned],
-    seeds: list[Any],
-    combinations: int,
-    workers: int,
-    progress: Callable[[int, int], None] | None,
+    plan: list[Planned], seeds: list[Any], combinations: int, workers: int, progress: Report | None
 ) -> Array:
     """RMSE of every combination, seed and block."""
     batches = [
@@ -169,23 +167,16 @@ def _known_data(base: Params, combinations: list[Params], X: Any, y: Any) -> lis
     for params in every:
         Settings.of(params)
     if X is None and not all(params["feedback"] for params in every):
-        raise bad_argument(
-            "X",
-            None,
-            "an input series",
-            "A generator without input needs feedback=True, here in every combination.",
-        )
-    known: dict[Any, Data] = {}
-    found = []
+        remedy = "A generator without input needs feedback=True, here in every combination."
+        raise bad_argument("X", None, "an input series", remedy)
+    cache, known = Cache(), []
     for params in every:
         one = LinearESN(**params)
-        key = np.dtype(one.dtype), "gaps" in gaps_of(one)
-        if key not in known:
-            inputs, outputs, _ = training_series(one, X, y)
-            known[key] = inputs, outputs
-        per_feature(params["input_scaling"], known[key][0][0].shape[1])
-        found.append(known[key])
-    return found
+        key = np.dtype(params["dtype"]), "gaps" in gaps_of(one)
+        inputs, outputs, _ = cache.once(key, partial(training_series, one, X, y))
+        per_feature(params["input_scaling"], inputs[0].shape[1])
+        known.append((inputs, outputs))
+    return known
 
 
 def _warn_if_none_is_finite(scores: Array) -> None:
@@ -205,8 +196,7 @@ def _run(tasks: list[Any], workers: int) -> Iterator[list[Array]]:
     from joblib import Parallel, delayed, parallel_config
 
     if workers == 1:
-        for task in tasks:
-            yield _batch(*task)
+        yield from itertools.starmap(_batch, tasks)
         return
     with parallel_config("loky", inner_max_num_threads=1):
         yield from Parallel(n_jobs=workers, return_as="generator")(

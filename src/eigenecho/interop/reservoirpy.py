@@ -8,7 +8,8 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.basis import Basis
-from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.checks import check_finite
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.interop.reservoirpy_models import reservoir_weights
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.threads import one_blas_thread
@@ -23,6 +24,10 @@ except ImportError as error:
     raise ImportError("this needs reservoirpy 0.4: pip install 'eigenecho[reservoirpy]'") from error
 
 __all__ = ["DiagonalReservoir"]
+
+SHARED = ("units", "basis", "sr", "input_scaling", "input_connectivity", "rc_connectivity",
+          "input_bias")  # fmt: skip
+"""Parameters that a recipe has too."""
 
 
 class DiagonalReservoir(Node):
@@ -156,14 +161,14 @@ class DiagonalReservoir(Node):
         rates = np.broadcast_to(lr, (self.units,))
         dense = W.toarray() if hasattr(W, "toarray") else np.asarray(W)
         leaky = dense * rates + np.diag(1 - rates)
-        recipe = Recipe(spectrum=leaky, basis=self.basis, dtype=self._dtype)
-        drawn = draw(recipe, 0, seed=0)
-        change = _same if drawn.basis is None else drawn.basis.states_to_eigen
+        drawn = draw(Recipe(spectrum=leaky, basis=self.basis, dtype=self._dtype), 0, seed=0)
+        basis = self.basis_ = drawn.basis
 
         def at_work(A: Array) -> Array:
-            return np.ascontiguousarray(change(A * rates), self._dtype)
+            at_rest = A * rates
+            changed = at_rest if basis is None else basis.states_to_eigen(at_rest)
+            return np.ascontiguousarray(changed, self._dtype)
 
-        self.basis_ = drawn.basis
         self.reservoir_ = Reservoir(
             drawn.reservoir.transition, at_work(B), None if bias is None else at_work(bias)
         )
@@ -185,11 +190,8 @@ class DiagonalReservoir(Node):
     def _check(self, r: Array, x: Any) -> None:
         if np.all(np.isfinite(r)):
             return
-        if not np.all(np.isfinite(x)):
-            raise bad_argument(
-                "x", Shown("NaN or Inf"), "finite numbers", "Fill or drop the gaps first."
-            )
-        raise overflowed("states", self.reservoir_.spectrum.radius)
+        check_finite(x, "x", "Fill or drop the gaps first.")
+        raise self.reservoir_.overflowed("states")
 
     def _units(self, units: int | None) -> int:
         """N, as told by ``units``, W or given eigenvalues, which must agree."""
@@ -209,20 +211,11 @@ class DiagonalReservoir(Node):
         return units
 
     def _recipe(self) -> Recipe:
-        has_W = self.W is not None
-        return Recipe(
-            units=self.units,
-            spectrum="matrix" if has_W else self.spectrum,
-            basis=self.basis,
-            sr=self.sr,
-            lr=1.0 if has_W else self.lr,
-            input_scaling=self.input_scaling,
-            input_connectivity=self.input_connectivity,
-            rc_connectivity=self.rc_connectivity,
-            input_bias=self.input_bias,
-            eigenvectors=False,
-            dtype=self._dtype,
-        )
+        shared = {name: getattr(self, name) for name in SHARED}
+        drawn = {"spectrum": self.spectrum, "lr": self.lr}
+        if self.W is not None:
+            drawn = {"spectrum": "matrix", "lr": 1.0}
+        return Recipe(**shared, **drawn, eigenvectors=False, dtype=self._dtype)
 
     @property
     def _dtype(self) -> str:
@@ -234,10 +227,6 @@ class DiagonalReservoir(Node):
     def __str__(self) -> str:
         what = "W given" if self.W is not None else f"spectrum={_shown(self.spectrum)}"
         return f"DiagonalReservoir(units={self.units}, {what}, sr={self.sr}, lr={_shown(self.lr)})"
-
-
-def _same(A: Array) -> Array:
-    return A
 
 
 def _shown(value: Any) -> Any:

@@ -7,7 +7,6 @@ that all matrices of the reservoir go over transposed; the readout is written in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,18 +44,10 @@ def from_reservoirpy(model: Any, *, return_state: bool = False) -> Any:
         What ``diagonalize`` returns, with its ``certificate``.
     """
     network = _read(model)
-    readout = network.readout
-    converted = diagonalize(
-        network.reservoir.W,
-        network.W_in,
-        None if readout is None else readout.W_out,
-        network.W_fb,
-        lr=network.reservoir.lr,
-        bias=network.reservoir.bias,
-        readout_bias=None if readout is None else True,
-        output_to_readout=readout is not None and readout.previous,
-        input_to_readout=readout is not None and readout.inputs,
-    )
+    W, B, bias, lr = network.reservoir
+    # The weights of the fed back output are the last columns of their Win.
+    W_fb = B[network.D_in :] if len(B) > network.D_in else None
+    converted = diagonalize(W, B[: network.D_in], W_fb=W_fb, lr=lr, bias=bias, **network.readout)
     return (converted, _state(network, converted)) if return_state else converted
 
 
@@ -69,33 +60,18 @@ class ReservoirWeights(NamedTuple):
     lr: Any
 
 
-class ReadoutWeights(NamedTuple):
-    """W_out with rows [1, y(t−1), r, u]; ``previous`` and ``inputs``: it has the 2nd and 4th."""
+class Network(NamedTuple):
+    """What a model of theirs computes, and where it stands: r, and y(t−1) for the next step.
 
-    W_out: Array
-    previous: bool
-    inputs: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Network:
-    """What a model of theirs computes, and where it stands: r, and y(t−1) for the next step."""
+    ``readout`` holds W_out, rows [1, y(t−1), r, u], and the flags of them, as ``diagonalize`` has
+    them; nothing for the states alone.
+    """
 
     reservoir: ReservoirWeights
-    readout: ReadoutWeights | None
+    readout: dict[str, Any]
     D_in: int
     r: Array
     y: Array
-
-    @property
-    def W_in(self) -> Array:
-        """Weights of the input, (D_in, N)."""
-        return self.reservoir.B[: self.D_in]
-
-    @property
-    def W_fb(self) -> Array | None:
-        """Weights of the fed back output, which are the last columns of their Win."""
-        return self.reservoir.B[self.D_in :] if len(self.reservoir.B) > self.D_in else None
 
 
 def reservoir_weights(node: Any) -> ReservoirWeights:
@@ -106,26 +82,19 @@ def reservoir_weights(node: Any) -> ReservoirWeights:
         ours = node.reservoir_
         return ReservoirWeights(ours.transition.matrix, ours.W_in, ours.bias, 1.0)
     if not node.initialized:
-        raise bad_argument(
-            "model", Shown(f"{_name(node)}, no weights yet"), WANTED, "Train it first."
-        )
+        got = Shown(f"{_name(node)}, no weights yet")
+        raise bad_argument("model", got, WANTED, "Train it first.")
     if node.activation is not identity:
         activation = getattr(node.activation, "__name__", repr(node.activation))
-        raise bad_argument(
-            "model",
-            Shown(f"{_name(node)}, activation {activation}"),
-            "linear units, activation='identity'",
-            "Only a linear reservoir has an eigenbasis.",
-        )
+        shown = Shown(f"{_name(node)}, activation {activation}")
+        remedy = "Only a linear reservoir has an eigenbasis."
+        raise bad_argument("model", shown, "linear units, activation='identity'", remedy)
     N = node.units
     bias = np.broadcast_to(np.asarray(node.bias, np.float64), (N,))
     lr = np.asarray(node.lr, np.float64)
-    return ReservoirWeights(
-        node.W.T,
-        np.ascontiguousarray(_dense(node.Win).T),
-        bias if np.any(bias) else None,
-        float(lr.flat[0]) if lr.size == 1 else lr,
-    )
+    rates = float(lr.flat[0]) if lr.size == 1 else lr
+    W_in = np.ascontiguousarray(_dense(node.Win).T)
+    return ReservoirWeights(node.W.T, W_in, bias if np.any(bias) else None, rates)
 
 
 def _read(model: Any) -> Network:
@@ -148,13 +117,10 @@ def _read(model: Any) -> Network:
     rows = {"1": bias[None], **dict(zip(read, np.split(W_out, edges), strict=True))}
     ordered = np.concatenate([rows[kind] for kind in ("1", "y", "r", "u") if kind in rows])
     last = [buffer[-1] for buffer in (model.feedback_buffers or {}).values()]
-    return Network(
-        weights,
-        ReadoutWeights(ordered, "y" in rows, "u" in rows),
-        D_in,
-        np.asarray(reservoir.state["out"], np.float64),
-        np.asarray(last[0] if last else np.zeros(D_out), np.float64),
-    )
+    found = {"W_out": ordered, "readout_bias": True}
+    found |= {"output_to_readout": "y" in rows, "input_to_readout": "u" in rows}
+    r, y = reservoir.state["out"], last[0] if last else np.zeros(D_out)
+    return Network(weights, found, D_in, *(np.asarray(part, np.float64) for part in (r, y)))
 
 
 def _read_node(node: Any) -> Network:
@@ -163,7 +129,7 @@ def _read_node(node: Any) -> Network:
         raise bad_argument("model", Shown(f"{_name(node)}"), WANTED)
     weights = reservoir_weights(node)
     r = np.asarray(node.state["out"], np.float64)
-    return Network(weights, None, len(weights.B), r, np.zeros(len(r)))
+    return Network(weights, {}, len(weights.B), r, np.zeros(len(r)))
 
 
 def _find_nodes(model: Any) -> tuple[Any, Any]:
@@ -212,12 +178,8 @@ def _check_edges(model: Any, reservoir: Any, readout: Any) -> dict[Any, bool]:
 def _readout_arrays(readout: Any) -> tuple[Array, Array]:
     W_out = readout.Wout
     if W_out is None or callable(W_out) or readout.bias is None or callable(readout.bias):
-        raise bad_argument(
-            "model",
-            Shown(f"{_name(readout)}, no weights yet"),
-            WANTED,
-            "Call model.fit(X, y) first.",
-        )
+        got = Shown(f"{_name(readout)}, no weights yet")
+        raise bad_argument("model", got, WANTED, "Call model.fit(X, y) first.")
     W_out = _dense(W_out)
     return W_out, np.broadcast_to(np.asarray(readout.bias, np.float64), (W_out.shape[1],))
 

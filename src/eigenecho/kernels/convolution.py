@@ -73,20 +73,17 @@ def convolve_readout(
     length = size - K + 1
     spectra = rfft(_responses(kernels, form, B, weights, K), size)
 
-    def block(start: int) -> None:
-        first, stop = max(0, start - K + 1), min(start + length, T)
-        before = start - K + 1
-        piece = np.zeros((D, size))
-        piece[:, first - before : stop - before] = drive[first:stop].T
-        transformed = rfft(piece)
-        product = transformed[0] * spectra[0]
-        for d in range(1, D):
-            product += transformed[d] * spectra[d]
-        out[start:stop] = irfft(product, size)[:, K - 1 : stop - before].T
-
     def task(first: int, last: int) -> None:
-        for k in range(first, last):
-            block(k * length)
+        for start in range(first * length, last * length, length):
+            before, stop = start - K + 1, min(start + length, T)
+            known = max(0, before)
+            piece = np.zeros((D, size))
+            piece[:, known - before : stop - before] = drive[known:stop].T
+            transformed = rfft(piece)
+            product = transformed[0] * spectra[0]
+            for d in range(1, D):
+                product += transformed[d] * spectra[d]
+            out[start:stop] = irfft(product, size)[:, K - 1 : stop - before].T
 
     for rows in [slice(0, T)] if progress is None else progress.pieces(T, length):
         first, last = rows.start // length, -(-rows.stop // length)

@@ -4,8 +4,6 @@ Nanoseconds a step, operations, bytes: measured once. Their ratios decide, every
 that a choice never depends on what else a machine is doing.
 """
 
-from __future__ import annotations
-
 # Steps of each form of W
 
 MODE = 0.6

@@ -7,15 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenecho.kernels.forms import (
-    Array,
-    CascadeForm,
-    DenseForm,
-    DiagonalForm,
-    Form,
-    Loop,
-    Readout,
-)
+from eigenecho.kernels.forms import CascadeForm, DenseForm, DiagonalForm, Form, Loop, Readout
+from eigenecho.types import Array
 
 
 def advance(form: Form, state: Array) -> Array:

@@ -97,22 +97,14 @@ class Certificate:
             return f"{self.speedup:.1f} times faster"
         return f"{self.seconds_after / self.seconds_before:.1f} times slower"
 
-    @property
-    def _measured(self) -> tuple[str, str]:
-        """Difference and error in words."""
-        difference = f"{self.difference:.2e}  of the largest output, {self.steps} steps"
-        if self.kept:
-            difference = "none: W is kept, nothing was changed"
-        if self.error is None:
-            return difference, "not measured"
-        return difference, (
-            f"{self.error:.2e}  of the largest output, against extended precision, "
-            f"{self.error_steps} steps"
-        )
-
     def __str__(self) -> str:
         kept = "  (W stays in its own basis)" if self.form in ("sparse", "dense") else ""
-        difference, error = self._measured
+        difference, error = "none: W is kept, nothing was changed", "not measured"
+        if not self.kept:
+            difference = f"{self.difference:.2e}  of the largest output, {self.steps} steps"
+        if self.error is not None:
+            size = f"{self.error:.2e}  of the largest output"
+            error = f"{size}, against extended precision, {self.error_steps} steps"
         grows = "  > 1: states grow, the probe is short" if self.radius > 1 + 1e-9 else ""
         return "\n".join(
             [

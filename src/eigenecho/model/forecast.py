@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.checks import check_count
-from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.model.state import State, as_state
@@ -50,8 +50,7 @@ def forecast(
     drive = known.astype(dtype)
     if len(loop.B) > drive.shape[1]:
         drive = np.concatenate([drive, np.ones((horizon, 1), dtype)], axis=1)
-    r, y = np.array(start.r, dtype), np.array(model.from_user(start.y), dtype)
-    out = loop.run(drive, r, y)
+    out = loop.run(drive, np.array(start.r, dtype), np.array(model.from_user(start.y), dtype))
     check_finite(model, out, closed=True)
     outputs = model.to_user(out)
     seen = start.y if context is None else np.asarray(context)[:, : model.D_out]
@@ -82,13 +81,10 @@ def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
     columns = max(model.D_in - model.D_out, 0)
     if inputs is None:
         if columns:
-            raise bad_argument(
-                "inputs",
-                None,
-                f"the further input columns ahead, shape ({horizon}, {columns})",
-                f"The model has {model.D_in} inputs and {model.D_out} outputs. A model that does "
-                "not predict its own input is run with predict(X, initial_state=...).",
-            )
+            wanted = f"the further input columns ahead, shape ({horizon}, {columns})"
+            remedy = f"The model has {model.D_in} inputs and {model.D_out} outputs. A model that "
+            remedy += "does not predict its own input is run with predict(X, initial_state=...)."
+            raise bad_argument("inputs", None, wanted, remedy)
         return np.empty((horizon, 0))
     rows = as_rows(inputs, "inputs", columns)
     if len(rows) != horizon:
@@ -116,6 +112,6 @@ def _after_context(model: LinearModel, context: Any, known: Array) -> tuple[Stat
     reservoir = model.reservoir
     r = reservoir.last_state(reservoir.drive(u[:-1], teacher[:-1]), reservoir.zero_state())
     if not np.all(np.isfinite(r)):
-        raise overflowed("states", model.effective_radius if model.is_diagonal else None)
+        raise reservoir.overflowed("states")
     ahead = np.concatenate([u[-1:, D:], known])[: len(known)]
     return State(r, rows[-1, :D]), ahead

@@ -10,11 +10,11 @@ which is exact for a linear model. The uncertainty of the weights themselves is 
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from eigenecho.checks import is_finite_number
 from eigenecho.errors import bad_argument
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.threads import one_blas_thread
@@ -41,7 +41,8 @@ def with_interval(model: LinearModel, mean: Array, noise: Any, coverage: float) 
     from scipy.special import ndtri
 
     coverage = check_coverage(coverage)
-    if model.outputs is not None and not _has_squares(model.outputs.scale):
+    scale, ends = _scale(model), np.finfo(np.float64)
+    if not np.all((scale > np.sqrt(ends.tiny)) & (scale < np.sqrt(ends.max))):
         raise bad_argument(
             "interval", coverage, "None: no float holds the variance of these outputs",
             "Train on a series that is scaled, such as y / np.abs(y).max().",
@@ -51,15 +52,13 @@ def with_interval(model: LinearModel, mean: Array, noise: Any, coverage: float) 
     return Forecast(mean, mean - deviation, mean + deviation)
 
 
-def _has_squares(scale: Array) -> bool:
-    """Whether the squares of all scales are normal numbers."""
-    ends = np.finfo(np.float64)
-    return bool(np.all((scale > np.sqrt(ends.tiny)) & (scale < np.sqrt(ends.max))))
+def _scale(model: LinearModel) -> Array:
+    return np.ones(model.D_out) if model.outputs is None else model.outputs.scale
 
 
 def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
     """Standard deviation of the forecast's error at each step, (horizon, D_out)."""
-    scale = np.ones(model.D_out) if model.outputs is None else model.outputs.scale
+    scale = _scale(model)
     noise = noise / np.outer(scale, scale)
     response = ClosedLoop.of_forecast(model).response(horizon)
     variance = np.einsum("jid,ie,jed->jd", response, noise, response, optimize=True)
@@ -69,11 +68,7 @@ def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
 
 def check_coverage(coverage: Any) -> float:
     """A probability between 0 and 1."""
-    if isinstance(coverage, bool) or not isinstance(coverage, Real):
-        valid = False
-    else:
-        valid = 0 < float(coverage) < 1
-    if not valid:
+    if not is_finite_number(coverage) or not 0 < float(coverage) < 1:
         raise bad_argument(
             "interval", coverage, "the share of cases to cover, in ]0, 1[, such as 0.9"
         )
@@ -83,12 +78,9 @@ def check_coverage(coverage: Any) -> float:
 def check_noise(noise: Any, D: int) -> Array:
     """A covariance, or the variance of a single output."""
     if noise is None:
-        raise bad_argument(
-            "noise",
-            None,
-            f"the covariance of one-step errors, shape ({D}, {D})",
-            "A network that was not trained here does not know its own.",
-        )
+        wanted = f"the covariance of one-step errors, shape ({D}, {D})"
+        remedy = "A network that was not trained here does not know its own."
+        raise bad_argument("noise", None, wanted, remedy)
     covariance = np.asarray(noise, np.float64)
     covariance = covariance.reshape(1, 1) if covariance.ndim == 0 else covariance
     if covariance.shape != (D, D) or not np.all(np.isfinite(covariance)):

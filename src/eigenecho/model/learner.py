@@ -31,24 +31,9 @@ class Learner:
     with the forgetting factor λ and w₀ = 0, or the readout of a model that came without the data
     it was trained on. ``training.RecursiveLeastSquares`` does the learning.
 
-    Made by ``LinearESN.learner`` and ``LinearModel.learner``.
-
-    Parameters
-    ----------
-    model : LinearModel
-    learnt : Learnt
-        What it knows to begin with.
-    penalty : Penalty
-    ridge : float
-        α > 0.
-    forgetting : float
-        λ in ]0, 1]; the memory is about 1/(1 − λ) rows long.
-    warmup : int
-        Rows that are not learnt yet.
-    state : State, optional
-        Where to start; zero by default.
-    feature_names : list of str, optional
-        The columns of the inputs: rows that come with labels must have these, in this order.
+    Made by ``LinearESN.learner`` and ``LinearModel.learner``: from what it knows (``learnt``), the
+    penalty, α > 0 and λ in ]0, 1], the rows that are not learnt yet (``warmup``), and as a
+    ``Stream`` is, from a state and the names of its columns.
     """
 
     def __init__(
@@ -129,13 +114,11 @@ class Learner:
         if target is not None:
             last = inputs.row(target, "target")
         if target is not None and not self._wait:
+            squares.judge(x, r.dtype)
             squares.learn(x, model.from_user(last).astype(np.float64))
         else:
-            squares.see(x)
             self._wait -= target is not None
         self._r, self._y = r, last
-        if squares.doubt is not None and squares.doubt.is_due:
-            squares.judge(r.dtype)
         return output.copy()
 
     def _row(self, r: Array) -> Array:
@@ -157,23 +140,13 @@ class Learner:
         tensors, values = model.pack()
         if names is not None:
             values["feature_names"] = names
-        values["learner"] = {
-            "rows": learnt.rows,
-            "free": penalty.free,
-            "neurons": penalty.basis is not None,
-            "ridge": ridge,
-            "forgetting": forgetting,
-            "warmup": warmup,
-        }
+        rates = {"ridge": ridge, "forgetting": forgetting, "warmup": warmup, "rows": learnt.rows}
+        penalised = {"free": penalty.free, "neurons": penalty.basis is not None}
+        values["learner"] = rates | penalised
         if learnt.doubt is not None:
-            kept = learnt.doubt._asdict()
-            values["learner"]["doubted_steps"] = kept.pop("steps")
-            tensors |= {f"doubt.{name}": array for name, array in kept.items()}
+            tensors |= storage.named("doubt", learnt.doubt._asdict())
         tensors |= state.pack("state")
-        tensors |= {
-            f"learner.{name}": array
-            for name, array in zip(learnt._fields[:4], learnt[:4], strict=True)
-        }
+        tensors |= storage.named("learner", dict(zip(learnt._fields[:4], learnt, strict=False)))
         storage.write(path, "Learner", tensors, values)
 
     def __reduce__(self) -> Any:

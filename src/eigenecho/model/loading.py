@@ -39,16 +39,10 @@ def unpack_model(tensors: Tensors, values: Values) -> LinearModel:
         block, n_real = layout
         basis = Basis(take(tensors, "Q"), n_real, block)
     certificate = values.pop("certificate", None)
-    return LinearModel(
-        reservoir,
-        W_out,
-        values.pop("readout_bias"),
-        values.pop("output_to_readout"),
-        basis,
-        _unpack_scaling("inputs", tensors, reservoir.dtype),
-        _unpack_scaling("outputs", tensors, reservoir.dtype),
-        None if certificate is None else Certificate(**certificate),
-    )
+    said = None if certificate is None else Certificate(**certificate)
+    flags = values.pop("readout_bias"), values.pop("output_to_readout")
+    u, y = (_unpack_scaling(name, tensors, reservoir.dtype) for name in ("inputs", "outputs"))
+    return LinearModel(reservoir, W_out, *flags, basis, u, y, said)
 
 
 def unpack_stream(tensors: Tensors, values: Values) -> Stream:
@@ -60,9 +54,12 @@ def unpack_stream(tensors: Tensors, values: Values) -> Stream:
 def unpack_learner(tensors: Tensors, values: Values) -> Learner:
     """What ``Learner.save`` wrote."""
     model, doubt = unpack_model(tensors, values), None
-    if isinstance(values.get("learner"), dict) and "doubted_steps" in values["learner"]:
-        scale, start, size, seen = (take(tensors, f"doubt.{name}") for name in Doubt._fields[:4])
-        doubt = Doubt(scale, start, size, seen, values["learner"].pop("doubted_steps"))
+    if "doubt.scale" in tensors:
+        doubt = Doubt(*(take(tensors, f"doubt.{name}") for name in Doubt._fields))
+        # Earlier files also hold rows that were seen, and how many steps.
+        tensors.pop("doubt.rows", None)
+        if isinstance(values.get("learner"), dict):
+            values["learner"].pop("doubted_steps", None)
     rows, free, neurons, ridge, forgetting, warmup = fields(
         values, "learner", "rows", "free", "neurons", "ridge", "forgetting", "warmup"
     )

@@ -8,7 +8,7 @@ input too, F = W_in + W_fb.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 class ClosedLoop:
     """A model with its output fed back, in the network's own units.
 
-    Parameters
-    ----------
-    model : LinearModel
-    B : array (D, N)
-        Weights of what drives it from outside.
-    F : array (D_out, N)
-        Weights of the last output.
+    ``B`` (D, N) weighs what drives it from outside, ``F`` (D_out, N) the last output.
     """
 
     model: LinearModel
@@ -79,19 +73,15 @@ class ClosedLoop:
 
     def response(self, horizon: int) -> Array:
         """Ψ_0 … Ψ_{h−1}, (horizon, D_out, D_out): row i of Ψ_j answers, j steps on, to output i."""
-        reservoir, D = self.model.reservoir, self.model.D_out
-        readout = self.model.readout
-        readout = readout._replace(offset=np.zeros_like(readout.offset))
-        none = np.zeros((horizon - 1, 0), reservoir.dtype)
-        closed_loop = kernels.backend(none).closed_loop
+        D, W_out = self.model.D_out, self.model.W_out.copy()
+        W_out[: int(self.model.readout_bias)] = 0.0
+        loop = ClosedLoop(replace(self.model, W_out=W_out), self.B[:0], self.F)
+        rest = self.model.reservoir.zero_state()
+        none, ones = np.zeros((horizon - 1, 0), rest.dtype), np.eye(D, dtype=rest.dtype)
         response = np.empty((horizon, D, D))
         response[0] = np.eye(D)
         for i in range(D):
-            y = np.eye(D, dtype=reservoir.dtype)[i]
-            out = np.empty((horizon - 1, D), reservoir.dtype)
-            state = reservoir.zero_state()
-            closed_loop(reservoir.form, self.B[:0], none, self.F, readout, state, y, out)
-            response[1:, i] = out
+            response[1:, i] = loop.run(none, rest.copy(), ones[i].copy())
         return response
 
     @one_blas_thread()

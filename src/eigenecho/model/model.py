@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -101,35 +100,20 @@ class LinearModel:
     @classmethod
     def of(cls, problem: Problem, weights: Array) -> LinearModel:
         """The network of a problem with the weights (N', D_out) that solve it."""
-        return cls(
-            problem.reservoir,
-            np.ascontiguousarray(weights, problem.reservoir.dtype),
-            problem.fit_bias,
-            problem.output_to_readout,
-            problem.basis,
-            *problem.scalings,
-        )
+        W_out = np.ascontiguousarray(weights, problem.reservoir.dtype)
+        flags = problem.fit_bias, problem.output_to_readout
+        return cls(problem.reservoir, W_out, *flags, problem.basis, *problem.scalings)
 
     def problem(
-        self,
-        inputs: Sequence[Array],
-        outputs: Sequence[Array],
-        penalty: Penalty,
-        starts: Sequence[State | None],
+        self, inputs: list[Array], outputs: list[Array], penalty: Penalty, starts: list[Any]
     ) -> Problem:
         """The problem of training it further, on series in the caller's units."""
-        targets, observed = filled([self.from_user(y) for y in outputs])
+        U = [self.own_inputs(u) for u in inputs]
+        Y, observed = filled([self.from_user(y) for y in outputs])
+        flags, scalings = (self.readout_bias, self.output_to_readout), (self.inputs, self.outputs)
+        before = [None if s is None else (s.r, self.from_user(np.asarray(s.y))) for s in starts]
         return Problem(
-            self.reservoir,
-            [self.own_inputs(u) for u in inputs],
-            targets,
-            penalty,
-            self.readout_bias,
-            self.output_to_readout,
-            self.basis,
-            (self.inputs, self.outputs),
-            [None if s is None else (s.r, self.from_user(np.asarray(s.y))) for s in starts],
-            observed,
+            self.reservoir, U, Y, penalty, *flags, self.basis, scalings, before, observed
         )
 
     @property
@@ -243,13 +227,8 @@ class LinearModel:
         W_out = np.concatenate(
             [self.W_out[:head], known.weights_to_neuron(np.asarray(self.W_out[head:]))]
         )
-        return Matrices(
-            known.matrix(W.dense),
-            known.states_to_neuron(r.W_in),
-            None if r.bias is None else known.states_to_neuron(r.bias),
-            None if r.W_fb is None else known.states_to_neuron(r.W_fb),
-            W_out,
-        )
+        W_in, bias, W_fb = r.weights(known.states_to_neuron)
+        return Matrices(known.matrix(W.dense), W_in, bias, W_fb, W_out)
 
     def need_basis(self) -> Basis:
         """The eigenbasis, or an error that says why there is none."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.errors import Shown, UnstableWarning, bad_argument, overflowed, warn
+from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.state import State, initial_states
+from eigenecho.model.step_inputs import open_model
 from eigenecho.progress import Progress, Report
 from eigenecho.series import Container, as_rows, shifted, unpack_outputs
 from eigenecho.threads import one_blas_thread
@@ -93,31 +94,13 @@ def _run_open(
 
 
 @one_blas_thread()
-def states(
-    model: LinearModel,
-    u: Array,
-    y_previous: Array | None = None,
-    state: State | None = None,
-    out: Array | None = None,
-    progress: Report | None = None,
-) -> Array:
-    """Reservoir states (T, N) in the basis at work, under the same rules as ``run``."""
-    reservoir = model.reservoir
-    start = model.zero_state() if state is None else state
-    if reservoir.W_fb is not None and y_previous is None:
-        # The loop is closed on the model's own output: find that first, then drive with it.
-        y_previous = shifted(run(model, u, None, start)[0], start.y)
-    before = None if y_previous is None else model.from_user(y_previous)
-    drive = reservoir.drive(model.own_inputs(u), before)
-    fresh = out is None
-    if out is None:
-        out = np.empty((len(drive), model.units), reservoir.dtype)
-    r = np.array(start.r, reservoir.dtype)
-    for rows in Progress(progress, len(drive)).pieces(len(drive)):
-        reservoir.scan(drive[rows], r, out[rows], fresh=fresh)
-    if (bad := reservoir.first_overflow(out)) is not None:
-        raise overflowed("states", _known_radius(model), bad)
-    return out
+def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
+    """Reservoir states (T, N) in the basis at work, from zero and on the model's own output."""
+    reservoir, (r, y), before = model.reservoir, model.zero_state(), None
+    if reservoir.W_fb is not None:
+        # The output is found first, then what drives the reservoir with it.
+        before = model.from_user(shifted(run(model, u)[0], y))
+    return reservoir.states(reservoir.drive(model.own_inputs(u), before), r, out, Progress())
 
 
 def previous_outputs(
@@ -127,11 +110,7 @@ def previous_outputs(
     if given is None:
         return [None] * len(lengths)
     if not model.closed:
-        raise bad_argument(
-            "y_previous",
-            Shown("array"),
-            "None: this model has neither feedback nor output_to_readout",
-        )
+        raise open_model(Shown("array"))
     items, _ = unpack_outputs(given, "y_previous", container)
     several = container.kind != "single"
     arrays = [
@@ -139,11 +118,8 @@ def previous_outputs(
         for i, item in enumerate(items)
     ]
     if [len(a) for a in arrays] != lengths:
-        raise bad_argument(
-            "y_previous",
-            Shown(f"lengths {[len(a) for a in arrays]}"),
-            f"the lengths of X, {lengths}",
-        )
+        got = Shown(f"lengths {[len(a) for a in arrays]}")
+        raise bad_argument("y_previous", got, f"the lengths of X, {lengths}")
     return list(arrays)
 
 
@@ -164,9 +140,4 @@ def check_finite(model: LinearModel, outputs: Array, *, closed: bool = False) ->
     finite = np.isfinite(outputs)
     if not np.all(finite):
         step = int(np.argmin(finite.all(axis=1)))
-        raise overflowed("output", _known_radius(model), step, closed=closed)
-
-
-def _known_radius(model: LinearModel) -> float | None:
-    """The effective radius where it costs nothing."""
-    return model.effective_radius if model.is_diagonal else None
+        raise model.reservoir.overflowed("output", step, closed=closed)

@@ -44,11 +44,8 @@ def as_state(model: LinearModel, given: Any, name: str = "initial_state") -> Sta
     with np.errstate(over="ignore"):  # what leaves the range is not finite below
         r, y = (part.astype(model.reservoir.dtype, copy=False) for part in (r, y))
     if r.shape != (model.units,) or y.shape != (model.D_out,):
-        raise bad_argument(
-            name,
-            Shown(f"shapes {r.shape}, {y.shape}"),
-            f"(r, y) of shapes ({model.units},) and ({model.D_out},)",
-        )
+        wanted = f"(r, y) of shapes ({model.units},) and ({model.D_out},)"
+        raise bad_argument(name, Shown(f"shapes {r.shape}, {y.shape}"), wanted)
     check_finite(np.concatenate([r, y]), name)
     return State(r, y)
 
@@ -59,7 +56,6 @@ def initial_states(model: LinearModel, given: Any, count: int, kind: str) -> lis
         return [None] * count
     listed = [given] if kind == "single" else list(given)
     if len(listed) != count:
-        raise bad_argument(
-            "initial_state", Shown(f"{len(listed)} states"), f"one for each of {count} series"
-        )
+        got = Shown(f"{len(listed)} states")
+        raise bad_argument("initial_state", got, f"one for each of {count} series")
     return [as_state(model, state) for state in listed]

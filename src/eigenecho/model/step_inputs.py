@@ -33,6 +33,8 @@ class StepInputs:
         D_in, fixed = model.D_in, int(reservoir.bias is not None)
         buffer = np.ones(D_in + fixed + model.D_out, reservoir.dtype)
         self.drive = buffer[: len(reservoir.B)]
+        # Where y(t−1) begins in the drive: at its end for a reservoir without W_fb.
+        self.start = len(reservoir.B) - (0 if reservoir.W_fb is None else model.D_out)
         self.before = buffer[D_in + fixed :]
         self.before[:] = 0.0
         self._u = buffer[:D_in]
@@ -49,7 +51,7 @@ class StepInputs:
                 y = as_row(y_previous, self.before.size, "y_previous")
             fill(self.before, y, model.outputs)
         elif y_previous is not None:
-            raise _open_model(y_previous)
+            raise open_model(y_previous)
 
     def take_many(self, rows: Any, y_previous: Any, y: Array) -> tuple[Array, Array]:
         """The same for many steps: drives (T, D) and y(t−1) (T, D_out), of finite rows.
@@ -63,7 +65,7 @@ class StepInputs:
         before = np.zeros((len(u), model.D_out), dtype)
         if y_previous is not None:
             if not self._closed:
-                raise _open_model(Shown("array"))
+                raise open_model(Shown("array"))
             if np.ndim(y_previous) == 1 and model.D_out == 1:
                 y_previous = np.reshape(y_previous, (-1, 1))
             given = as_rows(y_previous, "y_previous", model.D_out, dtype)
@@ -80,13 +82,6 @@ class StepInputs:
             drive[:, self.start :] = before
         return drive, before
 
-    @property
-    def start(self) -> int:
-        """The column of the drive where y(t−1) begins; its end for a reservoir without W_fb."""
-        return len(self.model.reservoir.B) - (
-            0 if self.model.reservoir.W_fb is None else self.model.D_out
-        )
-
     def row(self, value: Any, name: str) -> Array:
         """A finite row of outputs, in the caller's units."""
         row = as_row(value, self.before.size, name)
@@ -100,8 +95,7 @@ class StepInputs:
             row = as_row(u, self._u.size, "u", self.feature_names)
             check_finite("u", row, self.before.dtype, self.feature_names)
         if y_previous is not None:
-            row = as_row(y_previous, self.before.size, "y_previous")
-            check_finite("y_previous", row, self.before.dtype)
+            self.row(y_previous, "y_previous")
 
 
 def as_row(
@@ -159,7 +153,8 @@ def check_labels(name: str, labels: Sequence[Any] | None, known: Sequence[str] |
         raise other_columns(name, list(labels), list(known))
 
 
-def _open_model(got: Any) -> ValueError:
+def open_model(got: Any) -> ValueError:
+    """The error of outputs ``got`` for a model on which none come back."""
     return bad_argument(
         "y_previous", got, "None: this model has neither feedback nor output_to_readout"
     )

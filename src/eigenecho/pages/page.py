@@ -10,8 +10,8 @@ import eigenecho
 from eigenecho import files
 
 
-def environment(package: str, **known: Any) -> Any:
-    """Templates of a package and those of all pages; what ends in html is escaped.
+def environment(*packages: str, **known: Any) -> Any:
+    """Templates of packages and those of all pages; what ends in html is escaped.
 
     All of them know ``version`` and ``date``, and what is passed as ``known``.
     """
@@ -24,7 +24,7 @@ def environment(package: str, **known: Any) -> Any:
         ) from missing
 
     found = Environment(
-        loader=ChoiceLoader([PackageLoader(package), PackageLoader("eigenecho.pages")]),
+        loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "eigenecho.pages")]),
         autoescape=lambda name: name is not None and "html" in name,
         undefined=StrictUndefined,
         trim_blocks=True,

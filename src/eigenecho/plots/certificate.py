@@ -61,18 +61,9 @@ def _eigenvalues(ax: Axes, model: LinearModel) -> None:
     spectrum(model, ax=ax, title="", color=BLUE if modes is not None else ORANGE)
     if modes is not None and kept is not None:
         # Drawn over the dots of all eigenvalues.
-        values = kept.values
-        look: dict[str, Any] = {
-            "c": ORANGE,
-            "marker": "s",
-            "linewidths": 0,
-            "zorder": 4,
-            "gid": "kept",
-        }
-        ax.scatter(values.real, values.imag, s=16, **look)
-    counts = []
-    if modes is not None:
-        counts.append(f"{modes.units} modes")
+        look: dict[str, Any] = {"c": ORANGE, "marker": "s", "linewidths": 0, "gid": "kept"}
+        ax.scatter(kept.values.real, kept.values.imag, s=16, zorder=4, **look)
+    counts = [] if modes is None else [f"{modes.units} modes"]
     if kept is not None:
         counts.append(f"{kept.units} in a {'block' if modes is not None else 'matrix'} (orange)")
     ax.set_title(", ".join(counts), fontsize=10)

@@ -70,16 +70,10 @@ def spectrum(
         # Modes that hardly count still show where they lie.
         dots = np.where(unstable, VERMILLION, GREY)
         ax.scatter(values.real, values.imag, s=4, c=dots, linewidths=0, gid="positions", zorder=2)
-    ax.scatter(
-        values.real,
-        values.imag,
-        s=area,
-        c=np.where(unstable, VERMILLION, color),
-        alpha=0.85 if importance is None else 0.6,
-        linewidths=0,
-        gid="eigenvalues",
-        zorder=3,
-    )
+    look: dict[str, Any] = {"linewidths": 0, "gid": "eigenvalues", "zorder": 3}
+    look["c"] = np.where(unstable, VERMILLION, color)
+    look["alpha"] = 0.85 if importance is None else 0.6
+    ax.scatter(values.real, values.imag, s=area, **look)
 
     ax.set_aspect("equal")
     ax.locator_params(nbins=5)
@@ -112,12 +106,8 @@ def _modes(source: Any, weights: Any) -> tuple[Array, Array | None]:
     model = getattr(source, "model_", source)
     if weights is True:
         if not isinstance(model, LinearModel):
-            raise bad_argument(
-                "weights",
-                True,
-                "readout weights (N,) or (N, D_out)",
-                "Only a fitted LinearESN or a LinearModel has its own.",
-            )
+            remedy = "Only a fitted LinearESN or a LinearModel has its own."
+            raise bad_argument("weights", True, "readout weights (N,) or (N, D_out)", remedy)
         found, weights = _own_weights(model)
     else:
         found = _eigenvalues(model)
@@ -137,12 +127,9 @@ def _eigenvalues(source: Any) -> Spectrum:
         raise bad_argument("source", source, "a fitted estimator", "Call fit first.")
     if np.ndim(source) == 1:
         return Spectrum.from_values(source)
-    raise bad_argument(
-        "source",
-        source,
-        "a Spectrum, a list of eigenvalues, or a fitted estimator or model",
-        "eigenecho.spectra.from_matrix takes a matrix.",
-    )
+    wanted = "a Spectrum, a list of eigenvalues, or a fitted estimator or model"
+    remedy = "eigenecho.spectra.from_matrix takes a matrix."
+    raise bad_argument("source", source, wanted, remedy)
 
 
 def _own_weights(model: LinearModel) -> tuple[Spectrum, Array]:

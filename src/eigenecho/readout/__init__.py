@@ -8,5 +8,5 @@ from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.remainder import Remainder
 from eigenecho.readout.solve import held_out_errors, solve
-from eigenecho.readout.statistic import Accumulated, Statistic
+from eigenecho.readout.statistic import Accumulated
 from eigenecho.readout.triangle import Triangle, annihilate, check_upper

@@ -40,23 +40,12 @@ class Factorised:
     A free bias takes over all it can of the states before they are factorised, whatever α and s:
     so the answer stays unique where α = 0 and the bias is a sum of states.
 
-    Attributes
-    ----------
-    S, V : arrays (N,), (N, N)
-        Singular values and right vectors of the states.
-    UtH, UtY : arrays (N, k), (N, D_out)
-        Head and targets along the states.
-    HtH, HtY : arrays (k, k), (k, D_out)
-        Products of what is left of them across the states.
-    across : arrays (k, k), (k, D_out), or None
-        Roots of these products, HtH = HᵀH and HtY = HᵀY, where sums have not squared them and
-        there are several head columns.
-    lean : array (k, N)
-        States are H lean + those that were factorised; rows of zeros but for a free bias.
-    head_penalty : array (k,)
-        1 where the ridge acts on a head column, 0 where it does not.
-    cutoff : float
-        S² up to which a direction is noise where there is no ridge.
+    ``S`` (N,) and ``V`` (N, N) are singular values and right vectors of the states; ``UtH`` (N, k)
+    and ``UtY`` (N, D_out) head and targets along them, ``HtH`` (k, k) and ``HtY`` (k, D_out)
+    products of what is left across. ``across`` are the roots H and Y of these products, where sums
+    have not squared them and there are several head columns. States are H ``lean`` (k, N) + those
+    that were factorised, with rows of zeros but for a free bias. ``head_penalty`` (k,) is 1 where
+    the ridge acts on a head column. Without a ridge a direction up to S² = ``cutoff`` is noise.
     """
 
     penalty: Penalty

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from eigenecho.checks import check_count
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.checks import check_count, check_shape
 from eigenecho.types import Array
 
 
@@ -20,12 +19,12 @@ class Gram:
     XtY: Array
     rows: int
 
-    LANES: ClassVar[int] = 2
-    """How many may be gathered side by side: NumPy's products let other threads run."""
+    LANES: ClassVar[int] = 2  # NumPy's products let other threads run
 
     def check(self) -> None:
         """Whether the parts, which may be anybody's, fit each other."""
-        check_statistics(self.XtX, self.XtY, "XtX", "XtY")
+        check_shape(self.XtX, "XtX", 2 * (len(self.XtX),))
+        check_shape(self.XtY, "XtY", (len(self.XtX), self.XtY.shape[-1]))
         check_count(self.rows, "rows")
 
     @classmethod
@@ -44,12 +43,3 @@ class Gram:
     def merge(self, other: Gram) -> Gram:
         """The statistics of both sets of rows."""
         return Gram(self.XtX + other.XtX, self.XtY + other.XtY, self.rows + other.rows)
-
-
-def check_statistics(square: Array, sides: Array, *names: str) -> None:
-    """Whether a square (N', N') and what stands beside it (N', D_out) belong together."""
-    size = len(square)
-    shapes = (size, size), (size, sides.shape[-1])
-    for name, part, shape in zip(names, (square, sides), shapes, strict=True):
-        if part.shape != shape:
-            raise bad_argument(name, Shown(f"shape {part.shape}"), f"shape {shape}")

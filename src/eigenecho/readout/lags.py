@@ -10,14 +10,12 @@ over the lags from the last to the first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho import kernels
-from eigenecho.kernels import Form
 from eigenecho.readout.moments import Moments
+from eigenecho.reservoir import Reservoir
 from eigenecho.types import Array
 
 BATCH = 1 << 18
@@ -26,17 +24,10 @@ BATCH = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class Lags:
-    """Correlations of side columns e(t) with the drive a(t−k) before them, for k < K.
+    """Correlations ``rho`` (K, E, D) of side columns e(t) with the drive a(t−k) before them.
 
-    Attributes
-    ----------
-    rho : array (K, E, D)
-    S : array (E, E)
-        Σ e(t)ᵀ e(t).
-    before, until : tuples of arrays (≤ K, D)
-        The drive in the steps that the states before the first and at the last row depend on,
-        one for each series.
-    rows : int
+    ``S`` (E, E) is Σ e(t)ᵀ e(t). ``before`` and ``until`` hold, for each series, the drive (≤ K, D)
+    in the steps that the states before the first and at the last row depend on.
     """
 
     rho: Array
@@ -49,38 +40,32 @@ class Lags:
     def of(cls, drive: Array, side: Array, start: int, K: int) -> Lags:
         """The correlations of one series over the rows of ``side``, the first of them ``start``."""
         stop = start + len(side)
-        return cls(
-            correlate(side, drive[:stop], start, K),
-            side.T @ side,
-            (drive[max(start - K, 0) : start],),
-            (drive[max(stop - K, 0) : stop],),
-            len(side),
-        )
+        rho = correlate(side, drive[:stop], start, K)
+        before, until = (drive[max(row - K, 0) : row] for row in (start, stop))
+        return cls(rho, side.T @ side, (before,), (until,), len(side))
 
     def merge(self, other: Lags) -> Lags:
         """The correlations over both sets of rows."""
-        return Lags(
-            self.rho + other.rho,
-            self.S + other.S,
-            self.before + other.before,
-            self.until + other.until,
-            self.rows + other.rows,
-        )
+        sums = self.rho + other.rho, self.S + other.S
+        drives = self.before + other.before, self.until + other.until
+        return Lags(*sums, *drives, self.rows + other.rows)
 
-    def moments(self, form: Form, B: Array, K: int) -> Moments:
+    def moments(self, reservoir: Reservoir, K: int) -> Moments:
         """The sums for a reservoir that has settled after ``K`` steps."""
-        return Moments(
-            against(form, B, self.rho[:K]),
-            self.S,
-            np.stack([_last(form, B, drive[-K:]) for drive in self.before]),
-            np.stack([_last(form, B, drive[-K:]) for drive in self.until]),
-            self.rows,
+        starts, stops = (
+            np.stack([_last(reservoir, drive[-K:]) for drive in drives])
+            for drives in (self.before, self.until)
         )
+        return Moments(against(reservoir, self.rho[:K]), self.S, starts, stops, self.rows)
 
 
-def against(form: Form, B: Array, rho: Array) -> Array:
+def against(reservoir: Reservoir, rho: Array) -> Array:
     """Σ e(t)ᵀ r(t) from correlations (K, E, D), (E, N)."""
-    return np.stack([_last(form, B, rho[::-1, e]) for e in range(rho.shape[1])])
+    return np.stack([_last(reservoir, rho[::-1, e]) for e in range(rho.shape[1])])
+
+
+def _last(reservoir: Reservoir, drive: Array) -> Array:
+    return reservoir.last_state(np.ascontiguousarray(drive), reservoir.zero_state())
 
 
 def transform_length(rows: int, K: int) -> int:
@@ -128,12 +113,3 @@ def _padded(columns: Array, first: int, count: int) -> Array:
     low, high = max(first, 0), min(first + count, len(columns))
     out[:, low - first : high - first] = columns[low:high].T
     return out
-
-
-def _last(form: Form, B: Array, drive: Sequence[Array] | Array) -> Array:
-    """The state after a drive, from zero."""
-    drive = np.ascontiguousarray(drive)
-    state = np.zeros(B.shape[1])
-    nothing = np.empty((len(drive), 0))
-    kernels.scan_readout(form, B, drive, np.empty((0, B.shape[1])), state, nothing)
-    return state

@@ -37,17 +37,10 @@ RESONANT = 1e-2
 class Moments:
     """Sums over rows of states against side columns e(t) = [a(t), head, targets].
 
-    The head is what the readout sees besides the states: the constant and y(t−1).
+        C = Σ e(t)ᵀ r(t) (E, N), in the Q layout,   S = Σ e(t)ᵀ e(t) (E, E)
 
-    Attributes
-    ----------
-    C : array (E, N)
-        Σ e(t)ᵀ r(t), in the Q layout.
-    S : array (E, E)
-        Σ e(t)ᵀ e(t).
-    starts, stops : arrays (series, N)
-        States before the first and at the last row of each series.
-    rows : int
+    The head is what the readout sees besides the states: the constant and y(t−1). ``starts`` and
+    ``stops`` (series, N) are the states before the first and at the last row of each series.
     """
 
     C: Array
@@ -58,13 +51,9 @@ class Moments:
 
     def merge(self, other: Moments) -> Moments:
         """The sums over both sets of rows."""
-        return Moments(
-            self.C + other.C,
-            self.S + other.S,
-            np.concatenate([self.starts, other.starts]),
-            np.concatenate([self.stops, other.stops]),
-            self.rows + other.rows,
-        )
+        sums, rows = (self.C + other.C, self.S + other.S), self.rows + other.rows
+        starts = np.concatenate([self.starts, other.starts])
+        return Moments(*sums, starts, np.concatenate([self.stops, other.stops]), rows)
 
     def gram(self, spectrum: Spectrum, B: Array, outputs: int) -> Gram:
         """XᵀX and XᵀY over columns [head, states], the last ``outputs`` side columns as targets."""

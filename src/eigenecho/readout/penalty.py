@@ -21,16 +21,8 @@ class Penalty:
 
         L = blkdiag(0 or 1, I, Q)   or   blkdiag(0 or 1, I, I)
 
-    With Q it is plain ridge in the neuron basis, whatever basis the states are in.
-
-    Parameters
-    ----------
-    size : int
-        N', the number of readout rows.
-    free : int
-        0, or 1 to leave the first row (the bias) unpenalised.
-    basis : Basis, optional
-        Penalise the last N rows through Q; None for the identity.
+    With the Q of a ``basis`` it is plain ridge in the neuron basis, whatever basis the states are
+    in. ``size`` is N'; ``free`` 1 leaves the first row (the bias) unpenalised.
     """
 
     size: int
@@ -98,13 +90,13 @@ def _products(Q: Array, M: Array) -> None:
     half = len(Q) // 2
     left, right = Q[:, :half], Q[:, half:]
 
-    def diagonal_blocks() -> None:
-        # NumPy sees that both factors are one array and computes half of the product.
-        M[:half, :half] = left.T @ left
-        M[half:, half:] = right.T @ right
+    def task(first: int, last: int) -> None:
+        if first == 0:
+            # NumPy sees that both factors are one array and computes half of the product.
+            M[:half, :half] = left.T @ left
+            M[half:, half:] = right.T @ right
+        if last == 2:
+            M[:half, half:] = left.T @ right
+            M[half:, :half] = M[:half, half:].T
 
-    def other_blocks() -> None:
-        M[:half, half:] = left.T @ right
-        M[half:, :half] = M[:half, half:].T
-
-    threads.run_each([diagonal_blocks, other_blocks], worth=len(Q) >= LARGE)
+    threads.run(task, threads.even_split(2, threads.thread_count() if len(Q) >= LARGE else 1))

@@ -22,8 +22,7 @@ class Remainder:
     XtE: Array
     rows: int
 
-    LANES: ClassVar[int] = 2
-    """How many may be gathered side by side: NumPy's products let other threads run."""
+    LANES: ClassVar[int] = 2  # NumPy's products let other threads run
 
     @classmethod
     def empty(cls, size: int, outputs: int) -> Remainder:

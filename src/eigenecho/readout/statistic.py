@@ -12,19 +12,8 @@ from typing import ClassVar, Protocol, Self
 from eigenecho.types import Array
 
 
-class Statistic(Protocol):
-    """What can be known of parts of the rows: of(A ∪ B) = of(A).merge(of(B))."""
-
-    @property
-    def rows(self) -> int:
-        """How many rows it is of."""
-
-    def merge(self, other: Self, /) -> Self:
-        """The statistic of both sets of rows."""
-
-
-class Accumulated(Statistic, Protocol):
-    """A statistic that takes rows in as they come: with ``empty``, a monoid."""
+class Accumulated(Protocol):
+    """A statistic that takes rows in as they come: with ``empty`` and ``merge``, a monoid."""
 
     LANES: ClassVar[int]
     """How many may be gathered side by side."""
@@ -35,3 +24,6 @@ class Accumulated(Statistic, Protocol):
 
     def absorb(self, X: Array, Y: Array, /) -> Self:
         """The statistic with rows X (rows, N'), Y (rows, D_out) added."""
+
+    def merge(self, other: Self, /) -> Self:
+        """The statistic of both sets of rows: of(A ∪ B) = of(A).merge(of(B))."""

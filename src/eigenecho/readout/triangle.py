@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from eigenecho.checks import check_count
+from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.readout.gram import Gram, check_statistics
+from eigenecho.readout.gram import Gram
 from eigenecho.types import Array
 
 PANEL = 48
@@ -32,16 +32,13 @@ class Triangle:
     rest: Array
     rows: int
 
-    LANES: ClassVar[int] = 1
-    """How many may be gathered side by side: SciPy's LAPACK holds the interpreter lock."""
+    LANES: ClassVar[int] = 1  # SciPy's LAPACK holds the interpreter lock
 
     def check(self) -> None:
         """Whether the parts, which may be anybody's, fit each other."""
         check_upper(self.R)
-        check_statistics(self.R, self.Z, "R", "Z")
-        if self.rest.shape != 2 * self.Z.shape[1:]:
-            wanted = f"shape {2 * self.Z.shape[1:]}"
-            raise bad_argument("rest", Shown(f"shape {self.rest.shape}"), wanted)
+        check_shape(self.Z, "Z", (len(self.R), self.Z.shape[-1]))
+        check_shape(self.rest, "rest", 2 * self.Z.shape[1:])
         check_count(self.rows, "rows")
 
     @classmethod
@@ -83,7 +80,8 @@ class Triangle:
 
 
 def check_upper(R: Array) -> None:
-    """Whether nothing lies below the diagonal of a square R, where solvers do not look."""
+    """A square R with nothing below its diagonal, where solvers do not look."""
+    check_shape(R, "R", 2 * (len(R),))
     if np.any(np.tril(R, -1)):
         raise bad_argument("R", Shown(f"shape {R.shape}"), "an upper triangle")
 

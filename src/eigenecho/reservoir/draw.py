@@ -102,10 +102,9 @@ def per_feature(scaling: Any, D_in: int) -> Array:
     if scaling.dtype.kind not in "fiu":
         raise bad_argument("input_scaling", given, "a number, or one for each feature")
     scaling = scaling.astype(np.float64)
-    if scaling.ndim > 1 or (scaling.ndim == 1 and scaling.size != D_in):
-        raise bad_argument(
-            "input_scaling", scaling, f"a number, or one for each of {D_in} features"
-        )
+    if scaling.shape not in ((), (D_in,)):
+        wanted = f"a number, or one for each of {D_in} features"
+        raise bad_argument("input_scaling", scaling, wanted)
     if not np.all(np.isfinite(scaling)):
         raise bad_argument("input_scaling", scaling, "finite numbers")
     return np.broadcast_to(scaling, (D_in,))
@@ -117,9 +116,11 @@ def _transition(
     """The transition before the leak, its basis and its eigenvalues, where they are known."""
     drawn = recipe.source(rng, cache)
     if isinstance(drawn, Spectrum):
-        needs_basis = recipe.basis == "neuron" or recipe.eigenvectors
-        basis = _eigenvectors(drawn, rng, cache) if needs_basis else None
-        if basis is not None and recipe.basis == "neuron":
+        if recipe.basis == "eigen" and not recipe.eigenvectors:
+            return Diagonal(drawn), None, drawn
+        key = ("Q", drawn.real.size, drawn.pairs.size)
+        basis = cache.once(key, lambda: random_basis(drawn, rng.eigenvectors))
+        if recipe.basis == "neuron":
             return Dense(basis.matrix(Diagonal(drawn).matrix)), None, drawn
         return Diagonal(drawn), basis, drawn
     if recipe.basis == "neuron":
@@ -131,7 +132,11 @@ def _transition(
     find = _plain if recipe.even_defective else choose_form
     chosen = cache.once((find.__name__, *recipe.of_matrix), lambda: find(as_square(drawn)))
     if chosen.form == "dense":
-        _warn_of_dense(chosen)
+        warn(
+            f"the reservoir matrix is nearly defective: {chosen.reason}. It is run as it is, dense,"
+            " N² operations a step. A named spectrum runs in O(N).",
+            IllConditionedWarning,
+        )
     factor = recipe.scale(chosen.spectrum.radius)
     return chosen.transition.times(factor), chosen.basis, chosen.spectrum.times(factor)
 
@@ -142,25 +147,8 @@ def _plain(W: Array) -> Choice:
     return Choice(Diagonal(spectrum), basis, spectrum)
 
 
-def _warn_of_dense(chosen: Choice) -> None:
-    warn(
-        f"the reservoir matrix is nearly defective: {chosen.reason}. It is run as it is, dense, N² "
-        "operations a step. A named spectrum runs in O(N).",
-        IllConditionedWarning,
-    )
-
-
-def _eigenvectors(spectrum: Spectrum, rng: Streams, cache: Cache) -> Basis:
-    key = ("Q", spectrum.real.size, spectrum.pairs.size)
-    return cache.once(key, lambda: random_basis(spectrum, rng.eigenvectors))
-
-
 def _inputs(
-    recipe: Recipe,
-    rng: Streams,
-    transition: Transition,
-    basis: Basis | None,
-    rows: tuple[int, int, int],
+    recipe: Recipe, rng: Streams, transition: Transition, basis: Basis | None, rows: tuple[int, ...]
 ) -> tuple[Array, Array, Array]:
     """Weights of inputs, bias and feedback before any scaling, with as many ``rows`` each."""
     D_in, one, D_fb = rows

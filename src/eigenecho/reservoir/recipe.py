@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.checks import (
-    as_array,
-    as_square,
-    check_connectivity,
-    check_flag,
-    check_lr,
-    check_sr,
-    check_units,
-)
+from eigenecho import checks
 from eigenecho.errors import bad_argument, unknown_name, warn
 from eigenecho.spectra import LAWS, Spectrum, from_matrix, law, random_matrix
 from eigenecho.types import Array
@@ -54,13 +46,13 @@ class Recipe:
     dtype: str = "float64"
 
     def __post_init__(self) -> None:
-        check_sr(self.sr)
+        checks.check_sr(self.sr)
         if self.basis not in ("eigen", "neuron"):
             raise unknown_name("basis", self.basis, ("eigen", "neuron"))
-        check_lr(self.lr)
-        check_flag(self.input_bias, "input_bias")
-        check_connectivity(self.input_connectivity, "input_connectivity")
-        check_connectivity(self.rc_connectivity, "rc_connectivity")
+        checks.check_lr(self.lr)
+        checks.check_flag(self.input_bias, "input_bias")
+        checks.check_connectivity(self.input_connectivity, "input_connectivity")
+        checks.check_connectivity(self.rc_connectivity, "rc_connectivity")
         if not (isinstance(self.fb_scaling, Real) and np.isfinite(self.fb_scaling)):
             raise bad_argument("fb_scaling", self.fb_scaling, "a finite number")
         if not _is_float(self.dtype):
@@ -94,16 +86,15 @@ class Recipe:
         spectrum = self.spectrum
         if isinstance(spectrum, Spectrum):
             return spectrum
-        if isinstance(spectrum, str):
-            check_units(self.units, "units")
+        if isinstance(spectrum, str) or callable(spectrum):
+            checks.check_units(self.units, "units")
+            if callable(spectrum):
+                return self._called(spectrum, rng)
             return self._named(spectrum, rng, cache)
-        if callable(spectrum):
-            check_units(self.units, "units")
-            return self._called(spectrum, rng)
         if spectrum is None or np.isscalar(spectrum):
             raise bad_argument("spectrum", spectrum, GIVEN)
-        if hasattr(spectrum, "toarray") or as_array(spectrum, "spectrum", GIVEN).ndim != 1:
-            as_square(spectrum, "spectrum")
+        if hasattr(spectrum, "toarray") or checks.as_array(spectrum, "spectrum", GIVEN).ndim != 1:
+            checks.as_square(spectrum, "spectrum")
             return spectrum
         try:
             return Spectrum.from_values(spectrum)

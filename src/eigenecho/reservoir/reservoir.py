@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from eigenecho import kernels
 from eigenecho.checks import check_finite, check_real
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.kernels import Form
+from eigenecho.progress import Progress
 from eigenecho.spectra import Spectrum
 from eigenecho.storage import Tensors, check_range, named, take
-from eigenecho.transition import Transition, as_transition, unpack
+from eigenecho.transition import Diagonal, Transition, as_transition, unpack
 from eigenecho.types import Array
 
 FINITE_CHUNK = 1 << 16
 """States that are looked at in one go, still in cache."""
+
+SOON = 1000
+"""Units up to which the eigenvalues of a matrix take no time to speak of."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reservoir:
     """r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb, in the basis at work.
 
-    The leaking rate is already in all of it: W' = lr W + (1 − lr) I, and lr times the rest.
-
-    Parameters
-    ----------
-    transition : Transition, Spectrum, array (N, N) or scipy sparse matrix (N, N)
-        W, in whatever form it steps.
-    W_in : array (D_in, N)
-    bias : array (N,), optional
-    W_fb : array (D_out, N), optional
+    The leaking rate is already in all of it: W' = lr W + (1 − lr) I, and lr times the rest. W is a
+    transition, or eigenvalues or a matrix (N, N) to make one of; W_in (D_in, N), bias (N,), W_fb
+    (D_out, N).
     """
 
     transition: Transition
@@ -43,14 +44,14 @@ class Reservoir:
     def __post_init__(self) -> None:
         if not isinstance(self.transition, Transition):
             object.__setattr__(self, "transition", as_transition(self.transition))
-        N = self.units
-        for name, shape in (("W_in", (None, N)), ("bias", (N,)), ("W_fb", (None, N))):
+        for name, lead in (("W_in", ("D",)), ("bias", ()), ("W_fb", ("D",))):
             value = getattr(self, name)
             if value is None:
                 continue
-            if not _fits(np.shape(value), shape):
-                wanted = str(shape).replace("None", "D")
-                raise bad_argument(name, Shown(f"shape {np.shape(value)}"), f"shape {wanted}")
+            shape = np.shape(value)
+            if len(shape) != len(lead) + 1 or shape[-1] != self.units:
+                wanted = str((*lead, self.units)).replace("'", "")
+                raise bad_argument(name, Shown(f"shape {shape}"), f"shape {wanted}")
             value = np.asarray(value)
             check_real(value, name)
             # W_in comes first: the others are in its dtype, which is that of states.
@@ -125,14 +126,20 @@ class Reservoir:
                 check_range(part, "W", reservoir.dtype)
         return reservoir
 
+    def weights(self, change: Callable[[Array], Array]) -> tuple[Any, ...]:
+        """W_in, bias and W_fb, whose columns ``change`` maps; None for one that is not there."""
+        given = self.W_in, self.bias, self.W_fb
+        return tuple(None if A is None else change(A) for A in given)
+
     def in_double(self) -> Reservoir:
         """The same weights in double precision."""
-        return Reservoir(
-            self.transition,
-            self.W_in.astype(np.float64),
-            None if self.bias is None else self.bias.astype(np.float64),
-            None if self.W_fb is None else self.W_fb.astype(np.float64),
-        )
+        return Reservoir(self.transition, *self.weights(lambda A: A.astype(np.float64)))
+
+    def only(self, modes: Array) -> Reservoir:
+        """The reservoir of some modes, which (n + m,) flags name, real ones first."""
+        columns = self.spectrum.columns(modes)
+        kept = Diagonal(self.spectrum.only(modes))
+        return Reservoir(kept, *self.weights(lambda A: A[..., columns]))
 
     def zero_state(self) -> Array:
         """R(0) = 0."""
@@ -150,6 +157,15 @@ class Reservoir:
         kernels.scan(self.form, self.B, drive, state, out, fresh)
         return out
 
+    def states(self, drive: Array, state: Array, out: Array | None, progress: Progress) -> Array:
+        """What ``scan`` gives, finite, in pieces that are reported."""
+        fresh = out is None
+        states = np.empty((len(drive), self.units), self.dtype) if out is None else out
+        for rows in progress.pieces(len(drive)):
+            self.scan(drive[rows], state, states[rows], fresh=fresh)
+        self.check_states(states)
+        return states
+
     def last_state(self, drive: Array, state: Array) -> Array:
         """The state after a drive; ``state`` moves on in place, and no other is stored."""
         nothing = np.empty((len(drive), 0), self.dtype)
@@ -157,23 +173,24 @@ class Reservoir:
         kernels.scan_readout(self.form, self.B, drive, weights, state, nothing)
         return state
 
-    def first_overflow(self, states: Array) -> int | None:
-        """The first row of a scan's states (T, N) that is not finite, or None.
+    def check_states(self, states: Array, first: int = 0) -> None:
+        """Raise where states (T, N) of a scan, from step ``first`` on, are not finite.
 
         Inf times any entry, be it 0, stays Inf or NaN, so that the last row vouches for all. But
         a sparse product leaves zeros out: there an overflow passes through, and every row counts.
         """
         if not self.transition.leaves_zeros_out and np.all(np.isfinite(states[-1:])):
-            return None
+            return
         count = max(1, FINITE_CHUNK // max(1, self.units))
-        for first in range(0, len(states), count):
-            finite = np.isfinite(states[first : first + count]).all(axis=1)
+        for start in range(0, len(states), count):
+            finite = np.isfinite(states[start : start + count]).all(axis=1)
             if not np.all(finite):
-                return first + int(np.argmin(finite))
-        return None
+                raise self.overflowed("states", first + start + int(np.argmin(finite)))
 
-
-def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
-    return len(shape) == len(wanted) and all(
-        w is None or s == w for s, w in zip(shape, wanted, strict=True)
-    )
+    def overflowed(self, what: str, step: int | None = None, *, closed: bool = False) -> Exception:
+        """The error of ``what`` left the range; it names the radius where that is soon found."""
+        radius = None
+        if isinstance(self.transition, Diagonal) or self.units <= SOON:
+            with suppress(ValueError):  # eigenvalues that are beyond the range themselves
+                radius = self.spectrum.radius
+        return overflowed(what, radius, step, closed=closed)

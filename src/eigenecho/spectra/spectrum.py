@@ -148,6 +148,17 @@ class Spectrum:
     def __radd__(self, other: Callable[..., Spectrum]) -> JoinedLaw:
         return JoinedLaw.of((other, self)) if callable(other) else NotImplemented
 
+    def only(self, modes: Array) -> Spectrum:
+        """The eigenvalues that (n + m,) flags name, real ones first."""
+        n = self.real.size
+        return Spectrum(self.real[modes[:n]], self.pairs[modes[n:]])
+
+    def columns(self, modes: Array) -> Array:
+        """Where these modes stand in the Q layout: one column for a real one, two for a pair."""
+        n = self.real.size
+        pairs = n + 2 * np.flatnonzero(modes[n:])
+        return np.concatenate([np.flatnonzero(modes[:n]), np.stack([pairs, pairs + 1], 1).ravel()])
+
     def __len__(self) -> int:
         return self.units
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigenecho.errors import bad_argument
 from eigenecho.tasks import _checks
+from eigenecho.types import Array, Seed
 
 
 def lorenz(
@@ -18,11 +18,11 @@ def lorenz(
     sigma: float = 10.0,
     rho: float = 28.0,
     beta: float = 8.0 / 3.0,
-    x0: Sequence[float] | NDArray[np.float64] = (1.0, 1.0, 1.0),
+    x0: Sequence[float] | Array = (1.0, 1.0, 1.0),
     washout: int = 1000,
     tolerance: float = 1e-10,
-    seed: int | np.random.Generator | None = None,
-) -> NDArray[np.float64]:
+    seed: Seed = None,
+) -> Array:
     """A trajectory of the Lorenz system.
 
         x' = σ (y − x),   y' = x (ρ − z) − y,   z' = x y − β z,   row j at time (washout + j) · dt
@@ -56,7 +56,7 @@ def lorenz(
     beta = _checks.positive("beta", beta)
     start = _start(x0, seed)
 
-    def flow(_: float, state: NDArray[np.float64]) -> tuple[float, float, float]:
+    def flow(_: float, state: Array) -> tuple[float, float, float]:
         x, y, z = state.tolist()
         return sigma * (y - x), x * (rho - z) - y, x * y - beta * z
 
@@ -65,15 +65,8 @@ def lorenz(
         return start[np.newaxis, :]
     # Overflow shows in the answer, which is looked at below.
     with np.errstate(all="ignore"):
-        solution = solve_ivp(
-            flow,
-            (0.0, times[-1]),
-            start,
-            method="DOP853",
-            t_eval=times,
-            rtol=tolerance,
-            atol=tolerance,
-        )
+        options = {"method": "DOP853", "rtol": tolerance, "atol": tolerance}
+        solution = solve_ivp(flow, (0.0, times[-1]), start, t_eval=times, **options)
     if not solution.success or not np.isfinite(solution.y).all():
         raise bad_argument(
             "(sigma, rho, beta)",
@@ -84,9 +77,7 @@ def lorenz(
     return np.ascontiguousarray(solution.y.T)
 
 
-def _start(
-    x0: Sequence[float] | NDArray[np.float64], seed: int | np.random.Generator | None
-) -> NDArray[np.float64]:
+def _start(x0: Sequence[float] | Array, seed: Seed) -> Array:
     expected = "three finite numbers (x, y, z)"
     try:
         start = np.array(x0, dtype=np.float64)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigenecho.errors import bad_argument
 from eigenecho.tasks import _checks
+from eigenecho.types import Array, Seed
 
 
 def mackey_glass(
@@ -22,8 +22,8 @@ def mackey_glass(
     sample: float = 1.0,
     x0: float = 1.2,
     washout: int = 1000,
-    seed: int | np.random.Generator | None = None,
-) -> NDArray[np.float64]:
+    seed: Seed = None,
+) -> Array:
     """A Mackey-Glass series; chaotic for the default parameters.
 
         x'(t) = β x(t−τ) / (1 + x(t−τ)ⁿ) − γ x(t),   row j = x((washout + j) · sample)
@@ -72,9 +72,7 @@ def mackey_glass(
     return _hermite(x, h * slope, times / h)[:, np.newaxis]
 
 
-def _history(
-    x0: float, tau: float, lag: int, seed: int | np.random.Generator | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _history(x0: float, tau: float, lag: int, seed: Seed) -> tuple[Array, Array]:
     """Values and slopes (lag + 1,) at the grid points of [−τ, 0]."""
     phase = np.pi * np.arange(lag + 1) / lag
     if seed is None:
@@ -87,14 +85,8 @@ def _history(
 
 
 def _integrate(
-    history: NDArray[np.float64],
-    history_slope: NDArray[np.float64],
-    h: float,
-    steps: int,
-    beta: float,
-    gamma: float,
-    n: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    history: Array, history_slope: Array, h: float, steps: int, beta: float, gamma: float, n: float
+) -> tuple[Array, Array]:
     """Values and slopes (steps + 1,) at 0, h, ..., steps·h.
 
     The delayed term drives a linear equation, x' = g(t) − γ x, and g over a step is known before
@@ -128,9 +120,7 @@ def _integrate(
     return np.array(x[lag:]), np.array(slope[lag + 1 :])
 
 
-def _hermite(
-    x: NDArray[np.float64], slope: NDArray[np.float64], position: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _hermite(x: Array, slope: Array, position: Array) -> Array:
     """The cubic through values and slopes on a unit grid, at positions within it."""
     i = np.minimum(position.astype(np.int64), len(x) - 2)
     s = position - i

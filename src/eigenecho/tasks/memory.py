@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigenecho import metrics
 from eigenecho.errors import bad_argument
 from eigenecho.tasks import _checks
+from eigenecho.types import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,19 +28,19 @@ class MemoryCapacity:
     total : their sum; a linear reservoir of N units cannot exceed N, but for sampling error
     """
 
-    delays: NDArray[np.int64]
-    capacity: NDArray[np.float64]
+    delays: Array
+    capacity: Array
     total: float
 
 
 def delayed_recall(
     steps: int,
-    delays: int | Sequence[int] | NDArray[np.integer[Any]],
+    delays: int | Sequence[int] | Array,
     *,
     seed: int | np.random.Generator,
     low: float = -1.0,
     high: float = 1.0,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Array, Array]:
     """White noise, and its own past as the target.
 
         u(t) ~ U(low, high),   targets[t, j] = u(t − delays[j]), and 0 where t < delays[j]
@@ -76,7 +76,7 @@ def memory_capacity(
     *,
     steps: int = 6000,
     warmup: int = 1000,
-    delays: int | Sequence[int] | NDArray[np.integer[Any]] | None = None,
+    delays: int | Sequence[int] | Array | None = None,
     seed: int | np.random.Generator,
 ) -> MemoryCapacity:
     """The short-term memory of a model, measured on rows that it was not fitted on.
@@ -112,7 +112,7 @@ def memory_capacity(
     return MemoryCapacity(_lags(delays, steps), capacity, float(capacity.sum()))
 
 
-def _lags(delays: Any, steps: int) -> NDArray[np.int64]:
+def _lags(delays: Any, steps: int) -> Array:
     longest = steps - 1
     remedy = f"Delays must be shorter than the series (steps={steps})."
     expected = "an integer, or a sequence of integers"

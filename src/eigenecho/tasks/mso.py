@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigenecho.tasks import _checks
+from eigenecho.types import Array
 
 MSO_FREQUENCIES = (0.2, 0.331, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97, 1.08, 1.19, 1.27, 1.32)
 """α_1 to α_12, in radians a step. The paper's α_2 is 0.331; some libraries use 0.311."""
@@ -29,15 +29,15 @@ class MSOSplit:
     washout : 100
     """
 
-    X: NDArray[np.float64]
-    y: NDArray[np.float64]
+    X: Array
+    y: Array
     train: slice
     valid: slice
     test: slice
     washout: int
 
 
-def mso(k: int, steps: int = 1000) -> NDArray[np.float64]:
+def mso(k: int, steps: int = 1000) -> Array:
     """The sum of the first k sines.
 
         U_k(t) = Σ_{i≤k} sin(α_i t),   t = 0, 1, ..., steps − 1

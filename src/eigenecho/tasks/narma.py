@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigenecho.errors import bad_argument
 from eigenecho.tasks import _checks
+from eigenecho.types import Array
 
 _ATTEMPTS = 100
 # Bounded runs stay below 2; from here the quadratic term runs away in a few steps.
@@ -17,7 +17,7 @@ _DIVERGED = 10.0
 
 def narma(
     order: int = 10, steps: int = 2000, *, seed: int | np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Array, Array]:
     """A NARMA system driven by noise: input and target.
 
         z(t+1) = f( 0.3 z(t) + 0.05 z(t) Σ_{i<order} z(t−i) + 1.5 u(t−order+1) u(t) + c )
@@ -58,7 +58,7 @@ def narma(
     )
 
 
-def _respond(u: NDArray[np.float64], order: int) -> NDArray[np.float64] | None:
+def _respond(u: Array, order: int) -> Array | None:
     """Run the recurrence on u (steps,); None if it diverges."""
     saturated = order > 10
     constant = 0.01 if saturated else 0.1

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from eigenecho.checks import is_finite_number
+from eigenecho.checks import check_not_negative, check_shape
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout import Gram, Penalty, Triangle, annihilate
+from eigenecho.storage import named
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -37,19 +38,14 @@ class Evidence:
         """Whether the parts, which may be anybody's, fit each other."""
         statistics = self.statistics
         statistics.check()
-        sides = statistics.Z if isinstance(statistics, Triangle) else statistics.XtY
-        D = sides.shape[1]
-        wanted = {"weights": sides.shape, "scatter": (D, D), "XtE": sides.shape}
-        for name, shape in wanted.items():
-            if getattr(self, name) is not None and getattr(self, name).shape != shape:
-                got = Shown(f"shape {getattr(self, name).shape}")
-                raise bad_argument(name, got, f"shape {shape}, as the statistics have")
-        if self.penalty.size != len(sides):
-            raise bad_argument(
-                "penalty", Shown(f"of {self.penalty.size} rows"), f"{len(sides)} rows"
-            )
-        if not is_finite_number(self.ridge) or self.ridge < 0:
-            raise bad_argument("ridge", self.ridge, "a finite number ≥ 0")
+        size, D = (statistics.Z if isinstance(statistics, Triangle) else statistics.XtY).shape
+        check_shape(self.weights, "weights", (size, D), ", as the statistics have")
+        check_shape(self.scatter, "scatter", (D, D), ", as the statistics have")
+        if self.XtE is not None:
+            check_shape(self.XtE, "XtE", (size, D), ", as the statistics have")
+        if self.penalty.size != size:
+            raise bad_argument("penalty", Shown(f"of {self.penalty.size} rows"), f"{size} rows")
+        check_not_negative(self.ridge, "ridge")
 
     @cached_property
     @one_blas_thread()
@@ -95,18 +91,21 @@ class Evidence:
 
     def pack(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Its arrays and plain values, for a file; the penalty's basis is the model's."""
-        arrays = dict(vars(self.statistics))
-        values = {
-            "kind": type(self.statistics).__name__,
-            "rows": arrays.pop("rows"),
+        known = self.statistics
+        arrays = {"weights": self.weights, "scatter": self.scatter}
+        if isinstance(known, Triangle):
+            arrays |= {"R": known.R, "Z": known.Z, "rest": known.rest}
+        else:
+            arrays |= {"XtX": known.XtX, "XtY": known.XtY}
+        if self.XtE is not None:
+            arrays["XtE"] = self.XtE
+        return named("statistics", arrays), {
+            "kind": type(known).__name__,
+            "rows": known.rows,
             "ridge": self.ridge,
             "free": self.penalty.free,
             "neurons": self.penalty.basis is not None,
         }
-        arrays |= {"weights": self.weights, "scatter": self.scatter}
-        if self.XtE is not None:
-            arrays["XtE"] = self.XtE
-        return {f"statistics.{name}": array for name, array in arrays.items()}, values
 
     def triangle(self) -> tuple[Array, Array]:
         """R and Z of the penalised rows: RᵀR = XᵀX + ridge M and R w = Z."""

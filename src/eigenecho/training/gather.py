@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.errors import overflowed
 from eigenecho.readout import Accumulated, Triangle
 from eigenecho.threads import thread_count
 from eigenecho.training.problem import Fold, Problem
@@ -41,7 +41,8 @@ def gather(
     """
     held_out = [Triangle.empty(problem.size, problem.D_out) for _ in fold.held_out]
     ends = []
-    with _Lanes(kind.empty(problem.size, problem.D_out)) as lanes:
+    with ThreadPoolExecutor(kind.LANES) as pool:
+        lanes = _Lanes(kind.empty(problem.size, problem.D_out), pool)
         for i, y in enumerate(problem.outputs):
             stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
             state = problem.start(i)
@@ -75,8 +76,7 @@ def _chunks(problem: Problem, series: int, state: Array, stop: int) -> Iterator[
     for first in range(0, stop, rows):
         n = min(rows, stop - first)
         reservoir.scan(drive[first : first + n], state, states[:n])
-        if (bad := reservoir.first_overflow(states[:n])) is not None:
-            raise overflowed("states", reservoir.spectrum.radius, first + bad)
+        reservoir.check_states(states[:n], first)
         X[:n, :head] = before[first : first + n]
         X[:n, head:] = states[:n]
         yield first, X[:n]
@@ -97,42 +97,27 @@ class _Lanes:
     there are.
     """
 
-    def __init__(self, empty: Any) -> None:
-        self._values = [empty] * empty.LANES
-        self._pending: list[Future[Any] | None] = [None] * empty.LANES
-        self._turn = 0
-        self._pool: ThreadPoolExecutor | None = None
-
-    def __enter__(self) -> _Lanes:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+    def __init__(self, empty: Any, pool: ThreadPoolExecutor) -> None:
+        self._lanes, self._pool = [empty] * empty.LANES, pool
+        self._turns = itertools.cycle(range(empty.LANES))
 
     def absorb(self, X: Array, Y: Array) -> None:
         """Hand rows to the lane whose turn it is; a thread works on a copy of them."""
-        lane = self._turn
-        self._turn = (lane + 1) % len(self._values)
-        self._wait(lane)
-        if self._values[lane].rows == 0 or len(self._values) == 1 or thread_count() == 1:
+        lane = next(self._turns)
+        known = _result(self._lanes[lane])
+        if known.rows == 0 or known.LANES == 1 or thread_count() == 1:
             # The first rows of a lane are done here: a short series never starts a thread.
-            self._values[lane] = self._values[lane].absorb(X, Y)
-            return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(len(self._values))
-        self._pending[lane] = self._pool.submit(self._values[lane].absorb, X.copy(), Y)
+            self._lanes[lane] = known.absorb(X, Y)
+        else:
+            self._lanes[lane] = self._pool.submit(known.absorb, X.copy(), Y)
 
     def merged(self) -> Any:
         """The statistics of all rows."""
-        for lane in range(len(self._values)):
-            self._wait(lane)
-        total = self._values[0]
-        for other in self._values[1:]:
+        total, *others = map(_result, self._lanes)
+        for other in others:
             total = total.merge(other) if other.rows else total
         return total
 
-    def _wait(self, lane: int) -> None:
-        future = self._pending[lane]
-        if future is not None:
-            self._values[lane], self._pending[lane] = future.result(), None
+
+def _result(lane: Any) -> Any:
+    return lane.result() if isinstance(lane, Future) else lane

@@ -105,24 +105,13 @@ class Problem:
         argmin_w Σ ‖y(t) − x(t) w‖² + α ‖L w‖²
 
     Rows are made anew as often as they are asked for, and never kept for a whole series.
+    ``fit_bias`` and ``output_to_readout`` say whether they have the first two parts.
 
-    Parameters
-    ----------
-    reservoir : Reservoir
-    inputs, outputs : sequences of arrays (T_i, D_in), (T_i, D_out)
-        In the network's own units. Feedback and y(t−1) are driven by the true outputs.
-    penalty : Penalty
-    fit_bias, output_to_readout : bool
-        Whether the rows have the first two parts.
-    basis : Basis, optional
-        That the reservoir is in, where it is known.
-    scalings : pair of Scaling or None
-        From the caller's units of inputs and outputs to the network's.
-    starts : sequence of (r, y) or None, optional
-        Where each series goes on from; zero by default.
-    observed : sequence of Boolean arrays (T_i, D_out), optional
-        Which targets are there; by default all. Those that are missing are 0 in ``outputs``, and
-        nothing is trained on them.
+    ``inputs`` (T_i, D_in) and ``outputs`` (T_i, D_out) are in the network's own units, to which
+    ``scalings`` of both lead from the caller's. Feedback and y(t−1) are driven by the true outputs.
+    ``starts`` holds an (r, y) that each series goes on from, or None for zero. ``observed`` says
+    which targets (T_i, D_out) are there, by default all: those that are missing are 0 in
+    ``outputs``, and nothing is trained on them.
     """
 
     reservoir: Reservoir
@@ -151,19 +140,14 @@ class Problem:
         """N', the number of columns."""
         return self.head + self.reservoir.units
 
-    @property
-    def flops(self) -> float:
-        """Operations of an orthogonal factorisation of all rows."""
-        return self.flops_of(sum(map(len, self.inputs)))
-
-    def flops_of(self, rows: int) -> float:
-        """The same of so many rows."""
-        return 2.0 * rows * self.size**2
+    def flops(self, rows: int | None = None) -> float:
+        """Operations of an orthogonal factorisation of so many rows, by default of all."""
+        return 2.0 * (sum(map(len, self.inputs)) if rows is None else rows) * self.size**2
 
     @property
     def is_small(self) -> bool:
         """Whether an orthogonal factorisation takes seconds at most."""
-        return self.flops <= costs.QR_FLOPS
+        return self.flops() <= costs.QR_FLOPS
 
     @property
     def starts_from_zero(self) -> bool:
@@ -219,6 +203,10 @@ class Problem:
             for columns in groups.values()
         ]
 
+    def targets(self, block: Block) -> list[Array]:
+        """The outputs over a block, (rows, D_out) for each series."""
+        return [y[start:stop] for y, (start, stop) in zip(self.outputs, block, strict=True)]
+
     def columns(self, series: int) -> tuple[Array, Array]:
         """What drives the reservoir, (T, D), and the columns before the states, (T, head)."""
         u, y = self.inputs[series], self.outputs[series]
@@ -264,17 +252,10 @@ def pose(
     observed = None
     if settings.missing == "skip":
         outputs, observed = filled(outputs)
-    return Problem(
-        drawn.reservoir,
-        inputs,
-        outputs,
-        settings.penalty_of(drawn, outputs[0].shape[1]),
-        settings.fit_bias,
-        settings.output_to_readout,
-        drawn.basis,
-        (u_scaling, y_scaling),
-        observed=observed,
-    )
+    penalty = settings.penalty_of(drawn, outputs[0].shape[1])
+    flags, scalings = (settings.fit_bias, settings.output_to_readout), (u_scaling, y_scaling)
+    parts = drawn.reservoir, inputs, outputs, penalty, *flags, drawn.basis, scalings
+    return Problem(*parts, observed=observed)
 
 
 def filled(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | None]:
@@ -295,16 +276,15 @@ def to_choose_by(problem: Problem, settings: Settings) -> Fold:
     train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
     last = [(cut, stop) for (_, stop), cut in zip(everything, cuts, strict=True)]
     if not all(problem.counts(block).all() for block in (train, last)):
-        raise bad_argument(
-            "ridge",
-            settings.ridge,
-            "one value: the series are too short to hold out rows and choose among several",
-        )
+        wanted = "one value: the series are too short to hold out rows and choose among several"
+        raise bad_argument("ridge", settings.ridge, wanted)
     return Fold(train, (last,))
 
 
-def check_lengths(inputs: Sequence[Array], outputs: Sequence[Array], warmup: int) -> None:
-    """Inputs and outputs go together, and every series outlasts the warmup."""
+def check_lengths(
+    inputs: Sequence[Array], outputs: Sequence[Array], warmup: int, use: str = ""
+) -> None:
+    """Inputs and outputs go together, and every series outlasts the warmup before its ``use``."""
     if len(inputs) != len(outputs):
         raise bad_argument("y", Shown(f"{len(outputs)} series"), f"{len(inputs)} series, as X has")
     for i, (u, y) in enumerate(zip(inputs, outputs, strict=True)):
@@ -319,5 +299,5 @@ def check_lengths(inputs: Sequence[Array], outputs: Sequence[Array], warmup: int
             if len(u) < u.shape[1]:
                 remedy = "A series laid along the columns is X.T; else lower warmup."
             raise bad_argument(
-                "warmup", warmup, f"fewer steps than the {len(u)} rows{which}", remedy
+                "warmup", warmup, f"fewer steps than the {len(u)} rows{use}{which}", remedy
             )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.checks import check_count, is_finite_number
+from eigenecho.checks import check_count, check_shape, is_finite_number
 from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.readout import Gram, Penalty, annihilate, check_upper
 from eigenecho.threads import one_blas_thread
@@ -26,6 +26,9 @@ from eigenecho.types import Array
 
 FADED = 0.1
 """The share of the ridge below which forgetting never brings it."""
+
+EAGER = 64
+"""Rows at each of which lost digits are looked for: what is new comes early."""
 
 LARGE = 1e150
 """Numbers whose squares come near the end of the range."""
@@ -72,8 +75,7 @@ class Learnt(NamedTuple):
             raise bad_argument("penalty", Shown(f"{penalty.size} rows"), f"{size} rows")
         shapes = (size, size), (size, D), (D, size), (size, D)
         for name, part, shape in zip(self._fields, self[:4], shapes, strict=False):
-            if np.shape(part) != shape:
-                raise bad_argument(name, Shown(f"shape {np.shape(part)}"), f"shape {shape}")
+            check_shape(part, name, shape)
         check_upper(self.R)
         check_count(self.rows, "rows")
         if self.doubt is not None:
@@ -85,16 +87,7 @@ class RecursiveLeastSquares:
 
     The ridge is not forgotten: in the course of a memory's length its rows are renewed one after
     the other, so that between α/10 and α is at work and directions that the data do not excite
-    stay bounded.
-
-    Parameters
-    ----------
-    learnt : Learnt
-    penalty : Penalty
-    ridge : float
-        α > 0.
-    forgetting : float
-        λ in ]0, 1]; the memory is about 1/(1 − λ) rows long.
+    stay bounded. ``forgetting`` is λ in ]0, 1]: the memory is about 1/(1 − λ) rows long.
     """
 
     def __init__(self, learnt: Learnt, penalty: Penalty, ridge: float, forgetting: float) -> None:
@@ -122,26 +115,22 @@ class RecursiveLeastSquares:
         """Rotate a row (N',) into the triangle and solve for the weights; both are used up."""
         if not max(np.abs(x).max(), np.abs(target).max()) < LARGE:
             raise overflowed("squares of the states", None)
-        self.see(x)
         self._kernels.absorb_row(self._R, self._Z, math.sqrt(self.forgetting), x, target)
         if self._cycle:
             self._renew_ridge()
         self._kernels.back_substitute(self._R, self._Z, self.weights)
         self.rows += 1
 
-    def see(self, x: Array) -> None:
-        """Note a row (N',) that has come, where there are doubts; ``learn`` does it by itself."""
-        if self.doubt is not None:
-            self.doubt = self.doubt.after(x)
+    def judge(self, x: Array, dtype: np.dtype) -> None:
+        """Say it once where normal equations at the start put the output at a new row (N',) off.
 
-    @one_blas_thread()
-    def judge(self, dtype: np.dtype) -> None:
-        """Say it once where the normal equations at the start held too few digits."""
-        if self.doubt is None:
-            return
-        error = self.doubt.error(self._R, self.weights.T, self.forgetting**self.rows)
-        if warn_if_lost(error, self.ridge, dtype):
-            self.doubt = None
+        It costs as much as a row: so each of the first is judged, then those at powers of two.
+        """
+        is_due = self.rows <= EAGER or self.rows & (self.rows - 1) == 0
+        if self.doubt is not None and is_due:
+            error = self.doubt.error(x, self._R, self.weights.T, self.forgetting**self.rows)
+            if warn_if_lost(error, self.ridge, dtype):
+                self.doubt = None
 
     def _renew_ridge(self) -> None:
         """Top up this row's share of the penalty to the full ridge."""

@@ -93,7 +93,7 @@ def refine(problem: Problem, block: Block, system: NormalEquations, XtY: Array) 
     changes the weights, ‖L δ‖, since a series may not excite what others will.
     """
     penalty, first = problem.penalty, Round(problem, block, system.solve(XtY))
-    size = lengths([y - e for y, e in zip(_targets(problem, block), first.left, strict=True)])
+    size = lengths([y - e for y, e in zip(problem.targets(block), first.left, strict=True)])
     weight = lengths([penalty.times_root(first.w)])
     size[size == 0] = weight[weight == 0] = 1.0
     best, last = first, np.inf
@@ -123,11 +123,8 @@ def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
     0 where targets are missing.
     """
     copies = w.shape[1] // problem.D_out
-    targets = _targets(problem, block)
-    if copies > 1:
-        targets = [np.tile(y, copies) for y in targets]
-    found = fitted(problem, block, w)
-    left = [np.subtract(y, x, out=x) for y, x in zip(targets, found, strict=True)]
+    each = zip(problem.targets(block), fitted(problem, block, w), strict=True)
+    left = [np.subtract(np.tile(y, copies) if copies > 1 else y, x, out=x) for y, x in each]
     if problem.observed is not None:
         for e, there, (start, stop) in zip(left, problem.observed, block, strict=True):
             e[np.tile(~there[start:stop], copies)] = 0.0
@@ -161,10 +158,6 @@ def project(problem: Problem, block: Block, residual: list[Array]) -> Array:
         if K is None:
             _, C, _ = summed(problem, i, drive[:stop], e, start)
         else:
-            C = against(reservoir.form, reservoir.B, correlate(e, drive[:stop], start, K))
+            C = against(reservoir, correlate(e, drive[:stop], start, K))
         total[k:] += C.T
     return total
-
-
-def _targets(problem: Problem, block: Block) -> list[Array]:
-    return [y[start:stop] for y, (start, stop) in zip(problem.outputs, block, strict=True)]

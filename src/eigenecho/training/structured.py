@@ -5,7 +5,7 @@ The cost is O(T N + N²) and, for a reservoir that settles within the series, O(
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import reduce
 
 import numpy as np
@@ -13,8 +13,6 @@ import numpy as np
 from eigenecho.kernels import costs
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import Gram, Lags, Moments, Penalty, resonant, transform_length
-from eigenecho.reservoir import Reservoir
-from eigenecho.spectra import Spectrum
 from eigenecho.training.gather import Gathered, gather
 from eigenecho.training.problem import Block, Fold, Problem
 from eigenecho.transition import Diagonal
@@ -36,7 +34,7 @@ def applies(problem: Problem) -> bool:
     if spectrum.radius > 1 and longest * np.log(spectrum.radius) > np.log(1e3):
         return False
     columns = len(reservoir.B) + problem.head + problem.D_out
-    return bool(_columns(spectrum, resonant(spectrum)).size + 2 * columns <= problem.size / 2)
+    return spectrum.columns(resonant(spectrum)).size + 2 * columns <= problem.size / 2
 
 
 def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> Gathered:
@@ -52,47 +50,34 @@ def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> Ga
         total = moments(problem, block)
     else:
         enough = int(min(len(known.rho), settling_steps(reservoir.form)))
-        total = known.moments(reservoir.form, reservoir.B, enough)
+        total = known.moments(reservoir, enough)
     spectrum = reservoir.spectrum
     statistics = total.gram(spectrum, reservoir.B, problem.D_out)
     modes = resonant(spectrum)
     if np.any(modes):
-        columns = _columns(spectrum, modes)
-        few = replace(
-            problem,
-            reservoir=_only(reservoir, modes, columns),
-            penalty=Penalty(columns.size),
-            fit_bias=False,
-            output_to_readout=False,
-        )
-        direct = gather(few, Gram, Fold(block)).statistics
-        columns = columns + problem.head
+        few = reservoir.only(modes)
+        bare = Problem(few, problem.inputs, problem.outputs, Penalty(few.units), fit_bias=False)
+        direct = gather(bare, Gram, Fold(block)).statistics
+        columns = problem.head + spectrum.columns(modes)
         statistics.XtX[np.ix_(columns, columns)] = direct.XtX
     return Gathered(statistics, [], list(total.stops))
 
 
 def lags(problem: Problem, block: Block, K: int) -> Lags:
     """Lagged correlations over a block, from which any reservoir's moments follow."""
-
-    def of(series: int) -> Lags:
-        start, stop = block[series]
-        drive, side = _drive_and_side(problem, series)
-        return Lags.of(drive, side[start:stop], start, K)
-
-    return reduce(Lags.merge, map(of, range(len(block))))
+    known = _columns(problem, block)
+    return reduce(Lags.merge, (Lags.of(drive, side, start, K) for start, drive, side in known))
 
 
 def moments(problem: Problem, block: Block) -> Moments:
     """Sums over a block in one run of the reservoir."""
 
-    def of(series: int) -> Moments:
-        start, stop = block[series]
-        drive, side = _drive_and_side(problem, series)
-        side = side[start:stop]
-        before, C, state = summed(problem, series, drive[:stop], side, start)
+    def of(series: int, start: int, drive: Array, side: Array) -> Moments:
+        before, C, state = summed(problem, series, drive, side, start)
         return Moments(C, side.T @ side, before[None], state[None], len(side))
 
-    return reduce(Moments.merge, map(of, range(len(block))))
+    each = (of(i, *columns) for i, columns in enumerate(_columns(problem, block)))
+    return reduce(Moments.merge, each)
 
 
 def lag_count(problem: Problem) -> int | None:
@@ -132,26 +117,12 @@ def summed(
     return before, C, state
 
 
-def _drive_and_side(problem: Problem, series: int) -> tuple[Array, Array]:
-    """What drives the reservoir, and what its states are summed against: [drive, head, targets]."""
-    drive, head = problem.columns(series)
-    return drive, np.concatenate([drive, head, problem.outputs[series]], axis=1)
+def _columns(problem: Problem, block: Block) -> Iterator[tuple[int, Array, Array]]:
+    """For each series: its first row, what drives the reservoir up to the last, and side columns.
 
-
-def _columns(spectrum: Spectrum, modes: Array) -> Array:
-    """The columns of some modes in the Q layout, real ones first."""
-    n = spectrum.real.size
-    pairs = n + 2 * np.flatnonzero(modes[n:])
-    return np.concatenate([np.flatnonzero(modes[:n]), np.stack([pairs, pairs + 1], 1).ravel()])
-
-
-def _only(reservoir: Reservoir, modes: Array, columns: Array) -> Reservoir:
-    """The reservoir of some of the modes."""
-    spectrum = reservoir.spectrum
-    n = spectrum.real.size
-    return Reservoir(
-        Diagonal(Spectrum(spectrum.real[modes[:n]], spectrum.pairs[modes[n:]])),
-        reservoir.W_in[:, columns],
-        None if reservoir.bias is None else reservoir.bias[columns],
-        None if reservoir.W_fb is None else reservoir.W_fb[:, columns],
-    )
+    The states are summed against these, [drive, head, targets] over the rows of the block.
+    """
+    for i, (start, stop) in enumerate(block):
+        drive, head = problem.columns(i)
+        side = np.concatenate([drive, head, problem.outputs[i]], axis=1)
+        yield start, drive[:stop], side[start:stop]

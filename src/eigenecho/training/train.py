@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.errors import overflowed
 from eigenecho.kernels import costs
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, held_out_errors, solve
 from eigenecho.reservoir import Reservoir
@@ -32,11 +31,11 @@ class Trained:
 @one_blas_thread()
 def train(problem: Problem, settings: Settings) -> Trained:
     """Weights of a readout; of several ridges, the one that predicts held-out rows best."""
-    train, last = _split(problem, settings)
+    fold = _split(problem, settings)
     for solver in _attempts(problem, settings.solver):
         if solver in ("gram", "qr"):
-            return _directly(problem, settings.ridge, solver, train, last)
-        found = _refined(problem.in_double, settings.ridge, solver, train, last)
+            return _directly(problem, settings, solver, fold)
+        found = _refined(problem.in_double, settings, solver, fold)
         if found is not None:
             return found
     raise AssertionError("the last solver that is tried always has an answer")
@@ -49,7 +48,7 @@ def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
     else:
         numbers, most = statistics.R, 1e150
     if not (numbers.max() < most and numbers.min() > -most):
-        raise overflowed("squares of the states", reservoir.spectrum.radius)
+        raise reservoir.overflowed("squares of the states")
 
 
 def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
@@ -58,62 +57,45 @@ def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
         return (solver,)
     if solver == "refined":
         return ("refined", "qr")
-    if (solver == "structured" or problem.flops > costs.QUICK_FLOPS) and applies(problem):
+    if (solver == "structured" or problem.flops() > costs.QUICK_FLOPS) and applies(problem):
         return ("structured", "qr")
     return ("qr",) if problem.is_small else ("refined", "qr")
 
 
-def _split(problem: Problem, settings: Settings) -> tuple[Block, Block | None]:
+def _split(problem: Problem, settings: Settings) -> Fold:
     """Rows to train on, and those at the end by which one of several ridges is chosen."""
     if len(settings.ridge) == 1:
-        return problem.everything(settings.warmup), None
-    fold = to_choose_by(problem, settings)
-    return fold.train, fold.held_out[0]
+        return Fold(problem.everything(settings.warmup))
+    return to_choose_by(problem, settings)
 
 
-def _whole(train: Block, last: Block | None) -> Block:
-    """Both blocks together."""
-    if last is None:
-        return train
-    return [(start, stop) for (start, _), (_, stop) in zip(train, last, strict=True)]
-
-
-def _directly(
-    problem: Problem, ridges: tuple[float, ...], solver: str, train: Block, last: Block | None
-) -> Trained:
+def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained:
     """By normal equations as they are, or by an orthogonal factorisation."""
-    kind = Gram if solver == "gram" else Triangle
-    total, held_out, ends = gather(problem, kind, Fold(train, () if last is None else (last,)))
+    total, held_out, ends = gather(problem, Gram if solver == "gram" else Triangle, fold)
     for statistics in (total, *held_out):
         check_range(statistics, problem.reservoir)
-    penalty, ridge = problem.penalty, ridges[0]
-    if last is not None:
-        ridge = ridges[lowest(held_out_errors(total, held_out[0], penalty, ridges))]
-        total = total.merge(held_out[0].gram() if solver == "gram" else held_out[0])
+    penalty, ridge = problem.penalty, settings.ridge[0]
+    for last in held_out:
+        ridge = settings.ridge[lowest(held_out_errors(total, last, penalty, settings.ridge))]
+        total = total.merge(last.gram() if solver == "gram" else last)
     weights = np.ascontiguousarray(solve(total, penalty, ridge))
-    whole = _whole(train, last)
+    whole, double = problem.everything(settings.warmup), problem.in_double
     if isinstance(total, Gram):  # from sums the residuals would be differences of large numbers
-        left = gather(problem.in_double, Remainder, Fold(whole), less=weights).statistics
+        left = gather(double, Remainder, Fold(whole), less=weights).statistics
         evidence = Evidence(total, penalty, ridge, weights, left.EtE, left.XtE)
     else:
         # Of rounded states, and of weights that no ridge holds, a run alone tells the residuals.
-        runs = ridge == 0 or problem.in_double is not problem
-        scatter = (
-            Round(problem.in_double, whole, weights).scatter if runs else total.scatter(weights)
-        )
+        runs = ridge == 0 or double is not problem
+        scatter = Round(double, whole, weights).scatter if runs else total.scatter(weights)
         evidence = Evidence(total, penalty, ridge, weights, scatter)
     return Trained(evidence, solver, ends[-1])
 
 
-def _refined(
-    problem: Problem, ridges: tuple[float, ...], solver: str, train: Block, last: Block | None
-) -> Trained | None:
+def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained | None:
     """By normal equations, refined on true residuals; None where that does not get there."""
-    collect: Callable[[Problem, Block], Gathered] = gather_gram
-    if solver == "refined":
-        collect = _gather_states
-    penalty = problem.penalty
-    total, _, ends = collect(problem, train)
+    collect = gather_gram if solver == "structured" else _gather_states
+    penalty, ridges = problem.penalty, settings.ridge
+    total, _, ends = collect(problem, fold.train)
     check_range(total, problem.reservoir)
     M = penalty.gram() if any(ridges) else None
 
@@ -124,13 +106,11 @@ def _refined(
         return refine(problem, block, system, statistics.XtY)
 
     ridge = ridges[0]
-    if last is not None:
-        size = sum(
-            np.sum(y[a:b] ** 2, axis=0) for y, (a, b) in zip(problem.outputs, last, strict=True)
-        )
+    for last in fold.held_out:
+        size = sum(np.sum(y**2, axis=0) for y in problem.targets(last))
         errors = []
         for candidate in ridges:
-            found = solved(train, total, candidate)
+            found = solved(fold.train, total, candidate)
             if found is None:
                 return None
             left = sum(np.sum(e**2, axis=0) for e in residuals(problem, last, found.w))
@@ -138,7 +118,7 @@ def _refined(
         ridge = ridges[lowest(errors)]
         more, _, ends = collect(problem, last)
         total = total.merge(more)
-    found = solved(_whole(train, last), total, ridge)
+    found = solved(problem.everything(settings.warmup), total, ridge)
     if found is None:
         return None
     weights = np.ascontiguousarray(found.w)

@@ -29,14 +29,10 @@ def update(trained: Trained, problem: Problem, block: Block) -> Trained:
 
         w + (G₁ + G₂ + αM)⁻¹ X₂ᵀ (Y₂ − X₂ w)
     """
-    known = trained.evidence.statistics
-    if isinstance(known, Triangle):
-        return _merged(trained, known, problem, block)
-    return _corrected(trained, known, problem, block)
-
-
-def _merged(trained: Trained, old: Triangle, problem: Problem, block: Block) -> Trained:
     evidence = trained.evidence
+    old = evidence.statistics
+    if isinstance(old, Gram):
+        return _corrected(trained, old, problem, block)
     new, _, ends = gather(problem, Triangle, Fold(block))
     total = old.merge(new)
     check_range(total, problem.reservoir)
@@ -57,10 +53,14 @@ def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> T
     if system is not None and system.is_regular:
         change = system.solve(left.XtY)
         off = doubt(scale_of(total), change, system.solve)
-        error = _error(problem.in_double, block, left, off)
-        warn_if_lost(error, ridge, problem.reservoir.dtype)
+        warn_if_lost(_error(problem.in_double, block, left, off), ridge, problem.reservoir.dtype)
     else:
-        _warn_of_rounding(ridge)
+        warn(
+            f"the ridge of {ridge:g} is below the rounding of the statistics that were kept: what "
+            "the new rows change is not exact. Fit with solver='qr' to train further to all "
+            "digits, or with a larger ridge.",
+            IllConditionedWarning,
+        )
         change = factorise(Gram(total.XtX, left.XtY, total.rows), evidence.penalty).weights(ridge)
     weights = np.ascontiguousarray(w + change)
     new = gather(problem.in_double, Remainder, Fold(block), less=weights).statistics
@@ -74,22 +74,13 @@ def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> T
     return replace(trained, evidence=evidence, end=ends[-1])
 
 
-def _warn_of_rounding(ridge: float) -> None:
-    warn(
-        f"the ridge of {ridge:g} is below the rounding of the statistics that were kept: what the "
-        "new rows change is not exact. Fit with solver='qr' to train further to all digits, or "
-        "with a larger ridge.",
-        IllConditionedWarning,
-    )
-
-
 def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> float:
     """How far outputs are off for weights that are by ``off``, over the size of the targets.
 
     Over the rows of a block, whose statistics are known, and over the first rows after a zero
     state, which a series that goes on, or its warmup, leaves out of them.
     """
-    size = lengths([y[a:b] for y, (a, b) in zip(problem.outputs, block, strict=True)])
+    size = lengths(problem.targets(block))
     size[size == 0] = 1.0
     squares = np.einsum("ie,ij,je->e", off, statistics.XtX, off, optimize=True)
     error = np.sqrt(np.maximum(squares, 0.0))

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from eigenecho.basis import Basis, Schur, eigendecomposition, ordered, real_schur
-from eigenecho.checks import check_finite, check_lr, check_real
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.checks import check_finite, check_lr, check_real, check_shape
 from eigenecho.kernels import CascadeForm, costs
 from eigenecho.spectra import Spectrum, from_matrix
 from eigenecho.transition.diagonal import Diagonal, block_diagonal
@@ -47,14 +46,7 @@ class Cascade(Transition):
 
         z(t) = z(t−1) A,   m(t) = m(t−1) ⊙ λ + z(t−1) B
 
-    Parameters
-    ----------
-    block : array (k, k)
-        A.
-    coupling : array (k, N − k)
-        B, columns in the Q layout of the modes.
-    modes : Spectrum
-        The other N − k eigenvalues.
+    ``block`` is A (k, k), ``coupling`` B (k, N − k), columns in the Q layout of the modes.
     """
 
     block: Array
@@ -65,22 +57,18 @@ class Cascade(Transition):
     steps_by_blas = True
 
     def __post_init__(self) -> None:
-        for name in ("block", "coupling"):
+        k = len(np.atleast_1d(self.block))
+        for name, columns in (("block", k), ("coupling", self.modes.units)):
             given = np.asarray(getattr(self, name))
             check_real(given, name)
+            check_shape(given, name, (k, columns))
             part = np.array(given, dtype=np.float64, order="C")
-            rows = len(part) if part.ndim == 2 else 0
-            shape = (rows, rows if name == "block" else self.modes.units)
-            if part.shape != shape or rows != len(self.block):
-                wanted = "(k, k)" if name == "block" else f"({len(self.block)}, {shape[1]})"
-                raise bad_argument(name, Shown(f"shape {part.shape}"), f"shape {wanted}")
             check_finite(part, name)
             part.setflags(write=False)
             object.__setattr__(self, name, part)
 
     @property
     def units(self) -> int:
-        """N."""
         return len(self.block) + self.modes.units
 
     @property
@@ -96,7 +84,6 @@ class Cascade(Transition):
 
     @property
     def matrix(self) -> Array:
-        """[W]_Q (N, N)."""
         k = len(self.block)
         W = np.zeros((self.units, self.units))
         W[:k, :k], W[:k, k:], W[k:, k:] = self.block, self.coupling, block_diagonal(self.modes)
@@ -104,36 +91,29 @@ class Cascade(Transition):
 
     @property
     def layout(self) -> tuple[int, int]:
-        """Columns of the block, and of real modes."""
         return len(self.block), self.modes.real.size
 
     @property
     def cost(self) -> float:
-        """Nanoseconds a step."""
         return step_cost(len(self.block), self.units)
 
     def form(self, dtype: DTypeLike = np.float64) -> CascadeForm:
-        """What the kernels take."""
         block, coupling = (
             np.array(part, dtype=dtype, order="C") for part in (self.block, self.coupling)
         )
         return CascadeForm(block, coupling, *Diagonal(self.modes).form(dtype))
 
     def padded(self, extra: int) -> Cascade:
-        """With ``extra`` modes of λ = 0 before all others, which the block does not drive."""
         coupling = np.pad(self.coupling, ((0, 0), (extra, 0)))
         return Cascade(self.block, coupling, Diagonal(self.modes).padded(extra).modes)
 
     def pack(self) -> dict[str, Array]:
-        """Its arrays, for a file."""
         return {"block": self.block, "coupling": self.coupling} | Diagonal(self.modes).pack()
 
     def times(self, factor: float) -> Cascade:
-        """The cascade of factor · W, in the same basis."""
         return Cascade(factor * self.block, factor * self.coupling, self.modes.times(factor))
 
     def leak(self, lr: float) -> Cascade:
-        """The cascade of lr W + (1 − lr) I, in the same basis."""
         check_lr(lr)
         if lr == 1:
             return self

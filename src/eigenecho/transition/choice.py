@@ -27,18 +27,9 @@ SMALL_RESIDUAL = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A transition, the basis it is in, and why.
+    """A transition, the basis it is in (None for W's own), its eigenvalues, and why.
 
-    Attributes
-    ----------
-    transition : Transition
-    basis : Basis or None
-        None where the matrix stays in the basis that it came in.
-    spectrum : Spectrum
-        The eigenvalues.
-    residual : float
-        ‖W Q − Q [W]_Q‖ / ‖W‖.
-    reason : str
+    ``residual`` is ‖W Q − Q [W]_Q‖ / ‖W‖.
     """
 
     transition: Transition
@@ -77,11 +68,8 @@ def choose_form(W: Array, form: str = "auto", condition: float = WELL_CONDITIONE
     found = _choose(np.ldexp(W, -exponent), form, condition)
     scale = 2.0**exponent
     if not found.spectrum.radius * scale < np.inf:
-        raise bad_argument(
-            "W",
-            Shown(f"largest entry {size:.3g}"),
-            "a matrix whose eigenvalues are within the range of floating point",
-        )
+        wanted = "a matrix whose eigenvalues are within the range of floating point"
+        raise bad_argument("W", Shown(f"largest entry {size:.3g}"), wanted)
     return replace(
         found, transition=found.transition.times(scale), spectrum=found.spectrum.times(scale)
     )
@@ -93,12 +81,13 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
     plain = Choice(modes, basis, spectrum, basis.residual(W, modes.matrix))
     if form in ("auto", "diagonal") and plain.is_accurate(condition):
         return replace(plain, reason=f"the eigenvectors are well conditioned (≤ {condition:.0e})")
-    kept = _kept(W, spectrum, form)
+    kept = Choice({"sparse": compressed, "dense": Dense}.get(form, compact)(W), None, spectrum)
     if form in ("sparse", "dense"):
         return kept
 
     why = f"the eigenvectors are nearly parallel (cond(Q) = {basis.condition:.0e})"
-    largest = {"diagonal": 0, "cascade": len(W)}.get(form, _largest_block(W, kept))
+    worth = costs.WORTH_A_BASIS * kept.transition.cost
+    largest = {"diagonal": 0, "cascade": len(W)}.get(form, _largest_block(W, worth))
     if form == "auto" and kept.form == "sparse":
         kept = replace(
             kept, reason=f"{why}, and {kept.transition.matrix.nnz} connections cost least"
@@ -115,24 +104,13 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
         return Choice(Diagonal(value.modes), new, value.modes, split.residual, reason)
     if form == "diagonal":
         return plain
-    if (
-        split.is_accurate(condition)
-        and split.transition.cost < costs.WORTH_A_BASIS * kept.transition.cost
-    ):
+    if split.is_accurate(condition) and split.transition.cost < worth:
         return replace(split, reason=f"{why}, but not those beside a block of {k} kept dense")
     if kept.form == "sparse":
         return kept
     return replace(kept, reason=f"{why}, and no cheaper form is accurate")
 
 
-def _kept(W: Array, spectrum: Spectrum, form: str) -> Choice:
-    """W in its own basis, as asked for or as is cheaper."""
-    kept = {"sparse": compressed, "dense": Dense}.get(form, compact)(W)
-    return Choice(kept, None, spectrum)
-
-
-def _largest_block(W: Array, kept: Choice) -> int:
-    """The largest block with which a cascade costs less than W itself."""
-    sizes = np.arange(len(W))
-    worth = costs.WORTH_A_BASIS * kept.transition.cost
-    return int(np.count_nonzero(step_cost(sizes, len(W)) < worth)) - 1
+def _largest_block(W: Array, worth: float) -> int:
+    """The largest block with which a step of a cascade costs less than it is ``worth``."""
+    return int(np.count_nonzero(step_cost(np.arange(len(W)), len(W)) < worth)) - 1

@@ -23,48 +23,38 @@ class Diagonal(Transition):
 
     @property
     def spectrum(self) -> Spectrum:
-        """All N eigenvalues."""
         return self.modes
 
     @property
     def units(self) -> int:
-        """N."""
         return self.modes.units
 
     @property
     def matrix(self) -> Array:
-        """[W]_Q (N, N)."""
         return block_diagonal(self.modes)
 
     @property
     def layout(self) -> tuple[int, int]:
-        """Columns of a block, which it has not, and of real modes."""
         return 0, self.modes.real.size
 
     @property
     def cost(self) -> float:
-        """Nanoseconds a step."""
         return costs.MODE * self.units
 
     def form(self, dtype: DTypeLike = np.float64) -> DiagonalForm:
-        """What the kernels take."""
         return DiagonalForm(*(part.astype(dtype) for part in self.pack().values()))
 
     def times(self, factor: float) -> Diagonal:
-        """The modes of factor · W."""
         return Diagonal(self.modes.times(factor))
 
     def leak(self, lr: float) -> Diagonal:
-        """λ' = lr λ + (1 − lr)."""
         return Diagonal(self.modes.leak(lr))
 
     def padded(self, extra: int) -> Diagonal:
-        """With ``extra`` modes of λ = 0 before all others."""
         real = np.concatenate([np.zeros(extra), self.modes.real])
         return Diagonal(Spectrum(real, self.modes.pairs))
 
     def pack(self) -> dict[str, Array]:
-        """Its arrays, for a file."""
         pairs = self.modes.pairs
         return {"real": self.modes.real, "re": pairs.real, "im": pairs.imag}
 

@@ -25,11 +25,8 @@ def as_transition(given: Any) -> Transition:
         return Sparse(given)
     if isinstance(given, np.ndarray):
         return Dense(given)
-    raise bad_argument(
-        "transition",
-        Shown(f"{type(given).__name__}"),
-        "a Spectrum or a matrix (N, N), dense or sparse",
-    )
+    wanted = "a Spectrum or a matrix (N, N), dense or sparse"
+    raise bad_argument("transition", Shown(type(given).__name__), wanted)
 
 
 def unpack(name: str, tensors: Tensors) -> Transition:
@@ -50,9 +47,7 @@ def unpack(name: str, tensors: Tensors) -> Transition:
     else:
         found = Dense(take(arrays, ""))
     if arrays:
-        raise bad_argument(
-            name, Shown(f"{', '.join(arrays)}"), f"the arrays of a {found.name} matrix"
-        )
+        raise bad_argument(name, Shown(", ".join(arrays)), f"the arrays of a {found.name} matrix")
     return found
 
 

@@ -34,21 +34,17 @@ class Matrix(Transition):
 
     @property
     def units(self) -> int:
-        """N."""
         return int(self.W.shape[0])
 
     @property
     def matrix(self) -> Any:
-        """W itself."""
         return self.W
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """All N eigenvalues."""
         return from_matrix(self.W)
 
     def times(self, factor: float) -> Self:
-        """Factor · W."""
         return type(self)(self.W * factor)
 
 
@@ -60,11 +56,9 @@ class Dense(Matrix):
 
     @property
     def cost(self) -> float:
-        """Nanoseconds a step."""
         return costs.ENTRY * self.units * self.units
 
     def form(self, dtype: DTypeLike = np.float64) -> DenseForm:
-        """What the kernels take."""
         return DenseForm(np.array(self.W, dtype=dtype, order="C"))
 
     def leak(self, lr: float) -> Dense | Sparse:
@@ -72,11 +66,9 @@ class Dense(Matrix):
         return compact(lr * self.W + (1 - lr) * np.eye(self.units))
 
     def padded(self, extra: int) -> Dense:
-        """With ``extra`` units after all others."""
         return Dense(np.pad(self.W, (0, extra)))
 
     def pack(self) -> dict[str, Array]:
-        """Its arrays, for a file."""
         return {"": self.W}
 
 
@@ -92,16 +84,13 @@ class Sparse(Matrix):
 
     @property
     def dense(self) -> Array:
-        """W as an array."""
         return self.W.toarray()
 
     @property
     def cost(self) -> float:
-        """Nanoseconds a step."""
         return costs.CONNECTION * self.W.nnz + costs.UNIT * self.units
 
     def form(self, dtype: DTypeLike = np.float64) -> SparseForm:
-        """What the kernels take, who trust its indices."""
         transposed = self.W.T.tocsr()
         return SparseForm(
             # Unsigned: the compiler need not provide for negative indices.
@@ -111,19 +100,16 @@ class Sparse(Matrix):
         )
 
     def leak(self, lr: float) -> Sparse:
-        """W' = lr W + (1 − lr) I."""
         from scipy.sparse import identity
 
         return Sparse((lr * self.W + (1 - lr) * identity(self.units)).tocsr())
 
     def padded(self, extra: int) -> Sparse:
-        """With ``extra`` units after all others."""
         W = self.W.copy()
         W.resize((self.units + extra,) * 2)
         return Sparse(W)
 
     def pack(self) -> dict[str, Array]:
-        """Its arrays, for a file."""
         csr = self.W.tocsr()
         return {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr}
 

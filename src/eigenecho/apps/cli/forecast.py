@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,18 +18,26 @@ from eigenecho.apps.shared import bars
 from eigenecho.apps.shared.durations import human
 from eigenecho.apps.shared.pages import MadeBy
 from eigenecho.apps.shared.terminal import say
-from eigenecho.apps.tables import forecast_page, table, table_forecast
-from eigenecho.apps.tables.candidates import Network
+from eigenecho.apps.tables import forecast_page, predictions, table_files, tested_forecast
+from eigenecho.apps.tables import table as tables
+from eigenecho.apps.tables.python_lines import python_lines
 from eigenecho.apps.tables.table import TableError
-from eigenecho.apps.tables.time_series import TimeSeries, from_table
+from eigenecho.apps.tables.time_series import Columns, TableSeries, from_table
 from eigenecho.apps.tables.verdict import verdicts
 from eigenecho.errors import bad_argument, unknown_name
-from eigenecho.spectra import LAWS
+from eigenecho.estimators.forecaster import Forecaster
+from eigenecho.forecasting.backtest_words import table as error_table
+from eigenecho.forecasting.candidates import STRATEGIES
 
 GAPS = ("error", "fill", "ignore")
 COLOURS = {"beats": "blue", "not clearly": "yellow", "does not beat": "red"}
 PAGES = (".html", ".htm")
-STAGES = ("choosing", "testing", "forecasting")
+LISTS = (".csv", *table_files.PARQUET)
+MODEL = ".safetensors"
+STAGES = ("testing", "forecasting")
+
+LAST = 20_000
+"""Rows of a series that are learnt from, unless more are asked for: two years of hours."""
 
 
 @dataclass(frozen=True)
@@ -38,54 +47,94 @@ class ForecastRequest:
     data: Path
     target: str
     horizon: int
+    id: str | None = None
     time: str | None = None
     inputs: str = ""
-    season: float | None = None
+    past: str = ""
+    multivariate: bool = False
+    strategy: str = "auto"
+    season: str = ""
     blocks: int | None = None
     interval: float = 0.9
     gaps: str = "error"
-    units: int = Network.units
-    spectrum: str = Network.spectrum
-    seed: int = Network.seed
+    last: int = LAST
     sep: str | None = None
     decimal: str = "."
     encoding: str = ""
-    out: Path = Path("forecast.html")
+    out: tuple[Path, ...] = (Path("forecast.html"),)
+    save: Path | None = None
 
     def __post_init__(self) -> None:
         if self.gaps not in GAPS:
             raise unknown_name("--gaps", self.gaps, GAPS)
-        known = sorted({*LAWS, "matrix"})
-        if self.spectrum not in known:
-            raise unknown_name("--spectrum", self.spectrum, known)
+        if self.strategy not in STRATEGIES:
+            raise unknown_name("--strategy", self.strategy, STRATEGIES)
         if not 0 <= self.interval < 1:
             raise bad_argument(
                 "--interval", self.interval, "the share of rows to hold, such as 0.9; 0 for none"
             )
-        if self.out.is_dir():
-            raise TableError(f"--out {self.out} is a folder. Name a file in it.")
-        if self.out.suffix.lower() not in PAGES:
-            raise TableError(f"--out {self.out} is a web page: its name must end in .html.")
+        _ = self.seasons
+        self._check_files()
+
+    def _check_files(self) -> None:
+        """What is written has a name of its kind, and is not the data."""
+        for path in self.out:
+            if path.is_dir():
+                raise TableError(f"--out {path} is a folder. Name a file in it.")
+            if path.suffix.lower() not in PAGES + LISTS:
+                raise TableError(f"--out {path} must end in .html, .csv or .parquet.")
+        for kind, endings in (("page", PAGES), ("table", LISTS)):
+            if len([path for path in self.out if path.suffix.lower() in endings]) > 1:
+                raise TableError(f"--out names more than one {kind}.")
+        if self.save is not None and self.save.suffix != MODEL:
+            raise TableError(f"--save {self.save} is a model: its name must end in {MODEL}.")
         for path in self.written:
             if path.resolve() == self.data.resolve() or _same_file(path, self.data):
-                raise TableError(f"--out {self.out} would write over the data in {path}.")
+                raise TableError(f"{path} would write over the data.")
+        needs_parquet = self.table.suffix.lower() in table_files.PARQUET
+        if needs_parquet and not (find_spec("pyarrow") or find_spec("fastparquet")):
+            raise TableError(f"--out {self.table} {table_files.NEEDS_PYARROW}")
 
     @property
-    def written(self) -> tuple[Path, Path]:
+    def page(self) -> Path | None:
+        """The report, where one is wanted."""
+        return next((path for path in self.out if path.suffix.lower() in PAGES), None)
+
+    @property
+    def table(self) -> Path:
+        """The table of all forecasts: as named, or beside the report."""
+        named = next((path for path in self.out if path.suffix.lower() in LISTS), None)
+        if named is not None:
+            return named
+        assert self.page is not None
+        return self.page.with_name(f"{self.page.stem}-predictions.csv")
+
+    @property
+    def written(self) -> list[Path]:
         """The files that come out."""
-        return self.out, forecast_page.predictions_path(self.out)
+        return [path for path in (self.page, self.table, self.save) if path is not None]
 
     def check_writable(self, force: bool) -> None:
         """Found out before the work, not after it."""
         for path in self.written:
             if path.exists() and not force:
                 raise TableError(f"{path} exists; --force replaces it, or name another --out.")
-        make_writable(self.out.parent)
+            make_writable(path.parent)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The inputs, one by one."""
-        return tuple(name.strip() for name in self.inputs.split(",") if name.strip())
+    def seasons(self) -> Any:
+        """Periods in rows."""
+        if not self.season:
+            return None
+        try:
+            found = [tables.number(text.strip(), ".") for text in self.season.split(",")]
+        except ValueError:
+            found = []
+        if not found or min(found) < 2:
+            raise bad_argument(
+                "--season", self.season, "rows to a season, 2 or more, such as 24,168"
+            )
+        return [int(one) if one == int(one) else one for one in found]
 
     @property
     def command(self) -> str:
@@ -93,16 +142,25 @@ class ForecastRequest:
         words = ["eigenecho", "forecast", str(self.data)]
         for field in fields(self)[1:]:
             value = getattr(self, field.name)
-            if value != field.default:
-                text = f"{value:g}" if isinstance(value, float) else str(value)
-                words += [f"--{field.name}", text]
+            if value is True:
+                words.append(f"--{field.name}")
+            elif value != field.default:
+                for one in value if isinstance(value, tuple) else (value,):
+                    text = f"{one:g}" if isinstance(one, float) else str(one)
+                    words += [f"--{field.name}", text]
         return shlex.join(words)
 
 
 def forecast(
     data: Annotated[Path, typer.Argument(help="CSV (also .gz) or Parquet file, with a header.")],
-    target: Annotated[str, typer.Option(help="The column to forecast.")],
+    target: Annotated[str, typer.Option(help="The column to forecast, or several, a,b.")],
     horizon: Annotated[int, typer.Option(min=1, help="How many steps ahead.")],
+    id: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that tells series apart, in a table of many below each other."
+        ),
+    ] = None,
     time: Annotated[
         str | None,
         typer.Option(help="The column of dates, or none; by default the first that is one."),
@@ -111,13 +169,22 @@ def forecast(
         str,
         typer.Option(
             help="Further columns, a,b, that are known ahead: the table goes on with them for "
-            "HORIZON rows in which the target is empty. By default the target alone is used.",
+            "HORIZON rows in which the target is empty. They act at their own row.",
         ),
     ] = "",
+    past: Annotated[
+        str, typer.Option(help="Further columns, a,b, that are known up to the present only.")
+    ] = "",
+    multivariate: Annotated[
+        bool, typer.Option("--multivariate", help="Show each target the others.")
+    ] = False,
+    strategy: Annotated[
+        str, typer.Option(help="direct, recursive, or auto: whichever held-out rows prefer.")
+    ] = "auto",
     season: Annotated[
-        float | None,
-        typer.Option(min=2, help="Rows to a season; by default the calendar's and the data's own."),
-    ] = None,
+        str,
+        typer.Option(help="Rows to a season, or several, 24,168; by default found by itself."),
+    ] = "",
     blocks: Annotated[
         int | None,
         typer.Option(
@@ -133,35 +200,42 @@ def forecast(
     gaps: Annotated[
         str,
         typer.Option(
-            help="What to do about missing rows and empty cells: error; fill, with the last value "
-            "before; or ignore, where rows count as steps."
+            help="What to do about missing rows and empty cells: error; fill, go on without them; "
+            "or ignore, where rows count as steps."
         ),
     ] = "error",
-    units: Annotated[int, typer.Option(min=1, help="N, the size of the network.")] = Network.units,
-    spectrum: Annotated[str, typer.Option(help="Law of its eigenvalues.")] = Network.spectrum,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is drawn.")] = Network.seed,
+    last: Annotated[
+        int, typer.Option(min=3, help="Learn from the last rows of each series, at most so many.")
+    ] = LAST,
     sep: Annotated[
         str | None, typer.Option(help="What separates cells; by default found by itself.")
     ] = None,
     decimal: Annotated[str, typer.Option(help="Decimal sign, . or ,")] = ".",
     encoding: Annotated[str, typer.Option(help="Of the file; UTF-8 by default.")] = "",
     out: Annotated[
-        Path, typer.Option(help="The report, .html; beside it goes ...-predictions.csv.")
-    ] = Path("forecast.html"),
+        list[Path] | None,
+        typer.Option(
+            help="A report, .html, with ...-predictions.csv beside it; or all forecasts alone, "
+            ".csv or .parquet; or both, given twice. By default forecast.html."
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Save the forecaster, .safetensors, for ee.load.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
-    """Forecast a column of a table, and say whether that beats naive forecasts.
+    """Forecast columns of a table, and say whether that beats naive forecasts.
 
-    Networks are chosen by forecasts of the whole horizon on earlier rows and tested on the last
-    ones. The best is trained again on all rows and runs ahead.
+    ee.Forecaster does it: ways to forecast are chosen by rows held back, tested on the last blocks
+    of rows, and learn from all rows in the end.
     """
-    interval = 0.0 if no_interval else interval
     try:
         request = ForecastRequest(
-            data=data, target=target, horizon=horizon, time=time, inputs=inputs, season=season,
-            blocks=blocks, interval=interval, gaps=gaps, units=units, spectrum=spectrum, seed=seed,
-            sep=sep, decimal=decimal, encoding=encoding, out=out,
+            data=data, target=target, horizon=horizon, id=id, time=time, inputs=inputs, past=past,
+            multivariate=multivariate, strategy=strategy, season=season, blocks=blocks,
+            interval=0.0 if no_interval else interval, gaps=gaps, last=last, sep=sep,
+            decimal=decimal, encoding=encoding, out=tuple(out or ForecastRequest.out), save=save,
         )  # fmt: skip
         request.check_writable(force)
         run(request, Console(quiet=quiet))
@@ -170,9 +244,11 @@ def forecast(
     except ArithmeticError as error:
         raise fail(error, 1) from None
     except OSError as error:
-        raise fail(f"cannot write {error.filename or out}: {error.strerror or error}") from None
+        raise fail(
+            f"cannot write {error.filename or request.out[0]}: {error.strerror or error}"
+        ) from None
     except KeyboardInterrupt:
-        raise fail("interrupted: no report was written.", 130) from None
+        raise fail("interrupted: nothing was written.", 130) from None
 
 
 def _same_file(one: Path, other: Path) -> bool:
@@ -180,74 +256,95 @@ def _same_file(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and one.samefile(other)
 
 
-def run(request: ForecastRequest, console: Console) -> table_forecast.TableForecast:
-    """Read, choose, test, forecast, write; then say how good it is."""
+def run(request: ForecastRequest, console: Console) -> tested_forecast.TestedForecast:
+    """Read, test, forecast, write; then say how good it is."""
     start = perf_counter()
-    read = table.read(
+    table = table_files.read(
         request.data, sep=request.sep, decimal=request.decimal, encoding=request.encoding
     )
-    series = from_table(
-        read, request.target, time=request.time, inputs=request.columns, gaps=request.gaps
+    columns = Columns(
+        table.chosen(request.target, "--target"),
+        table.chosen(request.inputs, "--inputs"),
+        table.chosen(request.past, "--past"),
+        request.id,
+        request.time,
     )
-    _describe(console, request, series)
-    network = Network(request.units, request.spectrum, request.seed)
+    series = from_table(table, columns, gaps=request.gaps, last=request.last)
+    _describe(console, series)
     with bars.progress(console, dict.fromkeys(STAGES, 1), "step") as progress:
-        result = table_forecast.forecast(
+        result = tested_forecast.forecast(
             series,
-            request.horizon,
-            network,
+            forecaster(request, series),
             blocks=request.blocks,
-            season=request.season,
             interval=request.interval or None,
             progress=progress,
         )
-    with console.status("writing the report"):
-        made_by = MadeBy(request.command, perf_counter() - start)
-        written = forecast_page.write(result, request.out, request.data.name, made_by)
+    with console.status("writing"):
+        write(request, result, python_lines(result, table, request.encoding), start)
     console.print(errors(result))
     for verdict in verdicts(result.backtest):  # the hardest rival first
         sign = forecast_page.LOOKS[verdict.word][1]
         console.print(f"[{COLOURS[verdict.word]}]{sign}[/]", end=" ")
         console.print(verdict.sentence, highlight=False, markup=False)
-    if result.bands is not None:
-        console.print(result.bands.sentence, highlight=False, markup=False)
-    if result.replaced:
-        console.print(forecast_page.REPLACED, highlight=False)
-    if not result.steady:
-        console.print(
-            f"The closed loop grows (radius {result.fitted.radius:.6f}): do not trust the later "
-            "part of the forecast; a shorter --horizon is safer.",
-            highlight=False,
-        )
     console.print(f"\n{human(perf_counter() - start)}. Written:", highlight=False)
-    for path in written:
+    for path in request.written:
         say(console, f"  {path}")
     return result
 
 
-def errors(result: table_forecast.TableForecast) -> Table:
+def forecaster(request: ForecastRequest, series: TableSeries) -> Forecaster:
+    """The forecaster that was asked for, not fitted yet."""
+    columns = series.columns
+    long = {"id": columns.id, "time": columns.time, "target": columns.targets[0]}
+    return Forecaster(
+        request.horizon,
+        strategy=request.strategy,
+        seasons=request.seasons,
+        past=columns.past,
+        multivariate=request.multivariate,
+        **({} if columns.id is None else long),  # type: ignore[arg-type]
+    )
+
+
+def write(
+    request: ForecastRequest, result: tested_forecast.TestedForecast, lines: str, start: float
+) -> None:
+    """All files."""
+    predictions.write(result, request.table)
+    if request.save is not None:
+        result.forecaster.save(request.save)
+    if request.page is not None:
+        made_by = MadeBy(request.command, perf_counter() - start)
+        source, table = request.data.name, request.table.name
+        forecast_page.write(result, request.page, source, table, lines, made_by)
+
+
+def errors(result: tested_forecast.TestedForecast) -> Table:
     """Errors on the held-out rows."""
-    blocks, h = len(result.split.test), result.split.horizon
+    columns, rows = error_table(result.backtest)
     shown = Table(
-        "forecast",
-        *(Column(heading, justify="right") for heading in ("MAE", "RMSE", "MASE")),
-        title=f"Errors on {blocks} × {h} held-out rows",
+        "",
+        *(Column(heading, justify="right") for heading in columns[1:]),
+        title=f"Errors on {result.blocks} × {result.forecaster.horizon} held-out rows",
         title_justify="left",
     )
-    for row in forecast_page.error_rows(result):
+    for row in rows:
         shown.add_row(*row)
-    said = [result.bands.measured] if result.bands is not None else []
-    said += [text for text in (forecast_page.unmeasured(result),) if text]
+    said = forecast_page.sentences(result)
     if said:
         shown.caption = "\n".join(said)
         shown.caption_justify = "left"
     return shown
 
 
-def _describe(console: Console, request: ForecastRequest, series: TimeSeries) -> None:
-    clock = series.clock
+def _describe(console: Console, series: TableSeries) -> None:
+    columns = series.columns
+    clock = max(series.clocks.values(), key=lambda one: len(one.times))
     first, last = clock.text(clock.times[[0, -1]])
     step = "" if clock.name == "row" else f", {clock.name!r} in steps of {clock.words}"
-    lines = [f"{request.target!r}: {len(series)} rows, {first} to {last}{step}", *series.notes]
-    for line in lines:
+    names = ", ".join(map(repr, columns.targets))
+    if columns.id is not None:
+        names += f" of {len(series.names)} series"
+    rows = f"{'at most ' * (columns.id is not None)}{series.rows} rows"
+    for line in (f"{names}: {rows}, {first} to {last}{step}", *series.notes):
         say(console, line)

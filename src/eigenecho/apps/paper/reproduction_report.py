@@ -81,7 +81,7 @@ def write(parts: Sequence[Part], out: Path, quick: bool, made_by: MadeBy) -> Pat
     A file takes its place when it is complete, so that a full disk leaves the one before.
     """
     pictures = {part.job.experiment.name: _pictures(part.section, out) for part in parts}
-    templates = environment("eigenecho.apps.paper", made_by)
+    templates = environment(made_by, "eigenecho.apps.paper")
     templates.filters.update(
         settings=_settings,
         aligned=_aligned,

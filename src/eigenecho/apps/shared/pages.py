@@ -17,11 +17,11 @@ class MadeBy:
     seconds: float
 
 
-def environment(package: str, made_by: MadeBy) -> Any:
-    """Templates of a package and those of all pages.
+def environment(made_by: MadeBy, *packages: str) -> Any:
+    """Templates of packages and those of all pages.
 
     They know ``made_by`` and the filter ``human`` for durations, too.
     """
-    found = pages.environment(package, made_by=made_by)
+    found = pages.environment(*packages, made_by=made_by)
     found.filters["human"] = human
     return found

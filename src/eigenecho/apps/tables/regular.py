@@ -2,65 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from eigenecho.apps.tables.stamps import NONE, detected, in_utc, named
-from eigenecho.apps.tables.table import SHOWN, Table, TableError, listed, need_pandas
+from eigenecho.apps.tables.stamps import NONE, Reading, detected, in_utc, named
+from eigenecho.apps.tables.table import SHOWN, Table, TableError, counted, listed, need_pandas
 from eigenecho.forecasting import steps
-from eigenecho.forecasting.clock import Clock
+from eigenecho.forecasting.clock import Clock, same_pace
 from eigenecho.types import Array
 
 
 @dataclass(frozen=True, eq=False)
 class TimedRows:
-    """Rows of a table in the order of time, and what had to be done for that.
-
-    ``rows[i]`` is the row of step i, −1 where the table has none.
-    """
+    """Rows of a series in the order of time: ``rows[i]`` is that of step i, −1 for none."""
 
     clock: Clock
     rows: Array
+    label: str | None = None
+
+    @property
+    def of(self) -> str:
+        """Whose rows, in words."""
+        return "" if self.label is None else f" of series {self.label!r}"
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """All series of a table.
+
+    ``name`` is the column of times, "row" for none, and ``code`` how Python reads it; ``by_rows``
+    says that rows are steps, whatever their times, and ``notes`` what had to be done.
+    """
+
+    name: str
+    series: list[TimedRows]
+    code: str = ""
+    by_rows: bool = False
     notes: tuple[str, ...] = ()
 
 
-def keep_time(table: Table, column: str | None, used: Sequence[str], gaps: str) -> TimedRows:
+def keep_time(
+    table: Table,
+    column: str | None,
+    used: Sequence[str],
+    gaps: str,
+    groups: Mapping[str | None, Array] | None = None,
+) -> Timed:
     """Find the time column of a table and check that its step is regular.
 
-    Parameters
-    ----------
-    table : Table
-    column : str, optional
-        Its name, or "none"; by default the first column of dates, or else of numbers with the
-        name of a time, that is not ``used`` otherwise.
-    gaps : {"error", "fill", "ignore"}
-        What to do about missing times: refuse, leave places for them, or go on as if there were
-        none.
+    ``column`` is its name, or "none"; by default the first column of dates, or else of numbers
+    with the name of a time, that is not ``used`` otherwise. About missing times ``gaps`` says:
+    "error", "fill" (leave places for them) or "ignore" (go on as if there were none). ``groups``
+    are the rows of each series, where there are several.
     """
+    groups = groups or {None: np.arange(len(table))}
+    longest = max(groups.values(), key=len)
+    if len(longest) < 3:
+        raise TableError(f"{len(longest)} rows of {table.path} are too few to forecast.")
     if column == NONE and NONE not in table.names:
-        return _by_rows(table, "rows are steps")
-    found = named(table, column) if column is not None else detected(table, used, _is_time)
+        return _by_rows(groups, "rows are steps")
+    if column is not None:
+        found: Any = named(table, column)
+    else:
+        found = detected(table, used, list(groups.values()), lambda n: _is_time(n[longest]))
     if found is None:
-        return _by_rows(table, "no column of dates: rows are steps")
+        return _by_rows(groups, "no column of dates: rows are steps")
     name, readings = found
-    problem: TableError | None = None
     # Day first or month first: the reading with a regular step is right.
-    for times in sorted(readings, key=_unevenness) if len(readings) > 1 else readings:
-        try:
-            timed = _regular(table, name, times, gaps)
-            return replace(timed, notes=(*timed.notes, *in_utc(table, name)))
-        except TableError as error:
-            problem = problem or error
-    assert problem is not None
-    raise problem
+    if len(readings) > 1:
+        readings = sorted(readings, key=lambda reading: _unevenness(reading.times[longest]))
+    return _Keeper(table, name, readings[0], gaps).keep(groups)
 
 
-def _by_rows(table: Table, note: str) -> TimedRows:
-    rows = np.arange(len(table))
-    return TimedRows(Clock("row", rows + 1, 1), rows, (note,))
+def _by_rows(groups: Mapping[str | None, Array], note: str) -> Timed:
+    clocks = [Clock("row", np.arange(1, len(rows) + 1), 1) for rows in groups.values()]
+    series = list(map(TimedRows, clocks, groups.values(), groups))
+    return Timed("row", series, by_rows=True, notes=(note,))
 
 
 def _unevenness(times: Any) -> int:
@@ -70,8 +90,8 @@ def _unevenness(times: Any) -> int:
         return 3
     if times.dtype.kind == "M":
         ordered = need_pandas().DatetimeIndex(ordered)
-    step, grid = _grid(ordered)
-    return 2 if step is None else int(len(grid) > len(ordered))
+    step = steps.find(ordered)
+    return 2 if step is None else int(steps.places(ordered, step)[-1] >= len(ordered))
 
 
 def _is_time(numbers: Array) -> bool:
@@ -83,113 +103,117 @@ def _is_time(numbers: Array) -> bool:
     return bool(np.all(differences > 0) or np.all(differences < 0)) or _unevenness(numbers) < 2
 
 
-def _regular(table: Table, name: str, times: Any, gaps: str) -> TimedRows:
-    """Sorted, unique, with a regular step; places for missing rows where they are to be filled."""
-    order = np.argsort(np.asarray(times), kind="stable")
-    notes = []
-    if np.any(np.diff(order) != 1):
-        backwards = bool(np.all(np.diff(order) == -1))
-        notes.append(
-            "rows ran from the newest to the oldest and were turned round"
-            if backwards
-            else f"rows were not in the order of {name!r} and were sorted"
+@dataclass(frozen=True, eq=False)
+class _Keeper:
+    """One reading of a column, and what to do about gaps in it."""
+
+    table: Table
+    name: str
+    reading: Reading
+    gaps: str
+
+    def keep(self, groups: Mapping[str | None, Array]) -> Timed:
+        """Sorted, unique, with a regular step; places for missing rows where they are filled."""
+        ordered = [self._ordered(rows, label) for label, rows in groups.items()]
+        longest = max(ordered, key=lambda one: len(one.rows))
+        step = steps.find(longest.clock.times)
+        notes = self._order_notes(groups.values(), ordered) + in_utc(self.table, self.name)
+        if step is None and self.gaps != "ignore":
+            raise TableError(self._irregular(longest))
+        placed = ordered if step is None else [self._placed(one, step) for one in ordered]
+        missing = sum(int((one.rows < 0).sum()) for one in placed)
+        by_rows = step is None or (missing > 0 and self.gaps == "ignore")
+        if step is None or missing:
+            said = f"{counted(missing, 'row')} missing from the table"
+            said = "times have no regular step" if step is None else said
+            notes += (f"{said}: rows are steps" if by_rows else said,)
+        if by_rows:
+            step = step or steps.most_common(longest.clock.times)
+            step = steps.tick(step) if isinstance(step, np.timedelta64) else step
+            placed = [replace(one, clock=replace(one.clock, step=step)) for one in ordered]
+        return Timed(self.name, placed, self.reading.code, by_rows, notes)
+
+    def _ordered(self, rows: Array, label: str | None) -> TimedRows:
+        times = self.reading.times[rows]
+        order = np.argsort(np.asarray(times), kind="stable")
+        found = TimedRows(Clock(self.name, times[order], None), rows[order], label)
+        self._check_unique(found)
+        return found
+
+    def _order_notes(self, groups: Any, ordered: Sequence[TimedRows]) -> tuple[str, ...]:
+        pairs = [(rows, one.rows) for rows, one in zip(groups, ordered, strict=True)]
+        if all(np.array_equal(rows, found) for rows, found in pairs):
+            return ()
+        if all(np.array_equal(rows[::-1], found) for rows, found in pairs):
+            return ("rows ran from the newest to the oldest and were turned round",)
+        return (f"rows were not in the order of {self.name!r} and were sorted",)
+
+    def _placed(self, one: TimedRows, step: Any) -> TimedRows:
+        """A series on the grid of a step, or of another one that is as long."""
+        times = one.clock.times
+        found = steps.places(times, step)
+        if (found < 0).any():
+            own = steps.find(times) if len(times) > 1 else None
+            clocks = [Clock("", times, s) for s in (own, step)]
+            if own is None or not same_pace(*clocks):
+                if self.gaps == "ignore":
+                    return one
+                raise TableError(self._irregular(one))
+            step, found = own, steps.places(times, own)
+        clock = Clock(self.name, steps.filled(times, found, step), step)
+        rows = np.full(len(clock.times), -1)
+        rows[found] = one.rows
+        placed = TimedRows(clock, rows, one.label)
+        if len(rows) > len(times) and self.gaps == "error":
+            raise TableError(self._missing(placed))
+        return placed
+
+    def _check_unique(self, one: TimedRows) -> None:
+        values = np.asarray(one.clock.times)
+        twice = np.flatnonzero(values[1:] == values[:-1])
+        if twice.size:
+            text, where = one.clock.text(one.clock.times[twice[:SHOWN]]), self.table.where
+            shown = (
+                f"{when} at {where(one.rows[i])} and {where(one.rows[i + 1])}"
+                for i, when in zip(twice, text, strict=False)
+            )
+            several = " If they are of several series, say by which column: --id."
+            raise TableError(
+                f"column {self.name!r}{one.of} holds the same time twice: "
+                f"{listed(shown, len(twice))}. Keep one row for each time: sum or average them."
+                f"{several if one.label is None else ''}"
+            )
+
+    def _irregular(self, one: TimedRows) -> str:
+        differences = np.diff(np.asarray(one.clock.times))
+        sizes, counts = np.unique(differences, return_counts=True)
+        common = sizes[np.argmax(counts)]
+        odd = int(np.argmax(differences != common))
+        before, after = one.clock.text(one.clock.times[[odd, odd + 1]])
+        where = self.table.where
+        return (
+            f"column {self.name!r}{one.of} has no regular step: {counts.max()} of {counts.sum()} "
+            f"steps are {_span(common)}, but from {where(one.rows[odd])} ({before}) to "
+            f"{where(one.rows[odd + 1])} ({after}) it is {_span(differences[odd])}. Resample the "
+            "table to a regular step, or count rows as steps with --gaps ignore."
         )
-    times = times[order]
-    clock = Clock(name, times, 1)
-    _check_unique(table, clock, order)
-    if len(times) < 3:
-        raise TableError(f"{table.path} has {len(times)} rows, too few for a forecast.")
-    step, grid = _grid(times)
-    if step is None:
-        if gaps != "ignore":
-            raise TableError(_irregular(table, clock, order))
-        notes.append("times have no regular step: rows are steps")
-        return TimedRows(Clock(name, times, _most_common(times)), order, tuple(notes))
-    clock = Clock(name, times, step)
-    if len(grid) == len(times):
-        return TimedRows(clock, order, tuple(notes))
-    places = np.isin(np.asarray(grid), np.asarray(times))
-    missing = grid[~places]
-    if gaps == "error":
-        raise TableError(_gaps(table, clock, order, missing))
-    if gaps == "ignore":
-        notes.append(f"{len(missing)} missing times were passed over: rows are steps")
-        return TimedRows(clock, order, tuple(notes))
-    rows = np.full(len(grid), -1)
-    rows[places] = order
-    notes.append(f"{counted(len(missing), 'row')} missing from the table")
-    return TimedRows(Clock(name, grid, step), rows, tuple(notes))
 
-
-def _check_unique(table: Table, clock: Clock, order: Array) -> None:
-    values = np.asarray(clock.times)
-    twice = np.flatnonzero(values[1:] == values[:-1])
-    if twice.size:
-        text = clock.text(clock.times[twice[:SHOWN]])
-        shown = (
-            f"{when} at {table.where(order[i])} and {table.where(order[i + 1])}"
-            for i, when in zip(twice, text, strict=False)
+    def _missing(self, one: TimedRows) -> str:
+        gone = np.flatnonzero(one.rows < 0)
+        runs = np.split(gone, np.flatnonzero(np.diff(gone) > 1) + 1)
+        shown = []
+        for run in runs[:SHOWN]:
+            text = dict.fromkeys(one.clock.text(one.clock.times[run[[0, -1]]]))
+            place = self.table.where(one.rows[run[-1] + 1])
+            shown.append(f"{' to '.join(text)} ({counted(len(run), 'row')}, before {place})")
+        return (
+            f"column {self.name!r}{one.of} goes in steps of {one.clock.words}, with "
+            f"{counted(len(gone), 'row')} missing: {listed(shown, len(runs), ' gaps')}. Go on "
+            "without them by --gaps fill, or pass over them with --gaps ignore."
         )
-        raise TableError(
-            f"column {clock.name!r} holds the same time twice: {listed(shown, len(twice))}. Keep "
-            "one row for each time: sum or average them, or keep one series of several in a file."
-        )
-
-
-def _grid(times: Any) -> tuple[Any, Any]:
-    """A step and all times from first to last of which ``times`` is a part; else None."""
-    step = steps.find(times)
-    if step is None:
-        return None, None
-    return step, steps.filled(times, steps.places(times, step), step)
-
-
-def _most_common(times: Any) -> Any:
-    """The step that most rows have to the next."""
-    common = steps.most_common(times)
-    if times.dtype.kind != "M":
-        return common
-    pandas = need_pandas()
-    return pandas.tseries.frequencies.to_offset(pandas.Timedelta(common))
-
-
-def _irregular(table: Table, clock: Clock, order: Array) -> str:
-    values = np.asarray(clock.times)
-    differences = np.diff(values)
-    sizes, counts = np.unique(differences, return_counts=True)
-    common = sizes[np.argmax(counts)]
-    odd = int(np.argmax(differences != common))
-    before, after = clock.text(clock.times[[odd, odd + 1]])
-    return (
-        f"column {clock.name!r} has no regular step: {counts.max()} of {counts.sum()} steps are "
-        f"{_span(common)}, but from {table.where(order[odd])} ({before}) to "
-        f"{table.where(order[odd + 1])} ({after}) it is {_span(differences[odd])}. Resample the "
-        "table to a regular step, or count rows as steps with --gaps ignore."
-    )
 
 
 def _span(difference: Any) -> str:
     if isinstance(difference, np.timedelta64):
         return str(need_pandas().Timedelta(difference)).replace(" 00:00:00", "")
     return f"{difference:g}"
-
-
-def _gaps(table: Table, clock: Clock, order: Array, missing: Any) -> str:
-    values = np.asarray(clock.times)
-    after = np.searchsorted(values, np.asarray(missing))
-    starts, counts = np.unique(after, return_counts=True)
-    shown = []
-    for i, count in list(zip(starts, counts, strict=True))[:SHOWN]:
-        text = clock.text(missing[after == i])
-        span = text[0] if count == 1 else f"{text[0]} to {text[-1]}"
-        shown.append(f"{span} ({counted(int(count), 'row')}, before {table.where(order[i])})")
-    return (
-        f"column {clock.name!r} goes in steps of {clock.words}, with "
-        f"{counted(len(missing), 'row')} missing: {listed(shown, len(starts), ' gaps')}. Fill them "
-        "with the last value before by --gaps fill, or pass over them with --gaps ignore."
-    )
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things, in words."""
-    return f"{number} {what}{'s' * (number != 1)}"

@@ -1,165 +1,257 @@
-"""A series to forecast: the target, its times, and columns that are known ahead."""
+"""Series of a table as ``ee.Forecaster`` takes them: targets, their times, and columns beside."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.apps.tables.regular import counted, keep_time
-from eigenecho.apps.tables.table import SHOWN, Table, TableError, listed
+from eigenecho.apps.tables.regular import Timed, TimedRows, keep_time
+from eigenecho.apps.tables.table import SHOWN, Table, TableError, counted, listed, need_pandas
 from eigenecho.forecasting.clock import Clock
 from eigenecho.types import Array
 
 
-@dataclass(frozen=True, eq=False)
-class TimeSeries:
-    """Values (T,) at regular times.
+@dataclass(frozen=True)
+class Columns:
+    """What columns of a table are: targets; known ahead; known up to the present only."""
 
-    ``inputs`` (T + ahead, k) are further columns; they reach beyond the last value where the
-    table does. ``notes`` say what was done to the table. ``filled`` (T,) are rows that nobody
-    observed: networks may start from them, but no error is measured there.
-    """
+    targets: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
+    past: tuple[str, ...] = ()
+    id: str | None = None
+    time: str | None = None
 
-    name: str
-    values: Array
-    clock: Clock
-    inputs: Array
-    input_names: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    filled: Array | None = None
+    def __post_init__(self) -> None:
+        twice = [name for name, count in Counter(self.used).items() if count > 1]
+        if twice:
+            raise TableError(f"options name {twice[0]!r} twice: each column counts once.")
+        if self.id is not None and len(self.targets) > 1:
+            raise TableError(
+                f"--target names {len(self.targets)} columns and --id {self.id!r} many series: "
+                "forecast one target at a time."
+            )
 
     @property
-    def observed(self) -> Array:
-        """Values, NaN where they were filled."""
-        return self.values if self.filled is None else np.where(self.filled, np.nan, self.values)
+    def beside(self) -> tuple[str, ...]:
+        """The columns of X."""
+        return (*self.inputs, *self.past)
 
-    def __len__(self) -> int:
-        return len(self.values)
+    @property
+    def used(self) -> tuple[str, ...]:
+        """All but the times."""
+        return (*self.targets, *self.beside, *(() if self.id is None else (self.id,)))
+
+
+@dataclass(frozen=True, eq=False)
+class TableSeries:
+    """Series of a table at regular times.
+
+    ``y`` and ``X`` are as ``Forecaster`` takes them: a column for each target and times as the
+    index, or long where there is an id. X goes on ``ahead`` rows beyond the last values. ``clocks``
+    and ``values`` (T_i,), NaN where nothing was observed, are those of each series by its name.
+
+    ``columns`` has the time column that was found, "row" for none, and ``code`` says how Python
+    reads it. ``by_rows``: y counts rows as steps, whatever their times. ``last`` is the number of
+    rows that series were cut to, if any was; ``notes`` say what was done to the table.
+    """
+
+    columns: Columns
+    y: Any
+    X: Any
+    clocks: Mapping[str, Clock]
+    values: Mapping[str, Array]
+    ahead: int
+    code: str = ""
+    by_rows: bool = False
+    last: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The series."""
+        return list(self.values)
+
+    @property
+    def rows(self) -> int:
+        """Of the longest."""
+        return max(map(len, self.values.values()))
 
 
 def from_table(
-    table: Table,
-    target: str,
-    *,
-    time: str | None = None,
-    inputs: Sequence[str] = (),
-    gaps: str = "error",
-) -> TimeSeries:
-    """Take a target, and columns that are known ahead, out of a table.
+    table: Table, columns: Columns, *, gaps: str = "error", last: int | None = None
+) -> TableSeries:
+    """Take targets, and columns that help to forecast them, out of a table.
 
-    Rows at the end without a target only say what the inputs will be.
-
-    Parameters
-    ----------
-    table : Table
-    target : str
-    time : str, optional
-        The column of dates; found by itself by default.
-    inputs : names of columns
-    gaps : {"error", "fill", "ignore"}
-        About missing rows, see ``keep_time``; "fill" also fills empty cells: of the target with
-        the last value before, of inputs by interpolation, as they are known ahead.
+    Rows at the end without a target only say what the inputs will be. ``gaps`` is about missing
+    rows, see ``keep_time``; "fill" also goes on without empty cells: of targets and past columns
+    they are not observed, inputs are interpolated, as they are known ahead. Of each series the
+    ``last`` rows are kept.
     """
-    columns = [table.index(target, "--target"), *(table.index(i, "--inputs") for i in inputs)]
-    if len(set(columns)) < len(columns):
-        raise TableError("--inputs names the target or one column twice: each column counts once.")
-    fill = gaps == "fill"
-    timed = keep_time(table, time, (target, *inputs), gaps)
-    clock, rows, notes = timed.clock, timed.rows, list(timed.notes)
-    values, *known = (
-        np.where(rows >= 0, table.numbers(column)[rows], np.nan) for column in columns
-    )
-    if clock.name == target:
-        raise TableError(f"--time and --target both name {target!r}.")
-    present = np.flatnonzero(~np.isnan(values))
-    if present.size == 0:
-        raise TableError(f"column {target!r} holds no numbers.")
-    length = int(present[-1]) + 1
-    if length < len(values):
-        notes.append(
-            f"{len(values) - length} rows at the end have no {target!r}: the forecast starts there"
-        )
-    empty = np.isnan(values[:length])
-    filled = _target(_Column(table, target, clock, rows), values[:length], fill)
-    if empty.any():
-        notes.append(
-            f"{counted(int(empty.sum()), 'row')} without {target!r}, filled with the last value "
-            "before and left out of all errors"
-        )
-    columns_filled, count = [], 0
-    for name, column in zip(inputs, known, strict=True):
-        count += int(np.isnan(column).sum())
-        columns_filled.append(_input(_Column(table, name, clock, rows), column, length, fill))
-    if count:
-        notes.append(f"{counted(count, 'cell')} of inputs filled by interpolation")
-    if np.ptp(filled) == 0:
+    timed = keep_time(table, columns.time, columns.used, gaps, _groups(table, columns))
+    if timed.name in columns.used:
+        raise TableError(f"--time and another option both name {timed.name!r}.")
+    used = (*columns.targets, *columns.beside)
+    numbers = {name: table.numbers(table.index(name, "column")) for name in used}
+    all_parts = [_Rows(table, one, numbers, gaps).part(columns, last) for one in timed.series]
+    parts = [part for part in all_parts if len(part.values)]
+    if not parts:
+        raise TableError(f"column {columns.targets[0]!r} holds no numbers.")
+    told = sum((part.told for part in parts), Counter())
+    told["left out"] = len(all_parts) - len(parts)
+    seen = [np.unique(part.values[~np.isnan(part.values)]) for part in parts]
+    if max(map(len, seen)) < 2:
         raise TableError(
-            f"column {target!r} is constant: every row holds {filled[0]:g}. There is nothing to "
-            "learn; the forecast is that number."
+            f"column {columns.targets[0]!r} is constant: every row holds {seen[0][0]:g}. There is "
+            "nothing to learn; the forecast is that number."
         )
-    return TimeSeries(
-        target,
-        filled,
-        Clock(clock.name, clock.times[:length], clock.step),
-        np.array(columns_filled).T.reshape(len(values), len(inputs)),
-        tuple(inputs),
-        tuple(notes),
-        empty,
-    )
+    found = _gathered(replace(columns, time=timed.name), timed, parts)
+    kept = last if told["cut"] else None
+    return replace(found, last=kept, notes=(*timed.notes, *_notes(columns, told, last)))
+
+
+def _groups(table: Table, columns: Columns) -> dict[str | None, Array] | None:
+    """The rows of each series, by its id; None without."""
+    if columns.id is None:
+        return None
+    ids = np.array(table.words(table.index(columns.id, "--id")), dtype=object)
+    if (empty := np.flatnonzero(ids == "")).size:
+        where = table.where(int(empty[0]))
+        raise TableError(f"column {columns.id!r} is empty at {where}: every row needs an id.")
+    codes, labels = need_pandas().factorize(ids, sort=True)
+    order = np.argsort(codes, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+    return dict(zip(labels, parts, strict=True))
+
+
+class _Part(NamedTuple):
+    """Rows of one group: values (T, targets), X (T + ahead, k), and how often what was done."""
+
+    label: str | None
+    clock: Clock
+    values: Array
+    beside: Array
+    told: Counter[str]
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
-    """A column, to say where it is empty."""
+class _Rows:
+    """Numbers of a group of rows, to say where they are missing."""
 
     table: Table
-    name: str
-    clock: Clock
-    rows: Array
+    timed: TimedRows
+    numbers: Mapping[str, Array]
+    gaps: str
 
-    def gaps(self, values: Array, fill: bool, remedy: str) -> Array:
-        """Where values (T,) are missing; refused unless they are to be filled."""
+    def part(self, columns: Columns, last: int | None) -> _Part:
+        """From the first row with a target to the last, and X beyond."""
+        values = np.stack([self.column(name) for name in columns.targets], axis=1)
+        seen = np.flatnonzero(~np.isnan(values).all(axis=1))
+        first, stop = (int(seen[0]), int(seen[-1]) + 1) if seen.size else (0, 0)
+        start = first if last is None else max(first, stop - last)
+        told = Counter(late=first, cut=start - first, beyond=len(values) - stop)
+        for name in (*columns.targets, *columns.past):
+            empty = self.missing(name, start, stop)
+            told["empty"] += empty if name in columns.targets else 0
+        known = [self.known(name, start, stop) for name in columns.inputs]
+        told["filled"] = sum(int(np.isnan(self.column(n)[start:]).sum()) for n in columns.inputs)
+        beside = np.array([*known, *map(self.column, columns.past)]).T.reshape(len(values), -1)
+        clock = self.timed.clock
+        clock = replace(clock, times=clock.times[start:stop])
+        return _Part(self.timed.label, clock, values[start:stop], beside[start:], told)
+
+    def column(self, name: str) -> Array:
+        """Numbers at each step, NaN where there is none."""
+        rows = self.timed.rows
+        return np.where(rows >= 0, self.numbers[name][rows], np.nan)
+
+    def missing(self, name: str, start: int, stop: int) -> int:
+        """Empty cells in some rows, after the first that is not; refused unless gaps are filled."""
+        empty = np.isnan(self.column(name))
+        empty[: max(start, int(np.argmin(empty)))] = False
+        empty[stop:] = False
+        if empty.any() and self.gaps != "fill":
+            raise self._empty(name, np.flatnonzero(empty), "Go on without by --gaps fill.")
+        return int(empty.sum())
+
+    def known(self, name: str, start: int, stop: int) -> Array:
+        """Numbers without NaN, interpolated between those known; never after the target's end."""
+        values = self.column(name)
         empty = np.isnan(values)
-        if empty.any() and not fill:
-            raise self.empty(np.flatnonzero(empty), remedy)
-        return empty
+        empty[:start] = False
+        if empty.any() and self.gaps != "fill":
+            remedy = "Fill it by linear interpolation with --gaps fill."
+            raise self._empty(name, np.flatnonzero(empty), remedy)
+        whole = need_pandas().Series(values).interpolate(limit_area="inside").to_numpy(copy=True)
+        whole[stop:] = values[stop:]
+        outside = np.flatnonzero(np.isnan(whole) & empty)
+        if outside.size:
+            raise self._empty(
+                name, outside,
+                "Inputs are filled between rows that are known, not before, not after, and not "
+                "where the forecast needs them: write what they are, or leave these rows out.",
+            )  # fmt: skip
+        return whole
 
-    def empty(self, places: Array, remedy: str) -> TableError:
-        times = self.clock.text(self.clock.times[places[:SHOWN]])
+    def _empty(self, name: str, places: Array, remedy: str) -> TableError:
+        clock, rows = self.timed.clock, self.timed.rows
+        times = clock.text(clock.times[places[:SHOWN]])
         shown = (
-            f"{self.table.where(self.rows[i])} ({self.clock.name} {when})"
-            if self.rows[i] >= 0
-            else f"{self.clock.name} {when} (no such row)"
+            f"{self.table.where(rows[i])} ({clock.name} {when})"
+            if rows[i] >= 0
+            else f"{clock.name} {when} (no such row)"
             for i, when in zip(places, times, strict=False)
         )
-        return TableError(
-            f"column {self.name!r} is empty at {listed(shown, len(places))}. {remedy}"
-        )
+        said = listed(shown, len(places))
+        return TableError(f"column {name!r}{self.timed.of} is empty at {said}. {remedy}")
 
 
-def _target(column: _Column, values: Array, fill: bool) -> Array:
-    """Values without NaN: the last one before goes on, so that no row knows of a later one."""
-    remedy = "Fill it with the last value before by --gaps fill."
-    empty = column.gaps(values, fill, remedy)
-    first = int(np.argmin(empty))
-    if first:
-        raise column.empty(np.arange(first), "There is no value before: leave these rows out.")
-    return values[np.maximum.accumulate(np.where(empty, 0, np.arange(len(values))))]
+def _notes(columns: Columns, told: Mapping[str, int], last: int | None) -> tuple[str, ...]:
+    """What was done to the rows, in words."""
+    target = " and ".join(map(repr, columns.targets))
+    words = {
+        "left out": f"{told['left out']} series without numbers were left out",
+        "late": f"{counted(told['late'], 'row')} before the first {target} left out",
+        "beyond": f"{told['beyond']} rows at the end have no {target}: the forecast starts there",
+        "empty": f"{counted(told['empty'], 'cell')} of {target} empty: bridged, and left out of "
+        "all errors",
+        "filled": f"{counted(told['filled'], 'cell')} of inputs filled by interpolation",
+        "cut": f"only the last {last} rows are learnt from; --last takes more",
+    }
+    return tuple(text for key, text in words.items() if told[key])
 
 
-def _input(column: _Column, values: Array, length: int, fill: bool) -> Array:
-    """Values without NaN, by interpolation between those known; never after the target's end."""
-    remedy = "Fill it by linear interpolation with --gaps fill."
-    empty = column.gaps(values, fill, remedy)
-    place = np.arange(len(values))
-    known = place[~empty]
-    inside = (place > min(known, default=0)) & (place < max(known, default=0)) & (place < length)
-    if (empty & ~inside).any():
-        raise column.empty(
-            np.flatnonzero(empty & ~inside),
-            "Inputs are filled between rows that are known, not before, not after, and not where "
-            "the forecast needs them: write what they are, or leave these rows out.",
-        )
-    return np.interp(place, known, values[known])
+def _gathered(columns: Columns, timed: Timed, parts: Sequence[_Part]) -> TableSeries:
+    """Frames of all parts."""
+    pandas = need_pandas()
+    y, X = {}, {}
+    for part in parts:
+        times = _times(part, timed.by_rows)
+        y[part.label] = pandas.DataFrame(part.values, times[: len(part.values)], columns.targets)
+        X[part.label] = pandas.DataFrame(part.beside, times, columns.beside)
+    if columns.id is None:
+        frames = [y[None], X[None]]
+        values = dict(zip(columns.targets, parts[0].values.T, strict=True))
+        clocks = dict.fromkeys(columns.targets, parts[0].clock)
+    else:
+        keys = [columns.id, columns.time]
+        frames = [pandas.concat(some, names=keys).reset_index() for some in (y, X)]
+        values = {str(part.label): part.values[:, 0] for part in parts}
+        clocks = {str(part.label): part.clock for part in parts}
+    ahead = min(len(part.beside) - len(part.values) for part in parts)
+    beside = frames[1] if columns.beside else None
+    return TableSeries(columns, frames[0], beside, clocks, values, ahead, timed.code, timed.by_rows)
+
+
+def _times(part: _Part, by_rows: bool) -> Any:
+    """Times of rows as the index of a frame, also of those after the end."""
+    pandas = need_pandas()
+    clock, count = part.clock, len(part.beside)
+    if by_rows:
+        return pandas.RangeIndex(1, count + 1, name=clock.name)
+    more = count - len(clock.times)
+    times = clock.then(clock.ahead(more)).times if more else clock.times
+    return pandas.Index(times, name=clock.name)

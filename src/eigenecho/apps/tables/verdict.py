@@ -3,52 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
-from eigenecho.apps.tables.backtest import OURS, Backtest
+from eigenecho.forecasting.backtest import Backtest
+from eigenecho.forecasting.scores import OURS
+from eigenecho.types import Array
 
-CONFIDENCE = 0.95
-MARGIN = 0.02
-"""Of the error: less than that, however regular, is no reason to prefer one to the other."""
+CONFIDENCE, ENOUGH = 0.95, 3
+"""Of the test, and blocks from which more than luck can be told."""
 
-LARGE = 9.0
-"""A change from which on it is told as a multiple."""
+MARGIN, LARGE = 0.02, 9.0
+"""Changes of the error from which on one is preferred to the other, and told as a multiple."""
 
-ENOUGH = 3
-"""Blocks from which more than luck can be told."""
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+"""Of the largest value: an error below that is one of arithmetic, not of a forecast."""
 
-VerdictWord = Literal["beats", "not clearly", "does not beat"]
+WORDS = {"mae": "mean absolute error", "mase": "mean scaled error"}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """On one naive forecast."""
+    """On one naive forecast: "beats", "not clearly" or "does not beat".
+
+    ``change`` is that of the error: −0.3 is 30 % lower than the rival's, ∞ where that is zero;
+    ``exact`` says that neither makes any error.
+    """
 
     rival: str
-    word: VerdictWord
+    word: str
     change: float
-    """Of the mean absolute error: −0.3 is 30 % lower than the rival's; ∞ where that is zero."""
     wins: int
     blocks: int
-    exact: bool = False
-    """Whether neither makes any error."""
+    exact: bool
+    measure: str
 
     @property
     def measured(self) -> str:
         """By how much, and how often."""
+        size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
         if self.change == np.inf:
             size = "above zero, where that one makes no error at all"
         elif self.change > LARGE:
             size = f"{1 + self.change:.3g} times as high"
         elif abs(self.change) < 0.005:
             size = "zero, as that one's" if self.exact else "the same within 1%"
-        else:
-            size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
         if self.blocks == 1:
-            return f"mean absolute error {size} on one block, which cannot tell skill from luck"
-        return f"mean absolute error {size}, better in {self.wins} of {self.blocks} held-out blocks"
+            return f"{self.measure} {size} on one block, which cannot tell skill from luck"
+        return f"{self.measure} {size}, better in {self.wins} of {self.blocks} held-out blocks"
 
     @property
     def sentence(self) -> str:
@@ -57,43 +61,54 @@ class Verdict:
         return f"{start.get(self.word, 'Does not beat')} “{self.rival}”: {self.measured}."
 
 
-def verdicts(backtest: Backtest) -> list[Verdict]:
+def block_errors(tested: Backtest) -> Any:
+    """A DataFrame of the mean error of each method in each block; scaled for several series."""
+    rows = tested.errors
+    errors = rows[tested.methods].sub(rows["y"], axis=0).abs()
+    largest = rows["y"].abs().groupby(rows["unique_id"]).transform("max")
+    errors = errors.where(errors.gt(ROUNDING * largest, axis=0) | errors.isna(), 0.0)
+    # Never by a forecast: only where nothing was observed is there no error.
+    errors = errors.fillna(np.inf)[rows["y"].notna()]
+    if tested.measure == "mase":
+        errors = errors.div(np.asarray(tested.scale)[rows["y"].notna()], axis=0)
+    cutoffs = rows.groupby("unique_id", sort=False)["cutoff"]
+    from_end = cutoffs.rank("dense", ascending=False)[errors.index]
+    return errors.groupby(-from_end).mean()
+
+
+def verdicts(tested: Backtest) -> list[Verdict]:
     """One for each naive forecast, the best of these first."""
-    rivals = [name for name in backtest.guesses if name != OURS]
-    return [_verdict(backtest, name) for name in sorted(rivals, key=backtest.mae)]
+    errors = block_errors(tested)
+    rivals = [name for name in tested.methods if name != OURS]
+    order = sorted(rivals, key=lambda name: tested.summary.loc[name, tested.measure])
+    return [
+        verdict(errors[OURS].to_numpy(), errors[name].to_numpy(), name, WORDS[tested.measure])
+        for name in order
+    ]
 
 
-def _verdict(backtest: Backtest, rival: str) -> Verdict:
+def verdict(ours: Array, theirs: Array, rival: str, measure: str = WORDS["mae"]) -> Verdict:
     """A one-sided t-test on the logarithms of the blocks' error ratios.
 
     Blocks do not overlap, so that they are nearly independent; a series without structure passes
     about once in twenty times.
     """
-    ours, theirs = backtest.block_errors(OURS), backtest.block_errors(rival)
-    measured = ~np.isnan(ours)  # not so where a block was filled altogether
-    ours, theirs = ours[measured], theirs[measured]
-    error, rivals = backtest.mae(OURS), backtest.mae(rival)
-    least = backtest.rounding
-    exact = error <= least and rivals <= least
-    if rivals > least:
-        change = error / rivals - 1
-    else:
-        change = 0.0 if exact else np.inf
+    error, rivals = float(ours.mean()), float(theirs.mean())
+    exact = error == 0 and rivals == 0
+    change = error / rivals - 1 if rivals > 0 else (0.0 if exact else np.inf)
     blocks, wins = len(ours), int(np.sum(ours < theirs))
     if not change < 0:
-        word: VerdictWord = "does not beat"
+        word = "does not beat"
     elif blocks >= ENOUGH and change <= -MARGIN and _bound(ours, theirs) < 0:
         word = "beats"
     else:
         word = "not clearly"
-    return Verdict(rival, word, change, wins, blocks, exact)
+    return Verdict(rival, word, change, wins, blocks, exact, measure)
 
 
-def _bound(ours: np.ndarray, theirs: np.ndarray) -> float:
+def _bound(ours: Array, theirs: Array) -> float:
     """The upper confidence bound of the mean log ratio."""
-    from scipy.stats import t
-
     tiny = np.finfo(np.float64).tiny
     ratios = np.log(np.maximum(ours, tiny)) - np.log(np.maximum(theirs, tiny))
     spread = ratios.std(ddof=1) / np.sqrt(len(ratios))
-    return float(ratios.mean() + t.ppf(CONFIDENCE, len(ratios) - 1) * spread)
+    return float(ratios.mean() + stdtrit(len(ratios) - 1, CONFIDENCE) * spread)

@@ -10,8 +10,6 @@ modes; nothing is contracted; and a pass that reaches past the end is done in fu
 It is one file because numba's cache looks at no other for changes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from eigenecho.kernels.compiled.jit import jit

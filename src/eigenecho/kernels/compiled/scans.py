@@ -7,6 +7,7 @@ step. A wide drive is projected to N columns by BLAS, a chunk at a time.
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -52,10 +53,7 @@ def step(form: Form, B: Array, drive: Array, state: Array) -> None:
 
 
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
-    """States r(1) … r(T) into ``out`` (T, N), which must be C-contiguous.
-
-    ``fresh`` says that nothing was ever written there, which is a matter of speed alone.
-    """
+    """States r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
     B, drive = _at_least_one_column(B, drive)
     if drive.shape[1] >= WIDE:
         _scan_projected(form, B, drive, state, out)
@@ -84,36 +82,18 @@ def scan_readout(
         np.matmul(states[: len(piece)], weights.T, out=out[start : start + rows])
 
 
-def closed_loop(
-    form: Form,
-    B: Array,
-    drive: Array,
-    feedback: Array,
-    readout: Readout,
-    state: Array,
-    y: Array,
-    out: Array,
-) -> None:
+def closed_loop(form: Form, *given: Any) -> None:
     """Outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ."""
     kind = modes if isinstance(form, DiagonalForm) else steps
-    kind.closed_loop(form, B, drive, feedback, readout, state, y, out)
+    kind.closed_loop(form, *given)
 
 
-def step_readout(
-    form: Form,
-    B: Array,
-    drive: Array,
-    readout: Readout,
-    before: Array,
-    state: Array,
-    row: Array,
-    y: Array,
-) -> bool:
+def step_readout(form: Form, B: Array, drive: Array, readout: Readout, *given: Array) -> bool:
     """Row = r W + a B and y = offset + before previous + row weightsᵀ; whether y is finite."""
     if not len(B):
-        B, drive = np.zeros((1, state.size), B.dtype), np.zeros(1, B.dtype)
+        B, drive = np.zeros((1, B.shape[1]), B.dtype), np.zeros(1, B.dtype)
     # A plain tuple: numba takes longer to recognise a named one than to step 1000 units.
-    return steps.step_readout(form, B, drive, tuple(readout), before, state, row, y)
+    return steps.step_readout(form, B, drive, tuple(readout), *given)
 
 
 def run_readout(
@@ -129,9 +109,8 @@ def run_readout(
     """``step_readout`` on the rows of ``drive`` (T, D), bit for bit; how many were finite."""
     none = np.empty(0)
     start, mean, scale = loop or (0, none, none)
-    if not len(B):
-        B, drive, start = np.zeros((1, state.size), B.dtype), np.zeros((len(drive), 1), B.dtype), 1
-    arguments = form, B, drive, tuple(readout), before
+    start = start if len(B) else 1
+    arguments = form, *_at_least_one_column(B, drive), tuple(readout), before
     return steps.run_readout(*arguments, loop is not None, start, mean, scale, state, out)
 
 

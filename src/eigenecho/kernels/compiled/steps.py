@@ -5,8 +5,6 @@ compiler forget NaN and Inf, which the overflow checks need; contracting a produ
 be done in one place and not in another, and the bits would depend on what compiled the code.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba.extending import overload
 

@@ -1,0 +1,271 @@
+"""Forecasts of tables: what is held out, what is refused, and that Python does the same."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas")
+pytest.importorskip("matplotlib")
+
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+
+import eigenecho as ee
+from eigenecho.apps.tables.predictions import predictions, write
+from eigenecho.apps.tables.python_lines import python_lines
+from eigenecho.apps.tables.table import TableError
+from eigenecho.apps.tables.table_files import read
+from eigenecho.apps.tables.tested_forecast import blocks_of, forecast
+from eigenecho.apps.tables.time_series import Columns, from_table
+from eigenecho.apps.tables.verdict import verdicts
+from tables import few_ways, saved
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick():
+    with few_ways():
+        yield
+
+
+def seasonal(T=150, seed=0, period=7):
+    rng = np.random.default_rng(seed)
+    t = np.arange(T)
+    return np.round(5 + 0.01 * t + np.sin(2 * np.pi * t / period) + 0.1 * rng.normal(size=T), 4)
+
+
+def daily(T=150, **columns):
+    days = pd.date_range("2021-01-01", periods=T).strftime("%Y-%m-%d")
+    return pd.DataFrame({"day": days, "sales": seasonal(T), **columns})
+
+
+def made(tmp_path, data, columns, horizon=7, *, options=None, gaps="error", **more):
+    """The forecast of a table, and the table."""
+    table = read(saved(tmp_path, data), **(more.pop("reading", {})))
+    series = from_table(table, columns, gaps=gaps)
+    names = series.columns
+    given = options or {}
+    if names.id is not None:
+        given = {"id": names.id, "time": names.time, "target": names.targets[0], **given}
+    forecaster = ee.Forecaster(horizon, past=names.past, **given)
+    return forecast(series, forecaster, **{"blocks": 2, "interval": 0.8, **more}), table
+
+
+def ran(lines):
+    """What lines of Python leave behind."""
+    found = {}
+    lines = lines.replace("print(forecaster.fit", "made = (forecaster.fit")
+    lines = lines.replace("print(forecaster.backtest", "tested = (forecaster.backtest")
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(lines, found)
+    return found
+
+
+# Blocks -----------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 5000), st.integers(1, 800), st.none() | st.integers(1, 6))
+def test_blocks_do_not_overlap_and_what_is_advised_works(rows, horizon, wanted):
+    try:
+        blocks = blocks_of(rows, horizon, wanted)
+    except TableError as error:
+        words = str(error)
+        if "Use --horizon" in words:
+            blocks_of(rows, int(words.split("Use --horizon ")[1].split()[0].rstrip(",")))
+        elif "Use --blocks" in words:
+            blocks_of(rows, horizon, int(words.split("Use --blocks ")[1].split()[0].rstrip(",")))
+        return
+    assert wanted is None or blocks == wanted
+    assert 1 <= blocks <= 6
+    last = rows - 1 - horizon
+    assert blocks == 1 or (last - rows // 2) // blocks >= horizon
+    assert wanted is not None or blocks * horizon <= max(rows / 3, horizon)
+
+
+def test_rows_that_are_too_few():
+    with pytest.raises(TableError, match="Use --horizon 96"):
+        blocks_of(300, 150)
+    with pytest.raises(TableError, match="5 rows are too few"):
+        blocks_of(5, 1)
+    with pytest.raises(TableError, match="Use --blocks 6"):
+        blocks_of(300, 20, 20)
+    assert blocks_of(300, 20) == 5
+    assert blocks_of(20_000, 24) == 3
+
+
+# Forecasts --------------------------------------------------------------------------------------
+
+
+def test_a_season_is_beaten_and_the_future_goes_on(tmp_path):
+    y = seasonal(160)
+    found, _ = made(tmp_path, daily().assign(sales=y[:150]), Columns(("sales",)), 10, blocks=3)
+    assert 7 in found.forecaster.seasons_
+    assert all(one.change < 0 for one in verdicts(found.backtest))
+    assert np.abs(found.future["sales"]["forecast"] - y[150:]).mean() < 0.2
+    assert list(found.future["sales"].index) == list(pd.date_range("2021-05-31", periods=10))
+    assert found.backtest.origins == 3
+
+
+def test_held_out_rows_decide_nothing(tmp_path):
+    y = seasonal()
+    first, _ = made(tmp_path, daily(), Columns(("sales",)))
+    changed = y.copy()
+    changed[-7:] = changed[-7:][::-1] * 3
+    other, _ = made(tmp_path, daily().assign(sales=changed), Columns(("sales",)))
+    for column in ("forecast", "lower", "upper", "last value", "drift"):
+        np.testing.assert_array_equal(first.backtest.errors[column], other.backtest.errors[column])
+    assert np.any(other.future["sales"]["forecast"] != first.future["sales"]["forecast"])
+
+
+def test_inputs_act_at_their_own_row_and_must_be_known(tmp_path):
+    rng = np.random.default_rng(0)
+    x = np.round(rng.normal(size=160), 4)
+    data = daily(160, x=x)
+    data["sales"] = np.round(5 + 2 * x + 0.01 * rng.normal(size=160), 4)
+    truth = data["sales"][150:].to_numpy(copy=True)
+    data.loc[150:, "sales"] = np.nan
+    found, _ = made(tmp_path, data, Columns(("sales",), inputs=("x",)), 10, blocks=1)
+    np.testing.assert_allclose(found.future["sales"]["forecast"], truth, atol=0.2)
+    with pytest.raises(TableError, match="11 rows ahead, and the table knows 10"):
+        made(tmp_path, data, Columns(("sales",), inputs=("x",)), 11)
+
+
+def test_dates_end_with_the_year_9999(tmp_path):
+    days = pd.date_range("9999-05-01", periods=150, unit="s").strftime("%Y-%m-%d")
+    data = daily().assign(day=days)
+    with pytest.raises(TableError, match="--horizon 96 goes from 9999-09-27 beyond the year 9999"):
+        made(tmp_path, data, Columns(("sales",)), 96)
+
+
+def test_seasons_that_rows_cannot_show(tmp_path):
+    with pytest.raises(TableError, match="--season 100 will not do: expected 2 to 75"):
+        made(tmp_path, daily(), Columns(("sales",)), options={"seasons": [100]})
+
+
+def test_values_near_the_limits_are_no_traceback(tmp_path):
+    for size in (1e149, 1e-200):
+        data = daily().assign(sales=seasonal() * size)
+        found, _ = made(tmp_path, data, Columns(("sales",)))
+        assert np.isfinite(found.future["sales"]).all().all()
+
+
+# Tables of forecasts, and Python ----------------------------------------------------------------
+
+
+def long_data():
+    """Two series below each other, of which the second starts later."""
+    one, other = daily().assign(shop=3), daily().iloc[30:].assign(shop=12)
+    return pd.concat([one, other.assign(sales=lambda f: 2 * f["sales"])], ignore_index=True)
+
+
+MONTHS = pd.date_range("2001-01-01", periods=150, freq="MS")
+CASES = {
+    "one": (daily(), Columns(("sales",)), {}),
+    "several": (daily(heat=seasonal(seed=1)), Columns(("sales", "heat")), {}),
+    "multivariate": (
+        daily(heat=seasonal(seed=1)), Columns(("sales", "heat")),
+        {"options": {"multivariate": True}},
+    ),
+    "long": (long_data(), Columns(("sales",), id="shop"), {}),
+    "past": (daily(heat=seasonal(seed=1)), Columns(("sales",), past=("heat",)), {}),
+    "season": (daily(), Columns(("sales",)), {"options": {"seasons": [14]}, "interval": None}),
+    "holes": (
+        daily().assign(sales=lambda f: f["sales"].mask(f.index == 60).astype(object).fillna("?"))
+        .drop(index=[20, 21]),
+        Columns(("sales",)), {"gaps": "fill"},
+    ),
+    "ignored": (daily().drop(index=[20, 21]), Columns(("sales",)), {"gaps": "ignore"}),
+    "long, ignored": (
+        long_data().drop(index=[20, 21]), Columns(("sales",), id="shop"), {"gaps": "ignore"},
+    ),
+    "rows": (daily()[["sales"]], Columns(("sales",)), {}),
+    "day first": (
+        daily().assign(day=MONTHS.strftime("%d/%m/%Y")),
+        Columns(("sales",)), {},
+    ),
+    "utc": (
+        daily().assign(
+            day=[t.isoformat() for t in
+                 pd.date_range("2021-03-27", periods=150, freq="h", tz="Europe/Paris")]),
+        Columns(("sales",)), {},
+    ),
+    "compact": (
+        daily().assign(day=pd.date_range("2021-01-01", periods=150).strftime("%Y%m%d")),
+        Columns(("sales",)), {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_lines_of_python_do_the_same(tmp_path, case):
+    data, columns, more = CASES[case]
+    found, table = made(tmp_path, data, columns, **{"blocks": 1, **more})
+    again = ran(python_lines(found, table))
+    ours = np.concatenate([found.future[name]["forecast"] for name in found.series.names])
+    theirs = again["made"]
+    if columns.id is not None:
+        theirs = theirs["forecast"].to_numpy()
+    elif theirs.columns.nlevels > 1:
+        theirs = theirs.xs("forecast", axis=1, level=-1).to_numpy().T.ravel()
+    else:
+        theirs = theirs.to_numpy().T.ravel()
+    np.testing.assert_allclose(theirs, ours, rtol=1e-9)
+    wanted = found.backtest.errors["forecast"]
+    np.testing.assert_allclose(again["tested"].errors["forecast"], wanted, rtol=1e-9)
+
+
+def test_inputs_and_decimal_commas_in_python(tmp_path):
+    data = daily(heat=seasonal(seed=1))
+    data.loc[140:, "sales"] = np.nan
+    path = tmp_path / "data.csv"
+    data.to_csv(path, index=False, sep=";", decimal=",", encoding="utf-16")
+    table = read(path, decimal=",")
+    series = from_table(table, Columns(("sales",), inputs=("heat",)))
+    found = forecast(series, ee.Forecaster(7), blocks=1)
+    again = ran(python_lines(found, table, "utf-16"))
+    np.testing.assert_allclose(again["made"]["sales"], found.future["sales"]["forecast"], rtol=1e-9)
+
+
+def test_all_forecasts_are_in_one_table(tmp_path):
+    found, _ = made(tmp_path, long_data(), Columns(("sales",), id="shop"))
+    rows = predictions(found)
+    assert list(rows.columns) == [
+        "shop", "time", "part", "steps_ahead", "actual", "forecast", "lower", "upper",
+        "last_value", "drift", "seasonal_naive", "seasonal_growth",
+    ]  # fmt: skip
+    assert rows["shop"].unique().tolist() == ["12", "3"]
+    for name, some in rows.groupby("shop"):
+        assert some["part"].tolist() == ["held-out"] * 14 + ["future"] * 7
+        values = found.series.values[name]
+        np.testing.assert_array_equal(some["actual"][:14], values[-14:])
+        assert list(some["time"]) == list(pd.date_range("2021-05-17", periods=21))
+        np.testing.assert_array_equal(some["seasonal_naive"][-7:], values[-7:])
+    path = tmp_path / "all.csv"
+    write(found, path)
+    again = pd.read_csv(path, parse_dates=["time"], dtype={"shop": str})
+    pd.testing.assert_frame_equal(again, rows, check_dtype=False)
+    pytest.importorskip("pyarrow")
+    write(found, tmp_path / "all.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "all.parquet"), rows)
+
+
+def test_rows_that_count_as_steps_keep_their_times(tmp_path):
+    found, _ = made(tmp_path, daily().drop(index=[20, 21]), Columns(("sales",)), gaps="ignore")
+    rows = predictions(found)
+    assert list(rows["time"]) == list(pd.date_range("2021-05-17", periods=21))
+    np.testing.assert_array_equal(rows["actual"][:14], seasonal()[-14:])
+
+
+def test_nothing_is_measured_where_nothing_was_observed(tmp_path):
+    data = daily()
+    data.loc[[140, 149 - 3], "sales"] = np.nan
+    found, _ = made(tmp_path, data, Columns(("sales",)), gaps="fill")
+    errors = found.backtest.errors
+    assert errors["y"].isna().sum() == 2
+    observed = errors[errors["y"].notna()]
+    mae = np.abs(observed["forecast"] - observed["y"]).mean()
+    assert found.backtest.summary.loc["forecast", "mae"] == pytest.approx(mae)
