@@ -244,11 +244,10 @@ def forecast(
     except ArithmeticError as error:
         raise fail(error, 1) from None
     except OSError as error:
-        raise fail(
-            f"cannot write {error.filename or request.out[0]}: {error.strerror or error}"
-        ) from None
+        what = error.filename or (out or ForecastRequest.out)[0]
+        raise fail(f"cannot write {what}: {error.strerror or error}") from None
     except KeyboardInterrupt:
-        raise fail("interrupted: nothing was written.", 130) from None
+        raise fail("interrupted: no report was written.", 130) from None
 
 
 def _same_file(one: Path, other: Path) -> bool:
@@ -296,13 +295,17 @@ def forecaster(request: ForecastRequest, series: TableSeries) -> Forecaster:
     """The forecaster that was asked for, not fitted yet."""
     columns = series.columns
     long = {"id": columns.id, "time": columns.time, "target": columns.targets[0]}
+    if columns.id is None:
+        # A target that is called as one of a long table's columns is none of them.
+        is_taken = {"unique_id", "ds"} & set(columns.targets)
+        long = dict.fromkeys(long, "") if is_taken else {}
     return Forecaster(
         request.horizon,
         strategy=request.strategy,
         seasons=request.seasons,
         past=columns.past,
         multivariate=request.multivariate,
-        **({} if columns.id is None else long),  # type: ignore[arg-type]
+        **long,  # type: ignore[arg-type]
     )
 
 

@@ -31,8 +31,9 @@ def predictions(result: TestedForecast) -> Any:
     methods = [name for name in result.backtest.methods if name != "forecast"]
     keys = [SERIES] if len(names) > 1 or column is not None else []
     found = [*keys, "time", "part", "steps_ahead", "actual", "forecast", *bounds, *methods]
-    renamed = {name: name.replace(" ", "_") for name in methods} | {SERIES: column or SERIES}
-    return frame[found].rename(columns=renamed)
+    renamed = {name: name.replace(" ", "_") for name in methods}
+    is_free = column not in (None, *found, *renamed.values())
+    return frame[found].rename(columns=renamed | ({SERIES: column} if is_free else {}))
 
 
 def write(result: TestedForecast, path: Path) -> None:

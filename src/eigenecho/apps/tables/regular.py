@@ -124,8 +124,8 @@ class _Keeper:
         missing = sum(int((one.rows < 0).sum()) for one in placed)
         by_rows = step is None or (missing > 0 and self.gaps == "ignore")
         if step is None or missing:
-            said = f"{counted(missing, 'row')} missing from the table"
-            said = "times have no regular step" if step is None else said
+            said = "times have no regular step"
+            said = said if step is None else f"{counted(missing, 'row')} missing from the table"
             notes += (f"{said}: rows are steps" if by_rows else said,)
         if by_rows:
             step = step or steps.most_common(longest.clock.times)

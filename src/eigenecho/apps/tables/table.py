@@ -107,12 +107,6 @@ class Table:
             )
         return found
 
-    def words(self, column: int) -> list[str]:
-        """A column as text; of whole numbers without a point."""
-        if self.columns[column].dtype.kind == "f":
-            return ["" if np.isnan(cell) else f"{cell:.17g}" for cell in self.columns[column]]
-        return [str(cell).strip() for cell in self.columns[column]]
-
     def quoted(self, column: int, rows: Any) -> str:
         """What cells say, with their places."""
         cells = self.columns[column]

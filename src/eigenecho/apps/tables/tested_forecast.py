@@ -64,6 +64,8 @@ def forecast(
         series.y, series.X, count, progress=lambda *done: tell("testing", *done), **bounds
     )
     tell("forecasting", 0, 1)
+    if tested.origins < count:  # it keeps what was finished, which is not what was asked for
+        raise KeyboardInterrupt
     if interval is None:
         tested = replace(tested, errors=tested.errors.assign(lower=np.nan, upper=np.nan))
     made = forecaster.fit(series.y, series.X).predict(interval=interval)

@@ -117,8 +117,11 @@ def _groups(table: Table, columns: Columns) -> dict[str | None, Array] | None:
     """The rows of each series, by its id; None without."""
     if columns.id is None:
         return None
-    ids = np.array(table.words(table.index(columns.id, "--id")), dtype=object)
-    if (empty := np.flatnonzero(ids == "")).size:
+    cells = table.columns[table.index(columns.id, "--id")]
+    # Whole numbers of a Parquet file without a point.
+    words = [f"{cell:.17g}" if isinstance(cell, float) else str(cell).strip() for cell in cells]
+    ids = np.array(words, dtype=object)
+    if (empty := np.flatnonzero((ids == "") | (ids == "nan"))).size:
         where = table.where(int(empty[0]))
         raise TableError(f"column {columns.id!r} is empty at {where}: every row needs an id.")
     codes, labels = need_pandas().factorize(ids, sort=True)

@@ -97,12 +97,9 @@ def verdict(ours: Array, theirs: Array, rival: str, measure: str = WORDS["mae"])
     exact = error == 0 and rivals == 0
     change = error / rivals - 1 if rivals > 0 else (0.0 if exact else np.inf)
     blocks, wins = len(ours), int(np.sum(ours < theirs))
-    if not change < 0:
-        word = "does not beat"
-    elif blocks >= ENOUGH and change <= -MARGIN and _bound(ours, theirs) < 0:
+    word = "not clearly" if change < 0 else "does not beat"
+    if blocks >= ENOUGH and change <= -MARGIN and _bound(ours, theirs) < 0:
         word = "beats"
-    else:
-        word = "not clearly"
     return Verdict(rival, word, change, wins, blocks, exact, measure)
 
 
