@@ -249,6 +249,7 @@ DAMAGES = [
     ("single", _value("refit", "no"), "refit='no'"),
     ("single", _value("holder", []), "holder="),
     ("single", _value("holder", "count", 2), "count=2"),
+    ("columns", _value("holder", "count", 10**15), "the rows of 1000000000000000 series"),
     ("single", _value("members", "ridge", []), "different lengths"),
     ("single", _value("more", 1), "means nothing here: more"),
     ("single", _member("memory", -1.0), "memory=-1"),

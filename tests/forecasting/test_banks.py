@@ -27,5 +27,5 @@ def test_no_mode_is_there_twice(season):
 
 
 def test_slow_modes_last_a_quarter_of_the_rows():
-    slow = banks(200, (12,))["slow"]
+    slow = banks(200, (12,))["season 12"]
     np.testing.assert_allclose(-1 / np.log(slow.radius), 50, rtol=1e-12)

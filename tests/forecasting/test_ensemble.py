@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import Candidate, Judge, Judged
-from eigenecho.forecasting.ensemble import FEWEST, MOST, Ensemble, Member, best, middle, train
+from eigenecho.forecasting.ensemble import MOST, Ensemble, Member, best, middle, train
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.leads import direct
 from eigenecho.forecasting.plan import plan
@@ -58,10 +58,16 @@ def test_those_are_kept_that_cannot_be_told_from_the_best():
     assert [one.error for one in best(judge, found[6:])] == [2.0]
     assert best(judge, found[7:]) == []
     few = [Judged(DIRECT, [], 1.5 + i / 100) for i in range(9)]
-    assert len(best(judge, [found[0], *few])) == FEWEST
+    assert best(judge, [found[0], *few]) == [found[0]]
     far = [Judged(DIRECT, [], 10.0**i) for i in range(9)]
     assert [one.error for one in best(judge, far)] == [1.0]  # the others are no help
     assert len(best(judge, 99 * far[:1])) == MOST
+
+
+def test_many_blocks_leave_a_little_doubt():
+    judge = Judge.of(signals(200), [plan(50, H, 30)] * 200, list(range(200)))
+    found = [Judged(DIRECT, [], error) for error in (1.0, 1.04, 1.049, 1.06)]
+    assert [one.error for one in best(judge, found)] == [1.0, 1.04, 1.049]
 
 
 def test_training_merges_all_series_each_in_its_unit():

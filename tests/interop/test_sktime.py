@@ -115,6 +115,12 @@ def test_columns_that_are_not_known_ahead(y, X):
     same(fitted.predict(X=X[60:]), expected)
 
 
+def test_columns_may_be_numbers(y, X):
+    fitted = theirs(past=[0, 1]).fit(y.to_numpy(), X=X[:60].to_numpy(), fh=[1, 2])
+    expected = ours(2, past=[0, 1]).fit(y.to_numpy(), X[:60].to_numpy()).predict()
+    np.testing.assert_array_equal(fitted.predict(X=X[60:].to_numpy()), expected)
+
+
 def test_quantiles_and_intervals(y):
     fitted = theirs().fit(y, fh=[1, 3])
     quantiles = fitted.predict_quantiles(alpha=[0.9, 0.25])

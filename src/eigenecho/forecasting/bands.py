@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenecho.types import Array
 
-FEW = 0.15
+FEW = 0.25
 """Of a block, by which shares of errors are raised: so that intervals of series with four or five
 blocks held what they promise, on a hundred series that nothing else is measured by."""
 

@@ -189,10 +189,12 @@ def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
 
 
 def bases_for(rows: int, seasons: Sequence[int]) -> list[Base]:
-    """Naive forecasts that direct readouts correct."""
+    """Naive forecasts that direct readouts correct, and fall back to."""
     found = [Base("level")]
-    if rows < LONG:
-        found += [Base("growth", s) for s in seasons[:1] if s > 1 and 3 * s < rows]
+    if rows < LONG and seasons and seasons[0] < rows:
+        # Growth shows from season to season, of which there have to be some.
+        kind = "growth" if 3 * seasons[0] < rows else "season"
+        found.append(Base(kind, seasons[0]))
     return found
 
 

@@ -39,10 +39,11 @@ def unpack_panel(tensors: Tensors, values: Values) -> Panel:
         raise bad_argument("holder", plain, "values of a holder")
     holder: Any = unpack(part(tensors, "holder"), plain)
     is_array = isinstance(holder, ArrayHolder)
-    names: list[Hashable] = list(range(holder.count) if is_array else holder.labels)
+    count = holder.count if is_array else len(holder.labels)
+    rows = _take_rows(tensors, count, holder.shared)  # so many there are, whatever is claimed
+    names: list[Hashable] = list(range(count) if is_array else holder.labels)
     if is_array and holder.kind == "single":
         names = [None]
-    rows = _take_rows(tensors, len(names), holder.shared)
     beside = rows[:1] if holder.shared else rows
     columns = holder.columns
     known = _take_columns(tensors, "known", len(columns.known), beside, len(names))

@@ -180,5 +180,6 @@ class EigenechoForecaster(BaseForecaster):
         """Columns of X that are known ahead, or None where there are none."""
         if X is None:
             return None
-        known = X.loc[:, ~X.columns.isin(self.forecaster_.fitted_.panel.past_names)]
+        frames: Any = self.forecaster_.fitted_.panel.container
+        known = X.loc[:, ~X.columns.isin(frames.columns.past)]
         return known if known.shape[1] else None
