@@ -279,12 +279,26 @@ def evidence(X, y, alpha):
     return -n / 2 * np.log(sigma2) - np.linalg.slogdet(covariance)[1] / 2
 
 
-def filled(values, season=1):
-    """A series from its first observation on, NaN as a season before, or as the row before."""
-    start = next(t for t, value in enumerate(values) if not np.isnan(value))
+def filled(values, season):
+    """A series (T,) from its first observation on, its gaps filled from the past; and that row.
+
+    From the row before, by the step of a season ago where both of its ends were observed, else by
+    the mean step between the first and the last observation so far.
+    """
+    start = 0
+    while np.isnan(values[start]):
+        start += 1
+    seen = values[start:]
     found = []
-    for t, value in enumerate(values[start:]):
-        if np.isnan(value):
-            value = found[t - season] if t >= season else found[t - 1]
-        found.append(value)
+    for t, value in enumerate(seen):
+        if not np.isnan(value):
+            found.append(value)
+            continue
+        ago = [t - season - 1, t - season]
+        if season > 1 and ago[0] >= 0 and not np.isnan(seen[ago]).any():
+            step = seen[ago[1]] - seen[ago[0]]
+        else:
+            last = max(s for s in range(t) if not np.isnan(seen[s]))
+            step = (seen[last] - seen[0]) / max(last, 1)
+        found.append(found[-1] + step)
     return np.array(found), start

@@ -321,3 +321,51 @@ def test_a_fit_that_is_interrupted_leaves_the_estimator_as_it_was(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         forecaster.fit(walk())
     assert forecaster.fitted_ is fitted
+
+
+def test_a_forecast_does_not_depend_on_other_origins():
+    rng = np.random.default_rng(0)
+    y = np.tile(5 * rng.normal(size=12), 8) + 0.3 * rng.normal(size=96)
+    forecaster = ee.Forecaster(3, spectrum=ee.spectra.ring(6, sr=0.9), seasons=[12]).fit(y)
+    alone = forecaster.rolling(y, [95])
+    assert np.array_equal(forecaster.rolling(y, [5, 95])[1:], alone)
+    assert np.array_equal(alone[0], forecaster.predict())
+
+
+def test_a_calendar_moves_on_with_its_series():
+    rng = np.random.default_rng(1)
+    week = 5 * rng.normal(size=7)
+    y = np.tile(week, 8) + 0.1 * rng.normal(size=56)
+    later = np.concatenate([y, np.tile(-week, 80) + 0.1 * rng.normal(size=560)])
+    forecaster = ee.Forecaster(7, seasons=[7]).fit(y)
+    errors = np.abs(forecaster.predict(context=later) + week)
+    assert errors.mean() < 0.3 * np.abs(week).mean()
+
+
+def test_a_phase_that_nobody_observed_goes_with_the_others():
+    y = 3.0 * np.arange(120)
+    y[::2] = np.nan
+    assert np.abs(ee.Forecaster(4).fit(y).predict() - 3.0 * np.arange(120, 124)).max() < 1
+
+
+def test_a_gap_at_the_end_of_a_line_is_gone_through():
+    y = 3.0 * np.arange(110)
+    y[-3:] = np.nan
+    assert np.abs(ee.Forecaster(6).fit(y).predict() - 3.0 * np.arange(110, 116)).max() < 0.1
+
+
+def test_a_known_column_that_never_moved_does_nothing():
+    rng = np.random.default_rng(2)
+    y = np.sin(np.arange(120)) + 0.1 * rng.normal(size=120)
+    forecaster = ee.Forecaster(2).fit(y, np.full(120, 0.1))
+    assert np.array_equal(forecaster.predict(X=[0.1, 0.1]), forecaster.predict(X=[0.1, 99.0]))
+
+
+def test_series_without_logarithms_are_forecast_without_them():
+    rng = np.random.default_rng(3)
+    grown = 100 * np.exp(0.03 * np.arange(120) + 0.05 * rng.normal(size=120))
+    forecaster = ee.Forecaster(4).fit(grown)
+    assert any(member["logarithm"] for member in forecaster.members_)
+    found = forecaster.predict(context=-grown, interval=0.9)
+    assert np.all((found.lower < found.mean) & (found.mean < found.upper))
+    assert np.abs(found.mean / -grown[-1] - 1).max() < 0.3

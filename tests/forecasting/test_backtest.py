@@ -217,8 +217,8 @@ def test_naive_forecasts():
     np.testing.assert_allclose(made["last value"], [7, 7, 7])
     np.testing.assert_allclose(made["drift"], 7 + 6 / 5 * np.arange(1, 4))
     np.testing.assert_allclose(made["seasonal naive"], [3, 7, 3])
-    # The gap is taken to be as a season before: 2. Means of the last seasons: 5 and 3.
-    np.testing.assert_allclose(made["seasonal growth"], [5, 9, 7])
+    # The gap goes on by the step of a season ago: 5. Means of the last seasons: 5 and 4.5.
+    np.testing.assert_allclose(made["seasonal growth"], [3.5, 7.5, 4])
     assert list(rivals(1)) == ["last value", "drift"]
     np.testing.assert_array_equal(naive(rivals(9)["seasonal naive"], y, 2), [7, 7])
 
