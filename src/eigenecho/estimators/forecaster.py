@@ -311,7 +311,10 @@ class Forecaster(BaseEstimator):
         return write(Page(fitted, made, float(interval), lines, backtest), Path(path))
 
     def update(self, y_new: Any, X_new: Any = None) -> Self:
-        """Take in rows that follow, and train anew with the same choices."""
+        """Take in rows that follow, and train anew with the same choices.
+
+        What is known of errors, and so of intervals, stays that of the fit.
+        """
         fitted = self._fitted
         panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
         with all_or_nothing(self), bar(self.progress) as report:

@@ -70,7 +70,7 @@ class Bands:
         place = min(abs(2 * level - 1) * (1 + FEW / self.blocks), 1.0)
         width = float(np.quantile(self.ratios, place)) if self.ratios.size else 0.0
         off = np.sign(level - 0.5) * width * self.growth[: len(forecast)]
-        return forecast * np.exp(off) if self.relative else forecast + off * unit
+        return forecast + (np.abs(forecast) * np.expm1(off) if self.relative else off * unit)
 
 
 def _means(squares: Array) -> Array:

@@ -20,6 +20,9 @@ from eigenecho.types import Array
 FADES = (0.0, 2.0, 8.0)
 """Rows over which what a column did is felt: at once, and in running means of so many."""
 
+ROUNDING, NEVER = 1e-12, 1e300
+"""Deviations below this share of a column are rounding; and a scale on which nothing moves."""
+
 ROUNDS = 2
 """Of taking off what is known to move a series, and learning anew what the rest foresees."""
 
@@ -35,8 +38,9 @@ class KnownColumns:
     def of(cls, known: Sequence[Array]) -> KnownColumns:
         """Of the columns of all series."""
         rows = np.concatenate(known)
-        deviation = rows.std(axis=0)
-        return cls(rows.mean(axis=0), np.where(deviation > 0, deviation, 1.0))
+        deviation, size = rows.std(axis=0), np.abs(rows).max(axis=0)
+        # Of a column that never moved nothing is known, whatever it does one day.
+        return cls(rows.mean(axis=0), np.where(deviation > ROUNDING * size, deviation, NEVER))
 
     def features(self, known: Array) -> Array:
         """(T, F), each row from the rows up to it."""

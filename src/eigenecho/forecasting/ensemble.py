@@ -76,8 +76,19 @@ class Ensemble:
         return self.members[0].weights.shape[1]
 
     def forecast(self, signal: Signal, origins: Array, series: int | None = None) -> Array:
-        """Values (O, H) after the origins; each from the rows up to its own alone."""
-        return middle([member.forecast(signal, origins, series) for member in self.members])
+        """Values (O, H) after the origins; each from the rows up to its own alone.
+
+        After values that have no logarithm, members that see these are left out.
+        """
+        made = [member.forecast(signal, origins, series) for member in self.members]
+        found = middle(made)
+        without = ~np.logical_and.accumulate(signal.values > 0)[origins]
+        logarithms = [member.candidate.view.logarithm for member in self.members]
+        if without.any() and any(logarithms):
+            others = [one[without] for one, log in zip(made, logarithms, strict=True) if not log]
+            last = np.repeat(signal.values[origins[without], None], self.horizon, axis=1)
+            found[without] = middle(others) if others else last
+        return found
 
     def lasting(self, horizon: int) -> Ensemble:
         """With another horizon."""

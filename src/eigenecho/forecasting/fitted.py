@@ -28,6 +28,13 @@ from eigenecho.types import Array
 Report = Callable[[str, int, int], object]
 
 
+ANCHOR = 100
+"""Rows of a series that was not fitted after which its calendar is looked at, and before."""
+
+GROWTH = 1.25
+"""By which rows grow between two looks at a calendar."""
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """What a fit leaves.
@@ -92,11 +99,14 @@ class Fitted:
                     + ("" if history.name is None else f" of series {history.name!r}"),
                 )  # fmt: skip
             series = names.get(history.name)
-            # As a fit on these rows, or on those of the fit, would have seen the calendar.
             rows = rows - signal.start
-            known = min(int(rows.min()) + 1, lengths.get(history.name, len(history)))
-            signal = self.effects.applied(signal, known, horizon)
-            made = ensemble.forecast(signal.first(int(rows.max()) + 1), rows, series)
+            anchor = lengths.get(history.name, ANCHOR) - signal.start
+            made = np.empty((len(rows), horizon))
+            for known in np.unique(seen := checkpoints(rows + 1, anchor)):
+                some = seen == known
+                moved = self.effects.applied(signal, int(known), horizon)
+                moved = moved.first(int(rows[some].max()) + 1)
+                made[some] = ensemble.forecast(moved, rows[some], series)
             if not np.isfinite(made).all():
                 raise out_of_range(history.name, int(np.argwhere(~np.isfinite(made))[:, 1].min()))
             found.append(made)
@@ -205,3 +215,15 @@ def _check(panel: Panel, wanted: Wanted) -> None:
                 "y", history.name, "at least one observation in every series",
                 "Leave this one out.",
             )  # fmt: skip
+
+
+def checkpoints(rows: Array, anchor: int) -> Array:
+    """From how many rows the calendar is known that a forecast after so many rows goes by.
+
+        anchor · GROWTHᵏ,   the largest that is not above
+
+    So it is that of the fit at its end, does not depend on other forecasts, and moves on.
+    """
+    anchor = max(anchor, 1)
+    k = np.floor(np.log(rows / anchor) / np.log(GROWTH) + 1e-9)
+    return np.clip((anchor * GROWTH**k).astype(int), 1, rows)

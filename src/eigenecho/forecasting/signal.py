@@ -87,13 +87,20 @@ class Signal:
 def bridged(values: Array, season: int = 1) -> Signal:
     """A series (T,) with NaN where nothing was observed; no gap is bridged by a later row.
 
-    A missing row is taken to be as the row a season before; the last value where there is none.
+    A missing row goes on from the one before: by the step that was observed a season ago, else by
+    the mean step of what was observed so far.
     """
     observed = ~np.isnan(values)
     start = int(np.argmax(observed)) if observed.any() else len(values)
     filled, observed = values[start:].copy(), observed[start:]
+    last = np.maximum.accumulate(np.where(observed, np.arange(len(filled)), 0))
     for t in np.flatnonzero(~observed):
-        filled[t] = filled[t - season] if t >= season else filled[t - 1]
+        before = t - season
+        if season > 1 and before > 0 and observed[before] and observed[before - 1]:
+            step = filled[before] - filled[before - 1]
+        else:
+            step = (filled[last[t]] - filled[0]) / max(last[t], 1)
+        filled[t] = filled[t - 1] + step
     return Signal(filled, observed, start)
 
 
