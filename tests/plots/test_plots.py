@@ -11,7 +11,7 @@ import pytest
 
 import eigenecho as ee
 from eigenecho import plots
-from eigenecho.plots import forecast
+from eigenecho.plots import banded
 
 pytest.importorskip("matplotlib")
 
@@ -247,16 +247,17 @@ def test_only_converted_networks_have_a_certificate_to_draw():
 def test_shades_of_forecasts_leave_room_for_the_lines():
     ax = plots.style.new_figure(4, 3).add_subplot()
     x, y = np.arange(5), np.linspace(0.0, 1.0, 5)
-    lines = {"ours": ([x, x + 5], [y, y]), "theirs": ([x], [y])}
-    draw = forecast.forecast
-    draw(ax, [], [], lines, bands={"ours": [np.full(5, 0.1), np.full(5, np.inf)]})
-    first, second = (c.get_paths()[0].vertices for c in ax.collections)  # none for theirs
+    for start in (0, 5):
+        banded.forecast_line(ax, x + start, y, "forecast")
+    bottom, top = ax.get_ylim()
+    blocks = [(x, y - 0.1, y + 0.1), (x + 5, y - 1e6, y + 1e6)]
+    banded.shades(ax, blocks, "bounds")
+    first, _ = (one.get_paths()[0].vertices for one in ax.collections)
     assert first[:, 1].min() == pytest.approx(-0.1)
     assert first[:, 1].max() == pytest.approx(1.1)
-    assert np.isfinite(second).all()
-    bottom, top = ax.get_ylim()
-    assert bottom < -0.1
-    assert top - bottom < 5
+    low, high = ax.get_ylim()
+    room = banded.ROOM * (top - bottom)
+    assert (low, high) == pytest.approx((bottom - room, top + room))
 
 
 def test_drawing_leaves_settings_and_pyplot_alone():

@@ -450,3 +450,40 @@ def test_a_forecast_that_overflows_ends_with_1(data, tmp_path, monkeypatch):
     answer = invoke(data, "--target", "walk", "--horizon", 5, "--out", tmp_path / "r.html")
     assert answer.exit_code == 1
     assert "overflowed" in answer.output
+
+
+def test_a_test_that_is_cut_short_is_an_interrupt(data, tmp_path, monkeypatch):
+    refit, calls = ee.Forecaster._fit_on, []
+
+    def interrupted(*given):
+        calls.append(given)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return refit(*given)
+
+    monkeypatch.setattr(ee.Forecaster, "_fit_on", interrupted)
+    with pytest.warns(UserWarning, match="1 of 2 origins are finished"):
+        answer = invoke(data, "--target", "walk", "--horizon", 5, "--blocks", 2, "--out",
+                        tmp_path / "r.html")  # fmt: skip
+    assert answer.exit_code == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["ds", "unique_id", "y", "forecast"])
+def test_targets_may_be_called_anything(data, tmp_path, name):
+    path, table = tmp_path / "data.csv", tmp_path / "all.csv"
+    pd.read_csv(data).rename(columns={"walk": name}).to_csv(path, index=False)
+    answer = invoke(path, "--target", name, "--horizon", 5, "--blocks", 1, "--out", table)
+    assert answer.exit_code == 0, answer.output
+
+
+@pytest.mark.parametrize("name", ["time", "part", "series", "drift"])
+def test_ids_may_be_called_anything(shops, tmp_path, name):
+    path, table = tmp_path / "data.csv", tmp_path / "all.csv"
+    pd.read_csv(shops).rename(columns={"shop": name}).to_csv(path, index=False)
+    answer = invoke(path, "--id", name, "--target", "sales", "--horizon", 5, "--blocks", 1,
+                    "--out", table)  # fmt: skip
+    assert answer.exit_code == 0, answer.output
+    columns = table.read_text().splitlines()[0].split(",")
+    assert columns[:2] == ["series", "time"]
+    assert len(set(columns)) == len(columns)

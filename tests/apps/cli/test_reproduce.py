@@ -27,7 +27,8 @@ from eigenecho.apps.cli import reproduce
 from eigenecho.apps.cli.app import app
 from eigenecho.apps.paper import all_experiments, reproduction_report
 from eigenecho.apps.paper.cell_store import SCHEMA, CellStore
-from eigenecho.apps.shared import bars, pages
+from eigenecho.apps.shared import bars
+from eigenecho.pages import pictures
 from fake_experiment import Alone, Dying, Fake, Slow
 
 FAKES = Path(__file__).parents[1] / "paper"
@@ -385,7 +386,7 @@ def test_the_same_results_make_the_same_figures(made, copy):
 
 
 def test_large_figures_go_in_as_pixels(copy, monkeypatch):
-    monkeypatch.setattr(pages, "LARGEST_SVG", 10)
+    monkeypatch.setattr(pictures, "LARGEST_SVG", 10)
     invoke("fake", "--quick", "--out", copy)
     assert "data:image/png;base64," in (copy / "report.html").read_text()
 
