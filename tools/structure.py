@@ -17,8 +17,11 @@ from pathlib import Path
 
 HERE = Path(__file__).parents[1]
 
-APPLICATIONS = {"apps", "cli", "experiments", "forecasting", "__main__"}
+APPLICATIONS = {"apps", "cli", "experiments", "__main__"}
 """Parts of the package that use it; all others are the core."""
+
+FORMER = {"forecasting"}
+"""The same before there was ``apps``; now it is of the core."""
 
 OPTIONAL = {"interop"}
 """Parts that load other libraries, and so themselves, when they are first used."""
@@ -163,6 +166,7 @@ def measure(folder: Path) -> dict[str, str]:
     """All numbers of one checkout."""
     root = folder / "src" / "eigenecho"
     trees = modules(root)
+    above = APPLICATIONS | (set() if (root / "apps").is_dir() else FORMER)
     edges: dict[str, set[str]] = defaultdict(set)
     lazy = []
     for name, tree in trees.items():
@@ -170,7 +174,7 @@ def measure(folder: Path) -> dict[str, str]:
             here, there = area(name), area(other)
             if here != there and name != "__init__" and other:
                 edges[here].add(there)
-            if inside and here.partition(".")[0] not in APPLICATIONS | OPTIONAL:
+            if inside and here.partition(".")[0] not in above | OPTIONAL:
                 lazy.append(f"{name} → {other}")
     values: dict[str, str] = {}
     found = cycles(defaultdict(set, edges))
@@ -181,7 +185,7 @@ def measure(folder: Path) -> dict[str, str]:
         over = [
             f"{name} {value}"
             for name, value in complexity.items()
-            if value > limit and (name.split(".")[0] in APPLICATIONS) == (part == "applications")
+            if value > limit and (name.split(".")[0] in above) == (part == "applications")
         ]
         values[f"functions above complexity {limit}, {part}"] = _listed(over)
     many = [f"{name} {value}" for name, value in parameters(trees).items()]
@@ -190,7 +194,7 @@ def measure(folder: Path) -> dict[str, str]:
         lines = [
             len(path.read_text().splitlines())
             for path in root.rglob("*.py")
-            if (path.relative_to(root).parts[0].removesuffix(".py") in APPLICATIONS)
+            if (path.relative_to(root).parts[0].removesuffix(".py") in above)
             == (part == "applications")
         ]
         values[f"lines, {part}"] = f"{sum(lines)} in {len(lines)} files, longest {max(lines)}"
