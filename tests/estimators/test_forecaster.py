@@ -238,6 +238,14 @@ def test_a_long_frame_may_be_in_any_order():
     pd.testing.assert_frame_equal(made().fit(y).predict(), made().fit(mixed).predict())
 
 
+@pytest.mark.parametrize("before", [1, 5, 70])
+def test_rows_before_the_first_observation_change_nothing(before):
+    y = 3 * np.sin(np.arange(60) * 2 * np.pi / 7) + walk()
+    one, other = made().fit(y), made().fit(np.r_[np.full(before, np.nan), y])
+    assert any(member["calendar"] for member in one.members_)
+    assert_allclose(other.predict(), one.predict(), rtol=1e-10)
+
+
 THREADS = """
 import json, numpy as np, eigenecho as ee
 t = np.arange(60)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ import crafted
 import eigenecho as ee
 from eigenecho import storage
 from eigenecho.errors import StorageError
+from eigenecho.forecasting.ensemble import MOST, Ensemble
 
 KINDS = ("single", "columns", "list", "series", "wide", "long", "short")
 
@@ -154,14 +157,36 @@ def test_what_cannot_be_fitted_is_not_saved(tmp_path):
     assert not (tmp_path / "file").exists()
 
 
-def test_many_members_and_a_thousand_series_fit_into_a_header(tmp_path):
+def test_all_members_and_a_thousand_series_fit_into_a_header(tmp_path):
     y = np.random.default_rng(0).normal(size=(3, 1000))
-    again = loaded(ee.Forecaster(2).fit(pd.DataFrame(y)), tmp_path / "file")
-    assert again.predict().shape == (2, 1000)
-    wave = 9 + np.sin(np.arange(90.0)) + 0.5 * np.random.default_rng(0).normal(size=90)
-    many = ee.Forecaster(4).fit(wave)
-    assert len(many.members_) > 30
-    same(loaded(many, tmp_path / "file").predict(), many.predict())
+    many = ee.Forecaster(2).fit(pd.DataFrame(y))
+    (member,) = many.fitted_.ensemble.members  # too short to choose
+    many.fitted_ = replace(many.fitted_, ensemble=Ensemble((member,) * MOST))
+    again = loaded(many, tmp_path / "file")
+    assert len(again.members_) == MOST
+    assert again.members_ == many.members_
+    assert len(again.fitted_.panel) == 1000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_effects_come_back(kind, forecasters, tmp_path):
+    effects = forecasters[kind].fitted_.effects
+    found = loaded(forecasters[kind], tmp_path / "file").fitted_.effects
+    assert found.periods == effects.periods
+    assert found.filter.memory == effects.filter.memory
+    assert found.filter.spectrum == effects.filter.spectrum
+    assert list(found.learnt) == list(effects.learnt)
+    for moved, learnt in effects.learnt.items():
+        assert all(map(np.array_equal, found.learnt[moved], learnt))
+
+
+def test_some_have_effects_of_all_kinds(forecasters):
+    # Else the tests above would hold of files without.
+    learnt = {moved for one in forecasters.values() for moved in one.fitted_.effects.learnt}
+    assert len(learnt) == 6
+    members = [member for one in forecasters.values() for member in one.members_]
+    for name in ("calendar", "known", "past"):
+        assert any(member[name] for member in members)
 
 
 # Files that anybody may have written --------------------------------------------------------------
@@ -242,6 +267,15 @@ DAMAGES = [
     ("single", _value("effects", "memory", -1), "memory=-1"),
     ("single", _value("wanted", "periods", [0.5]), "periods="),
     ("single", _value("wanted", "level", -1), "level=-1"),
+    ("single", _value("wanted", "periods", 4.0), "periods=4"),
+    ("single", _value("wanted", "periods", [4.0, "a"]), "periods="),
+    ("single", _value("wanted", "periods", []), "what there is, once"),
+    ("single", _value("effects", "moved", "010"), "a list of what is moved"),
+    ("single", _value("effects", "moved", ["010"] * 9), "a list of what is moved"),
+    ("single", _value("effects", "moved", [[]]), "three digits"),
+    ("single", _drop("effect.010.columns"), "no array 'effect.010.columns'"),
+    ("single", _tensor("effect.011.foresight", lambda a: a * np.inf), "finite numbers"),
+    ("columns", _tensor("bands.means", lambda a: a[:1]), "bands.means"),
     ("single", _value("bands", None), "means nothing here: bands"),
     ("single", _value("pull", 30.0), "no array 'member.0.own'"),
     ("single", _value("pull", -1), "pull=-1"),
@@ -253,7 +287,9 @@ DAMAGES = [
     ("single", _value("members", "ridge", []), "different lengths"),
     ("single", _value("more", 1), "means nothing here: more"),
     ("single", _member("memory", -1.0), "memory=-1"),
+    ("single", _member("moved", 1), "moved=1"),
     ("single", _member("moved", "01"), "moved='01'"),
+    ("single", _member("moved", "012"), "three digits"),
     ("single", _member("moved", "111"), "something whose effect is known"),
     ("single", _member("base", "none"), "base='none'"),
     ("single", _member("base_season", 2**40), "base_season="),

@@ -2,6 +2,8 @@
 
 A row of y, or of a column that is known up to the present only, changes forecasts from its own
 row on; a row of a column that is known ahead, those that reach it. All others keep every bit.
+
+A calendar is that of rows up to the origin of a forecast, whatever other origins are asked for.
 """
 
 from __future__ import annotations
@@ -106,6 +108,25 @@ def setting(name):
     return Setting(forecaster, kind, series, known, past)
 
 
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("one", {"calendar"}),
+        ("logarithms", {"calendar", "logarithm"}),
+        ("known and past", {"calendar", "known", "past"}),
+        ("known, logarithms", {"calendar", "known", "logarithm"}),
+        ("each other", {"calendar", "past"}),
+        ("others", {"calendar", "logarithm"}),
+        ("unknown ids", {"calendar", "known", "past"}),
+        ("loops", {"calendar", "known"}),
+    ],
+)
+def test_members_see_what_the_law_is_about(name, seen):
+    members = setting(name).forecaster.members_
+    for what in seen:
+        assert any(member[what] for member in members), what
+
+
 SETTINGS = (
     "one", "logarithms", "known and past", "known, logarithms", "each other", "others",
     "unknown ids", "loops",
@@ -187,6 +208,24 @@ def test_backtests_keep_the_law(kind):
         made.append(found[found["cutoff"] == 40][["forecast", "lower", "upper"]].to_numpy())
     assert made[0].shape == (HORIZON * len(y), 3)
     assert np.array_equal(*made)
+
+
+def test_a_calendar_is_that_of_rows_up_to_the_origin():
+    rng = np.random.default_rng(0)
+    y = 3 * np.sin(np.arange(60) * 2 * np.pi / 7) + rng.normal(size=60)
+    forecaster = ee.Forecaster(HORIZON, seasons=[7], spectrum=SPECTRUM).fit(y[:30])
+    assert any(member["calendar"] for member in forecaster.members_)
+    origins = [8, 20, 40]  # before the end of the fit, and after it
+    made = forecaster.rolling(y, origins)
+    for rows in (41, 42, 47, 55):  # however many follow
+        assert np.array_equal(made, forecaster.rolling(y[:rows], origins))
+    for number, origin in enumerate(origins):
+        other = y.copy()
+        other[origin + 1 :] = rng.permutation(50 * y[origin + 1 :])
+        kept = forecaster.rolling(other, origins)[: number + 1]
+        assert np.array_equal(made[: number + 1], kept)
+        alone = forecaster.rolling(other, [origin])
+        assert_allclose(made[number : number + 1], alone, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

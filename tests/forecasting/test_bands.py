@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.forecasting.bands import Bands
+from eigenecho.forecasting.bands import FEW, Bands
 
 LEVELS = [0.001, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.999]
 BLOCKS = 70.0
@@ -72,6 +72,19 @@ def test_intervals_of_few_blocks_are_wider():
     forecasts, truths, bands = drawn()
     few = Bands.of([forecasts], [truths], [3.0], False, 2.0)
     assert np.all(few.quantile(0.9, forecasts[0], 3.0) > bands.quantile(0.9, forecasts[0], 3.0))
+
+
+@pytest.mark.parametrize("blocks", [1, 4, 25])
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.99])
+def test_few_blocks_raise_the_place_among_the_errors(blocks, share):
+    forecasts, truths, _ = drawn()
+    bands = Bands.of([forecasts], [truths], [3.0], False, blocks)
+    width = bands.quantile(0.5 + share / 2, forecasts[0], 3.0) - forecasts[0]
+    ordered = sorted(np.ravel(np.abs(forecasts - truths) / 3 / bands.growth))
+    place = min(share * (1 + FEW / blocks), 1.0) * (len(ordered) - 1)
+    low, part = int(place), place - int(place)
+    above = ordered[min(low + 1, len(ordered) - 1)]
+    assert_allclose(width, 3 * bands.growth * ((1 - part) * ordered[low] + part * above))
 
 
 def test_a_series_that_was_not_observed_has_no_mean():

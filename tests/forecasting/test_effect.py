@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.forecasting.effect import FADES, KnownColumns, learn
+import naive
+from eigenecho.forecasting.effect import FADES, KnownColumns, Learnt, learn
 from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.signal import Moved, Signal, bridged
+from eigenecho.forecasting.leads import RIDGES
+from eigenecho.forecasting.signal import Moved, Signal, bridged, seen
 from eigenecho.spectra import ring
 
 FILTER = Filter(0.0, ring(8, sr=0.9))
@@ -175,3 +177,113 @@ def test_too_few_rows_say_nothing_of_the_calendar():
     signal = bridged(week()[0]).with_unit()
     effects = learnt([signal], [84], periods=(7.0,))
     assert np.all(effects.applied(signal, 1, 5).shifts[CALENDAR] == 0)
+
+
+def test_rows_that_change_in_turn_are_a_cycle_of_two():
+    _, walk = week()
+    turns = 4.0 * (-1) ** np.arange(84)
+    signal = bridged((turns + walk)[:80]).with_unit()
+    effects = learnt([signal], [80], periods=(2.0,))
+    assert_allclose(effects.applied(signal, 80, 4).shifts[CALENDAR], turns, atol=0.2)
+
+
+def test_a_calendar_is_that_of_the_first_rows():
+    profile, walk = week()
+    signal = replace(bridged(profile + walk), unit=1.0)
+    effects = learnt([signal], [42], periods=(7.0,))
+    before = effects.applied(signal, 42, 5).shifts[CALENDAR]
+    for later in (np.arange(42), -1e9):
+        values = signal.values.copy()
+        values[42:] += later
+        other = effects.applied(replace(signal, values=values), 42, 5).shifts[CALENDAR]
+        assert np.array_equal(other, before)
+    fewer = effects.applied(signal, 28, 5).shifts[CALENDAR]
+    assert not np.allclose(fewer, before, atol=1e-6)
+
+
+def test_gaps_say_nothing_of_the_calendar():
+    profile, walk = week(rows=140)
+    missing = np.random.default_rng(1).random(140) < 0.15
+    missing[0] = False
+    gaps = bridged(np.where(missing, np.nan, profile + walk)).with_unit()
+    off = []
+    for signal in (gaps, replace(gaps, observed=np.ones(140, bool))):
+        effects = learnt([signal], [140], periods=(7.0,))
+        off.append(np.abs(effects.applied(signal, 140, 0).shifts[CALENDAR] - profile).max())
+    assert off[0] < 0.15 * np.ptp(profile)
+    assert off[1] > 1.5 * off[0]
+
+
+def test_what_is_known_no_further_ends_there():
+    sales, promo = shop(0)
+    columns = KnownColumns.of([promo])
+    signal = signal_of(columns, sales, promo)
+    shift = learnt([signal], [200]).applied(signal, 200, 4).shifts[KNOWN]
+    assert np.any(shift[190:200] != 0)
+    assert np.array_equal(shift[200:], np.zeros(4))
+
+
+def test_nothing_known_moves_nothing():
+    signal = bridged(np.arange(9.0)).with_unit()
+    assert learnt([signal], [9]).applied(signal, 9, 2).shifts == {}
+
+
+# By hand --------------------------------------------------------------------------------------
+
+
+def unforeseen(z, weights):
+    """One-step errors of a filter without its constant, from a loop."""
+    level, rows = naive.filtered(z, FILTER.spectrum.real, FILTER.spectrum.pairs)
+    return np.array([z[t + 1] - level[t] - rows[t, 1:] @ weights for t in range(len(z) - 1)])
+
+
+def least_squares(X, y):
+    """With the ridge under which y is likeliest."""
+    alpha = max(RIDGES, key=lambda alpha: naive.evidence(X, y, alpha))
+    return np.linalg.solve(X.T @ X + alpha * np.eye(X.shape[1]), X.T @ y)
+
+
+def explained(z, columns, weights):
+    """Weights of columns by what a forecast does not foresee of them, and of the series."""
+    X = np.stack([unforeseen(column, weights) for column in columns.T], axis=1)
+    return least_squares(X, unforeseen(z, weights))
+
+
+def learnt_by_hand(z, columns, wave, rounds=2):
+    """Foresight, and weights of columns and waves, in turns."""
+    v, p = np.zeros(columns.shape[1]), np.zeros(wave.shape[1])
+    for _ in range(rounds):
+        rest = z - columns @ v - wave @ p
+        level, rows = naive.filtered(rest, FILTER.spectrum.real, FILTER.spectrum.pairs)
+        foresight = least_squares(rows[:-1, 1:], rest[1:] - level[:-1])
+        v = explained(z - wave @ p, columns, foresight) if v.size else v
+        p = explained(z - columns @ v, wave, foresight) if p.size else p
+    return Learnt(foresight, v), p
+
+
+def waves_of(period, rows):
+    """All waves of an even period."""
+    t, half = np.arange(rows), period // 2
+    pairs = [turn(2 * np.pi * k * t / period) for k in range(1, half) for turn in (np.sin, np.cos)]
+    return np.stack([*pairs, np.cos(np.pi * t)], axis=1)
+
+
+@pytest.mark.parametrize("logarithm", [False, True])
+@pytest.mark.parametrize("parts", [(True, False), (False, True), (True, True)])
+def test_effects_are_those_found_by_hand(logarithm, parts):
+    moved, rows, horizon = Moved(logarithm, *parts), 60, 5
+    sales, promo = shop(4, rows + horizon)
+    sales += 3 * np.sin(np.pi * np.arange(rows + horizon) / 2) + 2 * (-1) ** np.arange(65)
+    columns = KnownColumns.of([promo])
+    signal = replace(signal_of(columns, sales[:rows], promo), unit=2.5)
+    effects = learn([signal], [rows], FILTER, [4.0], [logarithm])
+    none = np.zeros((rows + horizon, 0))
+    known = signal.known if moved.known else none
+    wave = waves_of(4, rows + horizon) if moved.calendar else none
+    z = seen(signal, logarithm)
+    wanted, profile = learnt_by_hand(z, known[:rows], wave[:rows])
+    for one, other in zip(effects.learnt[moved], wanted, strict=True):
+        assert_allclose(one, other, rtol=1e-6, atol=1e-8)
+    shift = effects.applied(signal, rows, horizon).shifts[moved]
+    size = 1.0 if logarithm else 2.5
+    assert_allclose(shift, (known @ wanted.columns + wave @ profile) * size, rtol=1e-6, atol=1e-7)

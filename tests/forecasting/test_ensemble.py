@@ -1,4 +1,4 @@
-"""The median of members, those that are kept, and their training."""
+"""The mean of most members, those that are kept, and their training."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from eigenecho import spectra
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import Candidate, Judge, Judged
-from eigenecho.forecasting.ensemble import MOST, Ensemble, Member, best, middle, train
+from eigenecho.forecasting.ensemble import FEWEST, MOST, WORK, Ensemble, Member, best, middle, train
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.leads import direct
 from eigenecho.forecasting.plan import plan
@@ -31,6 +32,15 @@ def test_the_outer_members_are_left_out():
     assert middle(made) == pytest.approx((2 + 4 + 5) / 3)
     assert middle(made[:4]) == 3.0  # of four, none
     assert middle(made[:1]) == 1.0
+
+
+@pytest.mark.parametrize(("count", "left_out"), [(4, 0), (5, 1), (9, 1), (10, 2), (60, 12)])
+def test_a_fifth_is_left_out_on_either_side(count, left_out):
+    made = np.random.default_rng(count).normal(size=(count, 4, 3))
+    found = middle(list(made))
+    for place in np.ndindex(4, 3):
+        inner = sorted(made[(slice(None), *place)])[left_out : count - left_out]
+        assert found[place] == pytest.approx(sum(inner) / len(inner), abs=1e-12)
 
 
 def test_what_is_no_number_lies_outermost():
@@ -68,6 +78,15 @@ def test_many_blocks_leave_a_little_doubt():
     judge = Judge.of(signals(200), [plan(50, H, 30)] * 200, list(range(200)))
     found = [Judged(DIRECT, [], error) for error in (1.0, 1.04, 1.049, 1.06)]
     assert [one.error for one in best(judge, found)] == [1.0, 1.04, 1.049]
+
+
+def test_no_more_are_kept_than_can_be_trained():
+    ring = View("", Filter(0.0, spectra.ring(299, sr=0.9)))
+    alike = 99 * [Judged(Candidate(ring, LEVEL, "direct", 1.0), [], 1.0)]
+    for rows, kept in ((18_000, 30), (50_000, 11), (500_000, FEWEST)):
+        judge = Judge.of(signals(1, rows), [plan(rows, H, 12)], [0])
+        assert max(int(WORK / (rows * 300**2)), FEWEST) == kept
+        assert len(best(judge, alike)) == kept
 
 
 def test_training_merges_all_series_each_in_its_unit():

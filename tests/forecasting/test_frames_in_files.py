@@ -143,9 +143,7 @@ ARRAYS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
-@given(st.sampled_from(sorted(HOLDERS)), st.data())
-def test_what_loads_goes_on_and_all_else_is_a_value_error(kind, data):
+def loads_and_goes_on_or_is_a_value_error(kind, data):
     tensors, values = copy.deepcopy(HOLDERS[kind].pack())
     for _ in range(data.draw(st.integers(1, 2))):
         part = data.draw(st.sampled_from([tensors, values]))
@@ -163,6 +161,19 @@ def test_what_loads_goes_on_and_all_else_is_a_value_error(kind, data):
     object.__setattr__(panel, "histories", panel.histories * len(holder.labels))
     holder.forecast(panel, 3, [np.ones(3)] * len(holder.labels))
     holder.pack()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(sorted(HOLDERS)), st.data())
+def test_what_loads_goes_on_and_all_else_is_a_value_error(kind, data):
+    loads_and_goes_on_or_is_a_value_error(kind, data)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None)
+@given(st.sampled_from(sorted(HOLDERS)), st.data())
+def test_many_that_load_go_on_and_all_else_is_a_value_error(kind, data):
+    loads_and_goes_on_or_is_a_value_error(kind, data)
 
 
 def test_what_is_left_out_is_named():

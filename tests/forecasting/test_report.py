@@ -11,6 +11,7 @@ import pytest
 import eigenecho as ee
 from eigenecho.estimators.python_lines import made
 from eigenecho.forecasting.choice_words import chosen
+from eigenecho.forecasting.containers import read
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
@@ -50,8 +51,12 @@ def fitted():
     return quick().fit(dated(monthly()))
 
 
-def test_it_holds_the_forecast(fitted, tmp_path):
-    page = written(fitted, tmp_path)
+@pytest.fixture(scope="module")
+def page(fitted, tmp_path_factory):
+    return written(fitted, tmp_path_factory.mktemp("report"))
+
+
+def test_it_holds_the_forecast(fitted, page):
     forecast = fitted.predict(interval=0.9)
     for time, row in forecast.iterrows():
         cells = [f"{row[name]:.2f}" for name in ("forecast", "lower", "upper")]
@@ -62,16 +67,14 @@ def test_it_holds_the_forecast(fitted, tmp_path):
     assert "Not done here" in words(page)
 
 
-def test_it_needs_no_other_file(fitted, tmp_path):
-    page = written(fitted, tmp_path)
+def test_it_needs_no_other_file(page):
     addresses = re.findall(r'(?:src|srcset|href)="([^"]*)"', page)
     assert len(addresses) == 3
     assert all(address.startswith("data:") for address in addresses)
     assert page.startswith("<!DOCTYPE html>")
 
 
-def test_names_are_escaped(fitted, tmp_path):
-    page = written(fitted, tmp_path)
+def test_names_are_escaped(page, tmp_path):
     assert "<script" not in page
     assert "sales &lt;script&gt;&amp;" in page
     frame = pd.DataFrame({"<b>a": monthly(), "$x$": monthly(72, 1)})
@@ -95,8 +98,9 @@ def test_a_backtest_is_shown(fitted, tmp_path):
 
 
 def test_series_of_a_panel_by_their_expected_errors(tmp_path):
-    frame = pd.DataFrame({f"s{i}": (1 + i) * monthly(72, i) for i in range(23)})
-    forecaster = quick(sharing="shared").fit(frame)
+    frame = pd.DataFrame({f"s{i}": (1 + i) * monthly(40, i) for i in range(23)})
+    few = ee.Spectrum([0.5])
+    forecaster = quick(sharing="shared", spectrum=few, seasons=[1]).fit(frame)
     page = words(written(forecaster, tmp_path))
     order = np.argsort(-forecaster.expected_error_)
     listed = page[page.index("expected error") :]
@@ -108,7 +112,7 @@ def test_series_of_a_panel_by_their_expected_errors(tmp_path):
 
 def test_a_long_forecast_is_shown_by_its_ends(tmp_path):
     y = np.sin(np.arange(300) / 5)
-    forecaster = quick(40).fit(y)
+    forecaster = quick(40, seasons=[1]).fit(y)
     page = words(written(forecaster, tmp_path))
     assert " 309 " in page
     assert " 310 " not in page.split("Tested")[0]
@@ -189,8 +193,7 @@ def test_times_before_the_last_are_counted_back():
         pd.RangeIndex(3, 103, 2),
         pd.date_range("2020-01-01", periods=50, freq="B"),
     ):
-        panel = quick().fit(pd.Series(monthly(50), index)).fitted_.panel
-        clock = panel.container.clocks[0]
+        clock = read(pd.Series(monthly(50), index)).container.clocks[0]
         kept = type(clock)(clock.name, clock.times[-1:], clock.step)
         assert list(kept.last(50)) == list(index)
         assert list(clock.last(7)) == list(index[-7:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from eigenecho.forecasting import season
 
@@ -42,3 +43,55 @@ def test_harmonics_repeat_with_their_period():
     np.testing.assert_allclose(waves[14:], waves[:-14], atol=1e-12)
     assert waves.shape[1] == 2 * 6  # k/14 below one half; those of 7 are among them
     np.testing.assert_allclose(season.harmonics((7,), 0, 50)[3:], season.harmonics((7,), 3, 50))
+
+
+# Waves --------------------------------------------------------------------------------------
+
+
+def wanted(frequencies, rows):
+    """Sines and cosines, one row and column after another."""
+    found = [
+        [turn(2 * np.pi * f * t) for f in frequencies for turn in (np.sin, np.cos)]
+        for t in range(rows)
+    ]
+    return np.array(found)
+
+
+@pytest.mark.parametrize("period", [2.5, 5, 7, 30.4])
+def test_waves_of_a_cycle(period):
+    frequencies = [k / period for k in range(1, season.HARMONICS + 1) if k / period < 0.5]
+    assert_allclose(season.waves([period], 40), wanted(frequencies, 40), atol=1e-12)
+
+
+@pytest.mark.parametrize(("period", "pairs"), [(2, 0), (4, 1), (12, 5), (20, 9)])
+def test_an_even_cycle_has_a_wave_that_changes_sign_at_every_row(period, pairs):
+    found = season.waves([float(period)], 25)
+    assert found.shape == (25, 2 * pairs + 1)
+    assert_allclose(found[:, :-1], wanted(np.arange(1, pairs + 1) / period, 25).reshape(25, -1),
+                    atol=1e-12)  # fmt: skip
+    assert found[:, -1].tolist() == [(-1) ** t for t in range(25)]
+
+
+@pytest.mark.parametrize("period", [7, 11.5, 22, 24])
+def test_other_cycles_have_none(period):
+    assert np.array_equal(season.waves([period], 30), season.harmonics([period], 0, 30))
+
+
+def test_cycles_that_share_a_wave_have_it_once():
+    both = season.waves([6.0, 12.0], 50)
+    assert both.shape == (50, 2 * 5 + 1)
+    assert np.linalg.matrix_rank(both) == 11
+    assert season.waves([4.0, 6.0], 9).shape == (9, 2 + 4 + 1)  # one that changes sign at every row
+
+
+@pytest.mark.parametrize("period", [3, 4, 7, 12, 20])
+def test_all_that_repeats_is_made_of_waves(period):
+    profile = np.random.default_rng(period).normal(size=period)
+    cycle = np.resize(profile - profile.mean(), 5 * period)
+    columns = season.waves([float(period)], len(cycle))
+    weights = np.linalg.lstsq(columns, cycle, rcond=None)[0]
+    assert_allclose(columns @ weights, cycle, atol=1e-9)
+
+
+def test_no_cycle_has_no_wave():
+    assert season.waves((), 5).shape == (5, 0)

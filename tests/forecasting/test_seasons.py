@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from eigenecho.forecasting.containers import read
-from eigenecho.forecasting.seasons import periods_of, whole
+from eigenecho.forecasting.seasons import LOOKED_AT, periods_of, whole
+
+DAYS = pd.date_range("2024-01-01", periods=120)
 
 
 def wave(period, rows=120, seed=0, noise=0.2):
@@ -35,9 +37,8 @@ def test_noise_and_constants_have_none():
 
 
 def test_dates_show_the_week():
-    days = pd.date_range("2024-01-01", periods=120)
     noise = np.random.default_rng(0).normal(size=120)
-    assert 7 in periods_of(read(pd.Series(noise, days)))
+    assert 7 in periods_of(read(pd.Series(noise, DAYS)))
 
 
 def test_a_third_of_series_decides():
@@ -46,10 +47,27 @@ def test_a_third_of_series_decides():
     assert periods_of(read([*waves[:1], wave(7), wave(9), wave(16)])) == ()
 
 
-def test_a_season_has_been_lived_through_three_times():
-    noise = np.random.default_rng(0).normal(size=400)
-    days = pd.date_range("2024-01-01", periods=400)
-    assert all(period < 134 for period in periods_of(read(pd.Series(noise, days))))
+def dated(*lengths):
+    """Noise, day by day."""
+    rng = np.random.default_rng(0)
+    parts = [
+        pd.DataFrame({"unique_id": i, "ds": DAYS[:rows], "y": rng.normal(size=rows)})
+        for i, rows in enumerate(lengths)
+    ]
+    return read(pd.concat(parts))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "found"), [([20], False), ([21], True), ([20, 20, 90], False), ([20, 21, 90], True)]
+)
+def test_series_have_lived_through_a_cycle_three_times_in_the_middle(lengths, found):
+    assert (7 in periods_of(dated(*lengths))) is found
+
+
+def test_of_many_series_a_few_are_looked_at():
+    shown = np.linspace(0, 99, LOOKED_AT).astype(int)
+    panel = [wave(12) if i in shown else wave(7) for i in range(100)]
+    assert periods_of(read(panel)) == (12,)
 
 
 def test_gaps_do_not_hide_a_season():

@@ -100,7 +100,7 @@ class Fitted:
                 )  # fmt: skip
             series = names.get(history.name)
             rows = rows - signal.start
-            anchor = lengths.get(history.name, ANCHOR) - signal.start
+            anchor = lengths.get(history.name, ANCHOR)
             made = np.empty((len(rows), horizon))
             for known in np.unique(seen := checkpoints(rows + 1, anchor)):
                 some = seen == known
