@@ -42,6 +42,7 @@ LAYERS = [
     {"training"},
     {"model"},
     {"plots", "pages"},
+    {"panels"},
     {"forecasting"},
     {"convert"},
     {"estimators"},

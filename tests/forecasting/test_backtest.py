@@ -7,10 +7,10 @@ import pytest
 
 import eigenecho as ee
 from eigenecho import plots
-from eigenecho.forecasting.containers import read
-from eigenecho.forecasting.origins import together
 from eigenecho.forecasting.rivals import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.scores import MEASURES, scores
+from eigenecho.panels.containers import read
+from eigenecho.panels.origins import together
 
 pd = pytest.importorskip("pandas")
 H = 4

@@ -11,7 +11,7 @@ import pytest
 import eigenecho as ee
 from eigenecho.estimators.python_lines import made
 from eigenecho.forecasting.choice_words import chosen
-from eigenecho.forecasting.containers import read
+from eigenecho.panels.containers import read
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eigenecho.forecasting.containers import read
 from eigenecho.forecasting.seasons import LOOKED_AT, periods_of, whole
+from eigenecho.panels.containers import read
 
 DAYS = pd.date_range("2024-01-01", periods=120)
 

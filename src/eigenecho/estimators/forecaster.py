@@ -19,15 +19,15 @@ from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.choice import Wanted
-from eigenecho.forecasting.containers import read
 from eigenecho.forecasting.fitted import Fitted, Report, fit
 from eigenecho.forecasting.fitted_files import pack_fitted, unpack_fitted
-from eigenecho.forecasting.origins import origins as rows_of
-from eigenecho.forecasting.origins import together
-from eigenecho.forecasting.panel import Panel
 from eigenecho.forecasting.refits import refitted
 from eigenecho.forecasting.report import Page, write
 from eigenecho.model.intervals import check_coverage
+from eigenecho.panels.containers import read
+from eigenecho.panels.origins import origins as rows_of
+from eigenecho.panels.origins import together
+from eigenecho.panels.panel import Panel
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array, Seed

@@ -9,8 +9,8 @@ import numpy as np
 
 from eigenecho.checks import check_flag, generator
 from eigenecho.errors import bad_argument, warn
-from eigenecho.forecasting.labels import packed, unpacked
 from eigenecho.forecasting.member_files import pack_spectrum, unpack_spectrum
+from eigenecho.panels.labels import packed, unpacked
 from eigenecho.storage import Tensors, Values
 
 LABELS = ("id", "time", "target")

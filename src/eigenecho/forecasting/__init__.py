@@ -1,1 +1,1 @@
-"""Forecasts of people's series: how they are held, filtered, read out, chosen and judged."""
+"""Forecasts of people's series: how they are filtered, read out, chosen and judged."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from eigenecho.errors import bad_argument
 from eigenecho.forecasting.effect import FADES, Effects, Learnt
 from eigenecho.forecasting.member_files import pack_spectrum, unpack_filter, unpack_moved
-from eigenecho.forecasting.panel_files import take_floats
 from eigenecho.forecasting.signal import Moved
+from eigenecho.panels.panel_files import take_floats
 from eigenecho.storage import Tensors, Values, fields
 
 

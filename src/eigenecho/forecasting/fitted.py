@@ -16,12 +16,12 @@ from eigenecho.forecasting.choice import Choice, Wanted, choose, effects
 from eigenecho.forecasting.effect import Effects
 from eigenecho.forecasting.ensemble import Ensemble, train
 from eigenecho.forecasting.filter import Filter, check_growth
-from eigenecho.forecasting.panel import Panel
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.seasons import periods_of, whole
 from eigenecho.forecasting.signal import Signal
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
+from eigenecho.panels.panel import Panel
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 

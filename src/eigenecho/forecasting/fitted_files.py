@@ -21,9 +21,9 @@ from eigenecho.forecasting.member_files import (
     unpack_members,
     unpack_spectrum,
 )
-from eigenecho.forecasting.panel import Panel
-from eigenecho.forecasting.panel_files import pack_panel, take_floats, unpack_panel
 from eigenecho.forecasting.signals import Measures
+from eigenecho.panels.panel import Panel
+from eigenecho.panels.panel_files import pack_panel, take_floats, unpack_panel
 from eigenecho.storage import Tensors, Values, fields
 
 CHOICES = (

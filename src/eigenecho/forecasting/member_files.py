@@ -14,9 +14,9 @@ from eigenecho.forecasting.candidates import KINDS, Candidate
 from eigenecho.forecasting.effect import Effects
 from eigenecho.forecasting.ensemble import Ensemble, Member
 from eigenecho.forecasting.filter import Filter, check_growth
-from eigenecho.forecasting.panel_files import take_floats
 from eigenecho.forecasting.signal import Moved
 from eigenecho.forecasting.view import View
+from eigenecho.panels.panel_files import take_floats
 from eigenecho.spectra import Spectrum
 from eigenecho.storage import Tensors, Values, fields, named
 from eigenecho.transition import Diagonal

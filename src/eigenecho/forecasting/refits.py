@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho.errors import warn
-from eigenecho.forecasting.answers import joined
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.fitted import Fitted, Report
-from eigenecho.forecasting.panel import Panel
 from eigenecho.forecasting.rivals import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.scores import OURS
 from eigenecho.forecasting.seasons import periods_of, whole
+from eigenecho.panels.answers import joined
+from eigenecho.panels.panel import Panel
 from eigenecho.types import Array
 
 Refit = Callable[[Panel, Report | None], Fitted]

@@ -15,7 +15,7 @@ from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.backtest_words import headline, sentences, table
 from eigenecho.forecasting.choice_words import chosen
 from eigenecho.forecasting.fitted import Fitted
-from eigenecho.forecasting.times import texts
+from eigenecho.panels.times import texts
 from eigenecho.plots.outlook import Outlook, outlook
 from eigenecho.types import Array
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.panel import Panel
 from eigenecho.forecasting.signal import bridged
+from eigenecho.panels.panel import Panel
 from eigenecho.types import Array
 
 NAMES = {"level": "last value", "drift": "drift", "season": "seasonal naive",

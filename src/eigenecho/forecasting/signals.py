@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from eigenecho.forecasting.effect import KnownColumns
-from eigenecho.forecasting.panel import History, Panel
 from eigenecho.forecasting.signal import Signal, bridged
+from eigenecho.panels.panel import History, Panel
 from eigenecho.types import Array
 
 

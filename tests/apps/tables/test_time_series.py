@@ -12,7 +12,7 @@ import pandas as pd
 from eigenecho.apps.tables.table import TableError
 from eigenecho.apps.tables.table_files import read
 from eigenecho.apps.tables.time_series import Columns, from_table
-from eigenecho.forecasting.clock import Clock
+from eigenecho.panels.clock import Clock
 from tables import DAYS, VALUES, frame, loaded, one, saved, taken
 
 STEPS = {

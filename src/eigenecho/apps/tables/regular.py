@@ -10,8 +10,8 @@ import numpy as np
 
 from eigenecho.apps.tables.stamps import NONE, Reading, detected, in_utc, named
 from eigenecho.apps.tables.table import SHOWN, Table, TableError, counted, listed, need_pandas
-from eigenecho.forecasting import steps
-from eigenecho.forecasting.clock import Clock, same_pace
+from eigenecho.panels import steps
+from eigenecho.panels.clock import Clock, same_pace
 from eigenecho.types import Array
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from eigenecho.apps.tables.regular import Timed, TimedRows, keep_time
 from eigenecho.apps.tables.table import SHOWN, Table, TableError, counted, listed, need_pandas
-from eigenecho.forecasting.clock import Clock
+from eigenecho.panels.clock import Clock
 from eigenecho.types import Array
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from eigenecho.checks import as_array, check_count
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.forecasting.columns import Columns, check_known, choose, split, unwanted
-from eigenecho.forecasting.numbers import as_floats, check_observed
-from eigenecho.forecasting.panel import Forecast, History, Panel
+from eigenecho.panels.columns import Columns, check_known, choose, split, unwanted
+from eigenecho.panels.numbers import as_floats, check_observed
+from eigenecho.panels.panel import Forecast, History, Panel
 from eigenecho.storage import Tensors, Values
 from eigenecho.types import Array
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.forecasting import steps
-from eigenecho.forecasting.clock import Clock, same_pace
+from eigenecho.panels import steps
+from eigenecho.panels.clock import Clock, same_pace
 from eigenecho.types import Array
 
 WANTED = "dates, periods, or numbers a regular step apart"

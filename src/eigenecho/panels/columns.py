@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.errors import Shown, bad_argument, unknown_name
-from eigenecho.forecasting.numbers import filled_forward
+from eigenecho.panels.numbers import filled_forward
 from eigenecho.types import Array
 
 

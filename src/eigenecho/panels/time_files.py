@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.forecasting import steps
-from eigenecho.forecasting.clock import Clock
+from eigenecho.panels import steps
+from eigenecho.panels.clock import Clock
 from eigenecho.storage import Tensors, Values, take
 from eigenecho.types import Array
 

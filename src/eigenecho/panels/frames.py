@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.forecasting import steps
-from eigenecho.forecasting.answers import (
+from eigenecho.panels import steps
+from eigenecho.panels.answers import (
     as_index,
     long_answer,
     rolling_answer,
     series_answer,
     wide_answer,
 )
-from eigenecho.forecasting.clock import Clock, rows_of
-from eigenecho.forecasting.columns import Columns, check_labels, choose, unwanted
-from eigenecho.forecasting.labels import pack_labels, packed, unpack_labels, unpacked
-from eigenecho.forecasting.panel import Panel
-from eigenecho.forecasting.readings import Drivers, Reading, read_sheets, rows_ahead
-from eigenecho.forecasting.sheets import (
+from eigenecho.panels.clock import Clock, rows_of
+from eigenecho.panels.columns import Columns, check_labels, choose, unwanted
+from eigenecho.panels.labels import pack_labels, packed, unpack_labels, unpacked
+from eigenecho.panels.panel import Panel
+from eigenecho.panels.readings import Drivers, Reading, read_sheets, rows_ahead
+from eigenecho.panels.sheets import (
     KINDS,
     LongNames,
     as_drivers,
@@ -30,8 +30,8 @@ from eigenecho.forecasting.sheets import (
     kind_of,
     sheets,
 )
-from eigenecho.forecasting.time_files import pack_times, unpack_times
-from eigenecho.forecasting.times import check_alike, find_step, shown
+from eigenecho.panels.time_files import pack_times, unpack_times
+from eigenecho.panels.times import check_alike, find_step, shown
 from eigenecho.storage import Tensors, Values, take
 from eigenecho.types import Array
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.forecasting.panel import History, Panel
+from eigenecho.panels.panel import History, Panel
 from eigenecho.types import Array
 
 

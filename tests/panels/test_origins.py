@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigenecho.forecasting.containers import read
-from eigenecho.forecasting.origins import origins
+from eigenecho.panels.containers import read
+from eigenecho.panels.origins import origins
 
 DAYS = pd.date_range("2024-03-01", periods=30, tz="Europe/Berlin")
 ARRAY = read(np.arange(30.0))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigenecho import storage
-from eigenecho.forecasting.containers import read, unpack
+from eigenecho.panels.containers import read, unpack
 from held import DAYS, INDEXES, H, as_long, drivers, long, naive, series, wide
 
 

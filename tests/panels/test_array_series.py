@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from eigenecho.forecasting.containers import read, unpack
-from eigenecho.forecasting.panel import Forecast
+from eigenecho.panels.containers import read, unpack
+from eigenecho.panels.panel import Forecast
 
 RNG = np.random.default_rng(0)
 Y = RNG.normal(size=(20, 3))
@@ -121,8 +121,8 @@ def test_arrays_need_no_pandas():
     code = (
         "import sys\n"
         "sys.modules['pandas'] = None\n"
-        "from eigenecho.forecasting.containers import read, unpack\n"
-        "from eigenecho.forecasting.origins import origins\n"
+        "from eigenecho.panels.containers import read, unpack\n"
+        "from eigenecho.panels.origins import origins\n"
         "panel = read([1.0, None, 3.0], [1, 2, 3])\n"
         "unpack(*panel.container.pack())\n"
         "panel.container.follow(panel, [4.0], [4])\n"

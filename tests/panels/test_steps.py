@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenecho.forecasting import steps
-from eigenecho.forecasting.clock import Clock, rows_of, same_pace
+from eigenecho.panels import steps
+from eigenecho.panels.clock import Clock, rows_of, same_pace
 
 FREQUENCIES = [
     "min", "15min", "h", "6h", "D", "2D", "7D", "W-WED", "B", "MS", "ME", "QS-FEB", "QE-MAR", "YS",

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.forecasting.numbers import as_floats
-from eigenecho.forecasting.times import as_times, in_order
+from eigenecho.panels.numbers import as_floats
+from eigenecho.panels.times import as_times, in_order
 from eigenecho.types import Array
 
 KINDS = {"series": "a Series", "wide": "a wide DataFrame", "long": "a long DataFrame"}

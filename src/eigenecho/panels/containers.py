@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from eigenecho.forecasting.arrays import read_arrays, unpack_arrays
-from eigenecho.forecasting.frames import read_frames, unpack_frames
-from eigenecho.forecasting.panel import Holder, Panel
-from eigenecho.forecasting.sheets import LongNames
+from eigenecho.panels.arrays import read_arrays, unpack_arrays
+from eigenecho.panels.frames import read_frames, unpack_frames
+from eigenecho.panels.panel import Holder, Panel
+from eigenecho.panels.sheets import LongNames
 from eigenecho.storage import NO_MODEL, Tensors, Values
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.forecasting import steps
-from eigenecho.forecasting.clock import Clock
-from eigenecho.forecasting.columns import Columns, check_known, split
-from eigenecho.forecasting.numbers import check_observed, filled_forward
-from eigenecho.forecasting.panel import History
-from eigenecho.forecasting.sheets import Sheet
-from eigenecho.forecasting.times import check_alike, placed, shown, since
+from eigenecho.panels import steps
+from eigenecho.panels.clock import Clock
+from eigenecho.panels.columns import Columns, check_known, split
+from eigenecho.panels.numbers import check_observed, filled_forward
+from eigenecho.panels.panel import History
+from eigenecho.panels.sheets import Sheet
+from eigenecho.panels.times import check_alike, placed, shown, since
 from eigenecho.types import Array
 
 

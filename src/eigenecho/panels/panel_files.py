@@ -9,10 +9,10 @@ import numpy as np
 
 from eigenecho.checks import check_real
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.forecasting.arrays import ArrayHolder
-from eigenecho.forecasting.containers import unpack
-from eigenecho.forecasting.numbers import LARGEST
-from eigenecho.forecasting.panel import History, Panel
+from eigenecho.panels.arrays import ArrayHolder
+from eigenecho.panels.containers import unpack
+from eigenecho.panels.numbers import LARGEST
+from eigenecho.panels.panel import History, Panel
 from eigenecho.storage import Tensors, Values, named, part, take
 from eigenecho.types import Array
 

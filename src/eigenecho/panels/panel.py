@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from eigenecho.forecasting.numbers import filled_forward
+from eigenecho.panels.numbers import filled_forward
 from eigenecho.storage import Tensors, Values
 from eigenecho.types import Array
 
