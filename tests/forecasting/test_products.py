@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from eigenecho import spectra
 from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.products import products
+from eigenecho.forecasting.products import LEAST_FADE, LONG, products, squares
 from eigenecho.series import shifted
 
 
@@ -44,3 +44,34 @@ def test_no_digits_are_lost_over_many_steps(radius):
     windows = np.lib.stride_tricks.sliding_window_view(y, 600)[1:2401]
     wanted = x[:2400].T @ windows
     assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("memory", [0.0, 50.0])
+@pytest.mark.parametrize("first", [0, 1, 300])
+@pytest.mark.parametrize(
+    "spectrum",
+    [
+        spectra.ring(48, sr=0.99),
+        spectra.golden(31, sr=0.5, seed=0) + spectra.time_constants(3, sr=float(np.exp(-1 / 5000))),
+        spectra.ring(1, sr=0.3),
+    ],
+)
+def test_squares_of_a_long_series_are_those_of_its_rows(memory, first, spectrum):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=4000).cumsum()
+    filter = Filter(memory, spectrum)
+    level, x = filter.run(y)
+    x = np.concatenate([x, rng.normal(size=(len(y), 2))], axis=1)
+    found = squares(filter, x, y - shifted(level, y[0]), first, 3900)
+    wanted = x[first:3900].T @ x[first:3900]
+    size = np.sqrt(np.diag(wanted))
+    assert_allclose(found / np.outer(size, size), wanted / np.outer(size, size), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("radius", "rows"), [(0.9, LONG - 1), (1.0, 2 * LONG), (1 - LEAST_FADE / 4, 2 * LONG)]
+)
+def test_squares_are_left_to_others_where_modes_hardly_fade_or_rows_are_few(radius, rows):
+    filter = Filter(0.0, spectra.ring(4, sr=radius))
+    x, u = np.ones((rows, filter.size)), np.ones(rows)
+    assert squares(filter, x, u, 0, rows) is None

@@ -1,4 +1,4 @@
-"""Rows of a series times the values that follow them, for all steps ahead at once."""
+"""Sums of products over the rows of a long series, by the recurrence that made the rows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,36 @@ import numpy as np
 from scipy.signal import correlate
 
 from eigenecho.forecasting.filter import Filter
+from eigenecho.readout import Moments
 from eigenecho.reservoir import Reservoir
 from eigenecho.types import Array
+
+LONG = 1000
+"""Rows from which sums by the recurrence are worth their trouble."""
+
+LEAST_FADE = 1e-6
+"""The least 1 − |λ|² with which they lose no more digits than a ridge leaves."""
+
+
+def squares(filter: Filter, rows: Array, u: Array, first: int, last: int) -> Array | None:
+    """Σ x(t)ᵀ x(t) over first ≤ t < last, (N', N'), from O(T N + N²): see ``Moments``.
+
+    None where it is not for them, as modes hardly fade or rows are few.
+    """
+    radius = filter.spectrum.radius
+    if last - first < LONG or radius >= 1 or 1 - radius**2 < LEAST_FADE:
+        return None
+    own = slice(1, filter.size)
+    head = [0, *range(filter.size, rows.shape[1])]
+    side = np.concatenate([u[first:last, None], rows[first:last, head]], axis=1)
+    before = rows[first - 1, own] if first else np.zeros(filter.size - 1)
+    C = side.T @ rows[first:last, own]
+    moments = Moments(C, side.T @ side, before[None], rows[last - 1 : last, own], last - first)
+    found = np.empty((rows.shape[1],) * 2)
+    order = [*head, *range(1, filter.size)]
+    gram = moments.gram(filter.spectrum, filter.reservoir.B, 0, LEAST_FADE)
+    found[np.ix_(order, order)] = gram.XtX
+    return found
 
 
 def products(
