@@ -67,8 +67,11 @@ def check_observed(values: Array, name: str, label: Any = None) -> None:
 
 
 def filled_forward(values: Array, before: Array | None = None) -> Array:
-    """Columns (T, p) without NaN: the last number before, at first those of ``before`` or 0."""
-    first = np.zeros(values.shape[1]) if before is None else before
+    """Columns (T, p) with the last number before in place of NaN; at first those of ``before``.
+
+    NaN stays where there was none yet.
+    """
+    first = np.full(values.shape[1], np.nan) if before is None else before
     whole = np.vstack([first, values])
     rows = np.where(np.isnan(whole), 0, np.arange(len(whole))[:, None])
     return np.take_along_axis(whole, np.maximum.accumulate(rows, axis=0), axis=0)[1:]
