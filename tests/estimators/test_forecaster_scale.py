@@ -18,9 +18,7 @@ SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
 DAYS = pd.date_range("2024-01-01", periods=ROWS + HORIZON)
 X = np.random.default_rng(9).normal(size=(ROWS + HORIZON, 2))
 
-FACTORS = st.builds(
-    lambda sign, power: sign * 10.0**power, st.sampled_from([-1, 1]), st.floats(-9, 9)
-)
+FACTORS = st.floats(-9, 9).map(lambda power: 10.0**power)
 SHIFTS = st.floats(-100, 100)
 
 
@@ -87,15 +85,12 @@ def predicted(forecaster, kind, y, ids="ab"):
 
 
 def scaled(plain, factors, shifts):
-    """What (n, 3, H) shall become; the bounds of a series that is turned round change places."""
-    wanted = plain * factors[:, None, None] + (shifts * np.abs(factors))[:, None, None]
-    wanted[factors < 0] = wanted[factors < 0][:, [0, 2, 1]]
-    return wanted
+    """What (n, 3, H) shall become."""
+    return factors[:, None, None] * (plain + shifts[:, None, None])
 
 
 def assert_scaled(found, plain, factors, shifts):
-    wanted = scaled(plain, factors, shifts)
-    size = np.abs(factors)[:, None, None]
+    wanted, size = scaled(plain, factors, shifts), factors[:, None, None]
     assert_allclose(found / size, wanted / size, rtol=1e-6, atol=1e-6)
 
 
@@ -116,14 +111,14 @@ def fitted(kind):
     factors=st.lists(FACTORS, min_size=2, max_size=2),
     shifts=st.lists(SHIFTS, min_size=2, max_size=2),
     rows=st.integers(12, ROWS),
-    ids=st.sampled_from(["ab", "ay", "xy"]),
+    ids=st.sampled_from(["ab", "az", "xz"]),
 )
 def test_contexts_are_measured_by_themselves(kind, factors, shifts, rows, ids):
     series = 1 if kind == "single" else 2
     ids = "ab" if kind == "wide" else ids
     factors, shifts = np.array(factors[:series]), np.array(shifts[:series])
     context = drawn(series, seed=1, rows=rows)
-    moved = factors[:, None] * context + (shifts * np.abs(factors))[:, None]
+    moved = factors[:, None] * (context + shifts[:, None])
     plain = predicted(fitted(kind), kind, context, ids)
     assert_scaled(predicted(fitted(kind), kind, moved, ids), plain, factors, shifts)
 
@@ -138,7 +133,7 @@ def test_series_are_fitted_in_their_own_units(kind, factors, shifts):
     series = 1 if kind == "single" else 2
     factors, shifts = np.array(factors[:series]), np.array(shifts[:series])
     y = drawn(series)
-    moved = factors[:, None] * y + (shifts * np.abs(factors))[:, None]
+    moved = factors[:, None] * (y + shifts[:, None])
     ahead = known(kind, ROWS, series)
     plain = answers(kind, fitted(kind).predict(X=ahead, interval=0.8), series)
     other = made(**OPTIONS[kind]).fit(*held(kind, moved))
@@ -146,7 +141,7 @@ def test_series_are_fitted_in_their_own_units(kind, factors, shifts):
     assert_scaled(found, plain, factors, shifts)
     assert_allclose(
         np.ravel(other.expected_error_),
-        np.ravel(fitted(kind).expected_error_) * np.abs(factors),
+        np.ravel(fitted(kind).expected_error_) * factors,
         rtol=1e-6,
     )
 
@@ -175,7 +170,7 @@ def test_a_positive_series_scales_by_factors():
 
 def test_one_row_is_measured_as_the_fit_was():
     forecaster = made().fit(drawn(1)[0])
-    mean, lower, upper = forecaster.predict(context=[5.0], interval=0.8)
+    _, lower, upper = forecaster.predict(context=[5.0], interval=0.8)
     wanted = forecaster.predict(interval=0.8)
     assert_allclose(upper - lower, wanted.upper - wanted.lower)
 

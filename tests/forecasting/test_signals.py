@@ -52,7 +52,7 @@ def test_others_are_measured_by_the_rows_that_are_known(y):
     measures = Measures.of(read(9 * y), 1, multivariate=True)
     signal = measures.measured(panel, measures.plain(panel), 1, 15)
     wanted = (y[:, 2] - y[0, 2]) / steps(y[:15, 2]) * steps(y[:15, 1])
-    assert_allclose(signal.past[:, 1], wanted)
+    assert_allclose(signal.beside(False)[:, 1], wanted)
 
 
 def test_what_is_known_ahead_follows_what_was(y):
@@ -73,18 +73,37 @@ def test_columns_beside_count_from_the_first_row_in_units_of_the_series(y):
     signal = measures.signals(panel)[1]
     unit = steps(y[:, 1])
     assert signal.past.shape == (30, 3)
-    assert_allclose(signal.past[:, 0], (X[:, 0] - X[0, 0]) / steps(X[:, 0]) * unit)
+    assert_allclose(signal.beside(False)[:, 0], (X[:, 0] - X[0, 0]) / steps(X[:, 0]) * unit)
     for column, other in ((1, 0), (2, 2)):
         moved = (y[:, other] - y[0, other]) / steps(y[:, other]) * unit
-        assert_allclose(signal.past[:, column], moved, atol=1e-9 * unit)
+        assert_allclose(signal.beside(False)[:, column], moved, atol=1e-9 * unit)
+
+
+def test_columns_beside_logarithms_are_in_their_units(y):
+    X = np.random.default_rng(1).normal(size=(30, 1)) * 50
+    grown = np.exp(0.1 * y[:, 0])
+    for factor in (1.0, 1e6):
+        panel = read(factor * grown, X, past=[0])
+        (signal,) = Measures.of(panel, 1, multivariate=False).signals(panel)
+        wanted = (X - X[0]) / steps(X[:, 0]) * steps(0.1 * y[:, 0])
+        assert_allclose(signal.beside(True), wanted)
+
+
+def test_one_that_never_moved_says_nothing_to_others(y):
+    y[:, 0] = 5.0
+    measures = Measures.of(read(y), 1, multivariate=True)
+    y[25:, 0] = 7.0  # after what is known
+    panel = read(y)
+    signal = measures.measured(panel, measures.plain(panel), 1, 20)
+    assert np.all(np.abs(signal.past[:, 0]) < 1e-200)
 
 
 def test_a_series_does_not_move_before_its_first_observation(y):
     y[:7, 0] = np.nan
     panel = read(y)
     signal = Measures.of(panel, 1, multivariate=True).signals(panel)[1]
-    assert np.all(signal.past[:8, 0] == 0)
-    assert np.all(signal.past[8:, 0] != 0)
+    assert np.all(signal.beside(False)[:8, 0] == 0)
+    assert np.all(signal.beside(False)[8:, 0] != 0)
 
 
 def test_columns_that_never_move_are_no_reason_to_divide_by_zero():
@@ -104,9 +123,9 @@ def test_columns_of_the_past_do_nothing_before_their_first_value(y):
     assert_allclose(measures.past, [steps(X[9:, 0]), steps(X[2:, 1])])
     (signal,) = measures.signals(panel)
     unit = steps(y[5:, 0])
-    assert np.all(signal.past[:5, 0] == 0)  # it begins at row 5
-    assert_allclose(signal.past[4:, 0], (X[9:, 0] - X[9, 0]) / steps(X[9:, 0]) * unit)
-    assert_allclose(signal.past[:, 1], (X[5:, 1] - X[5, 1]) / steps(X[2:, 1]) * unit)
+    assert np.all(signal.beside(False)[:5, 0] == 0)  # it begins at row 5
+    assert_allclose(signal.beside(False)[4:, 0], (X[9:, 0] - X[9, 0]) / steps(X[9:, 0]) * unit)
+    assert_allclose(signal.beside(False)[:, 1], (X[5:, 1] - X[5, 1]) / steps(X[2:, 1]) * unit)
 
 
 def test_gaps_are_bridged_by_the_season(y):

@@ -468,4 +468,6 @@ def _levels(interval: float | None, quantiles: Any) -> list[float]:
     levels = np.atleast_1d(quantiles).tolist()
     if not levels or not all(is_finite_number(q) and 0 < q < 1 for q in levels):
         raise bad_argument("quantiles", quantiles, "numbers in ]0, 1[")
-    return levels
+    if len(set(levels)) < len(levels):
+        raise bad_argument("quantiles", quantiles, "each of them once")
+    return [float(level) for level in levels]

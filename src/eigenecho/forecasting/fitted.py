@@ -121,8 +121,7 @@ class Fitted:
             return None
         history = panel.histories[series]
         signal = bridged(history.values, self.measures.season)
-        rows = checkpoints(np.array([len(signal)]), self._anchor(history.name))
-        unit = self.measures.in_unit(signal, history.name, signal.start + int(rows[0])).unit
+        unit = self.measures.in_unit(signal, history.name, len(history)).unit
         bands = self.bands.lasting(len(made))
         return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
 

@@ -39,11 +39,13 @@ class Signal:
     known : array (T + ahead, F)
         What is known ahead acts on the row that it stands at.
     past : array (T, P)
-        What is known up to the present only, in units of the series.
+        What is known up to the present only, in usual steps.
     shifts : mapping of Moved to arrays (T + H,)
         By how much what is known moves each row.
     still : bool
         Whether it never moved: nothing moves it then.
+    growth : float
+        The usual size of a step of its logarithms.
     """
 
     values: Array
@@ -54,11 +56,16 @@ class Signal:
     past: Array = field(default_factory=lambda: NONE)
     shifts: Mapping[Moved, Array] = field(default_factory=dict)
     still: bool = False
+    growth: float = 1.0
 
     @property
     def truth(self) -> Array:
         """Values, NaN where nothing was observed: nothing is learnt or measured there."""
         return np.where(self.observed, self.values, np.nan)
+
+    def beside(self, logarithm: bool) -> Array:
+        """What is known up to the present only, in units of the series or of its logarithms."""
+        return self.past * (self.growth if logarithm else self.unit)
 
     def __len__(self) -> int:
         return len(self.values)

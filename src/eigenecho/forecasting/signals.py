@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from eigenecho.forecasting.effect import KnownColumns
-from eigenecho.forecasting.signal import Signal, bridged, usual_step
-from eigenecho.panels.panel import History, Panel
+from eigenecho.forecasting.effect import NEVER, KnownColumns
+from eigenecho.forecasting.signal import Signal, bridged, seen, usual_step
+from eigenecho.panels.panel import Panel
 from eigenecho.types import Array
 
 
@@ -92,14 +92,19 @@ class Measures:
         if past is not None and self.past.size:
             columns.append(_moved(past[found.start :]) / self.past)
         if self.multivariate:
-            # Before its first observation a series is as its first value: it does not move.
+            # Before its first observation a series is as its first value: it does not move. Of one
+            # that never did nothing is known, whatever it does one day.
             for i, history in enumerate(panel.histories):
                 if i != series:
                     other = self.in_unit(plain[i], history.name, stop)
                     whole = np.concatenate([np.full(other.start, other.values[0]), other.values])
-                    columns.append(whole[found.start :, None] / other.unit)
+                    columns.append(
+                        whole[found.start :, None] / (NEVER if other.still else other.unit)
+                    )
         beside = np.concatenate(columns, axis=1)
-        return replace(found, past=(beside - beside[:1]) * found.unit)
+        logarithms = seen(found, True)[: max(stop - found.start, 1)]
+        growth = usual_step(logarithms) or found.unit / (abs(float(found.values[0])) or 1.0)
+        return replace(found, past=beside - beside[:1], growth=growth)
 
     def in_unit(self, signal: Signal, name: Hashable, stop: int) -> Signal:
         """A signal with the unit that its rows before ``stop`` have, of the caller's."""

@@ -147,7 +147,7 @@ class FrameHolder:
         holder: FrameHolder = panel.container  # type: ignore[assignment]
         answers = {"forecast": mean, "lower": lower, "upper": upper}
         for j, level in enumerate(levels or ()):
-            answers[f"q{level:g}"] = [part[:, j] for part in quantiles or ()]
+            answers[f"q{level!r}"] = [part[:, j] for part in quantiles or ()]
         given = {name: parts for name, parts in answers.items() if parts is not None}
         if self.kind == "long":
             after = {clock: clock.ahead(horizon) for clock in dict.fromkeys(holder.clocks)}
