@@ -9,9 +9,9 @@ import numpy as np
 from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
 from eigenecho.types import Array
 
-LARGEST, SMALLEST = 1e150, 1e-130
-"""Of numbers that squares and their sums are made of: at most, and the least that a series may be
-about, so that the squares of its steps are numbers, too."""
+LARGEST, SMALLEST = 1e150, 1e-150
+"""Of numbers that squares and their sums are made of: at most, and the least that a series may
+move by, if it does."""
 
 NOTHING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
 """Types of objects that stand for a missing number."""
@@ -65,14 +65,14 @@ def as_floats(
 
 
 def check_observed(values: Array, name: str, label: Any = None) -> None:
-    """Raise where a series holds no number at all, or only such as have no square."""
+    """Raise where a series holds no number at all, or moves by less than squares can tell."""
     of = "" if label is None else f" in series {label!r}"
     if np.isnan(values).all():
         raise bad_argument(name, Shown(f"nothing but NaN{of}"), "a series with observations")
-    largest = float(np.nanmax(np.abs(values)))
-    if 0 < largest < SMALLEST:
-        got = Shown(f"numbers up to {largest:.3g}{of}")
-        wanted = f"numbers of {SMALLEST:g} or more, whose squares are numbers"
+    spread = float(np.nanmax(values) - np.nanmin(values))
+    if 0 < spread < SMALLEST:
+        got = Shown(f"numbers that differ by {spread:.3g} at most{of}")
+        wanted = f"differences of {SMALLEST:g} or more, whose squares are numbers"
         raise bad_argument(name, got, wanted, "Scale the data.")
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
-from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.panels.numbers import as_floats
+from eigenecho.panels.steps import is_date, is_period
 from eigenecho.panels.times import as_times, in_order
 from eigenecho.types import Array
 
@@ -161,40 +161,47 @@ def _matrix(frame: Any, labels: Any, name: str, flags: bool = False) -> Array:
 
 
 def _check_no_times(frame: Any, name: str) -> None:
-    """Raise where times stand in a column: rows are known by their index."""
-    import pandas
-
+    """Raise where times stand in a column, which the index has or should have."""
+    is_timed = _are_times(frame.index)
     for number, label in enumerate(frame.columns):
         column = frame.iloc[:, number]
-        if column.dtype.kind == "M" or isinstance(column.dtype, pandas.PeriodDtype):
-            is_time, first = True, ""
-        else:
-            is_time, first = _reads_as_times(column), ", as text" * (column.dtype.kind != "M")
-        if is_time:
-            others = [one for one in frame.columns if one != label]
-            value = others[0] if len(others) == 1 else None
-            raise bad_argument(
-                name, Shown(f"a column of dates{first}, {label!r}"), "dates as the index",
-                f"Give {_indexed(label, value, name)}.",
-            )  # fmt: skip
+        if not _are_times(column) and (is_timed or not _says_dates(column)):
+            continue
+        others = [one for one in frame.columns if one != label]
+        line = _indexed(label, others[0] if len(others) == 1 else None, name)
+        raise bad_argument(
+            name, Shown(f"a column of dates, {label!r}"),
+            "numbers beside the dates of the index" if is_timed else "dates as the index",
+            "Drop it, or encode it as numbers." if is_timed else f"Give {line}.",
+        )  # fmt: skip
 
 
-def _reads_as_times(column: Any) -> bool:
-    """Whether a column of text or objects, that hold no number, says dates."""
+def _are_times(column: Any) -> bool:
+    return is_date(column) or is_period(column)
+
+
+def _says_dates(column: Any) -> bool:
+    """Whether a column of text or objects says dates, the day or the month first."""
     import pandas
 
-    if str(column.dtype) != "category" and column.dtype.kind not in "OTU":
+    some = column.dropna().iloc[:LOOKED_AT].astype(object)
+    if column.dtype.kind not in "OTU" or not len(some) or any(map(_is_number, some)):
         return False
-    some = column.dropna().iloc[:LOOKED_AT]
-    if not len(some) or all(isinstance(one, Number) for one in some):
-        return False
-    try:
+    for dayfirst in (False, True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about formats that it has to guess
-            pandas.to_datetime(some.astype(object))
+            found = pandas.to_datetime(some, dayfirst=dayfirst, errors="coerce", utc=True)
+        if found.notna().all():
+            return True
+    return False
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
     except (ValueError, TypeError, OverflowError):
         return False
-    return all(any(sign.isdigit() for sign in str(one)) for one in some)
+    return True
 
 
 def _indexed(time: Any, value: Any, name: str) -> str:

@@ -147,10 +147,12 @@ def test_seasons_that_rows_cannot_show(tmp_path):
 
 
 def test_values_near_the_limits_are_no_traceback(tmp_path):
-    for size in (1e149, 1e-200):
+    for size in (1e149, 1e-149):
         data = daily().assign(sales=seasonal() * size)
         found, _ = made(tmp_path, data, Columns(("sales",)))
         assert np.isfinite(found.future["sales"]).all().all()
+    with pytest.raises(ValueError, match=r"differences of 1e-150 or more.*Scale the data"):
+        made(tmp_path, daily().assign(sales=seasonal() * 1e-200), Columns(("sales",)))
 
 
 # Tables of forecasts, and Python ----------------------------------------------------------------
