@@ -349,8 +349,7 @@ def test_dates_in_a_column_are_named_with_the_line_to_write(days):
         ValueError, match=r"X=<a column of dates.* X\.set_index\('date'\)\['sales'\]"
     ):
         made().fit(pd.Series(NOISE, DAYS[:60]), table)
-    if days[0] is not None:
-        assert len(made().fit(table.set_index("date")["sales"]).predict()) == 3
+    assert len(made().fit(table.assign(date=DAYS[:60]).set_index("date")["sales"]).predict()) == 3
 
 
 def test_one_series_with_the_names_of_a_long_table():

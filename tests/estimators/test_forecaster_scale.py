@@ -187,7 +187,7 @@ def test_a_series_that_never_moved_is_sure_of_itself(value):
     assert beside_a_constant.expected_error_[3] == 0
     # What others do, and how sure they are, it has no say in.
     for one, two in zip(alone.predict(X=ahead[:3], interval=0.8), found, strict=False):
-        assert_allclose(two, one, rtol=0.05, atol=0.1)
+        assert_allclose(two, one, rtol=1e-9, atol=1e-9)
 
 
 def test_rows_of_an_update_are_measured():

@@ -65,7 +65,8 @@ class Signal:
 
     def beside(self, logarithm: bool) -> Array:
         """What is known up to the present only, in units of the series or of its logarithms."""
-        return self.past * (self.growth if logarithm else self.unit)
+        unit = self.growth if logarithm else self.unit
+        return self.past * (0.0 if self.still else unit)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -70,7 +70,7 @@ class History:
 class Holder(Protocol):
     """How the caller holds series: reads more of them, and hands answers back alike.
 
-    A ``panel`` is the holder's own, or one that ``read_context`` or ``follow`` made.
+    A ``panel`` is one whose ``container`` it is.
     """
 
     @property
