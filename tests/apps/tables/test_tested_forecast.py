@@ -279,7 +279,7 @@ def test_all_forecasts_are_in_one_table(tmp_path):
     rows = predictions(found)
     assert list(rows.columns) == [
         "shop", "time", "part", "steps_ahead", "actual", "forecast", "lower", "upper",
-        "last_value", "drift", "seasonal_naive", "seasonal_growth",
+        "last_value", "mean", "drift", "seasonal_naive", "seasonal_growth",
     ]  # fmt: skip
     assert rows["shop"].unique().tolist() == ["12", "3"]
     for name, some in rows.groupby("shop"):
