@@ -184,8 +184,10 @@ def _says_dates(column: Any) -> bool:
     """Whether a column of text or objects says dates, the day or the month first."""
     import pandas
 
+    if column.dtype.kind not in "OTU":
+        return False
     some = column.dropna().iloc[:LOOKED_AT].astype(object)
-    if column.dtype.kind not in "OTU" or not len(some) or any(map(_is_number, some)):
+    if not len(some) or any(map(_is_number, some)):
         return False
     for dayfirst in (False, True):
         with warnings.catch_warnings():
