@@ -120,9 +120,14 @@ def _convert(
         converted = replace(original, reservoir=replace(original.reservoir, transition=transition))
     else:
         converted = _changed(original, transition, rows.extend_basis(chosen.basis))
-    found = chosen.form, chosen.reason, chosen.condition, chosen.residual
-    words = rows.words(original.readout_bias)
-    return converted, Certificate(*found, **compare(original, converted), readout=words)
+    return converted, Certificate(
+        chosen.form,
+        chosen.reason,
+        chosen.condition,
+        chosen.residual,
+        **compare(original, converted),
+        readout=rows.words(original.readout_bias),
+    )
 
 
 class _Coordinates:

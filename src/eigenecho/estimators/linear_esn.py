@@ -218,8 +218,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if self.basis == "eigen":
             validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
         problem = pose(settings, drawn, inputs, outputs)
+        trained = train_with_gaps(problem, settings)
+        target = validation.target_of(inputs, outputs)
         known = {"lr": float(self.lr), "flat": container.flat, "drawn": drawn.spectrum}
-        trained, target = train_with_gaps(problem, settings), validation.target_of(inputs, outputs)
         self._keep(Fitted.of(problem, trained, outputs[-1][-1], target=target, **known))
 
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
@@ -318,18 +319,14 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         gaps = self.missing == "skip"
         truths, _ = validation.check_outputs(y, container, self.dtype, D=self.n_outputs_, gaps=gaps)
         guesses, _ = validation.check_outputs(predicted, container, self.dtype)
-        for rows, given in zip(map(len, guesses), map(len, truths), strict=True):
-            if rows != given:
-                raise ValueError(
-                    f"X and y have inconsistent lengths: X has {rows} rows, y {given}."
-                )
         check_lengths(guesses, truths, self.warmup, " to score")
         true, guess = (
             np.concatenate([s[self.warmup :] for s in series]) for series in (truths, guesses)
         )
         if sample_weight is not None:
-            asked = sample_weight, container, np.float64, "sample_weight"
-            weights, _ = validation.check_outputs(*asked)
+            weights, _ = validation.check_outputs(
+                sample_weight, container, np.float64, "sample_weight"
+            )
             sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
         return r2(true, guess, sample_weight)
 
@@ -462,10 +459,17 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 "many columns will come, learner(n_inputs=..., n_outputs=...).",
             )
             known = self._fitted.need_evidence()
-            rates = known.ridge, forgetting
-            check_rates(*rates)
-            learnt, names = Learnt.of(known), self._feature_names
-            return Learner(self.model_, learnt, known.penalty, *rates, wait, state, names)
+            check_rates(known.ridge, forgetting)
+            return Learner(
+                self.model_,
+                Learnt.of(known),
+                known.penalty,
+                known.ridge,
+                forgetting,
+                wait,
+                state,
+                self._feature_names,
+            )
         check_rates(self.ridge, forgetting)
         columns = "a number of columns"
         n_inputs = check_count(n_inputs, "n_inputs", columns, 0 if self.feedback else 1)
@@ -478,8 +482,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         drawn = settings.draw(n_inputs, n_outputs, self.seed)
         penalty = settings.penalty_of(drawn, n_outputs)
         W_out = np.zeros((penalty.size, n_outputs), drawn.reservoir.dtype)
-        flags = settings.fit_bias, settings.output_to_readout
-        model = LinearModel(drawn.reservoir, W_out, *flags, drawn.basis)
+        model = LinearModel(
+            drawn.reservoir, W_out, settings.fit_bias, settings.output_to_readout, drawn.basis
+        )
         learnt = Learnt.nothing(W_out, penalty, self.ridge)
         return Learner(model, learnt, penalty, self.ridge, forgetting, wait, state)
 

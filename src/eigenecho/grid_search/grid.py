@@ -126,7 +126,8 @@ def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> li
     A share in ]0, 1[ is the end of every series; a list of (start, stop) is one block each. The
     last fold has the test rows as a second held-out block, where there are any.
     """
-    blocks, within = _blocks(validation, lengths, warmup), f"within series of lengths {[*lengths]}"
+    blocks = _blocks(validation, lengths, warmup)
+    within = f"within series of lengths {[*lengths]}"
     made = [Fold([(warmup, start) for start, _ in block], (block,)) for block in blocks]
     for fold in made:
         if any(stop <= start for rows in (fold.train, *fold.held_out) for start, stop in rows):

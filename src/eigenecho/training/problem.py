@@ -252,10 +252,17 @@ def pose(
     observed = None
     if settings.missing == "skip":
         outputs, observed = filled(outputs)
-    penalty = settings.penalty_of(drawn, outputs[0].shape[1])
-    flags, scalings = (settings.fit_bias, settings.output_to_readout), (u_scaling, y_scaling)
-    parts = drawn.reservoir, inputs, outputs, penalty, *flags, drawn.basis, scalings
-    return Problem(*parts, observed=observed)
+    return Problem(
+        drawn.reservoir,
+        inputs,
+        outputs,
+        settings.penalty_of(drawn, outputs[0].shape[1]),
+        settings.fit_bias,
+        settings.output_to_readout,
+        drawn.basis,
+        (u_scaling, y_scaling),
+        observed=observed,
+    )
 
 
 def filled(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | None]:
