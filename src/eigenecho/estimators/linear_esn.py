@@ -14,8 +14,8 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
-from eigenecho.checks import check_count, check_flag
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.checks import check_count, check_flag, check_known
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import Fitted
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
@@ -346,8 +346,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def states(self, X: Any, basis: str = "neuron") -> Any:
         """States (T, N) in the ``neuron`` basis, or as ``transform`` gives them (``work``)."""
         at_work = self.transform(X)
-        if basis not in ("neuron", "work"):
-            raise unknown_name("basis", basis, ("neuron", "work"))
+        check_known(basis, "basis", ("neuron", "work"))
         if basis == "work" or self.model_.reservoir.transition.in_neuron_basis:
             return at_work
         known = self.model_.need_basis()
@@ -509,7 +508,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """The estimator that ``save`` wrote, from the arrays and values of its file."""
         fitted = Fitted.unpack(tensors, values)
         esn = unpack_parameters(cls, fitted.model.D_in, tensors, values)
-        esn._keep(fitted)  # noqa: SLF001 (of its own class)
+        cls._keep(esn, fitted)
         return esn
 
     @property

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import bad_argument, unknown_name
+from eigenecho.checks import check_known
+from eigenecho.errors import bad_argument
 from eigenecho.training import Block, Fold
 
 Params = dict[str, Any]
@@ -38,8 +39,7 @@ def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> l
 def check_names(combinations: Sequence[Params], known: Sequence[str]) -> None:
     """Every name in the grid is a parameter of the estimator."""
     for name in itertools.chain(*combinations):
-        if name not in known:
-            raise unknown_name("grid", name, known)
+        check_known(name, "grid", known)
 
 
 @dataclass(frozen=True)

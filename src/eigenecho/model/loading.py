@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho.basis import Basis
-from eigenecho.checks import check_flag, check_shape
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.checks import check_flag, check_known, check_shape
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.learner import Learner
 from eigenecho.model.model import LinearModel
@@ -90,15 +90,14 @@ def unpack_evidence(tensors: Tensors, values: Values, model: LinearModel) -> Evi
     weights = take(tensors, "statistics.weights")
     XtE = take(tensors, "statistics.XtE") if "statistics.XtE" in tensors else None
     check_shape(weights, "weights", model.W_out.shape)
+    check_known(kind, "kind", ("Gram", "Triangle"))
     statistics: Gram | Triangle
     if kind == "Gram":
         XtX, XtY = (take(tensors, f"statistics.{name}") for name in ("XtX", "XtY"))
         statistics = Gram(XtX, XtY, rows)
-    elif kind == "Triangle":
+    else:
         R, Z, rest = (take(tensors, f"statistics.{name}") for name in ("R", "Z", "rest"))
         statistics = Triangle(R, Z, _whole_rest(rest, R, Z, weights, scatter), rows)
-    else:
-        raise unknown_name("kind", kind, ("Gram", "Triangle"))
     penalty = Penalty(len(weights), free, _penalised(neurons, model))
     evidence = Evidence(statistics, penalty, ridge, weights, scatter, XtE)
     evidence.check()

@@ -10,8 +10,8 @@ import numpy as np
 
 from eigenecho import kernels, storage
 from eigenecho.basis import Basis
-from eigenecho.checks import check_flag, check_real
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.checks import check_flag, check_known, check_real
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.forecast import forecast
 from eigenecho.model.intervals import with_interval
@@ -228,8 +228,7 @@ class LinearModel:
         they act on standardised columns.
         """
         r = self.reservoir
-        if basis not in ("neuron", "work"):
-            raise unknown_name("basis", basis, ("neuron", "work"))
+        check_known(basis, "basis", ("neuron", "work"))
         W = r.transition
         if basis == "work" or W.in_neuron_basis:
             return Matrices(W.matrix, r.W_in, r.bias, r.W_fb, self.W_out)
