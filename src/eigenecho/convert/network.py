@@ -92,7 +92,7 @@ def diagonalize(
     def at_work(A: Array) -> Array:
         return np.pad(A * rates, [(0, 0)] * (A.ndim - 1) + [(0, rows.extra)])
 
-    weights = Reservoir(leaky, W_in, bias, W_fb).weights(at_work)
+    weights = Reservoir(compact(leaky), W_in, bias, W_fb).weights(at_work)
     weights[0][:, N:] = np.eye(len(W_in), rows.extra)
     reservoir = Reservoir(compact(np.pad(leaky, (0, rows.extra))), *weights)
     original = LinearModel(reservoir, W_out, readout_bias, output_to_readout)
