@@ -34,8 +34,8 @@ def generator(seed: Seed, *, needed: bool = False) -> np.random.Generator:
         return np.random.default_rng()
     if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
         return np.random.default_rng(int(seed))
-    wanted = "a non-negative int or a numpy Generator"
-    raise bad_argument("seed", seed, wanted if needed else f"{wanted}, or None")
+    none = "" if needed else " or None"
+    raise bad_argument("seed", seed, f"a non-negative int, a numpy Generator{none}")
 
 
 def is_finite_number(value: Any) -> bool:
