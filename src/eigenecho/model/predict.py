@@ -96,7 +96,8 @@ def _run_open(
 @one_blas_thread()
 def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
     """Reservoir states (T, N) in the basis at work, from zero and on the model's own output."""
-    reservoir, (r, y), before = model.reservoir, model.zero_state(), None
+    reservoir, (r, y) = model.reservoir, model.zero_state()
+    before = None
     if reservoir.W_fb is not None:
         # The output is found first, then what drives the reservoir with it.
         before = model.from_user(shifted(run(model, u)[0], y))

@@ -63,11 +63,9 @@ class Penalty:
 
     def apply(self, w: Array) -> Array:
         """M w, for weights (N', D_out), without M."""
-        out = w.copy()
-        out[: self.free] = 0.0
+        out = self.times_root(w)
         if self.basis is not None:
-            Q = self.basis.Q
-            out[-len(Q) :] = Q.T @ (Q @ w[-len(Q) :])
+            out[-self.basis.units :] = self.basis.Q.T @ out[-self.basis.units :]
         return out
 
     def unroot(self, A: Array) -> Array:
