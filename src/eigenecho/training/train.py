@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from eigenecho.training.evidence import Evidence
 from eigenecho.training.gather import Gathered, gather
 from eigenecho.training.problem import Block, Fold, Problem, Settings, to_choose_by
 from eigenecho.training.refine import Round, refine, residuals
+from eigenecho.training.ridges import by_blocks, by_likelihood, warn_if_unresolved
 from eigenecho.training.structured import applies, gather_gram
 from eigenecho.types import Array
 
@@ -31,6 +32,9 @@ class Trained:
 @one_blas_thread()
 def train(problem: Problem, settings: Settings) -> Trained:
     """Weights of a readout; of several ridges, the one that predicts held-out rows best."""
+    if settings.ridge == "blocks":
+        ridge = by_blocks([problem], problem.everything(settings.warmup))
+        settings = replace(settings, ridge=ridge)
     fold = _split(problem, settings)
     for solver in _attempts(problem, settings.solver):
         if solver in ("gram", "qr"):
@@ -64,9 +68,9 @@ def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
 
 def _split(problem: Problem, settings: Settings) -> Fold:
     """Rows to train on, and those at the end by which one of several ridges is chosen."""
-    if len(settings.ridge) == 1:
-        return Fold(problem.everything(settings.warmup))
-    return to_choose_by(problem, settings)
+    if settings.compares:
+        return to_choose_by(problem, settings)
+    return Fold(problem.everything(settings.warmup))
 
 
 def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained:
@@ -75,6 +79,10 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
     for statistics in (total, *held_out):
         check_range(statistics, problem.reservoir)
     penalty, ridge = problem.penalty, settings.ridge[0]
+    if settings.ridge == "auto":
+        chosen = by_likelihood([problem], [total], fold.train)
+        warn_if_unresolved(chosen, total)
+        ridge = chosen.ridge
     for last in held_out:
         ridge = settings.ridge[lowest(held_out_errors(total, last, penalty, settings.ridge))]
         total = total.merge(last.gram() if solver == "gram" else last)
@@ -97,6 +105,11 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
     penalty, ridges = problem.penalty, settings.ridge
     total, _, ends = collect(problem, fold.train)
     check_range(total, problem.reservoir)
+    if ridges == "auto":
+        chosen = by_likelihood([problem], [total], fold.train)
+        if not chosen.is_resolved:
+            return None
+        ridges = (chosen.ridge,)
     M = penalty.gram() if any(ridges) else None
 
     def solved(block: Block, statistics: Gram, ridge: float) -> Round | None:

@@ -1,0 +1,81 @@
+"""Which ridge: one that the training rows themselves speak for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eigenecho.errors import IllConditionedWarning, bad_argument, warn
+from eigenecho.readout import (
+    Gram,
+    LeftOut,
+    Likelihood,
+    Likeliest,
+    Triangle,
+    likeliest,
+    steadiest,
+)
+from eigenecho.threads import even_split
+from eigenecho.training.gather import gather
+from eigenecho.training.problem import Block, Fold, Problem
+from eigenecho.types import Array
+
+BLOCKS = 10
+"""Parts that the rows are cut into, each left out in turn."""
+
+
+def by_likelihood(
+    problems: Sequence[Problem], statistics: Sequence[Gram | Triangle], block: Block
+) -> Likeliest:
+    """The ridge under which the targets of a block are likeliest, one for all problems."""
+    each = zip(problems, statistics, strict=True)
+    return likeliest([Likelihood.of(s, p.penalty, _squares(p, block)) for p, s in each])
+
+
+def warn_if_unresolved(chosen: Likeliest, statistics: Gram | Triangle) -> None:
+    """Say where sums cannot tell how small the ridge should be; a triangle has no more to say."""
+    if isinstance(statistics, Gram) and not chosen.is_resolved:
+        warn(
+            f"normal equations cannot tell ridges below {chosen.ridge:.0e} from rounding, and the "
+            "targets ask for one: they are nearly free of noise. solver='qr' resolves more.",
+            IllConditionedWarning,
+        )
+
+
+def by_blocks(problems: Sequence[Problem], everything: Block) -> float:
+    """The ridge that predicts blocks of rows best, each from the rows of all others."""
+    cuts = cut(everything)
+    groups = []
+    for problem in problems:
+        parts = gather(problem, Triangle, Fold([(0, 0) for _ in everything], cuts)).held_out
+        groups.append(LeftOut.of(parts, problem.penalty))
+        if len(groups[-1].pairs) < 2:
+            raise bad_argument(
+                "ridge", "blocks", "rows to leave out, in two blocks at least",
+                "The series are too short: take one value.",
+            )  # fmt: skip
+    return steadiest(groups)
+
+
+def cut(everything: Block) -> tuple[Block, ...]:
+    """Rows of all series, one after another, in blocks of equal length give or take one."""
+    lengths = [stop - start for start, stop in everything]
+    ends = np.cumsum(lengths)
+    return tuple(
+        [
+            (start + _within(first - before, n), start + _within(last - before, n))
+            for (start, _), n, before in zip(everything, lengths, ends - lengths, strict=True)
+        ]
+        for first, last in even_split(int(ends[-1]), BLOCKS)
+    )
+
+
+def _within(row: int, count: int) -> int:
+    return int(min(max(row, 0), count))
+
+
+def _squares(problem: Problem, block: Block) -> Array:
+    """‖y_d‖² over a block, (D_out,), in float64; missing targets are 0."""
+    targets = problem.targets(block)
+    return np.sum([np.sum(np.square(y, dtype=np.float64), axis=0) for y in targets], axis=0)
