@@ -116,12 +116,21 @@ def test_shapes_follow_the_targets():
     assert np.all(wide.upper > found.upper)
 
 
-def test_a_loaded_network_still_knows_its_noise(tmp_path):
+def test_a_loaded_network_knows_as_much_as_its_file(tmp_path):
+    """With statistics what the original does, without them the noise of the steps alone."""
     esn = fit(autoregression(400, np.random.default_rng(0)))
-    esn.save(tmp_path / "esn.safetensors")
-    loaded = ee.load(tmp_path / "esn.safetensors")
-    for a, b in zip(esn.forecast(5, interval=0.5), loaded.forecast(5, interval=0.5), strict=True):
+    wanted = esn.forecast(5, interval=0.5)
+    esn.save(tmp_path / "whole.safetensors", statistics=True)
+    for a, b in zip(
+        wanted, ee.load(tmp_path / "whole.safetensors").forecast(5, interval=0.5), strict=True
+    ):
         np.testing.assert_array_equal(a, b)
+    esn.save(tmp_path / "esn.safetensors")
+    found = ee.load(tmp_path / "esn.safetensors").forecast(5, interval=0.5)
+    np.testing.assert_array_equal(found.mean, wanted.mean)
+    noise = 0.6744897501960817 * deviations(esn.model_, 5, esn.noise_covariance_)
+    np.testing.assert_allclose(found.upper - found.mean, noise, rtol=1e-12)
+    assert np.all(found.upper < wanted.upper)
 
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "structured"])

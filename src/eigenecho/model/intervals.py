@@ -5,7 +5,13 @@ the loop like any output. With Ψ_j the response of the loop, j steps on, to a u
 
     error(h) = Σ_j ε(h−j) Ψ_j,   cov(h) = Σ_j Ψ_jᵀ Σ Ψ_j,   j = 0 … h−1,   Ψ_0 = I
 
-which is exact for a linear model. The uncertainty of the weights themselves is left out.
+which is exact for a linear model. Weights that are off by δ add x(t) δ to every output, at the
+rows x(t) that the forecast passes, and that goes round in the same way: to first order in δ,
+
+    error(h) = Σ_j x(h−j) δ Ψ_j,   var_d(h) = Σ_e ‖Σ_j K_j[e, d] z(h−j)‖²
+
+with K_j = Cᵀ Ψ_j, C Cᵀ = Σ, and z z'ᵀ = x A⁻¹ x'ᵀ as ``training.posterior`` has it. Both together
+are a convolution over time of N' columns.
 """
 
 from __future__ import annotations
@@ -22,6 +28,10 @@ from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
+    from eigenecho.training import Posterior
+
+LARGE = 1e100
+"""A response that is no forecast any more."""
 
 
 class Forecast(NamedTuple):
@@ -33,12 +43,21 @@ class Forecast(NamedTuple):
 
 
 @one_blas_thread()
-def with_interval(model: LinearModel, mean: Array, noise: Any, coverage: float) -> Forecast:
+def with_interval(
+    model: LinearModel,
+    mean: Array,
+    noise: Any,
+    coverage: float,
+    posterior: Posterior | None = None,
+    rows: Array | None = None,
+) -> Forecast:
     """The forecast ``mean`` (horizon, D_out) with bounds around every output.
 
-    ``noise`` (D_out, D_out) is the covariance of single steps, in the caller's units.
+    ``noise`` (D_out, D_out) is the covariance of single steps, in the caller's units. With a
+    ``posterior`` and the ``rows`` (horizon, N') of the readout along the forecast, weights that
+    are off are in the bounds too, and few rows that the noise is known from make them wider.
     """
-    from scipy.special import ndtri
+    from scipy.special import ndtri, stdtrit
 
     coverage = check_coverage(coverage)
     scale, ends = _scale(model), np.finfo(np.float64)
@@ -48,8 +67,13 @@ def with_interval(model: LinearModel, mean: Array, noise: Any, coverage: float) 
             "Train on a series that is scaled, such as y / np.abs(y).max().",
         )  # fmt: skip
     noise = check_noise(noise, model.D_out)
-    deviation = ndtri(0.5 + 0.5 * coverage) * deviations(model, len(mean), noise)
-    return Forecast(mean, mean - deviation, mean + deviation)
+    one = deviations(model, len(mean), noise)
+    share = 0.5 + 0.5 * coverage
+    if posterior is None or rows is None:
+        reach = ndtri(share) * one
+    else:
+        reach = stdtrit(posterior.free, share) * np.hypot(one, of_weights(model, posterior, rows))
+    return Forecast(mean, mean - reach, mean + reach)
 
 
 def _scale(model: LinearModel) -> Array:
@@ -64,6 +88,33 @@ def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
     variance = np.einsum("jid,ie,jed->jd", response, noise, response, optimize=True)
     with np.errstate(over="ignore"):  # a loop that grows without bound has infinite intervals
         return scale * np.sqrt(np.cumsum(np.maximum(variance, 0.0), axis=0))
+
+
+def of_weights(model: LinearModel, posterior: Posterior, rows: Array) -> Array:
+    """The part of it that is due to the weights, for rows x (horizon, N') along the forecast."""
+    from scipy import fft
+
+    response = ClosedLoop.of_forecast(model).response(len(rows))
+    # Beyond this no float holds the variance, and a transform would spread it over all steps.
+    large = np.flatnonzero(~(np.abs(response).max(axis=(1, 2)) < LARGE))
+    known = int(large[0]) if large.size else len(rows)
+    variance = np.full((len(rows), model.D_out), np.inf)
+    variance[:known] = 0.0
+    n = fft.next_fast_len(2 * known, real=True)
+    for part in posterior.parts:
+        z = fft.rfft(part.whitened(rows[:known]), n, axis=0)
+        K = np.einsum("ie,jid->jed", _root(part.noise), response[:known, part.columns])
+        K = fft.rfft(K, n, axis=0)
+        for e, d in np.ndindex(K.shape[1:]):
+            moved = fft.irfft(K[:, e, d, None] * z, n, axis=0)[:known]
+            variance[:known, d] += np.sum(moved**2, axis=1)
+    return _scale(model) * np.sqrt(variance)
+
+
+def _root(covariance: Array) -> Array:
+    """C with C Cᵀ = covariance, which may be singular."""
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def check_coverage(coverage: Any) -> float:

@@ -34,13 +34,12 @@ class LeftOut:
         k = penalty.free
         # The sum of all S², of which the largest is a part.
         size = float(sum(np.sum(penalty.unroot_right(part.R[:, k:]) ** 2) for part in parts))
-        rounding = EPS * max(sum(part.rows for part in parts), penalty.size)
         pairs = tuple(
             (part, factorise(others, penalty))
             for part, others in zip(parts, _others(parts), strict=True)
             if part.rows and others.rows
         )
-        return cls(pairs, parts[0].Z.shape[1], rounding**2 * size, HIGHEST * size)
+        return cls(pairs, parts[0].Z.shape[1], EPS**2 * size, HIGHEST * size)
 
     def squared_errors(self, ridges: Sequence[float] | Array) -> Array:
         """Σ_b ‖Y_b − X_b w₋b‖² (ridges, D_out), w₋b trained on all parts but b: true residuals."""

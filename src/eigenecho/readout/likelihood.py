@@ -22,9 +22,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
-from eigenecho.readout.factorised import Factorised, factorise
+from eigenecho.readout.factorised import EPS, Factorised, factorise
 from eigenecho.readout.gram import Gram
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.triangle import Triangle
@@ -72,8 +71,9 @@ class Likelihood:
         R, Z, rest = statistics.R[k:, k:], statistics.Z[k:], statistics.rest
         left = Triangle(R, Z, rest, max(statistics.rows - k, 0))
         factorised = factorise(left, Penalty(penalty.size - k, 0, penalty.basis))
-        parts = factorised.S**2, factorised.UtY**2, np.diag(rest), left.rows
-        return cls(*parts, factorised.cutoff, TOLD * left.squares)
+        s2 = factorised.S**2
+        parts = s2, factorised.UtY**2, np.diag(rest), left.rows
+        return cls(*parts, EPS**2 * s2.max(initial=0.0), TOLD * left.squares)
 
     @classmethod
     def of_sums(cls, factorised: Factorised, gram: Gram, squares: Array) -> Likelihood:
@@ -121,6 +121,7 @@ def likeliest(parts: Sequence[Likelihood]) -> Likeliest:
     The best of a grid over all ridges that make a difference, then the maximum between its
     neighbours. Without noise it is the smallest that can be told from none.
     """
+    from scipy.optimize import minimize_scalar
 
     def total(ridges: Array) -> Array:
         return np.sum([part(ridges) for part in parts], axis=0)
@@ -141,7 +142,9 @@ def likeliest(parts: Sequence[Likelihood]) -> Likeliest:
     ridge = float(ends[int(np.argmax(values))])
     clear = ridge > grid[1] or best > 0
     for part in parts:
-        clear &= bool(np.all((part.unexplained(np.array([ridge])) > part.least) | (part.least == 0)))
+        clear &= bool(
+            np.all((part.unexplained(np.array([ridge])) > part.least) | (part.least == 0))
+        )
     return Likeliest(ridge, float(values.max()), clear)
 
 

@@ -3,6 +3,7 @@
 from eigenecho.training.evidence import Evidence
 from eigenecho.training.gaps import PartedEvidence, TrainedParts, train_with_gaps
 from eigenecho.training.gather import Gathered, gather
+from eigenecho.training.posterior import Part, Posterior
 from eigenecho.training.problem import (
     SOLVERS,
     Block,

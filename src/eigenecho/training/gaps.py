@@ -53,6 +53,11 @@ class PartedEvidence:
             free[columns] = max(part.statistics.rows - part.freedom, 1.0)
         return self.scatter / np.sqrt(np.outer(free, free))
 
+    @property
+    def log_density(self) -> float:
+        """Log p(Y) of all targets under the ridge."""
+        return sum(part.log_density for part in self.parts)
+
 
 @dataclass(frozen=True, eq=False)
 class TrainedParts:
@@ -61,6 +66,7 @@ class TrainedParts:
     evidence: PartedEvidence
     solver: str
     end: Array
+    log_density: float | None = None
 
 
 @one_blas_thread()

@@ -10,8 +10,8 @@ from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.readout import (
     Gram,
     LeftOut,
-    Likelihood,
     Likeliest,
+    Likelihood,
     Triangle,
     likeliest,
     steadiest,

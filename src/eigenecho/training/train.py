@@ -22,11 +22,15 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """Weights and what led to them, the solver, and the state that the last series ended in."""
+    """Weights and what led to them, the solver, and the state that the last series ended in.
+
+    ``log_density`` is that of the targets, where the ridge was chosen by it.
+    """
 
     evidence: Evidence
     solver: str
     end: Array
+    log_density: float | None = None
 
 
 @one_blas_thread()
@@ -78,11 +82,13 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
     total, held_out, ends = gather(problem, Gram if solver == "gram" else Triangle, fold)
     for statistics in (total, *held_out):
         check_range(statistics, problem.reservoir)
-    penalty, ridge = problem.penalty, settings.ridge[0]
+    penalty, log_density = problem.penalty, None
     if settings.ridge == "auto":
         chosen = by_likelihood([problem], [total], fold.train)
         warn_if_unresolved(chosen, total)
-        ridge = chosen.ridge
+        ridge, log_density = chosen.ridge, chosen.log_density
+    else:
+        ridge = settings.ridge[0]
     for last in held_out:
         ridge = settings.ridge[lowest(held_out_errors(total, last, penalty, settings.ridge))]
         total = total.merge(last.gram() if solver == "gram" else last)
@@ -96,7 +102,7 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
         runs = ridge == 0 or double is not problem
         scatter = Round(double, whole, weights).scatter if runs else total.scatter(weights)
         evidence = Evidence(total, penalty, ridge, weights, scatter)
-    return Trained(evidence, solver, ends[-1])
+    return Trained(evidence, solver, ends[-1], log_density)
 
 
 def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained | None:
@@ -105,11 +111,12 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
     penalty, ridges = problem.penalty, settings.ridge
     total, _, ends = collect(problem, fold.train)
     check_range(total, problem.reservoir)
+    log_density = None
     if ridges == "auto":
         chosen = by_likelihood([problem], [total], fold.train)
         if not chosen.is_resolved:
             return None
-        ridges = (chosen.ridge,)
+        ridges, log_density = (chosen.ridge,), chosen.log_density
     M = penalty.gram() if any(ridges) else None
 
     def solved(block: Block, statistics: Gram, ridge: float) -> Round | None:
@@ -135,7 +142,8 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
     if found is None:
         return None
     weights = np.ascontiguousarray(found.w)
-    return Trained(Evidence(total, penalty, ridge, weights, found.scatter), solver, ends[-1])
+    evidence = Evidence(total, penalty, ridge, weights, found.scatter)
+    return Trained(evidence, solver, ends[-1], log_density)
 
 
 def _gather_states(problem: Problem, block: Block) -> Gathered:
