@@ -61,9 +61,7 @@ class Task:
         """RMSE of all ridges, (ridges,)."""
         held_out = [(self.train, len(self.X))]
         grid = {"ridge": RIDGES}
-        found = ee.search(
-            self.network(1.0), grid, self.X, self.y, validation=held_out, refit=False
-        )
+        found = ee.search(self.network(1.0), grid, self.X, self.y, validation=held_out, refit=False)
         return found.mean_errors
 
 
