@@ -179,31 +179,34 @@ def judged(task: Task) -> list[Any]:
 # Intervals --------------------------------------------------------------------------------------
 
 
-def covered(rng: np.random.Generator, T: int, ridge: Any, steps: int) -> np.ndarray:
+PROCESSES = {"swing": {1: 1.6, 2: -0.81}, "slow": {1: 0.9}, "season": {1: 0.2, 12: 0.7}}
+"""Weights of the rows before, by how many rows."""
+
+
+def covered(rng: np.random.Generator, process: str, T: int, ridge: Any, steps: int) -> np.ndarray:
     """Whether bounds of 90 % hold the next rows, (without and with weights, steps)."""
-    x, _ = autoregression(rng, T + steps)
-    x = x[:, :1]
-    options = {"units": T // 2, "standardize": True, "warmup": 20, "seed": int(rng.integers(99))}
+    x, lags = rng.normal(size=(T + steps + 200, 1)), PROCESSES[process]
+    for t in range(12, len(x)):
+        x[t] += sum(weight * x[t - lag] for lag, weight in lags.items())
+    x = x[200:]
+    options = {"units": T // 2, "standardize": True, "warmup": 10, "seed": int(rng.integers(99))}
     esn = ee.LinearESN(**options, ridge=ridge).fit(x[: T - 1], x[1:T])
-    truth = x[T : T + steps]
-    both = (
-        esn.model_.forecast(
-            steps, state=esn.final_state_, interval=0.9, noise=esn.noise_covariance_
-        ),
-        esn.forecast(steps, interval=0.9),
-    )
+    truth, state = x[T : T + steps], esn.final_state_
+    without = {"state": state, "interval": 0.9, "noise": esn.noise_covariance_}
+    both = esn.model_.forecast(steps, **without), esn.forecast(steps, interval=0.9)
     return np.array([(b.lower <= truth)[:, 0] & (truth <= b.upper)[:, 0] for b in both])
 
 
 def coverages(seed: int, runs: int) -> list[list[Any]]:
     """Shares of rows that lie within bounds of 90 %, by rows and ridge."""
     found = []
-    for T, ridge in itertools.product((120, 240, 480), ("auto", "blocks", 1e-8)):
+    for T, ridge in itertools.product((100, 200, 400), ("auto", "blocks", 1e-8)):
         hits = []
-        for run in range(runs):
+        for process, run in itertools.product(PROCESSES, range(runs)):
+            rng = np.random.default_rng([seed, T, run, *map(ord, process)])
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                hits.append(covered(np.random.default_rng([seed, T, run]), T, ridge, 12))
+                hits.append(covered(rng, process, T, ridge, 12))
         before, after = np.mean(hits, axis=(0, 2))
         found.append([f"T={T}, N={T // 2}, ridge {ridge}", float(before), float(after)])
     return found

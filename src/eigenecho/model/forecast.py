@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho import kernels
 from eigenecho.checks import check_count
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.loop import ClosedLoop
-from eigenecho.model.predict import check_finite, readout_rows, warn_if_growing
+from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.model.state import State, as_state
 from eigenecho.scaling import Scaling
 from eigenecho.series import as_rows
@@ -38,15 +37,10 @@ class Trajectory(NamedTuple):
     @one_blas_thread()
     def rows(self) -> Array:
         """The readout's rows [1, y(t−1), r(t)] along it, (horizon, N'), in float64."""
-        loop, model = self.loop, self.loop.model
-        reservoir = model.reservoir
+        model = self.loop.model
         outputs = np.concatenate([np.atleast_2d(self.start.y), self.outputs[:-1]])
-        before = model.from_user(outputs).astype(reservoir.dtype)
-        drive = np.concatenate([self.drive, before], axis=1)
-        states = np.empty((len(drive), model.units), reservoir.dtype)
-        B, r = np.concatenate([loop.B, loop.F]), np.array(self.start.r, reservoir.dtype)
-        kernels.scan(reservoir.form, B, drive, r, states)
-        return readout_rows(model, before, states)
+        before = model.from_user(outputs).astype(model.reservoir.dtype)
+        return self.loop.rows(self.drive, before, np.array(self.start.r, model.reservoir.dtype))
 
 
 @one_blas_thread()

@@ -6,12 +6,14 @@ the loop like any output. With Ψ_j the response of the loop, j steps on, to a u
     error(h) = Σ_j ε(h−j) Ψ_j,   cov(h) = Σ_j Ψ_jᵀ Σ Ψ_j,   j = 0 … h−1,   Ψ_0 = I
 
 which is exact for a linear model. Weights that are off by δ add x(t) δ to every output, at the
-rows x(t) that the forecast passes, and that goes round in the same way: to first order in δ,
+rows x(t) that the series passes, and that goes round in the same way: to first order in δ,
 
     error(h) = Σ_j x(h−j) δ Ψ_j,   var_d(h) = Σ_e ‖Σ_j K_j[e, d] z(h−j)‖²
 
-with K_j = Cᵀ Ψ_j, C Cᵀ = Σ, and z z'ᵀ = x A⁻¹ x'ᵀ as ``training.posterior`` has it. Both together
-are a convolution over time of N' columns.
+with K_j = Cᵀ Ψ_j, C Cᵀ = Σ, and z z'ᵀ = x A⁻¹ x'ᵀ as ``training.posterior`` has it: a convolution
+over time of N' columns. The rows x(t) are those of the forecast, and what the noise adds to them,
+which is the loop's response to each ε: the same sum once more along that response, for noise of
+every age.
 """
 
 from __future__ import annotations
@@ -72,7 +74,8 @@ def with_interval(
     if posterior is None or rows is None:
         reach = ndtri(share) * one
     else:
-        reach = stdtrit(posterior.free, share) * np.hypot(one, of_weights(model, posterior, rows))
+        more = of_weights(model, posterior, noise, rows)
+        reach = stdtrit(posterior.free, share) * np.hypot(one, more)
     return Forecast(mean, mean - reach, mean + reach)
 
 
@@ -90,25 +93,38 @@ def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
         return scale * np.sqrt(np.cumsum(np.maximum(variance, 0.0), axis=0))
 
 
-def of_weights(model: LinearModel, posterior: Posterior, rows: Array) -> Array:
+def of_weights(model: LinearModel, posterior: Posterior, noise: Array, rows: Array) -> Array:
     """The part of it that is due to the weights, for rows x (horizon, N') along the forecast."""
-    from scipy import fft
-
-    response = ClosedLoop.of_forecast(model).response(len(rows))
+    scale, loop = _scale(model), ClosedLoop.of_forecast(model)
+    response = loop.response(len(rows))
     # Beyond this no float holds the variance, and a transform would spread it over all steps.
     large = np.flatnonzero(~(np.abs(response).max(axis=(1, 2)) < LARGE))
     known = int(large[0]) if large.size else len(rows)
-    variance = np.full((len(rows), model.D_out), np.inf)
-    variance[:known] = 0.0
-    n = fft.next_fast_len(2 * known, real=True)
+    response, variance = response[:known], np.full((len(rows), model.D_out), np.inf)
+    variance[:known] = _moved(posterior, response, rows[:known])
+    if known > 1:
+        answers = np.tensordot(
+            _root(noise / np.outer(scale, scale)).T, loop.response_rows(response), 1
+        )
+        ages = sum(_moved(posterior, response[:-1], answer) for answer in answers)
+        variance[1:known] += np.cumsum(ages, axis=0)
+    return scale * np.sqrt(variance)
+
+
+def _moved(posterior: Posterior, response: Array, rows: Array) -> Array:
+    """Variance (T, D_out) at each of the rows x (T, N'), of all δ up to there, carried on."""
+    from scipy import fft
+
+    T, _, D = response.shape
+    n = fft.next_fast_len(2 * T, real=True)
+    variance = np.zeros((T, D))
     for part in posterior.parts:
-        z = fft.rfft(part.whitened(rows[:known]), n, axis=0)
-        K = np.einsum("ie,jid->jed", _root(part.noise), response[:known, part.columns])
+        z = fft.rfft(part.whitened(rows), n, axis=0)
+        K = np.einsum("ie,jid->jed", _root(part.noise), response[:, part.columns])
         K = fft.rfft(K, n, axis=0)
         for e, d in np.ndindex(K.shape[1:]):
-            moved = fft.irfft(K[:, e, d, None] * z, n, axis=0)[:known]
-            variance[:known, d] += np.sum(moved**2, axis=1)
-    return _scale(model) * np.sqrt(variance)
+            variance[:, d] += np.sum(fft.irfft(K[:, e, d, None] * z, n, axis=0)[:T] ** 2, axis=1)
+    return variance
 
 
 def _root(covariance: Array) -> Array:

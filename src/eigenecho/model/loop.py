@@ -23,6 +23,17 @@ if TYPE_CHECKING:
     from eigenecho.progress import Progress
 
 
+def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
+    """[1, y(t−1), r(t)] (T, N') in float64, the parts that the readout has."""
+    parts = [states]
+    if model.output_to_readout:
+        assert before is not None
+        parts.insert(0, before)
+    if model.readout_bias:
+        parts.insert(0, np.ones((len(states), 1)))
+    return np.concatenate(parts, axis=1, dtype=np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class ClosedLoop:
     """A model with its output fed back, in the network's own units.
@@ -70,6 +81,29 @@ class ClosedLoop:
         for rows in [slice(None)] if progress is None else progress.pieces(len(drive)):
             closed_loop(form, self.B, drive[rows], self.F, readout, r, y, out[rows])
         return out
+
+    def rows(self, drive: Array, before: Array, r: Array) -> Array:
+        """The readout's rows [1, y(t−1), r(t)] (T, N'), in float64, on outputs that are known.
+
+        ``drive`` (T, D) and ``before`` (T, D_out), which holds y(t−1); ``r`` moves on in place.
+        """
+        reservoir, model = self.model.reservoir, self.model
+        states = np.empty((len(before), model.units), reservoir.dtype)
+        drive = np.concatenate([drive, before], axis=1, dtype=reservoir.dtype)
+        kernels.scan(reservoir.form, np.concatenate([self.B, self.F]), drive, r, states)
+        return readout_rows(model, before, states)
+
+    def response_rows(self, response: Array) -> Array:
+        """Rows (D_out, horizon − 1, N') that the answer to each unit output passes, j = 1 …
+
+        Without the constant, which is no answer to anything.
+        """
+        reservoir, before = self.model.reservoir, response[:-1].astype(self.model.reservoir.dtype)
+        loop, none = ClosedLoop(self.model, self.B[:0], self.F), np.zeros((len(before), 0))
+        each = [loop.rows(none, before[:, i], reservoir.zero_state()) for i in range(len(self.F))]
+        rows = np.stack(each)
+        rows[:, :, : int(self.model.readout_bias)] = 0.0
+        return rows
 
     def response(self, horizon: int) -> Array:
         """Ψ_0 … Ψ_{h−1}, (horizon, D_out, D_out): row i of Ψ_j answers, j steps on, to output i."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
-from eigenecho.model.loop import ClosedLoop
+from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.state import State, initial_states
 from eigenecho.model.step_inputs import open_model
 from eigenecho.progress import Progress, Report
@@ -115,17 +115,6 @@ def _run_open(
         out += before @ readout.previous
     check_finite(model, out)
     return out
-
-
-def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
-    """[1, y(t−1), r(t)] (T, N') in float64, the parts that the readout has."""
-    parts = [states]
-    if model.output_to_readout:
-        assert before is not None
-        parts.insert(0, before)
-    if model.readout_bias:
-        parts.insert(0, np.ones((len(states), 1)))
-    return np.concatenate(parts, axis=1, dtype=np.float64)
 
 
 @one_blas_thread()
