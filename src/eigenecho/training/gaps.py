@@ -11,11 +11,11 @@ from eigenecho.errors import bad_argument
 from eigenecho.readout import Gram, Triangle, held_out_errors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
-from eigenecho.training.gather import gather
-from eigenecho.training.problem import Fold, Problem, Settings, to_choose_by
+from eigenecho.training.gather import check_range, gather
+from eigenecho.training.problem import Problem, Settings, to_choose_by
 from eigenecho.training.refine import Round
-from eigenecho.training.ridges import by_blocks, by_likelihood, warn_if_unresolved
-from eigenecho.training.train import Trained, check_range, lowest, train
+from eigenecho.training.ridges import told
+from eigenecho.training.train import Trained, lowest, train
 from eigenecho.types import Array
 
 
@@ -101,26 +101,10 @@ def train_with_gaps(problem: Problem, settings: Settings) -> Trained | TrainedPa
 def _chosen(columns: Sequence[Array], parts: Sequence[Problem], settings: Settings) -> float:
     """The ridge, of several the one that predicts held-out rows of all outputs best."""
     if not settings.compares:
-        return _told(parts, settings)
+        return told(parts, settings, parts[0].everything(settings.warmup))
     each = zip(columns, parts, strict=True)
     errors = [which.size * _held_out_errors(part, settings) for which, part in each]
     return settings.ridge[lowest(np.sum(errors, axis=0))]
-
-
-def _told(parts: Sequence[Problem], settings: Settings) -> float:
-    """The ridge that is given, or that the rows of all outputs speak for."""
-    everything = parts[0].everything(settings.warmup)
-    if settings.ridge == "blocks":
-        return by_blocks(parts, everything)
-    if settings.ridge != "auto":
-        return settings.ridge[0]
-    kind = Gram if settings.solver == "gram" else Triangle
-    statistics = [gather(part, kind, Fold(everything)).statistics for part in parts]
-    for part, one in zip(parts, statistics, strict=True):
-        check_range(one, part.reservoir)
-    chosen = by_likelihood(parts, statistics, everything)
-    warn_if_unresolved(chosen, statistics[0])
-    return chosen.ridge
 
 
 def _held_out_errors(problem: Problem, settings: Settings) -> Array:

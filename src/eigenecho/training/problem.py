@@ -70,10 +70,8 @@ class Settings:
         if self.missing not in MISSING:
             raise unknown_name("missing", self.missing, MISSING)
         check_count(self.warmup, "warmup", "a number of steps", 0)
-        if not isinstance(self.ridge, str):
+        if not isinstance(self.ridge, str) or self.ridge not in RULES:
             object.__setattr__(self, "ridge", _numbers(self.ridge))
-        elif self.ridge not in RULES:
-            raise unknown_name("ridge", self.ridge, (*RULES, "or a number"))
 
     @property
     def compares(self) -> bool:

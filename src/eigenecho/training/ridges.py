@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +18,39 @@ from eigenecho.readout import (
     steadiest,
 )
 from eigenecho.threads import even_split
-from eigenecho.training.gather import gather
-from eigenecho.training.problem import Block, Fold, Problem
+from eigenecho.training.gather import check_range, gather
+from eigenecho.training.problem import Block, Fold, Problem, Settings
 from eigenecho.types import Array
 
 BLOCKS = 10
 """Parts that the rows are cut into, each left out in turn."""
+
+
+def told(problems: Sequence[Problem], settings: Settings, block: Block) -> float:
+    """The ridge that is given, or that the rows of a block speak for, one for all problems.
+
+    Where an orthogonal factorisation takes long, sums decide as long as they can.
+    """
+    if settings.ridge == "blocks":
+        return by_blocks(problems, block)
+    if settings.ridge != "auto":
+        return settings.ridge[0]
+    exact = settings.solver == "qr" or all(problem.is_small for problem in problems)
+    if settings.solver == "gram" or not exact:
+        sums = _gathered(problems, Gram, block)
+        chosen = by_likelihood(problems, sums, block)
+        if settings.solver == "gram":
+            warn_if_unresolved(chosen, sums[0])
+        if settings.solver == "gram" or chosen.is_resolved:
+            return chosen.ridge
+    return by_likelihood(problems, _gathered(problems, Triangle, block), block).ridge
+
+
+def _gathered(problems: Sequence[Problem], kind: type[Any], block: Block) -> list[Any]:
+    found = [gather(problem, kind, Fold(block)).statistics for problem in problems]
+    for problem, statistics in zip(problems, found, strict=True):
+        check_range(statistics, problem.reservoir)
+    return found
 
 
 def by_likelihood(

@@ -9,10 +9,9 @@ import numpy as np
 
 from eigenecho.kernels import costs
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, held_out_errors, solve
-from eigenecho.reservoir import Reservoir
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
-from eigenecho.training.gather import Gathered, gather
+from eigenecho.training.gather import Gathered, check_range, gather
 from eigenecho.training.problem import Block, Fold, Problem, Settings, to_choose_by
 from eigenecho.training.refine import Round, refine, residuals
 from eigenecho.training.ridges import by_blocks, by_likelihood, warn_if_unresolved
@@ -47,16 +46,6 @@ def train(problem: Problem, settings: Settings) -> Trained:
         if found is not None:
             return found
     raise AssertionError("the last solver that is tried always has an answer")
-
-
-def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
-    """Squares of the states that overflow would end in a readout of zeros."""
-    if isinstance(statistics, Gram):
-        numbers, most = statistics.XtX, 1e300
-    else:
-        numbers, most = statistics.R, 1e150
-    if not (numbers.max() < most and numbers.min() > -most):
-        raise reservoir.overflowed("squares of the states")
 
 
 def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
