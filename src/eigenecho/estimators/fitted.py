@@ -35,8 +35,8 @@ REMEDY = "Use more rows, fewer units or a larger ridge."
 OVERFITTED = 0.5
 """Degrees of freedom, over the rows, from which a readout has learnt these rows by heart."""
 
-NO_NOISE = 0.9
-"""The same, from which hardly a row is left to tell the noise by."""
+NO_NOISE = 0.75
+"""The same, from which few rows are left to tell the noise by."""
 
 OPEN = 0.1
 """The same, from which intervals that leave out the weights are narrower by 5 % or more."""

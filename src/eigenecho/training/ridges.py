@@ -73,16 +73,18 @@ def warn_if_unresolved(chosen: Likeliest, statistics: Gram | Triangle) -> None:
 
 def by_blocks(problems: Sequence[Problem], everything: Block) -> float:
     """The ridge that predicts blocks of rows best, each from the rows of all others."""
-    cuts = cut(everything)
     groups = []
     for problem in problems:
-        parts = gather(problem, Triangle, Fold([(0, 0) for _ in everything], cuts)).held_out
-        groups.append(LeftOut.of(parts, problem.penalty))
-        if len(groups[-1].pairs) < 2:
+        fold = Fold([(0, 0) for _ in everything], cut(everything))
+        parts = [part for part in gather(problem, Triangle, fold).held_out if part.rows]
+        if len(parts) < 2:
             raise bad_argument(
                 "ridge", "blocks", "rows to leave out, in two blocks at least",
                 "The series are too short: take one value.",
             )  # fmt: skip
+        for part in parts:
+            check_range(part, problem.reservoir)
+        groups.append(LeftOut.of(parts, problem.penalty))
     return steadiest(groups)
 
 
