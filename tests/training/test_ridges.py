@@ -186,7 +186,7 @@ def test_unknown_words(ridge):
 
 
 def test_too_few_rows_for_blocks():
-    with pytest.raises(ValueError, match=r"ridge='blocks' .*two blocks at least"):
+    with pytest.raises(ValueError, match=r"ridge='blocks' .*of one sample nothing"):
         network("blocks", warmup=399).fit(U, Y)
 
 

@@ -79,8 +79,8 @@ def by_blocks(problems: Sequence[Problem], everything: Block) -> float:
         parts = [part for part in gather(problem, Triangle, fold).held_out if part.rows]
         if len(parts) < 2:
             raise bad_argument(
-                "ridge", "blocks", "rows to leave out, in two blocks at least",
-                "The series are too short: take one value.",
+                "ridge", "blocks", "one value: of one sample nothing can be left out",
+                "'auto' asks for no other rows.",
             )  # fmt: skip
         for part in parts:
             check_range(part, problem.reservoir)
