@@ -7,7 +7,11 @@ best: there something depends on it. Beside the best ridge, which nobody knows, 
 of 90 %, with half as many units as rows, with and without the uncertainty of the weights.
 
 Real series are those of statsmodels and sktime (where they are installed) one row ahead, and
-the columns of the CSV files that are given, 1 and 24 rows ahead.
+the columns of the CSV files that are given, 1 and 24 rows ahead. The former, and draws with
+``--seed`` 0, 5 and 6, served to settle the rule: other draws alone are new to it.
+
+A problem on which ``blocks``, exact cross-validation of the training rows, is as wrong is printed
+and left out of the verdict on the worst case.
 """
 
 from __future__ import annotations
@@ -221,7 +225,7 @@ def main() -> int:
     parser.add_argument("files", type=Path, nargs="*", help="CSV files with columns of numbers")
     parser.add_argument("--each", type=int, default=12, help="problems of each drawn kind")
     parser.add_argument("--runs", type=int, default=100, help="series for each row of intervals")
-    parser.add_argument("--seed", type=int, default=1, help="0 was used to design")
+    parser.add_argument("--seed", type=int, default=1, help="0, 5 and 6 were used to design")
     args = parser.parse_args()
 
     print(machine("eigenecho", "numpy", "scipy"))
