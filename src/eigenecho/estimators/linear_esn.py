@@ -21,8 +21,9 @@ from eigenecho.estimators.fitted import Fitted
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.score import r2
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
+from eigenecho.model.forecast import forecast
 from eigenecho.model.intervals import check_coverage, with_interval
-from eigenecho.model.predict import predict_series, states
+from eigenecho.model.predict import deviations_of_series, predict_series, states
 from eigenecho.model.state import initial_states
 from eigenecho.model.step_inputs import check_labels
 from eigenecho.progress import Report
@@ -86,8 +87,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     standardize : bool
         Scale inputs and outputs to mean 0 and deviation 1, undone on the way out and inside
         closed loops.
-    ridge : float or list of floats
-        The penalty α. Of several, the best on the last fifth of the training data is kept.
+    ridge : float, list of floats, "auto" or "blocks"
+        The penalty α. Of several, the best on the last fifth of the training data is kept. "auto"
+        is the one under which the training targets are likeliest (marginal likelihood), "blocks"
+        the one that predicts ten blocks of the training rows best, each from all others. See
+        docs/ridge.md.
     penalty : {"neuron", "identity"}
         Plain ridge in the neuron basis (αQᵀQ) or in the basis at work (αI). With a named spectrum
         "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly, so that
@@ -123,18 +127,32 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         max |λ'|, after the leak.
     solver_, ridge_ : str, float
         What was used.
+    log_evidence_ : float
+        Log likelihood of the training targets under the ridge, weights averaged over; with
+        ``ridge="auto"`` the largest among ridges that cross-validation does not speak against.
     final_state_ : State
         (r, y) at the end of the last training series, from which ``forecast`` goes on.
     noise_covariance_ : array (D_out, D_out)
         Of one-step errors, from the residuals of training.
+    noise_ : array (D_out,)
+        Its diagonal, a variance for each output.
 
     Examples
     --------
     >>> import eigenecho as ee
+    >>> import numpy as np
     >>> X = ee.tasks.mso(3, steps=601)
     >>> esn = ee.LinearESN(units=50, warmup=100, seed=0).fit(X[:-1], X[1:])
     >>> esn.forecast(3).shape
     (3, 1)
+
+    A ridge that the data choose, and how far predictions may be off:
+
+    >>> noisy = X + 0.1 * np.random.default_rng(0).normal(size=X.shape)
+    >>> esn = ee.LinearESN(50, warmup=100, ridge="auto", seed=0).fit(noisy[:-1], noisy[1:])
+    >>> mean, deviation = esn.predict(noisy, return_std=True)
+    >>> bool(0.1 < deviation[-1, 0] < 0.2)
+    True
     """
 
     def __init__(
@@ -226,9 +244,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if ``fit`` had been given them too.
 
-        The first call fits. Later ones keep the reservoir, the ridge chosen and the scaling of
-        ``standardize``, all from the first data. Statistics are merged: the earlier series need
-        not be kept, and cost no time.
+        The first call fits. Later ones keep the reservoir, the ridge chosen (by "auto", "blocks"
+        or among several) and the scaling of ``standardize``, all from the first data. Statistics
+        are merged: the earlier series need not be kept, and cost no time.
 
         Parameters
         ----------
@@ -283,6 +301,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         y_previous: Any = None,
         initial_state: Any = None,
         return_state: bool = False,
+        return_std: bool = False,
         progress: Report | None = None,
     ) -> Any:
         """Outputs for every row of ``X``, in the shapes that ``fit`` was given.
@@ -298,15 +317,27 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Zero by default, whatever ran before.
         return_state : bool
             Return ``(outputs, state)`` instead, with the state at the end of each series.
+        return_std : bool
+            Return ``(outputs, deviations)`` instead, or ``(outputs, deviations, state)``: how far
+            each true output may be from the one predicted, as a standard deviation in the same
+            shapes. It holds the noise of a step and what training left open of the weights,
+
+                √(noise_ (1 + x (XᵀX + αM)⁻¹ xᵀ))
+
+            and costs O(N'²) a row. A network that runs on its own output needs ``y_previous``.
         progress : callable (done, total), optional
             Called with steps several times a second; changes no bit of the outputs.
         """
         check_is_fitted(self)
         inputs, container = validation.input_series(self, X, y_previous)
         held = Container(container.kind, self._fitted.flat)
-        return predict_series(
-            self.model_, inputs, held, y_previous, initial_state, return_state, progress
-        )
+        given = self.model_, inputs, held, y_previous, initial_state
+        if not return_std:
+            return predict_series(*given, return_state, progress)
+        check_flag(return_std, "return_std")
+        spread = deviations_of_series(self._fitted.need_posterior(), *given)
+        outputs, state = predict_series(*given, True, progress)
+        return (outputs, spread, state) if return_state else (outputs, spread)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² over all series, the first ``warmup`` rows of each left out.
@@ -395,7 +426,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         interval : float, optional
             Share of cases in ]0, 1[, such as 0.9, that bounds around each output shall cover. They
             carry the residuals of training through the closed loop, which is exact for errors
-            that are Gaussian and independent; the uncertainty of the weights is left out.
+            that are Gaussian and independent, and with them what training left open of the
+            weights, to first order. A network from a file knows the latter where the file has
+            its ``statistics``.
 
         Returns
         -------
@@ -411,11 +444,14 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if context is None and state is None:
             state = self.final_state_
         validation.check_target(self._fitted.target)
-        rows = self.model_.forecast(horizon, context, inputs, state=state)
+        run = forecast(self.model_, horizon, context, inputs, state)
         if interval is None:
-            return rows[:, 0] if self._fitted.flat else rows
+            return run.outputs[:, 0] if self._fitted.flat else run.outputs
         self._fitted.warn_if_overfitted()
-        found = with_interval(self.model_, rows, self.noise_covariance_, interval)
+        posterior = self._fitted.posterior
+        known = (posterior, run.rows(self.model_)) if posterior is not None else ()
+        noise = self.noise_covariance_
+        found = with_interval(self.model_, run.outputs, noise, interval, *known)
         return Forecast(*(a[:, 0] for a in found)) if self._fitted.flat else found
 
     def stream(self, state: State | None = None) -> Stream:
@@ -542,6 +578,20 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def noise_covariance_(self) -> Any:
         """Covariance (D_out, D_out) of one-step errors: residuals of training, per free row."""
         return self._known.noise
+
+    @property
+    def noise_(self) -> Any:
+        """The variance of one-step errors, (D_out,): the diagonal of ``noise_covariance_``."""
+        return np.diag(self._known.noise).copy()
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log likelihood of the training targets under the ridge, the weights averaged over."""
+        known = self._known
+        try:
+            return known.log_density
+        except ValueError as error:  # as other attributes that a model does not have
+            raise AttributeError(str(error)) from None
 
     @property
     def closed_loop_radius_(self) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from eigenecho.checks import check_count
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.model.loop import ClosedLoop
+from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.model.state import State, as_state
 from eigenecho.scaling import Scaling
@@ -23,11 +23,31 @@ GROWTH = 1e3
 """Growth over the forecast, relative to what came before it, that is worth a warning."""
 
 
+class Trajectory(NamedTuple):
+    """A free run: its outputs (horizon, D_out) in the caller's units, and where it came from.
+
+    The loop, its drive (horizon, D) and the state before its first step.
+    """
+
+    outputs: Array
+    loop: ClosedLoop
+    drive: Array
+    start: State
+
+    @one_blas_thread()
+    def rows(self, model: LinearModel) -> Array:
+        """The readout's rows [1, y(t−1), r(t)] along it, (horizon, N'), in float64."""
+        outputs = np.concatenate([np.atleast_2d(self.start.y), self.outputs[:-1]])
+        before = model.from_user(outputs).astype(model.reservoir.dtype)
+        r = np.array(self.start.r, model.reservoir.dtype)
+        return readout_rows(model, before, self.loop.states(self.drive, before, r))
+
+
 @one_blas_thread()
 def forecast(
     model: LinearModel, horizon: int, context: Any, inputs: Any, state: State | None
-) -> Array:
-    """``LinearModel.forecast``: rows (horizon, D_out).
+) -> Trajectory:
+    """The run that ``LinearModel.forecast`` returns the outputs of.
 
     At every step the last output is the input's first D_out columns and, where the model has
     them, y(t−1) of feedback and readout; the other input columns come from ``inputs``.
@@ -56,7 +76,7 @@ def forecast(
     seen = start.y if context is None else np.asarray(context)[:, : model.D_out]
     before = float(np.abs(seen).max(initial=0.0))
     warn_if_growing(outputs, max(before, float(np.abs(outputs[0]).max())), GROWTH)
-    return outputs
+    return Trajectory(outputs, loop, drive, start)
 
 
 def closed_loop_radius(model: LinearModel) -> float:

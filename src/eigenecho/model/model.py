@@ -285,7 +285,7 @@ class LinearModel:
         With ``interval``, a probability, (mean, lower, upper) for one-step errors of the
         covariance ``noise`` (D_out, D_out).
         """
-        mean = forecast(self, horizon, context, inputs, state)
+        mean = forecast(self, horizon, context, inputs, state).outputs
         return mean if interval is None else with_interval(self, mean, noise, interval)
 
     def stream(self, state: State | None = None) -> Stream:
