@@ -16,6 +16,7 @@ from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.learner import Learner
 from eigenecho.model.model import LinearModel
+from eigenecho.model.reduction import Reduction
 from eigenecho.model.state import State
 from eigenecho.model.stream import Stream
 from eigenecho.readout import Gram, Penalty, Triangle
@@ -39,7 +40,10 @@ def unpack_model(tensors: Tensors, values: Values) -> LinearModel:
         block, n_real = layout
         basis = Basis(take(tensors, "Q"), n_real, block)
     certificate = values.pop("certificate", None)
+    said: Certificate | Reduction | None
     said = None if certificate is None else Certificate(**certificate)
+    if "reduction" in values:
+        said = Reduction.unpack(tensors, values.pop("reduction"))
     flags = values.pop("readout_bias"), values.pop("output_to_readout")
     u, y = (_unpack_scaling(name, tensors, reservoir.dtype) for name in ("inputs", "outputs"))
     return LinearModel(reservoir, W_out, *flags, basis, u, y, said)

@@ -1,0 +1,189 @@
+"""A trained network made smaller: fewer modes, nearly the same outputs, and how near."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eigenecho.checks import check_count, is_finite_number
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.model.loop import ClosedLoop
+from eigenecho.model.plant import Plant
+from eigenecho.model.reduction import Reduction
+from eigenecho.model.weightings import OnRows, OnStatistics, Weighting, White
+from eigenecho.reduction import Balanced, Smaller, largest_gain, smaller, smallest
+from eigenecho.threads import one_blas_thread
+from eigenecho.training import Evidence
+from eigenecho.transition import Diagonal
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.model.model import LinearModel
+
+STEPS = 2000
+"""Length of the probe."""
+
+LARGEST_LOOP = 1200
+"""Order up to which the loop of the original is looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A smaller network with its certificate, and the map (N, k) that leads to its states."""
+
+    model: LinearModel
+    states: Array
+
+
+@one_blas_thread()
+def reduce(
+    model: LinearModel,
+    units: int | None = None,
+    tol: float | None = None,
+    data: Any = None,
+    evidence: Evidence | None = None,
+) -> Reduced:
+    """``LinearModel.reduce``; ``evidence`` is what the readout was trained on, where it is known."""
+    _check(model, units, tol)
+    weighting = _weighting(model, data, evidence)
+    if not weighting.balanced.order:
+        raise bad_argument("model", model, "a trained network: nothing drives it to an output")
+    found = _found(weighting, units, tol)
+    plant = weighting.plant
+    small = plant.with_modes(found)
+    certificate = _certificate(weighting, found, small)
+    cast = plant.in_dtype(small, model.reservoir.dtype)
+    return Reduced(replace(cast, certificate=certificate), found.states)
+
+
+def _check(model: LinearModel, units: Any, tol: Any) -> None:
+    """Whether there is something to reduce, and to what."""
+    transition = model.reservoir.transition
+    if not isinstance(transition, Diagonal):
+        raise bad_argument(
+            "model", Shown(f"a network in {transition.name} form"), "one of modes",
+            "Its Gramians are closed forms of eigenvalues: diagonalize(…, form='diagonal') or a "
+            "named spectrum has them.",
+        )  # fmt: skip
+    if not model.effective_radius < 1:
+        raise bad_argument(
+            "model", Shown(f"effective radius {model.effective_radius:.6g}"), "a radius below 1",
+            "States that do not settle have no Gramians: train with a lower sr or lr.",
+        )  # fmt: skip
+    if units is None and tol is None:
+        raise bad_argument("units, tol", (units, tol), "one of them", "tol=1e-6, or units=50.")
+    if tol is not None and (not is_finite_number(tol) or not 0 < tol < 1):
+        raise bad_argument("tol", tol, "a relative error in ]0, 1[, such as 1e-6")
+    if units is not None:
+        check_count(units, "units", "a number of units", 1)
+        if units > model.units:
+            raise bad_argument("units", units, f"at most the {model.units} that there are")
+
+
+def _weighting(model: LinearModel, data: Any, evidence: Evidence | None) -> Weighting:
+    if data is not None:
+        return OnRows.of(model, data)
+    if evidence is not None and (model.readout_bias or model.reservoir.bias is None):
+        return OnStatistics.of(model, evidence)
+    return White(Plant.of(model))
+
+
+def _found(weighting: Weighting, units: int | None, tol: float | None) -> Smaller:
+    """The modes of the order that is asked for, or of the smallest that keeps to ``tol``."""
+    balanced = weighting.balanced
+    if tol is None:
+        assert units is not None
+        # An order without usable eigenvectors makes way for the next below.
+        for order in range(min(units, balanced.order), 0, -1):
+            one = smaller(balanced, order)
+            if one is not None and np.isfinite(weighting.error(one)):
+                return one
+        raise bad_argument("units", units, "an order with stable modes", "Take another.")
+    most = balanced.order if units is None else min(units, balanced.order)
+    known: dict[int, Smaller] = {}
+
+    def does(order: int) -> bool:
+        one = smaller(balanced, order)
+        if one is None or not weighting.error(one) <= tol:
+            return False
+        known[order] = one
+        return True
+
+    order = smallest(does, weighting.first(tol), most)
+    if order is None:
+        _refuse(weighting, units, tol, most)
+    return known[order]
+
+
+def _refuse(weighting: Weighting, units: int | None, tol: float, most: int) -> None:
+    one = smaller(weighting.balanced, most)
+    reached = "none" if one is None else f"{weighting.error(one):.1e}"
+    remedy = "Ask for more units, or a larger tol." if units is not None else weighting.remedy
+    raise bad_argument("tol", tol, f"one that {most} modes reach: their error is {reached}", remedy)
+
+
+def _certificate(weighting: Weighting, found: Smaller, small: LinearModel) -> Reduction:
+    plant = weighting.plant
+    gain, gain_error = gains(plant, small)
+    before, after = _loop_radii(plant, small)
+    return Reduction(
+        weighting=weighting.name,
+        values=weighting.balanced.values,
+        floor=weighting.balanced.floor,
+        gain=gain,
+        gain_error=gain_error / gain,
+        probe_error=_probe_error(plant, small, gain),
+        steps=STEPS,
+        radius_before=before,
+        radius_after=after,
+        before=plant.model.spectrum,
+        units=found.system.units,
+        **weighting.said(found),
+    )
+
+
+def gains(plant: Plant, small: LinearModel) -> tuple[float, float]:
+    """The largest gain from inputs to outputs, and the largest difference to a smaller model's."""
+    own, other = plant.system, Plant.of(small).system
+    at = np.concatenate([own.frequencies, other.frequencies])
+    drives = plant.drives
+    whole = own.response(at)[:, :drives] * plant.scale
+    return largest_gain(whole), largest_gain(whole - other.response(at)[:, :drives])
+
+
+def _probe_error(plant: Plant, small: LinearModel, gain: float) -> float:
+    """‖y − ŷ‖₂ over the gain and ‖u‖₂ on seeded noise, a bias counted as one impulse."""
+    drive = probe_drive(plant.model, STEPS)
+    error = np.linalg.norm(plant.outputs(drive) - Plant.of(small).outputs(drive))
+    size = np.sqrt(np.sum(drive[:, plant.inputs] ** 2) + (plant.rest is not None))
+    return float(error / (gain * size))
+
+
+def probe_drive(model: LinearModel, steps: int) -> Array:
+    """Seeded noise, uniform in [−1, 1], in the network's own units: columns [u, 1, y(t−1)]."""
+    u = np.random.default_rng(0).uniform(-1, 1, (steps, model.D_in))
+    before = np.random.default_rng(1).uniform(-1, 1, (steps, model.D_out))
+    return model.reservoir.drive(u, before)
+
+
+def _loop_radii(plant: Plant, small: LinearModel) -> tuple[float | None, float | None]:
+    """Radii of the loops through the output, before and after; None where there are none."""
+    model = plant.model
+    if not (model.D_in >= model.D_out or (model.D_in == 0 and model.closed)):
+        return None, None
+    after = ClosedLoop.of_forecast(small).radius()
+    minimal = plant.minimal
+    if minimal.order > LARGEST_LOOP:
+        return None, after
+    return _loop_radius(plant, minimal), after
+
+
+def _loop_radius(plant: Plant, minimal: Balanced) -> float:
+    """Of the original, by the states that reach and tell anything at all: far fewer than N."""
+    loop = ClosedLoop.of_forecast(plant.model)
+    W, _, C = minimal.matrices(minimal.order)
+    F, C = loop.F @ minimal.T, C * plant.scale
+    closed = np.block([[W, W @ C], [F, F @ C + plant.model.readout.previous]])
+    return float(np.abs(np.linalg.eigvals(closed)).max())

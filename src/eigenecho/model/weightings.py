@@ -1,0 +1,281 @@
+"""What counts when a network is made smaller: all inputs alike, or rows that it runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from scipy.linalg import lapack
+
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.model.plant import Plant
+from eigenecho.readout import Triangle
+from eigenecho.reduction import EPS, Balanced, Smaller, balance, largest_gain, promised
+from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
+from eigenecho.training import Evidence
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.model.model import LinearModel
+
+HELD_OUT = 0.2
+"""Share of rows, at the end of each series, that is not weighed but has to keep to the promise."""
+
+CHUNK_BYTES = 1 << 24
+"""States that are held at a time."""
+
+ROW_FLOOR, SUM_FLOOR = 1e-13, 1e-7
+"""Share of the largest singular value that is rounding: of rows in pieces, and of their products."""
+
+
+class Weighting(Protocol):
+    """Balanced states, and the error of a smaller system in the units of ``tol``."""
+
+    name: str
+    plant: Plant
+    remedy: str
+
+    @property
+    def balanced(self) -> Balanced:
+        """The states in the order in which they count."""
+
+    def first(self, tol: float) -> int:
+        """The order from which on the smallest is looked for."""
+
+    def error(self, found: Smaller) -> float:
+        """What is compared with ``tol``."""
+
+    def said(self, found: Smaller) -> dict[str, float | None]:
+        """What the certificate says of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class White:
+    """All inputs alike: ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂."""
+
+    plant: Plant
+    name = "white"
+    remedy = "It is below what rounding leaves of any smaller network."
+
+    @property
+    def balanced(self) -> Balanced:
+        """By the Hankel singular values."""
+        return self.plant.minimal
+
+    @cached_property
+    def _response(self) -> tuple[Array, Array]:
+        at = self.plant.system.frequencies
+        return at, self.plant.system.response(at)
+
+    @cached_property
+    def _gain(self) -> float:
+        """A lower bound of ‖G‖∞, so that what is measured by it is measured by ‖G‖∞."""
+        gain = largest_gain(self._response[1][:, : self.plant.drives])
+        if not gain > 0:
+            got = Shown("no gain from its inputs")
+            raise bad_argument("model", got, "a trained network that answers to its inputs")
+        return gain
+
+    def first(self, tol: float) -> int:
+        """The first whose bound is small enough."""
+        return int(np.argmax(self.balanced.tails <= tol * self._gain))
+
+    def error(self, found: Smaller) -> float:
+        """The bound, or what rounding has made of it: the largest difference of gains."""
+        at, whole = self._response
+        bound = self.balanced.tails[found.system.units]
+        measured = largest_gain(whole - found.system.response(at))
+        return float(max(bound, measured)) / self._gain
+
+    def said(self, found: Smaller) -> dict[str, float | None]:
+        """The bound."""
+        known = {"promise": None, "rows_error": None, "held_out_error": None}
+        return {"bound": self.error(found), **known}
+
+
+@dataclass(frozen=True, eq=False)
+class OnStatistics:
+    """Rows of which XᵀX is known, by their triangular factor; the error is a bound."""
+
+    plant: Plant
+    rows: Array
+    floor: float
+    name = "statistics"
+    remedy = (
+        "The statistics of training resolve no more: give rows as data=(X, y), or weigh all inputs "
+        "alike with model_.reduce."
+    )
+
+    @classmethod
+    def of(cls, model: LinearModel, evidence: Evidence) -> OnStatistics:
+        """Of the rows [1, y(t−1), r] that a readout was trained on."""
+        known, count = evidence.statistics, max(evidence.statistics.rows, 1)
+        plant = Plant.of(model, _deviation(model, evidence))
+        if isinstance(known, Triangle):
+            R, floor = known.R, EPS
+        else:
+            R, floor = _root(known.XtX), SUM_FLOOR
+        rows = R[:, -model.units :]
+        if plant.rest is not None:  # the first column is the constant's
+            rows = rows - R[:, :1] * plant.rest
+        return cls(plant, rows / np.sqrt(count), floor)
+
+    @cached_property
+    def balanced(self) -> Balanced:
+        """By what the rows reach."""
+        return balance(self.plant.system, lambda: [self.rows], self.floor)
+
+    def first(self, tol: float) -> int:
+        """Where singular values pass it."""
+        return passed(self.balanced, tol)
+
+    def error(self, found: Smaller) -> float:
+        """A bound on the rms error of any output, over its deviation."""
+        return float(promised(self.balanced, found, lambda: [self.rows]).max())
+
+    def said(self, found: Smaller) -> dict[str, float | None]:
+        """The promise."""
+        known = {"bound": None, "rows_error": None, "held_out_error": None}
+        return {"promise": self.error(found), **known}
+
+
+@dataclass(frozen=True, eq=False)
+class OnRows:
+    """Rows that are there to run: the error is measured.
+
+    Drives (T_i, D) and the outputs of the network, (T_i, D_out), over their scale.
+    """
+
+    plant: Plant
+    drives: Sequence[Array]
+    outputs: Sequence[Array]
+    name = "rows"
+    remedy = "Give more rows, or a larger tol."
+
+    @classmethod
+    def of(cls, model: LinearModel, data: Any) -> OnRows:
+        """Of X, or (X, y): y is what the deviation is taken of, and drives feedback."""
+        inputs, targets = _read(model, data)
+        plant = Plant.of(model)
+        inputs = [model.own_inputs(u) for u in inputs]
+        if targets is None:
+            drives = [plant.model.reservoir.drive(u, None) for u in inputs]
+            targets = [plant.outputs(drive) for drive in drives]
+        else:
+            targets = [model.from_user(y) for y in targets]
+            each = zip(inputs, targets, strict=True)
+            drives = [plant.model.reservoir.drive(u, shifted(y, 0.0)) for u, y in each]
+        scale = np.concatenate(targets).std(axis=0)
+        scale = np.where(scale > 0, scale, 1.0)
+        plant = Plant.of(model, scale)
+        return cls(plant, drives, [plant.outputs(drive) / scale for drive in drives])
+
+    @property
+    def _cuts(self) -> list[int]:
+        return [len(drive) - round(HELD_OUT * len(drive)) for drive in self.drives]
+
+    def _pieces(self) -> Iterator[Array]:
+        """Deviations from rest over the rows that are weighed."""
+        reservoir = self.plant.model.reservoir
+        rows = max(256, CHUNK_BYTES // (8 * reservoir.units))
+        rest = 0.0 if self.plant.rest is None else self.plant.rest
+        count = np.sqrt(sum(self._cuts))
+        for drive, cut in zip(self.drives, self._cuts, strict=True):
+            state = reservoir.zero_state()
+            for start in range(0, cut, rows):
+                piece = drive[start : min(start + rows, cut)]
+                yield (reservoir.scan(piece, state) - rest) / count
+
+    @cached_property
+    def balanced(self) -> Balanced:
+        """By what the rows reach."""
+        return balance(self.plant.system, self._pieces, ROW_FLOOR)
+
+    def first(self, tol: float) -> int:
+        """Where singular values pass it."""
+        return passed(self.balanced, tol)
+
+    def error(self, found: Smaller) -> float:
+        """The larger of the errors on both parts of the rows."""
+        return float(np.nanmax(self._errors(found)))
+
+    def _errors(self, found: Smaller) -> tuple[float, float]:
+        """Largest rms error of an output, over its scale, on rows weighed and held out."""
+        small = Plant.of(self.plant.with_modes(found))
+        parts: tuple[list[Array], list[Array]] = ([], [])
+        for drive, wanted, cut in zip(self.drives, self.outputs, self._cuts, strict=True):
+            left = small.outputs(drive) / self.plant.scale - wanted
+            parts[0].append(left[:cut])
+            parts[1].append(left[cut:])
+        return _rms(parts[0]), _rms(parts[1])
+
+    def said(self, found: Smaller) -> dict[str, float | None]:
+        """The promise, and what it comes from."""
+        weighed, held_out = self._errors(found)
+        known = None if np.isnan(held_out) else held_out
+        return {
+            "bound": None,
+            "promise": self.error(found),
+            "rows_error": weighed,
+            "held_out_error": known,
+        }
+
+
+def passed(balanced: Balanced, tol: float) -> int:
+    """How many singular values are above ``tol`` of the largest."""
+    return int(np.count_nonzero(balanced.values > tol * balanced.values[0]))
+
+
+def _rms(parts: Sequence[Array]) -> float:
+    """Of the output that is off most; NaN of no rows, infinite where a run left the range."""
+    rows = np.concatenate(parts)
+    if not len(rows):
+        return float("nan")
+    found = float(np.sqrt(np.mean(rows**2, axis=0)).max())
+    return found if np.isfinite(found) else float("inf")
+
+
+def _deviation(model: LinearModel, evidence: Evidence) -> Array:
+    """Standard deviation of the targets of training, (D_out,); about zero without a constant."""
+    known = evidence.statistics
+    squares = np.diag(evidence.scatter_with(np.zeros_like(evidence.weights))) / known.rows
+    XtY = known.R.T @ known.Z if isinstance(known, Triangle) else known.XtY
+    mean = XtY[0] / known.rows if model.readout_bias else 0.0
+    variance = squares - mean**2
+    return np.sqrt(np.where(variance > EPS * squares, variance, np.where(squares > 0, squares, 1.0)))
+
+
+def _root(XtX: Array) -> Array:
+    """Rows R with RᵀR = XᵀX, by pivots as long as they are more than rounding."""
+    factor, pivots, rank, _ = lapack.dpstrf(XtX, lower=0)
+    R = np.triu(factor)[:rank]
+    out = np.empty_like(R)
+    out[:, pivots - 1] = R
+    return out
+
+
+def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | None]:
+    """Series of inputs and, where they are given, of targets, in the caller's units."""
+    X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
+    if y is None and model.closed:
+        got = Shown("inputs alone")
+        raise bad_argument("data", got, "(X, y): y(t−1) drives this network, too")
+    if X is None:
+        outputs = _targets(model, y, Container())
+        return [rows[:, :0] for rows in outputs], outputs
+    inputs, container = as_series(X, "data", model.D_in, np.float64)
+    if y is None:
+        return inputs, None
+    outputs = _targets(model, y, container)
+    if [len(rows) for rows in outputs] != [len(rows) for rows in inputs]:
+        got = Shown(f"y of lengths {[len(rows) for rows in outputs]}")
+        raise bad_argument("data", got, f"those of X, {[len(rows) for rows in inputs]}")
+    return inputs, outputs
+
+
+def _targets(model: LinearModel, y: Any, container: Container) -> list[Array]:
+    items, _ = unpack_outputs(y, "data", container)
+    return [as_rows(item, "data", model.D_out, np.float64) for item in items]
