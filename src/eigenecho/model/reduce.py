@@ -47,10 +47,10 @@ def reduce(
 ) -> Reduced:
     """``LinearModel.reduce``; ``evidence`` is what the readout was trained on, where it is known."""
     _check(model, units, tol)
-    weighting = _weighting(model, data, evidence)
+    weighting = weighting_of(model, data, evidence)
     if not weighting.balanced.order:
         raise bad_argument("model", model, "a trained network: nothing drives it to an output")
-    found = _found(weighting, units, tol)
+    found = modes(weighting, units) if tol is None else _smallest(weighting, units, tol)
     plant = weighting.plant
     small = plant.with_modes(found)
     certificate = _certificate(weighting, found, small)
@@ -82,7 +82,8 @@ def _check(model: LinearModel, units: Any, tol: Any) -> None:
             raise bad_argument("units", units, f"at most the {model.units} that there are")
 
 
-def _weighting(model: LinearModel, data: Any, evidence: Evidence | None) -> Weighting:
+def weighting_of(model: LinearModel, data: Any, evidence: Evidence | None) -> Weighting:
+    """What counts: the rows that are given, those of training, or all inputs alike."""
     if data is not None:
         return OnRows.of(model, data)
     if evidence is not None and (model.readout_bias or model.reservoir.bias is None):
@@ -90,17 +91,21 @@ def _weighting(model: LinearModel, data: Any, evidence: Evidence | None) -> Weig
     return White(Plant.of(model))
 
 
-def _found(weighting: Weighting, units: int | None, tol: float | None) -> Smaller:
-    """The modes of the order that is asked for, or of the smallest that keeps to ``tol``."""
+def modes(weighting: Weighting, units: int | None) -> Smaller:
+    """The modes of an order, as many as there are to keep; one without usable eigenvectors makes
+    way for the next below.
+    """
+    assert units is not None
+    for order in range(min(units, weighting.balanced.order), 0, -1):
+        found = smaller(weighting.balanced, order)
+        if found is not None and np.isfinite(weighting.error(found)):
+            return found
+    raise bad_argument("units", units, "an order with stable modes", "Take another.")
+
+
+def _smallest(weighting: Weighting, units: int | None, tol: float) -> Smaller:
+    """The modes of the smallest order that keeps to ``tol``, with at most so many units."""
     balanced = weighting.balanced
-    if tol is None:
-        assert units is not None
-        # An order without usable eigenvectors makes way for the next below.
-        for order in range(min(units, balanced.order), 0, -1):
-            one = smaller(balanced, order)
-            if one is not None and np.isfinite(weighting.error(one)):
-                return one
-        raise bad_argument("units", units, "an order with stable modes", "Take another.")
     most = balanced.order if units is None else min(units, balanced.order)
     known: dict[int, Smaller] = {}
 
