@@ -45,7 +45,7 @@ def reduce(
     data: Any = None,
     evidence: Evidence | None = None,
 ) -> Reduced:
-    """``LinearModel.reduce``; ``evidence`` is what the readout was trained on, where it is known."""
+    """``LinearModel.reduce``; ``evidence`` is what the readout was trained on, where known."""
     _check(model, units, tol)
     weighting = weighting_of(model, data, evidence)
     if not weighting.balanced.order:
@@ -118,15 +118,17 @@ def _smallest(weighting: Weighting, units: int | None, tol: float) -> Smaller:
 
     order = smallest(does, weighting.first(tol), most)
     if order is None:
-        _refuse(weighting, units, tol, most)
+        raise _out_of_reach(weighting, units, tol, most)
     return known[order]
 
 
-def _refuse(weighting: Weighting, units: int | None, tol: float, most: int) -> None:
+def _out_of_reach(weighting: Weighting, units: int | None, tol: float, most: int) -> ValueError:
     one = smaller(weighting.balanced, most)
     reached = "none" if one is None else f"{weighting.error(one):.1e}"
     remedy = "Ask for more units, or a larger tol." if units is not None else weighting.remedy
-    raise bad_argument("tol", tol, f"one that {most} modes reach: their error is {reached}", remedy)
+    return bad_argument(
+        "tol", tol, f"one that {most} modes reach: their error is {reached}", remedy
+    )
 
 
 def _certificate(weighting: Weighting, found: Smaller, small: LinearModel) -> Reduction:

@@ -121,7 +121,9 @@ class Reduction:
             how = "proven from" if self.weighting == "statistics" else "measured on"
             lines.append(f"promise      {self.promise:.2e}  of the deviation of y, {how} the rows")
         lines.append(f"gain error   {self.gain_error:.2e}  of the largest gain, at any frequency")
-        lines.append(f"probe        {self.probe_error:.2e}  of ‖G‖∞ ‖u‖₂, {self.steps} steps of noise")
+        lines.append(
+            f"probe        {self.probe_error:.2e}  of ‖G‖∞ ‖u‖₂, {self.steps} steps of noise"
+        )
         if self.rows_error is not None:
             lines.append(f"rows         {self.rows_error:.2e}  of the deviation of y, weighed")
         if self.held_out_error is not None:

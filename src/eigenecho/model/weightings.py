@@ -28,15 +28,23 @@ CHUNK_BYTES = 1 << 24
 """States that are held at a time."""
 
 ROW_FLOOR, SUM_FLOOR = 1e-13, 1e-7
-"""Share of the largest singular value that is rounding: of rows in pieces, and of their products."""
+"""Share of the largest singular value that is rounding: of rows, and of their products."""
 
 
 class Weighting(Protocol):
     """Balanced states, and the error of a smaller system in the units of ``tol``."""
 
-    name: str
-    plant: Plant
-    remedy: str
+    @property
+    def name(self) -> str:
+        """As a certificate has it."""
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a ``tol`` that is out of reach."""
+
+    @property
+    def plant(self) -> Plant:
+        """What is made smaller."""
 
     @property
     def balanced(self) -> Balanced:
@@ -245,7 +253,9 @@ def _deviation(model: LinearModel, evidence: Evidence) -> Array:
     XtY = known.R.T @ known.Z if isinstance(known, Triangle) else known.XtY
     mean = XtY[0] / known.rows if model.readout_bias else 0.0
     variance = squares - mean**2
-    return np.sqrt(np.where(variance > EPS * squares, variance, np.where(squares > 0, squares, 1.0)))
+    return np.sqrt(
+        np.where(variance > EPS * squares, variance, np.where(squares > 0, squares, 1.0))
+    )
 
 
 def _root(XtX: Array) -> Array:

@@ -10,8 +10,8 @@ are what P of that very drive gives.
 
 The first k of them are a system of order k. Whatever X is, ΛQΛᵀ + CCᵀ = Q says that none of its
 eigenvalues lies outside the unit circle: in the new states Q is Σ, and the corner of that identity
-reads Λ_1 Σ_1 Λ_1ᵀ ≤ Σ_1. For a white drive its gain is off by no more than 2 (σ_{k+1} + σ_{k+2} + …)
-at any frequency.
+reads Λ_1 Σ_1 Λ_1ᵀ ≤ Σ_1. For a white drive its gain is off by at most 2 (σ_{k+1} + σ_{k+2} + …) at
+any frequency.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def balance(system: System, rows: Rows, floor: float = EPS) -> Balanced:
     if second is None:
         left, values, Vt = singular_values(first @ F)
     else:
-        seen = np.linalg.qr(first @ F, mode="r")
+        seen = np.asarray(np.linalg.qr(first @ F, mode="r"))
         for piece in itertools.chain([second], pieces):
-            seen = np.linalg.qr(np.concatenate([seen, piece @ F]), mode="r")
+            seen = np.asarray(np.linalg.qr(np.concatenate([seen, piece @ F]), mode="r"))
         _, values, Vt = singular_values(seen)
     kept = values > floor * values.max(initial=0.0)
     root = np.sqrt(values[kept])

@@ -16,6 +16,8 @@ columns of F are as accurate as the large ones. It costs O(N k) for k columns.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from eigenecho.spectra import Spectrum
@@ -51,8 +53,9 @@ def cauchy_factor(spectrum: Spectrum, weights: Array, most: int | None = None) -
         if p < n:
             columns.append(one[: modes.size] * (np.conj(one[p]) / np.abs(one[p])))
             continue
-        two = _eliminate(values, a, modes.size + p - n)
-        columns += [column[: modes.size] for column in _real_signals(one, two, p, modes.size + p - n)]
+        conjugate = modes.size + p - n
+        pair = _real_signals(one, _eliminate(values, a, conjugate), p, conjugate)
+        columns += [column[: modes.size] for column in pair]
     if not columns:
         return np.zeros((modes.size, 0), complex)
     F = np.stack(columns, axis=1)
@@ -95,15 +98,15 @@ def one_minus(values: Array, other: complex) -> Array:
     return real + 1j * imag
 
 
-def _product(x: Array, y: float) -> tuple[Array, Array]:
-    """x y = high + low without any rounding (Dekker)."""
+def _product(x: Array, y: Any) -> tuple[Array, Array]:
+    """The product as high + low, without any rounding (Dekker)."""
     high = x * y
     xh, yh = _head(x), _head(y)
     xl, yl = x - xh, y - yh
     return high, ((xh * yh - high) + xh * yl + xl * yh) + xl * yl
 
 
-def _head(x: Array) -> Array:
+def _head(x: Any) -> Any:
     """The upper half of the digits."""
     big = 134217729.0 * x
     return big - (big - x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 BELOW = 3
-"""Orders below the one found that are tried too: errors fall with the order, but not at every step."""
+"""Orders below the one found that are tried too: errors do not fall at every step."""
 
 
 def smallest(does: Callable[[int], bool], first: int, most: int) -> int | None:

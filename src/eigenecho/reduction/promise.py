@@ -35,11 +35,10 @@ def promised(balanced: Balanced, found: Smaller, rows: Rows) -> Array:
     ahead = system.advance(found.states)
     # (I − T S) Λ T V: what a step brings into the states that are left out.
     leaks = ahead - balanced.T[:, :order] @ (S @ ahead)
-    seen = [np.linalg.qr(piece @ np.hstack([left, leaks]), mode="r") for piece in rows()]
-    seen = [np.linalg.qr(np.concatenate(seen), mode="r")]
+    both = np.hstack([left, leaks])
+    seen = np.concatenate([np.linalg.qr(piece @ both, mode="r") for piece in rows()])
     outputs = system.C.shape[1]
-    static = np.linalg.norm(seen[0][:, :outputs], axis=0)
-    return static + _carried(found, seen[0][:, outputs:])
+    return np.linalg.norm(seen[:, :outputs], axis=0) + _carried(found, seen[:, outputs:])
 
 
 def _carried(found: Smaller, R: Array) -> Array:

@@ -134,4 +134,4 @@ def _compact(factors: Sequence[Array]) -> Array:
     F = np.concatenate(factors, axis=1)
     if len(factors) == 1 or F.shape[1] <= len(F):
         return F
-    return np.linalg.qr(F.T, mode="r").T
+    return np.asarray(np.linalg.qr(F.T, mode="r")).T
