@@ -119,7 +119,10 @@ class OnStatistics:
 
     @classmethod
     def of(cls, model: LinearModel, evidence: Evidence) -> OnStatistics:
-        """Of the rows [1, y(t−1), r] that a readout was trained on."""
+        """Of the rows [1, y(t−1), r] that a readout was trained on, as deviations from rest.
+
+        What a series starts from, −r∞, is one more of them.
+        """
         known, count = evidence.statistics, max(evidence.statistics.rows, 1)
         plant = Plant.of(model, _deviation(model, evidence))
         if isinstance(known, Triangle):
@@ -128,7 +131,7 @@ class OnStatistics:
             R, floor = _root(known.XtX), SUM_FLOOR
         rows = R[:, -model.units :]
         if plant.rest is not None:  # the first column is the constant's
-            rows = rows - R[:, :1] * plant.rest
+            rows = np.concatenate([rows - R[:, :1] * plant.rest, -plant.rest[None]])
         return cls(plant, rows / np.sqrt(count), floor)
 
     @cached_property
@@ -186,13 +189,15 @@ class OnRows:
         return [len(drive) - round(HELD_OUT * len(drive)) for drive in self.drives]
 
     def _pieces(self) -> Iterator[Array]:
-        """Deviations from rest over the rows that are weighed."""
+        """Deviations from rest over the rows that are weighed, and before the first of a series."""
         reservoir = self.plant.model.reservoir
         rows = max(256, CHUNK_BYTES // (8 * reservoir.units))
         rest = 0.0 if self.plant.rest is None else self.plant.rest
         count = np.sqrt(sum(self._cuts))
         for drive, cut in zip(self.drives, self._cuts, strict=True):
             state = reservoir.zero_state()
+            if self.plant.rest is not None:
+                yield -self.plant.rest[None] / count
             for start in range(0, cut, rows):
                 piece = drive[start : min(start + rows, cut)]
                 yield (reservoir.scan(piece, state) - rest) / count

@@ -88,6 +88,7 @@ def balance(system: System, rows: Rows, floor: float = EPS) -> Balanced:
         S = (left[:, kept].T @ first) / root[:, None]
     else:
         S = sum((piece @ T).T @ piece for piece in rows()) / values[kept, None]
+        S = np.linalg.solve(S @ T, S)  # I but for rounding, which small values magnify
     return Balanced(system, values, T, S, floor)
 
 
