@@ -227,7 +227,7 @@ def test_other_forms_and_radii_are_refused_with_the_reason():
     rng = np.random.default_rng(0)
     W, W_in, W_out = 0.2 * rng.normal(size=(6, 6)), np.ones((1, 6)), np.ones((6, 1))
     dense = ee.diagonalize(W, W_in, W_out, form="dense")
-    with pytest.raises(ValueError, match="dense form.*one of modes"):
+    with pytest.raises(ValueError, match=r"dense form.*one of modes"):
         dense.reduce(tol=1e-3)
     model = fitted(1).model_
     wide = replace(model, basis=None, reservoir=replace(model.reservoir,

@@ -67,9 +67,7 @@ def test_white_reduction_is_the_textbooks(inputs, outputs, order):
     np.testing.assert_allclose(found.values[: len(values)], values, atol=1e-10 * values[0])
     small = smaller(found, order)
     at = one.frequencies
-    np.testing.assert_allclose(
-        small.system.response(at), gains(*wanted, at), atol=1e-7 * one.gain
-    )
+    np.testing.assert_allclose(small.system.response(at), gains(*wanted, at), atol=1e-7 * one.gain)
     assert small.system.spectrum.radius < 1
     error = largest_gain(one.response(at) - small.system.response(at))
     assert error <= found.tails[order] + 1e-12 * one.gain
