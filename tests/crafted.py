@@ -85,7 +85,6 @@ def networks():
         "matrix": fitted(2, spectrum=matrix(), warmup=2),
         "generator": ee.LinearESN(8, feedback=True, ridge=1e-3, seed=0).fit(None, WAVES[:, 0]),
         "named": named.fit(frame[:-1], frame[1:]),
-        "reduced": fitted(2, standardize=True, input_bias=True).reduce(units=4),
     }
 
 
