@@ -117,9 +117,11 @@ def _smallest(weighting: Weighting, units: int | None, tol: float) -> Smaller:
         return True
 
     order = smallest(does, weighting.first(tol), most)
-    if order is None:
-        raise _out_of_reach(weighting, units, tol, most)
-    return known[order]
+    if order is not None:
+        return known[order]
+    if isinstance(weighting, OnRows) and not weighting.alike:
+        return _smallest(replace(weighting, alike=True), units, tol)
+    raise _out_of_reach(weighting, units, tol, most)
 
 
 def _out_of_reach(weighting: Weighting, units: int | None, tol: float, most: int) -> ValueError:

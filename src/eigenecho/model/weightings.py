@@ -31,6 +31,10 @@ ROW_FLOOR, SUM_FLOOR = 1e-13, 1e-7
 """Share of the largest singular value that is rounding: of rows, and of their products."""
 
 
+RUN = 16
+"""Roundings of a mode's part in an output, over a run."""
+
+
 class Weighting(Protocol):
     """Balanced states, and the error of a smaller system in the units of ``tol``."""
 
@@ -92,11 +96,15 @@ class White:
         return int(np.argmax(self.balanced.tails <= tol * self._gain))
 
     def error(self, found: Smaller) -> float:
-        """The bound, or what rounding has made of it: the largest difference of gains."""
+        """The bound, or what rounding has made of it: the largest difference of gains.
+
+        What rounding does to runs of both networks comes on top of it.
+        """
         at, whole = self._response
         bound = self.balanced.tails[found.system.units]
         measured = largest_gain(whole - found.system.response(at))
-        return float(max(bound, measured)) / self._gain
+        rounding = RUN * EPS * (self.plant.system.amplitude + found.system.amplitude)
+        return (float(max(bound, measured)) + rounding) / self._gain
 
     def said(self, found: Smaller) -> dict[str, float | None]:
         """The bound."""
@@ -157,12 +165,14 @@ class OnStatistics:
 class OnRows:
     """Rows that are there to run: the error is measured.
 
-    Drives (T_i, D) and the outputs of the network, (T_i, D_out), over their scale.
+    Drives (T_i, D) and the outputs of the network, (T_i, D_out), over their scale. States that are
+    sorted as if all inputs were ``alike`` can come nearer, where the rows tell few of them apart.
     """
 
     plant: Plant
     drives: Sequence[Array]
     outputs: Sequence[Array]
+    alike: bool = False
     name = "rows"
     remedy = "Give more rows, or a larger tol."
 
@@ -205,6 +215,8 @@ class OnRows:
     @cached_property
     def balanced(self) -> Balanced:
         """By what the rows reach."""
+        if self.alike:
+            return self.plant.minimal
         return balance(self.plant.system, self._pieces, ROW_FLOOR)
 
     def first(self, tol: float) -> int:

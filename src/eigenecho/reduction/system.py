@@ -116,6 +116,12 @@ class System:
         ]
         return np.concatenate(found).reshape(len(frequencies), len(self.B), -1)
 
+    @property
+    def amplitude(self) -> float:
+        """What modes under white noise of size 1 add up to if none cancels: rounding is a share."""
+        sizes = np.abs(self.inputs).sum(axis=0) * np.abs(self.outputs).sum(axis=0)
+        return float(np.sum(sizes / np.sqrt(1 - np.abs(self.modes) ** 2)))
+
     @cached_property
     def gain(self) -> float:
         """The largest gain on the frequencies above: a lower bound of ‖G‖∞."""
