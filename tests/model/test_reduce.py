@@ -279,3 +279,12 @@ def test_certificates_are_checked():
     assert isinstance(said, Reduction)
     with pytest.raises(ValueError, match="read-only"):
         said.values[0] = 0.0
+
+
+def test_rounding_of_the_smallest_states_does_not_enter_the_loop():
+    # A ring with hundreds of singular values, the last of which are rounding.
+    u = ee.tasks.mackey_glass(1501, seed=0)
+    esn = ee.LinearESN(400, spectrum="ring", sr=0.93, standardize=True, warmup=100, seed=0)
+    model = esn.fit(u[:-1], u[1:]).model_
+    said = model.reduce(units=20).certificate
+    assert said.radius_before == pytest.approx(closed_loop_radius(model), rel=1e-6)

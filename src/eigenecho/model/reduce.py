@@ -28,6 +28,10 @@ STEPS = 2000
 LARGEST_LOOP = 1200
 """Order up to which the loop of the original is looked at."""
 
+IN_LOOP = 1e-13
+"""Share of the largest singular value from which on a state counts in a loop: rounding of smaller
+ones would come back enlarged."""
+
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
@@ -184,15 +188,16 @@ def _loop_radii(plant: Plant, small: LinearModel) -> tuple[float | None, float |
         return None, None
     after = ClosedLoop.of_forecast(small).radius()
     minimal = plant.minimal
-    if minimal.order > LARGEST_LOOP:
+    order = int(np.count_nonzero(minimal.values > IN_LOOP * minimal.values.max(initial=0.0)))
+    if not 0 < order <= LARGEST_LOOP:
         return None, after
-    return _loop_radius(plant, minimal), after
+    return _loop_radius(plant, minimal, order), after
 
 
-def _loop_radius(plant: Plant, minimal: Balanced) -> float:
+def _loop_radius(plant: Plant, minimal: Balanced, order: int) -> float:
     """Of the original, by the states that reach and tell anything at all: far fewer than N."""
     loop = ClosedLoop.of_forecast(plant.model)
-    W, _, C = minimal.matrices(minimal.order)
-    F, C = loop.F @ minimal.T, C * plant.scale
+    W, _, C = minimal.matrices(order)
+    F, C = loop.F @ minimal.T[:, :order], C * plant.scale
     closed = np.block([[W, W @ C], [F, F @ C + plant.model.readout.previous]])
     return float(np.abs(np.linalg.eigvals(closed)).max())
