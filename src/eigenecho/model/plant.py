@@ -102,9 +102,10 @@ class Plant:
             certificate=None,
         )
 
-    def in_dtype(self, small: LinearModel, dtype: np.dtype) -> LinearModel:
-        """A smaller model with weights of a dtype."""
-        reservoir = small.reservoir
-        weights = reservoir.weights(lambda A: A.astype(dtype))
-        cast = Reservoir(reservoir.transition, *weights)
-        return replace(small, reservoir=cast, W_out=np.ascontiguousarray(small.W_out, dtype))
+
+def in_dtype(model: LinearModel, dtype: np.dtype) -> LinearModel:
+    """A model with weights of a dtype."""
+    reservoir = model.reservoir
+    weights = reservoir.weights(lambda A: A.astype(dtype))
+    cast = Reservoir(reservoir.transition, *weights)
+    return replace(model, reservoir=cast, W_out=np.ascontiguousarray(model.W_out, dtype))

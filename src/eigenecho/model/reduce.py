@@ -9,10 +9,13 @@ import numpy as np
 
 from eigenecho.checks import check_count, is_finite_number
 from eigenecho.errors import Shown, bad_argument
+from eigenecho.model.alike import White
 from eigenecho.model.loop import ClosedLoop
-from eigenecho.model.plant import Plant
+from eigenecho.model.on_rows import OnRows
+from eigenecho.model.on_statistics import OnStatistics
+from eigenecho.model.plant import Plant, in_dtype
 from eigenecho.model.reduction import Reduction
-from eigenecho.model.weightings import OnRows, OnStatistics, Weighting, White
+from eigenecho.model.weighting import Weighting
 from eigenecho.reduction import Balanced, Smaller, largest_gain, smaller, smallest
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Evidence
@@ -58,7 +61,7 @@ def reduce(
     plant = weighting.plant
     small = plant.with_modes(found)
     certificate = _certificate(weighting, found, small)
-    cast = plant.in_dtype(small, model.reservoir.dtype)
+    cast = in_dtype(small, model.reservoir.dtype)
     return Reduced(replace(cast, certificate=certificate), found.states)
 
 
