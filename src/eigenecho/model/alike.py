@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.plant import Plant
 from eigenecho.reduction import EPS, Balanced, Smaller, largest_gain
@@ -43,9 +41,10 @@ class White:
             raise bad_argument("model", got, "a trained network that answers to its inputs")
         return gain
 
-    def first(self, tol: float) -> int:
-        """The first whose bound is small enough."""
-        return int(np.argmax(self.balanced.tails <= tol * self._gain))
+    @property
+    def least(self) -> Array:
+        """The bounds."""
+        return self.balanced.tails / self._gain
 
     def error(self, found: Smaller) -> float:
         """The bound, or what rounding has made of it: the largest difference of gains.

@@ -11,7 +11,6 @@ import numpy as np
 
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.plant import Plant
-from eigenecho.model.weighting import passed
 from eigenecho.reduction import Balanced, Smaller, balance
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
 from eigenecho.types import Array
@@ -87,9 +86,12 @@ class OnRows:
             return self.plant.minimal
         return balance(self.plant.system, self._pieces, FLOOR)
 
-    def first(self, tol: float) -> int:
-        """Where singular values pass it."""
-        return passed(self.balanced, tol)
+    @property
+    def least(self) -> Array:
+        """Half of what projections of the rows leave out: runs hardly come nearer than they do."""
+        if self.alike:
+            return np.zeros(self.balanced.order + 1)
+        return 0.5 * self.balanced.left_out
 
     def error(self, found: Smaller) -> float:
         """The larger of the errors on both parts of the rows."""

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.linalg import lapack
 
 from eigenecho.model.plant import Plant
-from eigenecho.model.weighting import passed
 from eigenecho.readout import Triangle
 from eigenecho.reduction import EPS, Balanced, Smaller, balance, promised
 from eigenecho.training import Evidence
@@ -58,9 +57,10 @@ class OnStatistics:
         """By what the rows reach."""
         return balance(self.plant.system, lambda: [self.rows], self.floor)
 
-    def first(self, tol: float) -> int:
-        """Where singular values pass it."""
-        return passed(self.balanced, tol)
+    @property
+    def least(self) -> Array:
+        """What projections of the rows leave out."""
+        return self.balanced.left_out
 
     def error(self, found: Smaller) -> float:
         """A bound on the rms error of any output, over its deviation."""

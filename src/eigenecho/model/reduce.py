@@ -116,14 +116,18 @@ def _smallest(weighting: Weighting, units: int | None, tol: float) -> Smaller:
     most = balanced.order if units is None else min(units, balanced.order)
     known: dict[int, Smaller] = {}
 
+    least = weighting.least
+
     def does(order: int) -> bool:
+        if least[order] > tol:
+            return False
         one = smaller(balanced, order)
         if one is None or not weighting.error(one) <= tol:
             return False
         known[order] = one
         return True
 
-    order = smallest(does, weighting.first(tol), most)
+    order = smallest(does, int(np.argmax(least[: balanced.order + 1] <= tol)), most)
     if order is not None:
         return known[order]
     if isinstance(weighting, OnRows) and not weighting.alike:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-
 from eigenecho.model.plant import Plant
 from eigenecho.reduction import Balanced, Smaller
+from eigenecho.types import Array
 
 
 class Weighting(Protocol):
@@ -29,16 +28,12 @@ class Weighting(Protocol):
     def balanced(self) -> Balanced:
         """The states in the order in which they count."""
 
-    def first(self, tol: float) -> int:
-        """The order from which on the smallest is looked for."""
+    @property
+    def least(self) -> Array:
+        """Errors of orders 0 … k that are no larger than theirs, or not by much."""
 
     def error(self, found: Smaller) -> float:
         """What is compared with ``tol``."""
 
     def said(self, found: Smaller) -> dict[str, float | None]:
         """What the certificate says of it."""
-
-
-def passed(balanced: Balanced, tol: float) -> int:
-    """How many singular values are above ``tol`` of the largest."""
-    return int(np.count_nonzero(balanced.values > tol * balanced.values[0]))

@@ -19,6 +19,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import lapack
@@ -58,6 +59,13 @@ class Balanced:
     def tails(self) -> Array:
         """2 Σ of the values that an order cuts, for orders 0 … k: white, the bound on the gain."""
         return 2 * np.concatenate([np.cumsum(self.values[::-1])[::-1], [0.0]])
+
+    @cached_property
+    def left_out(self) -> Array:
+        """Largest ‖X (C − T S C)‖ of an output, for orders 0 … k: what projections leave out."""
+        parts = (np.sqrt(self.values[: self.order, None]) * (self.S @ self.system.C)) ** 2
+        sums = np.cumsum(parts[::-1], axis=0)[::-1]
+        return np.sqrt(np.concatenate([sums, np.zeros_like(sums[:1])]).max(axis=1))
 
     def matrices(self, order: int) -> tuple[Array, Array, Array]:
         """Λ_r (k, k), B_r (D, k) and C_r (k, E) of an order."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-BELOW = 3
+BELOW = 1
 """Orders below the one found that are tried too: errors do not fall at every step."""
+
+
+SHARE = 8
+"""The first step is this part of the order that it starts from."""
 
 
 def smallest(does: Callable[[int], bool], first: int, most: int) -> int | None:
@@ -27,7 +31,7 @@ def smallest(does: Callable[[int], bool], first: int, most: int) -> int | None:
 
 def _bracket(does: Callable[[int], bool], first: int, most: int) -> tuple[int, int | None]:
     """An order that does not, or 0, and a larger one that does; None where none does."""
-    step = 1
+    step = max(1, first // SHARE)
     if does(first):
         high = first
         while high > 1 and does(max(high - step, 1)):
