@@ -247,7 +247,7 @@ def test_other_forms_and_radii_are_refused_with_the_reason():
         ({"units": 0}, "units=0"),
         ({"units": 2.5}, "units=2.5"),
         ({"units": 61}, "at most the 60"),
-        ({"units": 2, "tol": 1e-6}, "2 modes reach"),
+        ({"units": 2, "tol": 1e-6}, "2 modes or fewer reach"),
         ({"tol": 1e-3, "data": np.ones((5, 3))}, "data=.*1 columns"),
         ({"tol": 1e-3, "data": (np.ones((5, 1)), np.ones(4))}, "data=.*lengths"),
         ({"tol": 1e-3, "data": np.full((5, 1), np.nan)}, "data"),

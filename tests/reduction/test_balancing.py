@@ -134,3 +134,5 @@ def test_the_smallest_order_that_does_is_found():
     assert smallest(lambda k: False, 3, 40) is None
     # One that fails among those that do is passed over, and a smaller one beyond it found.
     assert smallest(lambda k: k >= 10 and k != 12, 20, 40) in (10, 13)
+    # Where rounding spoils the largest, those between are found.
+    assert 23 <= smallest(lambda k: 23 <= k < 31, 1, 40) < 31

@@ -115,33 +115,27 @@ def _smallest(weighting: Weighting, units: int | None, tol: float) -> Smaller:
     balanced = weighting.balanced
     most = balanced.order if units is None else min(units, balanced.order)
     known: dict[int, Smaller] = {}
-
+    errors = [np.inf]
     least = weighting.least
 
     def does(order: int) -> bool:
         if least[order] > tol:
             return False
         one = smaller(balanced, order)
-        if one is None or not weighting.error(one) <= tol:
-            return False
-        known[order] = one
-        return True
+        errors.append(np.inf if one is None else weighting.error(one))
+        if one is not None and errors[-1] <= tol:
+            known[order] = one
+        return order in known
 
     order = smallest(does, int(np.argmax(least[: balanced.order + 1] <= tol)), most)
     if order is not None:
         return known[order]
     if isinstance(weighting, OnRows) and not weighting.alike:
         return _smallest(replace(weighting, alike=True), units, tol)
-    raise _out_of_reach(weighting, units, tol, most)
-
-
-def _out_of_reach(weighting: Weighting, units: int | None, tol: float, most: int) -> ValueError:
-    one = smaller(weighting.balanced, most)
-    reached = "none" if one is None else f"{weighting.error(one):.1e}"
     remedy = "Ask for more units, or a larger tol." if units is not None else weighting.remedy
-    return bad_argument(
-        "tol", tol, f"one that {most} modes reach: their error is {reached}", remedy
-    )
+    best = min(errors) if np.isfinite(min(errors)) else least[most]
+    wanted = f"one that {most} modes or fewer reach: the least error is {best:.1e}"
+    raise bad_argument("tol", tol, wanted, remedy)
 
 
 def _certificate(weighting: Weighting, found: Smaller, small: LinearModel) -> Reduction:

@@ -8,6 +8,9 @@ BELOW = 1
 """Orders below the one found that are tried too: errors do not fall at every step."""
 
 
+PARTS = 32
+"""Steps in which all orders are gone through where none of a few does."""
+
 SHARE = 8
 """The first step is this part of the order that it starts from."""
 
@@ -43,4 +46,13 @@ def _bracket(does: Callable[[int], bool], first: int, most: int) -> tuple[int, i
         if does(order):
             return low, order
         low, step = order, 2 * step
-    return low, None
+    return _between(does, first, most)
+
+
+def _between(does: Callable[[int], bool], first: int, most: int) -> tuple[int, int | None]:
+    """The same where not even the largest does, since rounding spoils those near it."""
+    step = max(1, (most - first) // PARTS)
+    for order in range(first + step, most, step):
+        if does(order):
+            return order - step, order
+    return most, None
