@@ -40,6 +40,7 @@ LAYERS = [
     {"reservoir"},
     {"readout"},
     {"training"},
+    {"reduction"},
     {"model"},
     {"plots", "pages"},
     {"panels"},
