@@ -25,7 +25,7 @@ from forecasts.comparison import make, tasks
 from forecasts.drawn import panel as drawn_panel
 from forecasts.frequencies import FREQUENCIES, season_of
 from forecasts.long_tables import Table, cuts, read, seasonal_naive_errors, standardise
-from forecasts.methods import OURS, PEERS, Prediction, drift, naive, seasonal_naive
+from forecasts.methods import OURS, PEERS, TOLD, Prediction, drift, naive, seasonal_naive
 from forecasts.page import page
 from forecasts.protocol import ORIGINS, TRAINING_ROWS, Series, filled, origins, scale
 from forecasts.scores import Score, all_scores, complete, paired_ratio, score, summary
@@ -186,7 +186,7 @@ def plain(monkeypatch):
         return Prediction(mean, mean - 1, mean + 1, claimed=0.5)
 
     stand_ins = dict.fromkeys(PEERS, naive) | {
-        "drift": drift, "seasonal naive": seasonal_naive, OURS: ours,
+        "drift": drift, "seasonal naive": seasonal_naive, OURS: ours, TOLD: ours,
     }  # fmt: skip
     for name, method in stand_ins.items():
         monkeypatch.setitem(methods.METHODS, name, counted(name, method))
@@ -339,7 +339,7 @@ def test_the_command_makes_scores_and_a_page(tmp_path, plain, monkeypatch, capsy
     assert OURS not in plain
     assert OURS not in document.read_text()
     assert run("--ours-only", "--only", "two", "--write") == 0
-    assert set(plain[len(PEERS) * 2 * ORIGINS :]) == {OURS}
+    assert set(plain[len(PEERS) * 2 * ORIGINS :]) == {OURS, TOLD}
     assert run("--ours-only", "--write") == 0
     assert plain.count(OURS) == 2 * ORIGINS
     text = document.read_text()

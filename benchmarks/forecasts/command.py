@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from forecasts.comparison import Task, make, tasks
-from forecasts.methods import OURS, PEERS
+from forecasts.methods import OURS, PEERS, TOLD
 from forecasts.page import by_series, overall, page, ratio
 from forecasts.protocol import Series
 from forecasts.scores import Scores, Summary, all_scores, summary
@@ -50,13 +50,14 @@ def main(
                           f"{one.horizon} ahead, season {one.season}")  # fmt: skip
         return 0 if series else 2
     store = Store(Path(args.results))
-    methods = [OURS] if args.ours_only else list(PEERS) if args.peers_only else [*PEERS, OURS]
+    ours = [] if args.peers_only else [OURS, TOLD]
+    methods = ours if args.ours_only else [*PEERS, *ours]
     try:
         with_bar(console, tasks(series, methods), store)
     except KeyboardInterrupt:
         console.print("interrupted: what is made is stored, and the next run goes on from there")
         return 130
-    scores = all_scores(series, list(PEERS) if args.peers_only else [*PEERS, OURS], store)
+    scores = all_scores(series, [*PEERS, *ours], store)
     found = summary(scores)
     report(console, series, scores, found)
     (store.folder / "scores.json").write_text(json.dumps(as_json(scores, found), indent=1))

@@ -10,7 +10,7 @@ from time import perf_counter
 
 import numpy as np
 
-from forecasts.methods import METHODS, OURS, seasonal_naive
+from forecasts.methods import METHODS, OURS, TOLD, seasonal_naive
 from forecasts.protocol import Series
 from forecasts.store import Made, Store
 from suite.machine import source_digest
@@ -60,7 +60,7 @@ def attempt(task: Task, training: np.ndarray) -> Made:
     except ImportError:
         raise  # what is not installed has not failed
     except Exception as error:
-        if task.method == OURS:
+        if task.method in (OURS, TOLD):
             raise RuntimeError(f"{task.series.name}, origin {task.origin}: {error}") from error
         stands_in = seasonal_naive(training, horizon, season)
         return Made(stands_in, perf_counter() - start, f"{type(error).__name__}: {error}")
@@ -69,7 +69,7 @@ def attempt(task: Task, training: np.ndarray) -> Made:
 
 def variant(method: str) -> str:
     """The name a method's forecasts are stored under: ours changes with its source."""
-    return f"{OURS}-{_source()}" if method == OURS else method
+    return f"{method}-{_source()}" if method in (OURS, TOLD) else method
 
 
 @cache

@@ -10,8 +10,8 @@ from forecasts.scores import MUCH_WORSE, Line, Scores, Summary
 
 PROTOCOL = f"""Up to {ORIGINS} origins a series, evenly over the last 40 % of its rows. At each, every method
 is fitted to the rows before (the last {TRAINING_ROWS} at most) and forecasts as far as the frequency says;
-ours is told the horizon and nothing else, and chooses on those rows alone. Errors are MASE, over
-the mean error of the seasonal naive forecast in the rows before the origin; the geometric mean
+ours is told the horizon and nothing else, and chooses on those rows alone; a second line is told
+the season too, as all peers are. Errors are MASE, over the mean error of the seasonal naive forecast in the rows before the origin; the geometric mean
 over series. *Much worse*: series on which a method is above {MUCH_WORSE} times the best of naive, drift and
 seasonal naive. *Claimed*: the error that a method states before the test, |claimed / real − 1|,
 median over series. AutoARIMA, AutoETS and AutoTheta are statsforecast's; above a season of 24 the
