@@ -31,7 +31,7 @@ OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},
-    {"checks", "threads", "files", "progress"},
+    {"checks", "threads", "files", "progress", "tensors"},
     {"storage", "series", "scaling"},
     {"spectra"},
     {"basis"},

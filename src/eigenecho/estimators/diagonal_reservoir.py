@@ -15,6 +15,7 @@ from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.progress import Progress, Report
 from eigenecho.reservoir import Reservoir, draw
 from eigenecho.storage import Tensors, Values, named, write
+from eigenecho.tensors import takes_tensors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Settings
 from eigenecho.transition import Diagonal
@@ -91,6 +92,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.dtype = dtype
         self.seed = seed
 
+    @takes_tensors
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the reservoir for the features of ``X``; ``y`` is ignored."""
         with validation.all_or_nothing(self):
@@ -105,6 +107,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             self.effective_radius_ = drawn.reservoir.spectrum.radius
         return self
 
+    @takes_tensors
     @one_blas_thread()
     def transform(self, X: Any, out: Any = None, progress: Report | None = None) -> Any:
         """States (T, N) of each series.

@@ -28,6 +28,7 @@ from eigenecho.model.step_inputs import check_labels
 from eigenecho.progress import Report
 from eigenecho.series import Container, column_labels
 from eigenecho.spectra import Spectrum
+from eigenecho.tensors import checked_device, takes_tensors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import (
     Learnt,
@@ -186,6 +187,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.dtype = dtype
         self.seed = seed
 
+    @takes_tensors
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the reservoir and train the readout.
 
@@ -222,6 +224,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         trained, target = train_with_gaps(problem, settings), validation.target_of(inputs, outputs)
         self._keep(Fitted.of(problem, trained, outputs[-1][-1], target=target, **known))
 
+    @takes_tensors
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if ``fit`` had been given them too.
 
@@ -275,6 +278,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.solver_, self.ridge_ = fitted.solver, fitted.ridge
         self.final_state_ = fitted.final_state
 
+    @takes_tensors
     def predict(
         self,
         X: Any,
@@ -307,6 +311,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             self.model_, inputs, held, y_previous, initial_state, return_state, progress
         )
 
+    @takes_tensors
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² over all series, the first ``warmup`` rows of each left out.
 
@@ -333,6 +338,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
         return r2(true, guess, sample_weight)
 
+    @takes_tensors
     def transform(self, X: Any, out: Any = None) -> Any:
         """States (T, N) of each series in the basis at work; ``out`` takes those of a single one.
 
@@ -345,6 +351,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         out = validation.check_out(out, inputs, self.model_.reservoir)
         return container.restore([states(self.model_, u, out=out) for u in inputs])
 
+    @takes_tensors
     @one_blas_thread()
     def states(self, X: Any, basis: str = "neuron") -> Any:
         """States (T, N) in the ``neuron`` basis, or as ``transform`` gives them (``work``)."""
@@ -358,6 +365,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             return [known.states_to_neuron(r) for r in at_work]
         return known.states_to_neuron(at_work)
 
+    @takes_tensors
     def forecast(
         self,
         horizon: int,
@@ -421,6 +429,16 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self._fitted.warn_if_overfitted()
         found = with_interval(self.model_, rows, self.noise_covariance_, interval)
         return Forecast(*(a[:, 0] for a in found)) if self._fitted.flat else found
+
+    def to(self, device: Any) -> Self:
+        """Answer on a device of torch where no tensor says which: ``forecast`` without a context.
+
+        ``None`` is for NumPy arrays. ``fit`` sets it to where its tensors are. What is asked with
+        tensors is answered on theirs, whatever this is, and what is asked with arrays in arrays.
+        """
+        check_is_fitted(self)
+        self._device = checked_device(device)
+        return self
 
     def stream(self, state: State | None = None) -> Stream:
         """An online run from ``state`` (zero by default), O(N) a step.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.series import as_rows, as_series
 from eigenecho.spectra import Spectrum
+from eigenecho.tensors import checked_device, takes_tensors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Learnt, Problem, check_rates, filled
 from eigenecho.transition import Diagonal
@@ -61,6 +62,8 @@ class LinearModel:
         Standardisation around the network, in force in closed loops too.
     certificate : Certificate, optional
         Of a converted network: how it steps, and how far it is from the original.
+    device : str, optional
+        Where answers lie that no tensor says the device of; None for NumPy arrays.
     """
 
     reservoir: Reservoir
@@ -71,6 +74,7 @@ class LinearModel:
     inputs: Scaling | None = None
     outputs: Scaling | None = None
     certificate: Certificate | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
         check_flag(self.readout_bias, "readout_bias")
@@ -164,6 +168,7 @@ class LinearModel:
         """Max |λ'|, the leak included."""
         return self.reservoir.spectrum.radius
 
+    @takes_tensors
     def inference(self, series: int | Array) -> str:
         """How ``predict`` computes a series (T, D_in), or an ordinary one of that many steps.
 
@@ -211,6 +216,17 @@ class LinearModel:
         """Inputs in the network's own units."""
         return u if self.inputs is None else self.inputs.forward(u)
 
+    def to(self, device: Any) -> LinearModel:
+        """The same network, which answers on a device of torch where no tensor says which.
+
+        Weights are those of the host, and so are files: a network can be loaded anywhere.
+        """
+        return replace(self, device=checked_device(device))
+
+    @property
+    def _device(self) -> str | None:
+        return self.device
+
     @one_blas_thread()
     def matrices(self, basis: str = "neuron") -> Matrices:
         """All weights, in the ``neuron`` basis or as they are ``at work``; for standardised data
@@ -240,6 +256,7 @@ class LinearModel:
             )
         return self.basis
 
+    @takes_tensors
     def predict(
         self,
         X: Any,
@@ -259,6 +276,7 @@ class LinearModel:
         given = y_previous, initial_state, return_state, progress
         return predict_series(self, series, container, *given)
 
+    @takes_tensors
     def forecast(
         self,
         horizon: int,
