@@ -107,7 +107,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             self.effective_radius_ = drawn.reservoir.spectrum.radius
         return self
 
-    @takes_tensors
+    @takes_tensors(stays=True)
     @one_blas_thread()
     def transform(self, X: Any, out: Any = None, progress: Report | None = None) -> Any:
         """States (T, N) of each series.
@@ -117,12 +117,12 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         series, container = validation.check_inputs(self, X, reset=False)
-        reservoir = self.reservoir_
+        reservoir, series = self.reservoir_, container.together(series)
         out = validation.check_out(out, series, reservoir)
-        told = Progress(progress, sum(map(len, series)))
+        told = Progress(progress, sum(u.shape[-2] for u in series))
         drives = [reservoir.drive(u, None) for u in series]
-        return container.restore(
-            [reservoir.states(drive, reservoir.zero_state(), out, told) for drive in drives]
+        return container.restored(
+            [reservoir.states(drive, reservoir.zero_state(drive), out, told) for drive in drives]
         )
 
     def save(self, path: Any) -> None:

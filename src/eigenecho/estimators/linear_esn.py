@@ -28,7 +28,7 @@ from eigenecho.model.step_inputs import check_labels
 from eigenecho.progress import Report
 from eigenecho.series import Container, column_labels
 from eigenecho.spectra import Spectrum
-from eigenecho.tensors import checked_device, takes_tensors
+from eigenecho.tensors import checked_device, on_device, takes_tensors, to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import (
     Learnt,
@@ -187,7 +187,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.dtype = dtype
         self.seed = seed
 
-    @takes_tensors
+    @takes_tensors(stays=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the reservoir and train the readout.
 
@@ -213,6 +213,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     def _fit(self, X: Any, y: Any) -> None:
         settings = self._settings()
+        if self.missing == "skip":
+            X, y = to_host((X, y))
         inputs, outputs, container = validation.training_series(self, X, y)
         given = (outputs, container, "y") if X is None else (inputs, container, "X")
         validation.warn_if_single_rows(*given)
@@ -222,7 +224,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         problem = pose(settings, drawn, inputs, outputs)
         known = {"lr": float(self.lr), "flat": container.flat, "drawn": drawn.spectrum}
         trained, target = train_with_gaps(problem, settings), validation.target_of(inputs, outputs)
-        self._keep(Fitted.of(problem, trained, outputs[-1][-1], target=target, **known))
+        last = to_host(outputs[-1][-1])
+        self._keep(Fitted.of(problem, trained, last, target=target, **known))
 
     @takes_tensors
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
@@ -278,7 +281,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.solver_, self.ridge_ = fitted.solver, fitted.ridge
         self.final_state_ = fitted.final_state
 
-    @takes_tensors
+    @takes_tensors(stays=True)
     def predict(
         self,
         X: Any,
@@ -305,20 +308,23 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Called with steps several times a second; changes no bit of the outputs.
         """
         check_is_fitted(self)
+        if self.model_.closed:  # step by step, which no device speeds up
+            X, y_previous = to_host((X, y_previous))
         inputs, container = validation.input_series(self, X, y_previous)
         held = Container(container.kind, self._fitted.flat)
         return predict_series(
             self.model_, inputs, held, y_previous, initial_state, return_state, progress
         )
 
-    @takes_tensors
+    @takes_tensors(stays=True)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² over all series, the first ``warmup`` rows of each left out.
 
         With ``missing="skip"`` so is what is missing in ``y``; of several outputs it is the mean.
         """
         check_is_fitted(self)
-        predicted = self.predict(X)
+        predicted = to_host(self.predict(X))
+        X, y, sample_weight = to_host((X, y, sample_weight))
         _, container = validation.input_series(self, X)
         gaps = self.missing == "skip"
         truths, _ = validation.check_outputs(y, container, self.dtype, D=self.n_outputs_, gaps=gaps)
@@ -338,7 +344,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
         return r2(true, guess, sample_weight)
 
-    @takes_tensors
+    @takes_tensors(stays=True)
     def transform(self, X: Any, out: Any = None) -> Any:
         """States (T, N) of each series in the basis at work; ``out`` takes those of a single one.
 
@@ -347,9 +353,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         output.
         """
         check_is_fitted(self)
+        reservoir = self.model_.reservoir
+        if reservoir.W_fb is not None and on_device(X):
+            X, out = to_host((X, out))
         inputs, container = validation.input_series(self, X)
-        out = validation.check_out(out, inputs, self.model_.reservoir)
-        return container.restore([states(self.model_, u, out=out) for u in inputs])
+        inputs = container.together(inputs)
+        out = validation.check_out(out, inputs, reservoir)
+        return container.restored([states(self.model_, u, out=out) for u in inputs])
 
     @takes_tensors
     @one_blas_thread()

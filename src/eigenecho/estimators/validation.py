@@ -11,6 +11,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
+from eigenecho.arrays import namespace
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
 from eigenecho.series import (
     FILL,
@@ -23,6 +24,7 @@ from eigenecho.series import (
     unpack,
     unpack_outputs,
 )
+from eigenecho.tensors import is_tensor, on_device, to_host
 from eigenecho.types import Array
 
 TARGETS = ("next", "same", "other")
@@ -59,7 +61,11 @@ def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], C
     options = {"dtype": np.dtype(estimator.dtype), "order": "C", "ensure_all_finite": False}
 
     def read(table: Any, i: int) -> Array:
-        return validate_data(estimator, table, reset=reset and i == 0, **options)
+        first = reset and i == 0
+        if on_device(table):  # of its values scikit-learn looks at none
+            validate_data(estimator, table, reset=first, skip_check_array=True, ensure_2d=False)
+            return namespace(table).ascontiguousarray(table, options["dtype"])
+        return validate_data(estimator, table, reset=first, **options)
 
     return _finite(items, container, "X", read), container
 
@@ -75,6 +81,8 @@ def check_outputs(
     options = {"dtype": np.dtype(dtype), "order": "C", "ensure_all_finite": False}
 
     def read(table: Any, _: int) -> Array:
+        if on_device(table):
+            return namespace(table).ascontiguousarray(table, options["dtype"])
         return check_array(table, input_name=name, **options)
 
     series = _finite(items, container, name, read, **gaps)
@@ -199,12 +207,24 @@ def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
     if out is None:
         return None
     wanted = (len(series[0]), reservoir.units)
+    if on_device(series[0]):
+        return _check_tensor_out(out, series, (*series[0].shape[:-1], reservoir.units))
     fits = isinstance(out, np.ndarray) and len(series) == 1 and out.flags.c_contiguous
     fits = fits and out.flags.writeable and (out.shape, out.dtype) == (wanted, reservoir.dtype)
     if not fits:
         got = Shown(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
         what = f"a writeable C-contiguous {reservoir.dtype} array of shape {wanted}"
         raise bad_argument("out", got, f"{what}, for a single series")
+    return out
+
+
+def _check_tensor_out(out: Any, series: list[Any], wanted: tuple[int, ...]) -> Any:
+    like = series[0]
+    fits = is_tensor(out) and len(series) == 1 and out.is_contiguous()
+    if not fits or (out.shape, out.dtype, out.device) != (wanted, like.dtype, like.device):
+        got = Shown(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
+        what = f"a contiguous {like.dtype} tensor of shape {wanted} on {like.device}"
+        raise bad_argument("out", got, what)
     return out
 
 
@@ -295,5 +315,5 @@ def _first_rows(
     for u, y in zip(inputs, outputs, strict=True):
         rows = min(left, len(u) - 1)
         if rows > 0:
-            yield u[:rows, :D], u[1 : rows + 1, :D], y[:rows]
+            yield to_host((u[:rows, :D], u[1 : rows + 1, :D], y[:rows]))
             left -= rows

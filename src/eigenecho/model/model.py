@@ -25,7 +25,7 @@ from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.series import as_rows, as_series
 from eigenecho.spectra import Spectrum
-from eigenecho.tensors import checked_device, takes_tensors
+from eigenecho.tensors import checked_device, takes_tensors, to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Learnt, Problem, check_rates, filled
 from eigenecho.transition import Diagonal
@@ -256,7 +256,7 @@ class LinearModel:
             )
         return self.basis
 
-    @takes_tensors
+    @takes_tensors(stays=True)
     def predict(
         self,
         X: Any,
@@ -272,6 +272,8 @@ class LinearModel:
         holds y(t−1)) is given. Stateless: starts at zero unless ``initial_state`` is given.
         ``progress(done, total)`` is called with steps several times a second, and changes no bit.
         """
+        if self.closed:  # step by step, which no device speeds up
+            X, y_previous = to_host((X, y_previous))
         series, container = as_series(X, "X", self.D_in, self.reservoir.dtype)
         given = y_previous, initial_state, return_state, progress
         return predict_series(self, series, container, *given)

@@ -7,7 +7,7 @@ made of whole series.
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from eigenecho.types import Array
 
@@ -19,8 +19,8 @@ class Accumulated(Protocol):
     """How many may be gathered side by side."""
 
     @classmethod
-    def empty(cls, size: int, outputs: int) -> Self:
-        """The statistic of no rows: the neutral element of ``merge``."""
+    def empty(cls, size: int, outputs: int, xp: Any = ..., /) -> Self:
+        """The statistic of no rows, made by NumPy or another namespace: neutral in ``merge``."""
 
     def absorb(self, X: Array, Y: Array, /) -> Self:
         """The statistic with rows X (rows, N'), Y (rows, D_out) added."""

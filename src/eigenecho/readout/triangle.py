@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import lapack
 
+from eigenecho.arrays import namespace
 from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout.gram import Gram
+from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
 
 PANEL = 48
@@ -42,10 +44,10 @@ class Triangle:
         check_count(self.rows, "rows")
 
     @classmethod
-    def empty(cls, size: int, outputs: int) -> Triangle:
+    def empty(cls, size: int, outputs: int, xp: Any = np) -> Triangle:
         """The statistics of no rows: the neutral element of ``merge``."""
         return cls(
-            np.zeros((size, size)), np.zeros((size, outputs)), np.zeros((outputs, outputs)), 0
+            xp.zeros((size, size)), xp.zeros((size, outputs)), xp.zeros((outputs, outputs)), 0
         )
 
     def absorb(self, X: Array, Y: Array) -> Triangle:
@@ -59,6 +61,11 @@ class Triangle:
         R, Z, left = annihilate(self.R, self.Z, other.R, other.Z)
         rest = self.rest + other.rest + left.T @ left
         return Triangle(R, Z, rest, self.rows + other.rows)
+
+    @property
+    def on_host(self) -> Triangle:
+        """The same in NumPy arrays."""
+        return Triangle(to_host(self.R), to_host(self.Z), to_host(self.rest), self.rows)
 
     def squared_error(self, w: Array) -> Array:
         """‖Y − X w‖² per output, for weights (N', D_out)."""
@@ -89,7 +96,9 @@ def check_upper(R: Array) -> None:
 def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array]:
     """Reflect the rows [A Y] into the triangle [R Z]: [R Z; A Y] → [R' Z'; 0 left]."""
     if len(A) == 0:
-        return R, Z, np.empty((0, Z.shape[1]))
+        return R, Z, namespace(Z).empty((0, Z.shape[1]))
+    if is_tensor(A):
+        return _annihilate_tensors(R, Z, A, Y)
     R = np.array(R, order="F")
     reflected = np.array(A, dtype=np.float64, order="F")
     R, V, T, info = lapack.dtpqrt(
@@ -102,3 +111,14 @@ def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Ar
     )  # fmt: skip
     assert info == 0
     return R, Z, left
+
+
+def _annihilate_tensors(R: Any, Z: Any, A: Any, Y: Any) -> tuple[Any, Any, Any]:
+    """The same by one factorisation of [R Z; A Y], whose last rows are what is left of Y.
+
+    Of ``left`` only leftᵀ left counts, which is that of the triangle in its place.
+    """
+    xp, size = namespace(A), len(R)
+    joined = xp.concatenate([xp.concatenate([R, Z], axis=1), xp.concatenate([A, Y], axis=1)])
+    _, upper = xp.qr(joined)
+    return upper[:size, :size], upper[:size, size:], upper[size:, size:]

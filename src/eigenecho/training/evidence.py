@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ class Evidence:
     The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, whatever the model's dtype.
     ``scatter`` (D_out, D_out) is EᵀE of their residuals E. ``XtE`` (N', D_out) is kept where the
     weights fall short of the minimum, as those from plain normal equations do; at the minimum it
-    is ridge M w.
+    is ridge M w. Statistics may be tensors on a device, where N'² numbers were gathered.
     """
 
     statistics: Gram | Triangle
@@ -70,6 +70,11 @@ class Evidence:
         """The covariance of single steps, EᵀE / (rows − degrees of freedom)."""
         return self.scatter / max(self.statistics.rows - self.freedom, 1.0)
 
+    @property
+    def on_host(self) -> Evidence:
+        """The same with statistics in NumPy arrays, wherever they were gathered."""
+        return replace(self, statistics=self.statistics.on_host)
+
     def scatter_with(self, weights: Array) -> Array:
         """EᵀE of the same rows with other weights.
 
@@ -109,7 +114,7 @@ class Evidence:
 
     def triangle(self) -> tuple[Array, Array]:
         """R and Z of the penalised rows: RᵀR = XᵀX + ridge M and R w = Z."""
-        statistics, w = self.statistics, self.weights
+        statistics, w = self.statistics.on_host, self.weights
         if isinstance(statistics, Triangle):
             L = np.sqrt(self.ridge) * self.penalty.root()
             R, Z, _ = annihilate(statistics.R, statistics.Z, L, np.zeros_like(w))

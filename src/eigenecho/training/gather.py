@@ -9,13 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.readout import Accumulated, Triangle
+from eigenecho.tensors import is_tensor
 from eigenecho.threads import thread_count
 from eigenecho.training.problem import Fold, Problem
 from eigenecho.types import Array
 
 CHUNK_BYTES = 1 << 24
 """Rows that are held at a time."""
+
+DEVICE_BYTES = 1 << 30
+"""The same on a device, which has more to do at once."""
 
 
 class Gathered(NamedTuple):
@@ -39,10 +44,11 @@ def gather(
     ``less`` are weights (N', D_out) whose prediction is taken off the training targets. A row
     is left out where a target of it is missing.
     """
-    held_out = [Triangle.empty(problem.size, problem.D_out) for _ in fold.held_out]
+    xp = namespace(problem.inputs[0])
+    held_out = [Triangle.empty(problem.size, problem.D_out, xp) for _ in fold.held_out]
     ends = []
     with ThreadPoolExecutor(kind.LANES) as pool:
-        lanes = _Lanes(kind.empty(problem.size, problem.D_out), pool)
+        lanes = _Lanes(kind.empty(problem.size, problem.D_out, xp), pool)
         for i, y in enumerate(problem.outputs):
             stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
             state = problem.start(i)
@@ -70,9 +76,11 @@ def _chunks(problem: Problem, series: int, state: Array, stop: int) -> Iterator[
     reservoir, head = problem.reservoir, problem.head
     drive, before = problem.columns(series)
     wide = max(problem.size, problem.D_out)
-    rows = max(1, min(stop, max(64, CHUNK_BYTES // (8 * wide))))
-    states = np.empty((rows, reservoir.units), reservoir.dtype)
-    X = np.empty((rows, problem.size))
+    held = CHUNK_BYTES if isinstance(drive, np.ndarray) else DEVICE_BYTES
+    rows = max(1, min(stop, max(64, held // (8 * wide))))
+    xp = namespace(drive)
+    states = xp.empty((rows, reservoir.units), reservoir.dtype)
+    X = xp.empty((rows, problem.size))
     for first in range(0, stop, rows):
         n = min(rows, stop - first)
         reservoir.scan(drive[first : first + n], state, states[:n])
@@ -105,7 +113,7 @@ class _Lanes:
         """Hand rows to the lane whose turn it is; a thread works on a copy of them."""
         lane = next(self._turns)
         known = _result(self._lanes[lane])
-        if known.rows == 0 or known.LANES == 1 or thread_count() == 1:
+        if known.rows == 0 or known.LANES == 1 or thread_count() == 1 or is_tensor(X):
             # The first rows of a lane are done here: a short series never starts a thread.
             self._lanes[lane] = known.absorb(X, Y)
         else:
