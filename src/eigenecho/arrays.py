@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -37,7 +37,16 @@ def fft_of(array: Any) -> Any:
     )
 
 
-_copies: dict[tuple[int, str, Any], Any] = {}
+_kept: dict[tuple[Any, ...], Any] = {}
+
+
+def kept(owner: Array, key: Hashable, make: Callable[[], Any]) -> Any:
+    """What ``make`` makes, once, for as long as an array lives that it was made of."""
+    whole = id(owner), key
+    if whole not in _kept:
+        _kept[whole] = make()
+        weakref.finalize(owner, _kept.pop, whole, None).atexit = False
+    return _kept[whole]
 
 
 def at(array: Any, like: Any) -> Any:
@@ -47,12 +56,8 @@ def at(array: Any, like: Any) -> Any:
     """
     if isinstance(like, np.ndarray) or is_tensor(array):
         return array
-    key = id(array), str(like.device), like.dtype
-    if key not in _copies:
-        dtype = like.dtype if array.dtype.kind == "f" else None
-        _copies[key] = as_tensor(array, like.device).to(dtype)
-        weakref.finalize(array, _copies.pop, key, None).atexit = False
-    return _copies[key]
+    dtype = like.dtype if array.dtype.kind == "f" else None
+    return kept(array, (str(like.device), dtype), lambda: as_tensor(array, like.device).to(dtype))
 
 
 def rows(array: Any) -> int:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -33,6 +37,9 @@ def scan(
     modes, T = Modes.of(form, drive), drive.shape[-2]
     if not T:
         return
+    if by_triton(drive):
+        _scan_fused(modes, B, drive, state, out)
+        return
     L = _length(T)
     chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
     z = starts(modes, powers[L], modes.apart(state), ends(modes, b, powers, chunks))
@@ -42,6 +49,36 @@ def scan(
         here = out[..., k::L, :]
         modes.write(z[..., : here.shape[-2], :], here)
     state.copy_(out[..., -1, :])
+
+
+def _scan_fused(modes: Modes, B: Tensor, drive: Tensor, state: Tensor, out: Tensor) -> None:
+    """The same with the passes of ``fused``; a wide drive is projected into ``out`` before."""
+    fused = _fused()
+    T = out.shape[-2]
+    L = min(fused.LENGTH, _length(T, fused.LEAST))
+    chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
+    ended = ends(modes, b, powers, chunks).reshape(-1, chunks.shape[-3], len(modes.values))
+    begun = fused.carry(powers[L], modes.apart(state).reshape(-1, len(modes.values)), ended)
+    flat, whole = drive.reshape(-1, T, drive.shape[-1]), out if out.ndim == 3 else out[None]
+    if drive.shape[-1] > fused.WIDE:
+        torch.matmul(drive, B, out=out)
+        flat = flat[..., :0]
+    fused.write((*modes.columns(), modes.n), B.contiguous(), flat, begun, whole, L)
+    state.copy_(out[..., -1, :])
+
+
+def by_triton(like: Tensor) -> bool:
+    """Whether Triton is there for tensors where this one is; on a CPU it is interpreted."""
+    if like.device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
+        return False
+    return _fused() is not None
+
+
+@cache
+def _fused() -> Any:
+    if find_spec("triton") is None:
+        return None
+    return import_module("eigenecho.kernels.tensors.fused")
 
 
 def scan_readout(
@@ -113,6 +150,6 @@ def _matrix(form: Form, like: Tensor) -> Tensor:
     raise TypeError(f"there is no step for {type(form).__name__} here: stages come one by one.")
 
 
-def _length(T: int) -> int:
+def _length(T: int, least: int = LEAST) -> int:
     """Steps of a chunk, near √T: as many side by side as one after the other."""
-    return max(LEAST, 1 << math.ceil(math.log2(max(1, math.isqrt(T)))))
+    return max(least, 1 << math.ceil(math.log2(max(1, math.isqrt(T)))))
