@@ -63,7 +63,7 @@ def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], C
     def read(table: Any, i: int) -> Array:
         first = reset and i == 0
         if on_device(table):  # of its values scikit-learn looks at none
-            validate_data(estimator, table, reset=first, skip_check_array=True, ensure_2d=False)
+            validate_data(estimator, table, reset=first, skip_check_array=True)
             return namespace(table).ascontiguousarray(table, options["dtype"])
         return validate_data(estimator, table, reset=first, **options)
 
