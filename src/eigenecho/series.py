@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,13 @@ FILL = "Fill or drop the gaps first."
 class Container:
     """How the caller held the series: ``single``, ``stack`` (3-D array) or ``list``.
 
-    ``flat`` says that each series was 1-D, (T,), so that answers are too.
+    ``flat`` says that each series was 1-D, (T,), so that answers are too. ``whole`` is a stack of
+    checked tensors on a device as the one array (series, T, D) that it is.
     """
 
     kind: str = "single"
     flat: bool = False
+    whole: Any = field(default=None, compare=False, repr=False)
 
     def restore(self, arrays: Sequence[Array]) -> Any:
         """Arrays (T_i, D), one for each series, as the caller holds them."""
@@ -44,7 +46,7 @@ class Container:
         """Series to be run: those of a stack on a device are one (series, T, D), for one run."""
         if self.kind != "stack" or not on_device(series[0]):
             return series
-        return [namespace(series[0]).stack(series)]
+        return [namespace(series[0]).stack(series) if self.whole is None else self.whole]
 
     def restored(self, arrays: Sequence[Array]) -> Any:
         """Answers to series that were ``together`` as the caller holds them."""
@@ -112,12 +114,29 @@ def as_series(
     X: Any, name: str, D: int | None = None, dtype: DTypeLike = np.float64
 ) -> tuple[list[Array], Container]:
     """``X`` as a list of finite contiguous arrays (T_i, D), with its container."""
+    if on_device(X) and X.ndim == 3:
+        if D is not None and X.shape[-1] != D:
+            raise bad_argument(name, Shown(f"shape {tuple(X.shape)}"), f"{D} columns")
+        return as_stack(X, name, dtype)
     items, container = unpack(X)
     check_not_empty(items, name)
     several = container.kind != "single"
     return [
         as_rows(x, name, D, dtype, i if several else None) for i, x in enumerate(items)
     ], container
+
+
+def as_stack(X: Any, name: str, dtype: DTypeLike) -> tuple[list[Array], Container]:
+    """A stack of tensors (series, T, D) on a device, looked at once for all of them."""
+    check_not_empty(X, name)
+    as_table(X[0], name, 0)
+    whole = namespace(X).ascontiguousarray(X, dtype)
+    series = list(whole.unbind(0))
+    finite = whole.isfinite().flatten(1).all(1)
+    if not bool(finite.all()):
+        i = int(finite.int().argmin())
+        check_finite(series[i], X[i], name, i)
+    return series, Container("stack", whole=whole)
 
 
 def check_not_empty(items: Sequence[Any], name: str) -> None:

@@ -375,7 +375,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             return [known.states_to_neuron(r) for r in at_work]
         return known.states_to_neuron(at_work)
 
-    @takes_tensors
+    @takes_tensors(stays=True)
     def forecast(
         self,
         horizon: int,
@@ -394,9 +394,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         ----------
         horizon : int
             Number of steps.
-        context : array (T, D_in), optional
+        context : array (T, D_in), or several of them, optional
             The series so far: the first row returned predicts the step after its last. Without
-            it the forecast goes on from the end of the training data.
+            it the forecast goes on from the end of the training data. Several, a 3-D array or a
+            list, are forecast together, as one matrix product.
         inputs : array (horizon, D_known), optional
             Further input columns that are known ahead, in rows that follow the last row seen of
             ``X``; the first D_out columns of ``X`` are the series itself. As in training, where
@@ -421,7 +422,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
         Returns
         -------
-        array (horizon,) or (horizon, D_out), or Forecast(mean, lower, upper) of such arrays
+        array (horizon,) or (horizon, D_out), or Forecast(mean, lower, upper) of such arrays;
+        of several series an array with one axis more, or a list
         """
         check_is_fitted(self)
         if interval is not None:
@@ -434,11 +436,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             state = self.final_state_
         validation.check_target(self._fitted.target)
         rows = self.model_.forecast(horizon, context, inputs, state=state)
+        flat = self._fitted.flat
         if interval is None:
-            return rows[:, 0] if self._fitted.flat else rows
+            return _flattened(rows) if flat else rows
         self._fitted.warn_if_overfitted()
         found = with_interval(self.model_, rows, self.noise_covariance_, interval)
-        return Forecast(*(a[:, 0] for a in found)) if self._fitted.flat else found
+        return Forecast(*map(_flattened, found)) if flat else found
 
     def to(self, device: Any) -> Self:
         """Answer on a device of torch where no tensor says which: ``forecast`` without a context.
@@ -599,3 +602,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     def _settings(self) -> Settings:
         return Settings.of(self.get_params(deep=False))
+
+
+def _flattened(rows: Any) -> Any:
+    """Rows (…, horizon, 1), or a list of them, without the last axis."""
+    return [one[..., 0] for one in rows] if isinstance(rows, list) else rows[..., 0]

@@ -16,6 +16,7 @@ from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
 from eigenecho.series import (
     FILL,
     Container,
+    as_stack,
     as_table,
     check_finite,
     check_not_empty,
@@ -57,6 +58,9 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 
 def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], Container]:
     """Finite series (T_i, D_in) with the features that the estimator knows."""
+    if on_device(X) and X.ndim == 3 and len(X):
+        validate_data(estimator, X[0], reset=reset, skip_check_array=True)
+        return as_stack(X, "X", np.dtype(estimator.dtype))
     items, container = unpack(X)
     options = {"dtype": np.dtype(estimator.dtype), "order": "C", "ensure_all_finite": False}
 
@@ -190,15 +194,14 @@ def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[A
 
 
 def check_context(estimator: Any, context: Any) -> Any:
-    """One series to go on from; ``forecast`` checks the rest, and calls it context."""
-    if unpack(context)[1].kind != "single":
-        raise bad_argument(
-            "context", Shown("several series"), "one series (T, D)", "Forecast them one by one."
-        )
+    """Series to go on from; ``forecast`` checks the rest, and calls it context."""
+    several = on_device(context) and context.ndim == 3
+    items = [context[0]] if several and len(context) else unpack(context)[0]
     if estimator.n_features_in_:
-        validate_data(estimator, context, reset=False, skip_check_array=True, ensure_2d=False)
-    elif np.ndim(context) == 1:
-        return np.reshape(context, (-1, 1))
+        for item in items:
+            validate_data(estimator, item, reset=False, skip_check_array=True, ensure_2d=False)
+    elif len(items) == 1 and getattr(context, "ndim", np.ndim(context)) == 1:
+        return context.reshape(-1, 1) if on_device(context) else np.reshape(context, (-1, 1))
     return context
 
 

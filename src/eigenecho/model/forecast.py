@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigenecho.arrays import at, namespace
 from eigenecho.checks import check_count
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.model.state import State, as_state
 from eigenecho.scaling import Scaling
-from eigenecho.series import as_rows
+from eigenecho.series import as_rows, as_series, unpack
+from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -26,13 +28,16 @@ GROWTH = 1e3
 @one_blas_thread()
 def forecast(
     model: LinearModel, horizon: int, context: Any, inputs: Any, state: State | None
-) -> Array:
-    """``LinearModel.forecast``: rows (horizon, D_out).
+) -> Any:
+    """``LinearModel.forecast``: rows (horizon, D_out), of several contexts as these are held.
 
     At every step the last output is the input's first D_out columns and, where the model has
     them, y(t−1) of feedback and readout; the other input columns come from ``inputs``.
     """
     check_count(horizon, "horizon", "a number of steps", 1)
+    if unpack(context)[1].kind != "single":
+        return forecast_several(model, horizon, context, inputs, state)
+    context, inputs = to_host((context, inputs))
     known = _known_inputs(model, inputs, horizon)
     if context is not None and state is not None:
         raise bad_argument(
@@ -57,6 +62,47 @@ def forecast(
     before = float(np.abs(seen).max(initial=0.0))
     warn_if_growing(outputs, max(before, float(np.abs(outputs[0]).max())), GROWTH)
     return outputs
+
+
+def forecast_several(
+    model: LinearModel, horizon: int, contexts: Any, inputs: Any, state: State | None
+) -> Any:
+    """Free runs after several series: one product of where they stand with the H-step map.
+
+    The last row of a context is both the next input and the last output: having seen it, the
+    reservoir is in the first state of the loop.
+    """
+    _check_autonomous(model)
+    if inputs is not None or state is not None or model.D_in > model.D_out:
+        raise bad_argument(
+            "context", Shown("several series"), "one series beside inputs or a state",
+            "Forecast them one by one.",
+        )  # fmt: skip
+    D, reservoir = model.D_out, model.reservoir
+    series, container = as_series(contexts, "context", D, reservoir.dtype)
+    if not all(len(rows) for rows in series):
+        raise bad_argument("context", Shown("0 rows"), "at least one row in each series")
+    together, ends = container.together(series), []
+    for rows in together:
+        u = model.own_inputs(rows) if model.D_in else rows[..., :0]
+        teacher = model.from_user(rows)
+        drive = reservoir.drive(u, teacher)
+        ends.append((teacher[..., -1, :], reservoir.last_state(drive, reservoir.zero_state(drive))))
+    xp = namespace(together[0])
+    y, r = (xp.stack(part) if part[0].ndim == 1 else part[0] for part in zip(*ends, strict=True))
+    if not bool(xp.isfinite(r).all()):
+        raise reservoir.overflowed("states")
+    z = at(model.readout.offset, y) + y @ at(model.readout.previous, y)
+    pieces = [
+        (at(c, r) + z @ at(P, r) + r @ at(g, r)).reshape(len(r), -1, D)
+        for c, P, g in ClosedLoop.of_forecast(model).maps(horizon)
+    ]
+    out = xp.concatenate(pieces, axis=1, dtype=reservoir.dtype)
+    check_finite(model, out, closed=True)
+    outputs = model.to_user(out)
+    before = max(float(xp.abs(rows).max()) for rows in together)
+    warn_if_growing(outputs, max(before, float(xp.abs(outputs[:, 0]).max())), GROWTH)
+    return container.restored([outputs]) if container.kind == "stack" else list(outputs)
 
 
 def closed_loop_radius(model: LinearModel) -> float:

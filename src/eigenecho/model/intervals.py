@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.checks import is_finite_number
 from eigenecho.errors import bad_argument
 from eigenecho.model.loop import ClosedLoop
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 class Forecast(NamedTuple):
     """A forecast between the bounds of an interval, each as ``mean`` is."""
 
-    mean: Array
-    lower: Array
-    upper: Array
+    mean: Any
+    lower: Any
+    upper: Any
 
 
 @one_blas_thread()
-def with_interval(model: LinearModel, mean: Array, noise: Any, coverage: float) -> Forecast:
-    """The forecast ``mean`` (horizon, D_out) with bounds around every output.
+def with_interval(model: LinearModel, mean: Any, noise: Any, coverage: float) -> Forecast:
+    """The forecast ``mean`` (…, horizon, D_out), or a list, with bounds around every output.
 
     ``noise`` (D_out, D_out) is the covariance of single steps, in the caller's units.
     """
@@ -48,7 +49,12 @@ def with_interval(model: LinearModel, mean: Array, noise: Any, coverage: float) 
             "Train on a series that is scaled, such as y / np.abs(y).max().",
         )  # fmt: skip
     noise = check_noise(noise, model.D_out)
-    deviation = ndtri(0.5 + 0.5 * coverage) * deviations(model, len(mean), noise)
+    several = isinstance(mean, list)
+    horizon = (mean[0] if several else mean).shape[-2]
+    deviation = ndtri(0.5 + 0.5 * coverage) * deviations(model, horizon, noise)
+    if several:
+        return Forecast(mean, [one - deviation for one in mean], [one + deviation for one in mean])
+    deviation = namespace(mean).asarray(deviation)
     return Forecast(mean, mean - deviation, mean + deviation)
 
 

@@ -278,7 +278,7 @@ class LinearModel:
         given = y_previous, initial_state, return_state, progress
         return predict_series(self, series, container, *given)
 
-    @takes_tensors
+    @takes_tensors(stays=True)
     def forecast(
         self,
         horizon: int,
@@ -291,6 +291,7 @@ class LinearModel:
     ) -> Any:
         """The series that follows ``context`` (or ``state``), each output the next input.
 
+        Several contexts, a stack (series, T, D_in) or a list, are forecast together.
         With ``interval``, a probability, (mean, lower, upper) for one-step errors of the
         covariance ``noise`` (D_out, D_out).
         """

@@ -146,7 +146,8 @@ def previous_outputs(
 
 def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:
     """Warn where a closed loop has grown beyond ``growth`` times what it started from."""
-    after = float(np.abs(outputs).max(initial=0.0))
+    xp = namespace(outputs)
+    after = float(xp.max(xp.abs(outputs), initial=0.0))
     if after > growth * before:
         warn(
             f"the output grew to {after:.3g}, from {before:.3g}: the loop through the model's own "
