@@ -170,7 +170,6 @@ def _inside(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 def _check(tensor: Any, name: str) -> None:
     """Raise for tensors that are computed with only after a decision of the caller's."""
-    got = Shown(f"tensor of {tensor.dtype} on {tensor.device}")
     if tensor.requires_grad:
         raise bad_argument(
             name, Shown("tensor that requires grad"), "a tensor without gradients",
@@ -178,6 +177,7 @@ def _check(tensor: Any, name: str) -> None:
         )  # fmt: skip
     if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
         wanted = "float32 or float64: half precision has too few digits for a recurrence"
+        got = Shown(f"tensor of {tensor.dtype} on {tensor.device}")
         raise bad_argument(name, got, wanted, f"{name}.float().")
     if tensor.layout is not sys.modules["torch"].strided:
         raise bad_argument(name, Shown(f"{tensor.layout} tensor"), "a dense tensor",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -15,7 +16,7 @@ from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.progress import Progress, Report
 from eigenecho.reservoir import Reservoir, draw
 from eigenecho.storage import Tensors, Values, named, write
-from eigenecho.tensors import takes_tensors
+from eigenecho.tensors import on_device, takes_tensors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Settings
 from eigenecho.transition import Diagonal
@@ -108,7 +109,6 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self
 
     @takes_tensors(stays=True)
-    @one_blas_thread()
     def transform(self, X: Any, out: Any = None, progress: Report | None = None) -> Any:
         """States (T, N) of each series.
 
@@ -121,9 +121,10 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         out = validation.check_out(out, series, reservoir)
         told = Progress(progress, sum(u.shape[-2] for u in series))
         drives = [reservoir.drive(u, None) for u in series]
-        return container.restored(
-            [reservoir.states(drive, reservoir.zero_state(drive), out, told) for drive in drives]
-        )
+        # On a device no BLAS of the host has a part in it.
+        with nullcontext() if on_device(X) else one_blas_thread():
+            states = [reservoir.states(a, reservoir.zero_state(a), out, told) for a in drives]
+        return container.restored(states)
 
     def save(self, path: Any) -> None:
         """Write the fitted reservoir to a safetensors file; ``eigenecho.load`` reads it back.

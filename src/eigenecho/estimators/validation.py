@@ -59,19 +59,26 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], Container]:
     """Finite series (T_i, D_in) with the features that the estimator knows."""
     if on_device(X) and X.ndim == 3 and len(X):
-        validate_data(estimator, X[0], reset=reset, skip_check_array=True)
+        _check_features(estimator, X[0], reset)
         return as_stack(X, "X", np.dtype(estimator.dtype))
     items, container = unpack(X)
     options = {"dtype": np.dtype(estimator.dtype), "order": "C", "ensure_all_finite": False}
 
     def read(table: Any, i: int) -> Array:
         first = reset and i == 0
-        if on_device(table):  # of its values scikit-learn looks at none
-            validate_data(estimator, table, reset=first, skip_check_array=True)
+        if on_device(table):
+            _check_features(estimator, table, first)
             return namespace(table).ascontiguousarray(table, options["dtype"])
         return validate_data(estimator, table, reset=first, **options)
 
     return _finite(items, container, "X", read), container
+
+
+def _check_features(estimator: Any, table: Any, reset: bool) -> None:
+    """Whether a tensor has the columns of ``fit``; of its values scikit-learn looks at none."""
+    plain = not reset and not hasattr(estimator, "feature_names_in_")
+    if not plain or table.shape[1] != estimator.n_features_in_:
+        validate_data(estimator, table, reset=reset, skip_check_array=True)
 
 
 def check_outputs(

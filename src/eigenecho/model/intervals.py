@@ -52,9 +52,9 @@ def with_interval(model: LinearModel, mean: Any, noise: Any, coverage: float) ->
     several = isinstance(mean, list)
     horizon = (mean[0] if several else mean).shape[-2]
     deviation = ndtri(0.5 + 0.5 * coverage) * deviations(model, horizon, noise)
+    deviation = namespace(mean[0]).asarray(deviation)
     if several:
         return Forecast(mean, [one - deviation for one in mean], [one + deviation for one in mean])
-    deviation = namespace(mean).asarray(deviation)
     return Forecast(mean, mean - deviation, mean + deviation)
 
 

@@ -19,16 +19,16 @@ import triton.language as tl
 
 Tensor = Any
 
-COLUMNS = 512
+COLUMNS = 1024
 """Columns of a program that writes."""
 
-WARPS = 8
+WARPS = 4
 """Warps of a program that writes."""
 
 MODES = 32
 """Modes of a program that carries."""
 
-LENGTH, LEAST = 1024, 128
+LENGTH, LEAST = 2048, 128
 """Steps of a chunk, at most and at least."""
 
 WIDE = 2
