@@ -286,7 +286,7 @@ def change_value(rng, values, others):
     while isinstance(parent[key], dict) and parent[key] and rng.random() < 0.9:
         parent = parent[key]
         key = rng.choice(list(parent))
-    strange = STRANGE[rng.integers(len(STRANGE))]
+    strange = deepcopy(STRANGE[rng.integers(len(STRANGE))])
     what = rng.integers(10)
     if what == 0:
         del parent[key]

@@ -60,11 +60,6 @@ def at(array: Any, like: Any) -> Any:
     return kept(array, (str(like.device), dtype), lambda: as_tensor(array, like.device).to(dtype))
 
 
-def rows(array: Any) -> int:
-    """T of series (…, T, D)."""
-    return int(array.shape[-2])
-
-
 @cache
 def _of_device(device: str) -> TorchNamespace:
     return TorchNamespace(device)
@@ -72,8 +67,6 @@ def _of_device(device: str) -> TorchNamespace:
 
 class TorchNamespace:
     """NumPy's functions, as many as are needed, for tensors on a device; float64 by default."""
-
-    inf = np.inf
 
     def __init__(self, device: str) -> None:
         import torch
@@ -127,14 +120,8 @@ class TorchNamespace:
     def tile(self, x: Any, count: int) -> Any:
         return self._torch.tile(x, (count,))
 
-    def flip(self, x: Any, axis: int) -> Any:
-        return self._torch.flip(x, (axis,))
-
     def diag(self, x: Any) -> Any:
         return self._torch.diag(x)
-
-    def ix_(self, *indices: Any) -> Any:
-        return np.ix_(*indices)
 
     def abs(self, x: Any) -> Any:
         return x.abs()
@@ -151,9 +138,6 @@ class TorchNamespace:
     def all(self, x: Any) -> bool:
         return bool(x.all())
 
-    def where(self, condition: Any, x: Any, y: Any) -> Any:
-        return self._torch.where(condition, x, y)
-
     def maximum(self, x: Any, y: Any) -> Any:
         return self._torch.maximum(x, y)
 
@@ -161,7 +145,8 @@ class TorchNamespace:
         return x - y
 
     def divide(self, x: Any, y: Any, out: Any = None) -> Any:
-        return x / y
+        """X / y, and 0 where y is infinite, which complex tensors do not agree on."""
+        return self._torch.where(y.isinf(), 0, x / y)
 
     def sum(self, x: Any, axis: Any = None) -> Any:
         x = self.stack(x) if isinstance(x, list) else x
@@ -186,13 +171,5 @@ class TorchNamespace:
     def cholesky_solve(self, rhs: Any, factor: Any) -> Any:
         return self._torch.cholesky_solve(rhs, factor)
 
-    def mean(self, x: Any) -> float:
-        return float(x.mean())
-
     def einsum(self, subscripts: str, *operands: Any) -> Any:
         return self._torch.einsum(subscripts, *operands)
-
-
-def host_arrays(values: Sequence[Any]) -> list[Array]:
-    """Small arrays of either kind as NumPy's."""
-    return [value.cpu().numpy() if is_tensor(value) else np.asarray(value) for value in values]

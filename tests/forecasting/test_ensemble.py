@@ -81,12 +81,15 @@ def test_many_blocks_leave_a_little_doubt():
 
 
 def test_no_more_are_kept_than_can_be_trained():
-    ring = View("", Filter(0.0, spectra.ring(299, sr=0.9)))
-    alike = 99 * [Judged(Candidate(ring, LEVEL, "direct", 1.0), [], 1.0)]
-    for rows, kept in ((18_000, 30), (50_000, 11), (500_000, FEWEST)):
+    filter = Filter(0.0, spectra.ring(299, sr=0.9))
+    alike = []
+    for _ in range(20):  # two of each view, whose sums they share
+        view = View("", filter)
+        alike += [Judged(Candidate(view, LEVEL, kind), [], 1.0) for kind in ("direct", "recursive")]
+    for rows, views in ((100_000, 11), (200_000, FEWEST)):
         judge = Judge.of(signals(1, rows), [plan(rows, H, 12)], [0])
-        assert max(int(WORK / (rows * 300**2)), FEWEST) == kept
-        assert len(best(judge, alike)) == kept
+        assert max(int(WORK / (rows * 300**2)), FEWEST) == views
+        assert best(judge, alike) == alike[: 2 * views]
 
 
 def test_training_merges_all_series_each_in_its_unit():
@@ -99,6 +102,23 @@ def test_training_merges_all_series_each_in_its_unit():
     assert_allclose(found.members[0].weights, direct(each[0].merge(each[1]), (1.0,))[0])
     assert found.members[0].own == ()
     assert found.horizon == H
+
+
+def test_members_of_a_view_share_its_sums_each_with_its_base():
+    season = Base("season", 4)
+    other = View("", Filter(2.0, Spectrum([0.7])))
+    seasonal = Candidate(VIEW, season, "direct", 3.0)
+    candidates = [DIRECT, Candidate(other, LEVEL, "direct", 2.0), seasonal, LOOP]
+    (signal,) = signals()
+    found = train(candidates, [signal], [50], H)
+    assert [member.candidate for member in found.members] == candidates
+    rows = Rows.of(VIEW, signal)
+    sums = rows.sums([LEVEL, season], H, 0, 50, rows.unit(50))
+    assert_allclose(found.members[0].weights, direct(sums, (1.0,))[0][:, :H])
+    assert_allclose(found.members[2].weights, direct(sums, (3.0,))[0][:, H:])
+    made = found.forecast(signal, np.array([30]))
+    each = [Ensemble((member,)).forecast(signal, np.array([30])) for member in found.members]
+    assert_allclose(made, middle(each))
 
 
 def test_series_with_weights_of_their_own_use_them():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from eigenecho.forecasting.plan import LEAST, ORIGINS, plan
 
 
-@given(st.integers(1, 700), st.integers(1, 60), st.one_of(st.none(), st.integers(1, 300)))
+@given(st.integers(1, 9000), st.integers(1, 600), st.one_of(st.none(), st.integers(1, 3000)))
 def test_no_origin_is_trained_on_rows_after_it(rows, horizon, judged):
     made = plan(rows, horizon, judged)
     if made is None:
@@ -33,11 +33,22 @@ def test_no_origin_is_trained_on_rows_after_it(rows, horizon, judged):
 
 def test_so_many_rows_judge_as_are_asked_for():
     made = plan(200, 5, 40)
-    assert made.stops == (160,)
+    assert made.stops == (160, 160)
+    assert made.kept == 160
     assert made.origins[0] == 159
-    assert plan(200, 5, 1).stops == (195,)  # a horizon at least
+    assert plan(200, 5, 1).kept == 195  # a horizon at least
 
 
 @pytest.mark.parametrize(("rows", "stop"), [(300, 200), (60, 40), (40, 20)])
 def test_a_third_judges_or_four_horizons(rows, stop):
     assert plan(rows, 5).stops[0] == stop
+
+
+def test_of_long_series_rows_before_those_asked_for_judge_too():
+    assert plan(2999, 300, 600).stops == (2399, 2399)
+    made = plan(4000, 300, 600)
+    assert made.stops == (2000, 3400)  # eight horizons would be more than half
+    assert made.kept == 3400
+    assert plan(8000, 300, 600).stops == (5600, 7400)
+    assert plan(8000, 300, 3000).stops == (5000, 5000)  # ten horizons are enough
+    assert plan(4000, 300).stops[0] == 2000

@@ -65,13 +65,15 @@ class Forecaster(BaseEstimator):
         Whether all series have the same weights, or weights of their own, pulled to those of all.
     validation : int, optional
         Rows at the end of each series that judge; a third of them or four horizons by default.
+        Of long series rows before them judge as well, where these are less than eight horizons.
     refit : bool
         Train on the rows that judged too, in the end.
     spectrum : Spectrum, optional
         In place of those that suit the seasons.
-    level : float
+    level : float, optional
         Over how many rows the running mean fades that is taken off before a reservoir sees the
         series, and put back: 0 is the last value, and reservoirs see steps from row to row.
+        By default 0, and for long series what rows held back say.
     id, time, target : str
         Columns of a long frame.
     progress : bool
@@ -111,7 +113,7 @@ class Forecaster(BaseEstimator):
         validation: int | None = None,
         refit: bool = True,
         spectrum: Spectrum | None = None,
-        level: float = 0.0,
+        level: float | None = None,
         id: str = "unique_id",
         time: str = "ds",
         target: str = "y",

@@ -26,9 +26,9 @@ def banks(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
     """Spectra that suit a series of so many rows with such seasons, by name."""
     slowest = _radius(_slowest(rows, seasons))
     slow = spectra.time_constants(SLOW, sr=slowest, shortest=2.0)
-    if rows >= LONG:
-        return _long(seasons, slow)
     small = int(np.clip(rows // 8, 4, 12))
+    if rows >= LONG:
+        return _long(seasons, small, slow)
     many = 2 * int(np.clip(rows // 12, 3, 30))
     found = {
         "short": _joined(
@@ -40,9 +40,7 @@ def banks(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
         if not 2 <= season <= LONGEST or 4 * season > rows:
             continue
         found[f"season {season}"] = _joined(_ring(season, 2 * season), slow)
-        found[f"season {season}, short"] = _joined(
-            _ring(season, 3 * season), spectra.ring(small + 1, sr=0.8), slow
-        )
+        found[f"season {season}, short"] = _seasonal(season, small, slow)
         if 8 * season <= rows and 2 * season <= LONGEST:
             found[f"two seasons {season}"] = _joined(_ring(2 * season, 3 * season), slow)
     return found
@@ -58,15 +56,25 @@ def _slowest(rows: int, seasons: Sequence[int]) -> float:
     return longest * ASIDE if is_taken else longest
 
 
-def _long(seasons: Sequence[int], slow: Spectrum) -> dict[str, Spectrum]:
-    season = max((s for s in seasons if 2 <= s <= LONGEST), default=1)
-    modes = LONGEST // season * season
-    return {
+def _long(seasons: Sequence[int], small: int, slow: Spectrum) -> dict[str, Spectrum]:
+    fitting = [season for season in seasons if 2 <= season <= LONGEST]
+    modes = LONGEST // max(fitting, default=1) * max(fitting, default=1)
+    found = {
+        f"season {season}, short": _seasonal(season, small, slow)
+        for season in fitting[:1]
+        if season < modes
+    }
+    return found | {
         "half as long": _joined(_ring(modes // 2, 0.6 * modes), slow),
         "long": _joined(_ring(modes, 0.6 * modes), slow),
         "long, slower": _joined(_ring(modes, 1.2 * modes), slow),
         "long, slowest": _joined(_ring(modes, 2.4 * modes), slow),
     }
+
+
+def _seasonal(season: int, small: int, slow: Spectrum) -> Spectrum:
+    """A ring as long as a season, and one for what lasts less."""
+    return _joined(_ring(season, 3 * season), spectra.ring(small + 1, sr=0.8), slow)
 
 
 def _joined(*parts: Spectrum) -> Spectrum:

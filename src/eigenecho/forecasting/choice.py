@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho import spectra
 from eigenecho.checks import check_count, is_finite_number
 from eigenecho.errors import bad_argument, unknown_name
-from eigenecho.forecasting.banks import LONG, banks
+from eigenecho.forecasting.banks import LONG, LONGEST, banks
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import STRATEGIES, Candidate, Judge, Judged, by_fold
 from eigenecho.forecasting.effect import Effects, learn
@@ -57,8 +57,8 @@ class Wanted:
         Rows at the end that judge; a part of all rows by default.
     spectrum : Spectrum or None
         In place of those that suit the seasons.
-    level : float
-        Over how many rows the level fades that filters take off.
+    level : float or None
+        Over how many rows the level fades that filters take off; chosen where it is None.
     """
 
     horizon: int
@@ -68,7 +68,7 @@ class Wanted:
     sharing: str = "auto"
     validation: int | None = None
     spectrum: Spectrum | None = None
-    level: float = 0.0
+    level: float | None = None
 
     def __post_init__(self) -> None:
         check_count(self.horizon, "horizon", "a number of steps", 1)
@@ -80,7 +80,7 @@ class Wanted:
             check_count(self.validation, "validation", "a number of rows", self.horizon)
         if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
             raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
-        if not is_finite_number(self.level) or self.level < 0:
+        if self.level is not None and not (is_finite_number(self.level) and self.level >= 0):
             raise bad_argument("level", self.level, "a number of rows, 0 or more")
 
 
@@ -116,7 +116,7 @@ def choose(
     judge = _judge(signals, wanted)
     if judge is None:
         return None
-    rows = int(np.median([plan.stops[0] for plan in judge.plans]))
+    rows = int(np.median([plan.kept for plan in judge.plans]))
     shown, bases = views(judge, rows, wanted), bases_for(rows, wanted.seasons)
     found: list[Judged] = []
     with ThreadPoolExecutor(thread_count()) as pool:
@@ -164,8 +164,9 @@ def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
         seasons = () if one.calendar else wanted.seasons
         shown = banks(rows, seasons) if wanted.spectrum is None else {"given": wanted.spectrum}
         found += [
-            View(name, Filter(wanted.level, spectrum), one, beside)
+            View(name, Filter(level, spectrum), one, beside)
             for beside in ((None,) if side is None else (None, side))
+            for level in levels_for(rows, wanted)
             for name, spectrum in shown.items()
         ]
     return found
@@ -186,6 +187,13 @@ def effects(
 def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
     """Whether series may be seen as they are, and as logarithms, which not all have."""
     return (False, True) if all(np.all(one.values > 0) for one in signals) else (False,)
+
+
+def levels_for(rows: int, wanted: Wanted) -> tuple[float, ...]:
+    """What filters take off: the last value; of long series that, or the mean of days or weeks."""
+    if wanted.level is not None:
+        return (wanted.level,)
+    return (0.0, LONGEST / 2) if rows >= LONG else (0.0,)
 
 
 def bases_for(rows: int, seasons: Sequence[int]) -> list[Base]:

@@ -14,6 +14,7 @@ from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.sharing import pulled
 from eigenecho.forecasting.signal import Signal
 from eigenecho.forecasting.sums import Sums
+from eigenecho.forecasting.view import View
 from eigenecho.threads import one_blas_thread, thread_count
 from eigenecho.types import Array
 
@@ -27,10 +28,10 @@ LEAST_DOUBT = 0.05
 """The same share where there are many blocks: a few members are better than one."""
 
 FEWEST, MOST = 5, 60
-"""Members that may always be trained, and those that may be at all."""
+"""Views that members may always have, and members there may be at all."""
 
-WORK = 5e10
-"""Operations that training all members on all rows may take, beyond the fewest."""
+WORK = 1e11
+"""Operations that training all members on all rows may take, beyond the fewest views."""
 
 TRIMMED = 0.2
 """Share of members that is left out on either side."""
@@ -44,9 +45,8 @@ class Member:
     weights: Array
     own: tuple[Array, ...] = ()
 
-    def forecast(self, signal: Signal, origins: Array, series: int | None = None) -> Array:
+    def forecast(self, rows: Rows, origins: Array, series: int | None = None) -> Array:
         """Values (O, H) after the origins; of a ``series`` that was trained on, or another."""
-        rows = Rows.of(self.candidate.view, signal)
         weights = self.weights if series is None or not self.own else self.own[series]
         return rows.forecast(self.candidate.base, weights, origins)
 
@@ -80,7 +80,11 @@ class Ensemble:
 
         After values that have no logarithm, members that see these are left out.
         """
-        made = [member.forecast(signal, origins, series) for member in self.members]
+        made: list[Array] = [np.zeros(0)] * len(self.members)
+        for view, numbers in by_view([member.candidate for member in self.members]).items():
+            rows = Rows.of(view, signal)
+            for number in numbers:
+                made[number] = self.members[number].forecast(rows, origins, series)
         found = middle(made)
         without = ~np.logical_and.accumulate(signal.values > 0)[origins]
         logarithms = [member.candidate.view.logarithm for member in self.members]
@@ -116,10 +120,12 @@ def best(judge: Judge, found: Sequence[Judged]) -> list[Judged]:
     if not ranked:
         return []
     most = ranked[0].error * (1 + max(DOUBT / judge.blocks, LEAST_DOUBT))
-    alike = sum(one.error <= most for one in ranked)
+    alike = [one for one in ranked if one.error <= most]
     size = max(one.candidate.view.filter.size for one in ranked)
-    affordable = int(WORK / (judge.rows * float(size) ** 2))
-    return ranked[: min(alike, MOST, max(FEWEST, affordable))]
+    affordable = max(FEWEST, int(WORK / (judge.rows * float(size) ** 2)))
+    # Members of one view share its sums, which are the work.
+    views = list(dict.fromkeys(one.candidate.view for one in alike))[:affordable]
+    return [one for one in alike if one.candidate.view in views][:MOST]
 
 
 @one_blas_thread()
@@ -136,24 +142,45 @@ def train(
     Those whose loops run out of the range of numbers are left out: there may be none left.
     """
 
-    def member(candidate: Candidate) -> Member:
+    def members(view: View, numbers: Sequence[int]) -> list[Member]:
+        some = [candidates[number] for number in numbers]
+        bases = list(dict.fromkeys(candidate.base for candidate in some))
+
         def sums(i: int) -> Sums:
-            rows = Rows.of(candidate.view, signals[i])
-            return rows.sums([candidate.base], horizon, 0, stops[i], rows.unit(stops[i]))
+            rows = Rows.of(view, signals[i])
+            return rows.sums(bases, horizon, 0, stops[i], rows.unit(stops[i]))
 
         total = reduce(Sums.merge, map(sums, range(len(signals))))
-        weights = candidate.weights(total, horizon)
-        own: tuple[Array, ...] = ()
-        if pull is not None:
-            each = (pulled(candidate, sums(i), weights, pull) for i in range(len(signals)))
-            own = tuple(one if np.isfinite(one).all() else weights for one in each)
-        return Member(candidate, weights, own)
+        places = [bases.index(candidate.base) for candidate in some]
+        weights = [
+            candidate.weights(total.of_base(place, horizon), horizon)
+            for candidate, place in zip(some, places, strict=True)
+        ]
+        own: list[list[Array]] = [[] for _ in some]
+        for i in range(len(signals)):
+            if pull is None:
+                break
+            part = sums(i)
+            for member, place in enumerate(places):
+                near = pulled(some[member], part.of_base(place, horizon), weights[member], pull)
+                own[member].append(near if np.isfinite(near).all() else weights[member])
+        return [Member(*parts) for parts in zip(some, weights, map(tuple, own), strict=True)]
 
-    members = []
+    found: list[Member | None] = [None] * len(candidates)
+    groups = by_view(candidates)
     with ThreadPoolExecutor(thread_count()) as pool:
-        for count, one in enumerate(pool.map(member, candidates), 1):
-            if np.isfinite(one.weights).all():
-                members.append(one)
+        trained = pool.map(members, groups, groups.values())
+        for count, (numbers, some) in enumerate(zip(groups.values(), trained, strict=True), 1):
+            for number, one in zip(numbers, some, strict=True):
+                found[number] = one if np.isfinite(one.weights).all() else None
             if report is not None:
-                report(count, len(candidates))
-    return Ensemble(tuple(members))
+                report(count, len(groups))
+    return Ensemble(tuple(one for one in found if one is not None))
+
+
+def by_view(candidates: Sequence[Candidate]) -> dict[View, list[int]]:
+    """The numbers of candidates that share a view, and so its rows and their sums."""
+    found: dict[View, list[int]] = {}
+    for number, candidate in enumerate(candidates):
+        found.setdefault(candidate.view, []).append(number)
+    return found

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.signal import lfilter
 
-from eigenecho.basis import interleave
+from eigenecho.basis import interleave, separate
 from eigenecho.errors import bad_argument
 from eigenecho.reservoir import Reservoir
 from eigenecho.series import shifted
@@ -97,22 +97,18 @@ class Filter:
 
         Loops that grow beyond the range of numbers give what is not finite.
         """
-        real = np.concatenate([[1.0], self.spectrum.real])
-        pairs, n = self.spectrum.pairs, real.size
-        b = np.concatenate([[0.0], self.reservoir.B[0]])
-        step, total = weights, np.zeros_like(weights)
-        out = np.empty((len(weights), horizon))
+        n = self.spectrum.real.size + 1  # the constant, and real modes
+        modes = np.concatenate([[1.0], self.spectrum.real, self.spectrum.pairs.conj()])
+        w = separate(weights, n)
+        b = separate(np.concatenate([[0.0], self.reservoir.B[0]]), n).conj()
+        steps, step = np.empty((horizon, w.size), complex), w
         with np.errstate(over="ignore", invalid="ignore"):
             for h in range(horizon):
-                out[:, h] = step + (1 - self.keep) * total
-                total = total + step
-                # Of x + iy times μ, seen from the weights: the transposed 2 × 2 blocks.
-                x, y, moved = step[n::2], step[n + 1 :: 2], np.empty_like(step)
-                moved[:n] = step[:n] * real
-                moved[n::2] = x * pairs.real + y * pairs.imag
-                moved[n + 1 :: 2] = y * pairs.real - x * pairs.imag
-                step = moved + (step @ b) * weights
-        return out
+                steps[h] = step
+                step = modes * step + (b @ step).real * w
+            out = interleave(steps[:, :n].real, steps[:, n:])
+            out[1:] += (1 - self.keep) * np.cumsum(out[:-1], axis=0)
+        return out.T
 
 
 def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:

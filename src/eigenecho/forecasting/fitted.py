@@ -174,7 +174,7 @@ def _trained(
     stops = [len(signal) for signal in signals]
     if not refit:
         plans = [plan(len(signal), wanted.horizon, wanted.validation) for signal in signals]
-        stops = [len(s) if p is None else p.stops[0] for s, p in zip(signals, plans, strict=True)]
+        stops = [len(s) if p is None else p.kept for s, p in zip(signals, plans, strict=True)]
     # By what was chosen: rows that came later, or series that did not judge, may have no logarithm.
     logarithms = sorted({one.view.logarithm for one in candidates})
     known = effects(signals, stops, wanted.periods, logarithms)

@@ -73,7 +73,9 @@ def unpack_fitted(tensors: Tensors, values: Values) -> Fitted:
 def _pack_wanted(wanted: Wanted) -> tuple[Tensors, Values]:
     plain: Values = {name: getattr(wanted, name) for name in CHOICES}
     plain |= {"seasons": list(wanted.seasons), "periods": list(wanted.periods)}
-    plain |= {"spectrum": wanted.spectrum is not None, "level": float(wanted.level)}
+    plain["spectrum"] = wanted.spectrum is not None
+    if wanted.level is not None:
+        plain["level"] = float(wanted.level)
     if wanted.validation is not None:
         plain["validation"] = int(wanted.validation)
     given = wanted.spectrum

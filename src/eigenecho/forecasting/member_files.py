@@ -74,8 +74,14 @@ def unpack_members(
     if not 1 <= len(lists[0]) <= MOST_MEMBERS:
         raise bad_argument("members", len(lists[0]), f"1 to {MOST_MEMBERS} members")
     said = [dict(zip(PLAIN, one, strict=True)) for one in zip(*lists, strict=True)]
-    members = [_member(tensors, f"member.{i}", one, sizes, has_own) for i, one in enumerate(said)]
-    for view in (member.candidate.view for member in members):
+    views: dict[tuple[Any, ...], View] = {}
+    members = []
+    for number, one in enumerate(said):
+        name = f"member.{number}"
+        view = _view(tensors, name, one, sizes)
+        view = views.setdefault(_contents(view), view)  # members that had one share it again
+        members.append(_member(tensors, name, view, one, sizes, has_own))
+    for view in views.values():
         if view.is_moved and view.moved not in effects.learnt:
             raise bad_argument("moved", tuple(view.moved), "something whose effect is known")
     return Ensemble(tuple(members))
@@ -94,8 +100,15 @@ def unpack_spectrum(name: str, tensors: Tensors) -> Spectrum:
     return found.modes
 
 
-def _member(tensors: Tensors, name: str, said: Values, sizes: Sizes, has_own: bool) -> Member:
-    view = _view(tensors, name, said, sizes)
+def _contents(view: View) -> tuple[Any, ...]:
+    filters = (view.filter,) if view.side is None else (view.filter, view.side)
+    found = [(f.memory, f.spectrum.real.tobytes(), f.spectrum.pairs.tobytes()) for f in filters]
+    return view.name, view.moved, *found
+
+
+def _member(
+    tensors: Tensors, name: str, view: View, said: Values, sizes: Sizes, has_own: bool
+) -> Member:
     rows = view.filter.size + (0 if view.side is None else sizes.beside * view.side.spectrum.units)
     weights = take_floats(tensors, f"{name}.weights", rows, sizes.horizon)
     own: tuple[Array, ...] = ()

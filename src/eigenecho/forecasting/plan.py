@@ -14,6 +14,13 @@ FOLDS = 2
 ORIGINS = 150
 """Forecasts of a series that candidates are judged by, at most."""
 
+BLOCKS = 8
+"""Horizons side by side that should judge a long series: a few say more of their own days than of
+candidates."""
+
+ENOUGH = 3000
+"""Rows of which half train about as well as more would."""
+
 LEAST = 10
 """Rows to train on, at least, beside a horizon."""
 
@@ -27,6 +34,8 @@ class Plan:
     horizon : int
     rows : int
         All there are.
+    kept : int
+        Those that weights are trained on where rows that were to judge are not trained on.
     stops : tuple of int
         Fold f trains on the rows before ``stops[f]``, targets included. Series of a panel have as
         many each: of one that is short, folds may be without origins.
@@ -36,6 +45,7 @@ class Plan:
 
     horizon: int
     rows: int
+    kept: int
     stops: tuple[int, ...]
     origins: Array
 
@@ -54,20 +64,22 @@ class Plan:
 def plan(rows: int, horizon: int, judged: int | None = None) -> Plan | None:
     """A plan for a series of so many rows; None where it is too short for any.
 
-    The last third is judged, or four horizons where that is more, or ``judged`` rows.
+    The last third is judged, or four horizons where that is more, or ``judged`` rows; of a long
+    series those before them too, as far as it takes for eight horizons and half of the rows.
     """
     most = rows - horizon - LEAST
-    if judged is None:
-        judged = min(max(4 * horizon, rows // 3), rows - max(2 * horizon, 2 * LEAST))
-        folds = FOLDS
-    else:
-        folds = 1
-    judged = min(max(judged, horizon), most)
-    if judged < horizon:
+    wanted = judged
+    if wanted is None:
+        wanted = min(max(4 * horizon, rows // 3), rows - max(2 * horizon, 2 * LEAST))
+    wanted = min(max(wanted, horizon), most)
+    if wanted < horizon:
         return None
-    first = rows - judged
-    edges = np.linspace(first, rows - horizon + 1, folds + 1).astype(int)[:-1]
+    more = max(wanted, min(BLOCKS * horizon, rows // 2) if rows >= ENOUGH else 0)
+    kept, first = rows - wanted, rows - more
+    edges = np.array([first, kept])
+    if judged is None:
+        edges = np.linspace(first, rows - horizon + 1, FOLDS + 1).astype(int)[:-1]
     origins = np.arange(first - 1, rows - horizon)
     if len(origins) > ORIGINS:
         origins = origins[np.linspace(0, len(origins) - 1, ORIGINS).astype(int)]
-    return Plan(horizon, rows, tuple(edges.tolist()), origins)
+    return Plan(horizon, rows, kept, tuple(edges.tolist()), origins)

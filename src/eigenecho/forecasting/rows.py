@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.filter import Filtered
+from eigenecho.forecasting.products import products, squares
 from eigenecho.forecasting.signal import Signal
 from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
 from eigenecho.readout import Gram
+from eigenecho.series import shifted
 from eigenecho.types import Array
 
 CHUNK = 1 << 21
@@ -102,6 +105,9 @@ class Rows:
     def _squares(self, first: int, last: int, unit: float) -> Array:
         """Σ xᵀx of some rows."""
         x = self.filtered.rows
+        found = squares(self.view.filter, x, self._drive, first, last)
+        if found is not None:
+            return found / unit**2
         total = np.zeros((x.shape[1], x.shape[1]))
         for begin in range(first, last, CHUNK // x.shape[1]):
             some = x[begin : min(begin + CHUNK // x.shape[1], last)] / unit
@@ -112,6 +118,10 @@ class Rows:
         self, bases: Sequence[Base], horizon: int, first: int, last: int, unit: float
     ) -> tuple[Array, Array]:
         """Σ xᵀ(y − base) of some rows, over what was observed, and how much of it was."""
+        is_level = [base.kind for base in bases] == ["level"]
+        if is_level and last > first and not np.isnan(self.truth).any():
+            XtY = self._level_products(horizon, first, last) / unit**2
+            return XtY, np.full(horizon, float(last - first))
         x = self.filtered.rows
         XtY = np.zeros((x.shape[1], horizon * len(bases)))
         seen = np.zeros(XtY.shape[1])
@@ -123,6 +133,18 @@ class Rows:
             XtY += x[rows].T @ np.where(there, targets, 0.0) / unit**2
             seen += np.count_nonzero(there, axis=0)
         return XtY, seen
+
+    @cached_property
+    def _drive(self) -> Array:
+        """u, what drove the filter."""
+        return self.values - shifted(self.filtered.level, self.values[0])
+
+    def _level_products(self, horizon: int, first: int, last: int) -> Array:
+        """Σ xᵀ(y − ℓ) of some rows, all of them observed."""
+        z, level = self.values - self.values[first], self.filtered.level - self.values[first]
+        x = self.filtered.rows
+        XtY = products(self.view.filter, x, self._drive, z, first, last, horizon)
+        return XtY - (x[first:last].T @ level[first:last])[:, None]
 
     def _targets(self, base: Base, rows: Array, horizon: int) -> Array:
         windows = np.lib.stride_tricks.sliding_window_view(self.truth, horizon)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,6 +42,12 @@ class Sums:
             self.following_seen + other.following_seen,
             self.squares + other.squares,
         )
+
+    def of_base(self, number: int, horizon: int) -> Sums:
+        """Those of one base alone."""
+        columns = slice(number * horizon, (number + 1) * horizon)
+        ahead = Gram(self.ahead.XtX, self.ahead.XtY[:, columns], self.ahead.rows)
+        return replace(self, ahead=ahead, ahead_seen=self.ahead_seen[columns])
 
 
 def expected(gram: Gram, seen: Array) -> Gram:

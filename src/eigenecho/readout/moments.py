@@ -60,8 +60,11 @@ class Moments:
         starts = xp.concatenate([self.starts, other.starts])
         return Moments(*sums, starts, xp.concatenate([self.stops, other.stops]), rows)
 
-    def gram(self, spectrum: Spectrum, B: Array, outputs: int) -> Gram:
-        """XᵀX and XᵀY over columns [head, states], the last ``outputs`` side columns as targets."""
+    def gram(self, spectrum: Spectrum, B: Array, outputs: int, gap: float = RESONANT) -> Gram:
+        """XᵀX and XᵀY over columns [head, states], the last ``outputs`` side columns as targets.
+
+        Products of modes with |1 − λ_i λ_j| < ``gap`` are left 0: the caller sums these by itself.
+        """
         D, E = len(B), len(self.C)
         head, Y = slice(D, E - outputs), slice(E - outputs, E)
         k = E - outputs - D
@@ -70,7 +73,7 @@ class Moments:
         XtX[:k, :k] = self.S[head, head]
         XtX[:k, k:] = self.C[head]
         XtX[k:, :k] = self.C[head].T
-        _stein(spectrum, B, self, XtX[k:, k:])
+        _stein(spectrum, B, self, gap, XtX[k:, k:])
         return Gram(XtX, xp.concatenate([self.S[head, Y], self.C[Y].T]), self.rows)
 
 
@@ -86,7 +89,7 @@ def resonant(spectrum: Spectrum) -> Array:
     return found
 
 
-def _stein(spectrum: Spectrum, B: Array, moments: Moments, out: Array) -> None:
+def _stein(spectrum: Spectrum, B: Array, moments: Moments, least: float, out: Array) -> None:
     """Σ rᵀr in the Q layout into ``out`` (N, N), some rows at a time, which stay in cache."""
     n, D, xp = spectrum.real.size, len(B), namespace(moments.C)
     count = spectrum.real.size + spectrum.pairs.size
@@ -108,7 +111,7 @@ def _stein(spectrum: Spectrum, B: Array, moments: Moments, out: Array) -> None:
         total = left[rows] @ right_.T
         total -= product * (stops[:, rows].T @ stops_ - starts[:, rows].T @ starts_)
         gap = xp.subtract(1, product, out=product)
-        gap[xp.abs(gap) < RESONANT] = np.inf  # the caller sums these by themselves
+        gap[xp.abs(gap) < least] = np.inf
         return xp.divide(total, gap, out=total)
 
     def some(start: int, stop: int) -> None:

@@ -121,7 +121,7 @@ class Evidence:
             return R, Z
         try:
             R = cholesky(statistics.XtX + self.ridge * self.penalty.gram())
-        except np.linalg.LinAlgError:
+        except (np.linalg.LinAlgError, ValueError):  # indefinite, or beyond the range of numbers
             raise bad_argument(
                 "ridge", self.ridge, "a ridge that makes the normal equations definite",
                 "Fit with a larger one, or with solver='qr'.",

@@ -1,0 +1,77 @@
+"""Products of rows with what follows them: a scan over steps ahead gives those of a loop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from eigenecho import spectra
+from eigenecho.forecasting.filter import Filter
+from eigenecho.forecasting.products import LEAST_FADE, LONG, products, squares
+from eigenecho.series import shifted
+
+
+@given(
+    st.integers(1, 12), st.integers(0, 20), st.integers(0, 30), st.floats(0.0, 20.0),
+    st.integers(1, 9), st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_all_steps_ahead_are_those_of_a_loop(horizon, first, count, memory, units, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=first + count + horizon).cumsum()
+    filter = Filter(memory, spectra.golden(units, sr=0.95, seed=seed))
+    level, x = filter.run(y)
+    x = np.concatenate([x, rng.normal(size=(len(y), 2))], axis=1)  # columns beside
+    u, last = y - shifted(level, y[0]), first + count
+    found = products(filter, x, u, y, first, last, horizon)
+    wanted = np.zeros((x.shape[1], horizon))
+    for t in range(first, last):
+        for h in range(horizon):
+            wanted[:, h] += x[t] * y[t + 1 + h]
+    assert_allclose(found, wanted, rtol=0, atol=1e-12 * (1 + np.abs(x).sum() * np.abs(y).max()))
+
+
+@pytest.mark.parametrize("radius", [0.5, 0.999, 1.0])
+def test_no_digits_are_lost_over_many_steps(radius):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=3000).cumsum()
+    filter = Filter(0.0, spectra.ring(48, sr=radius))
+    level, x = filter.run(y)
+    u = y - shifted(level, y[0])
+    found = products(filter, x, u, y, 0, 2400, 600)
+    windows = np.lib.stride_tricks.sliding_window_view(y, 600)[1:2401]
+    wanted = x[:2400].T @ windows
+    assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("memory", [0.0, 50.0])
+@pytest.mark.parametrize("first", [0, 1, 300])
+@pytest.mark.parametrize(
+    "spectrum",
+    [
+        spectra.ring(48, sr=0.99),
+        spectra.golden(31, sr=0.5, seed=0) + spectra.time_constants(3, sr=float(np.exp(-1 / 5000))),
+        spectra.ring(1, sr=0.3),
+    ],
+)
+def test_squares_of_a_long_series_are_those_of_its_rows(memory, first, spectrum):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=4000).cumsum()
+    filter = Filter(memory, spectrum)
+    level, x = filter.run(y)
+    x = np.concatenate([x, rng.normal(size=(len(y), 2))], axis=1)
+    found = squares(filter, x, y - shifted(level, y[0]), first, 3900)
+    wanted = x[first:3900].T @ x[first:3900]
+    size = np.sqrt(np.diag(wanted))
+    assert_allclose(found / np.outer(size, size), wanted / np.outer(size, size), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("radius", "rows"), [(0.9, LONG - 1), (1.0, 2 * LONG), (1 - LEAST_FADE / 4, 2 * LONG)]
+)
+def test_squares_are_left_to_others_where_modes_hardly_fade_or_rows_are_few(radius, rows):
+    filter = Filter(0.0, spectra.ring(4, sr=radius))
+    x, u = np.ones((rows, filter.size)), np.ones(rows)
+    assert squares(filter, x, u, 0, rows) is None
