@@ -128,7 +128,7 @@ def as_series(
 
 def as_stack(X: Any, name: str, dtype: DTypeLike) -> tuple[list[Array], Container]:
     """A stack of tensors (series, T, D) on a device, looked at once for all of them."""
-    check_not_empty(X, name)
+    check_not_empty(range(len(X)), name)
     as_table(X[0], name, 0)
     whole = namespace(X).ascontiguousarray(X, dtype)
     series = list(whole.unbind(0))

@@ -1,9 +1,13 @@
 """Networks on tensors are the textbook network: options × forms × dtypes, and against arrays."""
 
 import itertools
+import os
 
 import numpy as np
 import pytest
+from sklearn import config_context
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
 
 import eigenecho as ee
 import naive
@@ -125,6 +129,32 @@ def test_stacks_and_lists_are_held_as_they_came(device):
     out = torch.empty(400, 30, dtype=torch.float64, device=device)
     assert reservoir.transform(stack[1], out=out) is out
     assert_close(out, states[1])
+
+
+def test_many_forecasts_are_one_product_of_tensors(device):
+    X = ee.tasks.mso(3, steps=801)
+    esn = ee.LinearESN(40, ridge=1e-6, warmup=50, seed=0).fit(X[:-1], X[1:])
+    contexts = np.stack([X[i : i + 200] for i in range(0, 500, 50)])
+    stack = torch.tensor(contexts, device=device)
+    assert_close(esn.forecast(50, context=stack), esn.forecast(50, context=contexts))
+    bounds = esn.forecast(5, context=list(stack), interval=0.9)
+    assert_close(bounds.upper[3], esn.forecast(5, context=contexts, interval=0.9).upper[3])
+    one = esn.forecast(50, context=stack[2])
+    assert_close(one, esn.forecast(50, context=contexts[2]))
+
+
+@pytest.mark.skipif(
+    os.environ.get("SCIPY_ARRAY_API") != "1", reason="scikit-learn asks for SCIPY_ARRAY_API=1"
+)
+def test_a_pipeline_of_scikit_learn_stays_on_the_device(device):
+    X = np.random.default_rng(0).uniform(-1, 1, (500, 1))
+    y = np.roll(X[:, 0], 3)
+    pipeline = make_pipeline(ee.DiagonalReservoir(30, seed=0), Ridge(solver="svd"))
+    wanted = pipeline.fit(X, y).predict(X)
+    with config_context(array_api_dispatch=True):
+        found = pipeline.fit(*to(device, (X, y))).predict(torch.tensor(X, device=device))
+    assert found.device.type == device.type
+    assert_close(found, wanted)
 
 
 def test_what_tensors_trained_is_trained_further_and_saved(device, tmp_path):

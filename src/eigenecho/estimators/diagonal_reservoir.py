@@ -154,6 +154,11 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_not_negative(made.effective_radius_, "effective_radius")
         return made
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
+
     @property
     def _n_features_out(self) -> int:
         return self.reservoir_.units
