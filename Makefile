@@ -20,7 +20,7 @@ test-sktime: .venv-sktime/stamp
 
 # Tensors of torch on the CPU, as if it were a device, and the kernels in Triton, interpreted.
 test-torch: .venv-torch/stamp
-	SCIPY_ARRAY_API=1 .venv-torch/bin/pytest tests/tensors -n auto --ignore tests/tensors/test_triton.py
+	SCIPY_ARRAY_API=1 .venv-torch/bin/pytest tests/tensors tests/test_docs.py -k "tensors or devices.md" -n auto --ignore tests/tensors/test_triton.py
 	TRITON_INTERPRET=1 .venv-torch/bin/pytest tests/tensors/test_triton.py -n auto
 
 # On a machine with a GPU, by the Python that is there: nothing is installed.
