@@ -1,5 +1,8 @@
 """Tensors in, tensors out: what is answered, where, and what is refused."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -118,6 +121,22 @@ def test_a_file_is_the_same_wherever_it_was_fitted(series, fitted, tmp_path):
     loaded = ee.load(tmp_path / "of_tensors")
     assert isinstance(loaded.forecast(3), np.ndarray)
     np.testing.assert_array_equal(loaded.forecast(3), fitted.forecast(3).numpy())
+
+
+def test_arrays_need_no_torch():
+    done = subprocess.run(
+        [
+            sys.executable, "-c",
+            "import sys, eigenecho as ee\n"
+            "X = ee.tasks.mso(3, steps=301)\n"
+            "esn = ee.LinearESN(20, seed=0).fit(X[:-1], X[1:])\n"
+            "esn.predict(X), esn.forecast(3), esn.score(X[:-1], X[1:])\n"
+            "ee.DiagonalReservoir(20, seed=0).fit_transform(X)\n"
+            "assert not {'torch', 'triton'} & set(sys.modules)",
+        ],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 # What is refused ------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from eigenecho.arrays import namespace
+from eigenecho.readout.cholesky import cholesky
 from eigenecho.readout.factorised import EPS
 from eigenecho.readout.gram import Gram
 from eigenecho.readout.penalty import Penalty
@@ -53,8 +54,8 @@ class NormalEquations:
         # The largest row sum, a few rows at a time: another N'×N' array would cost more than that.
         norm = max(float(np.abs(A[i : i + 64]).sum(axis=1).max()) for i in range(0, len(A), 64))
         # Symmetric, so that its transpose is what LAPACK reads without a copy.
-        factor, info = lapack.dpotrf(A.T, lower=1, overwrite_a=True)
-        return cls(factor, scale, norm, penalty, ridge) if info == 0 else None
+        factor, definite = cholesky(A.T)
+        return cls(factor, scale, norm, penalty, ridge) if definite else None
 
     @cached_property
     def is_regular(self) -> bool:
