@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,6 @@ class Gram:
     XtY: Array
     rows: int
 
-    LANES: ClassVar[int] = 2  # NumPy's products let other threads run
-
     def check(self) -> None:
         """Whether the parts, which may be anybody's, fit each other."""
         check_shape(self.XtX, "XtX", 2 * (len(self.XtX),))
@@ -33,6 +31,11 @@ class Gram:
     def empty(cls, size: int, outputs: int, xp: Any = np) -> Gram:
         """The statistics of no rows: the neutral element of ``merge``."""
         return cls(xp.zeros((size, size)), xp.zeros((size, outputs)), 0)
+
+    @staticmethod
+    def lanes(rows: int, size: int) -> int:
+        """Two: NumPy's products let other threads run."""
+        return 2
 
     def absorb(self, X: Array, Y: Array) -> Gram:
         """The statistics with rows X (rows, N'), Y (rows, D_out) added."""

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 from eigenecho.arrays import namespace
 from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout.gram import Gram
+from eigenecho.readout.reflections import reflect
 from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
 
-PANEL = 48
-"""Columns that LAPACK reflects together."""
+MOST, WORK, ROWS, NUMBERS = 16, 2e10, 4, 1 << 24
+"""Triangles that are gathered side by side, at most; operations and rows of each over its columns
+from which that pays; and numbers that all of them may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +34,6 @@ class Triangle:
     Z: Array
     rest: Array
     rows: int
-
-    LANES: ClassVar[int] = 1  # SciPy's LAPACK holds the interpreter lock
 
     def check(self) -> None:
         """Whether the parts, which may be anybody's, fit each other."""
@@ -61,6 +60,12 @@ class Triangle:
         R, Z, left = annihilate(self.R, self.Z, other.R, other.Z)
         rest = self.rest + other.rest + left.T @ left
         return Triangle(R, Z, rest, self.rows + other.rows)
+
+    @staticmethod
+    def lanes(rows: int, size: int) -> int:
+        """Several for long series, which merging them is little beside."""
+        many = min(MOST, NUMBERS // size**2, rows // (ROWS * size))
+        return max(1, many) if 2.0 * rows * size**2 >= WORK else 1
 
     @property
     def on_host(self) -> Triangle:
@@ -99,18 +104,7 @@ def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Ar
         return R, Z, namespace(Z).empty((0, Z.shape[1]))
     if is_tensor(A):
         return _annihilate_tensors(R, Z, A, Y)
-    R = np.array(R, order="F")
-    reflected = np.array(A, dtype=np.float64, order="F")
-    R, V, T, info = lapack.dtpqrt(
-        0, min(PANEL, len(R)), R, reflected, overwrite_a=True, overwrite_b=True
-    )
-    assert info == 0
-    Z, left, info = lapack.dtpmqrt(
-        0, V, T, np.array(Z, order="F"), np.array(Y, dtype=np.float64, order="F"),
-        trans="T", overwrite_a=True, overwrite_b=True,
-    )  # fmt: skip
-    assert info == 0
-    return R, Z, left
+    return reflect(R, Z, A, Y)
 
 
 def _annihilate_tensors(R: Any, Z: Any, A: Any, Y: Any) -> tuple[Any, Any, Any]:
