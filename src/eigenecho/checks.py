@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.types import Array, Seed
 
 
@@ -18,21 +20,36 @@ def check_flag(value: Any, name: str) -> None:
         raise bad_argument(name, value, "True or False")
 
 
-def generator(seed: Seed) -> np.random.Generator:
-    """A Generator from an int, a Generator (used as it is) or None (fresh entropy)."""
+def check_known(value: Any, name: str, known: Iterable[str]) -> None:
+    """One of the names there are."""
+    if value not in known:
+        raise unknown_name(name, value, known)
+
+
+def generator(seed: Seed, *, needed: bool = False) -> np.random.Generator:
+    """A Generator from an int, a Generator (used as it is) or, unless ``needed``, fresh entropy."""
     if isinstance(seed, np.random.Generator):
         return seed
-    if seed is None:
+    if seed is None and not needed:
         return np.random.default_rng()
     if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
         return np.random.default_rng(int(seed))
-    raise bad_argument("seed", seed, "a non-negative int, a numpy Generator or None")
+    none = "" if needed else " or None"
+    raise bad_argument("seed", seed, f"a non-negative int, a numpy Generator{none}")
 
 
 def is_finite_number(value: Any) -> bool:
     """Whether a value is a real number within the range of floating point; a flag is none."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     return is_number and abs(value) <= sys.float_info.max
+
+
+def check_number(value: Any, name: str, above: float = -math.inf) -> float:
+    """A finite number, above a bound where there is one."""
+    if not is_finite_number(value) or value <= above:
+        bound = "" if above == -math.inf else f" > {above:g}"
+        raise bad_argument(name, value, f"a finite number{bound}")
+    return float(value)
 
 
 def check_not_negative(value: Any, name: str) -> None:
@@ -42,12 +59,17 @@ def check_not_negative(value: Any, name: str) -> None:
 
 
 def check_count(
-    value: Any, name: str, what: str = "a number of rows or steps", least: int = 0
+    value: Any,
+    name: str,
+    what: str = "a number of rows or steps",
+    least: int = 0,
+    most: int = sys.maxsize,
 ) -> int:
-    """The count, an int of ``least`` or more that a machine can count to."""
+    """The count, an int of ``least`` or more that a machine can count to, and at most ``most``."""
     is_int = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_int or not least <= int(value) < 2**63:
-        raise bad_argument(name, value, f"{what}, an int ≥ {least}")
+    if not is_int or not least <= int(value) <= most:
+        bounds = f"≥ {least}" if most == sys.maxsize else f"from {least} to {most}"
+        raise bad_argument(name, value, f"{what}, an int {bounds}")
     return int(value)
 
 

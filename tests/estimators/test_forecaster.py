@@ -17,6 +17,7 @@ from sklearn.base import clone
 import eigenecho as ee
 from eigenecho.forecasting.choice import effects
 from eigenecho.forecasting.ensemble import train
+from eigenecho.forecasting.signals import Measures
 
 SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
 DAYS = pd.date_range("2024-01-01", periods=80, tz="Europe/Berlin")
@@ -99,17 +100,20 @@ def test_intervals_hold_about_their_share():
 
 
 def again(forecaster, y, X=None):
-    """A forecaster that was fitted anew, with the choices and measures of another."""
+    """A forecaster that was fitted anew, with the choices of another."""
     fitted = forecaster.fitted_
     panel = fitted.panel.container.read_context(y, X)
-    signals, candidates = fitted.measures.signals(panel), _candidates(fitted)
+    measures = Measures.of(panel, fitted.measures.season, fitted.measures.multivariate)
+    signals, candidates = measures.signals(panel), _candidates(fitted)
     stops = [len(signal) for signal in signals]
     logarithms = {candidate.view.logarithm for candidate in candidates}
     known = effects(signals, stops, fitted.wanted.periods, sorted(logarithms))
     moved = [known.applied(signal, len(signal), 0) for signal in signals]
     ensemble = train(candidates, moved, stops, fitted.wanted.horizon, fitted.pull)
     found = clone(forecaster)
-    found.fitted_ = replace(fitted, panel=panel, effects=known, ensemble=ensemble)
+    found.fitted_ = replace(
+        fitted, panel=panel, measures=measures, effects=known, ensemble=ensemble
+    )
     return found
 
 

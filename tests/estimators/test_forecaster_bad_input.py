@@ -87,11 +87,6 @@ def test_numbers_near_the_ends_of_the_range(scale, plain):
         assert_allclose(one / scale, other, rtol=1e-9)
 
 
-def test_steps_whose_squares_are_none_are_taken_for_none():
-    tiny = 1e-308 * NOISE
-    assert_allclose(made().fit(tiny).predict(), tiny[-1], rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("y", "words"),
     [
@@ -253,3 +248,162 @@ def test_a_loop_that_runs_away_says_at_which_step():
     assert np.all(np.isfinite(forecaster.predict()))
     with pytest.raises(UnstableError, match=r"leave the range of numbers .* steps ahead"):
         forecaster.predict(5000)
+
+
+# Columns of any kind ------------------------------------------------------------------------------
+
+
+FLAGS = NOISE > 0
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        FLAGS,
+        np.ma.array(FLAGS, mask=np.zeros(60, bool)),
+        FLAGS.astype(object),
+        FLAGS.tolist(),
+        FLAGS.astype(np.uint8),
+    ],
+)
+def test_flags_beside_a_series_are_0_and_1(flags):
+    wanted = made().fit(NOISE, FLAGS.astype(float)).predict(X=[1.0, 0.0, 1.0])
+    assert np.array_equal(made().fit(NOISE, flags).predict(X=[True, False, True]), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "boolean", "Int8", "object", "Sparse[bool]"])
+def test_flags_of_frames_are_0_and_1(dtype):
+    y, X = pd.Series(NOISE, DAYS[:60]), pd.DataFrame({"promo": FLAGS}, DAYS[:60])
+    ahead = pd.DataFrame({"promo": [True, False, True]}, DAYS[60:63])
+    wanted = made().fit(y, X.astype(float)).predict(X=ahead.astype(float))
+    pd.testing.assert_series_equal(made().fit(y, X.astype(dtype)).predict(X=ahead), wanted)
+
+
+def test_missing_flags_of_the_past_are_the_last_before():
+    y = pd.Series(NOISE, DAYS[:60])
+    flags = pd.array(FLAGS, dtype="boolean")
+    flags[:4], flags[20:22] = pd.NA, pd.NA
+    X = pd.DataFrame({"open": flags}, y.index)
+    found = made(past=["open"]).fit(y, X).predict()
+    wanted = made(past=["open"]).fit(y, X.astype("Float64").ffill()).predict()
+    pd.testing.assert_series_equal(found, wanted)
+
+
+@pytest.mark.parametrize("y", [FLAGS, FLAGS.astype(object), pd.Series(FLAGS, DAYS[:60])])
+def test_truth_values_are_no_series(y):
+    with pytest.raises(ValueError, match="expected real numbers"):
+        made().fit(y)
+
+
+def test_close_quantiles_are_told_apart():
+    levels = [0.1, 0.1000001, 1 / 3, 0.5, 0.99999999]
+    found = made().fit(pd.Series(NOISE, DAYS[:60])).predict(quantiles=levels)
+    assert [float(name[1:]) for name in found.columns] == levels
+    assert list(found.columns[[0, 3]]) == ["q0.1", "q0.5"]
+    with pytest.raises(ValueError, match="each of them once"):
+        made().fit(NOISE).predict(quantiles=[0.1, 0.1])
+
+
+@pytest.mark.parametrize("scale", [1e-151, 1e-170, 1e-310])
+def test_series_whose_squares_are_nothing_are_refused(scale):
+    for y in (NOISE * scale, pd.DataFrame({"a": NOISE, "b": NOISE * scale}, DAYS[:60])):
+        with pytest.raises(ValueError, match=r"differences of 1e-150 or more.*Scale the data"):
+            made().fit(y)
+
+
+def test_the_smallest_series_are_forecast_as_others_are():
+    one, two = (made().fit(scale * NOISE).predict(interval=0.8) for scale in (1.0, 1e-149))
+    assert_allclose(np.stack(two) * 1e149, np.stack(one), rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_a_matrix_is_columns():
+    found = made().fit(np.asmatrix(NOISE).T).predict()
+    assert np.array_equal(found[:, 0], made().fit(NOISE).predict())
+
+
+# Tables as they are read --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        DAYS[:60],
+        DAYS[:60].strftime("%Y-%m-%d"),
+        DAYS[:60].strftime("%d/%m/%Y %H:%M"),
+        [day.date() for day in DAYS[:60]],
+        pd.Categorical(DAYS[:60].strftime("%Y-%m-%d")),
+        DAYS[:60].to_period("D"),
+        [None, *DAYS[1:60].strftime("%Y-%m-%d")],
+    ],
+)
+def test_dates_in_a_column_are_named_with_the_line_to_write(days):
+    table = pd.DataFrame({"date": days, "sales": NOISE})
+    with pytest.raises(
+        ValueError, match=r"column of dates, 'date'.* y\.set_index\('date'\)\['sales'\]"
+    ):
+        made().fit(table)
+    with pytest.raises(ValueError, match=r"'date'.* y\.set_index\('date'\)\.$"):
+        made().fit(table.assign(other=1.0))
+    with pytest.raises(
+        ValueError, match=r"X=<a column of dates.* X\.set_index\('date'\)\['sales'\]"
+    ):
+        made().fit(pd.Series(NOISE, DAYS[:60]), table)
+    assert len(made().fit(table.assign(date=DAYS[:60]).set_index("date")["sales"]).predict()) == 3
+
+
+def test_one_series_with_the_names_of_a_long_table():
+    table = long("a").drop(columns="unique_id")
+    with pytest.raises(ValueError, match=r"without a column 'unique_id'.*set_index\('ds'\)\['y'\]"):
+        made().fit(table)
+
+
+@pytest.mark.parametrize("text", ["1.5", "shop", "", "?"])
+def test_text_that_says_no_date_is_named_as_text(text):
+    table = pd.DataFrame({"what": [text] * 60, "sales": NOISE})
+    with pytest.raises(ValueError, match=r"'what'.*real numbers"):
+        made().fit(table)
+
+
+def test_long_tables_in_an_index_of_two_levels():
+    with pytest.raises(ValueError, match=r"MultiIndex.*y\.reset_index\(\)"):
+        made().fit(long("a", "b").set_index(["unique_id", "ds"]))
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ({"id": "forecast"}, "id='forecast' .*which answers have"),
+        ({"time": "lower"}, "time='lower' .*which answers have"),
+        ({"id": "ds"}, "another column than id and target"),
+        ({"time": "y"}, "another column than id and target"),
+        ({"id": ["a"]}, r"id=\['a'\] .*the name of a column"),
+    ],
+)
+def test_names_that_a_long_table_cannot_have(names, said):
+    table = long("a").rename(columns={"unique_id": "forecast", "ds": "lower"})
+    for one in (table, long("a")):
+        with pytest.raises(ValueError, match=said):
+            made(**names).fit(one)
+
+
+@pytest.mark.parametrize("past", [True, [True], [["a"]], [{}], np.True_])
+def test_past_names_columns(past):
+    with pytest.raises(ValueError, match="names of columns of X, or numbers"):
+        made(past=past).fit(NOISE, np.stack([NOISE, NOISE], axis=1))
+
+
+def test_a_forecaster_of_arrays_goes_on_from_arrays(plain):
+    # Rows of a Series may be in any order: that would go unseen.
+    with pytest.raises(ValueError, match=r"context=<a Series>.*as in fit.*context\.to_numpy\(\)"):
+        plain.predict(context=pd.Series(NOISE, DAYS[:60]))
+    with pytest.raises(ValueError, match=r"y=<a DataFrame>.*as in fit"):
+        plain.rolling(pd.DataFrame({"a": NOISE}), 2)
+
+
+@pytest.mark.parametrize(
+    "index", [np.arange(60) + (2**63 - 61), np.uint64(2**63) + np.arange(60, dtype=np.uint64)]
+)
+def test_numbers_as_times_that_cannot_go_on(index):
+    with pytest.raises(ValueError, match=r"times up to 9\.22337e\+18.*which can go on"):
+        made().fit(pd.Series(NOISE, index))

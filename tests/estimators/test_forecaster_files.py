@@ -231,7 +231,7 @@ DAMAGES = [
     ("single", _tensor("series.known", lambda a: np.hstack([a, a])), "series.known"),
     ("single", _tensor("series.past", lambda a: a[1:]), "series.past"),
     ("single", _tensor("known.scale", np.zeros_like), "numbers above 0"),
-    ("single", _tensor("units", lambda a: -a), "numbers above 0"),
+    ("single", _tensor("units", lambda a: -a), "numbers below 0"),
     ("single", _tensor("past_steps", lambda a: a[:0]), "past_steps"),
     ("single", _tensor("member.0.weights", lambda a: a[1:]), "member.0.weights"),
     ("single", _tensor("member.0.weights", lambda a: a[:, :1]), "member.0.weights"),

@@ -178,6 +178,24 @@ def test_later_columns_change_no_bit(name, row, seed, one):
     assert np.array_equal(this.rolling(y, other)[:, ~reached], before[:, ~reached])
 
 
+@pytest.mark.parametrize("name", [name for name in SETTINGS if setting(name).past])
+@pytest.mark.parametrize("first", [5, 10, 15])
+def test_the_first_value_of_a_column_changes_nothing_before_it(name, first):
+    this = setting(name)
+    y, X = drawn(this.series, ROWS, 2), np.random.default_rng(3).normal(size=(ROWS, 2))
+    X = X[:, : this.known + this.past]
+    X[:first, -1] = np.nan
+    before, other = this.rolling(y, X), X.copy()
+    other[first:, -1] = 1e6 - other[first:, -1]
+    after = this.rolling(y, other)
+    earlier = np.array(ORIGINS) < first
+    assert np.array_equal(after[:, earlier], before[:, earlier])
+    assert np.all(after[:, -1] != before[:, -1])
+    other = X.copy()
+    other[first:, -1] += 1e4  # where it begins is of no account
+    assert_allclose(this.rolling(y, other), before, rtol=1e-6)
+
+
 def test_a_context_may_begin_after_more_gaps_than_the_fit_had_rows():
     rng = np.random.default_rng(0)
     wave = 3 * np.sin(np.arange(30) * 2 * np.pi / 7)
@@ -248,12 +266,13 @@ def test_what_is_seen_does_change_forecasts(name):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_forecast_is_that_of_the_rows_up_to_its_origin(name):
+@pytest.mark.parametrize("number", [0, 2, 4])
+def test_a_forecast_is_that_of_the_rows_up_to_its_origin(name, number):
     this = setting(name)
     y, X = drawn(this.series, ROWS, 2), np.random.default_rng(3).normal(size=(ROWS, 2))
     X = X[:, : this.known + this.past]
-    made = this.rolling(y, X)[:, 0]  # the first origin, by which series without a unit are measured
-    stop = ORIGINS[0] + 1
+    made = this.rolling(y, X)[:, number]
+    stop = ORIGINS[number] + 1
     ahead = _columns(this.kind, X[stop : stop + HORIZON, : this.known], len(y))
     if this.kind == "long" and this.known:
         ahead["ds"] = DAYS[stop : stop + HORIZON]

@@ -43,7 +43,7 @@ def test_errors_are_rows_by_origin_and_step(tested):
     y = dated(monthly())
     errors = tested.errors
     assert list(errors.columns) == [
-        "unique_id", "cutoff", "step", "ds", "y", "forecast", "last value", "drift",
+        "unique_id", "cutoff", "step", "ds", "y", "forecast", "last value", "mean", "drift",
         "seasonal naive", "seasonal growth", "lower", "upper",
     ]  # fmt: skip
     assert set(errors["unique_id"]) == {"sales"}
@@ -215,11 +215,12 @@ def test_naive_forecasts():
     y = np.array([1.0, 2.0, 4.0, np.nan, 3.0, 7.0])
     made = {name: naive(base, y, 3) for name, base in rivals(2).items()}
     np.testing.assert_allclose(made["last value"], [7, 7, 7])
+    np.testing.assert_allclose(made["mean"], [17 / 5] * 3)  # of what was observed
     np.testing.assert_allclose(made["drift"], 7 + 6 / 5 * np.arange(1, 4))
     np.testing.assert_allclose(made["seasonal naive"], [3, 7, 3])
     # The gap goes on by the step of a season ago: 5. Means of the last seasons: 5 and 4.5.
     np.testing.assert_allclose(made["seasonal growth"], [3.5, 7.5, 4])
-    assert list(rivals(1)) == ["last value", "drift"]
+    assert list(rivals(1)) == ["last value", "mean", "drift"]
     np.testing.assert_array_equal(naive(rivals(9)["seasonal naive"], y, 2), [7, 7])
 
 
@@ -296,8 +297,8 @@ def test_repr_is_a_table(tested):
     lines = repr(tested).splitlines()
     assert lines[0] == "Backtest: 3 origins of 4 steps, made from 2019-12-01 to 2020-08-01"
     assert lines[2].split() == ["mae", "rmse", "mase", "smape"]
-    assert max(map(len, lines[:8])) < 80
-    order = [line[:16].strip() for line in lines[3:8]]
+    assert max(map(len, lines[:9])) < 80
+    order = [line[:16].strip() for line in lines[3:9]]
     assert order == list(tested.summary["mae"].sort_values().index)
     assert f"{tested.summary.loc['forecast', 'mae']:.3f}" in repr(tested)
     assert "Bounds for 90 % of rows held" in repr(tested)

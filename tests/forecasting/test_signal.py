@@ -41,8 +41,15 @@ def test_first_and_last_rows():
 
 @pytest.mark.parametrize(
     ("values", "rows", "unit"),
-    [([1, 4, 0], None, np.sqrt(12.5)), ([1, 4, 0], 2, 3.0), ([1], None, 1.0), ([2, 2], None, 1.0)],
+    [([1, 4, 0], None, np.sqrt(12.5)), ([1, 4, 0], 2, 3.0), ([1], None, 5.0), ([2, 2], None, 5.0)],
 )
 def test_the_unit_is_the_usual_step(values, rows, unit):
     signal = Signal(np.array(values, float), np.ones(len(values), bool))
-    assert signal.with_unit(rows).unit == pytest.approx(unit)
+    assert signal.with_unit(rows, otherwise=5.0).unit == pytest.approx(unit)
+
+
+@pytest.mark.parametrize(("value", "unit"), [(3.0, 3e-12), (-1e-9, 1e-21), (0.0, 1e-100)])
+def test_what_never_moved_has_next_to_no_unit(value, unit):
+    signal = Signal(np.full(4, value), np.ones(4, bool)).with_unit()
+    assert signal.still
+    assert signal.unit == pytest.approx(unit)

@@ -20,18 +20,39 @@ def y():
     return np.random.default_rng(0).normal(size=(30, 3)).cumsum(axis=0) * [1, 10, 100]
 
 
-def test_a_series_of_the_fit_keeps_its_unit(y):
-    panel = read(y)
-    measures = Measures.of(panel, 1, multivariate=False)
+def test_a_series_is_measured_by_its_own_rows(y):
+    measures = Measures.of(read(y), 1, multivariate=False)
     for i, signal in enumerate(measures.signals(read(5 * y[:, :2]))):
-        assert signal.unit == measures.units[i] == pytest.approx(steps(y[:, i]))
+        assert measures.units[i] == pytest.approx(steps(y[:, i]))
+        assert signal.unit == pytest.approx(5 * measures.units[i])
 
 
-def test_another_series_has_that_of_the_rows_that_are_known(y):
+def test_a_series_is_measured_by_the_rows_that_are_known(y):
     measures = Measures.of(read(y[:, :1]), 1, multivariate=False)
-    other = measures.signals(read(y), rows=[9, 9, 14])
-    assert other[2].unit == pytest.approx(steps(y[:15, 2]))
-    assert measures.signals(read(y))[2].unit == pytest.approx(steps(y[:, 2]))
+    panel = read(y)
+    plain = measures.plain(panel)
+    assert measures.measured(panel, plain, 2, 15).unit == pytest.approx(steps(y[:15, 2]))
+    assert measures.signals(panel)[2].unit == pytest.approx(steps(y[:, 2]))
+
+
+def test_a_series_that_has_not_moved_is_taken_to_move_as_in_the_fit(y):
+    y = np.column_stack([y, np.full(30, 7.0)])
+    measures = Measures.of(read(y), 1, multivariate=False)
+    panel = read(np.full((4, 5), 3.0))
+    found = measures.signals(panel)
+    assert [one.unit for one in found[:3]] == [measures.units[i] for i in range(3)]
+    assert found[4].unit == measures.units[1]  # in the middle of those that move
+    assert found[3].still  # as in the fit
+    assert 0 < found[3].unit < 1e-10
+    assert not any(one.still for one in (*found[:3], found[4]))
+
+
+def test_others_are_measured_by_the_rows_that_are_known(y):
+    panel = read(y)
+    measures = Measures.of(read(9 * y), 1, multivariate=True)
+    signal = measures.measured(panel, measures.plain(panel), 1, 15)
+    wanted = (y[:, 2] - y[0, 2]) / steps(y[:15, 2]) * steps(y[:15, 1])
+    assert_allclose(signal.beside(False)[:, 1], wanted)
 
 
 def test_what_is_known_ahead_follows_what_was(y):
@@ -52,27 +73,59 @@ def test_columns_beside_count_from_the_first_row_in_units_of_the_series(y):
     signal = measures.signals(panel)[1]
     unit = steps(y[:, 1])
     assert signal.past.shape == (30, 3)
-    assert_allclose(signal.past[:, 0], (X[:, 0] - X[0, 0]) / steps(X[:, 0]) * unit)
+    assert_allclose(signal.beside(False)[:, 0], (X[:, 0] - X[0, 0]) / steps(X[:, 0]) * unit)
     for column, other in ((1, 0), (2, 2)):
         moved = (y[:, other] - y[0, other]) / steps(y[:, other]) * unit
-        assert_allclose(signal.past[:, column], moved, atol=1e-9 * unit)
+        assert_allclose(signal.beside(False)[:, column], moved, atol=1e-9 * unit)
+
+
+def test_columns_beside_logarithms_are_in_their_units(y):
+    X = np.random.default_rng(1).normal(size=(30, 1)) * 50
+    grown = np.exp(0.1 * y[:, 0])
+    for factor in (1.0, 1e6):
+        panel = read(factor * grown, X, past=[0])
+        (signal,) = Measures.of(panel, 1, multivariate=False).signals(panel)
+        wanted = (X - X[0]) / steps(X[:, 0]) * steps(0.1 * y[:, 0])
+        assert_allclose(signal.beside(True), wanted)
+
+
+def test_one_that_never_moved_says_nothing_to_others(y):
+    y[:, 0] = 5.0
+    measures = Measures.of(read(y), 1, multivariate=True)
+    y[25:, 0] = 7.0  # after what is known
+    panel = read(y)
+    signal = measures.measured(panel, measures.plain(panel), 1, 20)
+    assert np.all(np.abs(signal.past[:, 0]) < 1e-200)
 
 
 def test_a_series_does_not_move_before_its_first_observation(y):
     y[:7, 0] = np.nan
     panel = read(y)
     signal = Measures.of(panel, 1, multivariate=True).signals(panel)[1]
-    assert np.all(signal.past[:8, 0] == 0)
-    assert np.all(signal.past[8:, 0] != 0)
+    assert np.all(signal.beside(False)[:8, 0] == 0)
+    assert np.all(signal.beside(False)[8:, 0] != 0)
 
 
 def test_columns_that_never_move_are_no_reason_to_divide_by_zero():
     panel = read(np.ones(9), np.ones((9, 2)), past=[1])
     measures = Measures.of(panel, 1, multivariate=False)
     (signal,) = measures.signals(panel)
-    assert signal.unit == 1
+    assert 0 < signal.unit < 1e-10
     assert np.all(signal.known == 0)
     assert np.all(signal.past == 0)
+
+
+def test_columns_of_the_past_do_nothing_before_their_first_value(y):
+    X = np.random.default_rng(1).normal(size=(30, 2)) + 1e6
+    X[:9, 0], X[:2, 1], y[:5, 0] = np.nan, np.nan, np.nan
+    panel = read(y[:, 0], X, past=[0, 1])
+    measures = Measures.of(panel, 1, multivariate=False)
+    assert_allclose(measures.past, [steps(X[9:, 0]), steps(X[2:, 1])])
+    (signal,) = measures.signals(panel)
+    unit = steps(y[5:, 0])
+    assert np.all(signal.beside(False)[:5, 0] == 0)  # it begins at row 5
+    assert_allclose(signal.beside(False)[4:, 0], (X[9:, 0] - X[9, 0]) / steps(X[9:, 0]) * unit)
+    assert_allclose(signal.beside(False)[:, 1], (X[5:, 1] - X[5, 1]) / steps(X[2:, 1]) * unit)
 
 
 def test_gaps_are_bridged_by_the_season(y):

@@ -217,9 +217,9 @@ def test_without_columns_there_is_nothing_ahead():
 def test_gaps_of_the_past_are_filled_from_before():
     x = np.array([[np.nan], [2], [np.nan], [np.nan], [5]])
     panel = read(np.arange(5.0), x, past=[0])
-    np.testing.assert_array_equal(panel.histories[0].past[:, 0], [0, 2, 2, 2, 5])
+    np.testing.assert_array_equal(panel.histories[0].past[:, 0], [np.nan, 2, 2, 2, 5])
     more = panel.container.follow(panel, [1.0, 2.0], [np.nan, 7.0])
-    np.testing.assert_array_equal(more.histories[0].past[:, 0], [0, 2, 2, 2, 5, 5, 7])
+    np.testing.assert_array_equal(more.histories[0].past[:, 0], [np.nan, 2, 2, 2, 5, 5, 7])
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from eigenecho.arrays import namespace
-from eigenecho.checks import check_real
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.checks import check_square
+from eigenecho.errors import bad_argument
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
@@ -39,10 +39,8 @@ class Basis:
     block: int = 0
 
     def __post_init__(self) -> None:
-        check_real(np.asarray(self.Q), "Q")
+        check_square(np.asarray(self.Q), "Q")
         Q = np.array(self.Q, dtype=np.float64, order="C")
-        if Q.ndim != 2 or Q.shape[0] != Q.shape[1] or Q.size == 0:
-            raise bad_argument("Q", Shown(f"shape {Q.shape}"), "a square matrix (N, N)")
         if not 0 <= self.block <= len(Q):
             raise bad_argument("block", self.block, f"a number of columns, at most {len(Q)}")
         columns = len(Q) - self.block

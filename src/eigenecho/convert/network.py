@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from eigenecho.basis import Basis
-from eigenecho.checks import as_square, check_finite, check_real, check_shape
+from eigenecho.checks import as_square, check_finite, check_known, check_real, check_shape
 from eigenecho.convert.compare import compare
-from eigenecho.errors import IllConditionedWarning, Shown, bad_argument, unknown_name, warn
+from eigenecho.errors import IllConditionedWarning, Shown, bad_argument, warn
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate
 from eigenecho.reservoir import Reservoir
@@ -75,8 +75,7 @@ def diagonalize(
     LinearModel
         With ``predict``, ``forecast``, ``stream``, ``save`` and ``certificate``.
     """
-    if form not in FORMS:
-        raise unknown_name("form", form, FORMS)
+    check_known(form, "form", FORMS)
     dense = as_square(W)
     N = len(dense)
     W_in = _matrix(W_in, "W_in", N)
@@ -90,10 +89,12 @@ def diagonalize(
     rows = _Coordinates(N, len(W_in), output_to_readout, input_to_readout)
     W_out, readout_bias = rows.readout(W_out, readout_bias)
 
-    weights = (W_in * rates, None if bias is None else bias * rates,
-               None if W_fb is None else W_fb * rates)  # fmt: skip
-    padded = compact(np.pad(leaky, (0, rows.extra)))
-    reservoir = Reservoir(padded, *rows.extend_inputs(*weights))
+    def at_work(A: Array) -> Array:
+        return np.pad(A * rates, [(0, 0)] * (A.ndim - 1) + [(0, rows.extra)])
+
+    weights = Reservoir(compact(leaky), W_in, bias, W_fb).weights(at_work)
+    weights[0][:, N:] = np.eye(len(W_in), rows.extra)
+    reservoir = Reservoir(compact(np.pad(leaky, (0, rows.extra))), *weights)
     original = LinearModel(reservoir, W_out, readout_bias, output_to_readout)
     converted, certificate = _convert(original, leaky, rows, form, WELL_CONDITIONED)
     for condition in STRICTER if form == "auto" else ():
@@ -120,9 +121,14 @@ def _convert(
         converted = replace(original, reservoir=replace(original.reservoir, transition=transition))
     else:
         converted = _changed(original, transition, rows.extend_basis(chosen.basis))
-    found = chosen.form, chosen.reason, chosen.condition, chosen.residual
-    words = rows.words(original.readout_bias)
-    return converted, Certificate(*found, **compare(original, converted), readout=words)
+    return converted, Certificate(
+        chosen.form,
+        chosen.reason,
+        chosen.condition,
+        chosen.residual,
+        **compare(original, converted),
+        readout=rows.words(original.readout_bias),
+    )
 
 
 class _Coordinates:
@@ -163,13 +169,6 @@ class _Coordinates:
     def words(self, readout_bias: bool) -> str:
         parts = ["1"] * readout_bias + ["y(t−1)"] * self.previous + ["r"] + ["u"] * bool(self.extra)
         return f"rows [{', '.join(parts)}]"
-
-    def extend_inputs(self, W_in: Array, bias: Array | None, W_fb: Array | None) -> Any:
-        return (
-            np.concatenate([W_in, np.eye(self.D_in, self.extra)], axis=1),
-            None if bias is None else np.pad(bias, (0, self.extra)),
-            None if W_fb is None else np.pad(W_fb, ((0, 0), (0, self.extra))),
-        )
 
     def extend_basis(self, basis: Basis) -> Basis:
         if not self.extra:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_flag, check_lr, check_not_negative
-from eigenecho.errors import IllConditionedWarning, bad_argument, unknown_name, warn
+from eigenecho.checks import check_flag, check_known, check_lr, check_not_negative
+from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.estimators.validation import TARGETS
 from eigenecho.model import LinearModel, State
 from eigenecho.model.forecast import closed_loop_radius
@@ -175,15 +175,14 @@ class Fitted:
             drawn,
             _unpack_noise(tensors, model),
         )
-        if fitted.solver not in SOLVERS:
-            raise unknown_name("solver", fitted.solver, SOLVERS)
+        check_known(fitted.solver, "solver", SOLVERS)
         check_not_negative(fitted.ridge, "ridge")
         check_flag(fitted.flat, "flat")
         if fitted.flat and model.D_out > 1:
             raise bad_argument("flat", True, f"False, since there are {model.D_out} outputs")
         check_lr(fitted.lr)
-        if fitted.target not in (None, *TARGETS):
-            raise unknown_name("target", fitted.target, TARGETS)
+        if fitted.target is not None:
+            check_known(fitted.target, "target", TARGETS)
         return fitted
 
 

@@ -146,9 +146,11 @@ class Forecaster(BaseEstimator):
             Columns of an array or a wide frame are a series each; a long frame has ``id``,
             ``time`` and ``target``. NaN is a missing observation: bridged on the way in, never
             trained on or judged by. Where no series is long enough to hold rows back, the last
-            value goes on, without intervals. Numbers are at most 1e150.
+            value goes on, without intervals. Numbers are at most 1e150, and differ by 1e-150 or
+            more. Every column of a wide frame is forecast: what only helps is X.
         X : array (T, k), list of them, or DataFrame, optional
-            Further columns, at the rows of y. What is known ahead acts at its own row.
+            Further columns, at the rows of y; truth values are 0 and 1. What is known ahead acts at
+            its own row.
         """
         wanted = self._wanted()
         panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
@@ -177,7 +179,7 @@ class Forecaster(BaseEstimator):
         X : like X of ``fit``, the rows that follow
             Columns that are known ahead.
         context : like y of ``fit``
-            Rows to go on from, of the same series or of others.
+            Rows to go on from, of the same series or of others; each is measured by its own.
         context_X : like X of ``fit``
             Beside the context.
         interval : float in ]0, 1[, optional
@@ -321,7 +323,8 @@ class Forecaster(BaseEstimator):
     def update(self, y_new: Any, X_new: Any = None) -> Self:
         """Take in rows that follow, and train anew with the same choices.
 
-        What is known of errors, and so of intervals, stays that of the fit.
+        What is known of errors stays that of the fit, in usual steps of the series; so intervals
+        widen with these.
         """
         fitted = self._fitted
         panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
@@ -476,4 +479,6 @@ def _levels(interval: float | None, quantiles: Any) -> list[float]:
     levels = np.atleast_1d(quantiles).tolist()
     if not levels or not all(is_finite_number(q) and 0 < q < 1 for q in levels):
         raise bad_argument("quantiles", quantiles, "numbers in ]0, 1[")
-    return levels
+    if len(set(levels)) < len(levels):
+        raise bad_argument("quantiles", quantiles, "each of them once")
+    return [float(level) for level in levels]

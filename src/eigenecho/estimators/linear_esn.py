@@ -14,8 +14,8 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
-from eigenecho.checks import check_count, check_flag
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.checks import check_count, check_flag, check_known
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import Fitted
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
@@ -222,8 +222,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if self.basis == "eigen":
             validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
         problem = pose(settings, drawn, inputs, outputs)
+        trained = train_with_gaps(problem, settings)
+        target = validation.target_of(inputs, outputs)
         known = {"lr": float(self.lr), "flat": container.flat, "drawn": drawn.spectrum}
-        trained, target = train_with_gaps(problem, settings), validation.target_of(inputs, outputs)
         last = to_host(outputs[-1][-1])
         self._keep(Fitted.of(problem, trained, last, target=target, **known))
 
@@ -329,18 +330,14 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         gaps = self.missing == "skip"
         truths, _ = validation.check_outputs(y, container, self.dtype, D=self.n_outputs_, gaps=gaps)
         guesses, _ = validation.check_outputs(predicted, container, self.dtype)
-        for rows, given in zip(map(len, guesses), map(len, truths), strict=True):
-            if rows != given:
-                raise ValueError(
-                    f"X and y have inconsistent lengths: X has {rows} rows, y {given}."
-                )
         check_lengths(guesses, truths, self.warmup, " to score")
         true, guess = (
             np.concatenate([s[self.warmup :] for s in series]) for series in (truths, guesses)
         )
         if sample_weight is not None:
-            asked = sample_weight, container, np.float64, "sample_weight"
-            weights, _ = validation.check_outputs(*asked)
+            weights, _ = validation.check_outputs(
+                sample_weight, container, np.float64, "sample_weight"
+            )
             sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
         return r2(true, guess, sample_weight)
 
@@ -366,8 +363,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def states(self, X: Any, basis: str = "neuron") -> Any:
         """States (T, N) in the ``neuron`` basis, or as ``transform`` gives them (``work``)."""
         at_work = self.transform(X)
-        if basis not in ("neuron", "work"):
-            raise unknown_name("basis", basis, ("neuron", "work"))
+        check_known(basis, "basis", ("neuron", "work"))
         if basis == "work" or self.model_.reservoir.transition.in_neuron_basis:
             return at_work
         known = self.model_.need_basis()
@@ -493,10 +489,17 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 "many columns will come, learner(n_inputs=..., n_outputs=...).",
             )
             known = self._fitted.need_evidence()
-            rates = known.ridge, forgetting
-            check_rates(*rates)
-            learnt, names = Learnt.of(known), self._feature_names
-            return Learner(self.model_, learnt, known.penalty, *rates, wait, state, names)
+            check_rates(known.ridge, forgetting)
+            return Learner(
+                self.model_,
+                Learnt.of(known),
+                known.penalty,
+                known.ridge,
+                forgetting,
+                wait,
+                state,
+                self._feature_names,
+            )
         check_rates(self.ridge, forgetting)
         columns = "a number of columns"
         n_inputs = check_count(n_inputs, "n_inputs", columns, 0 if self.feedback else 1)
@@ -509,8 +512,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         drawn = settings.draw(n_inputs, n_outputs, self.seed)
         penalty = settings.penalty_of(drawn, n_outputs)
         W_out = np.zeros((penalty.size, n_outputs), drawn.reservoir.dtype)
-        flags = settings.fit_bias, settings.output_to_readout
-        model = LinearModel(drawn.reservoir, W_out, *flags, drawn.basis)
+        model = LinearModel(
+            drawn.reservoir, W_out, settings.fit_bias, settings.output_to_readout, drawn.basis
+        )
         learnt = Learnt.nothing(W_out, penalty, self.ridge)
         return Learner(model, learnt, penalty, self.ridge, forgetting, wait, state)
 
@@ -535,7 +539,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """The estimator that ``save`` wrote, from the arrays and values of its file."""
         fitted = Fitted.unpack(tensors, values)
         esn = unpack_parameters(cls, fitted.model.D_in, tensors, values)
-        esn._keep(fitted)  # noqa: SLF001 (of its own class)
+        cls._keep(esn, fitted)
         return esn
 
     @property

@@ -140,9 +140,9 @@ def training_series(
             "For next-step prediction: fit(X[:-1], X[1:])."
         )
     D = None if reset else estimator.n_outputs_
+    gaps = gaps_of(estimator)
     if X is not None:
         inputs, container = check_inputs(estimator, X, reset=reset)
-        gaps = gaps_of(estimator)
         outputs, container = check_outputs(y, container, estimator.dtype, D=D, **gaps)
         if reset and "gaps" in gaps:
             _check_observed(outputs, y, container, estimator.warmup)
@@ -151,7 +151,6 @@ def training_series(
         raise bad_argument(
             "X", None, "an input series", "A generator without input needs feedback=True."
         )
-    gaps = gaps_of(estimator)
     outputs, container = check_outputs(y, output_container(y), estimator.dtype, D=D, **gaps)
     estimator.n_features_in_ = 0
     if hasattr(estimator, "feature_names_in_"):

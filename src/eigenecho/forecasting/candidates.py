@@ -126,7 +126,7 @@ class Judge:
             errors = [self.error([one[i] for one in made]) for i in range(len(RIDGES))]
             best = int(np.argmin(errors))
             candidate = Candidate(view, base, "direct", RIDGES[best])
-            found.append(Judged(candidate, [one[best] for one in made], errors[best]))
+            found.append(Judged(candidate, [one[best].copy() for one in made], errors[best]))
         return found
 
     def _folds(self, rows: Sequence[Rows], bases: Sequence[Base]) -> list[Sums]:

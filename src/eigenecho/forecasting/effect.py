@@ -84,9 +84,12 @@ class Effects:
     def applied(self, signal: Signal, rows: int, horizon: int) -> Signal:
         """A signal with all that moves it, up to a horizon after its end.
 
-        Its calendar is that of its first ``rows``.
+        Its calendar is that of its first ``rows``. One that never moved is not moved.
         """
         shifts = {}
+        if signal.still:
+            still = np.zeros(len(signal) + horizon)
+            return replace(signal, shifts=dict.fromkeys(self.learnt, still))
         for moved, (foresight, columns) in self.learnt.items():
             shift = np.zeros(len(signal) + horizon)
             if moved.known:
@@ -114,10 +117,13 @@ def learn(
     if len(parts) == 2:
         parts.append((True, True))
     learnt = {}
+    # Series that never moved say nothing of what moves others.
+    pairs = list(zip(signals, stops, strict=True))
+    pairs = [pair for pair in pairs if not pair[0].still] or pairs
     for logarithm in logarithms:
         series = [
             _Series(seen(signal, logarithm)[:stop], signal.known[:stop], signal.observed[:stop])
-            for signal, stop in zip(signals, stops, strict=True)
+            for signal, stop in pairs
         ]
         for known, calendar in parts:
             cycles = tuple(periods) if calendar else ()

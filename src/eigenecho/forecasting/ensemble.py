@@ -103,8 +103,7 @@ class Ensemble:
 
 def middle(forecasts: Sequence[Array]) -> Array:
     """The mean of those between the outer ones; what is not finite lies outermost."""
-    ordered = np.stack(forecasts)
-    ordered = np.sort(np.where(np.isfinite(ordered), ordered, np.inf), axis=0)
+    ordered = np.sort(np.stack(forecasts), axis=0)  # NaN after all others
     cut = int(TRIMMED * len(ordered))
     inner = ordered[cut : len(ordered) - cut]
     there = np.isfinite(inner)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from eigenecho.forecasting.ensemble import Ensemble, train
 from eigenecho.forecasting.filter import Filter, check_growth
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.seasons import periods_of, whole
-from eigenecho.forecasting.signal import Signal
+from eigenecho.forecasting.signal import Signal, bridged
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
 from eigenecho.panels.panel import Panel
@@ -29,7 +30,7 @@ Report = Callable[[str, int, int], object]
 
 
 ANCHOR = 100
-"""Rows of a series that was not fitted after which its calendar is looked at, and before."""
+"""Rows of a series that was not fitted after which it is measured, and its calendar looked at."""
 
 GROWTH = 1.25
 """By which rows grow between two looks at a calendar."""
@@ -88,25 +89,25 @@ class Fitted:
                 "context", Shown(f"{len(panel)} series"),
                 f"the {len(names)} series of the fit, in the same order, as each sees the others",
             )  # fmt: skip
-        signals = self.measures.signals(panel, ahead, [int(rows.min()) for rows in origins])
-        lengths = {one.name: len(one) - one.start for one in self.panel.histories}
+        plain = self.measures.plain(panel, ahead)
         found = []
-        for history, signal, rows in zip(panel.histories, signals, origins, strict=True):
+        for i, (history, signal, rows) in enumerate(
+            zip(panel.histories, plain, origins, strict=True)
+        ):
             if np.any(rows < signal.start):
                 raise bad_argument(
                     "origins", int(rows.min()),
                     f"rows from {signal.start} on, the first observation"
                     + ("" if history.name is None else f" of series {history.name!r}"),
                 )  # fmt: skip
-            series = names.get(history.name)
             rows = rows - signal.start
-            anchor = lengths.get(history.name, ANCHOR)
             made = np.empty((len(rows), horizon))
-            for known in np.unique(seen := checkpoints(rows + 1, anchor)):
+            for known in np.unique(seen := checkpoints(rows + 1, self._anchor(history.name))):
                 some = seen == known
-                moved = self.effects.applied(signal, int(known), horizon)
+                measured = self.measures.measured(panel, plain, i, signal.start + int(known))
+                moved = self.effects.applied(measured, int(known), horizon)
                 moved = moved.first(int(rows[some].max()) + 1)
-                made[some] = ensemble.forecast(moved, rows[some], series)
+                made[some] = ensemble.forecast(moved, rows[some], names.get(history.name))
             if not np.isfinite(made).all():
                 raise out_of_range(history.name, int(np.argwhere(~np.isfinite(made))[:, 1].min()))
             found.append(made)
@@ -118,19 +119,28 @@ class Fitted:
         """Quantiles (H, Q) around a forecast (H,); None where nothing is known of errors."""
         if self.bands is None:
             return None
-        unit = self.measures.units.get(panel.histories[series].name)
-        if unit is None:
-            unit = self.measures.signals(panel)[series].unit
+        history = panel.histories[series]
+        signal = bridged(history.values, self.measures.season)
+        unit = self.measures.in_unit(signal, history.name, len(history)).unit
         bands = self.bands.lasting(len(made))
         return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
 
+    def _anchor(self, name: Hashable | None) -> int:
+        """Rows of a series from its first observation on, where it was fitted."""
+        return self._lengths.get(name, ANCHOR)
+
+    @cached_property
+    def _lengths(self) -> dict[Hashable | None, int]:
+        return {one.name: len(one) - one.start for one in self.panel.histories}
+
     @one_blas_thread()
     def on(self, panel: Panel, report: Report | None = None) -> Fitted:
-        """The same choices, trained on the rows of another panel."""
-        signals = self.measures.signals(panel)
+        """The same choices, trained on the rows of another panel, and measured by them."""
+        measures = Measures.of(panel, self.measures.season, self.measures.multivariate)
+        signals = measures.signals(panel)
         candidates = [member.candidate for member in self.ensemble.members]
         known, ensemble = _trained(candidates, signals, self.wanted, self.pull, self.refit, report)
-        return replace(self, panel=panel, effects=known, ensemble=ensemble)
+        return replace(self, panel=panel, measures=measures, effects=known, ensemble=ensemble)
 
 
 @one_blas_thread()
@@ -193,16 +203,24 @@ def _naive() -> Candidate:
 
 
 def _bands(choice: Choice, series: int) -> Bands | None:
+    """Errors of the answer on rows that judged; of series that never moved nothing is learnt."""
     judge = choice.judge
-    if all(np.isnan(truth).all() for truth in judge.truths):
+    moving = [i for i, one in enumerate(judge.signals) if not one.still]
+    used = moving or list(range(len(judge.signals)))
+    if all(np.isnan(judge.truths[i]).all() for i in used):
         return None
     logarithms = sum(candidate.view.logarithm for candidate in choice.candidates)
-    units = [signal.unit for signal in judge.signals]
-    relative = 2 * logarithms > len(choice.candidates)
-    bands = Bands.of(choice.forecasts, judge.truths, units, relative, judge.blocks)
+    bands = Bands.of(
+        [choice.forecasts[i] for i in used],
+        [judge.truths[i] for i in used],
+        [judge.signals[i].unit for i in used],
+        2 * logarithms > len(choice.candidates),
+        judge.blocks * len(used) / len(judge.signals),
+    )
     # A series that did not judge is taken to be as the others.
     means = np.full(series, np.nanmean(bands.means))
-    means[judge.numbers] = np.where(np.isnan(bands.means), np.nanmean(bands.means), bands.means)
+    numbers = [judge.numbers[i] for i in used]
+    means[numbers] = np.where(np.isnan(bands.means), np.nanmean(bands.means), bands.means)
     return replace(bands, means=means)
 
 

@@ -114,7 +114,9 @@ def _unpack_measures(tensors: Tensors, values: Values, panel: Panel) -> Measures
     check_flag(multivariate, "multivariate")
     if multivariate and not (panel.container.shared and len(panel) > 1):
         raise bad_argument("multivariate", True, "several series that share their rows")
-    units = _take_sizes(tensors, "units", len(panel))
+    units = take_floats(tensors, "units", len(panel))
+    if (units < 0).any():
+        raise bad_argument("units", Shown("numbers below 0"), "usual steps")
     names = [history.name for history in panel.histories]
     known, width = None, len(panel.known_names)
     if width:

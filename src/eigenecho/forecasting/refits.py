@@ -10,9 +10,8 @@ import numpy as np
 
 from eigenecho.errors import warn
 from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.fitted import Fitted, Report
-from eigenecho.forecasting.rivals import naive, naive_error, naive_season, rivals
+from eigenecho.forecasting.rivals import Rival, naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.scores import OURS
 from eigenecho.forecasting.seasons import periods_of, whole
 from eigenecho.panels.answers import joined
@@ -109,7 +108,7 @@ def _forecasts(
 
 
 def _with_naive(
-    made: Mapping[str, Array], values: Array, bases: Mapping[str, Base], season: int
+    made: Mapping[str, Array], values: Array, bases: Mapping[str, Rival], season: int
 ) -> tuple[dict[str, Array], float]:
     """Naive forecasts beside ours, and the scale of errors."""
     horizon = len(made[OURS])

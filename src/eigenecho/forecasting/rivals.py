@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,22 +12,31 @@ from eigenecho.forecasting.signal import bridged
 from eigenecho.panels.panel import Panel
 from eigenecho.types import Array
 
-NAMES = {"level": "last value", "drift": "drift", "season": "seasonal naive",
-         "growth": "seasonal growth"}  # fmt: skip
-"""What each is called in tables."""
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of all that was observed, which nothing beats on noise."""
 
 
-def rivals(season: int) -> dict[str, Base]:
-    """Naive forecasts by name: all four, or with a season of one row those without a season."""
-    found = {NAMES[kind]: Base(kind, season) for kind in ("level", "drift", "season", "growth")}
-    return dict(list(found.items())[: 4 if season > 1 else 2])
+Rival = Base | Mean
 
 
-def naive(base: Base, values: Array, horizon: int) -> Array:
+def rivals(season: int) -> dict[str, Rival]:
+    """Naive forecasts by name: all of them, or with a season of one row those without a season."""
+    found: dict[str, Rival] = {"last value": Base(), "mean": Mean(), "drift": Base("drift")}
+    if season > 1:
+        found["seasonal naive"] = Base("season", season)
+        found["seasonal growth"] = Base("growth", season)
+    return found
+
+
+def naive(base: Rival, values: Array, horizon: int) -> Array:
     """A naive forecast (H,) after the end of a series (T,); NaN in it is a missing observation.
 
     A series shorter than a season stays at its last value.
     """
+    if isinstance(base, Mean):
+        return np.full(horizon, np.nanmean(values))
     seen = bridged(values, base.season).values
     if len(seen) < base.needs and base.kind == "season":
         base = Base("level")

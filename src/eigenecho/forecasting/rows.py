@@ -51,7 +51,7 @@ class Rows:
         if view.is_moved:
             shift = signal.shifts[view.moved]
             z = z - shift[: len(signal)]
-        filtered = view.run(z, signal.past)
+        filtered = view.run(z, signal.beside(view.logarithm))
         return cls(view, z, np.where(signal.observed, z, np.nan), shift, filtered)
 
     def forecast(self, base: Base, weights: Array, origins: Array) -> Array:

@@ -12,6 +12,10 @@ from eigenecho.types import Array
 
 NONE = np.zeros((0, 0))
 
+STILL, NOUGHT = 1e-12, 1e-100
+"""The unit of a series that never moved: a share of its value, or next to nothing where that is 0.
+What others make of such a unit is nothing, and rounding is small beside it."""
+
 
 class Moved(NamedTuple):
     """What is taken off a series, or its logarithms, before filters see it."""
@@ -35,9 +39,13 @@ class Signal:
     known : array (T + ahead, F)
         What is known ahead acts on the row that it stands at.
     past : array (T, P)
-        What is known up to the present only, in units of the series.
+        What is known up to the present only, in usual steps.
     shifts : mapping of Moved to arrays (T + H,)
         By how much what is known moves each row.
+    still : bool
+        Whether it never moved: nothing moves it then.
+    growth : float
+        The usual size of a step of its logarithms.
     """
 
     values: Array
@@ -47,11 +55,18 @@ class Signal:
     known: Array = field(default_factory=lambda: NONE)
     past: Array = field(default_factory=lambda: NONE)
     shifts: Mapping[Moved, Array] = field(default_factory=dict)
+    still: bool = False
+    growth: float = 1.0
 
     @property
     def truth(self) -> Array:
         """Values, NaN where nothing was observed: nothing is learnt or measured there."""
         return np.where(self.observed, self.values, np.nan)
+
+    def beside(self, logarithm: bool) -> Array:
+        """What is known up to the present only, in units of the series or of its logarithms."""
+        unit = self.growth if logarithm else self.unit
+        return self.past * (0.0 if self.still else unit)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -77,11 +92,18 @@ class Signal:
             past=self.past[:rows],
         )
 
-    def with_unit(self, rows: int | None = None) -> Signal:
-        """The signal with the unit of its first rows."""
-        steps = np.diff(self.values[:rows])
-        size = float(np.sqrt(np.mean(steps**2))) if len(steps) else 0.0
-        return replace(self, unit=size or 1.0)
+    def with_unit(self, rows: int | None = None, otherwise: float = 0.0) -> Signal:
+        """The signal with the unit of its first rows; another one where these do not move."""
+        seen = self.values[:rows]
+        size = usual_step(seen) or otherwise
+        least = STILL * float(np.abs(seen).max(initial=0.0)) or NOUGHT
+        return replace(self, unit=size or least, still=not size)
+
+
+def usual_step(values: Array) -> float:
+    """The root mean square of the steps of a series (T,); 0 where it does not move."""
+    steps = np.diff(values)
+    return float(np.sqrt(np.mean(steps**2))) if len(steps) else 0.0
 
 
 def bridged(values: Array, season: int = 1) -> Signal:

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
-from eigenecho.forecasting.effect import KnownColumns
-from eigenecho.forecasting.signal import Signal, bridged
-from eigenecho.panels.panel import History, Panel
+from eigenecho.forecasting.effect import NEVER, KnownColumns
+from eigenecho.forecasting.signal import Signal, bridged, seen, usual_step
+from eigenecho.panels.panel import Panel
 from eigenecho.types import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """What series and their columns are measured by; nothing of it changes after a fit.
+    """What series and their columns are measured by: the rows of a fit.
+
+    A series is measured by its own usual step, so that forecasts of a·y + b are a times those of
+    y, plus b: of rows up to the present, of whichever series they are. Those that have not moved
+    yet are taken to move as the series of that name did in the fit, or else as most of them.
 
     Attributes
     ----------
     season : int
         By which gaps are bridged.
     units : mapping
-        The usual step of each series, by name.
+        The usual step of each series of the fit, by name; 0 where it never moved.
     known : KnownColumns or None
     past : array (P,)
         The usual step of columns that are known up to the present only.
@@ -40,12 +45,11 @@ class Measures:
     def of(cls, panel: Panel, season: int, multivariate: bool) -> Measures:
         """Of the rows of a panel."""
         histories = panel.histories
-        signals = [bridged(one.values, season).with_unit() for one in histories]
         known = [one.known for one in histories if one.known is not None and one.known.size]
         past = [one.past for one in histories if one.past is not None and one.past.size]
         return cls(
             season,
-            {one.name: signal.unit for one, signal in zip(histories, signals, strict=True)},
+            {one.name: usual_step(bridged(one.values, season).values) for one in histories},
             KnownColumns.of(known) if known else None,
             _steps(past) if past else np.zeros(0),
             multivariate,
@@ -56,46 +60,67 @@ class Measures:
         """Whether there are columns beside the series'."""
         return self.multivariate or self.past.size > 0
 
-    def signals(
-        self, panel: Panel, ahead: Sequence[Array] = (), rows: Sequence[int] | None = None
-    ) -> list[Signal]:
-        """The histories of a panel, with rows (H, k) that are known ``ahead``.
+    @cached_property
+    def usual(self) -> float:
+        """The step of most series that move."""
+        moving = [unit for unit in self.units.values() if unit > 0]
+        return float(np.median(moving)) if moving else 0.0
 
-        A series that has no unit yet has that of its first ``rows``.
-        """
+    def signals(self, panel: Panel, ahead: Sequence[Array] = ()) -> list[Signal]:
+        """The histories of a panel, with rows (H, k) that are known ``ahead``; by all rows."""
+        plain = self.plain(panel, ahead)
+        return [self.measured(panel, plain, i, len(one)) for i, one in enumerate(panel.histories)]
+
+    def plain(self, panel: Panel, ahead: Sequence[Array] = ()) -> list[Signal]:
+        """The same, not measured yet, and without what stands beside them."""
         found = []
         for i, history in enumerate(panel.histories):
             signal = bridged(history.values, self.season)
-            unit = self.units.get(history.name)
-            known = None if rows is None else max(int(rows[i]) + 1 - signal.start, 0)
-            signal = signal.with_unit(known) if unit is None else replace(signal, unit=unit)
             if self.known is not None:
                 assert history.known is not None
                 columns = np.concatenate([history.known, *ahead[i : i + 1]])
                 signal = replace(signal, known=self.known.features(columns)[signal.start :])
             found.append(signal)
-        if self.has_past:
-            found = [self._beside(i, panel.histories, found) for i in range(len(found))]
         return found
 
-    def _beside(
-        self, series: int, histories: Sequence[History], signals: Sequence[Signal]
-    ) -> Signal:
-        """A signal with what stands beside it, in its own units."""
-        signal, history, columns = signals[series], histories[series], []
-        if history.past is not None and self.past.size:
-            columns.append(history.past[signal.start :] / self.past)
+    def measured(self, panel: Panel, plain: Sequence[Signal], series: int, stop: int) -> Signal:
+        """One of them by the rows before ``stop``, in its unit; and what stands beside it."""
+        found = self.in_unit(plain[series], panel.histories[series].name, stop)
+        if not self.has_past:
+            return found
+        columns, past = [], panel.histories[series].past
+        if past is not None and self.past.size:
+            columns.append(_moved(past[found.start :]) / self.past)
         if self.multivariate:
-            # Before its first observation a series is as its first value: it does not move.
-            for other in (*signals[:series], *signals[series + 1 :]):
-                whole = np.concatenate([np.full(other.start, other.values[0]), other.values])
-                columns.append(whole[signal.start :, None] / other.unit)
+            # Before its first observation a series is as its first value: it does not move. Of one
+            # that never did nothing is known, whatever it does one day.
+            for i, history in enumerate(panel.histories):
+                if i != series:
+                    other = self.in_unit(plain[i], history.name, stop)
+                    whole = np.concatenate([np.full(other.start, other.values[0]), other.values])
+                    columns.append(
+                        whole[found.start :, None] / (NEVER if other.still else other.unit)
+                    )
         beside = np.concatenate(columns, axis=1)
-        return replace(signal, past=(beside - beside[:1]) * signal.unit)
+        logarithms = seen(found, True)[: max(stop - found.start, 1)]
+        growth = usual_step(logarithms) or found.unit / (abs(float(found.values[0])) or 1.0)
+        return replace(found, past=beside - beside[:1], growth=growth)
+
+    def in_unit(self, signal: Signal, name: Hashable, stop: int) -> Signal:
+        """A signal with the unit that its rows before ``stop`` have, of the caller's."""
+        return signal.with_unit(max(stop - signal.start, 0), self.units.get(name, self.usual))
+
+
+def _moved(past: Array) -> Array:
+    """Columns (T, p) from their first value on, as if they had not moved before it."""
+    first = np.argmax(~np.isnan(past), axis=0)
+    return np.nan_to_num(past - past[first, np.arange(past.shape[1])])
 
 
 def _steps(past: Sequence[Array]) -> Array:
     """The root mean square step of each column, over all series; 1 where it never moves."""
     squares = np.concatenate([np.diff(one, axis=0) ** 2 for one in past])
-    size = np.sqrt(squares.mean(axis=0)) if len(squares) else np.zeros(past[0].shape[1])
+    there = ~np.isnan(squares)
+    total = np.where(there, squares, 0.0).sum(axis=0)
+    size = np.sqrt(total / np.maximum(there.sum(axis=0), 1))
     return np.where(size > 0, size, 1.0)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import bad_argument, unknown_name
+from eigenecho.checks import check_known
+from eigenecho.errors import bad_argument
 from eigenecho.training import Block, Fold
 
 Params = dict[str, Any]
@@ -38,8 +39,7 @@ def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> l
 def check_names(combinations: Sequence[Params], known: Sequence[str]) -> None:
     """Every name in the grid is a parameter of the estimator."""
     for name in itertools.chain(*combinations):
-        if name not in known:
-            raise unknown_name("grid", name, known)
+        check_known(name, "grid", known)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> li
     A share in ]0, 1[ is the end of every series; a list of (start, stop) is one block each. The
     last fold has the test rows as a second held-out block, where there are any.
     """
-    blocks, within = _blocks(validation, lengths, warmup), f"within series of lengths {[*lengths]}"
+    blocks = _blocks(validation, lengths, warmup)
+    within = f"within series of lengths {[*lengths]}"
     made = [Fold([(warmup, start) for start, _ in block], (block,)) for block in blocks]
     for fold in made:
         if any(stop <= start for rows in (fold.train, *fold.held_out) for start, stop in rows):

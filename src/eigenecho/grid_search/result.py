@@ -69,9 +69,13 @@ class SearchResult:
         by_seed = self.errors.mean(axis=2)
         finite = np.isfinite(by_seed).all(axis=1)
         spread = np.where(finite, np.where(finite[:, None], by_seed, 0.0).std(axis=1), np.inf)
-        errors, params = self.mean_errors, self.params
         return [
-            {"rank": rank + 1, "error": float(errors[i]), "spread": float(spread[i])} | params[i]
+            {
+                "rank": rank + 1,
+                "error": float(self.mean_errors[i]),
+                "spread": float(spread[i]),
+                **self.params[i],
+            }
             for rank, i in enumerate(order)
         ]
 

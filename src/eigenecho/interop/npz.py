@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_real
+from eigenecho.checks import check_known, check_real
 from eigenecho.convert import diagonalize
-from eigenecho.errors import Shown, StorageError, bad_argument, unknown_name
+from eigenecho.errors import Shown, StorageError, bad_argument
 from eigenecho.model import LinearModel
 from eigenecho.transition import check_indices
 from eigenecho.types import Array
@@ -52,8 +52,7 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
         What ``diagonalize`` returns, with its ``certificate``.
     """
     for name in options:
-        if name not in (*ARRAYS, *FLAGS):
-            raise unknown_name("option", name, (*ARRAYS, *FLAGS))
+        check_known(name, "option", (*ARRAYS, *FLAGS))
     found = read(path, but=tuple(options))
     found |= {name: value for name, value in options.items() if value is not None}
     for name in NEEDED:
@@ -88,25 +87,24 @@ def _load(path: Path) -> dict[str, Array]:
         with zipfile.ZipFile(path) as archive:
             # All checksums before any content is looked at.
             damaged = archive.testzip()
-        if damaged is not None:
-            raise zipfile.BadZipFile(f"{damaged} is damaged")
-        _check_members(path)
+            if damaged is not None:
+                raise zipfile.BadZipFile(f"{damaged} is damaged")
+            _check_members(path, archive)
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except StorageError:
         raise
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
-        raise StorageError(f"{path} is not a readable .npz file: {error}.") from error
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise StorageError(f"{path} is not a readable .npz file: {error}.") from error
-        raise StorageError(
-            f"{path} holds pickled Python objects, which are never loaded. Save plain arrays of "
-            "numbers, and a sparse matrix by its parts (W_data, W_indices, W_indptr, W_shape)."
-        ) from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+        why = f"is not a readable .npz file: {error}."
+        if "allow_pickle" in str(error):
+            why = (
+                "holds pickled Python objects, which are never loaded. Save plain arrays of numbers"
+                ", and a sparse matrix by its parts (W_data, W_indices, W_indptr, W_shape)."
+            )
+        raise StorageError(f"{path} {why}") from error
 
 
-def _check_members(path: Path) -> None:
+def _check_members(path: Path, archive: zipfile.ZipFile) -> None:
     """Whether all files in an archive are arrays, and as large as they say.
 
     Memory is taken by what a header claims, before the first number is read.
@@ -115,23 +113,22 @@ def _check_members(path: Path) -> None:
         (1, 0): np.lib.format.read_array_header_1_0,
         (2, 0): np.lib.format.read_array_header_2_0,
     }
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
-            with archive.open(info) as member:
-                try:
-                    version = np.lib.format.read_magic(member)
-                    shape, _, dtype = readers[version](member)
-                except (ValueError, KeyError):
-                    raise StorageError(
-                        f"{path}: {info.filename!r} in it is not an array of numbers. Write the "
-                        "file with np.savez, and nothing else into it."
-                    ) from None
-                claimed = member.tell() + math.prod(shape) * dtype.itemsize
-            if claimed != info.file_size and not dtype.hasobject:
+    for info in archive.infolist():
+        with archive.open(info) as member:
+            try:
+                version = np.lib.format.read_magic(member)
+                shape, _, dtype = readers[version](member)
+            except (ValueError, KeyError):
                 raise StorageError(
-                    f"{path}: {info.filename!r} in it claims shape {shape}, {claimed} bytes, and "
-                    f"has {info.file_size}: the file is damaged."
-                )
+                    f"{path}: {info.filename!r} in it is not an array of numbers. Write the file "
+                    "with np.savez, and nothing else into it."
+                ) from None
+            claimed = member.tell() + math.prod(shape) * dtype.itemsize
+        if claimed != info.file_size and not dtype.hasobject:
+            raise StorageError(
+                f"{path}: {info.filename!r} in it claims shape {shape}, {claimed} bytes, and has "
+                f"{info.file_size}: the file is damaged."
+            )
 
 
 def _check_names(path: Any, arrays: Mapping[str, Array], but: tuple[str, ...]) -> None:
@@ -168,8 +165,7 @@ def _matrix(name: str, arrays: Mapping[str, Array]) -> Any:
     from scipy.sparse import csc_matrix, csr_matrix
 
     layout = str(arrays.get(f"{name}_format", np.array("csr")).astype(str))
-    if layout not in ("csr", "csc"):
-        raise unknown_name(f"{name}_format", layout, ("csr", "csc"))
+    check_known(layout, f"{name}_format", ("csr", "csc"))
     data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in SPARSE)
     if any(part.dtype.kind not in "iu" for part in (indices, indptr, shape)):
         raise ValueError(f"{name}_indices, {name}_indptr and {name}_shape must be integers.")

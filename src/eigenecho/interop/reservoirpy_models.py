@@ -117,10 +117,14 @@ def _read(model: Any) -> Network:
     rows = {"1": bias[None], **dict(zip(read, np.split(W_out, edges), strict=True))}
     ordered = np.concatenate([rows[kind] for kind in ("1", "y", "r", "u") if kind in rows])
     last = [buffer[-1] for buffer in (model.feedback_buffers or {}).values()]
-    found = {"W_out": ordered, "readout_bias": True}
-    found |= {"output_to_readout": "y" in rows, "input_to_readout": "u" in rows}
-    r, y = reservoir.state["out"], last[0] if last else np.zeros(D_out)
-    return Network(weights, found, D_in, *(np.asarray(part, np.float64) for part in (r, y)))
+    flags = {"output_to_readout": "y" in rows, "input_to_readout": "u" in rows}
+    return Network(
+        weights,
+        {"W_out": ordered, "readout_bias": True, **flags},
+        D_in,
+        np.asarray(reservoir.state["out"], np.float64),
+        np.asarray(last[0] if last else np.zeros(D_out), np.float64),
+    )
 
 
 def _read_node(node: Any) -> Network:

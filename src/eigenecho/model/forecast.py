@@ -35,7 +35,7 @@ def forecast(
     them, y(t−1) of feedback and readout; the other input columns come from ``inputs``.
     """
     check_count(horizon, "horizon", "a number of steps", 1)
-    if unpack(context)[1].kind != "single":
+    if getattr(context, "ndim", 2) == 3 or unpack(context)[1].kind != "single":
         return forecast_several(model, horizon, context, inputs, state)
     context, inputs = to_host((context, inputs))
     known = _known_inputs(model, inputs, horizon)

@@ -67,8 +67,9 @@ def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
     scale = _scale(model)
     noise = noise / np.outer(scale, scale)
     response = ClosedLoop.of_forecast(model).response(horizon)
-    variance = np.einsum("jid,ie,jed->jd", response, noise, response, optimize=True)
-    with np.errstate(over="ignore"):  # a loop that grows without bound has infinite intervals
+    # A loop that grows without bound has infinite intervals.
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = np.sum(response * (noise @ response), axis=1)
         return scale * np.sqrt(np.cumsum(np.maximum(variance, 0.0), axis=0))
 
 

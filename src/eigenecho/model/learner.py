@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels, storage
-from eigenecho.checks import check_count
-from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.checks import check_count, check_shape
+from eigenecho.errors import bad_argument, overflowed
 from eigenecho.model.state import State, as_state
 from eigenecho.model.step_inputs import StepInputs, on_one_thread
 from eigenecho.readout import Penalty
@@ -49,9 +49,7 @@ class Learner:
         feature_names: Sequence[str] | None = None,
     ) -> None:
         check_count(warmup, "warmup")
-        if np.shape(learnt.centre) != model.W_out.shape:
-            got = Shown(f"shape {np.shape(learnt.centre)}")
-            raise bad_argument("centre", got, f"shape {model.W_out.shape}, as the model's")
+        check_shape(learnt.centre, "centre", model.W_out.shape, ", as the model's")
         if penalty.free > model.readout_bias:
             raise bad_argument("free", penalty.free, "0: the model has no bias to leave free")
         self._model, self._wait = model, warmup
@@ -91,9 +89,16 @@ class Learner:
     def parts(self) -> tuple[Any, ...]:
         """What a learner is made of, in the order of its arguments."""
         squares = self._squares
-        rates = squares.ridge, squares.forgetting, self._wait
-        names = self._inputs.feature_names
-        return self._model, squares.learnt, squares.penalty, *rates, self.state, names
+        return (
+            self._model,
+            squares.learnt,
+            squares.penalty,
+            squares.ridge,
+            squares.forgetting,
+            self._wait,
+            self.state,
+            self._inputs.feature_names,
+        )
 
     @takes_tensors
     def step(self, u: Any = None, target: Any = None) -> Array:
@@ -142,9 +147,14 @@ class Learner:
         tensors, values = model.pack()
         if names is not None:
             values["feature_names"] = names
-        rates = {"ridge": ridge, "forgetting": forgetting, "warmup": warmup, "rows": learnt.rows}
-        penalised = {"free": penalty.free, "neurons": penalty.basis is not None}
-        values["learner"] = rates | penalised
+        values["learner"] = {
+            "rows": learnt.rows,
+            "free": penalty.free,
+            "neurons": penalty.basis is not None,
+            "ridge": ridge,
+            "forgetting": forgetting,
+            "warmup": warmup,
+        }
         if learnt.doubt is not None:
             tensors |= storage.named("doubt", learnt.doubt._asdict())
         tensors |= state.pack("state")

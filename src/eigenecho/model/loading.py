@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho.basis import Basis
-from eigenecho.checks import check_flag
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.checks import check_flag, check_known, check_shape
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.learner import Learner
 from eigenecho.model.model import LinearModel
@@ -39,21 +39,29 @@ def unpack_model(tensors: Tensors, values: Values) -> LinearModel:
         block, n_real = layout
         basis = Basis(take(tensors, "Q"), n_real, block)
     certificate = values.pop("certificate", None)
-    said = None if certificate is None else Certificate(**certificate)
-    flags = values.pop("readout_bias"), values.pop("output_to_readout")
-    u, y = (_unpack_scaling(name, tensors, reservoir.dtype) for name in ("inputs", "outputs"))
-    return LinearModel(reservoir, W_out, *flags, basis, u, y, said)
+    return LinearModel(
+        reservoir,
+        W_out,
+        values.pop("readout_bias"),
+        values.pop("output_to_readout"),
+        basis,
+        _unpack_scaling("inputs", tensors, reservoir.dtype),
+        _unpack_scaling("outputs", tensors, reservoir.dtype),
+        None if certificate is None else Certificate(**certificate),
+    )
 
 
 def unpack_stream(tensors: Tensors, values: Values) -> Stream:
     """What ``Stream.save`` wrote."""
-    model, state = unpack_model(tensors, values), State.unpack("state", tensors)
+    model = unpack_model(tensors, values)
+    state = State.unpack("state", tensors)
     return Stream(model, state, take_names(values, "feature_names", model.D_in))
 
 
 def unpack_learner(tensors: Tensors, values: Values) -> Learner:
     """What ``Learner.save`` wrote."""
-    model, doubt = unpack_model(tensors, values), None
+    model = unpack_model(tensors, values)
+    doubt = None
     if "doubt.scale" in tensors:
         doubt = Doubt(*(take(tensors, f"doubt.{name}") for name in Doubt._fields))
         # Earlier files also hold rows that were seen, and how many steps.
@@ -67,7 +75,8 @@ def unpack_learner(tensors: Tensors, values: Values) -> Learner:
     check_range(weights, "learner.weights", model.reservoir.dtype)
     penalty = Penalty(len(model.W_out), free, _penalised(neurons, model))
     learnt = Learnt(R, Z, weights, centre, rows, doubt)
-    state, names = State.unpack("state", tensors), take_names(values, "feature_names", model.D_in)
+    state = State.unpack("state", tensors)
+    names = take_names(values, "feature_names", model.D_in)
     return Learner(model, learnt, penalty, ridge, forgetting, warmup, state, names)
 
 
@@ -80,17 +89,15 @@ def unpack_evidence(tensors: Tensors, values: Values, model: LinearModel) -> Evi
     scatter = take(tensors, "statistics.scatter", np.inf)
     weights = take(tensors, "statistics.weights")
     XtE = take(tensors, "statistics.XtE") if "statistics.XtE" in tensors else None
-    if weights.shape != model.W_out.shape:
-        raise bad_argument("weights", Shown(f"shape {weights.shape}"), f"shape {model.W_out.shape}")
+    check_shape(weights, "weights", model.W_out.shape)
+    check_known(kind, "kind", ("Gram", "Triangle"))
     statistics: Gram | Triangle
     if kind == "Gram":
         XtX, XtY = (take(tensors, f"statistics.{name}") for name in ("XtX", "XtY"))
         statistics = Gram(XtX, XtY, rows)
-    elif kind == "Triangle":
+    else:
         R, Z, rest = (take(tensors, f"statistics.{name}") for name in ("R", "Z", "rest"))
         statistics = Triangle(R, Z, _whole_rest(rest, R, Z, weights, scatter), rows)
-    else:
-        raise unknown_name("kind", kind, ("Gram", "Triangle"))
     penalty = Penalty(len(weights), free, _penalised(neurons, model))
     evidence = Evidence(statistics, penalty, ridge, weights, scatter, XtE)
     evidence.check()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigenecho import kernels
+from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.threads import one_blas_thread
 from eigenecho.transition import Transition
@@ -24,29 +25,30 @@ if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
     from eigenecho.progress import Progress
 
-
 MAPPED = 1 << 22
 """Entries of a map that are held at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClosedLoop:
-    """A model with its output fed back, in the network's own units.
+    """A network with its output fed back, in its own units.
 
     ``B`` (D, N) weighs what drives it from outside, ``F`` (D_out, N) the last output.
     """
 
-    model: LinearModel
+    reservoir: Reservoir
+    readout: kernels.Readout
     B: Array
     F: Array
 
     @classmethod
     def of_output(cls, model: LinearModel) -> ClosedLoop:
         """Closed on y(t−1) where the model has it; the drive is [u, 1], as the reservoir has it."""
-        reservoir = model.reservoir
+        reservoir, D = model.reservoir, model.D_out
         if reservoir.W_fb is None:
-            return cls(model, reservoir.B, np.zeros((model.D_out, model.units), reservoir.dtype))
-        return cls(model, reservoir.B[: -model.D_out], reservoir.W_fb)
+            F = np.zeros((D, reservoir.units), reservoir.dtype)
+            return cls(reservoir, model.readout, reservoir.B, F)
+        return cls(reservoir, model.readout, reservoir.B[:-D], reservoir.W_fb)
 
     @classmethod
     def of_forecast(cls, model: LinearModel) -> ClosedLoop:
@@ -66,28 +68,27 @@ class ClosedLoop:
             constant = constant + (y.mean - u.mean[:D]) @ own
         rows = constant[None] if np.any(constant) else constant[:0]
         B = np.concatenate([reservoir.W_in[D:], rows.astype(reservoir.dtype).reshape(-1, N)])
-        return cls(model, B, np.ascontiguousarray(F, reservoir.dtype))
+        return cls(reservoir, model.readout, B, np.ascontiguousarray(F, reservoir.dtype))
 
     def run(self, drive: Array, r: Array, y: Array, progress: Progress | None = None) -> Array:
         """Outputs (T, D_out) under a drive (T, D); ``r`` and ``y`` move on in place."""
         out = np.empty((len(drive), y.size), r.dtype)
         closed_loop = kernels.backend(drive).closed_loop
-        form, readout = self.model.reservoir.form, self.model.readout
+        form, readout = self.reservoir.form, self.readout
         for rows in [slice(None)] if progress is None else progress.pieces(len(drive)):
             closed_loop(form, self.B, drive[rows], self.F, readout, r, y, out[rows])
         return out
 
     def response(self, horizon: int) -> Array:
         """Ψ_0 … Ψ_{h−1}, (horizon, D_out, D_out): row i of Ψ_j answers, j steps on, to output i."""
-        D, W_out = self.model.D_out, self.model.W_out.copy()
-        W_out[: int(self.model.readout_bias)] = 0.0
-        loop = ClosedLoop(replace(self.model, W_out=W_out), self.B[:0], self.F)
-        rest = self.model.reservoir.zero_state()
-        none, ones = np.zeros((horizon - 1, 0), rest.dtype), np.eye(D, dtype=rest.dtype)
-        response = np.empty((horizon, D, D))
-        response[0] = np.eye(D)
-        for i in range(D):
-            response[1:, i] = loop.run(none, rest.copy(), ones[i].copy())
+        readout = self.readout._replace(offset=np.zeros_like(self.readout.offset))
+        loop = replace(self, readout=readout, B=self.B[:0])
+        unit = np.eye(len(self.F), dtype=self.F.dtype)
+        none = np.zeros((horizon - 1, 0), self.F.dtype)
+        response = np.empty((horizon, *unit.shape))
+        response[0] = unit
+        for i, y in enumerate(unit):
+            response[1:, i] = loop.run(none, self.reservoir.zero_state(), y)
         return response
 
     def maps(self, horizon: int) -> Iterator[tuple[Array, Array, Array]]:
@@ -103,9 +104,9 @@ class ClosedLoop:
         in which weights and F change places, and g its states. Yields the parts (n D,), (D, n D)
         and (N, n D) of n steps.
         """
-        model, D, N = self.model, self.model.D_out, self.model.units
-        offset, previous, w = (np.asarray(part, np.float64) for part in model.readout)
-        form, F = _transposed(model.reservoir.transition), np.asarray(self.F, np.float64)
+        D, N = self.F.shape
+        offset, previous, w = (np.asarray(part, np.float64) for part in self.readout)
+        form, F = _transposed(self.reservoir.transition), np.asarray(self.F, np.float64)
         turned = kernels.Readout(np.zeros(D), np.ascontiguousarray(previous.T), F)
         constant, none = self.B.sum(axis=0, dtype=np.float64), np.zeros((0, N))
         y, total = np.eye(D), np.zeros((D, 1))  # a run for each output
@@ -131,9 +132,8 @@ class ClosedLoop:
 
         [r, y] ← [r, y] [[Λ, Λ W_r], [F, F W_r + W_y]]
         """
-        W, F, readout = self.model.reservoir.transition.dense, self.F, self.model.readout
-        W_r = readout.weights.T
-        loop = np.block([[W, W @ W_r], [F, F @ W_r + readout.previous]])
+        W, F, W_r = self.reservoir.transition.dense, self.F, self.readout.weights.T
+        loop = np.block([[W, W @ W_r], [F, F @ W_r + self.readout.previous]])
         return float(np.abs(np.linalg.eigvals(loop)).max())
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from eigenecho import kernels, storage
 from eigenecho.basis import Basis
-from eigenecho.checks import check_flag, check_real
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.checks import check_flag, check_known, check_real
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.forecast import forecast
 from eigenecho.model.intervals import with_interval
@@ -104,20 +104,31 @@ class LinearModel:
     @classmethod
     def of(cls, problem: Problem, weights: Array) -> LinearModel:
         """The network of a problem with the weights (N', D_out) that solve it."""
-        W_out = np.ascontiguousarray(weights, problem.reservoir.dtype)
-        flags = problem.fit_bias, problem.output_to_readout
-        return cls(problem.reservoir, W_out, *flags, problem.basis, *problem.scalings)
+        return cls(
+            problem.reservoir,
+            np.ascontiguousarray(weights, problem.reservoir.dtype),
+            problem.fit_bias,
+            problem.output_to_readout,
+            problem.basis,
+            *problem.scalings,
+        )
 
     def problem(
         self, inputs: list[Array], outputs: list[Array], penalty: Penalty, starts: list[Any]
     ) -> Problem:
         """The problem of training it further, on series in the caller's units."""
-        U = [self.own_inputs(u) for u in inputs]
-        Y, observed = filled([self.from_user(y) for y in outputs])
-        flags, scalings = (self.readout_bias, self.output_to_readout), (self.inputs, self.outputs)
-        before = [None if s is None else (s.r, self.from_user(np.asarray(s.y))) for s in starts]
+        targets, observed = filled([self.from_user(y) for y in outputs])
         return Problem(
-            self.reservoir, U, Y, penalty, *flags, self.basis, scalings, before, observed
+            self.reservoir,
+            [self.own_inputs(u) for u in inputs],
+            targets,
+            penalty,
+            self.readout_bias,
+            self.output_to_readout,
+            self.basis,
+            (self.inputs, self.outputs),
+            [None if s is None else (s.r, self.from_user(np.asarray(s.y))) for s in starts],
+            observed,
         )
 
     @property
@@ -233,8 +244,7 @@ class LinearModel:
         they act on standardised columns.
         """
         r = self.reservoir
-        if basis not in ("neuron", "work"):
-            raise unknown_name("basis", basis, ("neuron", "work"))
+        check_known(basis, "basis", ("neuron", "work"))
         W = r.transition
         if basis == "work" or W.in_neuron_basis:
             return Matrices(W.matrix, r.W_in, r.bias, r.W_fb, self.W_out)
@@ -275,8 +285,9 @@ class LinearModel:
         if self.closed:  # step by step, which no device speeds up
             X, y_previous = to_host((X, y_previous))
         series, container = as_series(X, "X", self.D_in, self.reservoir.dtype)
-        given = y_previous, initial_state, return_state, progress
-        return predict_series(self, series, container, *given)
+        return predict_series(
+            self, series, container, y_previous, initial_state, return_state, progress
+        )
 
     @takes_tensors(stays=True)
     def forecast(

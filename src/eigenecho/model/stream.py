@@ -98,8 +98,8 @@ class Stream:
         if model.closed and y_previous is None:
             scaling = model.outputs or Scaling.identity(model.D_out)
             loop = kernels.Loop(inputs.start, scaling.mean, scaling.scale)
-        weights = model.reservoir.form, model.reservoir.B, drive, model.readout
-        done = self._run(*weights, before, loop, r, out)
+        form, B = model.reservoir.form, model.reservoir.B
+        done = self._run(form, B, drive, model.readout, before, loop, r, out)
         if done < len(out):
             raise overflowed("output", None, done)
         outputs = model.to_user(out)

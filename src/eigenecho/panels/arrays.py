@@ -160,13 +160,22 @@ def unpacked(y: Any, name: str) -> tuple[str, list[Any]]:
         raise bad_argument(name, Shown(type(y).__name__), "a dense array", f"{name}.toarray().")
     if isinstance(y, (list, tuple)) and any(_is_series(one) for one in y):
         return "list", _listed_series(y, name)
-    array = np.asanyarray(y) if hasattr(y, "ndim") else as_array(y, name, WANTED)
+    if hasattr(y, "iloc"):
+        raise bad_argument(
+            name, Shown(f"a {type(y).__name__}"), f"{WANTED}, as in fit", f"{name}.to_numpy()."
+        )
+    array = _plain(y) if hasattr(y, "ndim") else as_array(y, name, WANTED)
     if array.ndim not in (1, 2):
         got = type(y).__name__ if not array.ndim else f"shape {array.shape}"
         raise bad_argument(name, Shown(got), WANTED)
     if 0 in array.shape:
         raise bad_argument(name, Shown(f"shape {array.shape}"), "at least one row and column")
     return ("single", [array]) if array.ndim == 1 else ("columns", list(array.T))
+
+
+def _plain(y: Any) -> Any:
+    """An array, masked or not: of a matrix every column would be a matrix again."""
+    return y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
 
 
 def _is_series(one: Any) -> bool:
@@ -189,7 +198,7 @@ def _listed_series(y: Sequence[Any], name: str) -> list[Any]:
         if getattr(one, "ndim", 0) != 1:
             got = Shown(f"shape {np.shape(one)} in series {i}")
             raise bad_argument(name, got, "a list of arrays (T,)")
-    return [np.asanyarray(one) for one in y]
+    return [_plain(one) for one in y]
 
 
 def _panel(
@@ -260,11 +269,12 @@ def _rows(x: Any, name: str, rows: int, columns: Columns, series: int | None) ->
             name, Shown(f"shape {np.shape(x)}{which}"), f"{rows} rows of {_listed(columns, True)}",
             "Columns act at their own row: one row of X for each row of the series.",
         )  # fmt: skip
-    return np.stack([as_floats(table[:, j], name, j, series) for j in range(wanted[1])], axis=1)
+    found = [as_floats(table[:, j], name, j, series, flags=True) for j in range(wanted[1])]
+    return np.stack(found, axis=1)
 
 
 def _table(x: Any, name: str) -> Any:
-    table = np.asanyarray(x) if hasattr(x, "ndim") else as_array(x, name, "an array (T, k)")
+    table = _plain(x) if hasattr(x, "ndim") else as_array(x, name, "an array (T, k)")
     return table.reshape(-1, 1) if table.ndim == 1 else table
 
 

@@ -53,6 +53,9 @@ class Columns:
 def choose(labels: Sequence[Hashable], past: Any, numbered: bool = False) -> Columns:
     """Columns of a fit, of which ``past`` names those that are not known ahead."""
     wanted = list(_iterable(past))
+    for label in wanted:
+        if isinstance(label, (bool, np.bool_)) or not isinstance(label, Hashable):
+            raise bad_argument("past", past, "names of columns of X, or numbers for arrays")
     if wanted and not labels:
         raise bad_argument("past", past, "no columns where there is no X", "Give them as X.")
     by_name = {f"x{label}": label for label in labels} if numbered else {}
@@ -113,7 +116,7 @@ def split(
 
 
 def _iterable(past: Any) -> Iterable[Any]:
-    if isinstance(past, (str, int, np.integer)):
+    if isinstance(past, (str, int, np.integer, np.bool_)):
         return (past,)
     if past is None:
         return ()

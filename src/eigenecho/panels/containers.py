@@ -36,8 +36,8 @@ def read(
         A frame may go on after the end of y: that is what is known ahead. Where y has no row in
         a regular step and X none either, the last row before goes on.
     past : names of columns of X, or numbers for arrays
-        Those that are known up to the present only; missing values are the last one before, 0 at
-        the start. All others are known ahead, and complete.
+        Those that are known up to the present only; missing values are the last one before, and a
+        column does nothing before its first. All others are known ahead, and complete.
     name : str
         What y is called in errors.
     id, time, target : names of the columns of a long frame

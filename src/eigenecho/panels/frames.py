@@ -87,46 +87,44 @@ class FrameHolder:
         A wide frame has all columns; a long one may leave out series that have no new rows.
         Without ``X_new``, what is known ahead of X is taken, if that is all that X has.
         """
-        holder: FrameHolder = panel.container  # type: ignore[assignment]
         use_ahead = X_new is None and bool(self.columns.known) and not self.columns.past
-        labels, new = holder._reading(
+        labels, new = self._reading(
             y_new, X_new, "y_new", "X_new", whole=False, use_ahead=use_ahead
         )
-        at = holder._numbers(labels)
-        histories, clocks = list(panel.histories), list(holder.clocks)
-        ahead = list(holder.ahead)
+        at = self._numbers(labels)
+        histories, clocks = list(panel.histories), list(self.clocks)
+        ahead = list(self.ahead)
         for i, history, clock, after in zip(at, new.histories, new.clocks, new.ahead, strict=True):
             _check_follows(clocks[i], clock, None if self.shared else history.name)
-            left = holder.ahead[i][len(history) :]
+            left = self.ahead[i][len(history) :]
             if use_ahead:
-                history = replace(history, known=_first(holder.ahead[i], len(history)))
+                history = replace(history, known=_first(self.ahead[i], len(history)))
             histories[i] = panel.histories[i].then(history)
             ahead[i] = after if len(after) else left
             clocks[i] = clocks[i].then(clock.times)
-        return _panel(holder, Reading(tuple(histories), tuple(clocks), tuple(ahead)))
+        return _panel(self, Reading(tuple(histories), tuple(clocks), tuple(ahead)))
 
     def future(self, panel: Panel, X: Any, horizon: int) -> list[Array]:
         """Columns that are known ahead, (horizon, k) after the end of each series.
 
         Without ``X``, what it said beyond the end of the series.
         """
-        holder: FrameHolder = panel.container  # type: ignore[assignment]
         if not self.columns.known:
             if X is not None:
                 raise unwanted("X", self.columns)
             return [np.empty((horizon, 0))] * len(panel)
         if X is None:
-            return [holder._known(i, horizon) for i in range(len(panel))]
+            return [self._known(i, horizon) for i in range(len(panel))]
         X, labels = as_drivers(X, self.names, self.kind, "X")
         check_labels(labels, self.columns.known, self.columns.labels, "X")
         known = Columns(self.columns.known)
         rows = driver_sheets(X, known.labels, self.names, self.kind, "X")
         drivers = Drivers(rows, known, "X")
         if self.shared:
-            return [rows_ahead(drivers, None, holder.clocks[0], horizon)] * len(panel)
+            return [rows_ahead(drivers, None, self.clocks[0], horizon)] * len(panel)
         return [
             rows_ahead(drivers, label, clock, horizon)
-            for label, clock in zip(holder.labels, holder.clocks, strict=True)
+            for label, clock in zip(self.labels, self.clocks, strict=True)
         ]
 
     def forecast(
@@ -144,39 +142,37 @@ class FrameHolder:
         Several answers (forecast, lower, upper, q0.1, …) are columns; of a wide frame, below
         those of the series.
         """
-        holder: FrameHolder = panel.container  # type: ignore[assignment]
         answers = {"forecast": mean, "lower": lower, "upper": upper}
         for j, level in enumerate(levels or ()):
-            answers[f"q{level:g}"] = [part[:, j] for part in quantiles or ()]
+            answers[f"q{level!r}"] = [part[:, j] for part in quantiles or ()]
         given = {name: parts for name, parts in answers.items() if parts is not None}
         if self.kind == "long":
-            after = {clock: clock.ahead(horizon) for clock in dict.fromkeys(holder.clocks)}
-            times = [after[clock] for clock in holder.clocks]
-            return long_answer(given, times, holder.labels, self.names)
-        clock = holder.clocks[0]
-        step = int(clock.step) if holder.is_range else None
-        index = as_index(clock.ahead(horizon), step, holder.index_name)
+            after = {clock: clock.ahead(horizon) for clock in dict.fromkeys(self.clocks)}
+            times = [after[clock] for clock in self.clocks]
+            return long_answer(given, times, self.labels, self.names)
+        clock = self.clocks[0]
+        step = int(clock.step) if self.is_range else None
+        index = as_index(clock.ahead(horizon), step, self.index_name)
         if self.kind == "series":
-            return series_answer(given, index, holder.labels[0])
-        return wide_answer(given, index, holder.labels)
+            return series_answer(given, index, self.labels[0])
+        return wide_answer(given, index, self.labels)
 
     def rolling(self, panel: Panel, origins: Sequence[Array], values: Sequence[Array]) -> Any:
         """A long frame of id, cutoff, time and forecast, for any of them."""
-        holder: FrameHolder = panel.container  # type: ignore[assignment]
         cutoffs, times = [], []
         for clock, history, rows, part in zip(
-            holder.clocks, panel.histories, origins, values, strict=True
+            self.clocks, panel.histories, origins, values, strict=True
         ):
             horizon = part.shape[1]
             longer = clock.then(clock.ahead(horizon)).times
             at = np.asarray(rows) + len(clock.times) - len(history)
             cutoffs.append(longer[at])
             times.append(longer[(at[:, None] + np.arange(1, horizon + 1)).ravel()])
-        return rolling_answer(cutoffs, times, values, _called(holder.labels), self.names)
+        return rolling_answer(cutoffs, times, values, _called(self.labels), self.names)
 
     def row_of(self, panel: Panel, series: int, origin: Any) -> int | None:
         """The row at a time, given as anything that pandas reads as one, or None."""
-        clock = panel.container.clocks[series]  # type: ignore[attr-defined]
+        clock = self.clocks[series]
         time = _as_time(origin, clock.times)
         if time is None:
             return None
@@ -185,13 +181,11 @@ class FrameHolder:
 
     def times(self, panel: Panel, series: int) -> Any:
         """The times of all rows of a series."""
-        clock: Clock = panel.container.clocks[series]  # type: ignore[attr-defined]
-        return clock.last(len(panel.histories[series]))
+        return self.clocks[series].last(len(panel.histories[series]))
 
     def times_ahead(self, panel: Panel, series: int, horizon: int) -> Any:
         """The times that follow the last row of a series."""
-        clock: Clock = panel.container.clocks[series]  # type: ignore[attr-defined]
-        return clock.ahead(horizon)
+        return self.clocks[series].ahead(horizon)
 
     @property
     def step(self) -> str:

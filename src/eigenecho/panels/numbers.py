@@ -9,18 +9,21 @@ import numpy as np
 from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
 from eigenecho.types import Array
 
-LARGEST = 1e150
-"""Of numbers that squares and their sums are made of."""
+LARGEST, SMALLEST = 1e150, 1e-150
+"""Of numbers that squares and their sums are made of: at most, and the least that a series may
+move by, if it does."""
 
 NOTHING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
 """Types of objects that stand for a missing number."""
 
 
-def as_floats(column: Any, name: str, label: Any = None, series: int | None = None) -> Array:
+def as_floats(
+    column: Any, name: str, label: Any = None, series: int | None = None, flags: bool = False
+) -> Array:
     """A column (T,) as float64, without infinities and what is nearly that large.
 
-    Nullable types, masked arrays and objects that are numbers are read. Truth values, text, dates
-    and complex numbers are refused, since none of them is meant as a measurement.
+    Nullable types, masked arrays and objects that are numbers are read. Text, dates and complex
+    numbers are refused, since none of them is meant as a measurement.
 
     Parameters
     ----------
@@ -31,15 +34,17 @@ def as_floats(column: Any, name: str, label: Any = None, series: int | None = No
         The name of the column.
     series : int, optional
         Its number among several.
+    flags : bool
+        Whether truth values are read, too, as 0 and 1: in columns beside a series.
     """
     dtype = column.dtype
     kind = getattr(dtype, "kind", "O")
-    if kind not in "fiuO" or str(dtype) in ("category", "string", "str"):
+    if kind not in ("fiuOb" if flags else "fiuO") or str(dtype) in ("category", "string", "str"):
         where = place(column=label, series=series) if label is not None else _of(series)
         raise not_numbers(name, f"dtype {dtype} {where}".rstrip())
     with np.errstate(over="ignore"):
         if kind == "O":
-            values = _objects(np.asarray(column, object), name, label, series)
+            values = _objects(np.asarray(column, object), name, label, series, flags)
         elif hasattr(column, "iloc"):
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
@@ -60,15 +65,23 @@ def as_floats(column: Any, name: str, label: Any = None, series: int | None = No
 
 
 def check_observed(values: Array, name: str, label: Any = None) -> None:
-    """Raise where a series holds no number at all."""
+    """Raise where a series holds no number at all, or moves by less than squares can tell."""
+    of = "" if label is None else f" in series {label!r}"
     if np.isnan(values).all():
-        of = "" if label is None else f" in series {label!r}"
         raise bad_argument(name, Shown(f"nothing but NaN{of}"), "a series with observations")
+    spread = float(np.nanmax(values) - np.nanmin(values))
+    if 0 < spread < SMALLEST:
+        got = Shown(f"numbers that differ by {spread:.3g} at most{of}")
+        wanted = f"differences of {SMALLEST:g} or more, whose squares are numbers"
+        raise bad_argument(name, got, wanted, "Scale the data.")
 
 
 def filled_forward(values: Array, before: Array | None = None) -> Array:
-    """Columns (T, p) without NaN: the last number before, at first those of ``before`` or 0."""
-    first = np.zeros(values.shape[1]) if before is None else before
+    """Columns (T, p) with the last number before in place of NaN; at first those of ``before``.
+
+    NaN stays where there was none yet.
+    """
+    first = np.full(values.shape[1], np.nan) if before is None else before
     whole = np.vstack([first, values])
     rows = np.where(np.isnan(whole), 0, np.arange(len(whole))[:, None])
     return np.take_along_axis(whole, np.maximum.accumulate(rows, axis=0), axis=0)[1:]
@@ -84,14 +97,15 @@ def _unmasked(column: Any) -> Any:
     return np.array(column, np.float64)
 
 
-def _objects(column: Array, name: str, label: Any, series: int | None) -> Array:
+def _objects(column: Array, name: str, label: Any, series: int | None, flags: bool) -> Array:
+    refused = (str, bytes, complex, np.complexfloating) + (() if flags else (bool, np.bool_))
     values = np.empty(len(column))
     for row, value in enumerate(column):
         if type(value).__name__ in NOTHING:
             values[row] = np.nan
             continue
         try:
-            if isinstance(value, (str, bytes, bool, np.bool_, complex, np.complexfloating)):
+            if isinstance(value, refused):
                 raise ValueError(f"a {type(value).__name__} is no measurement")
             values[row] = float(value)
         except (TypeError, ValueError, OverflowError) as error:

@@ -34,8 +34,8 @@ class History:
     known : array (T, k) or None
         Columns that are known ahead, at the rows of ``values``; finite. None where there are none.
     past : array (T, p) or None
-        Columns that are known up to the present only; finite: what is missing is the last value
-        before, 0 where there is none.
+        Columns that are known up to the present only: what is missing is the last value before,
+        NaN where there was none yet.
     """
 
     name: Hashable | None
@@ -70,7 +70,7 @@ class History:
 class Holder(Protocol):
     """How the caller holds series: reads more of them, and hands answers back alike.
 
-    A ``panel`` is the holder's own, or one that ``read_context`` or ``follow`` made.
+    A ``panel`` is one whose ``container`` it is.
     """
 
     @property

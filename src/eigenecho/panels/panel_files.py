@@ -54,9 +54,12 @@ def unpack_panel(tensors: Tensors, values: Values) -> Panel:
     return Panel(histories, cycles, holder, columns.known_names, columns.past_names)
 
 
-def take_floats(tensors: Tensors, name: str, *shape: int | None) -> Array:
-    """Take float64 numbers of a shape, as large as may be, out of a file's; None for any length."""
-    array = take(tensors, name)
+def take_floats(tensors: Tensors, name: str, *shape: int | None, missing: bool = False) -> Array:
+    """Take float64 numbers of a shape, as large as may be, out of a file's; None for any length.
+
+    Some may be ``missing``, as NaN.
+    """
+    array = _take_missing(tensors, name) if missing else take(tensors, name)
     fits = array.ndim == len(shape) and all(
         wanted in (None, length) for length, wanted in zip(array.shape, shape, strict=True)
     )
@@ -87,12 +90,7 @@ def _take_rows(tensors: Tensors, count: int, shared: bool) -> list[int]:
 
 def _take_values(tensors: Tensors, rows: Sequence[int]) -> list[Array]:
     """Each series (T,), NaN where nothing was observed."""
-    values = tensors.pop("series.values")
-    check_real(values, "series.values")
-    if values.dtype != np.float64 or values.shape != (sum(rows),):
-        got = Shown(f"{values.dtype} {values.shape}")
-        raise bad_argument("series.values", got, f"{sum(rows)} numbers or NaN")
-    check_size(values, "series.values")
+    values = take_floats(tensors, "series.values", sum(rows), missing=True)
     found = np.split(values, np.cumsum(rows)[:-1])
     if any(np.isnan(one).all() for one in found):
         raise bad_argument("series.values", Shown("nothing but NaN"), "observations")
@@ -105,6 +103,14 @@ def _take_columns(
     """Columns (T, width) of each series; the same for all where they share their rows."""
     if not width:
         return [None] * count
-    columns = take_floats(tensors, f"series.{name}", sum(rows), width)
+    columns = take_floats(tensors, f"series.{name}", sum(rows), width, missing=name == "past")
     found: list[Array | None] = list(np.split(columns, np.cumsum(rows)[:-1]))
     return found if len(found) == count else found * count
+
+
+def _take_missing(tensors: Tensors, name: str) -> Array:
+    if name not in tensors:
+        raise ValueError(f"it has no array {name!r}.")
+    array = tensors.pop(name)
+    check_real(array, name)
+    return array

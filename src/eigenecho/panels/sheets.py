@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,9 +11,14 @@ import numpy as np
 
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.panels.numbers import as_floats
+from eigenecho.panels.steps import is_date, is_period
 from eigenecho.panels.times import as_times, in_order
 from eigenecho.types import Array
 
+TAKEN = ("forecast", "lower", "upper", "cutoff")
+"""Columns that a long answer has beside ids and times."""
+LOOKED_AT = 20
+"""Cells by which it is seen whether a column is one of dates."""
 KINDS = {"series": "a Series", "wide": "a wide DataFrame", "long": "a long DataFrame"}
 """How frames are held, in words."""
 
@@ -38,9 +44,16 @@ def kind_of(y: Any, names: LongNames, name: str) -> str:
     """Whether a pandas object is a Series, a wide frame or a long one."""
     if y.ndim == 1:
         return "series"
+    _check_names(names)
     found = [column in y.columns for column in names]
     if all(found):
         return "long"
+    if found[1] and found[2] and not found[0]:
+        raise bad_argument(
+            name, Shown(f"a DataFrame without a column {names.id!r}"),
+            f"a long one with {', '.join(map(repr, names))}, or a single series",
+            f"Of one series, {_indexed(names.time, names.target, name)}.",
+        )  # fmt: skip
     if found[1] or found[0]:
         lacking = next(c for c, there in zip(names, found, strict=True) if not there)
         raise bad_argument(
@@ -91,7 +104,8 @@ def driver_sheets(
     X: Any, labels: tuple[Any, ...], names: LongNames, kind: str, name: str
 ) -> dict[Hashable, Sheet]:
     """Rows of X by the id that they belong to; None for rows that all series share."""
-    values = _matrix(X, labels, name)
+    _check_no_times(X[list(labels)], name)
+    values = _matrix(X, labels, name, flags=True)
     times = as_times(_index(X[names.time]) if kind == "long" else X.index, name)
     if kind != "long" or names.id not in X.columns:
         return {None: _sheet(times, values, labels, name)}
@@ -136,20 +150,80 @@ def _sheet(times: Any, values: Array, labels: Any, name: str, series: Any = None
     return Sheet(times[order], values[order], labels)
 
 
-def _matrix(frame: Any, labels: Any, name: str) -> Array:
-    """Columns of a frame, (n, c)."""
+def _matrix(frame: Any, labels: Any, name: str, flags: bool = False) -> Array:
+    """Columns of a frame, (n, c); ``flags`` are 0 and 1."""
     columns = [frame.iloc[:, frame.columns.get_loc(label)] for label in labels]
-    values = [as_floats(c, name, label) for c, label in zip(columns, labels, strict=True)]
+    values = [
+        as_floats(column, name, label, flags=flags)
+        for column, label in zip(columns, labels, strict=True)
+    ]
     return np.stack(values, axis=1) if values else np.empty((len(frame), 0))
 
 
 def _check_no_times(frame: Any, name: str) -> None:
-    for label, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        if getattr(dtype, "kind", "O") == "M":
+    """Raise where times stand in a column, which the index has or should have."""
+    is_timed = _are_times(frame.index)
+    for number, label in enumerate(frame.columns):
+        column = frame.iloc[:, number]
+        if not _are_times(column) and (is_timed or not _says_dates(column)):
+            continue
+        others = [one for one in frame.columns if one != label]
+        line = _indexed(label, others[0] if len(others) == 1 else None, name)
+        raise bad_argument(
+            name, Shown(f"a column of dates, {label!r}"),
+            "numbers beside the dates of the index" if is_timed else "dates as the index",
+            "Drop it, or encode it as numbers." if is_timed else f"Give {line}.",
+        )  # fmt: skip
+
+
+def _are_times(column: Any) -> bool:
+    return is_date(column) or is_period(column)
+
+
+def _says_dates(column: Any) -> bool:
+    """Whether a column of text or objects says dates, the day or the month first."""
+    import pandas
+
+    if column.dtype.kind not in "OTU":
+        return False
+    some = column.dropna().iloc[:LOOKED_AT].astype(object)
+    if not len(some) or any(map(_is_number, some)):
+        return False
+    for dayfirst in (False, True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about formats that it has to guess
+            found = pandas.to_datetime(some, dayfirst=dayfirst, errors="coerce", utc=True)
+        if found.notna().all():
+            return True
+    return False
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return True
+
+
+def _indexed(time: Any, value: Any, name: str) -> str:
+    """The line that makes times of a column the index, of one series or of all."""
+    column = "" if value is None else f"[{value!r}]"
+    return f"{name}.set_index({time!r}){column}"
+
+
+def _check_names(names: LongNames) -> None:
+    """Names of a long frame's columns: each once, and none that answers have."""
+    for argument, label in names._asdict().items():
+        if not isinstance(label, Hashable):
+            raise bad_argument(argument, label, "the name of a column")
+        if argument != "target" and label in TAKEN:
             raise bad_argument(
-                name, Shown(f"a column of dates, {label!r}"), "dates as the index",
-                f"{name}.set_index({label!r}).",
+                argument, label, f"another name than {', '.join(TAKEN)}, which answers have",
+                "Rename the column.",
             )  # fmt: skip
+    if len(set(names)) < len(names) and names.time:
+        raise bad_argument("time", names.time, "another column than id and target")
 
 
 def _check_unique(columns: Any, name: str) -> None:

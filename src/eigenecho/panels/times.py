@@ -14,6 +14,8 @@ from eigenecho.types import Array
 
 WANTED = "dates, periods, or numbers a regular step apart"
 ROWS_AS_STEPS = "Resample to a regular step, or pass arrays, whose rows are steps."
+FARTHEST = 2.0**62
+"""Numbers as times, at most: whole ones end with 2⁶³."""
 LOOSE = 1000
 """Places on a given step's grid for each row, at most."""
 
@@ -23,10 +25,14 @@ def as_times(index: Any, name: str) -> Any:
     import pandas
 
     if isinstance(index, pandas.MultiIndex):
-        raise bad_argument(name, Shown("rows with a MultiIndex"), f"one index, {WANTED}")
+        remedy = f"{name}.reset_index() gives columns, for a long DataFrame."
+        raise bad_argument(name, Shown("rows with a MultiIndex"), f"one index, {WANTED}", remedy)
     if index.dtype.kind in "iuf":
         times = index.to_numpy(dtype=np.float64, na_value=np.nan)
         _check_none_missing(~np.isfinite(times), name)
+        if (np.abs(times) > FARTHEST).any():
+            got = Shown(f"rows with times up to {np.abs(times).max():.6g}")
+            raise bad_argument(name, got, f"numbers up to {FARTHEST:.3g}, which can go on")
         return times if index.dtype.kind == "f" else index.to_numpy(dtype=np.int64)
     if index.dtype.kind == "O" and not steps.is_period(index):
         index = _parsed(index, name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eigenecho.plots.banded import DOTS, calendar, drawable, forecast_line, observed, origin, shades
 from eigenecho.plots.prediction import DASHES, LEGEND
-from eigenecho.plots.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION, new_figure, tidy
+from eigenecho.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ NARROW = 6.0
 
 OURS = "forecast"
 LABELS = {"mae": "mean absolute error", "mase": "mean scaled error"}
-NAIVE = (BLUE, GREEN, ORANGE, PURPLE)
+NAIVE = (BLUE, GREEN, ORANGE, PURPLE, GREY)
 
 
 def backtest(tested: Backtest, series: Sequence[Hashable], *, width: float = 9.0) -> Figure:

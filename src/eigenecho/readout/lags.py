@@ -50,9 +50,13 @@ class Lags:
 
     def merge(self, other: Lags) -> Lags:
         """The correlations over both sets of rows."""
-        sums = self.rho + other.rho, self.S + other.S
-        drives = self.before + other.before, self.until + other.until
-        return Lags(*sums, *drives, self.rows + other.rows)
+        return Lags(
+            self.rho + other.rho,
+            self.S + other.S,
+            self.before + other.before,
+            self.until + other.until,
+            self.rows + other.rows,
+        )
 
     def moments(self, reservoir: Reservoir, K: int) -> Moments:
         """The sums for a reservoir that has settled after ``K`` steps."""

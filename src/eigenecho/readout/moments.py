@@ -55,10 +55,14 @@ class Moments:
 
     def merge(self, other: Moments) -> Moments:
         """The sums over both sets of rows."""
-        sums, rows = (self.C + other.C, self.S + other.S), self.rows + other.rows
         xp = namespace(self.C)
-        starts = xp.concatenate([self.starts, other.starts])
-        return Moments(*sums, starts, xp.concatenate([self.stops, other.stops]), rows)
+        return Moments(
+            self.C + other.C,
+            self.S + other.S,
+            xp.concatenate([self.starts, other.starts]),
+            xp.concatenate([self.stops, other.stops]),
+            self.rows + other.rows,
+        )
 
     def gram(self, spectrum: Spectrum, B: Array, outputs: int, gap: float = RESONANT) -> Gram:
         """XᵀX and XᵀY over columns [head, states], the last ``outputs`` side columns as targets.

@@ -68,11 +68,9 @@ class Penalty:
 
     def apply(self, w: Array) -> Array:
         """M w, for weights (N', D_out), without M."""
-        out = namespace(w).array(w)
-        out[: self.free] = 0.0
+        out = self.times_root(w)
         if self.basis is not None:
-            Q = at(self.basis.Q, w)
-            out[-len(Q) :] = Q.T @ (Q @ w[-len(Q) :])
+            out[-self.basis.units :] = at(self.basis.Q, w).T @ out[-self.basis.units :]
         return out
 
     def unroot(self, A: Array) -> Array:

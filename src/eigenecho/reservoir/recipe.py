@@ -47,8 +47,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         checks.check_sr(self.sr)
-        if self.basis not in ("eigen", "neuron"):
-            raise unknown_name("basis", self.basis, ("eigen", "neuron"))
+        checks.check_known(self.basis, "basis", ("eigen", "neuron"))
         checks.check_lr(self.lr)
         checks.check_flag(self.input_bias, "input_bias")
         checks.check_connectivity(self.input_connectivity, "input_connectivity")

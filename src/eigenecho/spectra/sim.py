@@ -19,7 +19,9 @@ def sim(n: int, sr: float = 0.9, seed: Seed = None, *, connectivity: float = 1.0
 
 def from_matrix(W: Any) -> Spectrum:
     """The eigenvalues of a real square matrix, dense or scipy sparse, as they are."""
-    return _eigenvalues(as_square(W))
+    values = np.linalg.eigvals(as_square(W))
+    # LAPACK returns the conjugates of a real matrix exactly, so the signs decide.
+    return Spectrum(np.sort(values[values.imag == 0].real), values[values.imag > 0])
 
 
 def random_matrix(n: int, seed: Seed = None, *, connectivity: float = 1.0) -> Array:
@@ -32,9 +34,3 @@ def random_matrix(n: int, seed: Seed = None, *, connectivity: float = 1.0) -> Ar
         # Drawn after the weights: the kept ones are those of the dense matrix of this seed.
         W[rng.random((n, n)) >= connectivity] = 0.0
     return W
-
-
-def _eigenvalues(W: Array) -> Spectrum:
-    values = np.linalg.eigvals(W)
-    # LAPACK returns the conjugates of a real matrix exactly, so the signs decide.
-    return Spectrum(np.sort(values[values.imag == 0].real), values[values.imag > 0])

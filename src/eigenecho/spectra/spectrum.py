@@ -114,9 +114,7 @@ class Spectrum:
         """The same shape with radius ``sr``; a spectrum of radius 0 stays as it is."""
         check_sr(sr)
         radius = self.radius
-        if radius == 0:
-            return self
-        return self.times(sr / radius)
+        return self.times(sr / radius) if radius > 0 else self
 
     def times(self, factor: float) -> Spectrum:
         """Every eigenvalue multiplied by a factor ≥ 0."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eigenecho.checks import check_count, check_number, generator
 from eigenecho.errors import bad_argument
-from eigenecho.tasks import _checks
 from eigenecho.types import Array, Seed
 
 
@@ -49,11 +49,13 @@ def lorenz(
     """
     from scipy.integrate import solve_ivp
 
-    steps = _checks.count("steps", steps)
-    washout = _checks.count("washout", washout, least=0)
-    dt, tolerance = _checks.positive("dt", dt), _checks.positive("tolerance", tolerance)
-    sigma, rho = _checks.positive("sigma", sigma), _checks.real("rho", rho)
-    beta = _checks.positive("beta", beta)
+    steps = check_count(steps, "steps", least=1)
+    washout = check_count(washout, "washout")
+    dt = check_number(dt, "dt", above=0)
+    tolerance = check_number(tolerance, "tolerance", above=0)
+    sigma = check_number(sigma, "sigma", above=0)
+    rho = check_number(rho, "rho")
+    beta = check_number(beta, "beta", above=0)
     start = _start(x0, seed)
 
     def flow(_: float, state: Array) -> tuple[float, float, float]:
@@ -86,5 +88,5 @@ def _start(x0: Sequence[float] | Array, seed: Seed) -> Array:
     if start.shape != (3,) or not np.isfinite(start).all():
         raise bad_argument("x0", x0, expected)
     if seed is not None:
-        start += _checks.generator(seed).uniform(-1.0, 1.0, size=3)
+        start += generator(seed).uniform(-1.0, 1.0, size=3)
     return start

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from eigenecho.checks import check_count, check_number, generator
 from eigenecho.errors import bad_argument
-from eigenecho.tasks import _checks
 from eigenecho.types import Array, Seed
 
 
@@ -48,12 +48,15 @@ def mackey_glass(
     -------
     array (steps, 1)
     """
-    steps = _checks.count("steps", steps)
-    washout = _checks.count("washout", washout, least=0)
-    tau, beta = _checks.positive("tau", tau), _checks.positive("beta", beta)
-    gamma, n = _checks.positive("gamma", gamma), _checks.positive("n", n)
-    dt, sample = _checks.positive("dt", dt), _checks.positive("sample", sample)
-    x0 = _checks.positive("x0", x0)
+    steps = check_count(steps, "steps", least=1)
+    washout = check_count(washout, "washout")
+    tau = check_number(tau, "tau", above=0)
+    beta = check_number(beta, "beta", above=0)
+    gamma = check_number(gamma, "gamma", above=0)
+    n = check_number(n, "n", above=0)
+    dt = check_number(dt, "dt", above=0)
+    sample = check_number(sample, "sample", above=0)
+    x0 = check_number(x0, "x0", above=0)
     largest = min(tau, 1.0 / gamma)
     if dt > largest:
         raise bad_argument("dt", dt, f"a step of at most min(tau, 1/gamma) = {largest:g}")
@@ -79,7 +82,7 @@ def _history(x0: float, tau: float, lag: int, seed: Seed) -> tuple[Array, Array]
         return np.full(lag + 1, x0), np.zeros(lag + 1)
     # A few low modes rather than a draw per grid point: the history must not depend on the grid.
     modes = np.arange(4)
-    weights = 0.1 * x0 / len(modes) * _checks.generator(seed).uniform(-1.0, 1.0, size=len(modes))
+    weights = 0.1 * x0 / len(modes) * generator(seed).uniform(-1.0, 1.0, size=len(modes))
     angles = np.outer(phase, modes)
     return x0 + np.cos(angles) @ weights, -np.sin(angles) @ (weights * modes) * np.pi / tau
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho import metrics
+from eigenecho.checks import check_count, check_number, generator
 from eigenecho.errors import bad_argument
-from eigenecho.tasks import _checks
 from eigenecho.types import Array
 
 
@@ -59,12 +59,12 @@ def delayed_recall(
     u : array (steps, 1)
     targets : array (steps, K)
     """
-    steps = _checks.count("steps", steps)
+    steps = check_count(steps, "steps", least=1)
     lags = _lags(delays, steps)
-    low, high = _checks.real("low", low), _checks.real("high", high)
+    low, high = check_number(low, "low"), check_number(high, "high")
     if not low < high:
         raise bad_argument("low", low, f"a number below high={high}")
-    u = _checks.generator(seed).uniform(low, high, size=(steps, 1))
+    u = generator(seed, needed=True).uniform(low, high, size=(steps, 1))
     targets = np.zeros((steps, len(lags)))
     for column, lag in enumerate(lags):
         targets[lag:, column] = u[: steps - lag, 0]
@@ -97,8 +97,8 @@ def memory_capacity(
     delays : an int K for 1, ..., K, or the delays themselves; by default 1, ..., 2 units
     seed : an int, or a Generator to draw from
     """
-    steps = _checks.count("steps", steps, least=4)
-    warmup = _checks.count("warmup", warmup, least=0, most=steps - 4)
+    steps = check_count(steps, "steps", least=4)
+    warmup = check_count(warmup, "warmup", most=steps - 4)
     if delays is None:
         delays = _default_delays(model, steps)
     u, targets = delayed_recall(steps, delays, seed=seed)
@@ -114,19 +114,18 @@ def memory_capacity(
 
 def _lags(delays: Any, steps: int) -> Array:
     longest = steps - 1
-    remedy = f"Delays must be shorter than the series (steps={steps})."
     expected = "an integer, or a sequence of integers"
     try:
         lags = np.asarray(delays)
     except ValueError:
         raise bad_argument("delays", delays, expected) from None
     if lags.ndim == 0:
-        number = _checks.count("delays", delays, most=longest, remedy=remedy)
+        number = check_count(lags.item(), "delays", "steps within the series", 1, longest)
         return np.arange(1, number + 1, dtype=np.int64)
     if lags.ndim != 1 or lags.size == 0 or not np.issubdtype(lags.dtype, np.integer):
         raise bad_argument("delays", delays, expected)
     if lags.min() < 0 or lags.max() > longest:
-        raise bad_argument("delays", delays, f"integers from 0 to {longest}", remedy)
+        raise bad_argument("delays", delays, f"steps within the series, from 0 to {longest}")
     return lags.astype(np.int64)
 
 
@@ -134,7 +133,7 @@ def _default_delays(model: Any, steps: int) -> int:
     units = getattr(model, "units", None)
     if units is None:
         raise bad_argument("delays", None, "a number of delays, as the model has no `units`")
-    delays = 2 * _checks.count("model.units", units)
+    delays = 2 * check_count(units, "model.units", "a number of units", 1)
     if delays >= steps:
         raise bad_argument(
             "steps", steps, f"more than 2 units = {delays}", "Draw a longer series, or set delays."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.tasks import _checks
+from eigenecho.checks import check_count
 from eigenecho.types import Array
 
 MSO_FREQUENCIES = (0.2, 0.331, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97, 1.08, 1.19, 1.27, 1.32)
@@ -53,8 +53,8 @@ def mso(k: int, steps: int = 1000) -> Array:
     -------
     array (steps, 1)
     """
-    k = _checks.count("k", k, most=len(MSO_FREQUENCIES))
-    steps = _checks.count("steps", steps)
+    k = check_count(k, "k", "a number of sines", 1, len(MSO_FREQUENCIES))
+    steps = check_count(steps, "steps", least=1)
     signal = np.zeros(steps)
     t = np.arange(steps, dtype=np.float64)
     for frequency in MSO_FREQUENCIES[:k]:

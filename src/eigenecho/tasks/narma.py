@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from eigenecho.checks import check_count, generator
 from eigenecho.errors import bad_argument
-from eigenecho.tasks import _checks
 from eigenecho.types import Array
 
 _ATTEMPTS = 100
@@ -42,9 +42,9 @@ def narma(
     -------
     u, y : arrays (steps, 1)
     """
-    order = _checks.count("order", order)
-    steps = _checks.count("steps", steps)
-    rng = _checks.generator(seed)
+    order = check_count(order, "order", "a number of steps", 1)
+    steps = check_count(steps, "steps", least=1)
+    rng = generator(seed, needed=True)
     for _ in range(_ATTEMPTS):
         u = rng.uniform(0.0, 0.5, size=steps)
         y = _respond(u, order)

@@ -97,11 +97,8 @@ class Evidence:
     def pack(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Its arrays and plain values, for a file; the penalty's basis is the model's."""
         known = self.statistics
-        arrays = {"weights": self.weights, "scatter": self.scatter}
-        if isinstance(known, Triangle):
-            arrays |= {"R": known.R, "Z": known.Z, "rest": known.rest}
-        else:
-            arrays |= {"XtX": known.XtX, "XtY": known.XtY}
+        sums = {name: part for name, part in vars(known).items() if name != "rows"}
+        arrays = {"weights": self.weights, "scatter": self.scatter, **sums}
         if self.XtE is not None:
             arrays["XtE"] = self.XtE
         return named("statistics", arrays), {

@@ -11,8 +11,8 @@ import numpy as np
 
 from eigenecho.arrays import namespace
 from eigenecho.basis import Basis
-from eigenecho.checks import check_count, check_flag
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.checks import check_count, check_flag, check_known
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.kernels import costs
 from eigenecho.readout import Penalty
 from eigenecho.reservoir import Cache, Drawn, Recipe, Reservoir, draw
@@ -61,12 +61,9 @@ class Settings:
     def __post_init__(self) -> None:
         for name in ("feedback", "standardize", "fit_bias", "penalize_bias", "output_to_readout"):
             check_flag(getattr(self, name), name)
-        if self.penalty not in PENALTIES:
-            raise unknown_name("penalty", self.penalty, PENALTIES)
-        if self.solver not in SOLVERS:
-            raise unknown_name("solver", self.solver, SOLVERS)
-        if self.missing not in MISSING:
-            raise unknown_name("missing", self.missing, MISSING)
+        check_known(self.penalty, "penalty", PENALTIES)
+        check_known(self.solver, "solver", SOLVERS)
+        check_known(self.missing, "missing", MISSING)
         check_count(self.warmup, "warmup", "a number of steps", 0)
         given = np.atleast_1d(self.ridge)
         fits = given.dtype.kind in "fiu" and given.ndim == 1 and given.size > 0
@@ -253,10 +250,17 @@ def pose(
     observed = None
     if settings.missing == "skip":
         outputs, observed = filled(outputs)
-    penalty = settings.penalty_of(drawn, outputs[0].shape[1])
-    flags, scalings = (settings.fit_bias, settings.output_to_readout), (u_scaling, y_scaling)
-    parts = drawn.reservoir, inputs, outputs, penalty, *flags, drawn.basis, scalings
-    return Problem(*parts, observed=observed)
+    return Problem(
+        drawn.reservoir,
+        inputs,
+        outputs,
+        settings.penalty_of(drawn, outputs[0].shape[1]),
+        settings.fit_bias,
+        settings.output_to_readout,
+        drawn.basis,
+        (u_scaling, y_scaling),
+        observed=observed,
+    )
 
 
 def filled(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | None]:

@@ -64,7 +64,8 @@ class Learnt(NamedTuple):
     @one_blas_thread()
     def of(cls, evidence: Evidence) -> Learnt:
         """The rows that a readout was trained on."""
-        (R, Z), w, known = evidence.triangle(), evidence.weights, evidence.statistics
+        R, Z = evidence.triangle()
+        w, known = evidence.weights, evidence.statistics
         doubt = Doubt.of(known, w) if isinstance(known, Gram) else None
         return cls(R, Z, w.T, np.zeros_like(w), doubt=doubt)
 
@@ -108,8 +109,8 @@ class RecursiveLeastSquares:
     @property
     def learnt(self) -> Learnt:
         """All that is known now, a value that later rows do not change."""
-        parts = self._R.copy(), self._Z.copy(), self.weights.copy(), self._centre
-        return Learnt(*parts, self.rows, self.doubt)
+        R, Z, weights = self._R.copy(), self._Z.copy(), self.weights.copy()
+        return Learnt(R, Z, weights, self._centre, self.rows, self.doubt)
 
     def learn(self, x: Array, target: Array) -> None:
         """Rotate a row (N',) into the triangle and solve for the weights; both are used up."""

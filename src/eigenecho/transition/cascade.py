@@ -137,14 +137,12 @@ def cascade_decomposition(W: Array, condition: float, largest: int) -> tuple[Cas
     The block starts out empty, then takes in small eigenvalues, then those whose eigenvectors are
     nearly parallel, for as long as it has at most ``largest`` dimensions.
     """
-    best: tuple[Cascade, Basis] | None = None
+    tried = []
     for found in _splits(real_schur(W), condition, largest):
-        if best is None or found[1].condition < best[1].condition:
-            best = found
-        if best[1].condition <= condition:
+        tried.append(found)
+        if found[1].condition <= condition:
             break
-    assert best is not None
-    return best
+    return min(tried, key=lambda found: found[1].condition)
 
 
 def _splits(schur: Schur, condition: float, largest: int) -> Iterator[tuple[Cascade, Basis]]:

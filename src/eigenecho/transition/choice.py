@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigenecho.basis import Basis, eigendecomposition
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.checks import check_known
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.kernels import costs
 from eigenecho.spectra import Spectrum
 from eigenecho.transition.cascade import SMALL, cascade_decomposition, step_cost
@@ -58,8 +59,7 @@ def choose_form(W: Array, form: str = "auto", condition: float = WELL_CONDITIONE
 
     A form in another basis is accurate up to cond(Q) = ``condition``.
     """
-    if form not in FORMS:
-        raise unknown_name("form", form, FORMS)
+    check_known(form, "form", FORMS)
     size = float(np.abs(W).max())
     if size == 0 or 1e-100 < size < 1e100:
         return _choose(W, form, condition)

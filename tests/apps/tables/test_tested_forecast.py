@@ -43,10 +43,10 @@ def daily(T=150, **columns):
     return pd.DataFrame({"day": days, "sales": seasonal(T), **columns})
 
 
-def made(tmp_path, data, columns, horizon=7, *, options=None, gaps="error", **more):
+def made(tmp_path, data, columns, horizon=7, *, options=None, gaps="error", last=None, **more):
     """The forecast of a table, and the table."""
     table = read(saved(tmp_path, data), **(more.pop("reading", {})))
-    series = from_table(table, columns, gaps=gaps)
+    series = from_table(table, columns, gaps=gaps, last=last)
     names = series.columns
     given = options or {}
     if names.id is not None:
@@ -147,10 +147,12 @@ def test_seasons_that_rows_cannot_show(tmp_path):
 
 
 def test_values_near_the_limits_are_no_traceback(tmp_path):
-    for size in (1e149, 1e-200):
+    for size in (1e149, 1e-149):
         data = daily().assign(sales=seasonal() * size)
         found, _ = made(tmp_path, data, Columns(("sales",)))
         assert np.isfinite(found.future["sales"]).all().all()
+    with pytest.raises(ValueError, match=r"differences of 1e-150 or more.*Scale the data"):
+        made(tmp_path, daily().assign(sales=seasonal() * 1e-200), Columns(("sales",)))
 
 
 # Tables of forecasts, and Python ----------------------------------------------------------------
@@ -162,8 +164,50 @@ def long_data():
     return pd.concat([one, other.assign(sales=lambda f: 2 * f["sales"])], ignore_index=True)
 
 
+def hollow(*empty, rows=(20, 21), **columns):
+    """A table without some rows, and with empty cells: of sales at the end, and elsewhere."""
+    heat = seasonal(seed=1) * (1 + (np.arange(150) % 5 == 0))
+    data = daily(heat=heat, **columns)
+    data.loc[140:, "sales"] = np.nan
+    for column, row in empty:
+        data.loc[row, column] = np.nan
+    return data.drop(index=list(rows))
+
+
+def long_hollow():
+    """The same of two series, which end at different rows, not in the order of time."""
+    one = hollow(("heat", 50), ("sales", 70)).assign(shop="b")
+    other = hollow(("heat", 60), ("sales", [130, *range(138, 150)]), rows=(3, 90)).assign(shop="a")
+    empty = daily(heat=0.0).assign(shop="c", sales=np.nan)
+    return pd.concat([one, other.assign(sales=lambda f: 9 * f["sales"]), empty]).sample(
+        frac=1, random_state=0
+    )
+
+
+HEATED, FILLED = Columns(("sales",), inputs=("heat",)), {"gaps": "fill"}
 MONTHS = pd.date_range("2001-01-01", periods=150, freq="MS")
 CASES = {
+    "inputs, rows missing": (hollow(), HEATED, FILLED),
+    "inputs, cells empty": (hollow(("heat", [0, 50, 51]), rows=[0]), HEATED, FILLED),
+    "inputs, target late": (
+        hollow(("sales", [0, 1, 2]), ("heat", [1, 4]), rows=()), HEATED, FILLED,
+    ),
+    "inputs, out of order": (
+        hollow(("heat", [50, 51])).sample(frac=1, random_state=1), HEATED, FILLED,
+    ),
+    "long, inputs": (
+        long_hollow(), Columns(("sales",), inputs=("heat",), id="shop"), FILLED,
+    ),
+    "long, past": (long_hollow(), Columns(("sales",), past=("heat",), id="shop"), FILLED),
+    "every other row": (
+        hollow(("sales", range(1, 150, 2)), rows=()), Columns(("sales",), past=("heat",)), FILLED,
+    ),
+    "last rows": (hollow(("sales", [60, 80]), rows=(70, 75)), HEATED, {**FILLED, "last": 90}),
+    "long, last rows": (long_hollow(), Columns(("sales",), id="shop"), {**FILLED, "last": 90}),
+    "ends with nothing": (hollow(rows=()), Columns(("sales",)), {}),
+    "two end apart": (
+        hollow(("heat", range(145, 150))), Columns(("sales", "heat")), FILLED,
+    ),
     "one": (daily(), Columns(("sales",)), {}),
     "several": (daily(heat=seasonal(seed=1)), Columns(("sales", "heat")), {}),
     "multivariate": (
@@ -235,7 +279,7 @@ def test_all_forecasts_are_in_one_table(tmp_path):
     rows = predictions(found)
     assert list(rows.columns) == [
         "shop", "time", "part", "steps_ahead", "actual", "forecast", "lower", "upper",
-        "last_value", "drift", "seasonal_naive", "seasonal_growth",
+        "last_value", "mean", "drift", "seasonal_naive", "seasonal_growth",
     ]  # fmt: skip
     assert rows["shop"].unique().tolist() == ["12", "3"]
     for name, some in rows.groupby("shop"):

@@ -189,14 +189,14 @@ def test_a_target_that_starts_late_starts_there(tmp_path):
     assert series.notes == ("2 rows before the first 'sales' left out",)
 
 
-def test_inputs_are_filled_only_between_rows_that_are_known(tmp_path):
+def test_inputs_go_on_only_from_rows_that_are_known(tmp_path):
     data = frame()
     data.loc[35:, "sales"] = np.nan
     data.loc[10, "heat"] = np.nan
     series = loaded(tmp_path, data, inputs=("heat",), gaps="fill")
     heat = VALUES[::-1]
-    assert series.X["heat"].iloc[10] == pytest.approx((heat[9] + heat[11]) / 2)
-    assert "1 cell of inputs filled by interpolation" in series.notes
+    assert series.X["heat"].iloc[10] == heat[9]
+    assert "1 cell of inputs empty: what was before goes on" in series.notes
     for row in (0, 36, 39):  # before the first, between known cells of the future, at the end
         hollow = data.copy()
         hollow.loc[row, "heat"] = np.nan
@@ -204,8 +204,18 @@ def test_inputs_are_filled_only_between_rows_that_are_known(tmp_path):
             loaded(tmp_path, hollow, inputs=("heat",), gaps="fill")
     with pytest.raises(TableError, match=r"'heat' is empty at date 2023-03-08 \(no such row\)"):
         loaded(tmp_path, data.drop(index=37), inputs=("heat",), gaps="fill")
-    with pytest.raises(TableError, match=r"'heat' is empty at line 12 .*linear interpolation"):
+    with pytest.raises(
+        TableError, match=r"'heat' is empty at line 12 .*what was before by --gaps fill"
+    ):
         loaded(tmp_path, data, inputs=("heat",))
+
+
+def test_rows_that_are_not_in_the_table_are_left_to_the_forecaster(tmp_path):
+    data = frame().drop(index=[5, 6])
+    series = loaded(tmp_path, data, inputs=("heat",), gaps="fill")
+    assert series.y.index.equals(pd.DatetimeIndex(DAYS.delete([5, 6]), name="date"))
+    assert series.X.index.equals(series.y.index)
+    assert np.isnan(series.values[[5, 6]]).all()
 
 
 def test_inputs_reach_beyond_the_target(tmp_path):

@@ -72,15 +72,24 @@ def _csv_options(table: Table, series: TableSeries, encoding: str) -> dict[str, 
 
 
 def _series(series: TableSeries) -> list[str]:
-    """Y and X: rows without any target say what is known ahead."""
-    columns, targets = series.columns, list(series.columns.targets)
-    if columns.id is not None:
-        frame, keys = "table", [columns.id, columns.time]
-    else:
-        frame, keys = f"table.set_index({columns.time!r})", []
-    last = "" if series.last is None else f".groupby({columns.id!r})" * bool(columns.id)
-    kept = "" if series.last is None else f"{last}.tail({series.last})"
-    lines = [f"y = {frame}[{[*keys, *targets]!r}].dropna(subset={targets!r}, how='all'){kept}"]
+    """Y and X, in the order of time where that matters."""
+    columns, is_long = series.columns, series.columns.id is not None
+    targets, inputs = list(columns.targets), list(columns.inputs)
+    keys = [columns.id, columns.time] if is_long else []
+    frame = "table" if is_long else f"table.set_index({columns.time!r})"
+    if series.trimmed or series.filled or series.last is not None:
+        frame += f".sort_values({columns.time!r})" if is_long else ".sort_index()"
+    by_id = f".groupby({columns.id!r})" if is_long else ""
+    lines = [f"y = {frame}[{[*keys, *targets]!r}]"]
+    if series.trimmed and is_long:
+        seen = f"y{by_id}[{targets[0]!r}]"
+        lines.append(f"y = y[{seen}.ffill().notna() & {seen}.bfill().notna()]")
+    elif series.trimmed:
+        lines.append("y = y.loc[y.first_valid_index():y.last_valid_index()]")
+    if series.last is not None:
+        lines.append(f"y = y{by_id}.tail({series.last})")
     if series.X is not None:
         lines.append(f"X = {frame}[{[*keys, *columns.beside]!r}]")
+    if series.filled:
+        lines.append(f"X[{inputs!r}] = X{by_id}[{inputs!r}].ffill()")
     return lines

@@ -12,6 +12,7 @@ import numpy as np
 from eigenecho.apps.tables.regular import Timed, TimedRows, keep_time
 from eigenecho.apps.tables.table import SHOWN, Table, TableError, counted, listed, need_pandas
 from eigenecho.panels.clock import Clock
+from eigenecho.panels.numbers import filled_forward
 from eigenecho.types import Array
 
 
@@ -50,13 +51,16 @@ class Columns:
 class TableSeries:
     """Series of a table at regular times.
 
-    ``y`` and ``X`` are as ``Forecaster`` takes them: a column for each target and times as the
-    index, or long where there is an id. X goes on ``ahead`` rows beyond the last values. ``clocks``
-    and ``values`` (T_i,), NaN where nothing was observed, are those of each series by its name.
+    ``y`` and ``X`` are rows of the table as ``Forecaster`` takes them: a column for each target and
+    times as the index, or long where there is an id. X goes on ``ahead`` rows beyond the last
+    values. ``clocks`` and ``values`` (T_i,), NaN where nothing was observed or no row is, are those
+    of each series by its name.
 
     ``columns`` has the time column that was found, "row" for none, and ``code`` says how Python
-    reads it. ``by_rows``: y counts rows as steps, whatever their times. ``last`` is the number of
-    rows that series were cut to, if any was; ``notes`` say what was done to the table.
+    reads it. ``by_rows``: y counts rows as steps, whatever their times. ``trimmed``: rows before
+    the first target or after the last were left out. ``filled``: empty cells of inputs hold what
+    was before them. ``last`` is the number of rows that series were cut to, if any was; ``notes``
+    say what was done to the table.
     """
 
     columns: Columns
@@ -67,6 +71,8 @@ class TableSeries:
     ahead: int
     code: str = ""
     by_rows: bool = False
+    trimmed: bool = False
+    filled: bool = False
     last: int | None = None
     notes: tuple[str, ...] = ()
 
@@ -88,8 +94,8 @@ def from_table(
 
     Rows at the end without a target only say what the inputs will be. ``gaps`` is about missing
     rows, see ``keep_time``; "fill" also goes on without empty cells: of targets and past columns
-    they are not observed, inputs are interpolated, as they are known ahead. Of each series the
-    ``last`` rows are kept.
+    they are not observed, of inputs the cell before goes on. Of each series the ``last`` rows of
+    the table are kept.
     """
     timed = keep_time(table, columns.time, columns.used, gaps, _groups(table, columns))
     if timed.name in columns.used:
@@ -109,8 +115,13 @@ def from_table(
             "nothing to learn; the forecast is that number."
         )
     found = _gathered(replace(columns, time=timed.name), timed, parts)
-    kept = last if told["cut"] else None
-    return replace(found, last=kept, notes=(*timed.notes, *_notes(columns, told, last)))
+    return replace(
+        found,
+        trimmed=bool(told["late"] or told["beyond"] or told["left out"]),
+        filled=bool(told["filled"]),
+        last=last if told["cut"] else None,
+        notes=(*timed.notes, *_notes(columns, told, last)),
+    )
 
 
 def _groups(table: Table, columns: Columns) -> dict[str | None, Array] | None:
@@ -131,12 +142,16 @@ def _groups(table: Table, columns: Columns) -> dict[str | None, Array] | None:
 
 
 class _Part(NamedTuple):
-    """Rows of one group: values (T, targets), X (T + ahead, k), and how often what was done."""
+    """Rows of one group: values (T, targets), X (T + ahead, k), and how often what was done.
+
+    ``there`` (T + ahead,) says which of them the table has.
+    """
 
     label: str | None
     clock: Clock
     values: Array
     beside: Array
+    there: Array
     told: Counter[str]
 
 
@@ -154,17 +169,21 @@ class _Rows:
         values = np.stack([self.column(name) for name in columns.targets], axis=1)
         seen = np.flatnonzero(~np.isnan(values).all(axis=1))
         first, stop = (int(seen[0]), int(seen[-1]) + 1) if seen.size else (0, 0)
-        start = first if last is None else max(first, stop - last)
+        there = self.timed.rows >= 0
+        start = first if last is None else max([first, *np.flatnonzero(there[:stop])[-last:][:1]])
         told = Counter(late=first, cut=start - first, beyond=len(values) - stop)
         for name in (*columns.targets, *columns.past):
             empty = self.missing(name, start, stop)
             told["empty"] += empty if name in columns.targets else 0
         known = [self.known(name, start, stop) for name in columns.inputs]
-        told["filled"] = sum(int(np.isnan(self.column(n)[start:]).sum()) for n in columns.inputs)
+        told["filled"] = sum(
+            int(np.isnan(self.column(name))[start:][there[start:]].sum()) for name in columns.inputs
+        )
         beside = np.array([*known, *map(self.column, columns.past)]).T.reshape(len(values), -1)
         clock = self.timed.clock
         clock = replace(clock, times=clock.times[start:stop])
-        return _Part(self.timed.label, clock, values[start:stop], beside[start:], told)
+        label, values = self.timed.label, values[start:stop]
+        return _Part(label, clock, values, beside[start:], there[start:], told)
 
     def column(self, name: str) -> Array:
         """Numbers at each step, NaN where there is none."""
@@ -181,21 +200,21 @@ class _Rows:
         return int(empty.sum())
 
     def known(self, name: str, start: int, stop: int) -> Array:
-        """Numbers without NaN, interpolated between those known; never after the target's end."""
+        """Numbers without NaN: up to the target's end what was known before goes on."""
         values = self.column(name)
         empty = np.isnan(values)
         empty[:start] = False
         if empty.any() and self.gaps != "fill":
-            remedy = "Fill it by linear interpolation with --gaps fill."
+            remedy = "Go on with what was before by --gaps fill."
             raise self._empty(name, np.flatnonzero(empty), remedy)
-        whole = need_pandas().Series(values).interpolate(limit_area="inside").to_numpy(copy=True)
+        whole = filled_forward(values[:, None])[:, 0]
         whole[stop:] = values[stop:]
         outside = np.flatnonzero(np.isnan(whole) & empty)
         if outside.size:
             raise self._empty(
                 name, outside,
-                "Inputs are filled between rows that are known, not before, not after, and not "
-                "where the forecast needs them: write what they are, or leave these rows out.",
+                "Inputs go on from what was known before, and have to be known where the forecast "
+                "needs them: write what they are, or leave these rows out.",
             )  # fmt: skip
         return whole
 
@@ -221,7 +240,7 @@ def _notes(columns: Columns, told: Mapping[str, int], last: int | None) -> tuple
         "beyond": f"{told['beyond']} rows at the end have no {target}: the forecast starts there",
         "empty": f"{counted(told['empty'], 'cell')} of {target} empty: bridged, and left out of "
         "all errors",
-        "filled": f"{counted(told['filled'], 'cell')} of inputs filled by interpolation",
+        "filled": f"{counted(told['filled'], 'cell')} of inputs empty: what was before goes on",
         "cut": f"only the last {last} rows are learnt from; --last takes more",
     }
     return tuple(text for key, text in words.items() if told[key])
@@ -232,9 +251,11 @@ def _gathered(columns: Columns, timed: Timed, parts: Sequence[_Part]) -> TableSe
     pandas = need_pandas()
     y, X = {}, {}
     for part in parts:
-        times = _times(part, timed.by_rows)
-        y[part.label] = pandas.DataFrame(part.values, times[: len(part.values)], columns.targets)
-        X[part.label] = pandas.DataFrame(part.beside, times, columns.beside)
+        # Rows that are not in the table are left to the forecaster.
+        times = _times(part, timed.by_rows)[part.there]
+        rows = part.values[part.there[: len(part.values)]]
+        y[part.label] = pandas.DataFrame(rows, times[: len(rows)], columns.targets)
+        X[part.label] = pandas.DataFrame(part.beside[part.there], times, columns.beside)
     if columns.id is None:
         frames = [y[None], X[None]]
         values = dict(zip(columns.targets, parts[0].values.T, strict=True))

@@ -110,8 +110,10 @@ def run_readout(
     none = np.empty(0)
     start, mean, scale = loop or (0, none, none)
     start = start if len(B) else 1
-    arguments = form, *_at_least_one_column(B, drive), tuple(readout), before
-    return steps.run_readout(*arguments, loop is not None, start, mean, scale, state, out)
+    B, drive = _at_least_one_column(B, drive)
+    return steps.run_readout(
+        form, B, drive, tuple(readout), before, loop is not None, start, mean, scale, state, out
+    )
 
 
 def _chunk_rows(units: int) -> int:

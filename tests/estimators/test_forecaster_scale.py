@@ -1,0 +1,199 @@
+"""Forecasts of a·y + b are a times those of y, plus b, and their bounds with them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import eigenecho as ee
+
+HORIZON, ROWS = 3, 60
+SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
+DAYS = pd.date_range("2024-01-01", periods=ROWS + HORIZON)
+X = np.random.default_rng(9).normal(size=(ROWS + HORIZON, 2))
+
+FACTORS = st.floats(-9, 9).map(lambda power: 10.0**power)
+SHIFTS = st.floats(-100, 100)
+
+
+def made(**options):
+    return ee.Forecaster(HORIZON, spectrum=SPECTRUM, seasons=[7], **options)
+
+
+def drawn(series, seed=0, rows=ROWS):
+    """Of both signs, so that no logarithm is chosen; moved by columns, one a row later."""
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=(series, rows)).cumsum(axis=1) / 5 + np.sin(np.arange(rows) * 2 * np.pi / 7)
+    y[:, 1:] += 2 * X[1:rows, 0] + 2 * X[: rows - 1, 1]
+    return y - y.mean(axis=1, keepdims=True)
+
+
+def held(kind, y, ids="ab"):
+    """Series (n, T), and X beside them, as they are held."""
+    beside = X[: y.shape[1]]
+    if kind == "single":
+        return y[0], beside
+    if kind == "columns":
+        return y.T, beside
+    if kind == "list":
+        return list(y), [beside] * len(y)
+    frame = pd.DataFrame(y.T, DAYS[: y.shape[1]], list(ids[: len(y)]))
+    beside = pd.DataFrame(beside, frame.index, ["plan", "heat"])
+    if kind == "wide":
+        return frame, beside
+    long = frame.melt(var_name="unique_id", value_name="y", ignore_index=False)
+    return long.rename_axis("ds").reset_index(), beside.rename_axis("ds").reset_index()
+
+
+def known(kind, stop, series):
+    """What is known ahead after row ``stop``."""
+    rows = X[stop : stop + HORIZON, :1]
+    if kind in ("single", "columns"):
+        return rows
+    if kind == "list":
+        return [rows] * series
+    frame = pd.DataFrame(rows, DAYS[stop : stop + HORIZON], ["plan"])
+    return frame if kind == "wide" else frame.rename_axis("ds").reset_index()
+
+
+def answers(kind, found, series):
+    """Mean, lower and upper, (n, 3, H)."""
+    if kind == "single":
+        return np.stack(found)[None]
+    if kind == "columns":
+        return np.moveaxis(np.stack(found), -1, 0)
+    if kind == "list":
+        return np.array([np.stack(one) for one in found])
+    columns = ["forecast", "lower", "upper"]
+    if kind == "wide":
+        return found.to_numpy().T.reshape(series, 3, HORIZON)
+    return np.stack([one[columns].to_numpy().T for _, one in found.groupby("unique_id")])
+
+
+def predicted(forecaster, kind, y, ids="ab"):
+    context, beside = held(kind, y, ids)
+    found = forecaster.predict(
+        context=context, context_X=beside, X=known(kind, y.shape[1], len(y)), interval=0.8
+    )
+    return answers(kind, found, len(y))
+
+
+def scaled(plain, factors, shifts):
+    """What (n, 3, H) shall become."""
+    return factors[:, None, None] * (plain + shifts[:, None, None])
+
+
+def assert_scaled(found, plain, factors, shifts):
+    wanted, size = scaled(plain, factors, shifts), factors[:, None, None]
+    assert_allclose(found / size, wanted / size, rtol=1e-6, atol=1e-6)
+
+
+OPTIONS = {
+    "single": {"past": [1]}, "columns": {"past": [1], "multivariate": True, "strategy": "direct"},
+    "list": {"past": [1], "sharing": "own"}, "wide": {"past": ["heat"]}, "long": {"past": ["heat"]},
+}  # fmt: skip
+
+
+@cache
+def fitted(kind):
+    return made(**OPTIONS[kind]).fit(*held(kind, drawn(1 if kind == "single" else 2)))
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+@settings(max_examples=10, deadline=None)
+@given(
+    factors=st.lists(FACTORS, min_size=2, max_size=2),
+    shifts=st.lists(SHIFTS, min_size=2, max_size=2),
+    rows=st.integers(12, ROWS),
+    ids=st.sampled_from(["ab", "az", "xz"]),
+)
+def test_contexts_are_measured_by_themselves(kind, factors, shifts, rows, ids):
+    series = 1 if kind == "single" else 2
+    ids = "ab" if kind == "wide" else ids
+    factors, shifts = np.array(factors[:series]), np.array(shifts[:series])
+    context = drawn(series, seed=1, rows=rows)
+    moved = factors[:, None] * (context + shifts[:, None])
+    plain = predicted(fitted(kind), kind, context, ids)
+    assert_scaled(predicted(fitted(kind), kind, moved, ids), plain, factors, shifts)
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+@settings(max_examples=3, deadline=None)
+@given(
+    factors=st.lists(FACTORS, min_size=2, max_size=2),
+    shifts=st.lists(st.floats(-1, 1), min_size=2, max_size=2),  # still of both signs
+)
+def test_series_are_fitted_in_their_own_units(kind, factors, shifts):
+    series = 1 if kind == "single" else 2
+    factors, shifts = np.array(factors[:series]), np.array(shifts[:series])
+    y = drawn(series)
+    moved = factors[:, None] * (y + shifts[:, None])
+    ahead = known(kind, ROWS, series)
+    plain = answers(kind, fitted(kind).predict(X=ahead, interval=0.8), series)
+    other = made(**OPTIONS[kind]).fit(*held(kind, moved))
+    found = answers(kind, other.predict(X=ahead, interval=0.8), series)
+    assert_scaled(found, plain, factors, shifts)
+    assert_allclose(
+        np.ravel(other.expected_error_),
+        np.ravel(fitted(kind).expected_error_) * factors,
+        rtol=1e-6,
+    )
+
+
+def test_rolling_forecasts_scale_too():
+    forecaster, y = fitted("single"), drawn(1, seed=1)[0]
+    one, two = (forecaster.rolling(series, [20, 40], X[:ROWS]) for series in (y, 1e6 * y + 7))
+    assert_allclose(two, 1e6 * one + 7, rtol=1e-6, atol=1)
+
+
+def test_a_positive_series_scales_by_factors():
+    y = np.exp(drawn(1)[0] / 20 + 0.01 * np.arange(ROWS))
+    forecaster = made(past=[1]).fit(y, X[:ROWS])
+    assert any(member["logarithm"] for member in forecaster.members_)
+    one, two = (
+        np.stack(
+            forecaster.predict(context=series, context_X=X[:ROWS], X=X[ROWS:, :1], interval=0.8)
+        )
+        for series in (y, 1000 * y)
+    )
+    assert_allclose(two, 1000 * one, rtol=1e-6)
+
+
+# Series that do not move --------------------------------------------------------------------------
+
+
+def test_one_row_is_measured_as_the_fit_was():
+    forecaster = made().fit(drawn(1)[0])
+    _, lower, upper = forecaster.predict(context=[5.0], interval=0.8)
+    wanted = forecaster.predict(interval=0.8)
+    assert_allclose(upper - lower, wanted.upper - wanted.lower)
+
+
+@pytest.mark.parametrize("value", [0.0, 7.0, -1e9])
+def test_a_series_that_never_moved_is_sure_of_itself(value):
+    y, beside = drawn(3), [X[:ROWS]] * 4
+    alone = made(past=[1]).fit(list(y), beside[:3])
+    beside_a_constant = made(past=[1]).fit([*y, np.full(ROWS, value)], beside)
+    ahead = [X[ROWS:, :1]] * 4
+    found = beside_a_constant.predict(X=ahead, interval=0.8)
+    for one in found[3]:
+        assert_allclose(one, value, rtol=1e-10, atol=1e-90)
+    assert beside_a_constant.expected_error_[3] == 0
+    # What others do, and how sure they are, it has no say in.
+    for one, two in zip(alone.predict(X=ahead[:3], interval=0.8), found, strict=False):
+        assert_allclose(two, one, rtol=1e-9, atol=1e-9)
+
+
+def test_rows_of_an_update_are_measured():
+    y = drawn(1)[0]
+    calm = made().fit(y)
+    wild = made().fit(y).update(30 * drawn(1, seed=2)[0])
+    before, after = (np.subtract(*one.predict(interval=0.8)[:0:-1]) for one in (calm, wild))
+    assert np.all(after > 10 * before)
+    assert wild.expected_error_ > 10 * calm.expected_error_
