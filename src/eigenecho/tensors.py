@@ -42,6 +42,8 @@ def to_host(value: Any, copies: dict[int, Any] | None = None) -> Any:
 
     ``copies`` takes note of which array a tensor became, by the id of the array.
     """
+    if "torch" not in sys.modules:
+        return value
     if is_tensor(value):
         array = value.detach().resolve_conj().resolve_neg().cpu().numpy()
         if copies is not None:

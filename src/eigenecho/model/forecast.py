@@ -35,9 +35,9 @@ def forecast(
     them, y(t−1) of feedback and readout; the other input columns come from ``inputs``.
     """
     check_count(horizon, "horizon", "a number of steps", 1)
-    if getattr(context, "ndim", 2) == 3 or unpack(context)[1].kind != "single":
+    if context is not None and _are_several(context):
         return forecast_several(model, horizon, context, inputs, state)
-    context, inputs = to_host((context, inputs))
+    context, inputs = to_host(context), to_host(inputs)
     known = _known_inputs(model, inputs, horizon)
     if context is not None and state is not None:
         raise bad_argument(
@@ -62,6 +62,11 @@ def forecast(
     before = float(np.abs(seen).max(initial=0.0))
     warn_if_growing(outputs, max(before, float(np.abs(outputs[0]).max())), GROWTH)
     return outputs
+
+
+def _are_several(context: Any) -> bool:
+    ndim = getattr(context, "ndim", None)
+    return ndim == 3 or (ndim is None and unpack(context)[1].kind != "single")
 
 
 def forecast_several(

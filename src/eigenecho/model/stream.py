@@ -69,7 +69,7 @@ class Stream:
         comes back where the model has feedback; ``y_previous`` takes its place.
         After an error the stream stands where it stood.
         """
-        if is_tensor(u) or is_tensor(y_previous):
+        if not isinstance(u, np.ndarray) and (is_tensor(u) or is_tensor(y_previous)):
             return self._step_by_tensor(u, y_previous)
         inputs, (r, y) = self._inputs, self._next
         inputs.take(u, y_previous, self._y)

@@ -37,9 +37,8 @@ def _call(name: str, *arguments: Any) -> None:
 
 def _pointer(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return ctypes.c_void_p(value.ctypes.data)
-    kind = ctypes.c_char if isinstance(value, bytes) else ctypes.c_int
-    return ctypes.cast(ctypes.pointer(kind(value)), ctypes.c_void_p)
+        return value.__array_interface__["data"][0]
+    return ctypes.byref((ctypes.c_char if isinstance(value, bytes) else ctypes.c_int)(value))
 
 
 @cache
