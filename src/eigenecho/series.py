@@ -115,9 +115,7 @@ def as_series(
 ) -> tuple[list[Array], Container]:
     """``X`` as a list of finite contiguous arrays (T_i, D), with its container."""
     if on_device(X) and X.ndim == 3:
-        if D is not None and X.shape[-1] != D:
-            raise bad_argument(name, Shown(f"shape {tuple(X.shape)}"), f"{D} columns")
-        return as_stack(X, name, dtype)
+        return as_stack(X, name, D, dtype)
     items, container = unpack(X)
     check_not_empty(items, name)
     several = container.kind != "single"
@@ -126,17 +124,24 @@ def as_series(
     ], container
 
 
-def as_stack(X: Any, name: str, dtype: DTypeLike) -> tuple[list[Array], Container]:
-    """A stack of tensors (series, T, D) on a device, looked at once for all of them."""
+def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> tuple[list[Array], Container]:
+    """A stack of tensors (series, T, D) on a device, as its series and how they were held."""
+    whole = checked_stack(X, name, D, dtype)
+    return list(whole.unbind(0)), Container("stack", whole=whole)
+
+
+def checked_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> Any:
+    """A stack of tensors on a device, looked at once for all of its series."""
+    if D is not None and X.shape[-1] != D:
+        raise bad_argument(name, Shown(f"shape {tuple(X.shape)}"), f"{D} columns")
     check_not_empty(range(len(X)), name)
     as_table(X[0], name, 0)
     whole = namespace(X).ascontiguousarray(X, dtype)
-    series = list(whole.unbind(0))
     finite = whole.isfinite().flatten(1).all(1)
     if not bool(finite.all()):
         i = int(finite.int().argmin())
-        check_finite(series[i], X[i], name, i)
-    return series, Container("stack", whole=whole)
+        check_finite(whole[i], X[i], name, i)
+    return whole
 
 
 def check_not_empty(items: Sequence[Any], name: str) -> None:

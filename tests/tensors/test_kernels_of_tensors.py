@@ -129,6 +129,20 @@ def test_no_output_leaves_the_last_state(device):
     assert_close(r, last, np.float64)
 
 
+@pytest.mark.parametrize("kind", FORMS)
+def test_without_a_drive_states_go_on_by_themselves(kind, device):
+    form, B, drive, state, weights = problem(kind, 9, 40, 1)
+    states, last = specified(form, 0 * B, drive, state)
+    a, r = tensor(drive[:, :0], device), tensor(state, device)
+    out = poisoned(states.shape, a)
+    kernels.scan(form, B[:0], a, r.clone(), out)
+    assert_close(out, states, np.float64)
+    out = poisoned((40, 2), a)
+    kernels.scan_readout(form, B[:0], a, weights, r, out)
+    assert_close(out, states @ weights.T, np.float64)
+    assert_close(r, last, np.float64)
+
+
 def test_a_mode_that_nothing_drives_stays_at_rest(device):
     # Powers of 4 leave the range: nothing times infinity would be no number.
     form = DiagonalForm(np.array([4.0, 0.5]), np.empty(0), np.empty(0))

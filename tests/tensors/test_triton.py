@@ -31,8 +31,8 @@ def small(monkeypatch):
     return fused
 
 
-SHAPES = [(1, 1, 1), (2, 16, 1), (5, 17, 2), (20, 41, 1), (19, 33, 3)]
-"""Units, steps and columns: one of all, a whole chunk, one more, several blocks, a wide drive."""
+SHAPES = [(1, 1, 1), (2, 16, 1), (5, 17, 2), (20, 41, 1), (19, 33, 3), (5, 20, 0)]
+"""Units, steps, columns: one of all, a whole chunk, one more, several blocks, wide, no drive."""
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -60,7 +60,7 @@ def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], C
     """Finite series (T_i, D_in) with the features that the estimator knows."""
     if on_device(X) and X.ndim == 3 and len(X):
         _check_features(estimator, X[0], reset)
-        return as_stack(X, "X", np.dtype(estimator.dtype))
+        return as_stack(X, "X", None, np.dtype(estimator.dtype))
     items, container = unpack(X)
     options = {"dtype": np.dtype(estimator.dtype), "order": "C", "ensure_all_finite": False}
 

@@ -13,8 +13,8 @@ from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.model.state import State, as_state
 from eigenecho.scaling import Scaling
-from eigenecho.series import as_rows, as_series, unpack
-from eigenecho.tensors import to_host
+from eigenecho.series import Container, as_rows, as_series, checked_stack, unpack
+from eigenecho.tensors import on_device, to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -84,10 +84,14 @@ def forecast_several(
             "Forecast them one by one.",
         )  # fmt: skip
     D, reservoir = model.D_out, model.reservoir
-    series, container = as_series(contexts, "context", D, reservoir.dtype)
-    if not all(len(rows) for rows in series):
+    if on_device(contexts):
+        together = [checked_stack(contexts, "context", D, reservoir.dtype)]
+        container = Container("stack")
+    else:
+        together, container = as_series(contexts, "context", D, reservoir.dtype)
+    if not all(rows.shape[-2] for rows in together):
         raise bad_argument("context", Shown("0 rows"), "at least one row in each series")
-    together, ends = container.together(series), []
+    ends = []
     for rows in together:
         u = model.own_inputs(rows) if model.D_in else rows[..., :0]
         teacher = model.from_user(rows)

@@ -20,7 +20,7 @@ def cut(drive: Tensor, L: int) -> Tensor:
     short = -T % L
     if short:
         drive = torch.nn.functional.pad(drive, (0, 0, 0, short))
-    return drive.reshape(*drive.shape[:-2], -1, L, drive.shape[-1])
+    return drive.reshape(*drive.shape[:-2], (T + short) // L, L, drive.shape[-1])
 
 
 def ends(modes: Modes, b: Tensor, powers: Tensor, chunks: Tensor) -> Tensor:
@@ -28,7 +28,7 @@ def ends(modes: Modes, b: Tensor, powers: Tensor, chunks: Tensor) -> Tensor:
     L = chunks.shape[-2]
     table = torch.view_as_real(powers[:L].flip(0).resolve_conj()).reshape(L, -1)
     products = chunks.transpose(-1, -2) @ table  # (…, C, D, 2M)
-    summed = torch.view_as_complex(products.reshape(*products.shape[:-1], -1, 2))
+    summed = torch.view_as_complex(products.reshape(*products.shape[:-1], powers.shape[-1], 2))
     return (summed * b).sum(-2)
 
 

@@ -22,8 +22,8 @@ Tensor = Any
 TOEPLITZ = 1 << 24
 """Entries of the matrix that answers for the drive within a chunk, at most."""
 
-LEAST = 16
-"""Steps of a chunk, at least."""
+LEAST, WHOLE = 16, 1024
+"""Steps of a chunk, at least; and of one that nothing but the last state is wanted of."""
 
 
 def scan(
@@ -60,7 +60,7 @@ def _scan_fused(modes: Modes, B: Tensor, drive: Tensor, state: Tensor, out: Tens
     ended = ends(modes, b, powers, chunks).reshape(-1, chunks.shape[-3], len(modes.values))
     begun = fused.carry(powers[L], modes.apart(state).reshape(-1, len(modes.values)), ended)
     flat, whole = drive.reshape(-1, T, drive.shape[-1]), out if out.ndim == 3 else out[None]
-    if drive.shape[-1] > fused.WIDE:
+    if not 0 < drive.shape[-1] <= fused.WIDE:
         torch.matmul(drive, B, out=out)
         flat = flat[..., :0]
     fused.write((*modes.columns(), modes.n), B.contiguous(), flat, begun, whole, L)
@@ -99,8 +99,8 @@ def scan_readout(
     if not T:
         return
     modes = Modes.of(form, drive)
-    most = math.isqrt(TOEPLITZ // max(1, D * E)) if E else T
-    L = max(LEAST, min(_length(T), most))
+    # The last state alone has the fewest operations without any starts in between.
+    L = max(LEAST, min(_length(T), math.isqrt(TOEPLITZ // (D * E)))) if D * E else min(T, WHOLE)
     chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
     start = modes.apart(state)
     begun = starts(modes, powers[L], start, ends(modes, b, powers, chunks))
