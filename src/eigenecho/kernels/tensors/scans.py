@@ -59,7 +59,7 @@ def _scan_fused(modes: Modes, B: Tensor, drive: Tensor, state: Tensor, out: Tens
     chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
     ended = ends(modes, b, powers, chunks).reshape(-1, chunks.shape[-3], len(modes.values))
     begun = fused.carry(powers[L], modes.apart(state).reshape(-1, len(modes.values)), ended)
-    flat, whole = drive.reshape(-1, T, drive.shape[-1]), out if out.ndim == 3 else out[None]
+    flat, whole = (part if part.ndim == 3 else part[None] for part in (drive, out))
     if not 0 < drive.shape[-1] <= fused.WIDE:
         torch.matmul(drive, B, out=out)
         flat = flat[..., :0]
