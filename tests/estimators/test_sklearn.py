@@ -35,7 +35,12 @@ SEQUENCE = {
 
 
 @parametrize_with_checks(
-    [LinearESN(seed=0), DiagonalReservoir(seed=0)],
+    [
+        LinearESN(seed=0),
+        LinearESN(ridge="auto", seed=0),
+        LinearESN(units=20, ridge="blocks", seed=0),
+        DiagonalReservoir(seed=0),
+    ],
     expected_failed_checks=lambda estimator: SEQUENCE,
 )
 def test_sklearn_checks(estimator, check):

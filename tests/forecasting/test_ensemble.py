@@ -62,22 +62,22 @@ def test_those_are_kept_that_cannot_be_told_from_the_best():
     judge = Judge.of(signals(), [plan(50, H, 30)], [0])
     errors = [1.0, 1.2, 1.25, 1.29, 1.3, 1.31, 2.0, np.inf]
     found = [Judged(DIRECT, [], error) for error in errors]
-    kept = [one.error for one in best(judge, found[::-1])]
+    kept = [one.error for one in best(judge, found[::-1], 50)]
     assert judge.blocks == 10
     assert kept == errors[:6]  # within 40 per cent
-    assert [one.error for one in best(judge, found[6:])] == [2.0]
-    assert best(judge, found[7:]) == []
+    assert [one.error for one in best(judge, found[6:], 50)] == [2.0]
+    assert best(judge, found[7:], 50) == []
     few = [Judged(DIRECT, [], 1.5 + i / 100) for i in range(9)]
-    assert best(judge, [found[0], *few]) == [found[0]]
+    assert best(judge, [found[0], *few], 50) == [found[0]]
     far = [Judged(DIRECT, [], 10.0**i) for i in range(9)]
-    assert [one.error for one in best(judge, far)] == [1.0]  # the others are no help
-    assert len(best(judge, 99 * far[:1])) == MOST
+    assert [one.error for one in best(judge, far, 50)] == [1.0]  # the others are no help
+    assert len(best(judge, 99 * far[:1], 50)) == MOST
 
 
 def test_many_blocks_leave_a_little_doubt():
     judge = Judge.of(signals(200), [plan(50, H, 30)] * 200, list(range(200)))
     found = [Judged(DIRECT, [], error) for error in (1.0, 1.04, 1.049, 1.06)]
-    assert [one.error for one in best(judge, found)] == [1.0, 1.04, 1.049]
+    assert [one.error for one in best(judge, found, 50)] == [1.0, 1.04, 1.049]
 
 
 def test_no_more_are_kept_than_can_be_trained():
@@ -86,10 +86,10 @@ def test_no_more_are_kept_than_can_be_trained():
     for _ in range(20):  # two of each view, whose sums they share
         view = View("", filter)
         alike += [Judged(Candidate(view, LEVEL, kind), [], 1.0) for kind in ("direct", "recursive")]
-    for rows, views in ((100_000, 11), (200_000, FEWEST)):
-        judge = Judge.of(signals(1, rows), [plan(rows, H, 12)], [0])
-        assert max(int(WORK / (rows * 300**2)), FEWEST) == views
-        assert best(judge, alike) == alike[: 2 * views]
+    judge = Judge.of(signals(), [plan(50, H, 12)], [0])
+    for rows, views in ((100_000, 10), (300_000, FEWEST)):
+        assert max(int(WORK / (rows * 300)), FEWEST) == views
+        assert best(judge, alike, rows) == alike[: 2 * views]
 
 
 def test_training_merges_all_series_each_in_its_unit():

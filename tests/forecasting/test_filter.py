@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 import naive
 from eigenecho.forecasting.filter import Filter, check_growth, mean_step
 from eigenecho.spectra import Spectrum
+from trails import whole
 
 SPECTRUM = Spectrum([0.9, -0.4, 0.0], [0.3 + 0.8j, -0.5 + 0.2j])
 MODES = {"real": SPECTRUM.real, "pairs": SPECTRUM.pairs}
@@ -22,7 +23,7 @@ def series(rows=40, seed=0):
 @pytest.mark.parametrize("rows", [1, 2, 40])
 def test_rows_are_those_of_a_loop(memory, rows):
     y = series(rows)
-    level, x = Filter(memory, SPECTRUM).run(y)
+    level, x = whole(Filter(memory, SPECTRUM).run(y))
     wanted_level, wanted = naive.filtered(y, memory=memory, **MODES)
     assert_allclose(level, wanted_level, rtol=1e-12)
     assert_allclose(x, wanted, rtol=1e-9, atol=1e-11)
@@ -30,7 +31,7 @@ def test_rows_are_those_of_a_loop(memory, rows):
 
 def test_modes_on_the_circle_are_still_driven():
     y = series()
-    x = Filter(0.0, Spectrum([1.0, -1.0])).run(y).rows
+    x = whole(Filter(0.0, Spectrum([1.0, -1.0])).run(y))[1]
     assert_allclose(x, naive.filtered(y, [1.0, -1.0], [])[1], rtol=1e-9, atol=1e-12)
     assert np.all(np.abs(x[5:, 1:]).max(axis=0) > 0)
 
@@ -38,8 +39,8 @@ def test_modes_on_the_circle_are_still_driven():
 @pytest.mark.parametrize("memory", [0.0, 7.0])
 def test_rows_have_the_size_of_the_series_and_do_not_see_what_is_added(memory):
     filter, y = Filter(memory, SPECTRUM), series()
-    level, x = filter.run(y)
-    other_level, other = filter.run(3 * y - 200)
+    level, x = whole(filter.run(y))
+    other_level, other = whole(filter.run(3 * y - 200))
     assert_allclose(other, 3 * x, atol=1e-10)
     assert_allclose(other_level, 3 * level - 200)
 
@@ -49,7 +50,7 @@ def test_a_row_does_not_depend_on_later_ones(memory):
     filter, y = Filter(memory, SPECTRUM), series()
     other = y.copy()
     other[25:] *= -1e6
-    for one, two in zip(filter.run(y), filter.run(other), strict=True):
+    for one, two in zip(whole(filter.run(y)), whole(filter.run(other)), strict=True):
         assert np.array_equal(one[:25], two[:25])
         assert not np.array_equal(one[25:], two[25:])
 
@@ -58,7 +59,7 @@ def test_a_row_does_not_depend_on_later_ones(memory):
 def test_a_closed_loop_goes_on_from_its_own_forecasts(memory):
     filter, y = Filter(memory, SPECTRUM), series()
     weights = 0.2 * np.random.default_rng(1).normal(size=filter.size)
-    level, x = filter.run(y)
+    level, x = whole(filter.run(y))
     made = level[-1] + x[-1] @ filter.closed_loop(weights, 12)
     assert_allclose(made, naive.run_on(y, weights, 12, memory=memory, **MODES), rtol=1e-10)
 
@@ -72,7 +73,7 @@ def test_a_loop_that_grows_out_of_range_says_so_without_a_warning():
 
 def test_white_steps_give_every_mode_the_variance_one():
     y = np.cumsum(np.random.default_rng(0).normal(size=20_000))
-    x = Filter(0.0, SPECTRUM).run(y).rows[1000:, 1:]
+    x = whole(Filter(0.0, SPECTRUM).run(y))[1][1000:, 1:]
     size = np.square(x).mean(axis=0)
     assert_allclose(size[:3], 1, atol=0.1)
     assert_allclose(size[3::2] + size[4::2], 2, atol=0.2)

@@ -17,6 +17,7 @@ from eigenecho.forecasting.signal import bridged
 from eigenecho.forecasting.view import View
 from eigenecho.readout import Gram
 from eigenecho.spectra import Spectrum
+from trails import whole
 
 FILTER = Filter(0.0, Spectrum([0.8, -0.3], [0.3 + 0.6j]))
 H, T, FIRST = 4, 60, 1
@@ -41,7 +42,7 @@ def test_direct_weights_are_a_ridge_regression_for_each_step(ridge):
     rows = rows_of(y)
     weights = direct(rows.sums([LEVEL], H, 0, T, unit=2.0))[RIDGES.index(ridge)]
     stop = T - H
-    x = rows.filtered.rows[FIRST:stop, 1:] / 2.0
+    x = whole(rows.filtered)[1][FIRST:stop, 1:] / 2.0
     Y = np.stack([y[FIRST + h : stop + h] - y[FIRST:stop] for h in range(1, H + 1)], 1) / 2.0
     assert_allclose(weights[1:], naive.ridge(x, Y, ridge), rtol=1e-8, atol=1e-10)
     assert np.all(weights[0] == 0)
@@ -58,7 +59,7 @@ def test_bases_have_weights_of_their_own():
 def dense(y, drifts):
     """Rows (n, N) and targets (n,) of one step; what a free constant explains taken off both."""
     rows = rows_of(y)
-    x, target = rows.filtered.rows[FIRST:-1], np.diff(y)[FIRST:]
+    x, target = whole(rows.filtered)[1][FIRST:-1], np.diff(y)[FIRST:]
     if not drifts:
         return x[:, 1:], target, None
     c = x[:, :1] / np.linalg.norm(x[:, 0])

@@ -11,7 +11,14 @@ from numpy.testing import assert_allclose
 from eigenecho import spectra
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.products import LEAST_FADE, LONG, products, squares
-from eigenecho.series import shifted
+from eigenecho.forecasting.trail import Trail
+from eigenecho.spectra import Spectrum
+
+
+def trail_of(filter, y, column):
+    """That of a series, and of a column beside it."""
+    trail, beside = filter.run(y).trail, Filter(0.0, Spectrum([0.5], [0.3 + 0.2j]))
+    return Trail(trail.constant, [*trail.runs, (beside.reservoir, column)])
 
 
 @given(
@@ -22,10 +29,9 @@ def test_all_steps_ahead_are_those_of_a_loop(horizon, first, count, memory, unit
     rng = np.random.default_rng(seed)
     y = rng.normal(size=first + count + horizon).cumsum()
     filter = Filter(memory, spectra.golden(units, sr=0.95, seed=seed))
-    level, x = filter.run(y)
-    x = np.concatenate([x, rng.normal(size=(len(y), 2))], axis=1)  # columns beside
-    u, last = y - shifted(level, y[0]), first + count
-    found = products(filter, x, u, y, first, last, horizon)
+    trail, last = trail_of(filter, y, rng.normal(size=len(y))), first + count
+    x = trail.between(0, len(y))
+    found = products(filter, trail, y, first, last, horizon)
     wanted = np.zeros((x.shape[1], horizon))
     for t in range(first, last):
         for h in range(horizon):
@@ -38,9 +44,9 @@ def test_no_digits_are_lost_over_many_steps(radius):
     rng = np.random.default_rng(0)
     y = rng.normal(size=3000).cumsum()
     filter = Filter(0.0, spectra.ring(48, sr=radius))
-    level, x = filter.run(y)
-    u = y - shifted(level, y[0])
-    found = products(filter, x, u, y, 0, 2400, 600)
+    trail = filter.run(y).trail
+    x = trail.between(0, len(y))
+    found = products(filter, trail, y, 0, 2400, 600)
     windows = np.lib.stride_tricks.sliding_window_view(y, 600)[1:2401]
     wanted = x[:2400].T @ windows
     assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
@@ -60,9 +66,9 @@ def test_squares_of_a_long_series_are_those_of_its_rows(memory, first, spectrum)
     rng = np.random.default_rng(0)
     y = rng.normal(size=4000).cumsum()
     filter = Filter(memory, spectrum)
-    level, x = filter.run(y)
-    x = np.concatenate([x, rng.normal(size=(len(y), 2))], axis=1)
-    found = squares(filter, x, y - shifted(level, y[0]), first, 3900)
+    trail = trail_of(filter, y, rng.normal(size=len(y)))
+    x = trail.between(0, len(y))
+    found = squares(filter, trail, first, 3900)
     wanted = x[first:3900].T @ x[first:3900]
     size = np.sqrt(np.diag(wanted))
     assert_allclose(found / np.outer(size, size), wanted / np.outer(size, size), rtol=0, atol=1e-11)
@@ -73,5 +79,4 @@ def test_squares_of_a_long_series_are_those_of_its_rows(memory, first, spectrum)
 )
 def test_squares_are_left_to_others_where_modes_hardly_fade_or_rows_are_few(radius, rows):
     filter = Filter(0.0, spectra.ring(4, sr=radius))
-    x, u = np.ones((rows, filter.size)), np.ones(rows)
-    assert squares(filter, x, u, 0, rows) is None
+    assert squares(filter, filter.run(np.arange(float(rows))).trail, 0, rows) is None

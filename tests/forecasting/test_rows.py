@@ -16,6 +16,7 @@ from eigenecho.forecasting.signal import Signal, bridged
 from eigenecho.forecasting.sums import Sums, expected
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
+from trails import whole
 
 FILTER = Filter(3.0, Spectrum([0.8], [0.3 + 0.6j]))
 BASES = [Base("level"), Base("season", 4)]
@@ -38,7 +39,7 @@ def rows_of(gaps=True, beside=0):
 
 def summed(rows, bases, first, start, stop):
     """Sums over all rows t whose targets are over by ``stop`` and were not by ``start``."""
-    x, level, truth = rows.filtered.rows / UNIT, rows.filtered.level, rows.truth
+    x, level, truth = whole(rows.filtered)[1] / UNIT, rows.filtered.level, rows.truth
     size, own = x.shape[1], FILTER.size
     ahead, products = np.zeros((size, size)), np.zeros((size, H * len(bases)))
     next_one, product = np.zeros((own, own)), np.zeros((own, 1))
@@ -128,7 +129,7 @@ def test_a_forecast_is_the_base_and_what_rows_weigh():
     for i, t in enumerate(origins):
         for h in range(H):
             base = BASES[1].ahead(rows.values, rows.filtered.level, np.array([t]), H)[0, h]
-            wanted = base + rows.filtered.rows[t] @ weights[:, h]
+            wanted = base + whole(rows.filtered)[1][t] @ weights[:, h]
             assert made[i, h] == pytest.approx(wanted, rel=1e-12)
 
 

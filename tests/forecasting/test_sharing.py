@@ -14,6 +14,7 @@ from eigenecho.forecasting.sharing import pulled
 from eigenecho.forecasting.signal import bridged
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
+from trails import whole
 
 FILTER = Filter(0.0, Spectrum([0.8], [0.3 + 0.6j]))
 VIEW, LEVEL, H, T = View("", FILTER), Base("level"), 3, 50
@@ -38,7 +39,7 @@ def test_direct_weights(rows, pull):
     shared = np.random.default_rng(1).normal(size=(FILTER.size, H))
     candidate = Candidate(VIEW, LEVEL, "direct", 1.0)
     found = pulled(candidate, rows.sums([LEVEL], H, 0, T, 1.0), shared, pull)
-    x, y = rows.filtered.rows[1 : T - H], rows.values
+    x, y = whole(rows.filtered)[1][1 : T - H], rows.values
     Y = np.stack([y[1 + h : T - H + h] - y[1 : T - H] for h in range(1, H + 1)], axis=1)
     assert_allclose(found, near(x, Y, shared, pull), rtol=1e-8, atol=1e-9)
 
@@ -48,7 +49,7 @@ def test_one_step_weights_are_pulled_and_run_on(rows, kind):
     one = 0.1 * np.random.default_rng(1).normal(size=FILTER.size)
     shared = FILTER.closed_loop(one, H)
     found = pulled(Candidate(VIEW, LEVEL, kind), rows.sums([LEVEL], H, 0, T, 1.0), shared, 30.0)
-    x, y = rows.filtered.rows[1 : T - 1], np.diff(rows.values)[1:, None]
+    x, y = whole(rows.filtered)[1][1 : T - 1], np.diff(rows.values)[1:, None]
     own = near(x, y, one[:, None], 30.0)[:, 0]
     assert_allclose(found, FILTER.closed_loop(own, H), rtol=1e-8, atol=1e-9)
     assert not np.allclose(found, shared)

@@ -14,6 +14,7 @@ from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.signal import Moved, Signal
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
+from trails import whole
 
 FILTER, SIDE = Filter(0.0, Spectrum([0.8])), Filter(0.0, Spectrum([0.5, 0.2]))
 
@@ -61,9 +62,9 @@ def test_what_is_known_to_move_rows_is_taken_off_and_put_back():
 
 def test_columns_beside_stand_after_the_rows_of_the_series():
     one = signal()
-    level, rows = View("", FILTER, side=SIDE).run(one.values, one.past)
+    level, rows = whole(View("", FILTER, side=SIDE).run(one.values, one.past))
     assert rows.shape == (6, 2 + 2 * 2)
-    assert np.array_equal(rows[:, :2], FILTER.run(one.values).rows)
-    assert np.array_equal(rows[:, 2:4], SIDE.run(one.past[:, 0]).rows[:, 1:])
-    assert np.array_equal(rows[:, 4:], SIDE.run(one.past[:, 1]).rows[:, 1:])
+    assert np.array_equal(rows[:, :2], whole(FILTER.run(one.values))[1])
+    assert np.array_equal(rows[:, 2:4], whole(SIDE.run(one.past[:, 0]))[1][:, 1:])
+    assert np.array_equal(rows[:, 4:], whole(SIDE.run(one.past[:, 1]))[1][:, 1:])
     assert np.array_equal(level, one.values)

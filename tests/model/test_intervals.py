@@ -1,13 +1,15 @@
 """Intervals around forecasts."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning
-from eigenecho.model.intervals import deviations
+from eigenecho.model.forecast import forecast
+from eigenecho.model.intervals import deviations, of_weights
 from eigenecho.model.loop import ClosedLoop
 
 
@@ -116,12 +118,21 @@ def test_shapes_follow_the_targets():
     assert np.all(wide.upper > found.upper)
 
 
-def test_a_loaded_network_still_knows_its_noise(tmp_path):
+def test_a_loaded_network_knows_as_much_as_its_file(tmp_path):
+    """With statistics what the original does, without them the noise of the steps alone."""
     esn = fit(autoregression(400, np.random.default_rng(0)))
-    esn.save(tmp_path / "esn.safetensors")
-    loaded = ee.load(tmp_path / "esn.safetensors")
-    for a, b in zip(esn.forecast(5, interval=0.5), loaded.forecast(5, interval=0.5), strict=True):
+    wanted = esn.forecast(5, interval=0.5)
+    esn.save(tmp_path / "whole.safetensors", statistics=True)
+    for a, b in zip(
+        wanted, ee.load(tmp_path / "whole.safetensors").forecast(5, interval=0.5), strict=True
+    ):
         np.testing.assert_array_equal(a, b)
+    esn.save(tmp_path / "esn.safetensors")
+    found = ee.load(tmp_path / "esn.safetensors").forecast(5, interval=0.5)
+    np.testing.assert_array_equal(found.mean, wanted.mean)
+    noise = 0.6744897501960817 * deviations(esn.model_, 5, esn.noise_covariance_)
+    np.testing.assert_allclose(found.upper - found.mean, noise, rtol=1e-12)
+    assert np.all(found.upper < wanted.upper)
 
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
@@ -188,7 +199,7 @@ def test_a_converted_network_has_to_be_told():
 
 def test_more_weights_than_rows_allow_are_warned_of():
     x = autoregression(60, np.random.default_rng(0))
-    esn = ee.LinearESN(100, ridge=1e-8, seed=0).fit(x[:-1], x[1:])
+    esn = ee.LinearESN(100, ridge=1e-14, seed=0).fit(x[:-1], x[1:])
     with pytest.warns(IllConditionedWarning, match="degrees of freedom of 59 training rows"):
         esn.forecast(3, interval=0.9)
 
@@ -203,3 +214,135 @@ def test_noise_without_a_ridge_is_that_of_the_residuals():
     left = (esn.predict(X) - y)[2:]
     # More weights than rows leave none of them free, which counts as one.
     assert esn.noise_covariance_[0, 0] == pytest.approx(float(np.sum(left**2)), rel=1e-9)
+
+
+# What training leaves open of the weights
+
+
+def readout_rows(esn, states, before):
+    """[1, y(t−1), r] of known states and outputs."""
+    parts = [np.ones((len(states), 1)), before] if esn.output_to_readout else [
+        np.ones((len(states), 1))]  # fmt: skip
+    return np.concatenate([*parts, states], axis=1)
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 1.0, "auto"])
+@pytest.mark.parametrize("solver", ["qr", "gram"])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_deviations_of_predictions_are_those_of_the_posterior(ridge, solver, standardize):
+    rng = np.random.default_rng(0)
+    u, y = rng.normal(size=(80, 1)), rng.normal(size=(80, 2)) * [1.0, 10.0]
+    options = {"ridge": ridge, "solver": solver, "standardize": standardize, "warmup": 5}
+    esn = ee.LinearESN(15, seed=0, penalty="identity", **options).fit(u, y)
+    X = readout_rows(esn, esn.transform(u), None)
+    A = X[5:].T @ X[5:] + esn.ridge_ * np.eye(16)
+    new = rng.normal(size=(30, 1))
+    x = readout_rows(esn, esn.transform(new), None)
+    leverage = np.einsum("ti,ij,tj->t", x, np.linalg.inv(A), x)
+    outputs, found = esn.predict(new, return_std=True)
+    np.testing.assert_array_equal(outputs, esn.predict(new))
+    np.testing.assert_allclose(found, np.sqrt(np.outer(1 + leverage, esn.noise_)), rtol=1e-6)
+
+
+def test_deviations_in_the_shapes_of_predictions():
+    rng = np.random.default_rng(0)
+    u, y = rng.normal(size=(60, 1)), rng.normal(size=60)
+    esn = ee.LinearESN(10, seed=0, ridge="auto").fit(u, y)
+    outputs, deviation, state = esn.predict(u, return_std=True, return_state=True)
+    assert outputs.shape == deviation.shape == (60,)
+    later = esn.predict(u, return_std=True, initial_state=state)[1]
+    both = esn.predict(np.concatenate([u, u]), return_std=True)[1]
+    np.testing.assert_allclose(np.concatenate([deviation, later]), both, rtol=1e-12)
+    ragged = esn.predict([u, u[:20]], return_std=True)[1]
+    np.testing.assert_allclose(ragged[1], deviation[:20], rtol=1e-12)
+
+
+def test_deviations_need_what_they_are_made_of(tmp_path):
+    rng = np.random.default_rng(0)
+    u, y = rng.normal(size=(60, 1)), rng.normal(size=(60, 1))
+    esn = ee.LinearESN(10, seed=0, ridge=1e-3).fit(u, y)
+    esn.save(tmp_path / "esn")
+    with pytest.raises(ValueError, match="statistics=True"):
+        ee.load(tmp_path / "esn").predict(u, return_std=True)
+    loop = ee.LinearESN(10, seed=0, ridge=1e-3, output_to_readout=True).fit(u, y)
+    with pytest.raises(ValueError, match=r"return_std=True .*y_previous"):
+        loop.predict(u, return_std=True)
+    before = np.concatenate([np.zeros((1, 1)), y[:-1]])
+    assert loop.predict(u, y_previous=before, return_std=True)[1].shape == (60, 1)
+    with pytest.warns(IllConditionedWarning):
+        open_ = ee.LinearESN(80, seed=0, ridge=0.0, solver="qr").fit(u, y)
+    with pytest.raises(ValueError, match="left weights open at a ridge of 0"):
+        open_.predict(u, return_std=True)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"standardize": True}, {"output_to_readout": True}, {"feedback": True, "fb_scaling": 0.2}],
+    ids=lambda p: "-".join(p) or "plain",
+)
+def test_weights_that_are_off_move_forecasts_as_far_as_simulated(params):
+    """Networks with weights drawn from the posterior, each run with noise of its own."""
+    rng = np.random.default_rng(7)
+    x = 2 + autoregression(700, rng, 2)
+    esn = fit(x, ridge=1.0, **params)
+    h, runs, evidence = 8, 1500, esn._fitted.evidence
+    # A tenth of what is open, so that the first order is all there is.
+    small = 0.1
+    scale = np.ones(2) if esn.model_.outputs is None else esn.model_.outputs.scale
+    R, C = evidence.triangle()[0], small * np.linalg.cholesky(evidence.noise)
+    ends = np.empty((2, runs, h, 2))
+    for k in range(runs):
+        delta = np.linalg.solve(R, rng.normal(size=evidence.weights.shape)) @ C.T
+        noise = scale * (rng.normal(size=(h, 2)) @ C.T) / small
+        for i, weights in enumerate((evidence.weights + delta, evidence.weights)):
+            stream = replace(esn.model_, W_out=weights).stream(esn.final_state_)
+            y = esn.final_state_.y
+            for t in range(h):
+                y = stream.step(y, y_previous=y) if esn.model_.closed else stream.step(y)
+                y = y + noise[t]
+                ends[i, k, t] = y
+    moved = (ends[0] - ends[1]).std(axis=0) / small
+    run = forecast(esn.model_, h, None, None, esn.final_state_)
+    found = of_weights(
+        esn.model_, esn._fitted.posterior, esn.noise_covariance_, run.rows(esn.model_)
+    )
+    np.testing.assert_allclose(found, moved, rtol=0.12)
+
+
+def test_few_rows_make_intervals_wider():
+    rng = np.random.default_rng(8)
+    hits = []
+    for seed in range(60):
+        x = autoregression(112, rng)
+        esn = fit(x[:100], units=50, ridge=1e-8, warmup=10, seed=seed, standardize=True)
+        found = esn.forecast(12, interval=0.9)
+        alone = esn.model_.forecast(
+            12, state=esn.final_state_, interval=0.9, noise=esn.noise_covariance_
+        )
+        assert np.all(found.upper > alone.upper)
+        hits.append([(b.lower <= x[100:]) & (x[100:] <= b.upper) for b in (alone, found)])
+    before, after = np.mean(hits, axis=(0, 2, 3))
+    assert before < 0.82
+    assert 0.84 < after < 0.94
+
+
+def test_a_file_without_statistics_says_what_it_leaves_out(tmp_path):
+    x = autoregression(100, np.random.default_rng(0))
+    esn = fit(x, units=50, ridge=1e-6, warmup=10)
+    esn.save(tmp_path / "esn")
+    with pytest.warns(IllConditionedWarning, match="leave out the uncertainty of its weights"):
+        ee.load(tmp_path / "esn").forecast(3, interval=0.9)
+
+
+def test_a_loop_that_grows_has_intervals_to_the_end():
+    rng = np.random.default_rng(0)
+    x = np.cumsum(rng.normal(size=(300, 1)), axis=0)
+    esn = fit(x, ridge=1e-2)
+    W_out = esn.model_.W_out * 3
+    model = replace(esn.model_, W_out=W_out)
+    rows = np.zeros((400, len(W_out)))
+    rows[:, 0] = 1.0
+    with np.errstate(over="ignore"):
+        found = of_weights(model, esn._fitted.posterior, esn.noise_covariance_, rows)
+    assert np.all(found[:5] > 0)
+    assert not np.any(np.isnan(found))

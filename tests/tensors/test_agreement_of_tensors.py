@@ -86,6 +86,7 @@ OPTIONS = {
     "standardised": dict(standardize=True),
     "float32": dict(dtype="float32", ridge=1e-2),
     "cascade": dict(spectrum="matrix", rc_connectivity=0.05),
+    "auto": dict(ridge="auto"),
     "no ridge": dict(units=8, ridge=0.0, solver="structured"),
 }
 
@@ -129,6 +130,15 @@ def test_stacks_and_lists_are_held_as_they_came(device):
     out = torch.empty(400, 30, dtype=torch.float64, device=device)
     assert reservoir.transform(stack[1], out=out) is out
     assert_close(out, states[1])
+
+
+def test_deviations_are_tensors_too(device):
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 1))
+    t = torch.tensor(X, device=device)
+    outputs, spread = ee.LinearESN(20, seed=0).fit(t, t).predict(t, return_std=True)
+    _, wanted = ee.LinearESN(20, seed=0).fit(X, X).predict(X, return_std=True)
+    assert isinstance(outputs, torch.Tensor)
+    assert_close(spread, wanted, 1e-4)
 
 
 def test_many_forecasts_are_one_product_of_tensors(device):

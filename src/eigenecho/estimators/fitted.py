@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_flag, check_known, check_lr, check_not_negative
+from eigenecho.checks import (
+    check_flag,
+    check_known,
+    check_lr,
+    check_not_negative,
+    is_finite_number,
+)
 from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.estimators.validation import TARGETS
 from eigenecho.model import LinearModel, State
@@ -22,6 +29,7 @@ from eigenecho.training import (
     SOLVERS,
     Evidence,
     PartedEvidence,
+    Posterior,
     Problem,
     Trained,
     TrainedParts,
@@ -33,6 +41,12 @@ REMEDY = "Use more rows, fewer units or a larger ridge."
 OVERFITTED = 0.5
 """Degrees of freedom, over the rows, from which a readout has learnt these rows by heart."""
 
+NO_NOISE = 0.75
+"""The same, from which few rows are left to tell the noise by."""
+
+OPEN = 0.1
+"""The same, from which intervals that leave out the weights are narrower by 5 % or more."""
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
@@ -40,8 +54,9 @@ class Fitted:
 
     ``final_state`` is that at the end of the last series. ``flat`` targets were (T,), so that
     answers are too; ``target`` is what they were of the inputs, as ``validation.target_of`` has it.
-    A file may come without evidence, and with the noise that it gave (``known_noise``). ``drawn``
-    are the eigenvalues before the leak, of a matrix None until somebody asks for them.
+    A file may come without evidence, and with the noise and log density that it gave
+    (``known_noise``, ``known_log_density``) and its degrees of freedom over its rows (``taken``).
+    ``drawn`` are the eigenvalues before the leak, of a matrix None until somebody asks for them.
     """
 
     model: LinearModel
@@ -54,6 +69,8 @@ class Fitted:
     evidence: Evidence | PartedEvidence | None
     drawn: Spectrum | None
     known_noise: Array | None = None
+    known_log_density: float | None = None
+    taken: float | None = None
 
     @classmethod
     def of(
@@ -70,7 +87,10 @@ class Fitted:
             own = model.to_user(model.readout.offset + r @ model.readout.weights.T)
             last = np.where(np.isnan(last), own, last)
         end = State(r, last.copy())
-        return cls(model, trained.solver, evidence.ridge, end, evidence=evidence, **known)
+        fitted = cls(model, trained.solver, evidence.ridge, end, evidence=evidence, **known)
+        if trained.log_density is None:
+            return fitted
+        return replace(fitted, known_log_density=fitted._in_units(trained.log_density))
 
     @property
     def trained(self) -> Trained:
@@ -84,6 +104,31 @@ class Fitted:
             return self.known_noise
         known = self.evidence if self.evidence is not None else self.need_evidence()
         return self.model.covariance_to_user(known.noise)
+
+    @cached_property
+    def log_density(self) -> float:
+        """Of the training targets under the ridge, in the caller's units."""
+        if self.known_log_density is not None:
+            return self.known_log_density
+        known = self.evidence if self.evidence is not None else self.need_evidence()
+        return self._in_units(known.log_density)
+
+    def _in_units(self, log_density: float) -> float:
+        """A log density of the network's own outputs, for those in the caller's units."""
+        if self.model.outputs is None:
+            return log_density
+        rows = np.empty(self.model.D_out)
+        columns: Sequence[Any] = (slice(None),)
+        if isinstance(self.evidence, PartedEvidence):
+            columns = self.evidence.columns
+        for which, part in zip(columns, self._parts, strict=True):
+            rows[which] = part.statistics.rows - part.penalty.free
+        return log_density - float(rows @ np.log(self.model.outputs.scale))
+
+    @cached_property
+    def posterior(self) -> Posterior | None:
+        """What training left open of the weights; None where that is not known, or everything."""
+        return None if self.evidence is None else Posterior.of(self.evidence)
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -107,6 +152,17 @@ class Fitted:
             "or let model_.learner(ridge) learn from here on."
         )
 
+    def need_posterior(self) -> Posterior:
+        """What training left open of the weights, or an error that says why it is not known."""
+        if self.posterior is not None:
+            return self.posterior
+        if self.evidence is None:
+            self.need_evidence()
+        raise ValueError(
+            f"training left weights open at a ridge of {self.ridge:g}: how far they may be off is "
+            "not known. Fit with a larger ridge, or ridge='auto'."
+        )
+
     @property
     def _parts(self) -> tuple[Evidence, ...]:
         """The evidence of each group of outputs."""
@@ -128,16 +184,29 @@ class Fitted:
             )
 
     def warn_if_overfitted(self) -> None:
-        """Warn where intervals, which leave out the uncertainty of the weights, are too narrow."""
+        """Warn where intervals are too narrow: noise, or weights, that nobody knows enough of."""
         for evidence in self._parts:
-            if evidence.freedom > OVERFITTED * evidence.statistics.rows:
+            rows, most = (
+                evidence.statistics.rows,
+                OVERFITTED if self.posterior is None else NO_NOISE,
+            )
+            if evidence.freedom > most * rows:
+                why = "leave out the uncertainty of the weights"
+                if self.posterior is not None:
+                    why = "need rows that are left to tell the noise by"
                 warn(
                     f"the readout has taken up {evidence.freedom:.0f} degrees of freedom of "
-                    f"{evidence.statistics.rows} training rows: intervals, which leave out the "
-                    f"uncertainty of the weights, are too narrow. {REMEDY}",
+                    f"{rows} training rows: intervals, which {why}, are too narrow. {REMEDY}",
                     IllConditionedWarning,
                 )
                 return
+        if self.evidence is None and self.taken is not None and self.taken > OPEN:
+            warn(
+                "intervals of this network leave out the uncertainty of its weights, which are as "
+                f"many as {self.taken:.0%} of its training rows: they are too narrow. "
+                "save(path, statistics=True) keeps what they need.",
+                IllConditionedWarning,
+            )
 
     def pack(self, statistics: bool) -> tuple[Tensors, Values]:
         """Its arrays and plain values, for a file, with the ``statistics`` where asked."""
@@ -150,10 +219,22 @@ class Fitted:
             tensors |= named("spectrum", Diagonal(self.drawn).pack())
         plain = "solver", "ridge", "flat", "lr", "target"
         values |= {name: getattr(self, name) for name in plain}
+        values |= self._told()
         if statistics:
             more, values["statistics"] = self.need_evidence().pack()
             tensors |= more
         return tensors, values
+
+    def _told(self) -> Values:
+        """What a file says of the evidence, which it may come without."""
+        shares = [part.freedom / max(part.statistics.rows, 1) for part in self._parts]
+        told = {"taken": max(shares, default=self.taken)}
+        known = self.known_log_density
+        if known is None and "log_density" in vars(self):  # it has been asked for
+            known = self.log_density
+        if known is not None and np.isfinite(known):
+            told["log_evidence"] = known
+        return {name: value for name, value in told.items() if value is not None}
 
     @classmethod
     def unpack(cls, tensors: Tensors, values: Values) -> Fitted:
@@ -174,9 +255,15 @@ class Fitted:
             evidence,
             drawn,
             _unpack_noise(tensors, model),
+            values.pop("log_evidence", None),
+            values.pop("taken", None),
         )
         check_known(fitted.solver, "solver", SOLVERS)
         check_not_negative(fitted.ridge, "ridge")
+        if fitted.known_log_density is not None and not is_finite_number(fitted.known_log_density):
+            raise bad_argument("log_evidence", fitted.known_log_density, "a finite number")
+        if fitted.taken is not None:
+            check_not_negative(fitted.taken, "taken")
         check_flag(fitted.flat, "flat")
         if fitted.flat and model.D_out > 1:
             raise bad_argument("flat", True, f"False, since there are {model.D_out} outputs")

@@ -21,12 +21,13 @@ from eigenecho.estimators.fitted import Fitted
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.score import r2
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
+from eigenecho.model.forecast import are_several, forecast
 from eigenecho.model.intervals import check_coverage, with_interval
-from eigenecho.model.predict import predict_series, states
+from eigenecho.model.predict import deviations_of_series, predict_series, states
 from eigenecho.model.state import initial_states
 from eigenecho.model.step_inputs import check_labels
 from eigenecho.progress import Report
-from eigenecho.series import Container, column_labels
+from eigenecho.series import Container, column_labels, unpack
 from eigenecho.spectra import Spectrum
 from eigenecho.tensors import checked_device, on_device, takes_tensors, to_host
 from eigenecho.threads import one_blas_thread
@@ -87,8 +88,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     standardize : bool
         Scale inputs and outputs to mean 0 and deviation 1, undone on the way out and inside
         closed loops.
-    ridge : float or list of floats
-        The penalty α. Of several, the best on the last fifth of the training data is kept.
+    ridge : float, list of floats, "auto" or "blocks"
+        The penalty α. Of several, the best on the last fifth of the training data is kept. "auto"
+        is the one under which the training targets are likeliest (marginal likelihood), "blocks"
+        the one that predicts ten blocks of the training rows best, each from all others. See
+        docs/ridge.md.
     penalty : {"neuron", "identity"}
         Plain ridge in the neuron basis (αQᵀQ) or in the basis at work (αI). With a named spectrum
         "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly, so that
@@ -124,18 +128,32 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         max |λ'|, after the leak.
     solver_, ridge_ : str, float
         What was used.
+    log_evidence_ : float
+        Log likelihood of the training targets under the ridge, weights averaged over; with
+        ``ridge="auto"`` the largest among ridges that cross-validation does not speak against.
     final_state_ : State
         (r, y) at the end of the last training series, from which ``forecast`` goes on.
     noise_covariance_ : array (D_out, D_out)
         Of one-step errors, from the residuals of training.
+    noise_ : array (D_out,)
+        Its diagonal, a variance for each output.
 
     Examples
     --------
     >>> import eigenecho as ee
+    >>> import numpy as np
     >>> X = ee.tasks.mso(3, steps=601)
     >>> esn = ee.LinearESN(units=50, warmup=100, seed=0).fit(X[:-1], X[1:])
     >>> esn.forecast(3).shape
     (3, 1)
+
+    A ridge that the data choose, and how far predictions may be off:
+
+    >>> noisy = X + 0.1 * np.random.default_rng(0).normal(size=X.shape)
+    >>> esn = ee.LinearESN(50, warmup=100, ridge="auto", seed=0).fit(noisy[:-1], noisy[1:])
+    >>> mean, deviation = esn.predict(noisy, return_std=True)
+    >>> bool(0.1 < deviation[-1, 0] < 0.2)
+    True
     """
 
     def __init__(
@@ -213,7 +231,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     def _fit(self, X: Any, y: Any) -> None:
         settings = self._settings()
-        if self.missing == "skip":
+        if self.missing == "skip" or isinstance(self.ridge, str):
             X, y = to_host((X, y))
         inputs, outputs, container = validation.training_series(self, X, y)
         given = (outputs, container, "y") if X is None else (inputs, container, "X")
@@ -232,9 +250,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if ``fit`` had been given them too.
 
-        The first call fits. Later ones keep the reservoir, the ridge chosen and the scaling of
-        ``standardize``, all from the first data. Statistics are merged: the earlier series need
-        not be kept, and cost no time.
+        The first call fits. Later ones keep the reservoir, the ridge chosen (by "auto", "blocks"
+        or among several) and the scaling of ``standardize``, all from the first data. Statistics
+        are merged: the earlier series need not be kept, and cost no time.
 
         Parameters
         ----------
@@ -290,6 +308,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         y_previous: Any = None,
         initial_state: Any = None,
         return_state: bool = False,
+        return_std: bool = False,
         progress: Report | None = None,
     ) -> Any:
         """Outputs for every row of ``X``, in the shapes that ``fit`` was given.
@@ -305,17 +324,29 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Zero by default, whatever ran before.
         return_state : bool
             Return ``(outputs, state)`` instead, with the state at the end of each series.
+        return_std : bool
+            Return ``(outputs, deviations)`` instead, or ``(outputs, deviations, state)``: how far
+            each true output may be from the one predicted, as a standard deviation in the same
+            shapes. It holds the noise of a step and what training left open of the weights,
+
+                √(noise_ (1 + x (XᵀX + αM)⁻¹ xᵀ))
+
+            and costs O(N'²) a row. A network that runs on its own output needs ``y_previous``.
         progress : callable (done, total), optional
             Called with steps several times a second; changes no bit of the outputs.
         """
         check_is_fitted(self)
-        if self.model_.closed:  # step by step, which no device speeds up
+        if self.model_.closed or return_std:  # step by step, or a solution, on the host
             X, y_previous = to_host((X, y_previous))
         inputs, container = validation.input_series(self, X, y_previous)
         held = Container(container.kind, self._fitted.flat)
-        return predict_series(
-            self.model_, inputs, held, y_previous, initial_state, return_state, progress
-        )
+        given = self.model_, inputs, held, y_previous, initial_state
+        if not return_std:
+            return predict_series(*given, return_state, progress)
+        check_flag(return_std, "return_std")
+        spread = deviations_of_series(self._fitted.need_posterior(), *given)
+        outputs, state = predict_series(*given, True, progress)
+        return (outputs, spread, state) if return_state else (outputs, spread)
 
     @takes_tensors(stays=True)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -414,7 +445,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         interval : float, optional
             Share of cases in ]0, 1[, such as 0.9, that bounds around each output shall cover. They
             carry the residuals of training through the closed loop, which is exact for errors
-            that are Gaussian and independent; the uncertainty of the weights is left out.
+            that are Gaussian and independent, and with them what training left open of the
+            weights, to first order. A network from a file knows the latter where the file has
+            its ``statistics``.
 
         Returns
         -------
@@ -431,13 +464,32 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if context is None and state is None:
             state = self.final_state_
         validation.check_target(self._fitted.target)
-        rows = self.model_.forecast(horizon, context, inputs, state=state)
+        if context is not None and are_several(context):
+            return self._forecast_several(horizon, context, inputs, state, interval)
+        run = forecast(self.model_, horizon, to_host(context), to_host(inputs), state)
+        if interval is None:
+            return run.outputs[:, 0] if self._fitted.flat else run.outputs
+        self._fitted.warn_if_overfitted()
+        posterior = self._fitted.posterior
+        known = (posterior, run.rows(self.model_)) if posterior is not None else ()
+        noise = self.noise_covariance_
+        found = with_interval(self.model_, run.outputs, noise, interval, *known)
+        return Forecast(*(a[:, 0] for a in found)) if self._fitted.flat else found
+
+    def _forecast_several(
+        self, horizon: int, contexts: Any, inputs: Any, state: Any, interval: float | None
+    ) -> Any:
+        """Forecasts after several series; bounds, which are those of each, one by one."""
         flat = self._fitted.flat
         if interval is None:
-            return _flattened(rows) if flat else rows
-        self._fitted.warn_if_overfitted()
-        found = with_interval(self.model_, rows, self.noise_covariance_, interval)
-        return Forecast(*map(_flattened, found)) if flat else found
+            rows = self.model_.forecast(horizon, contexts, inputs, state=state)
+            if not flat:
+                return rows
+            return [one[..., 0] for one in rows] if isinstance(rows, list) else rows[..., 0]
+        items, container = unpack(to_host(contexts))
+        each = [self.forecast(horizon, one, inputs, interval=interval) for one in items]
+        held = Container(container.kind)
+        return Forecast(*(held.restore(part) for part in zip(*each, strict=True)))
 
     def to(self, device: Any) -> Self:
         """Answer on a device of torch where no tensor says which: ``forecast`` without a context.
@@ -575,6 +627,20 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return self._known.noise
 
     @property
+    def noise_(self) -> Any:
+        """The variance of one-step errors, (D_out,): the diagonal of ``noise_covariance_``."""
+        return np.diag(self._known.noise).copy()
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log likelihood of the training targets under the ridge, the weights averaged over."""
+        known = self._known
+        try:
+            return known.log_density
+        except ValueError as error:  # as other attributes that a model does not have
+            raise AttributeError(str(error)) from None
+
+    @property
     def closed_loop_radius_(self) -> float:
         """The eigenvalue radius of the network with its output fed back as in ``forecast``."""
         known = self._known
@@ -606,8 +672,3 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     def _settings(self) -> Settings:
         return Settings.of(self.get_params(deep=False))
-
-
-def _flattened(rows: Any) -> Any:
-    """Rows (…, horizon, 1), or a list of them, without the last axis."""
-    return [one[..., 0] for one in rows] if isinstance(rows, list) else rows[..., 0]

@@ -84,11 +84,6 @@ class Judge:
         return self.plans[0].horizon
 
     @property
-    def rows(self) -> int:
-        """Of all series."""
-        return sum(map(len, self.signals))
-
-    @property
     def blocks(self) -> float:
         """Horizons that judge, side by side, of all series."""
         return sum(plan.blocks for plan in self.plans)

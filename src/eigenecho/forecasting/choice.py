@@ -126,7 +126,7 @@ def choose(
             found += some
             if report is not None:
                 report(count, len(shown))
-    kept = best(judge, found)
+    kept = best(judge, found, sum(map(len, signals)))
     if not kept:
         return None
     made = _middles([one.forecasts for one in kept])

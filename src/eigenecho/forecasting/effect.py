@@ -176,10 +176,13 @@ def _foresight(filter: Filter, rest: Sequence[Array], series: Sequence[_Series])
     """One-step weights (N,) of what is left of series."""
     parts, squares = [], 0.0
     for z, one in zip(rest, series, strict=True):
-        level, rows = filter.run(z)
+        level, trail = filter.run(z)
         targets, there = z[1:] - level[:-1], one.observed[1:]
-        x = rows[:-1, 1:]
-        parts.append(Gram.empty(x.shape[1], 1).absorb(x[there], targets[there, None]))
+        gram = Gram.empty(trail.width - 1, 1)
+        for start, x in trail.pieces(0, len(targets)):
+            rows = start + np.flatnonzero(there[start : start + len(x)])
+            gram = gram.absorb(x[rows - start, 1:], targets[rows, None])
+        parts.append(gram)
         squares += float(np.sum(targets[there] ** 2))
     return likeliest(reduce(Gram.merge, parts), squares)
 
@@ -216,5 +219,8 @@ def _answers(filter: Filter, foresight: Array, columns: Array) -> Array:
 
 def _unforeseen(filter: Filter, foresight: Array, z: Array) -> Array:
     """z(t+1) − ℓ(t) − r(t) w, (T − 1,)."""
-    level, rows = filter.run(z)
-    return z[1:] - level[:-1] - rows[:-1, 1:] @ foresight
+    level, trail = filter.run(z)
+    found = z[1:] - level[:-1]
+    for start, x in trail.pieces(0, len(found)):
+        found[start : start + len(x)] -= x[:, 1:] @ foresight
+    return found

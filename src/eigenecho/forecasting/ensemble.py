@@ -30,8 +30,8 @@ LEAST_DOUBT = 0.05
 FEWEST, MOST = 5, 60
 """Views that members may always have, and members there may be at all."""
 
-WORK = 1e11
-"""Operations that training all members on all rows may take, beyond the fewest views."""
+WORK = 3e8
+"""States that training all members on all rows may take, beyond the fewest views."""
 
 TRIMMED = 0.2
 """Share of members that is left out on either side."""
@@ -113,15 +113,18 @@ def middle(forecasts: Sequence[Array]) -> Array:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def best(judge: Judge, found: Sequence[Judged]) -> list[Judged]:
-    """Those that the rows which judge cannot tell from the best, best first."""
+def best(judge: Judge, found: Sequence[Judged], rows: int) -> list[Judged]:
+    """Those that the rows which judge cannot tell from the best, best first.
+
+    ``rows`` is how many there are to train on, of all series.
+    """
     ranked = sorted((one for one in found if np.isfinite(one.error)), key=lambda one: one.error)
     if not ranked:
         return []
     most = ranked[0].error * (1 + max(DOUBT / judge.blocks, LEAST_DOUBT))
     alike = [one for one in ranked if one.error <= most]
     size = max(one.candidate.view.filter.size for one in ranked)
-    affordable = max(FEWEST, int(WORK / (judge.rows * float(size) ** 2)))
+    affordable = max(FEWEST, int(WORK / (rows * float(size))))
     # Members of one view share its sums, which are the work.
     views = list(dict.fromkeys(one.candidate.view for one in alike))[:affordable]
     return [one for one in alike if one.candidate.view in views][:MOST]

@@ -11,6 +11,7 @@ from scipy.signal import lfilter
 
 from eigenecho.basis import interleave, separate
 from eigenecho.errors import bad_argument
+from eigenecho.forecasting.trail import Trail
 from eigenecho.reservoir import Reservoir
 from eigenecho.series import shifted
 from eigenecho.spectra import Spectrum
@@ -29,7 +30,7 @@ class Filtered(NamedTuple):
     """The level (T,) and rows x = [c, r], (T, N + 1), after each value of a series."""
 
     level: Array
-    rows: Array
+    trail: Trail
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +78,16 @@ class Filter:
         b = interleave(weight(real)[None], np.sqrt(2) * weight(pairs)[None].astype(complex))
         return Reservoir(Diagonal(self.spectrum), b)
 
-    def run(self, y: Array) -> Filtered:
-        """Level and states of a series (T,) without gaps; the level begins with the first value."""
+    def drive(self, y: Array) -> tuple[Array, Array]:
+        """ℓ and u (T,) of a series (T,) without gaps; the level begins with the first value."""
         a = self.keep
         level = y if a == 0 else lfilter([1 - a], [1, -a], y - y[0]) + y[0]
-        foreseen = shifted(level, y[0])
-        rows = np.empty((len(y), self.size))
-        rows[:, 0] = mean_step(y)
-        rows[:, 1:] = self.reservoir.scan((y - foreseen)[:, None], self.reservoir.zero_state())
-        return Filtered(level, rows)
+        return level, y - shifted(level, y[0])
+
+    def run(self, y: Array) -> Filtered:
+        """Level and rows of a series (T,) without gaps."""
+        level, u = self.drive(y)
+        return Filtered(level, Trail(mean_step(y), [(self.reservoir, u)]))
 
     def closed_loop(self, weights: Array, horizon: int) -> Array:
         """Weights (N + 1, H) of all steps ahead that one-step weights (N + 1,) lead to.

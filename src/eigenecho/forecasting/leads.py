@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.sums import Sums, expected
-from eigenecho.readout import Gram, Penalty, factorise
+from eigenecho.readout import Gram, Likelihood, Penalty, factorise
 from eigenecho.types import Array
 
 RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
@@ -46,22 +46,14 @@ def recursive(sums: Sums, filter: Filter, horizon: int, drifts: bool) -> Array:
 
 
 def likeliest(gram: Gram, squares: float, free: bool = False) -> Array:
-    """Weights of the ridge α with the largest evidence, the noise being what fits best.
-
-        log p = −n/2 log(yᵀy − Σ (Uᵀy)² S²/(S² + α)) − ½ Σ log(1 + S²/α)
+    """Weights of the ridge with the largest marginal likelihood, as ``readout.Likelihood`` has it.
 
     ``squares`` is yᵀy. A ``free`` first column is not penalised: it takes its share off first.
     """
-    rows = gram.rows - free
-    if free:
-        squares -= float(gram.XtY[0, 0]) ** 2 / float(gram.XtX[0, 0])
     factorised = factorise(gram, Penalty(len(gram.XtX), int(free)))
-    ridges = np.array(RIDGES)
-    s2, along = factorised.S[:, None] ** 2, factorised.UtY**2
-    left = squares - np.sum(along * s2 / (s2 + ridges), axis=0)
-    least = max(1e-12 * squares, 1e-300)  # what is smaller is rounding
-    evidence = -rows / 2 * np.log(np.maximum(left, least)) - np.log1p(s2 / ridges).sum(axis=0) / 2
-    return factorised.weights(float(ridges[int(np.argmax(evidence))]))[:, 0]
+    likelihood = Likelihood.of_sums(factorised, gram, np.array([squares]))
+    best = int(np.argmax(likelihood(RIDGES)))
+    return factorised.weights(RIDGES[best])[:, 0]
 
 
 def _without_constant(gram: Gram) -> Gram:

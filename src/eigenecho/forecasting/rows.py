@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from eigenecho.forecasting.signal import Signal
 from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
 from eigenecho.readout import Gram
-from eigenecho.series import shifted
 from eigenecho.types import Array
 
 CHUNK = 1 << 21
@@ -61,11 +59,11 @@ class Rows:
         if self.view.is_moved:
             ahead = ahead + self.shift[origins[:, None] + np.arange(1, horizon + 1)]
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.view.undone(ahead + self.filtered.rows[origins] @ weights)
+            return self.view.undone(ahead + self.filtered.trail.at(origins) @ weights)
 
     def unit(self, known: int) -> float:
         """What its first rows are divided by to count as much as another series'."""
-        return float(self.filtered.rows[max(known - 1, 0), 0]) or 1.0
+        return float(self.filtered.trail.constant[max(known - 1, 0)]) or 1.0
 
     def sums(self, bases: Sequence[Base], horizon: int, start: int, stop: int, unit: float) -> Sums:
         """Of what is over by row ``stop``, targets included, and was not by ``start``."""
@@ -93,26 +91,31 @@ class Rows:
         there = ~np.isnan(targets)
         targets = np.where(there, targets, 0.0)
         own = self.view.filter.size
-        x = self.filtered.rows[following[0] : following[1], :own]
+        Xty = self._times(targets, *following)[:own, None] / unit
         return Sums(
             Gram(outer[0], XtY, max(ahead[1] - ahead[0], 0)),
             seen,
-            Gram(outer[1][:own, :own], (x.T @ targets / unit)[:, None], len(targets)),
+            Gram(outer[1][:own, :own], Xty, len(targets)),
             np.array([np.count_nonzero(there)], float),
             float(np.sum(targets**2)),
         )
 
     def _squares(self, first: int, last: int, unit: float) -> Array:
         """Σ xᵀx of some rows."""
-        x = self.filtered.rows
-        found = squares(self.view.filter, x, self._drive, first, last)
-        if found is not None:
-            return found / unit**2
-        total = np.zeros((x.shape[1], x.shape[1]))
-        for begin in range(first, last, CHUNK // x.shape[1]):
-            some = x[begin : min(begin + CHUNK // x.shape[1], last)] / unit
-            total += some.T @ some
-        return total
+        trail = self.filtered.trail
+        found = squares(self.view.filter, trail, first, last)
+        if found is None:
+            found = np.zeros((trail.width, trail.width))
+            for _, x in trail.pieces(first, last):
+                found += x.T @ x
+        return found / unit**2
+
+    def _times(self, column: Array, first: int, last: int) -> Array:
+        """Σ xᵀ times a number a row, (N',)."""
+        found = np.zeros(self.filtered.trail.width)
+        for start, x in self.filtered.trail.pieces(first, last):
+            found += x.T @ column[start - first : start - first + len(x)]
+        return found
 
     def _products(
         self, bases: Sequence[Base], horizon: int, first: int, last: int, unit: float
@@ -122,29 +125,24 @@ class Rows:
         if is_level and last > first and not np.isnan(self.truth).any():
             XtY = self._level_products(horizon, first, last) / unit**2
             return XtY, np.full(horizon, float(last - first))
-        x = self.filtered.rows
-        XtY = np.zeros((x.shape[1], horizon * len(bases)))
+        XtY = np.zeros((self.filtered.trail.width, horizon * len(bases)))
         seen = np.zeros(XtY.shape[1])
         step = max(1, CHUNK // XtY.shape[1])
-        for begin in range(first, last, step):
-            rows = np.arange(begin, min(begin + step, last))
-            targets = np.concatenate([self._targets(b, rows, horizon) for b in bases], axis=1)
-            there = ~np.isnan(targets)
-            XtY += x[rows].T @ np.where(there, targets, 0.0) / unit**2
-            seen += np.count_nonzero(there, axis=0)
+        for start, some in self.filtered.trail.pieces(first, last):
+            for begin in range(0, len(some), step):
+                x = some[begin : begin + step]
+                rows = start + begin + np.arange(len(x))
+                targets = np.concatenate([self._targets(b, rows, horizon) for b in bases], axis=1)
+                there = ~np.isnan(targets)
+                XtY += x.T @ np.where(there, targets, 0.0) / unit**2
+                seen += np.count_nonzero(there, axis=0)
         return XtY, seen
-
-    @cached_property
-    def _drive(self) -> Array:
-        """u, what drove the filter."""
-        return self.values - shifted(self.filtered.level, self.values[0])
 
     def _level_products(self, horizon: int, first: int, last: int) -> Array:
         """Σ xᵀ(y − ℓ) of some rows, all of them observed."""
         z, level = self.values - self.values[first], self.filtered.level - self.values[first]
-        x = self.filtered.rows
-        XtY = products(self.view.filter, x, self._drive, z, first, last, horizon)
-        return XtY - (x[first:last].T @ level[first:last])[:, None]
+        XtY = products(self.view.filter, self.filtered.trail, z, first, last, horizon)
+        return XtY - self._times(level[first:last], first, last)[:, None]
 
     def _targets(self, base: Base, rows: Array, horizon: int) -> Array:
         windows = np.lib.stride_tricks.sliding_window_view(self.truth, horizon)

@@ -8,6 +8,7 @@ import numpy as np
 
 from eigenecho.forecasting.filter import Filter, Filtered
 from eigenecho.forecasting.signal import Moved, Signal, seen
+from eigenecho.forecasting.trail import Trail
 from eigenecho.types import Array
 
 PLAIN = Moved(False)
@@ -60,8 +61,8 @@ class View:
 
     def run(self, z: Array, past: Array) -> Filtered:
         """What a series (T,) and the columns beside it (T, P) leave behind, row by row."""
-        level, rows = self.filter.run(z)
+        level, trail = self.filter.run(z)
         if self.side is None:
-            return Filtered(level, rows)
-        beside = [self.side.run(column).rows[:, 1:] for column in past.T]
-        return Filtered(level, np.concatenate([rows, *beside], axis=1))
+            return Filtered(level, trail)
+        beside = [(self.side.reservoir, self.side.drive(column)[1]) for column in past.T]
+        return Filtered(level, Trail(trail.constant, [*trail.runs, *beside]))

@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenecho.checks import check_known
 from eigenecho.errors import bad_argument
-from eigenecho.training import Block, Fold
+from eigenecho.training import RULES, Block, Fold
 
 Params = dict[str, Any]
 
@@ -47,12 +47,12 @@ class Group:
     """Combinations that share one reservoir: all its ridges and input scalings at once.
 
     ``members[i]`` is the number of a combination; it stands at ``places[i]`` in the table of
-    (scaling, ridge).
+    (scaling, ridge). A ridge that the rows choose is alone in its group, and in its ``params``.
     """
 
     params: Params
     scalings: tuple[float, ...]
-    ridges: tuple[float, ...]
+    ridges: tuple[Any, ...]
     members: tuple[int, ...]
     places: tuple[tuple[int, int], ...]
     own_seed: bool = False
@@ -74,21 +74,27 @@ def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> li
     range of floating point. Groups come in the order of their first member, whatever is done with
     them.
     """
-    gathered: dict[Any, tuple[Params, bool, list[tuple[int, float, float]]]] = {}
+    gathered: dict[Any, tuple[Params, bool, list[tuple[int, float, Any]]]] = {}
     for number, combination in enumerate(combinations):
         params = base | combination
-        scale = 1.0
-        if not params["feedback"] and _is_moderate(params, size):
+        scale, ridge = 1.0, params["ridge"]
+        # Rows choose a ridge for one scaling: each is a reservoir of its own.
+        rule = isinstance(ridge, str) and ridge in RULES
+        if not rule and not params["feedback"] and _is_moderate(params, size):
             scale, params = float(params["input_scaling"]), params | {"input_scaling": 1.0}
-        ridge = params.pop("ridge")
-        if not isinstance(ridge, Real):
+        if not rule:
+            del params["ridge"]
+        if not rule and not isinstance(ridge, Real):
             raise bad_argument(
-                "ridge", ridge, "one number for each combination", "List the ridges in the grid."
+                "ridge",
+                ridge,
+                "one number for each combination, 'auto' or 'blocks'",
+                "List the ridges in the grid.",
             )
         own_seed = "seed" in combination  # the others take the seeds of the search
         key = (own_seed, *((name, _key(value)) for name, value in sorted(params.items())))
         group = gathered.setdefault(key, (params, own_seed, []))
-        group[2].append((number, scale, float(ridge)))
+        group[2].append((number, scale, ridge if rule else float(ridge)))
     groups = []
     for params, own_seed, members in gathered.values():
         numbers, scales, all_ridges = zip(*members, strict=True)

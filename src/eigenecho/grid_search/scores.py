@@ -23,7 +23,7 @@ from eigenecho.kernels import costs
 from eigenecho.readout import EPS, Factorised, Gram, Lags, Triangle, factorise, solve
 from eigenecho.reservoir import Cache, Drawn
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Fold, Problem, Settings, check_range, gather, pose
+from eigenecho.training import Fold, Problem, Settings, check_range, gather, pose, told
 from eigenecho.training.structured import applies, lags
 from eigenecho.types import Array
 
@@ -144,7 +144,10 @@ def _trial(
     recipe = settings.recipe
     flags = (settings.standardize, recipe.input_bias, settings.feedback, settings.fit_bias)
     shape = len(group.scalings), len(group.ridges)
-    ridges = np.tile(np.array(group.ridges), shape[0])
+    given = group.ridges
+    if "ridge" in group.params:  # the rows before validation choose it
+        given = (told([part for _, part in problem.parts], settings, fold.train),)
+    ridges = np.tile(np.array(given), shape[0])
     scales = np.repeat(np.array(group.scalings), shape[1])
     key = (*flags, problem.head, str(np.dtype(recipe.dtype)))
     return Trial(problem, fold, shape, ridges, scales, cache, key)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from eigenecho.arrays import at, namespace
 from eigenecho.checks import check_count
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.model.loop import ClosedLoop
+from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.model.state import State, as_state
 from eigenecho.scaling import Scaling
 from eigenecho.series import Container, as_rows, as_series, checked_stack, unpack
-from eigenecho.tensors import on_device, to_host
+from eigenecho.tensors import on_device
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -25,19 +25,36 @@ GROWTH = 1e3
 """Growth over the forecast, relative to what came before it, that is worth a warning."""
 
 
+class Trajectory(NamedTuple):
+    """A free run: its outputs (horizon, D_out) in the caller's units, and where it came from.
+
+    The loop, its drive (horizon, D) and the state before its first step.
+    """
+
+    outputs: Array
+    loop: ClosedLoop
+    drive: Array
+    start: State
+
+    @one_blas_thread()
+    def rows(self, model: LinearModel) -> Array:
+        """The readout's rows [1, y(t−1), r(t)] along it, (horizon, N'), in float64."""
+        outputs = np.concatenate([np.atleast_2d(self.start.y), self.outputs[:-1]])
+        before = model.from_user(outputs).astype(model.reservoir.dtype)
+        r = np.array(self.start.r, model.reservoir.dtype)
+        return readout_rows(model, before, self.loop.states(self.drive, before, r))
+
+
 @one_blas_thread()
 def forecast(
     model: LinearModel, horizon: int, context: Any, inputs: Any, state: State | None
-) -> Any:
-    """``LinearModel.forecast``: rows (horizon, D_out), of several contexts as these are held.
+) -> Trajectory:
+    """The run that ``LinearModel.forecast`` returns the outputs of.
 
     At every step the last output is the input's first D_out columns and, where the model has
     them, y(t−1) of feedback and readout; the other input columns come from ``inputs``.
     """
     check_count(horizon, "horizon", "a number of steps", 1)
-    if context is not None and _are_several(context):
-        return forecast_several(model, horizon, context, inputs, state)
-    context, inputs = to_host(context), to_host(inputs)
     known = _known_inputs(model, inputs, horizon)
     if context is not None and state is not None:
         raise bad_argument(
@@ -61,10 +78,11 @@ def forecast(
     seen = start.y if context is None else np.asarray(context)[:, : model.D_out]
     before = float(np.abs(seen).max(initial=0.0))
     warn_if_growing(outputs, max(before, float(np.abs(outputs[0]).max())), GROWTH)
-    return outputs
+    return Trajectory(outputs, loop, drive, start)
 
 
-def _are_several(context: Any) -> bool:
+def are_several(context: Any) -> bool:
+    """Whether a context is a stack or a list of series, and not one."""
     ndim = getattr(context, "ndim", None)
     return ndim == 3 or (ndim is None and unpack(context)[1].kind != "single")
 
@@ -72,11 +90,12 @@ def _are_several(context: Any) -> bool:
 def forecast_several(
     model: LinearModel, horizon: int, contexts: Any, inputs: Any, state: State | None
 ) -> Any:
-    """Free runs after several series: one product of where they stand with the H-step map.
+    """Outputs after several series: one product of where they stand with the H-step map.
 
     The last row of a context is both the next input and the last output: having seen it, the
     reservoir is in the first state of the loop.
     """
+    check_count(horizon, "horizon", "a number of steps", 1)
     _check_autonomous(model)
     if inputs is not None or state is not None or model.D_in > model.D_out:
         raise bad_argument(

@@ -5,7 +5,15 @@ the loop like any output. With Ψ_j the response of the loop, j steps on, to a u
 
     error(h) = Σ_j ε(h−j) Ψ_j,   cov(h) = Σ_j Ψ_jᵀ Σ Ψ_j,   j = 0 … h−1,   Ψ_0 = I
 
-which is exact for a linear model. The uncertainty of the weights themselves is left out.
+which is exact for a linear model. Weights that are off by δ add x(t) δ to every output, at the
+rows x(t) that the series passes, and that goes round in the same way: to first order in δ,
+
+    error(h) = Σ_j x(h−j) δ Ψ_j,   var_d(h) = Σ_e ‖Σ_j K_j[e, d] z(h−j)‖²
+
+with K_j = Cᵀ Ψ_j, C Cᵀ = Σ, and z z'ᵀ = x A⁻¹ x'ᵀ as ``training.posterior`` has it: a convolution
+over time of N' columns. The rows x(t) are those of the forecast, and what the noise adds to them,
+which is the loop's response to each ε: the same sum once more along that response, for noise of
+every age.
 """
 
 from __future__ import annotations
@@ -17,12 +25,16 @@ import numpy as np
 from eigenecho.arrays import namespace
 from eigenecho.checks import is_finite_number
 from eigenecho.errors import bad_argument
-from eigenecho.model.loop import ClosedLoop
+from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
+    from eigenecho.training import Posterior
+
+LARGE = 1e100
+"""A response that is no forecast any more."""
 
 
 class Forecast(NamedTuple):
@@ -34,12 +46,21 @@ class Forecast(NamedTuple):
 
 
 @one_blas_thread()
-def with_interval(model: LinearModel, mean: Any, noise: Any, coverage: float) -> Forecast:
+def with_interval(
+    model: LinearModel,
+    mean: Any,
+    noise: Any,
+    coverage: float,
+    posterior: Posterior | None = None,
+    rows: Array | None = None,
+) -> Forecast:
     """The forecast ``mean`` (…, horizon, D_out), or a list, with bounds around every output.
 
-    ``noise`` (D_out, D_out) is the covariance of single steps, in the caller's units.
+    ``noise`` (D_out, D_out) is the covariance of single steps, in the caller's units. With a
+    ``posterior`` and the ``rows`` (horizon, N') of the readout along the forecast, weights that
+    are off are in the bounds too, and few rows that the noise is known from make them wider.
     """
-    from scipy.special import ndtri
+    from scipy.special import ndtri, stdtrit
 
     coverage = check_coverage(coverage)
     scale, ends = _scale(model), np.finfo(np.float64)
@@ -50,12 +71,17 @@ def with_interval(model: LinearModel, mean: Any, noise: Any, coverage: float) ->
         )  # fmt: skip
     noise = check_noise(noise, model.D_out)
     several = isinstance(mean, list)
-    horizon = (mean[0] if several else mean).shape[-2]
-    deviation = ndtri(0.5 + 0.5 * coverage) * deviations(model, horizon, noise)
-    deviation = namespace(mean[0]).asarray(deviation)
+    one = deviations(model, mean[0].shape[0] if several else mean.shape[-2], noise)
+    share = 0.5 + 0.5 * coverage
+    if posterior is None or rows is None:
+        reach = ndtri(share) * one
+    else:
+        more = of_weights(model, posterior, noise, rows)
+        reach = stdtrit(posterior.free, share) * np.hypot(one, more)
+    reach = namespace(mean[0]).asarray(reach)
     if several:
-        return Forecast(mean, [one - deviation for one in mean], [one + deviation for one in mean])
-    return Forecast(mean, mean - deviation, mean + deviation)
+        return Forecast(mean, [one - reach for one in mean], [one + reach for one in mean])
+    return Forecast(mean, mean - reach, mean + reach)
 
 
 def _scale(model: LinearModel) -> Array:
@@ -71,6 +97,56 @@ def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         variance = np.sum(response * (noise @ response), axis=1)
         return scale * np.sqrt(np.cumsum(np.maximum(variance, 0.0), axis=0))
+
+
+def of_weights(model: LinearModel, posterior: Posterior, noise: Array, rows: Array) -> Array:
+    """The part of it that is due to the weights, for rows x (horizon, N') along the forecast."""
+    scale, loop = _scale(model), ClosedLoop.of_forecast(model)
+    response = loop.response(len(rows))
+    # Beyond this no float holds the variance, and a transform would spread it over all steps.
+    large = np.flatnonzero(~(np.abs(response).max(axis=(1, 2)) < LARGE))
+    known = int(large[0]) if large.size else len(rows)
+    response, variance = response[:known], np.full((len(rows), model.D_out), np.inf)
+    variance[:known] = _moved(posterior, response, rows[:known])
+    if known > 1:
+        root = _root(noise / np.outer(scale, scale))
+        answers = np.tensordot(root.T, _answered_rows(model, loop, response), 1)
+        ages = sum(_moved(posterior, response[:-1], answer) for answer in answers)
+        variance[1:known] += np.cumsum(ages, axis=0)
+    return scale * np.sqrt(variance)
+
+
+def _answered_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Array:
+    """The readout's rows (D_out, horizon − 1, N') along the answer to each unit output.
+
+    Without the constant, which is no answer to anything.
+    """
+    states = loop.response_states(response)
+    rows = np.stack([readout_rows(model, response[:-1, i], x) for i, x in enumerate(states)])
+    rows[:, :, : int(model.readout_bias)] = 0.0
+    return rows
+
+
+def _moved(posterior: Posterior, response: Array, rows: Array) -> Array:
+    """Variance (T, D_out) at each of the rows x (T, N'), of all δ up to there, carried on."""
+    from scipy import fft
+
+    T, _, D = response.shape
+    n = fft.next_fast_len(2 * T, real=True)
+    variance = np.zeros((T, D))
+    for part in posterior.parts:
+        z = fft.rfft(part.whitened(rows), n, axis=0)
+        K = np.einsum("ie,jid->jed", _root(part.noise), response[:, part.columns])
+        K = fft.rfft(K, n, axis=0)
+        for e, d in np.ndindex(K.shape[1:]):
+            variance[:, d] += np.sum(fft.irfft(K[:, e, d, None] * z, n, axis=0)[:T] ** 2, axis=1)
+    return variance
+
+
+def _root(covariance: Array) -> Array:
+    """C with C Cᵀ = covariance, which may be singular."""
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def check_coverage(coverage: Any) -> float:

@@ -29,6 +29,17 @@ MAPPED = 1 << 22
 """Entries of a map that are held at a time."""
 
 
+def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
+    """[1, y(t−1), r(t)] (T, N') in float64, the parts that the readout has."""
+    parts = [states]
+    if model.output_to_readout:
+        assert before is not None
+        parts.insert(0, before)
+    if model.readout_bias:
+        parts.insert(0, np.ones((len(states), 1)))
+    return np.concatenate(parts, axis=1, dtype=np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class ClosedLoop:
     """A network with its output fed back, in its own units.
@@ -78,6 +89,22 @@ class ClosedLoop:
         for rows in [slice(None)] if progress is None else progress.pieces(len(drive)):
             closed_loop(form, self.B, drive[rows], self.F, readout, r, y, out[rows])
         return out
+
+    def states(self, drive: Array, before: Array, r: Array) -> Array:
+        """The states (T, N) on outputs that are known.
+
+        ``drive`` (T, D) and ``before`` (T, D_out), which holds y(t−1); ``r`` moves on in place.
+        """
+        states = np.empty((len(before), self.reservoir.units), self.reservoir.dtype)
+        drive = np.concatenate([drive, before], axis=1, dtype=self.reservoir.dtype)
+        kernels.scan(self.reservoir.form, np.concatenate([self.B, self.F]), drive, r, states)
+        return states
+
+    def response_states(self, response: Array) -> Array:
+        """States (D_out, horizon − 1, N) that the answer to each unit output passes, j = 1 …"""
+        loop, before = replace(self, B=self.B[:0]), response[:-1].astype(self.F.dtype)
+        none, rest = np.zeros((len(before), 0)), self.reservoir.zero_state
+        return np.stack([loop.states(none, before[:, i], rest()) for i in range(len(self.F))])
 
     def response(self, horizon: int) -> Array:
         """Ψ_0 … Ψ_{h−1}, (horizon, D_out, D_out): row i of Ψ_j answers, j steps on, to output i."""

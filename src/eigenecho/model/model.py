@@ -13,7 +13,7 @@ from eigenecho.basis import Basis
 from eigenecho.checks import check_flag, check_known, check_real
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.certificate import Certificate
-from eigenecho.model.forecast import forecast
+from eigenecho.model.forecast import are_several, forecast, forecast_several
 from eigenecho.model.intervals import with_interval
 from eigenecho.model.learner import Learner
 from eigenecho.model.predict import predict_series
@@ -306,7 +306,10 @@ class LinearModel:
         With ``interval``, a probability, (mean, lower, upper) for one-step errors of the
         covariance ``noise`` (D_out, D_out).
         """
-        mean = forecast(self, horizon, context, inputs, state)
+        if context is not None and are_several(context):
+            mean = forecast_several(self, horizon, context, inputs, state)
+        else:
+            mean = forecast(self, horizon, to_host(context), to_host(inputs), state).outputs
         return mean if interval is None else with_interval(self, mean, noise, interval)
 
     def stream(self, state: State | None = None) -> Stream:

@@ -10,7 +10,7 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.arrays import at, namespace
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
-from eigenecho.model.loop import ClosedLoop
+from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.state import State, initial_states
 from eigenecho.model.step_inputs import open_model
 from eigenecho.progress import Progress, Report
@@ -21,6 +21,10 @@ from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
+    from eigenecho.training import Posterior
+
+CHUNK_BYTES = 1 << 24
+"""Rows of the readout that are held at a time."""
 
 
 def predict_series(
@@ -60,6 +64,26 @@ def _together(
     outputs, last = run(model, u, None, state)
     restored = container.restored([outputs])
     return (restored, list(map(State, last.r, last.y))) if return_state else restored
+
+
+def deviations_of_series(
+    posterior: Posterior,
+    model: LinearModel,
+    series: Sequence[Array],
+    container: Container,
+    y_previous: Any,
+    initial_state: Any,
+) -> Any:
+    """How far the outputs of ``predict_series`` can be off, held in the same way."""
+    if model.closed and y_previous is None:
+        raise bad_argument(
+            "return_std", True, "False for a network that runs on its own output",
+            "Give y_previous; forecast(interval=...) carries errors round the loop.",
+        )  # fmt: skip
+    starts = initial_states(model, initial_state, len(series), container.kind)
+    previous = previous_outputs(model, y_previous, [len(u) for u in series], container)
+    each = zip(series, previous, starts, strict=True)
+    return container.restore([deviations(model, posterior, *given) for given in each])
 
 
 @one_blas_thread()
@@ -111,6 +135,33 @@ def _run_open(
         out += before @ readout.previous
     check_finite(model, out)
     return out
+
+
+@one_blas_thread()
+def deviations(
+    model: LinearModel,
+    posterior: Posterior,
+    u: Array,
+    y_previous: Array | None = None,
+    state: State | None = None,
+) -> Array:
+    """How far outputs of one series can be off, as standard deviations (T, D_out).
+
+    The noise of a step, and what training left open of the weights. For a model that is open, or
+    kept so by ``y_previous``; rows are made in pieces, O(N'²) each.
+    """
+    reservoir, start = model.reservoir, model.zero_state() if state is None else state
+    before = None if y_previous is None else model.from_user(y_previous)
+    drive = reservoir.drive(model.own_inputs(u), before)
+    r, found = np.array(start.r, reservoir.dtype), np.empty((len(u), model.D_out), reservoir.dtype)
+    count = max(1, CHUNK_BYTES // (8 * len(model.W_out)))
+    scale = 1.0 if model.outputs is None else model.outputs.scale
+    for first in range(0, len(u), count):
+        piece = slice(first, first + count)
+        states = reservoir.scan(drive[piece], r)
+        rows = readout_rows(model, None if before is None else before[piece], states)
+        found[piece] = scale * np.sqrt(posterior.variances(rows))
+    return found
 
 
 @one_blas_thread()

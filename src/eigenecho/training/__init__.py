@@ -2,8 +2,10 @@
 
 from eigenecho.training.evidence import Evidence
 from eigenecho.training.gaps import PartedEvidence, TrainedParts, train_with_gaps
-from eigenecho.training.gather import Gathered, gather
+from eigenecho.training.gather import Gathered, check_range, gather
+from eigenecho.training.posterior import Part, Posterior
 from eigenecho.training.problem import (
+    RULES,
     SOLVERS,
     Block,
     Fold,
@@ -14,5 +16,6 @@ from eigenecho.training.problem import (
     pose,
 )
 from eigenecho.training.recursive import Learnt, RecursiveLeastSquares, check_rates
-from eigenecho.training.train import Trained, check_range, lowest, train
+from eigenecho.training.ridges import told
+from eigenecho.training.train import Trained, lowest, train
 from eigenecho.training.update import update

@@ -11,7 +11,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from eigenecho.checks import check_not_negative, check_shape
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.readout import Gram, Penalty, Triangle, annihilate
+from eigenecho.readout import Gram, Penalty, Triangle, annihilate, factorise, log_density
 from eigenecho.storage import named
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
@@ -75,6 +75,18 @@ class Evidence:
         """The same with statistics in NumPy arrays, wherever they were gathered."""
         return replace(self, statistics=self.statistics.on_host)
 
+    @cached_property
+    @one_blas_thread()
+    def log_density(self) -> float:
+        """Log p(Y) of the training targets under the ridge, as ``readout.likelihood`` has it."""
+        if self.ridge == 0:
+            raise ValueError("ridge=0 believes nothing: no targets are likely under it.")
+        ridge, free = np.array([self.ridge]), self.penalty.free
+        size = self.ridge * np.sum(self.penalty.times_root(self.weights) ** 2, axis=0)
+        s2 = factorise(self.statistics.on_host, self.penalty).S ** 2
+        q = (np.diag(self.scatter) + size)[None]
+        return float(log_density(q, s2, ridge, self.statistics.rows - free)[0])
+
     def scatter_with(self, weights: Array) -> Array:
         """EᵀE of the same rows with other weights.
 
@@ -111,6 +123,10 @@ class Evidence:
 
     def triangle(self) -> tuple[Array, Array]:
         """R and Z of the penalised rows: RᵀR = XᵀX + ridge M and R w = Z."""
+        return self._triangle
+
+    @cached_property
+    def _triangle(self) -> tuple[Array, Array]:
         statistics, w = self.statistics.on_host, self.weights
         if isinstance(statistics, Triangle):
             L = np.sqrt(self.ridge) * self.penalty.root()

@@ -11,10 +11,11 @@ from eigenecho.errors import bad_argument
 from eigenecho.readout import Gram, Triangle, held_out_errors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
-from eigenecho.training.gather import gather
+from eigenecho.training.gather import check_range, gather
 from eigenecho.training.problem import Problem, Settings, to_choose_by
 from eigenecho.training.refine import Round
-from eigenecho.training.train import Trained, check_range, lowest, train
+from eigenecho.training.ridges import told
+from eigenecho.training.train import Trained, lowest, train
 from eigenecho.types import Array
 
 
@@ -52,6 +53,11 @@ class PartedEvidence:
             free[columns] = max(part.statistics.rows - part.freedom, 1.0)
         return self.scatter / np.sqrt(np.outer(free, free))
 
+    @property
+    def log_density(self) -> float:
+        """Log p(Y) of all targets under the ridge."""
+        return sum(part.log_density for part in self.parts)
+
 
 @dataclass(frozen=True, eq=False)
 class TrainedParts:
@@ -60,6 +66,7 @@ class TrainedParts:
     evidence: PartedEvidence
     solver: str
     end: Array
+    log_density: float | None = None
 
 
 @one_blas_thread()
@@ -93,8 +100,8 @@ def train_with_gaps(problem: Problem, settings: Settings) -> Trained | TrainedPa
 
 def _chosen(columns: Sequence[Array], parts: Sequence[Problem], settings: Settings) -> float:
     """The ridge, of several the one that predicts held-out rows of all outputs best."""
-    if len(settings.ridge) == 1:
-        return settings.ridge[0]
+    if not settings.compares:
+        return told(parts, settings, parts[0].everything(settings.warmup))
     each = zip(columns, parts, strict=True)
     errors = [which.size * _held_out_errors(part, settings) for which, part in each]
     return settings.ridge[lowest(np.sum(errors, axis=0))]

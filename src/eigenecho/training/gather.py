@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho.arrays import namespace
-from eigenecho.readout import Accumulated, Triangle
+from eigenecho.readout import Accumulated, Gram, Triangle
+from eigenecho.reservoir import Reservoir
 from eigenecho.tensors import is_tensor
 from eigenecho.threads import thread_count
 from eigenecho.training.problem import Fold, Problem
@@ -68,6 +69,16 @@ def gather(
                     lanes.absorb(some, targets if less is None else targets - some @ less)
             ends.append(state)
         return Gathered(lanes.merged(), held_out, ends)
+
+
+def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
+    """Squares of the states that overflow would end in a readout of zeros."""
+    if isinstance(statistics, Gram):
+        numbers, most = statistics.XtX, 1e300
+    else:
+        numbers, most = statistics.R, 1e150
+    if not (numbers.max() < most and numbers.min() > -most):
+        raise reservoir.overflowed("squares of the states")
 
 
 def _chunks(problem: Problem, series: int, state: Array, stop: int) -> Iterator[tuple[int, Array]]:

@@ -24,6 +24,9 @@ SOLVERS = ("auto", "gram", "qr", "refined", "structured")
 PENALTIES = ("neuron", "identity")
 MISSING = ("error", "skip")
 
+RULES = ("auto", "blocks")
+"""Ridges that the training rows choose: by marginal likelihood, or by blocks left out."""
+
 HELD_OUT = 0.2
 """Share of each series, at its end, on which several ridges are compared."""
 
@@ -43,7 +46,7 @@ class Fold:
 class Settings:
     """How a network is drawn and its readout trained: the parameters of ``LinearESN``, checked.
 
-    ``ridge`` holds one value or several to choose from.
+    ``ridge`` holds one value or several to choose from, or is one of ``RULES``.
     """
 
     recipe: Recipe = field(default_factory=Recipe)
@@ -65,14 +68,13 @@ class Settings:
         check_known(self.solver, "solver", SOLVERS)
         check_known(self.missing, "missing", MISSING)
         check_count(self.warmup, "warmup", "a number of steps", 0)
-        given = np.atleast_1d(self.ridge)
-        fits = given.dtype.kind in "fiu" and given.ndim == 1 and given.size > 0
-        if not fits or not np.all(np.isfinite(given) & (given >= 0)):
-            shown = self.ridge
-            if isinstance(shown, tuple) and len(shown) == 1:
-                shown = shown[0]
-            raise bad_argument("ridge", shown, "a finite number ≥ 0, or a list of them")
-        object.__setattr__(self, "ridge", tuple(map(float, given)))
+        if not isinstance(self.ridge, str) or self.ridge not in RULES:
+            object.__setattr__(self, "ridge", _numbers(self.ridge))
+
+    @property
+    def compares(self) -> bool:
+        """Whether several ridges are given, to choose from by rows held out."""
+        return not isinstance(self.ridge, str) and len(self.ridge) > 1
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> Settings:
@@ -94,6 +96,17 @@ class Settings:
         size = self.fit_bias + self.output_to_readout * D_out + drawn.reservoir.units
         free = int(self.fit_bias and not self.penalize_bias)
         return Penalty(size, free, drawn.basis if self.penalty == "neuron" else None)
+
+
+def _numbers(ridge: Any) -> tuple[float, ...]:
+    """One ridge or several, as numbers."""
+    given = np.atleast_1d(ridge)
+    fits = given.dtype.kind in "fiu" and given.ndim == 1 and given.size > 0
+    if not fits or not np.all(np.isfinite(given) & (given >= 0)):
+        shown = ridge[0] if isinstance(ridge, tuple) and len(ridge) == 1 else ridge
+        wanted = "a finite number ≥ 0, a list of them, 'auto' or 'blocks'"
+        raise bad_argument("ridge", shown, wanted)
+    return tuple(map(float, given))
 
 
 @dataclass(frozen=True, eq=False)

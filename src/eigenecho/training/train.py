@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from eigenecho.arrays import at, namespace
 from eigenecho.kernels import costs
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, held_out_errors, solve
-from eigenecho.reservoir import Reservoir
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
-from eigenecho.training.gather import Gathered, gather
+from eigenecho.training.gather import Gathered, check_range, gather
 from eigenecho.training.problem import Block, Fold, Problem, Settings, to_choose_by
 from eigenecho.training.refine import Round, refine, residuals
+from eigenecho.training.ridges import by_blocks, by_likelihood, warn_if_unresolved
 from eigenecho.training.structured import applies, gather_gram
 from eigenecho.types import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """Weights and what led to them, the solver, and the state that the last series ended in."""
+    """Weights and what led to them, the solver, and the state that the last series ended in.
+
+    ``log_density`` is that of the targets, where the ridge was chosen by it.
+    """
 
     evidence: Evidence
     solver: str
     end: Array
+    log_density: float | None = None
 
 
 @one_blas_thread()
 def train(problem: Problem, settings: Settings) -> Trained:
     """Weights of a readout; of several ridges, the one that predicts held-out rows best."""
+    if settings.ridge == "blocks":
+        ridge = by_blocks([problem], problem.everything(settings.warmup))
+        settings = replace(settings, ridge=ridge)
     fold = _split(problem, settings)
     for solver in _attempts(problem, settings.solver):
         if solver in ("gram", "qr"):
@@ -41,16 +48,6 @@ def train(problem: Problem, settings: Settings) -> Trained:
         if found is not None:
             return found
     raise AssertionError("the last solver that is tried always has an answer")
-
-
-def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
-    """Squares of the states that overflow would end in a readout of zeros."""
-    if isinstance(statistics, Gram):
-        numbers, most = statistics.XtX, 1e300
-    else:
-        numbers, most = statistics.R, 1e150
-    if not (numbers.max() < most and numbers.min() > -most):
-        raise reservoir.overflowed("squares of the states")
 
 
 def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
@@ -66,9 +63,9 @@ def _attempts(problem: Problem, solver: str) -> tuple[str, ...]:
 
 def _split(problem: Problem, settings: Settings) -> Fold:
     """Rows to train on, and those at the end by which one of several ridges is chosen."""
-    if len(settings.ridge) == 1:
-        return Fold(problem.everything(settings.warmup))
-    return to_choose_by(problem, settings)
+    if settings.compares:
+        return to_choose_by(problem, settings)
+    return Fold(problem.everything(settings.warmup))
 
 
 def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained:
@@ -77,7 +74,13 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
     total, held_out = total.on_host, [last.on_host for last in held_out]
     for statistics in (total, *held_out):
         check_range(statistics, problem.reservoir)
-    penalty, ridge = problem.penalty, settings.ridge[0]
+    penalty, log_density = problem.penalty, None
+    if settings.ridge == "auto":
+        chosen = by_likelihood([problem], [total], fold.train)
+        warn_if_unresolved(chosen, total)
+        ridge, log_density = chosen.ridge, chosen.log_density
+    else:
+        ridge = settings.ridge[0]
     for last in held_out:
         ridge = settings.ridge[lowest(held_out_errors(total, last, penalty, settings.ridge))]
         total = total.merge(last.gram() if solver == "gram" else last)
@@ -95,7 +98,7 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
         else:
             scatter = total.scatter(weights)
         evidence = Evidence(total, penalty, ridge, weights, scatter)
-    return Trained(evidence, solver, to_host(ends[-1]))
+    return Trained(evidence, solver, to_host(ends[-1]), log_density)
 
 
 def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained | None:
@@ -104,6 +107,12 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
     penalty, ridges, xp = problem.penalty, settings.ridge, namespace(problem.inputs[0])
     total, _, ends = collect(problem, fold.train)
     check_range(total, problem.reservoir)
+    log_density = None
+    if ridges == "auto":
+        chosen = by_likelihood([problem], [total], fold.train)
+        if not chosen.is_resolved:
+            return None
+        ridges, log_density = (chosen.ridge,), chosen.log_density
     M = penalty.gram(total.XtX) if any(ridges) else None
 
     def solved(block: Block, statistics: Gram, ridge: float) -> Round | None:
@@ -129,7 +138,8 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
     if found is None:
         return None
     weights, scatter = np.ascontiguousarray(to_host(found.w)), to_host(found.scatter)
-    return Trained(Evidence(total, penalty, ridge, weights, scatter), solver, to_host(ends[-1]))
+    evidence = Evidence(total, penalty, ridge, weights, scatter)
+    return Trained(evidence, solver, to_host(ends[-1]), log_density)
 
 
 def _gather_states(problem: Problem, block: Block) -> Gathered:

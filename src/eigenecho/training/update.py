@@ -10,10 +10,10 @@ from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, factorise, solve
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.doubt import doubt, scale_of, warn_if_lost
-from eigenecho.training.gather import gather
+from eigenecho.training.gather import check_range, gather
 from eigenecho.training.problem import Block, Fold, Problem
 from eigenecho.training.refine import fitted, lengths
-from eigenecho.training.train import Trained, check_range
+from eigenecho.training.train import Trained
 from eigenecho.types import Array
 
 FIRST = 256

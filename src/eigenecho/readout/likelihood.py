@@ -1,0 +1,185 @@
+"""How likely targets are under a ridge: its marginal likelihood, O(N) for each ridge.
+
+A ridge α is a belief. Weights of output d are N(0, σ_d²/α (LᵀL)⁻¹) before any row is seen, and
+targets are X w plus noise of variance σ_d². Then the targets themselves are Gaussian,
+
+    y_d ~ N(0, σ_d² (I + X (LᵀL)⁻¹ Xᵀ / α))
+
+With X L⁻¹ = U diag(S) Vᵀ, n rows, and the σ_d under which they are likeliest, q_d / n,
+
+    log p = −Σ_d n/2 (log(2π q_d / n) + 1) − D/2 Σ_i log(1 + S_i²/α)
+    q_d   = min_w ‖y_d − X w‖² + α ‖L w‖²
+          = ‖y_d across U‖² + Σ_i (Uᵀy_d)_i² α / (S_i² + α)
+
+An unpenalised bias has no such belief. It takes its share off rows and targets first, and with it
+one of the n rows: that is the restricted likelihood, of what the bias leaves.
+
+The belief can be wrong: to recall an input of long ago takes large weights on what hardly moves,
+where it expects small ones, and finds noise instead. So it has to stand a test that believes
+nothing, generalised cross-validation: what squared errors e_d on new rows will be, from those on
+the training rows and the degrees of freedom γ that fitted them,
+
+    Σ_d log e_d / (1 − ρ γ/n)²,   e_d = ‖y_d across U‖² + Σ_i (Uᵀy_d)_i² (α / (S_i² + α))²
+
+with γ = Σ_i S_i² / (S_i² + α). By itself (ρ = 1) it now and then takes rows that were learnt by
+heart for understood; ρ = 1.2 is the usual remedy. The ridge taken is the likeliest of those that
+come within 2 % of its least error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenecho.readout.factorised import EPS, Factorised, factorise
+from eigenecho.readout.gram import Gram
+from eigenecho.readout.penalty import Penalty
+from eigenecho.readout.triangle import Triangle
+from eigenecho.types import Array
+
+HIGHEST = 1e6
+"""Ridge, over the largest S², that leaves nothing of any weight."""
+
+STEPS = 8
+"""Ridges in a factor of ten between which the likeliest is then looked for."""
+
+COUNTED = 1.2
+"""ρ: how much a degree of freedom counts in cross-validation."""
+
+TOLERATED = 1.02
+"""Error of cross-validation, over the least, up to which a ridge may be the likeliest."""
+
+SUMMED = 1e-12
+"""Share of ‖y‖² below which what sums leave of it is rounding."""
+
+TOLD = 1e-30
+"""The same for an orthogonal factorisation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """Log p(Y) of n rows as a function of the ridge.
+
+    ``s2`` (N,) are the S², ``along`` (N, D_out) the (Uᵀy)², ``across`` (D_out,) what of ‖y‖² no
+    weights reach, ``rows`` is n. Below ``floor`` a ridge cannot be told from none, nor q_d from 0
+    below ``least`` (D_out,): what is smaller is rounding.
+    """
+
+    s2: Array
+    along: Array
+    across: Array
+    rows: int
+    floor: float
+    least: Array
+
+    @classmethod
+    def of(
+        cls, statistics: Gram | Triangle, penalty: Penalty, squares: Array | None = None
+    ) -> Likelihood:
+        """Of either kind of statistics; sums do not know the ``squares`` ‖y_d‖² (D_out,)."""
+        if isinstance(statistics, Gram):
+            assert squares is not None
+            return cls.of_sums(factorise(statistics, penalty), statistics, squares)
+        # The first row of a triangle is the free bias's alone.
+        k = penalty.free
+        R, Z, rest = statistics.R[k:, k:], statistics.Z[k:], statistics.rest
+        left = Triangle(R, Z, rest, max(statistics.rows - k, 0))
+        factorised = factorise(left, Penalty(penalty.size - k, 0, penalty.basis))
+        s2 = factorised.S**2
+        parts = s2, factorised.UtY**2, np.diag(rest), left.rows
+        return cls(*parts, EPS**2 * s2.max(initial=0.0), TOLD * left.squares)
+
+    @classmethod
+    def of_sums(cls, factorised: Factorised, gram: Gram, squares: Array) -> Likelihood:
+        """Of sums and a factorisation of theirs; ``squares`` are ‖y_d‖² (D_out,)."""
+        free, least = factorised.penalty.free, SUMMED * squares
+        if free:
+            squares = squares - gram.XtY[0] ** 2 / gram.XtX[0, 0]
+        along = factorised.UtY**2
+        parts = factorised.S**2, along, squares - along.sum(axis=0), gram.rows - free
+        return cls(*parts, factorised.cutoff, least)
+
+    def unexplained(self, ridges: Array) -> Array:
+        """q_d (ridges, D_out), nothing below ``least``."""
+        share = ridges[:, None] / (self.s2 + ridges[:, None])
+        return np.maximum(self.across + share @ self.along, self.least)
+
+    def expected_errors(self, ridges: Array) -> Array:
+        """Log of the errors expected on new rows, the mean over outputs, (ridges,)."""
+        share = ridges[:, None] / (self.s2 + ridges[:, None])
+        squares = np.maximum(self.across + share**2 @ self.along, self.least)
+        free = 1 - COUNTED * (1 - share).sum(axis=1) / self.rows
+        moved = squares[:, self.least > 0]
+        fit = 0.5 * np.log(moved).mean(axis=1) if moved.size else np.zeros(len(ridges))
+        return np.where(free > 0, fit - np.log(np.where(free > 0, free, 1.0)), np.inf)
+
+    def __call__(self, ridges: Sequence[float] | Array) -> Array:
+        """Log p(Y) for each ridge > 0; outputs that are 0 throughout say nothing."""
+        ridges = np.asarray(ridges, np.float64)
+        return log_density(self.unexplained(ridges), self.s2, ridges, self.rows)
+
+
+def log_density(q: Array, s2: Array, ridges: Array, rows: int) -> Array:
+    """Log p(Y) (ridges,) of ``rows`` n, from q_d (ridges, D_out) and the S² (N,)."""
+    moved = np.any(q > 0, axis=0)
+    if not moved.any():
+        return np.zeros(len(ridges))
+    spread = np.log1p(s2 / ridges[:, None]).sum(axis=1)
+    with np.errstate(divide="ignore"):  # a density without noise is infinite
+        fit = np.log(2 * np.pi * q[:, moved] / rows) + 1
+    return -0.5 * (rows * fit.sum(axis=1) + moved.sum() * spread)
+
+
+class Likeliest(NamedTuple):
+    """A ridge, its log p(Y), and whether noise and ridge stand out from rounding."""
+
+    ridge: float
+    log_density: float
+    is_resolved: bool
+
+
+def likeliest(parts: Sequence[Likelihood]) -> Likeliest:
+    """The one ridge under which the targets of all parts are likeliest, if it stands the test.
+
+    The best of a grid over all ridges that make a difference, then the maximum between its
+    neighbours. Without noise it is the smallest that can be told from none.
+    """
+    from scipy.optimize import minimize_scalar
+
+    def total(ridges: Array) -> Array:
+        return np.sum([part(ridges) for part in parts], axis=0)
+
+    largest = max(float(part.s2.max(initial=0.0)) for part in parts)
+    lowest = max(part.floor for part in parts)
+    told = [part for part in parts if np.any(part.least > 0)]
+    if not 0 < lowest < largest or not told:
+        return Likeliest(max(HIGHEST * largest, 1.0), 0.0, True)  # nothing to learn from
+    grid = ladder(lowest, HIGHEST * largest, STEPS)
+    outputs = [int(np.count_nonzero(part.least)) for part in told]
+    errors = np.average([part.expected_errors(grid) for part in told], axis=0, weights=outputs)
+    stands = errors <= errors.min() + np.log(TOLERATED)
+    best = int(np.argmax(np.where(stands, total(grid), -np.inf)))
+    ridge = float(grid[best])
+    around = slice(max(best - 1, 0), best + 2)
+    if np.all(stands[around]):
+        found = minimize_scalar(
+            lambda x: -float(total(np.exp([x]))[0]), method="bounded",
+            bounds=np.log(grid[around][[0, -1]]), options={"xatol": 1e-6},
+        )  # fmt: skip
+        ends = np.array([ridge, np.exp(found.x)])
+        ridge = float(ends[int(np.argmax(total(ends)))])
+    at = np.array([ridge])
+    clear = all(np.all((p.unexplained(at) > p.least) | (p.least == 0)) for p in parts)
+    return Likeliest(ridge, float(total(at)[0]), best > 0 and clear)
+
+
+def ladder(lowest: float, highest: float, steps: int) -> Array:
+    """Ridges from about the lowest to the highest, ``steps`` of them in a factor of ten.
+
+    Counted from above, so that they are the same however many digits there are below.
+    """
+    count = 1 + int(steps * np.log10(highest / lowest))
+    return highest * 10.0 ** (-np.arange(count)[::-1] / steps)

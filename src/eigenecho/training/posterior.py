@@ -1,0 +1,82 @@
+"""How far trained weights may be off: what the rows and the ridge leave open.
+
+Under the belief that a ridge is (``readout.likelihood``), weights that were trained with noise of
+covariance Σ between the outputs are off by a δ with
+
+    cov(x δ, x' δ) = (x A⁻¹ x'ᵀ) Σ,   A = XᵀX + αM = RᵀR
+
+for any two rows x, x' of the readout. Of a small ridge it is what least squares has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from eigenecho.readout import EPS
+from eigenecho.threads import one_blas_thread
+from eigenecho.training.evidence import Evidence
+from eigenecho.training.gaps import PartedEvidence
+from eigenecho.types import Array
+
+
+class Part(NamedTuple):
+    """Outputs that were trained on the same rows: their columns (k,), R (N', N') and Σ (k, k)."""
+
+    columns: Array
+    root: Array
+    noise: Array
+
+    def whitened(self, rows: Array) -> Array:
+        """Rows x (T, N') as z = x R⁻¹ (T, N'), so that x A⁻¹ x'ᵀ = z z'ᵀ."""
+        return solve_triangular(self.root, rows.T, trans="T", check_finite=False).T
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Of all outputs; those that were missing at different rows are taken to be independent.
+
+    ``free`` are the rows less the degrees of freedom of a fit: those that tell the noise.
+    """
+
+    parts: tuple[Part, ...]
+    free: float
+
+    @classmethod
+    def of(cls, evidence: Evidence | PartedEvidence) -> Posterior | None:
+        """Of a readout that was trained; None where rows and ridge leave weights open."""
+        if isinstance(evidence, PartedEvidence):
+            each, columns = evidence.parts, evidence.columns
+        else:
+            each, columns = (evidence,), (np.arange(len(evidence.scatter)),)
+        parts = []
+        for one, which in zip(each, columns, strict=True):
+            root = _root(one)
+            if root is None:
+                return None
+            parts.append(Part(which, root, evidence.noise[np.ix_(which, which)]))
+        return cls(tuple(parts), min(max(one.statistics.rows - one.freedom, 1.0) for one in each))
+
+    @one_blas_thread()
+    def variances(self, rows: Array) -> Array:
+        """Of the outputs at rows (T, N'), the noise of a step included: Σ_dd (1 + x A⁻¹ xᵀ)."""
+        found = np.empty((len(rows), sum(part.columns.size for part in self.parts)))
+        for part in self.parts:
+            open_ = np.sum(part.whitened(rows) ** 2, axis=1)
+            found[:, part.columns] = np.outer(1 + open_, np.diag(part.noise))
+        return found
+
+
+def _root(evidence: Evidence) -> Array | None:
+    try:
+        R, _ = evidence.triangle()
+    except ValueError:  # a ridge that normal equations cannot tell from none
+        return None
+    scale = np.linalg.norm(R, axis=0)
+    if not np.all(scale > 0) or not np.all(np.isfinite(evidence.scatter)):
+        return None
+    rcond, info = lapack.dtrcon(R / scale, norm="1", uplo="U", diag="N")
+    return R if info == 0 and rcond > (EPS**2 if evidence.ridge else len(R) * EPS) else None

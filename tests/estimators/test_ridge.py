@@ -1,0 +1,84 @@
+"""``ridge="auto"`` and ``"blocks"`` as parameters: copies, files, searches, scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+
+import eigenecho as ee
+
+RNG = np.random.default_rng(0)
+U = RNG.normal(size=(300, 1))
+Y = np.roll(U, 3, axis=0) + 0.3 * RNG.normal(size=(300, 1))
+
+
+def network(ridge="auto", **options):
+    return ee.LinearESN(**{"units": 30, "warmup": 10, "seed": 0} | options, ridge=ridge)
+
+
+@pytest.mark.parametrize("ridge", ["auto", "blocks"])
+def test_the_parameter_stays_what_it_was(ridge, tmp_path):
+    esn = clone(network(ridge)).fit(U, Y)
+    assert esn.get_params()["ridge"] == ridge
+    assert isinstance(esn.ridge_, float)
+    esn.save(tmp_path / "esn")
+    loaded = ee.load(tmp_path / "esn")
+    assert (loaded.ridge, loaded.ridge_) == (ridge, esn.ridge_)
+    np.testing.assert_array_equal(loaded.noise_, esn.noise_)
+    if ridge == "auto":
+        assert loaded.log_evidence_ == esn.log_evidence_
+    else:  # nobody has asked for it
+        with pytest.raises(AttributeError, match="statistics=True"):
+            loaded.log_evidence_  # noqa: B018
+    esn.save(tmp_path / "esn", statistics=True)
+    loaded = ee.load(tmp_path / "esn")
+    assert loaded.log_evidence_ == pytest.approx(esn.log_evidence_, rel=1e-12)
+    for a, b in zip(esn.predict(U, return_std=True), loaded.predict(U, return_std=True),
+                    strict=True):  # fmt: skip
+        np.testing.assert_array_equal(a, b)
+
+
+def test_search_scores_what_a_fit_does():
+    grid = {"ridge": ["auto", 1e-8, "blocks", 100.0], "input_scaling": [0.1, 1.0]}
+    found = ee.search(network(), grid, U, Y, validation=[(240, 300)])
+    for params, error in zip(found.params, found.mean_errors, strict=True):
+        esn = network().set_params(**params).fit(U[:240], Y[:240])
+        left = (esn.predict(U) - Y)[240:]
+        assert error == pytest.approx(np.sqrt(np.mean(left**2)), rel=1e-7), params
+    assert found.best_estimator.ridge == found.best_params["ridge"]
+
+
+def test_search_of_long_series_without_states():
+    rng = np.random.default_rng(1)
+    u = rng.normal(size=(30_000, 1))
+    y = np.roll(u, 3, axis=0) + rng.normal(size=u.shape)
+    found = ee.search(network(units=100), {"ridge": ["auto", 1e6]}, u, y, refit=False)
+    split = 30_000 - round(0.2 * 29_990)
+    esn = network(units=100).fit(u[:split], y[:split])
+    wanted = np.sqrt(np.mean((esn.predict(u) - y)[split:] ** 2))
+    assert found.mean_errors[0] == pytest.approx(wanted, rel=1e-6)
+    assert found.best_index == 0
+
+
+def test_grid_searches_of_scikit_learn():
+    grid = {"ridge": ["auto", "blocks", 1e4]}
+    found = GridSearchCV(network(), grid, cv=TimeSeriesSplit(3)).fit(U, Y)
+    assert found.best_params_["ridge"] in ("auto", "blocks")
+
+
+def test_a_learner_goes_on_with_the_ridge_that_was_chosen():
+    esn = network().fit(U, Y)
+    learner = esn.learner(esn.final_state_)
+    learner.step(U[0], Y[0])
+    more = network(esn.ridge_).fit(U, Y).partial_fit(U[:1], Y[:1], initial_state=esn.final_state_)
+    np.testing.assert_allclose(learner.model.W_out, more.W_out_, rtol=1e-6, atol=1e-9)
+    with pytest.raises(ValueError, match=r"ridge='auto' .*one finite number > 0"):
+        network().learner(n_inputs=1, n_outputs=1)
+
+
+def test_noise_is_a_variance_for_each_output():
+    esn = network().fit(U, np.column_stack([Y, 10 * Y]))
+    np.testing.assert_array_equal(esn.noise_, np.diag(esn.noise_covariance_))
+    np.testing.assert_allclose(esn.noise_[1], 100 * esn.noise_[0])

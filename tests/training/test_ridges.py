@@ -1,0 +1,195 @@
+"""Ridges that the training rows choose, by every solver and with everything a network can have."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+import eigenecho as ee
+from eigenecho.errors import IllConditionedWarning
+from eigenecho.training.ridges import cut
+
+RNG = np.random.default_rng(0)
+U = RNG.normal(size=(400, 2))
+Y = np.stack([np.roll(U[:, 0], 2) + 0.5 * U[:, 1], U[:, 0]], axis=1)
+Y = Y + [0.3, 2.0] * RNG.normal(size=Y.shape) + [0.0, 5.0]
+OPTIONS = {
+    "plain": {},
+    "identity": {"penalty": "identity"},
+    "free bias": {"penalize_bias": False},
+    "no bias": {"fit_bias": False},
+    "standardised": {"standardize": True, "penalize_bias": False},
+    "feedback": {"feedback": True, "output_to_readout": True, "fb_scaling": 0.2},
+    "matrix": {"spectrum": "matrix", "basis": "neuron", "rc_connectivity": 0.3},
+}
+
+
+def network(ridge="auto", **options):
+    return ee.LinearESN(**{"units": 20, "warmup": 10, "seed": 0} | options, ridge=ridge)
+
+
+def densities(esn, X, Y, ridges):
+    """Log densities of the targets in the neuron basis, from dense covariances."""
+    Y = np.asarray(Y)
+    r = esn.states(X) if esn.penalty == "neuron" else esn.transform(X)
+    rows = [r]
+    if esn.output_to_readout:
+        rows.insert(0, np.concatenate([np.zeros((1, 2)), Y[:-1]]))
+    if esn.fit_bias and esn.penalize_bias:
+        rows.insert(0, np.ones((len(r), 1)))
+    X, Y = np.concatenate(rows, axis=1)[esn.warmup :], Y[esn.warmup :]
+    if esn.fit_bias and not esn.penalize_bias:
+        beside = np.linalg.qr(np.column_stack([np.ones(len(X)), np.eye(len(X))]))[0][:, 1:].T
+        X, Y = beside @ X, beside @ Y
+    found = []
+    for ridge in ridges:
+        covariance = np.eye(len(X)) + X @ X.T / ridge
+        noise = [y @ np.linalg.solve(covariance, y) / len(y) for y in Y.T]
+        each = zip(Y.T, noise, strict=True)
+        found.append(sum(multivariate_normal.logpdf(y, cov=s * covariance) for y, s in each))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_log_evidence_is_that_of_a_dense_gaussian(options):
+    X, y = U[:120], Y[:120]
+    # With feedback the states would be those of the true outputs.
+    esn = network(**options | {"feedback": False}).fit(X, y)
+    wanted = densities(esn, X, y, [esn.ridge_])
+    assert esn.log_evidence_ == pytest.approx(wanted[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("ridge", ["auto", "blocks"])
+def test_every_solver_finds_the_same_ridge(ridge, options):
+    found = [network(ridge, solver=s, **options).fit(U, Y) for s in ("qr", "gram", "refined")]
+    for esn in found[1:]:
+        assert esn.ridge_ == pytest.approx(found[0].ridge_, rel=1e-3)
+        assert esn.log_evidence_ == pytest.approx(found[0].log_evidence_, rel=1e-6)
+    given = network(found[0].ridge_, solver="qr", **options).fit(U, Y)
+    np.testing.assert_array_equal(given.W_out_, found[0].W_out_)
+    assert given.log_evidence_ == pytest.approx(found[0].log_evidence_, rel=1e-9)
+
+
+def test_structured_sums_choose_too():
+    exact, sums = (network(solver=s, units=60).fit(U, Y) for s in ("qr", "structured"))
+    assert sums.solver_ == "structured"
+    assert sums.ridge_ == pytest.approx(exact.ridge_, rel=1e-3)
+
+
+def test_blocks_are_left_out_exactly():
+    """Against refits of a network that sees the same states, without the block's rows."""
+    esn = network("blocks").fit(U, Y)
+    X = np.column_stack([np.ones(400), esn.states(U)])[10:]
+    edges = [390 * k // 10 for k in range(11)]
+
+    def score(ridge):
+        total = np.zeros(2)
+        for a, b in itertools.pairwise(edges):
+            kept = np.r_[0:a, b:390]
+            A = X[kept].T @ X[kept] + ridge * np.eye(21)
+            w = np.linalg.solve(A, X[kept].T @ Y[10:][kept])
+            total += np.sum((Y[10:][a:b] - X[a:b] @ w) ** 2, axis=0)
+        return np.log(total).sum()
+
+    best = min(map(score, np.geomspace(1e-4, 1e5, 400)))
+    assert score(esn.ridge_) <= best + 1e-4
+
+
+def test_rows_of_all_series_are_cut_once():
+    blocks = cut([(5, 20), (3, 4), (0, 30)])
+    rows = [set(), set(), set()]
+    for block in blocks:
+        assert 4 <= sum(stop - start for start, stop in block) <= 5
+        for seen, (start, stop) in zip(rows, block, strict=True):
+            assert not seen & set(range(start, stop))
+            seen |= set(range(start, stop))
+    assert rows == [set(range(5, 20)), {3}, set(range(30))]
+
+
+@pytest.mark.parametrize("ridge", ["auto", "blocks"])
+def test_units_of_the_targets_do_not_matter(ridge):
+    esn, other = network(ridge).fit(U, Y), network(ridge).fit(U, 1e6 * Y)
+    assert other.ridge_ == pytest.approx(esn.ridge_, rel=1e-4)
+    np.testing.assert_allclose(other.noise_, 1e12 * esn.noise_, rtol=1e-3)
+
+
+def test_units_of_standardised_targets_move_the_density_alone():
+    esn, other = (network(standardize=True).fit(U, scale * Y) for scale in (1.0, 10.0))
+    assert other.ridge_ == pytest.approx(esn.ridge_, rel=1e-6)
+    assert esn.log_evidence_ - other.log_evidence_ == pytest.approx(2 * 390 * np.log(10))
+
+
+@pytest.mark.parametrize("ridge", ["auto", "blocks"])
+def test_outputs_with_gaps_share_one_ridge(ridge):
+    y = Y.copy()
+    y[50:90, 0] = y[200:230, 1] = np.nan
+    esn = network(ridge, missing="skip").fit(U, y)
+    assert 0.1 < esn.ridge_ / network(ridge).fit(U, Y).ridge_ < 10
+    assert np.isfinite(esn.log_evidence_)
+    alone = [network(esn.ridge_, missing="skip").fit(U, y[:, [i]]) for i in (0, 1)]
+    assert esn.log_evidence_ == pytest.approx(sum(one.log_evidence_ for one in alone))
+    _, deviation = esn.predict(U, return_std=True)
+    np.testing.assert_allclose(deviation[:, 0], alone[0].predict(U, return_std=True)[1][:, 0])
+
+
+def test_noise_is_told_apart_from_signal():
+    esn = network(units=60).fit(U, Y)
+    np.testing.assert_allclose(np.sqrt(esn.noise_), [0.3, 2.0], rtol=0.15)
+
+
+def test_without_noise_the_ridge_is_the_smallest_that_counts():
+    x = ee.tasks.mso(3, 601)
+    exact = network(units=50, warmup=100).fit(x[:-1], x[1:])
+    assert exact.ridge_ < 1e-20
+    assert np.abs(exact.predict(x[:-1]) - x[1:])[100:].max() < 1e-11
+    with pytest.warns(IllConditionedWarning, match="cannot tell ridges below .*solver='qr'"):
+        network(units=50, warmup=100, solver="gram").fit(x[:-1], x[1:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        refined = network(units=50, warmup=100, solver="refined").fit(x[:-1], x[1:])
+    assert refined.solver_ == "qr"
+    assert refined.ridge_ == exact.ridge_
+
+
+def test_a_wrong_belief_does_not_stand_the_test():
+    """To recall what is long ago takes weights that the ridge finds unlikely at any size."""
+    rng = np.random.default_rng(3)
+    u = rng.uniform(-1, 1, (1150, 1))
+    y = np.roll(u, 19, axis=0) + 0.03 * rng.normal(size=u.shape)
+
+    def error(ridge):
+        esn = ee.LinearESN(50, sr=0.95, warmup=20, ridge=ridge, seed=0).fit(u[:150], y[:150])
+        return np.sqrt(np.mean((esn.predict(u) - y)[150:] ** 2))
+
+    assert error("auto") < 1.3 * min(map(error, 10.0 ** np.arange(-10, 4)))
+
+
+def test_more_rows_keep_the_ridge():
+    esn = network().fit(U[:200], Y[:200])
+    ridge, first = esn.ridge_, esn.log_evidence_
+    esn.partial_fit(U[200:], Y[200:])
+    assert esn.ridge_ == ridge
+    both = network(ridge).fit([U[:200], U[200:]], [Y[:200], Y[200:]])
+    assert esn.log_evidence_ == pytest.approx(both.log_evidence_, rel=1e-9)
+    assert esn.log_evidence_ != first
+
+
+@pytest.mark.parametrize("ridge", ["Auto", "gcv", "", "1"])
+def test_unknown_words(ridge):
+    with pytest.raises(ValueError, match=f"ridge='{ridge}' .*'auto' or 'blocks'"):
+        network(ridge).fit(U, Y)
+
+
+def test_too_few_rows_for_blocks():
+    with pytest.raises(ValueError, match=r"ridge='blocks' .*of one sample nothing"):
+        network("blocks", warmup=399).fit(U, Y)
+
+
+def test_no_ridge_has_no_density():
+    esn = network(0.0, units=5).fit(U, Y)
+    assert not hasattr(esn, "log_evidence_")
