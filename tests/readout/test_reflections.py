@@ -58,7 +58,8 @@ def test_bits_do_not_depend_on_threads(T, side_by_side, monkeypatch):
 
 def test_how_many_depends_on_the_problem_alone():
     lanes = triangle.Triangle.lanes
-    assert lanes(100_000, 1001) == 16
+    assert lanes(100_000, 1001) == 8
+    assert lanes(1_000_000, 1001) == 16
     assert lanes(100_000, 101) == 1  # little to do
-    assert lanes(20_000, 2001) == 2  # merging would take longer
+    assert lanes(20_000, 2001) == 1  # merging would take longer
     assert lanes(10**6, 4097) == 1  # too much memory

@@ -17,7 +17,7 @@ from eigenecho.types import Array
 TILE = 512
 """Rows and columns of a tile."""
 
-LARGE = 2048
+LARGE = 4096
 """Rows from which tiles pay."""
 
 

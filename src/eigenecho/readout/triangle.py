@@ -15,7 +15,7 @@ from eigenecho.readout.reflections import reflect
 from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
 
-MOST, WORK, ROWS, NUMBERS = 16, 2e10, 4, 1 << 24
+MOST, WORK, ROWS, NUMBERS = 16, 1e11, 12, 1 << 24
 """Triangles that are gathered side by side, at most; operations and rows of each over its columns
 from which that pays; and numbers that all of them may take."""
 
