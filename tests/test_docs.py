@@ -37,6 +37,7 @@ def test_docstring_examples():
         "estimators.diagonal_reservoir",
         "estimators.forecaster",
         "metrics.forecasts",
+        "model.learnt",
         "spectra.joined",
     ):
         result = doctest.testmod(importlib.import_module(f"eigenecho.{name}"))

@@ -42,6 +42,7 @@ LAYERS = [
     {"reservoir"},
     {"readout"},
     {"training"},
+    {"reduction"},
     {"model"},
     {"plots", "pages"},
     {"panels"},

@@ -80,6 +80,13 @@ def test_many_blocks_leave_a_little_doubt():
     assert [one.error for one in best(judge, found, 50)] == [1.0, 1.04, 1.049]
 
 
+def test_few_blocks_leave_no_more_doubt_than_three_quarters():
+    judge = Judge.of(signals(), [plan(50, H, 6)], [0])
+    found = [Judged(DIRECT, [], error) for error in (1.0, 1.7, 1.74, 1.76)]
+    assert judge.blocks == 2
+    assert [one.error for one in best(judge, found, 50)] == [1.0, 1.7, 1.74]
+
+
 def test_no_more_are_kept_than_can_be_trained():
     filter = Filter(0.0, spectra.ring(299, sr=0.9))
     alike = []

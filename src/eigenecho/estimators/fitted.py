@@ -22,6 +22,8 @@ from eigenecho.model import LinearModel, State
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.model.intervals import check_noise
 from eigenecho.model.loading import unpack_evidence, unpack_model
+from eigenecho.model.reduce import reduce
+from eigenecho.model.reduction import Reduction
 from eigenecho.model.state import as_state
 from eigenecho.spectra import Spectrum
 from eigenecho.storage import Tensors, Values, named, take
@@ -140,12 +142,33 @@ class Fitted:
         """The eigenvalue radius of the network with its output fed back."""
         return closed_loop_radius(self.model)
 
+    def reduced(self, units: int | None, tol: float | None, data: Any) -> Fitted:
+        """The same with fewer modes; the rows of training weigh, where there are no others.
+
+        The state goes along, and so does the noise of single steps. What further training would
+        need does not: the rows of the new states have never been seen.
+        """
+        evidence = self.evidence if isinstance(self.evidence, Evidence) else None
+        found = reduce(self.model, units, tol, data, evidence)
+        r = (self.final_state.r @ found.states).astype(self.final_state.r.dtype)
+        knows_noise = self.known_noise is not None or self.evidence is not None
+        return replace(
+            self,
+            model=found.model,
+            final_state=State(r, self.final_state.y),
+            evidence=None,
+            drawn=found.model.spectrum.unleak(self.lr),
+            known_noise=self.noise if knows_noise else None,
+        )
+
     def need_evidence(self) -> Evidence:
         """The evidence, or an error that says why there is none."""
         if isinstance(self.evidence, Evidence):
             return self.evidence.on_host
         why = "are not known: a file has them only when save(path, statistics=True) wrote it"
-        if self.evidence is not None:
+        if isinstance(self.model.certificate, Reduction):
+            why = "are those of more units than it has now: it was made smaller"
+        elif self.evidence is not None:
             why = "differ between outputs, which were missing at different rows"
         raise ValueError(
             f"the statistics that this estimator was trained on {why}. Fit again to train further, "

@@ -10,6 +10,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     RegressorMixin,
     TransformerMixin,
+    clone,
 )
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +24,9 @@ from eigenecho.estimators.score import r2
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
 from eigenecho.model.forecast import are_several, forecast
 from eigenecho.model.intervals import check_coverage, with_interval
+from eigenecho.model.learnt import learnt
 from eigenecho.model.predict import deviations_of_series, predict_series, states
+from eigenecho.model.reduction import Reduction
 from eigenecho.model.state import initial_states
 from eigenecho.model.step_inputs import check_labels
 from eigenecho.progress import Report
@@ -61,7 +64,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         "matrix" draws a random W and diagonalises it. Eigenvalues (a Spectrum or a list) and a
         square matrix are taken as they are; ``units``, ``sr`` and ``rc_connectivity`` are then
         ignored. A callable ``(n, sr=, seed=) -> Spectrum`` is a law of your own; so is a
-        Spectrum plus a law, and ``spectra.joined``.
+        Spectrum plus a law, and ``spectra.joined``. "data" learns them from the training rows, as
+        ``spectra.from_data`` does with ``sr`` as the radius of its large network.
     basis : {"eigen", "neuron"}
         Run in the eigenbasis, O(N) a step, or as the standard network with its matrix W. In
         "eigen" a matrix without a usable eigenbasis (most sparse ones) takes the cheapest form
@@ -236,6 +240,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         inputs, outputs, container = validation.training_series(self, X, y)
         given = (outputs, container, "y") if X is None else (inputs, container, "X")
         validation.warn_if_single_rows(*given)
+        settings = learnt(settings, inputs, outputs, self.seed)
         drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
         if self.basis == "eigen":
             validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
@@ -570,6 +575,40 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         learnt = Learnt.nothing(W_out, penalty, self.ridge)
         return Learner(model, learnt, penalty, self.ridge, forgetting, wait, state)
 
+    def reduce(
+        self, units: int | None = None, tol: float | None = None, data: Any = None
+    ) -> LinearESN:
+        """A smaller network, fitted already, with a certificate of how near it is to this one.
+
+        The smallest stable order whose rms error on the rows of training is at most ``tol`` times
+        the deviation of y. Of those rows the statistics are known, from which the error is bounded;
+        with ``data=(X, y)`` it is measured, and takes fewer modes. Networks whose statistics are
+        not known (from a file without them) weigh all inputs alike, as ``model_.reduce`` does.
+
+        Parameters
+        ----------
+        units : int, optional
+            The number of modes; with ``tol`` the most that there may be.
+        tol : float, optional
+            The relative error, in ]0, 1[.
+        data : X or (X, y), optional
+            Rows to weigh by instead, as for ``LinearModel.reduce``.
+
+        Returns
+        -------
+        LinearESN
+            With ``certificate_``. It predicts, forecasts from where this one stands, and is saved
+            like any other; ``spectrum`` and ``units`` are those that are left. It is not trained
+            any further.
+        """
+        fitted = self._known.reduced(units, tol, data)
+        esn = clone(self).set_params(units=fitted.model.units, spectrum=fitted.spectrum)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(esn, name, getattr(self, name))
+        esn._keep(fitted)  # noqa: SLF001 (of its own class)
+        return esn
+
     def matrices(self, basis: str = "neuron") -> Matrices:
         """W, W_in, bias, W_fb and W_out in the ``neuron`` basis or as they are at ``work``."""
         return self._known.model.matrices(basis)
@@ -620,6 +659,16 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def effective_radius_(self) -> float:
         """Max |λ'|, after the leak."""
         return self._known.model.effective_radius
+
+    @property
+    def certificate_(self) -> Reduction:
+        """Of a network that was made smaller: what it keeps, and what it promises."""
+        said = self._known.model.certificate
+        if not isinstance(said, Reduction):
+            raise AttributeError("this network was not made smaller: reduce() gives certificates.")
+        return said
+
+    certificate = certificate_
 
     @property
     def noise_covariance_(self) -> Any:

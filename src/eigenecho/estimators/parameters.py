@@ -85,7 +85,8 @@ def _check(params: Values, D_in: int) -> None:
     generator(params["seed"])
     if isinstance(params["spectrum"], str):
         check_units(params["units"], "units")
-        if params["spectrum"] != "matrix":
+        learns = params["spectrum"] == "data" and "ridge" in params
+        if params["spectrum"] != "matrix" and not learns:
             law(params["spectrum"], also=("matrix",))
 
 

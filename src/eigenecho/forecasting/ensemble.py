@@ -24,8 +24,9 @@ DOUBT = 4.0
 """Errors of candidates may lie above the best one's by this share, over the number of blocks of
 rows that judge: what these cannot tell from the best belongs to the answer."""
 
-LEAST_DOUBT = 0.05
-"""The same share where there are many blocks: a few members are better than one."""
+LEAST_DOUBT, MOST_DOUBT = 0.05, 0.75
+"""The same share where there are many blocks, as a few members are better than one; and where there
+are hardly any, as what is far worse is worse."""
 
 FEWEST, MOST = 5, 60
 """Views that members may always have, and members there may be at all."""
@@ -121,7 +122,8 @@ def best(judge: Judge, found: Sequence[Judged], rows: int) -> list[Judged]:
     ranked = sorted((one for one in found if np.isfinite(one.error)), key=lambda one: one.error)
     if not ranked:
         return []
-    most = ranked[0].error * (1 + max(DOUBT / judge.blocks, LEAST_DOUBT))
+    doubt = min(max(DOUBT / judge.blocks, LEAST_DOUBT), MOST_DOUBT)
+    most = ranked[0].error * (1 + doubt)
     alike = [one for one in ranked if one.error <= most]
     size = max(one.candidate.view.filter.size for one in ranked)
     affordable = max(FEWEST, int(WORK / (rows * float(size))))

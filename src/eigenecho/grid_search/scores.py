@@ -20,6 +20,7 @@ from eigenecho.errors import (
 from eigenecho.grid_search import lagged
 from eigenecho.grid_search.grid import Group
 from eigenecho.kernels import costs
+from eigenecho.model.learnt import learnt
 from eigenecho.readout import EPS, Factorised, Gram, Lags, Triangle, factorise, solve
 from eigenecho.reservoir import Cache, Drawn
 from eigenecho.threads import one_blas_thread
@@ -125,9 +126,13 @@ def root_mean_squared_errors(
         # A search tries unstable and ill-conditioned corners on purpose; their scores tell.
         warnings.simplefilter("ignore", UnstableWarning)
         warnings.simplefilter("ignore", IllConditionedWarning)
-        drawn = settings.draw(D_in, D_out, group.params["seed"], cache)
+        seed, drawn = group.params["seed"], None
         errors: list[Array] = []
         for fold in folds:
+            # A spectrum that is learnt comes from the rows before validation, each time anew.
+            known = learnt(settings, *data, seed, until=[stop for _, stop in fold.train])
+            if drawn is None or known is not settings:
+                drawn = known.draw(D_in, D_out, seed, cache)
             try:
                 errors += _errors(_trial(settings, drawn, group, data, fold, cache))
             except UnstableError:

@@ -16,6 +16,7 @@ from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.learner import Learner
 from eigenecho.model.model import LinearModel
+from eigenecho.model.reduction import Reduction
 from eigenecho.model.state import State
 from eigenecho.model.stream import Stream
 from eigenecho.readout import Gram, Penalty, Triangle
@@ -39,6 +40,10 @@ def unpack_model(tensors: Tensors, values: Values) -> LinearModel:
         block, n_real = layout
         basis = Basis(take(tensors, "Q"), n_real, block)
     certificate = values.pop("certificate", None)
+    said: Certificate | Reduction | None
+    said = None if certificate is None else Certificate(**certificate)
+    if "reduction" in values:
+        said = Reduction.unpack(tensors, values.pop("reduction"))
     return LinearModel(
         reservoir,
         W_out,
@@ -47,7 +52,7 @@ def unpack_model(tensors: Tensors, values: Values) -> LinearModel:
         basis,
         _unpack_scaling("inputs", tensors, reservoir.dtype),
         _unpack_scaling("outputs", tensors, reservoir.dtype),
-        None if certificate is None else Certificate(**certificate),
+        said,
     )
 
 

@@ -17,6 +17,8 @@ from eigenecho.model.forecast import are_several, forecast, forecast_several
 from eigenecho.model.intervals import with_interval
 from eigenecho.model.learner import Learner
 from eigenecho.model.predict import predict_series
+from eigenecho.model.reduce import reduce
+from eigenecho.model.reduction import Reduction
 from eigenecho.model.state import State
 from eigenecho.model.stream import Stream
 from eigenecho.progress import Report
@@ -60,8 +62,9 @@ class LinearModel:
         The basis that the reservoir is in, where it is known and not that of the neurons.
     inputs, outputs : Scaling, optional
         Standardisation around the network, in force in closed loops too.
-    certificate : Certificate, optional
-        Of a converted network: how it steps, and how far it is from the original.
+    certificate : Certificate or Reduction, optional
+        Of a converted network: how it steps, and how far it is from the original. Of one that was
+        made smaller: what it keeps, and what it promises.
     device : str, optional
         Where answers lie that no tensor says the device of; None for NumPy arrays.
     """
@@ -73,7 +76,7 @@ class LinearModel:
     basis: Basis | None = None
     inputs: Scaling | None = None
     outputs: Scaling | None = None
-    certificate: Certificate | None = None
+    certificate: Certificate | Reduction | None = None
     device: str | None = None
 
     def __post_init__(self) -> None:
@@ -335,6 +338,41 @@ class LinearModel:
         known = Learnt.nothing(self.W_out, penalty, ridge)
         return Learner(self, known, penalty, ridge, forgetting, 0, state)
 
+    def reduce(
+        self, units: int | None = None, tol: float | None = None, data: Any = None
+    ) -> LinearModel:
+        """A smaller network of modes, by balanced truncation, with a certificate of how near it is.
+
+        Without ``data`` all inputs count alike, and the error from a zero state is bounded,
+
+            ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂ for every input,   G the transfer function
+
+        in the network's own units (of standardised columns, where it standardises); a bias counts
+        as one more unit impulse. With ``data`` its rows count: it is the smallest stable order
+        whose rms error on them is at most ``tol`` times the deviation of y. The last fifth of each
+        series is not weighed, and has to keep to it all the same.
+
+        Eigenvalues and all weights are new. The gain of a constant bias is kept exactly, and so are
+        the scaling, the readout of y(t−1) and what it means to feed the output back; the neuron
+        basis is lost.
+
+        Parameters
+        ----------
+        units : int, optional
+            The number of modes; with ``tol`` the most that there may be.
+        tol : float, optional
+            The relative error, in ]0, 1[.
+        data : X or (X, y), optional
+            Series as ``predict`` takes them, and targets: their deviation is what errors are
+            measured by, else that of the outputs. A network with y(t−1) needs both.
+
+        Returns
+        -------
+        LinearModel
+            Whose ``certificate`` is a ``Reduction``.
+        """
+        return reduce(self, units, tol, data).model
+
     def save(self, path: Any) -> None:
         """Write to a safetensors file; ``eigenecho.load`` reads it back."""
         storage.write(path, "LinearModel", *self.pack())
@@ -346,7 +384,10 @@ class LinearModel:
             "readout_bias": bool(self.readout_bias),
             "output_to_readout": bool(self.output_to_readout),
         }
-        if self.certificate is not None:
+        if isinstance(self.certificate, Reduction):
+            more, values["reduction"] = self.certificate.pack()
+            tensors |= more
+        elif self.certificate is not None:
             values["certificate"] = asdict(self.certificate)
         if self.basis is not None:
             tensors["Q"] = self.basis.Q

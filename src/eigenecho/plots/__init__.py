@@ -10,6 +10,15 @@ from eigenecho.plots.backtest import MOST_SERIES, backtest
 from eigenecho.plots.certificate import certificate
 from eigenecho.plots.gallery import spectra_gallery
 from eigenecho.plots.prediction import prediction
+from eigenecho.plots.reduction import reduction
 from eigenecho.plots.spectrum import spectrum
 
-__all__ = ["MOST_SERIES", "backtest", "certificate", "prediction", "spectra_gallery", "spectrum"]
+__all__ = [
+    "MOST_SERIES",
+    "backtest",
+    "certificate",
+    "prediction",
+    "reduction",
+    "spectra_gallery",
+    "spectrum",
+]

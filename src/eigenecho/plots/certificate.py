@@ -8,6 +8,7 @@ import numpy as np
 
 from eigenecho.errors import bad_argument
 from eigenecho.model import LinearModel
+from eigenecho.model.certificate import Certificate
 from eigenecho.plots.spectrum import spectrum
 from eigenecho.plots.style import BLUE, GREY, ORANGE, new_figure, tidy
 from eigenecho.spectra import Spectrum, from_matrix
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from eigenecho.model.certificate import Certificate
 
 ROUNDING = float(np.finfo(np.float64).eps)
 
@@ -35,7 +35,7 @@ def certificate(model: LinearModel) -> Figure:
         As ``eigenecho.diagonalize`` returns it.
     """
     said = getattr(model, "certificate", None)
-    if said is None:
+    if not isinstance(said, Certificate):
         raise bad_argument(
             "model", model, "a converted network", "eigenecho.diagonalize gives certificates."
         )

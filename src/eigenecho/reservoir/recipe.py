@@ -63,6 +63,11 @@ class Recipe:
         return isinstance(self.spectrum, str)
 
     @property
+    def is_learnt(self) -> bool:
+        """Whether the eigenvalues are to come from training rows, before anything is drawn."""
+        return isinstance(self.spectrum, str) and self.spectrum == "data"
+
+    @property
     def of_matrix(self) -> tuple[Any, ...]:
         """What a drawn matrix depends on besides the seed; a given one is known by itself."""
         return (self.units, self.rc_connectivity) if self.is_drawn else (Same(self.spectrum),)
@@ -101,8 +106,11 @@ class Recipe:
             raise ValueError(f"spectrum: {error}") from None
 
     def _named(self, name: str, rng: Streams, cache: Cache) -> Spectrum | Array:
+        if self.is_learnt:
+            remedy = "LinearESN.fit learns it; spectra.from_data(X, y, units=…) gives it to others."
+            raise bad_argument("spectrum", name, "a law: here are no targets to learn from", remedy)
         if name not in ("matrix", "sim"):
-            sample = LAWS.get(name) or law(name, also=("matrix",))
+            sample = LAWS.get(name) or law(name, also=("matrix", "data"))
             return sample(self.units, sr=self.sr, seed=rng.spectrum)
 
         def drawn() -> Array:

@@ -1,4 +1,12 @@
-"""Eigenvalue laws: where the modes of a reservoir lie. No time here."""
+"""Eigenvalue laws: where the modes of a reservoir lie. No time here.
+
+``from_data`` trains networks, far above this layer: it loads when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from eigenecho.spectra.golden import golden, noisy_golden
 from eigenecho.spectra.joined import joined
@@ -9,12 +17,16 @@ from eigenecho.spectra.sim import from_matrix, random_matrix, sim
 from eigenecho.spectra.spectrum import Spectrum
 from eigenecho.spectra.uniform import uniform
 
+if TYPE_CHECKING:
+    from eigenecho.model.learnt import from_data
+
 from_values = Spectrum.from_values
 
 __all__ = [
     "LAWS",
     "JoinedLaw",
     "Spectrum",
+    "from_data",
     "from_matrix",
     "from_values",
     "golden",
@@ -28,3 +40,10 @@ __all__ = [
     "time_constants",
     "uniform",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "from_data":
+        found = globals()[name] = importlib.import_module("eigenecho.model.learnt").from_data
+        return found
+    raise AttributeError(f"module 'eigenecho.spectra' has no attribute {name!r}")

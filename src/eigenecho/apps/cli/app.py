@@ -10,6 +10,7 @@ import eigenecho
 from eigenecho.apps.cli.convert import convert
 from eigenecho.apps.cli.demo import demo
 from eigenecho.apps.cli.forecast import forecast
+from eigenecho.apps.cli.reduce import reduce
 from eigenecho.apps.cli.reproduce import reproduce
 
 app = typer.Typer(
@@ -18,7 +19,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
 )
-for command in (forecast, convert, demo, reproduce):
+for command in (forecast, convert, reduce, demo, reproduce):
     app.command()(command)
 
 

@@ -14,6 +14,7 @@ from eigenecho.apps.cli.endings import fail
 from eigenecho.apps.shared.terminal import say
 from eigenecho.interop import from_npz
 from eigenecho.model.certificate import Certificate
+from eigenecho.model.reduction import Reduction
 
 
 def convert(
@@ -73,7 +74,7 @@ def convert(
     say(console, f"Written: {target}")
 
 
-def table(certificate: Certificate) -> Table:
+def table(certificate: Certificate | Reduction) -> Table:
     """The lines of a certificate, as a table without frame."""
     columns = (Column(style="bold", no_wrap=True), Column())
     shown = Table(*columns, box=None, show_header=False, title="Certificate", title_justify="left")

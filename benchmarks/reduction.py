@@ -1,0 +1,359 @@
+"""Networks made smaller: do they keep their promises, how many modes are left, and at what price.
+
+    reduction.py --hourly ETTh1.csv.gz              # all parts; the hourly ones need such a table
+    reduction.py --only bounds time --write         # some parts, into docs/reduction.md
+
+``bounds``: tasks × laws × units × tolerances. The error on inputs that nobody has seen against the
+white bound, and on new rows against the data promise. ``hourly``: a real column one step ahead,
+errors on rows held out, and the time of a long forecast. ``time``: ``reduce`` against one
+``scipy.linalg.eigh``, and its memory. ``learnt``: spectra from data against laws with as many
+units, all tuned alike. Parts leave their numbers in ``results/reduction``, from which ``--write``
+makes the tables of the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import sys
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import eigenecho as ee
+from common import interleaved, machine, ratio
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reduction.md"
+TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-9)
+LAWS = ("golden", "ring", "log_ring", "uniform")
+RADII = (0.5, 0.8, 0.9, 0.95, 0.99)
+RIDGES = tuple(10.0**k for k in range(-12, 5, 2))
+COLUMNS = ("HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL")
+TIE = 1e-10
+"""Errors below this share of the deviation are ties."""
+
+ROUNDS = 5
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+# Tasks --------------------------------------------------------------------------------------------
+
+
+def hourly(path: Path, column: str) -> np.ndarray:
+    """One column of a table with a header, (T, 1)."""
+    import pandas as pd
+
+    return pd.read_csv(path)[[column]].to_numpy(float)
+
+
+def tasks(seed: int, path: Path | None, steps: int = 4000) -> dict[str, Rows]:
+    """Inputs and targets by the name of the task."""
+    found: dict[str, Rows] = {}
+    for k in (5, 12):
+        u = ee.tasks.mso(k, steps=steps // 2 + 1)
+        found[f"MSO{k}"] = u[:-1], u[1:]
+    u = ee.tasks.mackey_glass(steps + 84, seed=seed)
+    found["Mackey–Glass 1"] = u[:-1], u[1:]
+    found["Mackey–Glass 84"] = u[:-84], u[84:]
+    found["NARMA10"] = ee.tasks.narma(10, steps, seed=seed)
+    found["recall 20"] = ee.tasks.delayed_recall(steps, [20], seed=seed)
+    if path is not None:
+        u = hourly(path, "OT")[: steps * 3 // 2]
+        found["hourly OT"] = u[:-1], u[1:]
+    return found
+
+
+def rms(x: np.ndarray) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.mean(x**2)))
+
+
+# Bounds -------------------------------------------------------------------------------------------
+
+
+def strangers(model: ee.LinearModel, X: np.ndarray) -> Iterator[np.ndarray]:
+    """Inputs that nobody has seen: noise, sines at the edges of the band and between, new rows."""
+    rng, t = np.random.default_rng(12345), np.arange(3000)[:, None]
+    own = model.inputs
+    for u in (rng.normal(size=(3000, 1)), *(np.sin(w * t) for w in (1e-3, 0.3, 1.1, 3.1))):
+        yield u if own is None else own.backward(u)
+    yield X
+
+
+def bound_used(model: ee.LinearModel, small: ee.LinearModel, X: np.ndarray) -> float:
+    """The largest error on such inputs, as a share of what the bound allows."""
+    said, worst = small.certificate, 0.0
+    scale = 1.0 if model.outputs is None else model.outputs.scale
+    for u in strangers(model, X):
+        error = np.linalg.norm((model.predict(u) - small.predict(u)) / scale)
+        size = np.linalg.norm(model.own_inputs(u))
+        worst = max(worst, float(error / (said.bound * said.gain * size)))
+    return worst
+
+
+def bounds(path: Path | None, units: tuple[int, ...] = (100, 300, 1000)) -> list[dict[str, Any]]:
+    """A row for every task, law, size and tolerance."""
+    found = []
+    for name, (X, y) in tasks(0, path).items():
+        cut = len(X) // 2
+        for law in LAWS:
+            for N in units:
+                noisy = name in ("NARMA10", "hourly OT", "Mackey–Glass 84")
+                esn = ee.LinearESN(
+                    N, spectrum=law, sr=0.95, ridge=1e-2 if noisy else 1e-8, standardize=True,
+                    warmup=100, seed=0,
+                ).fit(X[:cut], y[:cut])  # fmt: skip
+                for tol in TOLERANCES:
+                    row = {"task": name, "law": law, "units": N, "tol": tol}
+                    found.append(row | _promises(esn, tol, X, y, cut))
+                    print(json.dumps(found[-1], ensure_ascii=False), flush=True)
+    return found
+
+
+def _promises(esn: ee.LinearESN, tol: float, X: np.ndarray, y: np.ndarray, cut: int) -> Any:
+    model, found = esn.model_, {}
+    small = model.reduce(tol=tol)
+    found["white"], found["bound used"] = small.units, bound_used(model, small, X[cut:])
+    try:
+        small = model.reduce(tol=tol, data=(X[:cut], y[:cut]))
+    except ValueError as error:
+        return found | {"refused": str(error)}
+    off = rms(model.predict(X[cut:]) - small.predict(X[cut:])) / float(y[:cut].std())
+    return found | {"data": small.units, "promise used": off / tol}
+
+
+def show_bounds(found: list[dict[str, Any]]) -> list[str]:
+    """Modes kept, white / data, for every tolerance."""
+    lines = [
+        "| task | law | N | " + " | ".join(f"{tol:g}" for tol in TOLERANCES) + " |",
+        "|---|---|---|" + "---|" * len(TOLERANCES),
+    ]
+    keys = dict.fromkeys((row["task"], row["law"], row["units"]) for row in found)
+    for task, law, N in keys:
+        rows = {r["tol"]: r for r in found if (r["task"], r["law"], r["units"]) == (task, law, N)}
+        cells = [f"{rows[tol]['white']} / {rows[tol].get('data', '–')}" for tol in TOLERANCES]
+        lines.append(f"| {task} | {law} | {N} | " + " | ".join(cells) + " |")
+    white = max(row["bound used"] for row in found)
+    data = sorted((row["promise used"] for row in found if "promise used" in row), reverse=True)
+    refused = sum("refused" in row for row in found)
+    lines += [
+        "",
+        f"Modes kept, white / data. {len(found)} cases: the largest error on inputs that nobody "
+        f"had seen was {white:.2f} of the white bound, and on new rows {data[0]:.2f} of the "
+        f"data promise ({sum(x > 1 for x in data)} above 1, "
+        f"{sum(x > 1.5 for x in data)} above 1.5; "
+        f"median {statistics.median(data):.2f}). Refused as below what rows resolve: {refused}.",
+    ]
+    return lines
+
+
+# Hourly -------------------------------------------------------------------------------------------
+
+
+def hourly_part(path: Path | None) -> list[dict[str, Any]]:
+    """Columns one step ahead, N = 1000, sr 0.99, ridge 10, reduced on the rows of training."""
+    if path is None:
+        raise SystemExit("the part 'hourly' needs --hourly TABLE")
+    cases = [("OT", "golden", penalty) for penalty in ("identity", "neuron")]
+    cases += [("OT", "ring", "identity")] + [(name, "golden", "identity") for name in COLUMNS]
+    return [_hourly(path, *case) for case in cases]
+
+
+def _hourly(path: Path, column: str, law: str, penalty: str, cut: int = 11520) -> dict[str, Any]:
+    u = hourly(path, column)
+    X, y = u[:-1], u[1:]
+    esn = ee.LinearESN(
+        1000, spectrum=law, sr=0.99, ridge=10, standardize=True, penalty=penalty, warmup=100, seed=0
+    ).fit(X[:cut], y[:cut])
+    small = esn.reduce(tol=1e-3, data=(X[:cut], y[:cut]))
+    errors = [rms(one.predict(X)[cut:] - y[cut:]) for one in (esn, small)]
+    seconds = interleaved(
+        {name: lambda one=one: one.forecast(10_000) for name, one in (("a", esn), ("b", small))},
+        ROUNDS,
+    )
+    said = small.certificate_
+    row = {
+        "column": column, "law": law, "penalty": penalty, "units": small.units,
+        "from statistics": esn.reduce(tol=1e-3).units, "before": errors[0], "after": errors[1],
+        "faster": ratio(seconds["a"], seconds["b"]), "held out": said.held_out_error,
+        "loop": [said.radius_before, said.radius_after],
+    }  # fmt: skip
+    print(json.dumps(row), flush=True)
+    return row
+
+
+def show_hourly(found: list[dict[str, Any]]) -> list[str]:
+    """A line for every column."""
+    lines = [
+        "| column | law | penalty | modes | from statistics alone | held-out RMSE before | after "
+        "| closed loop before | after | `forecast(10_000)` faster |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in found:
+        loops = " | ".join(f"{radius:.6f}" for radius in row["loop"])
+        lines.append(
+            f"| {row['column']} | {row['law']} | {row['penalty']} | {row['units']} | "
+            f"{row['from statistics']} | {row['before']:.5g} | {row['after']:.5g} | {loops} | "
+            f"{row['faster']:.1f}× |"
+        )
+    return lines
+
+
+# Time ---------------------------------------------------------------------------------------------
+
+
+def time_part(path: Path | None) -> list[dict[str, Any]]:
+    """Seconds of ``reduce`` beside one eigh, N = 1000; memory of N = 5000."""
+    from scipy.linalg import eigh
+    from threadpoolctl import threadpool_limits
+
+    X, y = tasks(0, None)["Mackey–Glass 1"]
+    A = np.random.default_rng(0).normal(size=(1000, 1000))
+    A = A @ A.T
+
+    def plain() -> Any:
+        with threadpool_limits(1):
+            return eigh(A)
+
+    found = []
+    for law in LAWS:
+        esn = ee.LinearESN(1000, spectrum=law, sr=0.95, standardize=True, warmup=100, seed=0)
+        esn.fit(X, y)
+        ways: dict[str, Callable[[], Any]] = {
+            "eigh": plain,
+            "white": lambda esn=esn: esn.model_.reduce(tol=1e-6),
+            "statistics": lambda esn=esn: esn.reduce(tol=1e-6),
+            "rows": lambda esn=esn: esn.model_.reduce(tol=1e-6, data=(X, y)),
+        }
+        for call in ways.values():
+            call()
+        seconds = interleaved(ways, ROUNDS)
+        row = {"law": law} | {way: ratio(seconds[way], seconds["eigh"]) for way in list(ways)[1:]}
+        found.append(row | {"eigh": statistics.median(seconds["eigh"])})
+        print(json.dumps(found[-1]), flush=True)
+    found.append(_memory(X, y))
+    print(json.dumps(found[-1]), flush=True)
+    return found
+
+
+def _memory(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """The most that ``reduce`` holds at N = 5000, over 4 N² doubles."""
+    N = 5000
+    drawn = ee.LinearESN(N, sr=0.95, penalty="identity", solver="gram", standardize=True, seed=0)
+    model = drawn.fit(X, y).model_
+    tracemalloc.start()
+    model.reduce(tol=1e-6)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return {"law": "golden, N = 5000", "memory": most / (4 * N * N * 8)}
+
+
+def show_time(found: list[dict[str, Any]]) -> list[str]:
+    """Ratios by law."""
+    lines = ["| law | white | by statistics | by 4000 rows |", "|---|---|---|---|"]
+    *laws, memory = found
+    for row in laws:
+        ways = (f"{row[way]:.1f}" for way in ("white", "statistics", "rows"))
+        lines.append(f"| {row['law']} | " + " | ".join(ways) + " |")
+    lines += [
+        "",
+        f"Times of `reduce(tol=1e-6)`, N = 1000, in those of one `scipy.linalg.eigh` of that size "
+        f"({laws[0]['eigh']:.2f} s, one thread). The most that `reduce` holds at N = 5000 is "
+        f"{memory['memory']:.2f} of 4 N² doubles.",
+    ]
+    return lines
+
+
+# Learnt -------------------------------------------------------------------------------------------
+
+
+def learnt_part(path: Path | None, seeds: int = 5) -> list[dict[str, Any]]:
+    """Held-out errors over the deviation, all tuned over the same radii and ridges."""
+    found = []
+    for units in (30, 100):
+        for seed in range(seeds):
+            for name, (X, y) in tasks(seed, path).items():
+                row = {"task": name, "units": units, "seed": seed} | _tuned(X, y, units, seed)
+                found.append(row)
+                print(json.dumps(row, ensure_ascii=False), flush=True)
+    return found
+
+
+def _tuned(X: np.ndarray, y: np.ndarray, units: int, seed: int) -> dict[str, float]:
+    cut, errors = int(0.7 * len(X)), {}
+    esn = ee.LinearESN(units, standardize=True, penalty="identity", warmup=100, seed=seed)
+    for law in (*LAWS, "data"):
+        grid = {"spectrum": [law], "sr": RADII, "ridge": RIDGES}
+        best = ee.search(esn, grid, X[:cut], y[:cut]).best_estimator
+        errors[law] = rms(best.predict(X)[cut:] - y[cut:]) / float(y.std())
+    return errors
+
+
+def show_learnt(found: list[dict[str, Any]]) -> list[str]:
+    """Medians over seeds, and their ratio to the best law."""
+    lines = [
+        "| task | units | " + " | ".join(LAWS) + " | from data | over the best law |",
+        "|---|---|" + "---|" * (len(LAWS) + 2),
+    ]
+    for task, units in dict.fromkeys((row["task"], row["units"]) for row in found):
+        rows = [r for r in found if (r["task"], r["units"]) == (task, units)]
+        medians = {law: statistics.median(r[law] for r in rows) for law in (*LAWS, "data")}
+        best = min(medians[law] for law in LAWS)
+        tie = max(best, medians["data"]) < TIE
+        cells = " | ".join(f"{medians[law]:.3g}" for law in (*LAWS, "data"))
+        share = "tie" if tie else f"{medians['data'] / best:.3g}"
+        lines.append(f"| {task} | {units} | {cells} | {share} |")
+    return lines
+
+
+# The page -----------------------------------------------------------------------------------------
+
+PARTS = {
+    "bounds": (bounds, show_bounds),
+    "hourly": (hourly_part, show_hourly),
+    "time": (time_part, show_time),
+    "learnt": (learnt_part, show_learnt),
+}
+
+
+def written(text: str, name: str, lines: list[str]) -> str:
+    """The page with the lines of a part between its marks."""
+    marks = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
+    block = "\n".join([marks[0], *lines, marks[1]])
+    return re.sub(pattern, lambda _: block, text, flags=re.DOTALL)
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--hourly", type=Path, help="a table such as ETTh1.csv, its column OT")
+    parser.add_argument("--results", type=Path, default=ROOT / "results" / "reduction")
+    parser.add_argument("--stored", action="store_true", help="show what was measured before")
+    parser.add_argument("--write", action="store_true", help="put tables into docs/reduction.md")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(machine("numpy", "scipy"))
+    args.results.mkdir(parents=True, exist_ok=True)
+    for name in args.only:
+        run, show = PARTS[name]
+        kept = args.results / f"{name}.json"
+        if not args.stored:
+            kept.write_text(json.dumps(run(args.hourly), ensure_ascii=False))
+        lines = show(json.loads(kept.read_text()))
+        print("\n".join(lines))
+        if args.write:
+            PAGE.write_text(written(PAGE.read_text(), name, lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

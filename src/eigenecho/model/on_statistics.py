@@ -1,0 +1,92 @@
+"""Networks made smaller for the rows that they were trained on, of which the products are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import lapack
+
+from eigenecho.model.plant import Plant
+from eigenecho.readout import Triangle
+from eigenecho.reduction import EPS, Balanced, Smaller, balance, promised
+from eigenecho.training import Evidence
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.model.model import LinearModel
+
+FLOOR = 1e-7
+"""Share of the largest singular value that is rounding, where sums of products are all there is."""
+
+
+@dataclass(frozen=True, eq=False)
+class OnStatistics:
+    """Rows of which XᵀX is known, by their triangular factor; the error is a bound."""
+
+    plant: Plant
+    rows: Array
+    floor: float
+    name = "statistics"
+    remedy = (
+        "The statistics of training resolve no more: give rows as data=(X, y), or weigh all inputs "
+        "alike with model_.reduce."
+    )
+
+    @classmethod
+    def of(cls, model: LinearModel, evidence: Evidence) -> OnStatistics:
+        """Of the rows [1, y(t−1), r] that a readout was trained on, as deviations from rest.
+
+        What a series starts from, −r∞, is one more of them.
+        """
+        known, count = evidence.statistics, max(evidence.statistics.rows, 1)
+        plant = Plant.of(model, _deviation(model, evidence))
+        if isinstance(known, Triangle):
+            R, floor = known.R, EPS
+        else:
+            R, floor = _root(known.XtX), FLOOR
+        rows = R[:, -model.units :]
+        if plant.rest is not None:  # the first column is the constant's
+            rows = np.concatenate([rows - R[:, :1] * plant.rest, -plant.rest[None]])
+        return cls(plant, rows / np.sqrt(count), floor)
+
+    @cached_property
+    def balanced(self) -> Balanced:
+        """By what the rows reach."""
+        return balance(self.plant.system, lambda: [self.rows], self.floor)
+
+    @property
+    def least(self) -> Array:
+        """What projections of the rows leave out."""
+        return self.balanced.left_out
+
+    def error(self, found: Smaller) -> float:
+        """A bound on the rms error of any output, over its deviation."""
+        return float(promised(self.balanced, found, lambda: [self.rows]).max())
+
+    def said(self, found: Smaller) -> dict[str, float | None]:
+        """The promise."""
+        known = {"bound": None, "rows_error": None, "held_out_error": None}
+        return {"promise": self.error(found), **known}
+
+
+def _deviation(model: LinearModel, evidence: Evidence) -> Array:
+    """Standard deviation of the targets of training, (D_out,); about zero without a constant."""
+    known = evidence.statistics
+    squares = np.diag(evidence.scatter_with(np.zeros_like(evidence.weights))) / known.rows
+    XtY = known.R.T @ known.Z if isinstance(known, Triangle) else known.XtY
+    mean = XtY[0] / known.rows if model.readout_bias else 0.0
+    variance = squares - mean**2
+    constant = np.where(squares > 0, squares, 1.0)  # no deviation to speak of
+    return np.sqrt(np.where(variance > EPS * squares, variance, constant))
+
+
+def _root(XtX: Array) -> Array:
+    """Rows R with RᵀR = XᵀX, by pivots as long as they are more than rounding."""
+    factor, pivots, rank, _ = lapack.dpstrf(XtX, lower=0)
+    R = np.triu(factor)[:rank]
+    out = np.empty_like(R)
+    out[:, pivots - 1] = R
+    return out

@@ -1,0 +1,147 @@
+"""The proof that comes with a network that was made smaller."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from eigenecho.checks import check_count, is_finite_number
+from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.spectra import Spectrum
+from eigenecho.storage import Tensors, Values, take
+from eigenecho.types import Array
+
+WEIGHTINGS = ("white", "rows", "statistics")
+ARRAYS = ("values", "before")
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """What a reduction kept, what it promises, and how far the result is from the original.
+
+    Attributes
+    ----------
+    weighting : {"white", "rows", "statistics"}
+        What counted: all inputs alike, the rows that were given, or those of training, of which
+        the statistics are known.
+    values : array
+        Singular values, the largest first: those of the Hankel operator (white), or of the states
+        that the rows reach, by what the outputs tell of them.
+    floor : float
+        Share of the largest below which they are rounding.
+    bound : float, optional
+        White: ‖y − ŷ‖₂ ≤ bound ‖G‖∞ ‖u‖₂ from a zero state, for every input, in the network's own
+        units; a bias counts as one more unit impulse.
+    promise : float, optional
+        Else: the rms error over the rows is at most this share of the targets' standard deviation.
+        Measured on rows that were given, proven from the statistics of others.
+    gain : float
+        The largest gain that was found, a lower bound of ‖G‖∞.
+    gain_error : float
+        The largest difference of gains at any frequency that was looked at, over ``gain``.
+    probe_error : float
+        ‖y − ŷ‖₂ over gain ‖u‖₂, on seeded noise of ``steps`` rows.
+    steps : int
+    rows_error, held_out_error : float, optional
+        Rms error over the standard deviation of targets: on the rows that were weighed, and on
+        those at their end that were not.
+    radius_before, radius_after : float, optional
+        Of the loop through the network's own output, where it can forecast; None also where the
+        original is too large to look at.
+    before : Spectrum
+        The eigenvalues of the original; those that were kept are the model's.
+    """
+
+    weighting: str
+    values: Array = field(repr=False)
+    floor: float
+    bound: float | None
+    promise: float | None
+    gain: float
+    gain_error: float
+    probe_error: float
+    steps: int
+    rows_error: float | None
+    held_out_error: float | None
+    radius_before: float | None
+    radius_after: float | None
+    before: Spectrum
+    units: int
+
+    def __post_init__(self) -> None:
+        if self.weighting not in WEIGHTINGS:
+            raise unknown_name("weighting", self.weighting, WEIGHTINGS)
+        values = np.array(self.values, np.float64)
+        if values.ndim != 1 or not np.all(values >= 0):
+            raise bad_argument("values", Shown(f"shape {values.shape}"), "numbers ≥ 0")
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+        check_count(self.steps, "steps")
+        check_count(self.units, "units", "a number of units", 1)
+        for name in ("floor", "gain", "gain_error", "probe_error"):
+            _check_size(getattr(self, name), name)
+        for name in (
+            "bound", "promise", "rows_error", "held_out_error", "radius_before", "radius_after",
+        ):  # fmt: skip
+            if getattr(self, name) is not None:
+                _check_size(getattr(self, name), name)
+
+    @property
+    def units_before(self) -> int:
+        """N of the original."""
+        return self.before.units
+
+    def pack(self) -> tuple[Tensors, Values]:
+        """Its arrays and plain values, for a file."""
+        pairs = self.before.pairs
+        arrays = {"values": self.values, "real": self.before.real, "re": pairs.real}
+        arrays["im"] = pairs.imag
+        plain = {one.name: getattr(self, one.name) for one in fields(self)}
+        for name in ARRAYS:
+            del plain[name]
+        return {f"reduction.{name}": array for name, array in arrays.items()}, plain
+
+    @classmethod
+    def unpack(cls, tensors: Tensors, plain: Any) -> Reduction:
+        """Take the certificate that ``pack`` took apart out of a file's arrays."""
+        values, real, re, im = (
+            take(tensors, f"reduction.{name}") for name in ("values", "real", "re", "im")
+        )
+        if not isinstance(plain, dict) or re.shape != im.shape:
+            raise bad_argument("reduction", plain, "values of a certificate, and its arrays")
+        return cls(values=values, before=Spectrum(real, re + 1j * im), **plain)
+
+    def __str__(self) -> str:
+        lines = [f"units        {self.units_before} → {self.units}", f"weighting    {self._what}"]
+        if self.bound is not None:
+            lines.append(f"bound        {self.bound:.2e}  of ‖G‖∞ ‖u‖₂, for every input")
+        if self.promise is not None:
+            how = "proven from" if self.weighting == "statistics" else "measured on"
+            lines.append(f"promise      {self.promise:.2e}  of the deviation of y, {how} the rows")
+        lines.append(f"gain error   {self.gain_error:.2e}  of the largest gain, at any frequency")
+        lines.append(
+            f"probe        {self.probe_error:.2e}  of ‖G‖∞ ‖u‖₂, {self.steps} steps of noise"
+        )
+        if self.rows_error is not None:
+            lines.append(f"rows         {self.rows_error:.2e}  of the deviation of y, weighed")
+        if self.held_out_error is not None:
+            lines.append(f"held out     {self.held_out_error:.2e}  of the deviation of y")
+        if self.radius_after is not None:
+            before = "not known" if self.radius_before is None else f"{self.radius_before:.8g}"
+            lines.append(f"closed loop  radius {before} → {self.radius_after:.8g}")
+        return "\n".join(lines)
+
+    @property
+    def _what(self) -> str:
+        return {
+            "white": "all inputs alike",
+            "rows": "by the rows given",
+            "statistics": "by the rows of training",
+        }[self.weighting]
+
+
+def _check_size(value: Any, name: str) -> None:
+    if not is_finite_number(value) or value < 0:
+        raise bad_argument(name, value, "a finite number ≥ 0")

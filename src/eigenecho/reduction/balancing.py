@@ -1,0 +1,119 @@
+"""Balancing: states sorted by how far a drive reaches them and outputs tell of them.
+
+With rows X (M, N) of states and an observability factor F F ᵀ = Q, the thin SVD
+
+    X F = U Σ Vᵀ,   T = F V Σ^{−1/2} (N, k),   S = Σ^{−1/2} Uᵀ X (k, N),   S T = I
+
+gives new states r T, and S brings them back: they reach and tell alike, by σ_1 ≥ σ_2 ≥ …. For a
+white drive XᵀX = P, and σ are the Hankel singular values; for rows that a network ran through they
+are what P of that very drive gives.
+
+The first k of them are a system of order k. Whatever X is, ΛQΛᵀ + CCᵀ = Q says that none of its
+eigenvalues lies outside the unit circle: in the new states Q is Σ, and the corner of that identity
+reads Λ_1 Σ_1 Λ_1ᵀ ≤ Σ_1. For a white drive its gain is off by at most 2 (σ_{k+1} + σ_{k+2} + …) at
+any frequency.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import lapack
+
+from eigenecho.reduction.system import System
+from eigenecho.types import Array
+
+EPS = float(np.finfo(np.float64).eps)
+
+JACOBI = 700
+"""Columns up to which singular values are found by rotations, to all digits of each."""
+
+
+Rows = Callable[[], Iterable[Array]]
+"""States (rows, N) in pieces, anew at every call."""
+
+
+@dataclass(frozen=True, eq=False)
+class Balanced:
+    """Singular values (k,), T (N, k) and S (k, N), S T = I, of the values above ``floor``.
+
+    The floor is the share of the largest below which values are rounding.
+    """
+
+    system: System
+    values: Array
+    T: Array
+    S: Array
+    floor: float
+
+    @property
+    def order(self) -> int:
+        """The largest order that there is."""
+        return self.T.shape[1]
+
+    @property
+    def tails(self) -> Array:
+        """2 Σ of the values that an order cuts, for orders 0 … k: white, the bound on the gain."""
+        return 2 * np.concatenate([np.cumsum(self.values[::-1])[::-1], [0.0]])
+
+    @cached_property
+    def left_out(self) -> Array:
+        """Largest ‖X (C − T S C)‖ of an output, for orders 0 … k: what projections leave out."""
+        parts = (np.sqrt(self.values[: self.order, None]) * (self.S @ self.system.C)) ** 2
+        sums = np.cumsum(parts[::-1], axis=0)[::-1]
+        return np.sqrt(np.concatenate([sums, np.zeros_like(sums[:1])]).max(axis=1))
+
+    def matrices(self, order: int) -> tuple[Array, Array, Array]:
+        """Λ_r (k, k), B_r (D, k) and C_r (k, E) of an order."""
+        T, S = self.T[:, :order], self.S[:order]
+        return S @ self.system.advance(T), self.system.B @ T, S @ self.system.C
+
+
+def balance(system: System, rows: Rows, floor: float = EPS) -> Balanced:
+    """Balance the states of rows, which come in pieces (rows, N), as often as they are asked for.
+
+    One piece is worked on as it is, several by the triangular factor of what outputs tell of them.
+    """
+    F = system.observability
+    pieces = iter(rows())
+    first, second = next(pieces), next(pieces, None)
+    left: Array | None = None
+    if second is None:
+        left, values, Vt = singular_values(first @ F)
+    else:
+        seen = np.asarray(np.linalg.qr(first @ F, mode="r"))
+        for piece in itertools.chain([second], pieces):
+            seen = np.asarray(np.linalg.qr(np.concatenate([seen, piece @ F]), mode="r"))
+        _, values, Vt = singular_values(seen)
+    kept = values > floor * values.max(initial=0.0)
+    root = np.sqrt(values[kept])
+    T = (F @ Vt[kept].T) / root
+    if left is not None:
+        S = (left[:, kept].T @ first) / root[:, None]
+    else:
+        S = sum((piece @ T).T @ piece for piece in rows()) / values[kept, None]
+        S = np.linalg.solve(S @ T, S)  # I but for rounding, which small values magnify
+    return Balanced(system, values, T, S, floor)
+
+
+def singular_values(A: Array) -> tuple[Array, Array, Array]:
+    """U, σ, Vᵀ of a matrix D₁ X D₂, each σ to its own digits where it is not too large.
+
+    Rows and columns that fall fast are no obstacle to one-sided rotations with pivoting, where
+    other ways find small values to digits of the largest only.
+    """
+    rows, columns = A.shape
+    if min(rows, columns) == 0:
+        return np.zeros((rows, 0)), np.zeros(0), np.zeros((0, columns))
+    if columns > rows:
+        V, values, Ut = singular_values(A.T)
+        return Ut.T, values, V.T
+    if columns <= JACOBI:
+        sva, U, V, work, _, info = lapack.dgejsv(A, joba=2, jobu=0, jobv=0)
+        if info == 0:
+            return U, sva * (work[0] / work[1]), V.T
+    return np.linalg.svd(A, full_matrices=False)

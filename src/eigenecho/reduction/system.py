@@ -1,0 +1,143 @@
+"""A network between its drive and its output, as control theory has it.
+
+    r(t) = r(t−1) Λ + a(t) B,   y(t) = r(t) C,   G(ζ) = B (I − Λ/ζ)⁻¹ C
+
+Its Gramians under a white drive are closed forms of the eigenvalues,
+
+    P = Σ_k (B Λ^k)ᵀ (B Λ^k),   Q = Σ_k (Λ^k C) (Λ^k C)ᵀ
+
+sums over inputs, or outputs, of Cauchy matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from eigenecho.basis import interleave, separate
+from eigenecho.reduction.cauchy import cauchy_factor
+from eigenecho.spectra import Spectrum
+from eigenecho.types import Array
+
+GRID = 1024
+"""Evenly spaced frequencies in [0, π] at which gains are looked at, besides those of the modes."""
+
+CHUNK = 256
+"""Frequencies that are computed at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Eigenvalues inside the unit circle, B (D, N) and C (N, E) in the Q layout."""
+
+    spectrum: Spectrum
+    B: Array
+    C: Array
+
+    @property
+    def units(self) -> int:
+        """N."""
+        return self.spectrum.units
+
+    @property
+    def modes(self) -> Array:
+        """The real eigenvalues, then one of each pair, (n + m,) complex."""
+        return np.concatenate([self.spectrum.real, self.spectrum.pairs])
+
+    @property
+    def inputs(self) -> Array:
+        """Complex weights of the modes, (D, n + m): z(t) = λ z(t−1) + a(t) b."""
+        return separate(self.B, self.spectrum.real.size)
+
+    @property
+    def outputs(self) -> Array:
+        """Complex weights (E, n + m): y = Re(z) w + Im(z) v of a pair is Re(z (w − i v))."""
+        return separate(self.C.T, self.spectrum.real.size).conj()
+
+    @cached_property
+    def reachability(self) -> Array:
+        """F (N, k) with F Fᵀ = P: states that a white drive reaches."""
+        return _compact([self._in_layout(cauchy_factor(self.spectrum, b)) for b in self.inputs])
+
+    @cached_property
+    def observability(self) -> Array:
+        """F (N, k) with F Fᵀ = Q: what the outputs from now on tell of a state."""
+        return _compact(
+            [self._in_layout(cauchy_factor(self.spectrum, c).conj()) for c in self.outputs]
+        )
+
+    def _in_layout(self, F: Array) -> Array:
+        """Complex rows of modes as rows of the Q layout, (N, k)."""
+        n = self.spectrum.real.size
+        return np.ascontiguousarray(interleave(F[:n].real.T, F[n:].T).T)
+
+    def advance(self, rows: Array) -> Array:
+        """Λ rows, for rows (N, k) in the Q layout."""
+        n, out = self.spectrum.real.size, np.empty_like(rows)
+        a, b = self.spectrum.pairs.real[:, None], self.spectrum.pairs.imag[:, None]
+        out[:n] = self.spectrum.real[:, None] * rows[:n]
+        # [[a, b], [−b, a]] on each pair.
+        out[n::2] = a * rows[n::2] + b * rows[n + 1 :: 2]
+        out[n + 1 :: 2] = a * rows[n + 1 :: 2] - b * rows[n::2]
+        return out
+
+    def advanced(self, state: Array) -> Array:
+        """R Λ, for a state (N,) in the Q layout."""
+        n = self.spectrum.real.size
+        ahead = separate(state, n) * self.modes
+        return interleave(ahead[:n].real, ahead[n:])
+
+    @property
+    def steady(self) -> Array:
+        """B (I − Λ)⁻¹, (D, N): the states under constant drives."""
+        n, settled = self.spectrum.real.size, self.inputs / (1 - self.modes)
+        return interleave(settled[:, :n].real, settled[:, n:])
+
+    @property
+    def frequencies(self) -> Array:
+        """Angles in [0, π]: an even grid, and where the modes resonate."""
+        return np.concatenate([np.linspace(0, np.pi, GRID + 1), np.angle(self.spectrum.pairs)])
+
+    def response(self, frequencies: Array) -> Array:
+        """G(e^{iω}), (frequencies, D, E)."""
+        n = self.spectrum.real.size
+        b, c = self.inputs, self.outputs
+        # Of a pair, Re(z c) is half of z c and half of the conjugate mode's.
+        values = np.concatenate([self.modes, self.modes[n:].conj()])
+        b = np.concatenate([b, b[:, n:].conj()], axis=1)
+        c = np.concatenate([c[:, :n], 0.5 * c[:, n:], 0.5 * c[:, n:].conj()], axis=1)
+        weights = (b[:, None, :] * c[None]).reshape(-1, values.size).T
+        found = [
+            (1 / (1 - np.exp(-1j * some)[:, None] * values)) @ weights
+            for some in np.array_split(frequencies, max(1, len(frequencies) // CHUNK))
+        ]
+        return np.concatenate(found).reshape(len(frequencies), len(self.B), -1)
+
+    @property
+    def amplitude(self) -> float:
+        """What modes under white noise of size 1 add up to if none cancels: rounding is a share."""
+        sizes = np.abs(self.inputs).sum(axis=0) * np.abs(self.outputs).sum(axis=0)
+        return float(np.sum(sizes / np.sqrt(1 - np.abs(self.modes) ** 2)))
+
+    @cached_property
+    def gain(self) -> float:
+        """The largest gain on the frequencies above: a lower bound of ‖G‖∞."""
+        return largest_gain(self.response(self.frequencies))
+
+
+def largest_gain(response: Array) -> float:
+    """The largest singular value of matrices (frequencies, D, E)."""
+    if 1 in response.shape[1:]:
+        return float(np.sqrt(np.sum(np.abs(response) ** 2, axis=(1, 2)).max(initial=0.0)))
+    return float(np.linalg.svd(response, compute_uv=False).max(initial=0.0))
+
+
+def _compact(factors: Sequence[Array]) -> Array:
+    """Factors of a sum side by side, with no more columns than rows."""
+    F = np.concatenate(factors, axis=1)
+    if len(factors) == 1 or F.shape[1] <= len(F):
+        return F
+    return np.asarray(np.linalg.qr(F.T, mode="r")).T

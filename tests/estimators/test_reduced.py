@@ -1,0 +1,97 @@
+"""``LinearESN.reduce``: a fitted estimator like any other, with fewer units."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import eigenecho as ee
+
+SERIES = ee.tasks.mso(3, steps=701) + 0.01 * np.random.default_rng(0).normal(size=(701, 1))
+X, Y = SERIES[:-1], SERIES[1:]
+
+
+@pytest.fixture(scope="module")
+def esn():
+    return ee.LinearESN(80, sr=0.95, lr=0.8, ridge=1e-4, warmup=50, seed=0).fit(X, Y[:, 0])
+
+
+@pytest.fixture(scope="module")
+def small(esn):
+    return esn.reduce(tol=1e-5)
+
+
+def test_it_answers_as_the_original_does(esn, small):
+    assert small.units == small.model_.units == len(small.spectrum_) < esn.units
+    assert small.predict(X).shape == (700,)
+    np.testing.assert_allclose(small.predict(X)[50:], esn.predict(X)[50:], atol=1e-3)
+    np.testing.assert_allclose(small.forecast(40), esn.forecast(40), atol=1e-3)
+    np.testing.assert_allclose(small.forecast(40, X), esn.forecast(40, X), atol=1e-3)
+    bounds, wanted = small.forecast(5, interval=0.9), esn.forecast(5, interval=0.9)
+    np.testing.assert_allclose(bounds.upper - bounds.lower, wanted.upper - wanted.lower, rtol=1e-2)
+    assert small.score(X, Y[:, 0]) == pytest.approx(esn.score(X, Y[:, 0]), abs=1e-6)
+    assert small.closed_loop_radius_ == pytest.approx(small.certificate_.radius_after)
+
+
+def test_the_original_stays_as_it_was(esn, small):
+    assert esn.model_.units == 80
+    with pytest.raises(AttributeError, match="not made smaller"):
+        _ = esn.certificate_
+    assert not hasattr(esn, "certificate")
+    assert small.certificate is small.certificate_
+
+
+def test_its_parameters_are_those_of_the_modes_left(small):
+    again = clone(small).fit(X, Y[:, 0])
+    assert again.spectrum_ == small.spectrum
+    assert again.effective_radius_ == pytest.approx(small.effective_radius_)
+
+
+def test_it_is_not_trained_any_further(small):
+    with pytest.raises(ValueError, match="made smaller"):
+        small.partial_fit(X, Y[:, 0])
+    with pytest.raises(ValueError, match="made smaller"):
+        small.learner()
+    with pytest.raises(ValueError, match="made smaller"):
+        small.save("anywhere", statistics=True)
+
+
+def test_files_bring_it_back(small, tmp_path):
+    path = tmp_path / "small.safetensors"
+    small.save(path)
+    loaded = ee.load(path)
+    assert np.array_equal(loaded.predict(X), small.predict(X))
+    assert np.array_equal(loaded.forecast(9), small.forecast(9))
+    assert str(loaded.certificate_) == str(small.certificate_)
+
+
+def test_a_file_without_statistics_weighs_all_inputs_alike(esn, tmp_path):
+    for statistics, weighting in ((True, "statistics"), (False, "white")):
+        path = tmp_path / f"{weighting}.safetensors"
+        esn.save(path, statistics=statistics)
+        assert ee.load(path).reduce(tol=1e-2).certificate_.weighting == weighting
+
+
+def test_names_of_columns_go_along():
+    frame = pd.DataFrame({"load": SERIES[:, 0], "time": np.arange(701) / 701})
+    esn = ee.LinearESN(30, standardize=True, ridge=1e-2, seed=0).fit(frame[:-1], frame[1:])
+    small = esn.reduce(tol=1e-2)
+    assert list(small.feature_names_in_) == ["load", "time"]
+    with pytest.raises(ValueError, match="feature names"):
+        small.predict(frame[["time", "load"]])
+
+
+def test_outputs_that_miss_at_different_rows_weigh_all_inputs_alike():
+    Y2 = np.hstack([Y, Y**2])
+    Y2[100:120, 0] = np.nan
+    esn = ee.LinearESN(30, ridge=1e-2, missing="skip", seed=0).fit(X, Y2)
+    assert esn.reduce(tol=1e-2).certificate_.weighting == "white"
+
+
+def test_a_generator_without_input_can_be_made_smaller():
+    esn = ee.LinearESN(40, feedback=True, ridge=1e-6, warmup=50, seed=0).fit(None, Y)
+    small = esn.reduce(tol=1e-6)
+    assert small.units < 40
+    np.testing.assert_allclose(small.forecast(20), esn.forecast(20), atol=1e-2)

@@ -1,0 +1,134 @@
+"""Spectra learnt from data: what they are good for, and that they see training rows alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eigenecho as ee
+from eigenecho import spectra
+from eigenecho.grid_search import grid, scores
+from eigenecho.model import learnt
+
+U = ee.tasks.mso(3, steps=801)
+X, Y = U[:-1], U[1:]
+
+
+def error(esn, X, Y):
+    return float(np.sqrt(np.mean((esn.predict(X)[500:] - Y[500:]) ** 2)))
+
+
+def test_it_is_a_spectrum_that_joins_the_others():
+    found = spectra.from_data(X, Y, units=20, warmup=100)
+    assert isinstance(found, spectra.Spectrum)
+    assert found.units == 20
+    assert found.radius < 1
+    assert (found + spectra.ring(6, sr=0.5)).units == 26
+    assert spectra.joined(found, "golden")(30, seed=0).units == 30
+    assert found == spectra.from_data(X, Y, units=20, warmup=100)
+
+
+def test_few_units_on_such_eigenvalues_do_better_than_a_law():
+    X, Y = ee.tasks.delayed_recall(1200, [12], seed=0)
+    tried = dict(penalty="identity", standardize=True, warmup=50, ridge=1e-12, seed=0)
+    errors = [
+        error(ee.LinearESN(16, spectrum=one, sr=0.8, **tried).fit(X[:800], Y[:800]), X, Y)
+        for one in ("data", "golden")
+    ]
+    assert errors[0] < 0.3 * errors[1]
+
+
+def test_fit_learns_what_the_function_learns():
+    esn = ee.LinearESN(20, spectrum="data", sr=0.9, warmup=100, seed=0).fit(X, Y)
+    assert esn.spectrum_ == spectra.from_data(X, Y, units=20, sr=0.9, warmup=100, seed=0)
+    assert esn.get_params()["spectrum"] == "data"
+
+
+def test_files_keep_that_it_was_learnt(tmp_path):
+    esn = ee.LinearESN(12, spectrum="data", sr=0.9, warmup=50, seed=0).fit(X, Y)
+    esn.save(tmp_path / "learnt.safetensors")
+    loaded = ee.load(tmp_path / "learnt.safetensors")
+    assert loaded.spectrum == "data"
+    assert loaded.spectrum_ == esn.spectrum_
+    assert np.array_equal(loaded.predict(X), esn.predict(X))
+
+
+def test_the_leak_is_taken_out():
+    esn = ee.LinearESN(12, spectrum="data", sr=0.8, lr=0.5, warmup=50, seed=0).fit(X, Y)
+    assert esn.effective_radius_ < 1
+    assert esn.model_.spectrum.units == 12
+
+
+def test_search_learns_from_the_rows_before_each_block(monkeypatch):
+    seen = []
+    true = learnt.learnt
+
+    def watched(settings, inputs, outputs, seed, *, until):
+        seen.append(until)
+        return true(settings, inputs, outputs, seed, until=until)
+
+    monkeypatch.setattr(scores, "learnt", watched)
+    esn = ee.LinearESN(10, sr=0.9, warmup=50, seed=0)
+    grids = {"spectrum": ["data", "golden"], "ridge": [1e-8, 1e-4]}
+    blocks = [(400, 500), (600, 700)]
+    found = ee.search(esn, grids, X, Y, validation=blocks, refit=False)
+    assert seen == [[400], [600]] * 2
+    # Rows from the block on are never looked at: others there change no score but that block's.
+    other = Y.copy()
+    other[600:] = 7.0
+    again = ee.search(esn, grids, X, other, validation=blocks, refit=False)
+    assert np.array_equal(found.errors[..., 0], again.errors[..., 0])
+    assert not np.array_equal(found.errors[..., 1], again.errors[..., 1])
+
+
+def test_the_best_of_a_search_is_learnt_anew_on_all_rows():
+    esn = ee.LinearESN(10, spectrum="data", warmup=50, seed=0)
+    found = ee.search(esn, {"sr": [0.8, 0.9], "ridge": [1e-8]}, X, Y)
+    best = found.best_estimator
+    assert best.spectrum_ == spectra.from_data(X, Y, units=10, sr=best.sr, warmup=50, seed=0)
+    assert grid.expand({"spectrum": ["data"]}) == [{"spectrum": "data"}]
+
+
+def test_a_law_can_be_given_and_a_size():
+    one = spectra.from_data(X, Y, 8, law="uniform", large=40, sr=0.9)
+    assert one.units == 8
+    assert one != spectra.from_data(X, Y, 8, law="golden", large=40, sr=0.9)
+
+
+def test_several_series_columns_and_gaps():
+    both = np.hstack([Y, Y**2])
+    assert spectra.from_data([X[:300], X[300:]], [both[:300], both[300:]], 10).units == 10
+    both[100:130, 1] = np.nan
+    esn = ee.LinearESN(10, spectrum="data", missing="skip", warmup=20, seed=0).fit(X, both)
+    assert esn.spectrum_.units == 10
+
+
+def test_short_series_and_feedback_learn_too():
+    assert ee.LinearESN(4, spectrum="data", seed=0).fit(X[:8], Y[:8]).spectrum_.units == 4
+    esn = ee.LinearESN(6, spectrum="data", feedback=True, warmup=20, seed=0).fit(None, Y)
+    assert esn.spectrum_.units == 6
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"sr": 1.0}, "sr=1.0.*below 1"),
+        ({"units": 0}, "units=0"),
+        ({"large": 0}, "large=0"),
+        ({"y": np.zeros((800, 1))}, "y=.*learn a spectrum"),
+        ({"y": np.full((800, 1), np.nan)}, "y"),
+        ({"law": "gold"}, "gold"),
+    ],
+)
+def test_errors_name_the_argument(asked, words):
+    with pytest.raises(ValueError, match=words):
+        spectra.from_data(**{"X": X, "y": Y, "units": 5} | asked)
+
+
+def test_where_there_are_no_targets_nothing_is_learnt():
+    with pytest.raises(ValueError, match="no targets to learn from"):
+        ee.DiagonalReservoir(5, spectrum="data").fit(X)
+    with pytest.raises(ValueError, match="no targets to learn from"):
+        ee.LinearESN(5, spectrum="data").learner(n_inputs=1, n_outputs=1)
+    with pytest.raises(AttributeError, match="from_nothing"):
+        _ = spectra.from_nothing

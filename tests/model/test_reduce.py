@@ -1,0 +1,290 @@
+"""Networks made smaller: bounds and promises kept, and what must not change unchanged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import eigenecho as ee
+from eigenecho.errors import StorageError
+from eigenecho.model.forecast import closed_loop_radius
+from eigenecho.model.reduction import Reduction
+
+NOISE = np.random.default_rng(9)
+OPTIONS = {
+    "plain": {},
+    "identity": {"penalty": "identity", "fit_bias": False},
+    "standardized": {"standardize": True},
+    "bias": {"input_bias": True},
+    "bias, none in the readout": {"input_bias": True, "fit_bias": False},
+    "leaky": {"lr": 0.5},
+    "previous": {"output_to_readout": True},
+    "feedback": {"feedback": True, "fb_scaling": 0.1, "input_bias": True, "standardize": True},
+}
+
+
+def series(columns=2, steps=900, seed=0):
+    rng = np.random.default_rng(seed)
+    t = np.arange(steps)[:, None]
+    waves = np.sin(t * np.array([0.21, 0.33, 0.08])[:columns]) + 0.3 * rng.normal(
+        size=(steps, columns)
+    )
+    return 4.0 + 2.0 * waves
+
+
+def fitted(columns=2, units=60, **options):
+    u = series(columns)
+    options = {"sr": 0.9, "warmup": 50, "ridge": 1e-2, "seed": 0} | options
+    return ee.LinearESN(units, **options).fit(u[:-1], u[1:])
+
+
+def own(model, u):
+    return u if model.inputs is None else model.inputs.forward(u)
+
+
+def scaled(model, y):
+    return y if model.outputs is None else y / model.outputs.scale
+
+
+def previous(model, steps, seed=4):
+    """Outputs that drive a network with y(t−1), whatever they are."""
+    y = np.random.default_rng(seed).normal(size=(steps, model.D_out))
+    return model.to_user(y) if model.closed else None
+
+
+def ran(model, u, before):
+    return model.predict(u) if before is None else model.predict(u, y_previous=before)
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("tol", [1e-1, 1e-4, 1e-9])
+def test_the_white_bound_holds_for_inputs_that_nobody_has_seen(options, tol):
+    model = fitted(**options).model_
+    small = model.reduce(tol=tol)
+    said = small.certificate
+    assert small.units < model.units
+    assert said.weighting == "white"
+    assert said.gain_error <= said.bound <= tol
+    assert said.probe_error <= said.bound
+    t = np.arange(2000)[:, None]
+    for u in (NOISE.normal(size=(2000, 2)), np.hstack([np.sin(0.3 * t), np.cos(1.2 * t)])):
+        u = u if model.inputs is None else model.inputs.backward(u)
+        before = previous(model, len(u))
+        error = np.linalg.norm(scaled(model, ran(model, u, before) - ran(small, u, before)))
+        drive = [own(model, u)]
+        if model.reservoir.W_fb is not None:
+            drive.append(model.from_user(before))
+        size = np.sqrt(sum(np.sum(d**2) for d in drive) + (model.reservoir.bias is not None))
+        assert error <= said.bound * said.gain * size * (1 + 1e-6)
+
+
+def test_the_bound_is_measured_in_a_gain_that_is_no_larger_than_the_true_one():
+    model = fitted(1).model_
+    said = model.reduce(tol=1e-3).certificate
+    fine = np.linspace(0, np.pi, 20001)
+    modes = model.spectrum.values
+    b = model.reservoir.W_in[0]
+    n = model.spectrum.real.size
+    weights = model.readout.weights[0]
+    b = np.concatenate([b[:n], np.ravel(np.stack([b[n::2] + 1j * b[n + 1 :: 2],
+                                                  b[n::2] - 1j * b[n + 1 :: 2]], 1))])  # fmt: skip
+    c = (weights[n::2] - 1j * weights[n + 1 :: 2]) / 2
+    c = np.concatenate([weights[:n], np.ravel(np.stack([c, c.conj()], 1))])
+    gains = np.abs((b * c / (1 - np.exp(-1j * fine)[:, None] * modes)).sum(axis=1))
+    assert said.gain <= gains.max() * (1 + 1e-6)
+    assert said.gain >= 0.99 * gains.max()
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_rows_keep_to_the_promise_and_so_do_new_ones(options):
+    model = fitted(**options).model_
+    u, new = series(), series(seed=1)
+    small = model.reduce(tol=1e-3, data=(u[:-1], u[1:]))
+    said = small.certificate
+    assert said.weighting == "rows"
+    assert max(said.rows_error, said.held_out_error) == said.promise <= 1e-3
+    assert small.spectrum.radius < 1
+    for rows, slack in ((u, 1.0), (new, 1.5)):
+        before = None
+        if model.closed:
+            zero = model.to_user(np.zeros((1, 2)))
+            before = np.concatenate([zero, rows[1:-1]])
+        off = ran(model, rows[:-1], before) - ran(small, rows[:-1], before)
+        assert np.all(np.sqrt(np.mean(off**2, axis=0)) <= slack * 1e-3 * u[1:].std(axis=0))
+
+
+def test_rows_take_fewer_modes_than_all_inputs_alike():
+    esn = fitted(1, units=100, sr=0.95)
+    u = series(1)
+    white = esn.model_.reduce(tol=1e-3).units
+    rows = esn.model_.reduce(tol=1e-3, data=u[:-1]).units
+    assert rows < white
+    assert rows <= esn.reduce(tol=1e-3).units < 100
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram"])
+@pytest.mark.parametrize("options", [{}, {"standardize": True}, {"input_bias": True}])
+def test_what_statistics_promise_holds_on_the_rows_of_training(solver, options):
+    esn = fitted(solver=solver, warmup=0, **options)
+    small = esn.reduce(tol=1e-4)
+    assert small.certificate_.weighting == "statistics"
+    assert small.certificate_.promise <= 1e-4
+    u = series()
+    off = esn.predict(u[:-1]) - small.predict(u[:-1])
+    assert np.all(np.sqrt(np.mean(off**2, axis=0)) <= 1.001e-4 * u[1:].std(axis=0))
+
+
+@pytest.mark.parametrize("options", [{"input_bias": True}, {"input_bias": True, "fit_bias": False}])
+def test_the_gain_of_a_constant_is_kept_however_few_modes_are_left(options):
+    model = fitted(1, **options).model_
+    rest = np.zeros((3000, 1))
+    for small in (model.reduce(units=2), model.reduce(units=3, data=series(1)[:-1])):
+        difference = model.predict(rest)[-1] - small.predict(rest)[-1]
+        assert abs(difference) < 1e-10 * abs(model.predict(rest)[-1])
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_loops_before_are_those_of_the_whole_network(columns):
+    for options in ({}, {"standardize": True}, {"output_to_readout": True, "feedback": True}):
+        model = fitted(columns, **options).model_
+        said = model.reduce(tol=1e-6).certificate
+        assert said.radius_before == pytest.approx(closed_loop_radius(model), rel=1e-8)
+        assert said.radius_after == pytest.approx(said.radius_before, rel=1e-3)
+
+
+def test_more_units_come_nearer():
+    model = fitted(1).model_
+    errors = [model.reduce(units=k).certificate.gain_error for k in (2, 6, 12, 24)]
+    assert errors == sorted(errors, reverse=True)
+    assert model.reduce(units=7).units == 7
+    limited = model.reduce(units=40, tol=1e-3)
+    assert limited.units == model.reduce(tol=1e-3).units
+
+
+def test_an_exact_delay_has_no_eigenvectors_and_is_kept_all_the_same():
+    u, y = ee.tasks.delayed_recall(1500, [5], seed=0)
+    esn = ee.LinearESN(60, sr=0.8, ridge=1e-10, warmup=50, seed=0).fit(u, y)
+    small = esn.model_.reduce(tol=1e-3)
+    off = esn.model_.predict(u) - small.predict(u)
+    assert np.linalg.norm(off) <= 1e-3 * small.certificate.gain * np.linalg.norm(u)
+    assert small.certificate.gain_error <= 1e-3
+
+
+def test_single_precision_stays_single():
+    esn = fitted(1, dtype="float32")
+    small = esn.model_.reduce(tol=1e-3)
+    assert small.reservoir.dtype == small.W_out.dtype == np.float32
+    u = series(1)[:-1].astype(np.float32)
+    assert np.abs(small.predict(u) - esn.predict(u)).max() < 1e-2
+
+
+@pytest.mark.parametrize("options", [{}, {"standardize": True, "input_bias": True}])
+def test_files_keep_the_network_and_its_certificate(options, tmp_path):
+    small = fitted(**options).model_.reduce(tol=1e-4)
+    path = tmp_path / "small.safetensors"
+    small.save(path)
+    loaded = ee.load(path)
+    u = series()[:-1]
+    assert np.array_equal(loaded.predict(u), small.predict(u))
+    assert str(loaded.certificate) == str(small.certificate)
+    assert np.array_equal(loaded.certificate.values, small.certificate.values)
+    assert loaded.certificate.before == small.certificate.before
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"weighting": "grey"}, {"units": 0}, {"gain": -1.0}, {"bound": "low"}, {"steps": None},
+     {"more": 1}],
+)  # fmt: skip
+def test_files_with_another_certificate_are_refused(wrong, tmp_path):
+    from eigenecho import storage
+
+    small = fitted(1).model_.reduce(units=5)
+    tensors, values = small.pack()
+    values["reduction"] = values["reduction"] | wrong
+    storage.write(tmp_path / "wrong.safetensors", "LinearModel", tensors, values)
+    with pytest.raises(StorageError):
+        ee.load(tmp_path / "wrong.safetensors")
+
+
+def test_certificates_say_what_they_promise():
+    esn = fitted(1)
+    white, data = esn.model_.reduce(tol=1e-3), esn.reduce(tol=1e-3)
+    assert "for every input" in str(white.certificate)
+    assert "proven from the rows" in str(data.certificate_)
+    rows = str(esn.reduce(tol=1e-3, data=series(1)[:-1]).certificate_)
+    assert "measured on the rows" in rows
+    assert "held out" in rows
+    assert "closed loop" in rows
+
+
+# What is refused ---------------------------------------------------------------------------------
+
+
+def test_other_forms_and_radii_are_refused_with_the_reason():
+    rng = np.random.default_rng(0)
+    W, W_in, W_out = 0.2 * rng.normal(size=(6, 6)), np.ones((1, 6)), np.ones((6, 1))
+    dense = ee.diagonalize(W, W_in, W_out, form="dense")
+    with pytest.raises(ValueError, match=r"dense form.*one of modes"):
+        dense.reduce(tol=1e-3)
+    model = fitted(1).model_
+    wide = replace(model, basis=None, reservoir=replace(model.reservoir,
+                   transition=model.reservoir.transition.times(1.2)))  # fmt: skip
+    with pytest.raises(ValueError, match=r"effective radius 1\.\d+.*radius below 1"):
+        wide.reduce(tol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({}, "units, tol"),
+        ({"tol": 0.0}, "tol=0.0"),
+        ({"tol": 1.0}, "tol=1.0"),
+        ({"tol": float("nan")}, "tol=nan"),
+        ({"tol": "small"}, "tol='small'"),
+        ({"units": 0}, "units=0"),
+        ({"units": 2.5}, "units=2.5"),
+        ({"units": 61}, "at most the 60"),
+        ({"units": 2, "tol": 1e-6}, "2 modes or fewer reach"),
+        ({"tol": 1e-3, "data": np.ones((5, 3))}, "data=.*1 columns"),
+        ({"tol": 1e-3, "data": (np.ones((5, 1)), np.ones(4))}, "data=.*lengths"),
+        ({"tol": 1e-3, "data": np.full((5, 1), np.nan)}, "data"),
+        ({"tol": 1e-17}, "tol=1e-17"),
+    ],
+)
+def test_what_is_asked_for_is_looked_at(asked, words):
+    with pytest.raises(ValueError, match=words):
+        fitted(1).model_.reduce(**asked)
+
+
+def test_a_network_with_feedback_needs_targets_beside_the_inputs():
+    with pytest.raises(ValueError, match=r"data=.*\(X, y\)"):
+        fitted(1, feedback=True).model_.reduce(tol=1e-3, data=series(1)[:-1])
+
+
+def test_a_readout_of_zeros_has_nothing_to_keep():
+    model = fitted(1).model_
+    with pytest.raises(ValueError, match="a trained network"):
+        replace(model, W_out=np.zeros_like(model.W_out)).reduce(tol=1e-3)
+
+
+def test_certificates_are_checked():
+    said = fitted(1).model_.reduce(units=3).certificate
+    with pytest.raises(ValueError, match="values"):
+        replace(said, values=[-1.0])
+    with pytest.raises(ValueError, match="weighting"):
+        replace(said, weighting="blue")
+    assert isinstance(said, Reduction)
+    with pytest.raises(ValueError, match="read-only"):
+        said.values[0] = 0.0
+
+
+def test_rounding_of_the_smallest_states_does_not_enter_the_loop():
+    # A ring with hundreds of singular values, the last of which are rounding.
+    u = ee.tasks.mackey_glass(1501, seed=0)
+    esn = ee.LinearESN(400, spectrum="ring", sr=0.93, standardize=True, warmup=100, seed=0)
+    model = esn.fit(u[:-1], u[1:]).model_
+    said = model.reduce(units=20).certificate
+    assert said.radius_before == pytest.approx(closed_loop_radius(model), rel=1e-6)
