@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow test-sktime lint types format bench bench-page bench-compare bench-forecast figures clean
+.PHONY: demo test test-slow test-sktime test-torch test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -17,6 +17,19 @@ test-slow: .venv/dev.stamp
 # sktime holds other packages back (pandas), so that it has an environment of its own.
 test-sktime: .venv-sktime/stamp
 	.venv-sktime/bin/pytest tests/interop/test_sktime.py tests/test_docs.py -k "test_sktime or sktime.md" -n auto
+
+# Tensors of torch on the CPU, as if it were a device, and the kernels in Triton, interpreted.
+test-torch: .venv-torch/stamp
+	SCIPY_ARRAY_API=1 .venv-torch/bin/pytest tests/tensors tests/test_docs.py -k "tensors or devices.md" -n auto --ignore tests/tensors/test_triton.py
+	TRITON_INTERPRET=1 .venv-torch/bin/pytest tests/tensors/test_triton.py -n auto
+
+# On a machine with a GPU, by the Python that is there: nothing is installed.
+test-gpu:
+	SCIPY_ARRAY_API=1 PYTHONPATH=src $(PYTHON) -m pytest tests/tensors
+
+# docs/benchmarks-gpu.md, likewise; a part of it: make bench-gpu BENCH="--only states".
+bench-gpu:
+	PYTHONPATH=src $(PYTHON) benchmarks/on_a_gpu.py $(BENCH)
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
@@ -49,7 +62,7 @@ bench-forecast: .venv-peers/stamp
 figures: .venv/dev.stamp
 	$(BIN)/python docs/make_figures.py
 
-.venv/bin/python .venv-sktime/bin/python:
+.venv/bin/python .venv-sktime/bin/python .venv-torch/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenecho needs Python 3.11 or newer; say which with: make PYTHON=python3.12')"
 	$(PYTHON) -m venv $(@:/bin/python=)
 
@@ -77,6 +90,12 @@ figures: .venv/dev.stamp
 	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime,dev]"
 	touch $@
 
+# Torch is pinned, and comes without CUDA where such a build can be had.
+.venv-torch/stamp: .venv-torch/bin/python pyproject.toml
+	.venv-torch/bin/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0" "triton==3.9.0"
+	.venv-torch/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
 clean:
-	rm -rf .venv .venv-peers .venv-sktime build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -24,6 +24,8 @@ HEAVY = [
     "joblib",
     "reservoirpy",
     "sktime",
+    "torch",
+    "triton",
 ]
 DRAWING = {"matplotlib", "typer", "rich", "jinja2"}
 OTHERS = {"reservoirpy", "sktime", "torch", "jax"}
@@ -31,7 +33,7 @@ OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},
-    {"checks", "threads", "files", "progress"},
+    {"checks", "threads", "files", "progress", "tensors", "arrays"},
     {"storage", "series", "scaling"},
     {"spectra"},
     {"basis"},
@@ -319,9 +321,16 @@ def test_optional_packages_stay_above(path):
     used = {name.split(".")[0] for name in imports(tree)}
     if here not in ("plots", "pages") and not here.startswith(("apps.", "__main__")):
         assert not used & DRAWING
-    if level < LEVEL["interop"]:
+    if level < LEVEL["interop"] and path.parent != ROOT / "kernels" / "tensors":
         at_module_level = {name.split(".")[0] for name in imports(tree, everywhere=False)}
         assert not at_module_level & OPTIONAL
+
+
+def test_kernels_of_tensors_are_loaded_by_their_name():
+    for path in modules():
+        if path.parent != ROOT / "kernels" / "tensors":
+            used = imports(ast.parse(path.read_text()))
+            assert not any(name.startswith("eigenecho.kernels.tensors") for name in used)
 
 
 @pytest.mark.parametrize(

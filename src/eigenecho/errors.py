@@ -120,6 +120,22 @@ def overflowed(
     return UnstableError(f"the {what} overflowed{where}{cause}. {remedy}")
 
 
+def two_devices(one: Any, device: Any, other: str, elsewhere: Any) -> ValueError:
+    """Tensors of one call that lie on different devices."""
+    got = Shown(f"tensor on {elsewhere}")
+    return bad_argument(other, got, f"a tensor on {device}, as {one}", f"{other}.to({one}.device).")
+
+
+def out_of_memory(device: Any, said: str) -> MemoryError:
+    """A device that holds too little for what was asked; what torch ``said`` has the numbers."""
+    numbers = ". ".join(said.split(". ")[1:3]).rstrip(".")
+    return MemoryError(
+        f"the memory of {device} is too small for this: {numbers}. A fit needs about three arrays "
+        "of units × units numbers, states steps × units: lower units, take dtype='float32', hand "
+        "over a long series in pieces (initial_state=), or compute on the CPU. Nothing has changed."
+    )
+
+
 def out_of_range(series: Any, step: int) -> UnstableError:
     """Forecasts of a series that no number can hold from some step on."""
     of = "" if series is None else f" of series {series!r}"

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.errors import Shown, bad_argument
+from eigenecho.tensors import to_host
 from eigenecho.types import Array
 
 SMALLEST = float(np.finfo(np.float64).tiny)
@@ -35,7 +38,7 @@ class Scaling:
 
         What is missing, NaN, is left out.
         """
-        return reduce(Spread.merge, map(Spread.of, series)).scaling
+        return reduce(Spread.merge, map(Spread.of, to_host(series))).scaling
 
     @classmethod
     def identity(cls, columns: int) -> Scaling:
@@ -44,15 +47,26 @@ class Scaling:
 
     def forward(self, x: Array) -> Array:
         """To standardised columns, in the dtype of ``x``."""
-        found = x - self.mean
-        found /= self.scale
-        return found.astype(np.asarray(x).dtype, copy=False)
+        if isinstance(x, np.ndarray):
+            found = x - self.mean
+            found /= self.scale
+            return found.astype(x.dtype, copy=False)
+        mean, scale = self._at(x)
+        return ((x - mean) / scale).to(x.dtype)
 
     def backward(self, x: Array) -> Array:
         """Back to the caller's units, in the dtype of ``x``."""
-        found = x * self.scale
-        found += self.mean
-        return found.astype(np.asarray(x).dtype, copy=False)
+        if isinstance(x, np.ndarray):
+            found = x * self.scale
+            found += self.mean
+            return found.astype(x.dtype, copy=False)
+        mean, scale = self._at(x)
+        return (x * scale + mean).to(x.dtype)
+
+    def _at(self, x: Any) -> tuple[Any, Any]:
+        """Mean and scale in double precision, where a tensor is."""
+        xp = namespace(x)
+        return xp.asarray(np.asarray(self.mean)), xp.asarray(np.asarray(self.scale))
 
 
 @dataclass(frozen=True, eq=False)

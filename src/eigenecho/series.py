@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from eigenecho.arrays import namespace
 from eigenecho.checks import as_array
 from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
+from eigenecho.tensors import on_device, to_host
 from eigenecho.types import Array
 
 RAGGED = "a 2-D series (T, D)", "Several series are a list of 2-D arrays."
@@ -24,11 +26,13 @@ FILL = "Fill or drop the gaps first."
 class Container:
     """How the caller held the series: ``single``, ``stack`` (3-D array) or ``list``.
 
-    ``flat`` says that each series was 1-D, (T,), so that answers are too.
+    ``flat`` says that each series was 1-D, (T,), so that answers are too. ``whole`` is a stack of
+    checked tensors on a device as the one array (series, T, D) that it is.
     """
 
     kind: str = "single"
     flat: bool = False
+    whole: Any = field(default=None, compare=False, repr=False)
 
     def restore(self, arrays: Sequence[Array]) -> Any:
         """Arrays (T_i, D), one for each series, as the caller holds them."""
@@ -36,7 +40,19 @@ class Container:
             arrays = [a[:, 0] for a in arrays]
         if self.kind == "single":
             return arrays[0]
-        return np.stack(arrays) if self.kind == "stack" else list(arrays)
+        return namespace(arrays[0]).stack(arrays) if self.kind == "stack" else list(arrays)
+
+    def together(self, series: list[Array]) -> list[Array]:
+        """Series to be run: those of a stack on a device are one (series, T, D), for one run."""
+        if self.kind != "stack" or not on_device(series[0]):
+            return series
+        return [namespace(series[0]).stack(series) if self.whole is None else self.whole]
+
+    def restored(self, arrays: Sequence[Array]) -> Any:
+        """Answers to series that were ``together`` as the caller holds them."""
+        if self.kind == "stack" and arrays[0].ndim == 3:
+            return arrays[0][..., 0] if self.flat else arrays[0]
+        return self.restore(arrays)
 
 
 def unpack(X: Any) -> tuple[list[Any], Container]:
@@ -47,6 +63,8 @@ def unpack(X: Any) -> tuple[list[Any], Container]:
     """
     if isinstance(X, (list, tuple)) and len(X) and _ndim(X[0]) == 2:
         return list(X), Container("list")
+    if _ndim(X) == 3 and on_device(X):
+        return list(X), Container("stack")
     if _ndim(X) == 3:
         return list(_unmasked(np.asanyarray(X))), Container("stack")
     if _are_flat_series(X):
@@ -84,22 +102,46 @@ def unpack_outputs(y: Any, name: str, like: Container) -> tuple[list[Any], Conta
     if any(_ndim(item) not in (1, 2) for item in items):
         raise bad_argument(name, Shown("series of other shapes"), "series (T,) or (T, D)")
     flat = all(_ndim(item) == 1 for item in items)
-    columns = [
-        np.asarray(_unmasked(item)).reshape(-1, 1) if _ndim(item) == 1 else item for item in items
-    ]
+    columns = [_as_column(item) if _ndim(item) == 1 else item for item in items]
     return columns, Container(like.kind, flat)
+
+
+def _as_column(item: Any) -> Any:
+    return item[:, None] if on_device(item) else np.asarray(_unmasked(item)).reshape(-1, 1)
 
 
 def as_series(
     X: Any, name: str, D: int | None = None, dtype: DTypeLike = np.float64
 ) -> tuple[list[Array], Container]:
     """``X`` as a list of finite contiguous arrays (T_i, D), with its container."""
+    if on_device(X) and X.ndim == 3:
+        return as_stack(X, name, D, dtype)
     items, container = unpack(X)
     check_not_empty(items, name)
     several = container.kind != "single"
     return [
         as_rows(x, name, D, dtype, i if several else None) for i, x in enumerate(items)
     ], container
+
+
+def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> tuple[list[Array], Container]:
+    """A stack of tensors (series, T, D) on a device, as its series and how they were held."""
+    whole = checked_stack(X, name, D, dtype)
+    return list(whole.unbind(0)), Container("stack", whole=whole)
+
+
+def checked_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> Any:
+    """A stack of tensors on a device, looked at once for all of its series."""
+    if D is not None and X.shape[-1] != D:
+        raise bad_argument(name, Shown(f"shape {tuple(X.shape)}"), f"{D} columns")
+    check_not_empty(range(len(X)), name)
+    as_table(X[0], name, 0)
+    whole = namespace(X).ascontiguousarray(X, dtype)
+    finite = whole.isfinite().flatten(1).all(1)
+    if not bool(finite.all()):
+        i = int(finite.int().argmin())
+        check_finite(whole[i], X[i], name, i)
+    return whole
 
 
 def check_not_empty(items: Sequence[Any], name: str) -> None:
@@ -123,7 +165,11 @@ def as_rows(
     table = as_table(x, name, series)
     if D is not None and table.shape[1] != D:
         raise bad_argument(name, Shown(f"shape {tuple(table.shape)}"), f"{D} columns")
-    rows = np.ascontiguousarray(_numbers(table, dtype))
+    rows = (
+        namespace(table).ascontiguousarray(table, dtype)
+        if on_device(table)
+        else (np.ascontiguousarray(_numbers(table, dtype)))
+    )
     check_finite(rows, table, name, series)
     return rows
 
@@ -136,12 +182,16 @@ def as_table(x: Any, name: str, series: int | None = None) -> Any:
     table = _unmasked(x if hasattr(x, "shape") else as_array(x, name, *RAGGED))
     if len(table.shape) != 2:
         raise _not_two_dimensional(x, name, tuple(table.shape), series)
+    if on_device(table):
+        if table.is_complex():
+            raise not_numbers(name, f"tensor of {table.dtype}")
+        return table
     _check_columns(table, name, series)
     return table
 
 
 def check_finite(
-    rows: Array,
+    rows: Any,
     given: Any,
     name: str,
     series: int | None = None,
@@ -155,6 +205,10 @@ def check_finite(
     ``flat`` rows were (T,), and have no columns to speak of. NaN will do where there may be
     ``gaps``; else ``remedy`` says what to do about it.
     """
+    if on_device(rows):
+        if bool(rows.isfinite().all()):
+            return
+        rows, given = to_host((rows, given))
     finite = ~np.isinf(rows) if gaps else np.isfinite(rows)
     if finite.all():
         return
@@ -249,8 +303,8 @@ def _numbers(table: Any, dtype: DTypeLike) -> Array:
 
 
 def shifted(y: Array, first: Array | float = 0.0) -> Array:
-    """y(t−1) for t = 1 … T, given y(0)."""
-    previous = np.empty_like(y)
+    """y(t−1) for t = 1 … T, given y(0); of either kind, as y is."""
+    previous = namespace(y).empty_like(y)
     previous[:1] = first
     previous[1:] = y[:-1]
     return previous

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.checks import check_square
 from eigenecho.errors import bad_argument
 from eigenecho.spectra import Spectrum
@@ -158,4 +159,5 @@ def interleave(real: Array, pairs: Array) -> Array:
 
 def separate(A: Array, n: int) -> Array:
     """Columns in the Q layout (…, n + 2m) as complex modes (…, n + m)."""
-    return np.concatenate([A[..., :n], A[..., n::2] + 1j * A[..., n + 1 :: 2]], axis=-1)
+    pairs = A[..., n::2] + 1j * A[..., n + 1 :: 2]
+    return namespace(A).concatenate([A[..., :n], pairs], axis=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -15,6 +16,7 @@ from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.progress import Progress, Report
 from eigenecho.reservoir import Reservoir, draw
 from eigenecho.storage import Tensors, Values, named, write
+from eigenecho.tensors import on_device, takes_tensors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Settings
 from eigenecho.transition import Diagonal
@@ -91,6 +93,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.dtype = dtype
         self.seed = seed
 
+    @takes_tensors
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the reservoir for the features of ``X``; ``y`` is ignored."""
         with validation.all_or_nothing(self):
@@ -105,7 +108,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             self.effective_radius_ = drawn.reservoir.spectrum.radius
         return self
 
-    @one_blas_thread()
+    @takes_tensors(stays=True)
     def transform(self, X: Any, out: Any = None, progress: Report | None = None) -> Any:
         """States (T, N) of each series.
 
@@ -114,13 +117,14 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         series, container = validation.check_inputs(self, X, reset=False)
-        reservoir = self.reservoir_
+        reservoir, series = self.reservoir_, container.together(series)
         out = validation.check_out(out, series, reservoir)
-        told = Progress(progress, sum(map(len, series)))
+        told = Progress(progress, sum(u.shape[-2] for u in series))
         drives = [reservoir.drive(u, None) for u in series]
-        return container.restore(
-            [reservoir.states(drive, reservoir.zero_state(), out, told) for drive in drives]
-        )
+        # On a device no BLAS of the host has a part in it.
+        with nullcontext() if on_device(X) else one_blas_thread():
+            states = [reservoir.states(a, reservoir.zero_state(a), out, told) for a in drives]
+        return container.restored(states)
 
     def save(self, path: Any) -> None:
         """Write the fitted reservoir to a safetensors file; ``eigenecho.load`` reads it back.
@@ -149,6 +153,11 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         made.effective_radius_ = values.pop("effective_radius")
         check_not_negative(made.effective_radius_, "effective_radius")
         return made
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -164,7 +164,7 @@ class Fitted:
     def need_evidence(self) -> Evidence:
         """The evidence, or an error that says why there is none."""
         if isinstance(self.evidence, Evidence):
-            return self.evidence
+            return self.evidence.on_host
         why = "are not known: a file has them only when save(path, statistics=True) wrote it"
         if isinstance(self.model.certificate, Reduction):
             why = "are those of more units than it has now: it was made smaller"

@@ -30,6 +30,7 @@ from eigenecho.panels.origins import together
 from eigenecho.panels.panel import Panel
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
+from eigenecho.tensors import takes_tensors
 from eigenecho.types import Array, Seed
 
 UNJUDGED = "y had too few rows to hold some back, or none observed there, to learn errors from"
@@ -135,6 +136,7 @@ class Forecaster(BaseEstimator):
         self.progress = progress
         self.seed = seed
 
+    @takes_tensors
     def fit(self, y: Any, X: Any = None) -> Self:
         """Choose and train.
 
@@ -157,6 +159,7 @@ class Forecaster(BaseEstimator):
             self.fitted_ = self._fit_on(wanted, panel, report)
         return self
 
+    @takes_tensors
     def predict(
         self,
         horizon: int | None = None,
@@ -208,6 +211,7 @@ class Forecaster(BaseEstimator):
             return holder.forecast(panel, steps, made, lower, upper)
         return holder.forecast(panel, steps, None, quantiles=bands, levels=levels)
 
+    @takes_tensors
     def rolling(self, y: Any, origins: Any, X: Any = None) -> Any:
         """Forecasts made after many rows of y, in one pass, without training anew.
 
@@ -235,6 +239,7 @@ class Forecaster(BaseEstimator):
         made = fitted.forecasts(panel, rows, horizon)
         return panel.container.rolling(panel, rows, made)
 
+    @takes_tensors
     def backtest(
         self,
         y: Any,
@@ -314,6 +319,7 @@ class Forecaster(BaseEstimator):
         lines = report_lines(self, fitted, interval, backtest)
         return write(Page(fitted, made, float(interval), lines, backtest), Path(path))
 
+    @takes_tensors
     def update(self, y_new: Any, X_new: Any = None) -> Self:
         """Take in rows that follow, and train anew with the same choices.
 

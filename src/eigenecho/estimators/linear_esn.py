@@ -22,7 +22,7 @@ from eigenecho.estimators.fitted import Fitted
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.score import r2
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
-from eigenecho.model.forecast import forecast
+from eigenecho.model.forecast import are_several, forecast
 from eigenecho.model.intervals import check_coverage, with_interval
 from eigenecho.model.learnt import learnt
 from eigenecho.model.predict import deviations_of_series, predict_series, states
@@ -30,8 +30,9 @@ from eigenecho.model.reduction import Reduction
 from eigenecho.model.state import initial_states
 from eigenecho.model.step_inputs import check_labels
 from eigenecho.progress import Report
-from eigenecho.series import Container, column_labels
+from eigenecho.series import Container, column_labels, unpack
 from eigenecho.spectra import Spectrum
+from eigenecho.tensors import checked_device, on_device, takes_tensors, to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import (
     Learnt,
@@ -208,6 +209,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.dtype = dtype
         self.seed = seed
 
+    @takes_tensors(stays=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the reservoir and train the readout.
 
@@ -233,6 +235,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     def _fit(self, X: Any, y: Any) -> None:
         settings = self._settings()
+        if self.missing == "skip" or isinstance(self.ridge, str):
+            X, y = to_host((X, y))
         inputs, outputs, container = validation.training_series(self, X, y)
         given = (outputs, container, "y") if X is None else (inputs, container, "X")
         validation.warn_if_single_rows(*given)
@@ -244,8 +248,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         trained = train_with_gaps(problem, settings)
         target = validation.target_of(inputs, outputs)
         known = {"lr": float(self.lr), "flat": container.flat, "drawn": drawn.spectrum}
-        self._keep(Fitted.of(problem, trained, outputs[-1][-1], target=target, **known))
+        last = to_host(outputs[-1][-1])
+        self._keep(Fitted.of(problem, trained, last, target=target, **known))
 
+    @takes_tensors
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if ``fit`` had been given them too.
 
@@ -299,6 +305,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         self.solver_, self.ridge_ = fitted.solver, fitted.ridge
         self.final_state_ = fitted.final_state
 
+    @takes_tensors(stays=True)
     def predict(
         self,
         X: Any,
@@ -334,6 +341,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Called with steps several times a second; changes no bit of the outputs.
         """
         check_is_fitted(self)
+        if self.model_.closed or return_std:  # step by step, or a solution, on the host
+            X, y_previous = to_host((X, y_previous))
         inputs, container = validation.input_series(self, X, y_previous)
         held = Container(container.kind, self._fitted.flat)
         given = self.model_, inputs, held, y_previous, initial_state
@@ -344,13 +353,15 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         outputs, state = predict_series(*given, True, progress)
         return (outputs, spread, state) if return_state else (outputs, spread)
 
+    @takes_tensors(stays=True)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² over all series, the first ``warmup`` rows of each left out.
 
         With ``missing="skip"`` so is what is missing in ``y``; of several outputs it is the mean.
         """
         check_is_fitted(self)
-        predicted = self.predict(X)
+        predicted = to_host(self.predict(X))
+        X, y, sample_weight = to_host((X, y, sample_weight))
         _, container = validation.input_series(self, X)
         gaps = self.missing == "skip"
         truths, _ = validation.check_outputs(y, container, self.dtype, D=self.n_outputs_, gaps=gaps)
@@ -366,6 +377,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             sample_weight = np.concatenate([w[self.warmup :, 0] for w in weights])
         return r2(true, guess, sample_weight)
 
+    @takes_tensors(stays=True)
     def transform(self, X: Any, out: Any = None) -> Any:
         """States (T, N) of each series in the basis at work; ``out`` takes those of a single one.
 
@@ -374,10 +386,15 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         output.
         """
         check_is_fitted(self)
+        reservoir = self.model_.reservoir
+        if reservoir.W_fb is not None and on_device(X):
+            X, out = to_host((X, out))
         inputs, container = validation.input_series(self, X)
-        out = validation.check_out(out, inputs, self.model_.reservoir)
-        return container.restore([states(self.model_, u, out=out) for u in inputs])
+        inputs = container.together(inputs)
+        out = validation.check_out(out, inputs, reservoir)
+        return container.restored([states(self.model_, u, out=out) for u in inputs])
 
+    @takes_tensors
     @one_blas_thread()
     def states(self, X: Any, basis: str = "neuron") -> Any:
         """States (T, N) in the ``neuron`` basis, or as ``transform`` gives them (``work``)."""
@@ -390,6 +407,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             return [known.states_to_neuron(r) for r in at_work]
         return known.states_to_neuron(at_work)
 
+    @takes_tensors(stays=True)
     def forecast(
         self,
         horizon: int,
@@ -408,9 +426,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         ----------
         horizon : int
             Number of steps.
-        context : array (T, D_in), optional
+        context : array (T, D_in), or several of them, optional
             The series so far: the first row returned predicts the step after its last. Without
-            it the forecast goes on from the end of the training data.
+            it the forecast goes on from the end of the training data. Several, a 3-D array or a
+            list, are forecast together, as one matrix product.
         inputs : array (horizon, D_known), optional
             Further input columns that are known ahead, in rows that follow the last row seen of
             ``X``; the first D_out columns of ``X`` are the series itself. As in training, where
@@ -437,7 +456,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
         Returns
         -------
-        array (horizon,) or (horizon, D_out), or Forecast(mean, lower, upper) of such arrays
+        array (horizon,) or (horizon, D_out), or Forecast(mean, lower, upper) of such arrays;
+        of several series an array with one axis more, or a list
         """
         check_is_fitted(self)
         if interval is not None:
@@ -449,7 +469,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if context is None and state is None:
             state = self.final_state_
         validation.check_target(self._fitted.target)
-        run = forecast(self.model_, horizon, context, inputs, state)
+        if context is not None and are_several(context):
+            return self._forecast_several(horizon, context, inputs, state, interval)
+        run = forecast(self.model_, horizon, to_host(context), to_host(inputs), state)
         if interval is None:
             return run.outputs[:, 0] if self._fitted.flat else run.outputs
         self._fitted.warn_if_overfitted()
@@ -458,6 +480,31 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         noise = self.noise_covariance_
         found = with_interval(self.model_, run.outputs, noise, interval, *known)
         return Forecast(*(a[:, 0] for a in found)) if self._fitted.flat else found
+
+    def _forecast_several(
+        self, horizon: int, contexts: Any, inputs: Any, state: Any, interval: float | None
+    ) -> Any:
+        """Forecasts after several series; bounds, which are those of each, one by one."""
+        flat = self._fitted.flat
+        if interval is None:
+            rows = self.model_.forecast(horizon, contexts, inputs, state=state)
+            if not flat:
+                return rows
+            return [one[..., 0] for one in rows] if isinstance(rows, list) else rows[..., 0]
+        items, container = unpack(to_host(contexts))
+        each = [self.forecast(horizon, one, inputs, interval=interval) for one in items]
+        held = Container(container.kind)
+        return Forecast(*(held.restore(part) for part in zip(*each, strict=True)))
+
+    def to(self, device: Any) -> Self:
+        """Answer on a device of torch where no tensor says which: ``forecast`` without a context.
+
+        ``None`` is for NumPy arrays. ``fit`` sets it to where its tensors are. What is asked with
+        tensors is answered on theirs, whatever this is, and what is asked with arrays in arrays.
+        """
+        check_is_fitted(self)
+        self._device = checked_device(device)
+        return self
 
     def stream(self, state: State | None = None) -> Stream:
         """An online run from ``state`` (zero by default), O(N) a step.

@@ -11,10 +11,12 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
+from eigenecho.arrays import namespace
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
 from eigenecho.series import (
     FILL,
     Container,
+    as_stack,
     as_table,
     check_finite,
     check_not_empty,
@@ -23,6 +25,7 @@ from eigenecho.series import (
     unpack,
     unpack_outputs,
 )
+from eigenecho.tensors import is_tensor, on_device, to_host
 from eigenecho.types import Array
 
 TARGETS = ("next", "same", "other")
@@ -55,13 +58,27 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 
 def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], Container]:
     """Finite series (T_i, D_in) with the features that the estimator knows."""
+    if on_device(X) and X.ndim == 3 and len(X):
+        _check_features(estimator, X[0], reset)
+        return as_stack(X, "X", None, np.dtype(estimator.dtype))
     items, container = unpack(X)
     options = {"dtype": np.dtype(estimator.dtype), "order": "C", "ensure_all_finite": False}
 
     def read(table: Any, i: int) -> Array:
-        return validate_data(estimator, table, reset=reset and i == 0, **options)
+        first = reset and i == 0
+        if on_device(table):
+            _check_features(estimator, table, first)
+            return namespace(table).ascontiguousarray(table, options["dtype"])
+        return validate_data(estimator, table, reset=first, **options)
 
     return _finite(items, container, "X", read), container
+
+
+def _check_features(estimator: Any, table: Any, reset: bool) -> None:
+    """Whether a tensor has the columns of ``fit``; of its values scikit-learn looks at none."""
+    plain = not reset and not hasattr(estimator, "feature_names_in_")
+    if not plain or table.shape[1] != estimator.n_features_in_:
+        validate_data(estimator, table, reset=reset, skip_check_array=True)
 
 
 def check_outputs(
@@ -75,6 +92,8 @@ def check_outputs(
     options = {"dtype": np.dtype(dtype), "order": "C", "ensure_all_finite": False}
 
     def read(table: Any, _: int) -> Array:
+        if on_device(table):
+            return namespace(table).ascontiguousarray(table, options["dtype"])
         return check_array(table, input_name=name, **options)
 
     series = _finite(items, container, name, read, **gaps)
@@ -181,15 +200,14 @@ def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[A
 
 
 def check_context(estimator: Any, context: Any) -> Any:
-    """One series to go on from; ``forecast`` checks the rest, and calls it context."""
-    if unpack(context)[1].kind != "single":
-        raise bad_argument(
-            "context", Shown("several series"), "one series (T, D)", "Forecast them one by one."
-        )
+    """Series to go on from; ``forecast`` checks the rest, and calls it context."""
+    several = on_device(context) and context.ndim == 3
+    items = [context[0]] if several and len(context) else unpack(context)[0]
     if estimator.n_features_in_:
-        validate_data(estimator, context, reset=False, skip_check_array=True, ensure_2d=False)
-    elif np.ndim(context) == 1:
-        return np.reshape(context, (-1, 1))
+        for item in items:
+            validate_data(estimator, item, reset=False, skip_check_array=True, ensure_2d=False)
+    elif len(items) == 1 and getattr(context, "ndim", np.ndim(context)) == 1:
+        return context.reshape(-1, 1) if on_device(context) else np.reshape(context, (-1, 1))
     return context
 
 
@@ -198,12 +216,24 @@ def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
     if out is None:
         return None
     wanted = (len(series[0]), reservoir.units)
+    if on_device(series[0]):
+        return _check_tensor_out(out, series, (*series[0].shape[:-1], reservoir.units))
     fits = isinstance(out, np.ndarray) and len(series) == 1 and out.flags.c_contiguous
     fits = fits and out.flags.writeable and (out.shape, out.dtype) == (wanted, reservoir.dtype)
     if not fits:
         got = Shown(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
         what = f"a writeable C-contiguous {reservoir.dtype} array of shape {wanted}"
         raise bad_argument("out", got, f"{what}, for a single series")
+    return out
+
+
+def _check_tensor_out(out: Any, series: list[Any], wanted: tuple[int, ...]) -> Any:
+    like = series[0]
+    fits = is_tensor(out) and len(series) == 1 and out.is_contiguous()
+    if not fits or (out.shape, out.dtype, out.device) != (wanted, like.dtype, like.device):
+        got = Shown(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
+        what = f"a contiguous {like.dtype} tensor of shape {wanted} on {like.device}"
+        raise bad_argument("out", got, what)
     return out
 
 
@@ -294,5 +324,5 @@ def _first_rows(
     for u, y in zip(inputs, outputs, strict=True):
         rows = min(left, len(u) - 1)
         if rows > 0:
-            yield u[:rows, :D], u[1 : rows + 1, :D], y[:rows]
+            yield to_host((u[:rows, :D], u[1 : rows + 1, :D], y[:rows]))
             left -= rows

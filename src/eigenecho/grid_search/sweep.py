@@ -19,6 +19,7 @@ from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.scores import Data, root_mean_squared_errors
 from eigenecho.progress import Report
 from eigenecho.reservoir import Cache, per_feature
+from eigenecho.tensors import device_of, to_host
 from eigenecho.training import Fold, Settings, check_lengths, lowest
 from eigenecho.types import Array
 
@@ -86,7 +87,8 @@ def search(
     base = estimator.get_params(deep=False)
     check_names(combinations, sorted(base))
     seeds = _seeds(seeds, base["seed"])
-    known = _known_data(base, combinations, X, y)
+    device_of({"X": X, "y": y})
+    known = _known_data(base, combinations, to_host(X), to_host(y))
     inputs, outputs = known[0]
     largest = max(float(np.abs(u).max(initial=0.0)) for u in inputs)
     groups = group(base, combinations, largest or 1.0)

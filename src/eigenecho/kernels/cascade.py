@@ -14,6 +14,7 @@ from types import ModuleType
 
 import numpy as np
 
+from eigenecho.arrays import at, namespace
 from eigenecho.kernels.forms import Array, CascadeForm, DenseForm, DiagonalForm
 
 CHUNK = 256
@@ -24,15 +25,15 @@ def scan(
     kernels: ModuleType, form: CascadeForm, B: Array, drive: Array, state: Array, out: Array
 ) -> None:
     """States r(1) … r(T) into ``out`` (T, N), by the scans of a backend."""
-    k = len(form.block)
-    modes, B_modes = _modes(form, B)
-    m = state[k:].copy()
-    states = np.empty((min(CHUNK, len(drive)), m.size), m.dtype)
-    for rows, z, driven in _block_stage(kernels, form, B, drive, state[:k]):
-        kernels.scan(modes, B_modes, driven, m, states[: len(z)])
-        out[rows, :k] = z
-        out[rows, k:] = states[: len(z)]
-    state[k:] = m
+    k, xp = len(form.block), namespace(drive)
+    modes, B_modes = _modes(form, B, drive)
+    m = xp.array(state[..., k:])
+    for rows, z, driven in _block_stage(kernels, form, B, drive, state[..., :k]):
+        states = xp.empty((*driven.shape[:-1], m.shape[-1]), m.dtype)
+        kernels.scan(modes, B_modes, driven, m, states)
+        out[..., rows, :k] = z
+        out[..., rows, k:] = states
+    state[..., k:] = m
 
 
 def scan_readout(
@@ -45,36 +46,38 @@ def scan_readout(
     out: Array,
 ) -> None:
     """r(t) weightsᵀ into ``out`` (T, D_out), by the scans of a backend."""
-    k = len(form.block)
-    modes, B_modes = _modes(form, B)
-    m = state[k:].copy()
-    w = np.ascontiguousarray(weights[:, k:])
-    for rows, z, driven in _block_stage(kernels, form, B, drive, state[:k]):
-        kernels.scan_readout(modes, B_modes, driven, w, m, out[rows])
-        out[rows] += z @ weights[:, :k].T
-    state[k:] = m
+    k, xp = len(form.block), namespace(drive)
+    modes, B_modes = _modes(form, B, drive)
+    m, weights = xp.array(state[..., k:]), at(weights, drive)
+    w = xp.ascontiguousarray(weights[:, k:])
+    for rows, z, driven in _block_stage(kernels, form, B, drive, state[..., :k]):
+        kernels.scan_readout(modes, B_modes, driven, w, m, out[..., rows, :])
+        out[..., rows, :] += z @ weights[:, :k].T
+    state[..., k:] = m
 
 
-def _modes(form: CascadeForm, B: Array) -> tuple[DiagonalForm, Array]:
+def _modes(form: CascadeForm, B: Array, like: Array) -> tuple[DiagonalForm, Array]:
     """The second stage: modes driven by the drive and by the block."""
     k = len(form.block)
-    return DiagonalForm(form.real, form.re, form.im), np.concatenate([B[:, k:], form.coupling])
+    rows = [at(B, like)[:, k:], at(form.coupling, like)]
+    return DiagonalForm(form.real, form.re, form.im), namespace(like).concatenate(rows)
 
 
 def _block_stage(
     kernels: ModuleType, form: CascadeForm, B: Array, drive: Array, state: Array
 ) -> Iterator[tuple[slice, Array, Array]]:
     """Chunks of rows, the block's states z(t) in them, and [a(t), z(t−1)]; ``state`` moves on."""
-    k = len(form.block)
-    B_block = np.ascontiguousarray(B[:, :k])
-    z = np.empty((min(CHUNK, len(drive)), k), state.dtype)
-    for start in range(0, len(drive), CHUNK):
-        a = drive[start : start + CHUNK]
-        here = z[: len(a)]
-        driven = np.empty((len(a), a.shape[1] + k), state.dtype)
-        driven[:, : a.shape[1]] = a
+    k, (T, D), xp = len(form.block), drive.shape[-2:], namespace(drive)
+    B_block = xp.ascontiguousarray(at(B, drive)[:, :k])
+    # On a device all steps go together.
+    chunk = CHUNK if isinstance(drive, np.ndarray) else T
+    for start in range(0, T, max(1, chunk)):
+        a = drive[..., start : start + chunk, :]
+        here = xp.empty((*a.shape[:-1], k), state.dtype)
+        driven = xp.empty((*a.shape[:-1], D + k), state.dtype)
+        driven[..., :D] = a
         if k:
-            driven[0, a.shape[1] :] = state
+            driven[..., 0, D:] = state
             kernels.scan(DenseForm(form.block), B_block, a, state, here)
-            driven[1:, a.shape[1] :] = here[:-1]
-        yield slice(start, start + len(a)), here, driven
+            driven[..., 1:, D:] = here[..., :-1, :]
+        yield slice(start, start + a.shape[-2]), here, driven

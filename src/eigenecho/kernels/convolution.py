@@ -16,6 +16,7 @@ from types import ModuleType
 import numpy as np
 
 from eigenecho import threads
+from eigenecho.arrays import fft_of, namespace
 from eigenecho.kernels.forms import DiagonalForm, Form
 from eigenecho.progress import Progress
 from eigenecho.types import Array
@@ -48,11 +49,16 @@ def settling_steps(form: Form) -> float:
 
 def is_even(drive: Array) -> bool:
     """Whether no stretch is far quieter than another: FFT spreads the rounding of a loud step."""
-    whole = drive[: len(drive) // STRETCH * STRETCH].reshape(-1, STRETCH, drive.shape[1])
-    parts = [whole, drive[None, len(drive) // STRETCH * STRETCH :]]
-    highs = [np.maximum(p.max(axis=1), -p.min(axis=1)) for p in parts if p.size]
-    heights = np.concatenate(highs)
-    return bool(np.all(heights.max(axis=0) <= UNEVEN * heights.min(axis=0)))
+    (T, D), xp = drive.shape[-2:], namespace(drive)
+    stop = T // STRETCH * STRETCH
+    cuts = (drive[..., :stop, :], (-1, STRETCH, D)), (drive[..., stop:, :], (-1, T - stop, D))
+    parts = [part.reshape(shape) for part, shape in cuts if all(part.shape)]
+    if xp is np:
+        highs = [np.maximum(p.max(axis=1), -p.min(axis=1)) for p in parts]
+        heights = np.concatenate(highs)
+        return bool(np.all(heights.max(axis=0) <= UNEVEN * heights.min(axis=0)))
+    heights = xp.concatenate([xp.max(xp.abs(p), axis=1) for p in parts])
+    return bool((xp.max(heights, axis=0) <= UNEVEN * -xp.max(-heights, axis=0)).all())
 
 
 def convolve_readout(
@@ -66,12 +72,13 @@ def convolve_readout(
     progress: Progress | None = None,
 ) -> None:
     """What ``compiled.scan_readout`` computes, for a form that settles well within the series."""
-    from scipy.fft import irfft, next_fast_len, rfft
+    from scipy.fft import next_fast_len
 
-    T, D, K = len(drive), drive.shape[1], int(settling_steps(form))
+    (T, D), K, xp = drive.shape[-2:], int(settling_steps(form)), namespace(drive)
     size = next_fast_len(min(max(BLOCK, RESPONSES * K), T + K), real=True)
     length = size - K + 1
-    spectra = rfft(_responses(kernels, form, B, weights, K), size)
+    rfft, irfft = fft_of(drive).rfft, fft_of(drive).irfft
+    spectra = rfft(_responses(kernels, form, B, drive, weights, K), size)
 
     def task(first: int, last: int) -> None:
         for start in range(first * length, last * length, length):
@@ -79,33 +86,51 @@ def convolve_readout(
             known = max(0, before)
             piece = np.zeros((D, size))
             piece[:, known - before : stop - before] = drive[known:stop].T
-            transformed = rfft(piece)
-            product = transformed[0] * spectra[0]
-            for d in range(1, D):
-                product += transformed[d] * spectra[d]
-            out[start:stop] = irfft(product, size)[:, K - 1 : stop - before].T
+            found = irfft(_product(rfft(piece), spectra), size)
+            out[start:stop] = found[:, K - 1 : stop - before].T
 
-    for rows in [slice(0, T)] if progress is None else progress.pieces(T, length):
-        first, last = rows.start // length, -(-rows.stop // length)
-        threads.run(task, threads.even_split(last - first, threads.thread_count(), first))
-    if np.any(state):
-        none, rest = np.zeros((K, 1), state.dtype), np.empty((K, len(weights)), state.dtype)
-        kernels.scan_readout(form, 0 * B[:1], none, weights, state.copy(), rest)
-        out[:K] += rest[:T]
+    if xp is np:
+        for rows in [slice(0, T)] if progress is None else progress.pieces(T, length):
+            first, last = rows.start // length, -(-rows.stop // length)
+            threads.run(task, threads.even_split(last - first, threads.thread_count(), first))
+    else:  # all blocks at once, (…, blocks, D, size)
+        blocks = -(-T // length)
+        padded = xp.zeros((*drive.shape[:-2], D, K - 1 + blocks * length))
+        padded[..., K - 1 : K - 1 + T] = drive.mT
+        transformed = rfft(padded.unfold(-1, size, length)).movedim(-2, -3)
+        found = irfft(_product(transformed, spectra), size)[..., K - 1 :].mT
+        out[:] = found.reshape(*out.shape[:-2], -1, out.shape[-1])[..., :T, :]
+    if state.any():
+        several = state.shape[:-1]
+        none = xp.zeros((*several, K, 1), state.dtype)
+        rest = xp.empty((*several, K, len(weights)), state.dtype)
+        kernels.scan_readout(form, 0 * B[:1], none, weights, xp.array(state), rest)
+        out[..., :K, :] += rest[..., :T, :]
     # The last state has forgotten all but the last K steps.
     state[:] = 0.0
-    nothing = np.empty((min(K, T), 0), state.dtype)
-    kernels.scan_readout(form, B, drive[-K:], weights[:0], state, nothing)
+    nothing = xp.empty((*drive.shape[:-2], min(K, T), 0), state.dtype)
+    kernels.scan_readout(form, B, drive[..., -K:, :], weights[:0], state, nothing)
 
 
-def _responses(kernels: ModuleType, form: Form, B: Array, weights: Array, K: int) -> Array:
-    """h_k for every drive column and output, (D, E, K)."""
-    impulse = np.zeros((K, 1), B.dtype)
+def _product(transformed: Array, spectra: Array) -> Array:
+    """Spectra of outputs (…, E, F), from those of the drive (…, D, F) and responses (D, E, F)."""
+    product = transformed[..., 0, None, :] * spectra[0]
+    for d in range(1, len(spectra)):
+        product += transformed[..., d, None, :] * spectra[d]
+    return product
+
+
+def _responses(
+    kernels: ModuleType, form: Form, B: Array, drive: Array, weights: Array, K: int
+) -> Array:
+    """h_k for every drive column and output, (D, E, K), of the kind that the drive is."""
+    xp = namespace(drive)
+    impulse = xp.zeros((K, 1), drive.dtype)
     impulse[0] = 1.0
-    responses = np.empty((len(B), len(weights), K))
+    responses = xp.empty((len(B), len(weights), K))
     for d in range(len(B)):
-        response = np.empty((K, len(weights)), B.dtype)
-        start = np.zeros(B.shape[1], B.dtype)
+        response = xp.empty((K, len(weights)), drive.dtype)
+        start = xp.zeros(B.shape[1], drive.dtype)
         kernels.scan_readout(form, B[d : d + 1], impulse, weights, start, response)
         responses[d] = response.T
     return responses

@@ -7,6 +7,8 @@ and in each of those packages.
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -15,13 +17,22 @@ import numpy as np
 from eigenecho.kernels import cascade, compiled, convolution, costs
 from eigenecho.kernels.forms import Array, CascadeForm, DiagonalForm, Form
 from eigenecho.progress import Progress
+from eigenecho.tensors import is_tensor
 
 
 def backend(array: Any) -> ModuleType:
     """The kernels for this kind of array."""
     if isinstance(array, np.ndarray):
         return compiled
+    if is_tensor(array):
+        return _of_tensors()
     raise TypeError(f"there are no kernels for arrays of type {type(array).__name__}.")
+
+
+@cache
+def _of_tensors() -> ModuleType:
+    """Loaded by its name, since torch is loaded with it."""
+    return import_module("eigenecho.kernels.tensors")
 
 
 # States that overflow are for the caller to find, who can say where and why.
@@ -61,11 +72,11 @@ def outputs(
     progress: Progress | None = None,
 ) -> None:
     """What ``scan_readout`` computes, by a scan or by convolution, whichever is cheaper."""
-    if convolves(form, len(drive), drive.shape[1], len(weights), drive):
+    if convolves(form, drive.shape[-2], drive.shape[-1], len(weights), drive):
         convolution.convolve_readout(backend(drive), form, B, drive, weights, state, out, progress)
         return
-    for rows in [slice(None)] if progress is None else progress.pieces(len(drive)):
-        scan_readout(form, B, drive[rows], weights, state, out[rows])
+    for rows in [slice(None)] if progress is None else progress.pieces(drive.shape[-2]):
+        scan_readout(form, B, drive[..., rows, :], weights, state, out[..., rows, :])
 
 
 def convolves(

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from eigenecho.arrays import at, namespace
 from eigenecho.checks import check_count
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.model.state import State, as_state
 from eigenecho.scaling import Scaling
-from eigenecho.series import as_rows
+from eigenecho.series import Container, as_rows, as_series, checked_stack, unpack
+from eigenecho.tensors import on_device
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -77,6 +79,58 @@ def forecast(
     before = float(np.abs(seen).max(initial=0.0))
     warn_if_growing(outputs, max(before, float(np.abs(outputs[0]).max())), GROWTH)
     return Trajectory(outputs, loop, drive, start)
+
+
+def are_several(context: Any) -> bool:
+    """Whether a context is a stack or a list of series, and not one."""
+    ndim = getattr(context, "ndim", None)
+    return ndim == 3 or (ndim is None and unpack(context)[1].kind != "single")
+
+
+def forecast_several(
+    model: LinearModel, horizon: int, contexts: Any, inputs: Any, state: State | None
+) -> Any:
+    """Outputs after several series: one product of where they stand with the H-step map.
+
+    The last row of a context is both the next input and the last output: having seen it, the
+    reservoir is in the first state of the loop.
+    """
+    check_count(horizon, "horizon", "a number of steps", 1)
+    _check_autonomous(model)
+    if inputs is not None or state is not None or model.D_in > model.D_out:
+        raise bad_argument(
+            "context", Shown("several series"), "one series beside inputs or a state",
+            "Forecast them one by one.",
+        )  # fmt: skip
+    D, reservoir = model.D_out, model.reservoir
+    if on_device(contexts):
+        together = [checked_stack(contexts, "context", D, reservoir.dtype)]
+        container = Container("stack")
+    else:
+        together, container = as_series(contexts, "context", D, reservoir.dtype)
+    if not all(rows.shape[-2] for rows in together):
+        raise bad_argument("context", Shown("0 rows"), "at least one row in each series")
+    ends = []
+    for rows in together:
+        u = model.own_inputs(rows) if model.D_in else rows[..., :0]
+        teacher = model.from_user(rows)
+        drive = reservoir.drive(u, teacher)
+        ends.append((teacher[..., -1, :], reservoir.last_state(drive, reservoir.zero_state(drive))))
+    xp = namespace(together[0])
+    y, r = (xp.stack(part) if part[0].ndim == 1 else part[0] for part in zip(*ends, strict=True))
+    if not bool(xp.isfinite(r).all()):
+        raise reservoir.overflowed("states")
+    z = at(model.readout.offset, y) + y @ at(model.readout.previous, y)
+    pieces = [
+        (at(c, r) + z @ at(P, r) + r @ at(g, r)).reshape(len(r), -1, D)
+        for c, P, g in ClosedLoop.of_forecast(model).maps(horizon)
+    ]
+    out = xp.concatenate(pieces, axis=1, dtype=reservoir.dtype)
+    check_finite(model, out, closed=True)
+    outputs = model.to_user(out)
+    before = max(float(xp.abs(rows).max()) for rows in together)
+    warn_if_growing(outputs, max(before, float(xp.abs(outputs[:, 0]).max())), GROWTH)
+    return container.restored([outputs]) if container.kind == "stack" else list(outputs)
 
 
 def closed_loop_radius(model: LinearModel) -> float:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.checks import is_finite_number
 from eigenecho.errors import bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
@@ -39,21 +40,21 @@ LARGE = 1e100
 class Forecast(NamedTuple):
     """A forecast between the bounds of an interval, each as ``mean`` is."""
 
-    mean: Array
-    lower: Array
-    upper: Array
+    mean: Any
+    lower: Any
+    upper: Any
 
 
 @one_blas_thread()
 def with_interval(
     model: LinearModel,
-    mean: Array,
+    mean: Any,
     noise: Any,
     coverage: float,
     posterior: Posterior | None = None,
     rows: Array | None = None,
 ) -> Forecast:
-    """The forecast ``mean`` (horizon, D_out) with bounds around every output.
+    """The forecast ``mean`` (…, horizon, D_out), or a list, with bounds around every output.
 
     ``noise`` (D_out, D_out) is the covariance of single steps, in the caller's units. With a
     ``posterior`` and the ``rows`` (horizon, N') of the readout along the forecast, weights that
@@ -69,13 +70,17 @@ def with_interval(
             "Train on a series that is scaled, such as y / np.abs(y).max().",
         )  # fmt: skip
     noise = check_noise(noise, model.D_out)
-    one = deviations(model, len(mean), noise)
+    several = isinstance(mean, list)
+    one = deviations(model, mean[0].shape[0] if several else mean.shape[-2], noise)
     share = 0.5 + 0.5 * coverage
     if posterior is None or rows is None:
         reach = ndtri(share) * one
     else:
         more = of_weights(model, posterior, noise, rows)
         reach = stdtrit(posterior.free, share) * np.hypot(one, more)
+    reach = namespace(mean[0]).asarray(reach)
+    if several:
+        return Forecast(mean, [one - reach for one in mean], [one + reach for one in mean])
     return Forecast(mean, mean - reach, mean + reach)
 
 

@@ -14,6 +14,7 @@ from eigenecho.errors import bad_argument, overflowed
 from eigenecho.model.state import State, as_state
 from eigenecho.model.step_inputs import StepInputs, on_one_thread
 from eigenecho.readout import Penalty
+from eigenecho.tensors import takes_tensors
 from eigenecho.training import Learnt, RecursiveLeastSquares
 from eigenecho.types import Array
 
@@ -99,6 +100,7 @@ class Learner:
             self._inputs.feature_names,
         )
 
+    @takes_tensors
     def step(self, u: Any = None, target: Any = None) -> Array:
         """Take one input row (D_in,), return the output (D_out,), then learn the target.
 

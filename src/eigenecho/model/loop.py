@@ -8,6 +8,7 @@ input too, F = W_in + W_fb.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,15 @@ from eigenecho import kernels
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.threads import one_blas_thread
+from eigenecho.transition import Transition
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
     from eigenecho.progress import Progress
+
+MAPPED = 1 << 22
+"""Entries of a map that are held at a time."""
 
 
 def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
@@ -113,6 +118,41 @@ class ClosedLoop:
             response[1:, i] = loop.run(none, self.reservoir.zero_state(), y)
         return response
 
+    def maps(self, horizon: int) -> Iterator[tuple[Array, Array, Array]]:
+        """O of y(h+1) = [1, z, r(1)] O_h, for some h = 0 … horizon − 1 at a time.
+
+        A loop that nothing but a constant k drives is linear in where it starts: with the first
+        state r(1) = r(0) W + y(0) F + k and z = offset + y(0) previous,
+
+            y(h+1) = c_h + z P_h + r(1) g_h,   c_h+1 = c_h + offset P_h + k g_h
+            P_h+1 = previous P_h + F g_h,      g_h+1 = W g_h + weightsᵀ P_h+1
+
+        from P_0 = I, g_0 = weightsᵀ and c_0 = 0 on. So P are the outputs of the transposed loop,
+        in which weights and F change places, and g its states. Yields the parts (n D,), (D, n D)
+        and (N, n D) of n steps.
+        """
+        D, N = self.F.shape
+        offset, previous, w = (np.asarray(part, np.float64) for part in self.readout)
+        form, F = _transposed(self.reservoir.transition), np.asarray(self.F, np.float64)
+        turned = kernels.Readout(np.zeros(D), np.ascontiguousarray(previous.T), F)
+        constant, none = self.B.sum(axis=0, dtype=np.float64), np.zeros((0, N))
+        y, total = np.eye(D), np.zeros((D, 1))  # a run for each output
+        r, g = np.zeros((D, N)), np.zeros((D, N))
+        most = max(1, MAPPED // (N * D))
+        closed_loop = kernels.backend(y).closed_loop
+        for first in range(0, horizon, most):
+            n = min(most, horizon - first)
+            P, G = np.empty((D, n + 1, D)), np.empty((D, n, N))
+            P[:, 0] = y
+            for e in range(D):
+                closed_loop(form, none, np.zeros((n, 0)), w, turned, r[e], y[e], P[e, 1:])
+                kernels.scan(form, w, P[e, :n], g[e], G[e])
+            sums = total + np.cumsum(P[:, :n] @ offset + G @ constant, axis=1)
+            c = np.concatenate([total, sums[:, :-1]], axis=1)
+            total = sums[:, -1:]
+            columns = (c.T.reshape(-1), *(A.transpose(2, 1, 0) for A in (P[:, :n], G)))
+            yield columns[0], columns[1].reshape(D, -1), columns[2].reshape(N, -1)
+
     @one_blas_thread()
     def radius(self) -> float:
         """The radius of the network with its output fed back, which decides over growth.
@@ -122,3 +162,11 @@ class ClosedLoop:
         W, F, W_r = self.reservoir.transition.dense, self.F, self.readout.weights.T
         loop = np.block([[W, W @ W_r], [F, F @ W_r + self.readout.previous]])
         return float(np.abs(np.linalg.eigvals(loop)).max())
+
+
+def _transposed(transition: Transition) -> kernels.Form:
+    """Wᵀ as the kernels take it."""
+    form = transition.form()
+    if isinstance(form, kernels.DiagonalForm):
+        return form._replace(im=-form.im)
+    return kernels.DenseForm(np.ascontiguousarray(transition.dense.T, np.float64))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from eigenecho.basis import Basis
 from eigenecho.checks import check_flag, check_known, check_real
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.certificate import Certificate
-from eigenecho.model.forecast import forecast
+from eigenecho.model.forecast import are_several, forecast, forecast_several
 from eigenecho.model.intervals import with_interval
 from eigenecho.model.learner import Learner
 from eigenecho.model.predict import predict_series
@@ -27,6 +27,7 @@ from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.series import as_rows, as_series
 from eigenecho.spectra import Spectrum
+from eigenecho.tensors import checked_device, takes_tensors, to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Learnt, Problem, check_rates, filled
 from eigenecho.transition import Diagonal
@@ -64,6 +65,8 @@ class LinearModel:
     certificate : Certificate or Reduction, optional
         Of a converted network: how it steps, and how far it is from the original. Of one that was
         made smaller: what it keeps, and what it promises.
+    device : str, optional
+        Where answers lie that no tensor says the device of; None for NumPy arrays.
     """
 
     reservoir: Reservoir
@@ -74,6 +77,7 @@ class LinearModel:
     inputs: Scaling | None = None
     outputs: Scaling | None = None
     certificate: Certificate | Reduction | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
         check_flag(self.readout_bias, "readout_bias")
@@ -178,6 +182,7 @@ class LinearModel:
         """Max |λ'|, the leak included."""
         return self.reservoir.spectrum.radius
 
+    @takes_tensors
     def inference(self, series: int | Array) -> str:
         """How ``predict`` computes a series (T, D_in), or an ordinary one of that many steps.
 
@@ -225,6 +230,17 @@ class LinearModel:
         """Inputs in the network's own units."""
         return u if self.inputs is None else self.inputs.forward(u)
 
+    def to(self, device: Any) -> LinearModel:
+        """The same network, which answers on a device of torch where no tensor says which.
+
+        Weights are those of the host, and so are files: a network can be loaded anywhere.
+        """
+        return replace(self, device=checked_device(device))
+
+    @property
+    def _device(self) -> str | None:
+        return self.device
+
     @one_blas_thread()
     def matrices(self, basis: str = "neuron") -> Matrices:
         """All weights, in the ``neuron`` basis or as they are ``at work``; for standardised data
@@ -253,6 +269,7 @@ class LinearModel:
             )
         return self.basis
 
+    @takes_tensors(stays=True)
     def predict(
         self,
         X: Any,
@@ -268,11 +285,14 @@ class LinearModel:
         holds y(t−1)) is given. Stateless: starts at zero unless ``initial_state`` is given.
         ``progress(done, total)`` is called with steps several times a second, and changes no bit.
         """
+        if self.closed:  # step by step, which no device speeds up
+            X, y_previous = to_host((X, y_previous))
         series, container = as_series(X, "X", self.D_in, self.reservoir.dtype)
         return predict_series(
             self, series, container, y_previous, initial_state, return_state, progress
         )
 
+    @takes_tensors(stays=True)
     def forecast(
         self,
         horizon: int,
@@ -285,10 +305,14 @@ class LinearModel:
     ) -> Any:
         """The series that follows ``context`` (or ``state``), each output the next input.
 
+        Several contexts, a stack (series, T, D_in) or a list, are forecast together.
         With ``interval``, a probability, (mean, lower, upper) for one-step errors of the
         covariance ``noise`` (D_out, D_out).
         """
-        mean = forecast(self, horizon, context, inputs, state).outputs
+        if context is not None and are_several(context):
+            mean = forecast_several(self, horizon, context, inputs, state)
+        else:
+            mean = forecast(self, horizon, to_host(context), to_host(inputs), state).outputs
         return mean if interval is None else with_interval(self, mean, noise, interval)
 
     def stream(self, state: State | None = None) -> Stream:

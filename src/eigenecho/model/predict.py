@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels
+from eigenecho.arrays import at, namespace
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.state import State, initial_states
 from eigenecho.model.step_inputs import open_model
 from eigenecho.progress import Progress, Report
 from eigenecho.series import Container, as_rows, shifted, unpack_outputs
+from eigenecho.tensors import on_device, to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -36,6 +38,8 @@ def predict_series(
 ) -> Any:
     """Outputs of checked series, held as ``container`` says; with the states at their ends."""
     starts = initial_states(model, initial_state, len(series), container.kind)
+    if container.kind == "stack" and on_device(series[0]):
+        return _together(model, container, series, starts, return_state)
     previous = previous_outputs(model, y_previous, [len(u) for u in series], container)
     told = Progress(progress, sum(map(len, series)))
     ran = [run(model, *given, told) for given in zip(series, previous, starts, strict=True)]
@@ -44,6 +48,22 @@ def predict_series(
         return outputs
     ends = [state for _, state in ran]
     return outputs, (ends[0] if container.kind == "single" else ends)
+
+
+def _together(
+    model: LinearModel,
+    container: Container,
+    series: Sequence[Array],
+    starts: Sequence[State | None],
+    return_state: bool,
+) -> Any:
+    """Outputs of a stack on a device, in one run."""
+    begun = [model.zero_state() if start is None else start for start in starts]
+    state = State(*(np.stack(parts) for parts in zip(*begun, strict=True)))
+    (u,) = container.together(list(series))
+    outputs, last = run(model, u, None, state)
+    restored = container.restored([outputs])
+    return (restored, list(map(State, last.r, last.y))) if return_state else restored
 
 
 def deviations_of_series(
@@ -76,14 +96,14 @@ def run(
 ) -> tuple[Array, State]:
     """Outputs (T, D_out) for one series in the caller's units, and the state at its end."""
     start = model.zero_state() if state is None else state
-    r = np.array(start.r, model.reservoir.dtype)
+    r = namespace(u).array(start.r, model.reservoir.dtype)
     u = model.own_inputs(u)
     if model.closed and y_previous is None:
         out = _run_closed(model, u, r, start.y, progress)
     else:
         out = _run_open(model, u, r, y_previous, progress)
     outputs = model.to_user(out)
-    last = outputs[-1].copy() if len(outputs) else np.asarray(start.y)
+    last = namespace(u).array(outputs[..., -1, :] if u.shape[-2] else start.y)
     return outputs, State(r, last)
 
 
@@ -108,9 +128,9 @@ def _run_open(
     reservoir, readout = model.reservoir, model.readout
     before = None if y_previous is None else model.from_user(y_previous)
     drive = reservoir.drive(u, before)
-    out = np.empty((len(u), model.D_out), reservoir.dtype)
+    out = namespace(u).empty((*u.shape[:-1], model.D_out), reservoir.dtype)
     kernels.outputs(reservoir.form, reservoir.B, drive, readout.weights, r, out, progress)
-    out += readout.offset
+    out += at(readout.offset, out)
     if model.output_to_readout:
         out += before @ readout.previous
     check_finite(model, out)
@@ -147,12 +167,12 @@ def deviations(
 @one_blas_thread()
 def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
     """Reservoir states (T, N) in the basis at work, from zero and on the model's own output."""
-    reservoir, (r, y) = model.reservoir, model.zero_state()
-    before = None
+    reservoir, before = model.reservoir, None
     if reservoir.W_fb is not None:
         # The output is found first, then what drives the reservoir with it.
-        before = model.from_user(shifted(run(model, u)[0], y))
-    return reservoir.states(reservoir.drive(model.own_inputs(u), before), r, out, Progress())
+        before = model.from_user(shifted(run(model, u)[0], model.zero_state().y))
+    drive = reservoir.drive(model.own_inputs(u), before)
+    return reservoir.states(drive, reservoir.zero_state(drive), out, Progress())
 
 
 def previous_outputs(
@@ -177,7 +197,8 @@ def previous_outputs(
 
 def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:
     """Warn where a closed loop has grown beyond ``growth`` times what it started from."""
-    after = float(np.abs(outputs).max(initial=0.0))
+    xp = namespace(outputs)
+    after = float(xp.max(xp.abs(outputs), initial=0.0))
     if after > growth * before:
         warn(
             f"the output grew to {after:.3g}, from {before:.3g}: the loop through the model's own "
@@ -189,7 +210,8 @@ def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:
 
 def check_finite(model: LinearModel, outputs: Array, *, closed: bool = False) -> None:
     """Raise where a run left the range of floating point."""
-    finite = np.isfinite(outputs)
-    if not np.all(finite):
+    finite = namespace(outputs).isfinite(outputs)
+    if not bool(finite.all()):
+        finite = to_host(finite).reshape(-1, *outputs.shape[-2:]).all(axis=0)
         step = int(np.argmin(finite.all(axis=1)))
         raise model.reservoir.overflowed("output", step, closed=closed)

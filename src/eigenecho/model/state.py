@@ -9,6 +9,7 @@ import numpy as np
 from eigenecho.checks import check_finite
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.storage import Tensors, take
+from eigenecho.tensors import to_host
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class State(NamedTuple):
 def as_state(model: LinearModel, given: Any, name: str = "initial_state") -> State:
     """A state (r, y) whose shapes fit the model."""
     try:
-        r, y = map(np.asarray, given)
+        r, y = map(np.asarray, to_host(given))
         if not {r.dtype.kind, y.dtype.kind} <= set("fiub"):
             raise TypeError("not real numbers")
     except (TypeError, ValueError):

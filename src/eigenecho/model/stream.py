@@ -12,6 +12,7 @@ from eigenecho.errors import overflowed
 from eigenecho.model.state import State, as_state
 from eigenecho.model.step_inputs import StepInputs, on_one_thread
 from eigenecho.scaling import Scaling
+from eigenecho.tensors import is_tensor, takes_tensors
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class Stream:
         comes back where the model has feedback; ``y_previous`` takes its place.
         After an error the stream stands where it stood.
         """
+        if not isinstance(u, np.ndarray) and (is_tensor(u) or is_tensor(y_previous)):
+            return self._step_by_tensor(u, y_previous)
         inputs, (r, y) = self._inputs, self._next
         inputs.take(u, y_previous, self._y)
         if not self._step(*self._weights, inputs.before, self._r, r, y):
@@ -77,6 +80,11 @@ class Stream:
         self._r, self._y = r, self.model.to_user(y)
         return self._y.copy()
 
+    @takes_tensors
+    def _step_by_tensor(self, u: Any, y_previous: Any) -> Array:
+        return self.step(u, y_previous=y_previous)
+
+    @takes_tensors
     def run(self, rows: Any, *, y_previous: Any = None) -> Array:
         """Take input rows (T, D_in) and return the outputs (T, D_out): T steps, to the last bit.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.checks import check_count, check_shape
+from eigenecho.tensors import to_host
 from eigenecho.types import Array
 
 
@@ -19,8 +21,6 @@ class Gram:
     XtY: Array
     rows: int
 
-    LANES: ClassVar[int] = 2  # NumPy's products let other threads run
-
     def check(self) -> None:
         """Whether the parts, which may be anybody's, fit each other."""
         check_shape(self.XtX, "XtX", 2 * (len(self.XtX),))
@@ -28,17 +28,27 @@ class Gram:
         check_count(self.rows, "rows")
 
     @classmethod
-    def empty(cls, size: int, outputs: int) -> Gram:
+    def empty(cls, size: int, outputs: int, xp: Any = np) -> Gram:
         """The statistics of no rows: the neutral element of ``merge``."""
-        return cls(np.zeros((size, size)), np.zeros((size, outputs)), 0)
+        return cls(xp.zeros((size, size)), xp.zeros((size, outputs)), 0)
+
+    @staticmethod
+    def lanes(rows: int, size: int) -> int:
+        """Two: NumPy's products let other threads run."""
+        return 2
 
     def absorb(self, X: Array, Y: Array) -> Gram:
         """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
-        X = np.asarray(X, np.float64)
+        X = namespace(X).asarray(X, np.float64)
         # NumPy sees that both factors are one array and computes half of the product. Squares
         # that overflow show in the result, which the caller checks.
         with np.errstate(over="ignore", invalid="ignore"):
             return Gram(self.XtX + X.T @ X, self.XtY + X.T @ Y, self.rows + len(X))
+
+    @property
+    def on_host(self) -> Gram:
+        """The same in NumPy arrays."""
+        return Gram(to_host(self.XtX), to_host(self.XtY), self.rows)
 
     def merge(self, other: Gram) -> Gram:
         """The statistics of both sets of rows."""

@@ -14,12 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigenecho.arrays import fft_of, namespace
 from eigenecho.readout.moments import Moments
 from eigenecho.reservoir import Reservoir
 from eigenecho.types import Array
 
 BATCH = 1 << 18
 """Samples of one column that are transformed at a time."""
+
+DEVICE_BATCH = 1 << 24
+"""The same on a device."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +60,9 @@ class Lags:
 
     def moments(self, reservoir: Reservoir, K: int) -> Moments:
         """The sums for a reservoir that has settled after ``K`` steps."""
+        xp = namespace(self.rho)
         starts, stops = (
-            np.stack([_last(reservoir, drive[-K:]) for drive in drives])
+            xp.stack([_last(reservoir, drive[-K:]) for drive in drives])
             for drives in (self.before, self.until)
         )
         return Moments(against(reservoir, self.rho[:K]), self.S, starts, stops, self.rows)
@@ -65,11 +70,14 @@ class Lags:
 
 def against(reservoir: Reservoir, rho: Array) -> Array:
     """Σ e(t)ᵀ r(t) from correlations (K, E, D), (E, N)."""
-    return np.stack([_last(reservoir, rho[::-1, e]) for e in range(rho.shape[1])])
+    if isinstance(rho, np.ndarray):
+        return np.stack([_last(reservoir, rho[::-1, e]) for e in range(rho.shape[1])])
+    return _last(reservoir, rho.flip(0).transpose(0, 1))  # one run for all of them
 
 
 def _last(reservoir: Reservoir, drive: Array) -> Array:
-    return reservoir.last_state(np.ascontiguousarray(drive), reservoir.zero_state())
+    drive = namespace(drive).ascontiguousarray(drive)
+    return reservoir.last_state(drive, reservoir.zero_state(drive))
 
 
 def transform_length(rows: int, K: int) -> int:
@@ -84,36 +92,38 @@ def correlate(side: Array, drive: Array, start: int, K: int) -> Array:
 
     By FFT of overlapping pieces, whose spectra are summed before the one transform back.
     """
-    from scipy.fft import irfft, rfft
-
+    xp, rfft, irfft = namespace(side), fft_of(side).rfft, fft_of(side).irfft
     if not len(side):
-        return np.zeros((K, side.shape[1], drive.shape[1]))
+        return xp.zeros((K, side.shape[1], drive.shape[1]))
     F = transform_length(len(side), K)
     step = F - K + 1
     pieces = -(-len(side) // step)
     first = start - K + 1
     a = _padded(drive, first, pieces * step + K - 1)
     e = _padded(side, 0, pieces * step)
-    spectra = np.zeros((side.shape[1], drive.shape[1], F // 2 + 1), complex)
-    batch = max(1, BATCH // F)
+    spectra = xp.zeros((side.shape[1], drive.shape[1], F // 2 + 1), np.complex128)
+    batch = max(1, (BATCH if xp is np else DEVICE_BATCH) // F)
     for piece in range(0, pieces, batch):
         some = range(piece, min(piece + batch, pieces))
-        A = rfft(np.stack([a[:, i * step : i * step + F] for i in some], axis=1))
-        late = np.zeros((len(e), len(some), F))
+        A = rfft(xp.stack([a[:, i * step : i * step + F] for i in some], axis=1))
+        late = xp.zeros((len(e), len(some), F))
         late[:, :, K - 1 :] = e[:, some.start * step : some.stop * step].reshape(
             len(e), len(some), step
         )
         E = rfft(late, overwrite_x=True)
-        np.conj(A, out=A)
+        A = xp.conj(A, out=A)
         for j in range(len(E)):
             for d in range(len(A)):
-                spectra[j, d] += np.einsum("bf,bf->f", E[j], A[d])
-    return np.ascontiguousarray(irfft(spectra, F)[:, :, :K].transpose(2, 0, 1))
+                spectra[j, d] += xp.einsum("bf,bf->f", E[j], A[d])
+    correlations = irfft(spectra, F)[:, :, :K]
+    if xp is np:
+        return np.ascontiguousarray(correlations.transpose(2, 0, 1))
+    return correlations.permute(2, 0, 1).contiguous()
 
 
 def _padded(columns: Array, first: int, count: int) -> Array:
     """Rows first … first + count as contiguous columns (D, count), zero where there are none."""
-    out = np.zeros((columns.shape[1], count))
+    out = namespace(columns).zeros((columns.shape[1], count))
     low, high = max(first, 0), min(first + count, len(columns))
     out[:, low - first : high - first] = columns[low:high].T
     return out

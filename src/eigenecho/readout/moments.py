@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho import threads
+from eigenecho.arrays import at, namespace
 from eigenecho.basis import separate
 from eigenecho.readout.gram import Gram
 from eigenecho.spectra import Spectrum
@@ -25,6 +26,9 @@ from eigenecho.types import Array
 
 ROWS = 32
 """Modes whose products with all others are computed at a time."""
+
+DEVICE_ROWS = 2048
+"""The same on a device."""
 
 LARGE = 200
 """Modes from which a second thread pays."""
@@ -51,11 +55,12 @@ class Moments:
 
     def merge(self, other: Moments) -> Moments:
         """The sums over both sets of rows."""
+        xp = namespace(self.C)
         return Moments(
             self.C + other.C,
             self.S + other.S,
-            np.concatenate([self.starts, other.starts]),
-            np.concatenate([self.stops, other.stops]),
+            xp.concatenate([self.starts, other.starts]),
+            xp.concatenate([self.stops, other.stops]),
             self.rows + other.rows,
         )
 
@@ -67,12 +72,13 @@ class Moments:
         D, E = len(B), len(self.C)
         head, Y = slice(D, E - outputs), slice(E - outputs, E)
         k = E - outputs - D
-        XtX = np.empty((k + spectrum.units,) * 2)
+        xp = namespace(self.C)
+        XtX = xp.empty((k + spectrum.units,) * 2)
         XtX[:k, :k] = self.S[head, head]
         XtX[:k, k:] = self.C[head]
         XtX[k:, :k] = self.C[head].T
         _stein(spectrum, B, self, gap, XtX[k:, k:])
-        return Gram(XtX, np.concatenate([self.S[head, Y], self.C[Y].T]), self.rows)
+        return Gram(XtX, xp.concatenate([self.S[head, Y], self.C[Y].T]), self.rows)
 
 
 def resonant(spectrum: Spectrum) -> Array:
@@ -89,26 +95,28 @@ def resonant(spectrum: Spectrum) -> Array:
 
 def _stein(spectrum: Spectrum, B: Array, moments: Moments, least: float, out: Array) -> None:
     """Σ rᵀr in the Q layout into ``out`` (N, N), some rows at a time, which stay in cache."""
-    n, D = spectrum.real.size, len(B)
-    modes = np.concatenate([spectrum.real, spectrum.pairs])
-    b = separate(B, n).T
+    n, D, xp = spectrum.real.size, len(B), namespace(moments.C)
+    count = spectrum.real.size + spectrum.pairs.size
+    modes = xp.asarray(np.concatenate([spectrum.real, spectrum.pairs]).astype(complex, copy=False))
+    b = separate(at(B, moments.C), n).T
     c = separate(moments.C[:D], n).T
     starts, stops = separate(moments.starts, n), separate(moments.stops, n)
     # c_i B_j + B_i (c_j − S B_j) is one product of width 2D.
-    left = np.concatenate([c, b], axis=1)
-    right = np.concatenate([b, c - b @ moments.S[:D, :D]], axis=1)
+    left = xp.concatenate([c, b], axis=1)
+    S = xp.asarray(moments.S[:D, :D], b.dtype)
+    right = xp.concatenate([b, c - b @ S], axis=1)
 
     def sums(rows: slice, conjugate: bool) -> Array:
         """Σ z_i z_j, or with the conjugate of z_j."""
         other, right_, starts_, stops_ = (
-            np.conj(A) if conjugate else A for A in (modes, right, starts, stops)
+            xp.conj(A) if conjugate else A for A in (modes, right, starts, stops)
         )
         product = modes[rows, None] * other
         total = left[rows] @ right_.T
         total -= product * (stops[:, rows].T @ stops_ - starts[:, rows].T @ starts_)
-        gap = np.subtract(1, product, out=product)
-        gap[np.abs(gap) < least] = np.inf
-        return np.divide(total, gap, out=total)
+        gap = xp.subtract(1, product, out=product)
+        gap[xp.abs(gap) < least] = np.inf
+        return xp.divide(total, gap, out=total)
 
     def some(start: int, stop: int) -> None:
         rows = slice(start, stop)
@@ -123,12 +131,13 @@ def _stein(spectrum: Spectrum, B: Array, moments: Moments, least: float, out: Ar
             out[here, :n], out[here, n::2] = plus[:, :n].imag, plus[:, n:].imag
             out[here, n + 1 :: 2] = minus[:, n:].real
 
-    edges = [*range(0, n, ROWS), *range(n, modes.size, ROWS), modes.size]
+    most = ROWS if xp is np else DEVICE_ROWS
+    edges = [*range(0, n, most), *range(n, count, most), count]
     pieces = [(start, stop) for start, stop in itertools.pairwise(edges) if stop > start]
 
     def task(first: int, last: int) -> None:
         for start, stop in pieces[first:last]:
             some(start, stop)
 
-    parts = threads.thread_count() if modes.size >= LARGE else 1
+    parts = threads.thread_count() if xp is np and count >= LARGE else 1
     threads.run(task, threads.even_split(len(pieces), parts))

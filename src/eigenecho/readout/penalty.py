@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho import threads
+from eigenecho.arrays import at, namespace
 from eigenecho.basis import Basis
 from eigenecho.errors import bad_argument
 from eigenecho.types import Array
@@ -45,27 +46,31 @@ class Penalty:
             L[-self.basis.units :, -self.basis.units :] = self.basis.Q
         return L
 
-    def gram(self) -> Array:
-        """M = Lᵀ L (N', N')."""
-        M = np.eye(self.size)
+    def gram(self, like: Array | None = None) -> Array:
+        """M = Lᵀ L (N', N'), by default a NumPy array."""
+        xp = np if like is None else namespace(like)
+        M = xp.eye(self.size)
         M[: self.free] = 0.0
-        if self.basis is not None:
+        if self.basis is not None and xp is not np:
+            Q = at(self.basis.Q, M)
+            M[-len(Q) :, -len(Q) :] = Q.T @ Q
+        elif self.basis is not None:
             _products(self.basis.Q, M[-self.basis.units :, -self.basis.units :])
         return M
 
     def times_root(self, w: Array) -> Array:
         """L w, for weights (N', D_out)."""
-        out = w.copy()
+        out = namespace(w).array(w)
         out[: self.free] = 0.0
         if self.basis is not None:
-            out[-self.basis.units :] = self.basis.Q @ w[-self.basis.units :]
+            out[-self.basis.units :] = at(self.basis.Q, w) @ w[-self.basis.units :]
         return out
 
     def apply(self, w: Array) -> Array:
         """M w, for weights (N', D_out), without M."""
         out = self.times_root(w)
         if self.basis is not None:
-            out[-self.basis.units :] = self.basis.Q.T @ out[-self.basis.units :]
+            out[-self.basis.units :] = at(self.basis.Q, w).T @ out[-self.basis.units :]
         return out
 
     def unroot(self, A: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +22,15 @@ class Remainder:
     XtE: Array
     rows: int
 
-    LANES: ClassVar[int] = 2  # NumPy's products let other threads run
-
     @classmethod
-    def empty(cls, size: int, outputs: int) -> Remainder:
+    def empty(cls, size: int, outputs: int, xp: Any = np) -> Remainder:
         """The sums over no rows: the neutral element of ``merge``."""
-        return cls(np.zeros((outputs, outputs)), np.zeros((size, outputs)), 0)
+        return cls(xp.zeros((outputs, outputs)), xp.zeros((size, outputs)), 0)
+
+    @staticmethod
+    def lanes(rows: int, size: int) -> int:
+        """Two: NumPy's products let other threads run."""
+        return 2
 
     def absorb(self, X: Array, E: Array) -> Remainder:
         """The sums with rows X (rows, N') and their residuals E (rows, D_out) added."""

@@ -7,7 +7,7 @@ made of whole series.
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 from eigenecho.types import Array
 
@@ -15,12 +15,13 @@ from eigenecho.types import Array
 class Accumulated(Protocol):
     """A statistic that takes rows in as they come: with ``empty`` and ``merge``, a monoid."""
 
-    LANES: ClassVar[int]
-    """How many may be gathered side by side."""
-
     @classmethod
-    def empty(cls, size: int, outputs: int) -> Self:
-        """The statistic of no rows: the neutral element of ``merge``."""
+    def empty(cls, size: int, outputs: int, xp: Any = ..., /) -> Self:
+        """The statistic of no rows, made by NumPy or another namespace: neutral in ``merge``."""
+
+    @staticmethod
+    def lanes(rows: int, size: int) -> int:
+        """How many are gathered side by side of so many rows and columns, whatever the threads."""
 
     def absorb(self, X: Array, Y: Array, /) -> Self:
         """The statistic with rows X (rows, N'), Y (rows, D_out) added."""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
+from eigenecho.arrays import namespace
 from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout.gram import Gram
+from eigenecho.readout.reflections import reflect
+from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
 
-PANEL = 48
-"""Columns that LAPACK reflects together."""
+MOST, WORK, ROWS, NUMBERS = 16, 1e11, 12, 1 << 24
+"""Triangles that are gathered side by side, at most; operations and rows of each over its columns
+from which that pays; and numbers that all of them may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +35,6 @@ class Triangle:
     rest: Array
     rows: int
 
-    LANES: ClassVar[int] = 1  # SciPy's LAPACK holds the interpreter lock
-
     def check(self) -> None:
         """Whether the parts, which may be anybody's, fit each other."""
         check_upper(self.R)
@@ -42,10 +43,10 @@ class Triangle:
         check_count(self.rows, "rows")
 
     @classmethod
-    def empty(cls, size: int, outputs: int) -> Triangle:
+    def empty(cls, size: int, outputs: int, xp: Any = np) -> Triangle:
         """The statistics of no rows: the neutral element of ``merge``."""
         return cls(
-            np.zeros((size, size)), np.zeros((size, outputs)), np.zeros((outputs, outputs)), 0
+            xp.zeros((size, size)), xp.zeros((size, outputs)), xp.zeros((outputs, outputs)), 0
         )
 
     def absorb(self, X: Array, Y: Array) -> Triangle:
@@ -59,6 +60,17 @@ class Triangle:
         R, Z, left = annihilate(self.R, self.Z, other.R, other.Z)
         rest = self.rest + other.rest + left.T @ left
         return Triangle(R, Z, rest, self.rows + other.rows)
+
+    @staticmethod
+    def lanes(rows: int, size: int) -> int:
+        """Several for long series, which merging them is little beside."""
+        many = min(MOST, NUMBERS // size**2, rows // (ROWS * size))
+        return max(1, many) if 2.0 * rows * size**2 >= WORK else 1
+
+    @property
+    def on_host(self) -> Triangle:
+        """The same in NumPy arrays."""
+        return Triangle(to_host(self.R), to_host(self.Z), to_host(self.rest), self.rows)
 
     def squared_error(self, w: Array) -> Array:
         """‖Y − X w‖² per output, for weights (N', D_out)."""
@@ -89,16 +101,18 @@ def check_upper(R: Array) -> None:
 def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array]:
     """Reflect the rows [A Y] into the triangle [R Z]: [R Z; A Y] → [R' Z'; 0 left]."""
     if len(A) == 0:
-        return R, Z, np.empty((0, Z.shape[1]))
-    R = np.array(R, order="F")
-    reflected = np.array(A, dtype=np.float64, order="F")
-    R, V, T, info = lapack.dtpqrt(
-        0, min(PANEL, len(R)), R, reflected, overwrite_a=True, overwrite_b=True
-    )
-    assert info == 0
-    Z, left, info = lapack.dtpmqrt(
-        0, V, T, np.array(Z, order="F"), np.array(Y, dtype=np.float64, order="F"),
-        trans="T", overwrite_a=True, overwrite_b=True,
-    )  # fmt: skip
-    assert info == 0
-    return R, Z, left
+        return R, Z, namespace(Z).empty((0, Z.shape[1]))
+    if is_tensor(A):
+        return _annihilate_tensors(R, Z, A, Y)
+    return reflect(R, Z, A, Y)
+
+
+def _annihilate_tensors(R: Any, Z: Any, A: Any, Y: Any) -> tuple[Any, Any, Any]:
+    """The same by one factorisation of [R Z; A Y], whose last rows are what is left of Y.
+
+    Of ``left`` only leftᵀ left counts, which is that of the triangle in its place.
+    """
+    xp, size = namespace(A), len(R)
+    joined = xp.concatenate([xp.concatenate([R, Z], axis=1), xp.concatenate([A, Y], axis=1)])
+    _, upper = xp.qr(joined)
+    return upper[:size, :size], upper[:size, size:], upper[size:, size:]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho import kernels
+from eigenecho.arrays import namespace
 from eigenecho.checks import check_finite, check_real
 from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.kernels import Form
@@ -94,16 +95,16 @@ class Reservoir:
         return self.transition.spectrum
 
     def drive(self, u: Array, y_previous: Array | None) -> Array:
-        """Columns [u, 1, y(t−1)], the parts that this reservoir has, (T, D)."""
-        columns = [u]
+        """Columns [u, 1, y(t−1)], the parts that this reservoir has, (…, T, D)."""
+        columns, xp = [u], namespace(u)
         if self.bias is not None:
-            columns.append(np.ones((len(u), 1), self.dtype))
+            columns.append(xp.ones((*u.shape[:-1], 1), self.dtype))
         if self.W_fb is not None:
             assert y_previous is not None
             columns.append(y_previous)
         if len(columns) == 1:
-            return np.ascontiguousarray(u, self.dtype)
-        return np.concatenate(columns, axis=1, dtype=self.dtype)
+            return xp.ascontiguousarray(u, self.dtype)
+        return xp.concatenate(columns, axis=-1, dtype=self.dtype)
 
     def pack(self) -> Tensors:
         """Its arrays, for a file."""
@@ -141,34 +142,39 @@ class Reservoir:
         kept = Diagonal(self.spectrum.only(modes))
         return Reservoir(kept, *self.weights(lambda A: A[..., columns]))
 
-    def zero_state(self) -> Array:
-        """R(0) = 0."""
-        return np.zeros(self.units, self.dtype)
+    def zero_state(self, drive: Array | None = None) -> Array:
+        """R(0) = 0, (…, N), for a drive (…, T, D) of either kind; by default an array (N,)."""
+        if drive is None:
+            return np.zeros(self.units, self.dtype)
+        return namespace(drive).zeros((*drive.shape[:-2], self.units), self.dtype)
 
     def scan(
         self, drive: Array, state: Array, out: Array | None = None, *, fresh: bool = False
     ) -> Array:
-        """The states under a drive, (T, N); ``state`` moves on in place.
+        """The states under a drive, (…, T, N); ``state`` moves on in place.
 
         ``fresh`` says that ``out`` was never written to.
         """
         if out is None:
-            out, fresh = np.empty((len(drive), self.units), self.dtype), True
+            out, fresh = self._room(drive), True
         kernels.scan(self.form, self.B, drive, state, out, fresh)
         return out
 
     def states(self, drive: Array, state: Array, out: Array | None, progress: Progress) -> Array:
         """What ``scan`` gives, finite, in pieces that are reported."""
         fresh = out is None
-        states = np.empty((len(drive), self.units), self.dtype) if out is None else out
-        for rows in progress.pieces(len(drive)):
-            self.scan(drive[rows], state, states[rows], fresh=fresh)
+        states = self._room(drive) if out is None else out
+        for rows in progress.pieces(drive.shape[-2]):
+            self.scan(drive[..., rows, :], state, states[..., rows, :], fresh=fresh)
         self.check_states(states)
         return states
 
+    def _room(self, drive: Array) -> Array:
+        return namespace(drive).empty((*drive.shape[:-1], self.units), self.dtype)
+
     def last_state(self, drive: Array, state: Array) -> Array:
         """The state after a drive; ``state`` moves on in place, and no other is stored."""
-        nothing = np.empty((len(drive), 0), self.dtype)
+        nothing = namespace(drive).empty((*drive.shape[:-1], 0), self.dtype)
         weights = np.empty((0, self.units), self.dtype)
         kernels.scan_readout(self.form, self.B, drive, weights, state, nothing)
         return state
@@ -179,7 +185,14 @@ class Reservoir:
         Inf times any entry, be it 0, stays Inf or NaN, so that the last row vouches for all. But
         a sparse product leaves zeros out: there an overflow passes through, and every row counts.
         """
-        if not self.transition.leaves_zeros_out and np.all(np.isfinite(states[-1:])):
+        xp = namespace(states)
+        last = xp.isfinite(states[..., -1:, :])
+        if not self.transition.leaves_zeros_out and bool(last.all()):
+            return
+        if xp is not np:
+            finite = xp.isfinite(states).all(-1).reshape(-1, states.shape[-2]).all(0)
+            if not bool(finite.all()):
+                raise self.overflowed("states", first + int(finite.int().argmin()))
             return
         count = max(1, FINITE_CHUNK // max(1, self.units))
         for start in range(0, len(states), count):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ class Evidence:
     The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, whatever the model's dtype.
     ``scatter`` (D_out, D_out) is EᵀE of their residuals E. ``XtE`` (N', D_out) is kept where the
     weights fall short of the minimum, as those from plain normal equations do; at the minimum it
-    is ridge M w.
+    is ridge M w. Statistics may be tensors on a device, where N'² numbers were gathered.
     """
 
     statistics: Gram | Triangle
@@ -70,6 +70,11 @@ class Evidence:
         """The covariance of single steps, EᵀE / (rows − degrees of freedom)."""
         return self.scatter / max(self.statistics.rows - self.freedom, 1.0)
 
+    @property
+    def on_host(self) -> Evidence:
+        """The same with statistics in NumPy arrays, wherever they were gathered."""
+        return replace(self, statistics=self.statistics.on_host)
+
     @cached_property
     @one_blas_thread()
     def log_density(self) -> float:
@@ -78,7 +83,7 @@ class Evidence:
             raise ValueError("ridge=0 believes nothing: no targets are likely under it.")
         ridge, free = np.array([self.ridge]), self.penalty.free
         size = self.ridge * np.sum(self.penalty.times_root(self.weights) ** 2, axis=0)
-        s2 = factorise(self.statistics, self.penalty).S ** 2
+        s2 = factorise(self.statistics.on_host, self.penalty).S ** 2
         q = (np.diag(self.scatter) + size)[None]
         return float(log_density(q, s2, ridge, self.statistics.rows - free)[0])
 
@@ -122,7 +127,7 @@ class Evidence:
 
     @cached_property
     def _triangle(self) -> tuple[Array, Array]:
-        statistics, w = self.statistics, self.weights
+        statistics, w = self.statistics.on_host, self.weights
         if isinstance(statistics, Triangle):
             L = np.sqrt(self.ridge) * self.penalty.root()
             R, Z, _ = annihilate(statistics.R, statistics.Z, L, np.zeros_like(w))

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.readout import Accumulated, Gram, Triangle
 from eigenecho.reservoir import Reservoir
+from eigenecho.tensors import is_tensor
 from eigenecho.threads import thread_count
 from eigenecho.training.problem import Fold, Problem
 from eigenecho.types import Array
 
 CHUNK_BYTES = 1 << 24
 """Rows that are held at a time."""
+
+DEVICE_BYTES = 1 << 30
+"""The same on a device, which has more to do at once."""
 
 
 class Gathered(NamedTuple):
@@ -40,10 +46,12 @@ def gather(
     ``less`` are weights (N', D_out) whose prediction is taken off the training targets. A row
     is left out where a target of it is missing.
     """
-    held_out = [Triangle.empty(problem.size, problem.D_out) for _ in fold.held_out]
+    xp = namespace(problem.inputs[0])
+    held_out = [Triangle.empty(problem.size, problem.D_out, xp) for _ in fold.held_out]
     ends = []
-    with ThreadPoolExecutor(kind.LANES) as pool:
-        lanes = _Lanes(kind.empty(problem.size, problem.D_out), pool)
+    count = kind.lanes(sum(stop - start for start, stop in fold.train), problem.size)
+    with ThreadPoolExecutor(max(1, min(count, thread_count()))) as pool:
+        lanes = _Lanes(kind.empty(problem.size, problem.D_out, xp), count, pool)
         for i, y in enumerate(problem.outputs):
             stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
             state = problem.start(i)
@@ -81,9 +89,11 @@ def _chunks(problem: Problem, series: int, state: Array, stop: int) -> Iterator[
     reservoir, head = problem.reservoir, problem.head
     drive, before = problem.columns(series)
     wide = max(problem.size, problem.D_out)
-    rows = max(1, min(stop, max(64, CHUNK_BYTES // (8 * wide))))
-    states = np.empty((rows, reservoir.units), reservoir.dtype)
-    X = np.empty((rows, problem.size))
+    held = CHUNK_BYTES if isinstance(drive, np.ndarray) else DEVICE_BYTES
+    rows = max(1, min(stop, max(64, held // (8 * wide))))
+    xp = namespace(drive)
+    states = xp.empty((rows, reservoir.units), reservoir.dtype)
+    X = xp.empty((rows, problem.size))
     for first in range(0, stop, rows):
         n = min(rows, stop - first)
         reservoir.scan(drive[first : first + n], state, states[:n])
@@ -108,26 +118,35 @@ class _Lanes:
     there are.
     """
 
-    def __init__(self, empty: Any, pool: ThreadPoolExecutor) -> None:
-        self._lanes, self._pool = [empty] * empty.LANES, pool
-        self._turns = itertools.cycle(range(empty.LANES))
+    def __init__(self, empty: Any, count: int, pool: ThreadPoolExecutor) -> None:
+        self._lanes, self._pool = [empty] * count, pool
+        self._turns = itertools.cycle(range(count))
+        self._waiting: deque[Future] = deque()
 
     def absorb(self, X: Array, Y: Array) -> None:
         """Hand rows to the lane whose turn it is; a thread works on a copy of them."""
         lane = next(self._turns)
-        known = _result(self._lanes[lane])
-        if known.rows == 0 or known.LANES == 1 or thread_count() == 1:
-            # The first rows of a lane are done here: a short series never starts a thread.
+        known, count = _result(self._lanes[lane]), len(self._lanes)
+        if (known.rows == 0 and count == 2) or min(count, thread_count()) == 1 or is_tensor(X):
+            # The first rows of two lanes are done here: a short series never starts a thread.
             self._lanes[lane] = known.absorb(X, Y)
-        else:
-            self._lanes[lane] = self._pool.submit(known.absorb, X.copy(), Y)
+            return
+        while len(self._waiting) > thread_count():  # copies of rows that nobody has come to yet
+            self._waiting.popleft().result()
+        self._lanes[lane] = self._pool.submit(known.absorb, X.copy(), Y)
+        self._waiting.append(self._lanes[lane])
 
     def merged(self) -> Any:
-        """The statistics of all rows."""
-        total, *others = map(_result, self._lanes)
-        for other in others:
-            total = total.merge(other) if other.rows else total
-        return total
+        """The statistics of all rows: neighbours are merged, then what they became."""
+        known = [lane for lane in map(_result, self._lanes) if lane.rows] or self._lanes[:1]
+        while len(known) > 1:
+            pairs = list(zip(known[::2], known[1::2], strict=False))
+            if len(known) == 2 or thread_count() == 1:
+                merged = [one.merge(other) for one, other in pairs]
+            else:
+                merged = list(self._pool.map(lambda pair: pair[0].merge(pair[1]), pairs))
+            known = merged + known[2 * len(pairs) :]
+        return known[0]
 
 
 def _result(lane: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.basis import Basis
 from eigenecho.checks import check_count, check_flag, check_known
 from eigenecho.errors import Shown, bad_argument
@@ -172,8 +173,8 @@ class Problem:
         return replace(
             self,
             reservoir=self.reservoir.in_double(),
-            inputs=[np.asarray(u, np.float64) for u in self.inputs],
-            outputs=[np.asarray(y, np.float64) for y in self.outputs],
+            inputs=[namespace(u).asarray(u, np.float64) for u in self.inputs],
+            outputs=[namespace(y).asarray(y, np.float64) for y in self.outputs],
         )
 
     def everything(self, warmup: int) -> Block:
@@ -220,11 +221,11 @@ class Problem:
     def columns(self, series: int) -> tuple[Array, Array]:
         """What drives the reservoir, (T, D), and the columns before the states, (T, head)."""
         u, y = self.inputs[series], self.outputs[series]
-        previous = None
+        previous, xp = None, namespace(y)
         if self.reservoir.W_fb is not None or self.output_to_readout:
             start = self.starts[series] if self.starts else None
             previous = shifted(y, 0.0 if start is None else start[1])
-        head = np.empty((len(y), self.head))
+        head = xp.empty((len(y), self.head))
         head[:, : int(self.fit_bias)] = 1.0
         if self.output_to_readout:
             head[:, int(self.fit_bias) :] = previous
@@ -234,7 +235,7 @@ class Problem:
         """The state before the first row, as a copy to move on."""
         start = self.starts[series] if self.starts else None
         if start is None:
-            return self.reservoir.zero_state()
+            return self.reservoir.zero_state(self.inputs[series])
         return np.array(start[0], self.reservoir.dtype)
 
 

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from eigenecho import kernels
+from eigenecho.arrays import namespace
 from eigenecho.readout import NormalEquations, against, correlate
 from eigenecho.training.problem import Block, Problem
 from eigenecho.training.structured import lag_count, summed
@@ -68,7 +69,7 @@ class Round:
     @property
     def scatter(self) -> Array:
         """EᵀE of the residuals E, (k, k)."""
-        return np.sum([e.T @ e for e in self.left], axis=0)
+        return namespace(self.w).sum([e.T @ e for e in self.left], axis=0)
 
 
 def rounds(first: Round, system: System) -> Iterator[tuple[Round, Array, Round]]:
@@ -92,6 +93,7 @@ def refine(problem: Problem, block: Block, system: NormalEquations, XtY: Array) 
     How far a round changes the outputs, ‖X δ‖, tells whether it converges; so does how far it
     changes the weights, ‖L δ‖, since a series may not excite what others will.
     """
+    xp = namespace(XtY)
     penalty, first = problem.penalty, Round(problem, block, system.solve(XtY))
     size = lengths([y - e for y, e in zip(problem.targets(block), first.left, strict=True)])
     weight = lengths([penalty.times_root(first.w)])
@@ -100,7 +102,7 @@ def refine(problem: Problem, block: Block, system: NormalEquations, XtY: Array) 
     for now, step, following in itertools.islice(rounds(first, system), ROUNDS):
         moved = lengths([e - f for e, f in zip(now.left, following.left, strict=True)]) / size
         turned = lengths([penalty.times_root(step)]) / weight
-        change = float(np.max(np.maximum(moved, TURNED * turned)))
+        change = float(xp.max(xp.maximum(moved, TURNED * turned)))
         if not change < SLOWEST * last:  # rounding, or too far off to begin with
             break
         best = following
@@ -112,9 +114,10 @@ def refine(problem: Problem, block: Block, system: NormalEquations, XtY: Array) 
 
 def lengths(columns: list[Array]) -> Array:
     """The norm of each column over all series, whatever its units."""
-    largest = np.max([np.abs(c).max(axis=0, initial=0.0) for c in columns], axis=0)
+    xp = namespace(columns[0])
+    largest = xp.max([xp.max(xp.abs(c), axis=0, initial=0.0) for c in columns], axis=0)
     largest[largest == 0] = 1.0
-    return largest * np.sqrt(sum(np.sum((c / largest) ** 2, axis=0) for c in columns))
+    return largest * xp.sqrt(sum(xp.sum((c / largest) ** 2, axis=0) for c in columns))
 
 
 def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
@@ -124,7 +127,8 @@ def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
     """
     copies = w.shape[1] // problem.D_out
     each = zip(problem.targets(block), fitted(problem, block, w), strict=True)
-    left = [np.subtract(np.tile(y, copies) if copies > 1 else y, x, out=x) for y, x in each]
+    xp = namespace(w)
+    left = [xp.subtract(xp.tile(y, copies) if copies > 1 else y, x, out=x) for y, x in each]
     if problem.observed is not None:
         for e, there, (start, stop) in zip(left, problem.observed, block, strict=True):
             e[np.tile(~there[start:stop], copies)] = 0.0
@@ -134,11 +138,12 @@ def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
 def fitted(problem: Problem, block: Block, w: Array) -> list[Array]:
     """X w over a block, (rows, k) for each series and any number k of weight columns."""
     reservoir, k = problem.reservoir, problem.head
-    weights = np.ascontiguousarray(w[k:].T)
+    xp = namespace(w)
+    weights = xp.ascontiguousarray(w[k:].T)
     found = []
     for i, (start, stop) in enumerate(block):
         drive, head = problem.columns(i)
-        out = np.empty((stop, w.shape[1]))
+        out = xp.empty((stop, w.shape[1]))
         kernels.outputs(reservoir.form, reservoir.B, drive[:stop], weights, problem.start(i), out)
         out = out[start:]
         out += head[start:stop] @ w[:k]
@@ -149,7 +154,7 @@ def fitted(problem: Problem, block: Block, w: Array) -> list[Array]:
 def project(problem: Problem, block: Block, residual: list[Array]) -> Array:
     """Xᵀe over a block, (N', k)."""
     reservoir, k = problem.reservoir, problem.head
-    total = np.zeros((problem.size, residual[0].shape[1]))
+    total = namespace(residual[0]).zeros((problem.size, residual[0].shape[1]))
     K = lag_count(problem)
     for i, (start, stop) in enumerate(block):
         drive, head = problem.columns(i)

@@ -10,6 +10,7 @@ from functools import reduce
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.kernels import costs
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import Gram, Lags, Moments, Penalty, resonant, transform_length
@@ -20,6 +21,9 @@ from eigenecho.types import Array
 
 CHUNK_BYTES = 1 << 19
 """States that are held at a time, small enough to stay in cache."""
+
+DEVICE_BYTES = 1 << 30
+"""The same on a device, which has more to do at once."""
 
 
 def applies(problem: Problem) -> bool:
@@ -59,7 +63,8 @@ def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> Ga
         bare = Problem(few, problem.inputs, problem.outputs, Penalty(few.units), fit_bias=False)
         direct = gather(bare, Gram, Fold(block)).statistics
         columns = problem.head + spectrum.columns(modes)
-        statistics.XtX[np.ix_(columns, columns)] = direct.XtX
+        here = namespace(statistics.XtX).asarray(columns)
+        statistics.XtX[here[:, None], here] = direct.XtX
     return Gathered(statistics, [], list(total.stops))
 
 
@@ -104,12 +109,15 @@ def summed(
     """State before row ``start``, Σ e(t)ᵀ r(t) from there on, and the last state."""
     reservoir, state = problem.reservoir, problem.start(series)
     count = max(16, CHUNK_BYTES // (8 * reservoir.units))
-    states = np.empty((count, reservoir.units))
-    C = np.zeros((side.shape[1], reservoir.units))
+    xp = namespace(side)
+    if xp is not np:
+        count = max(count, DEVICE_BYTES // (8 * reservoir.units))
+    states = xp.empty((min(count, len(drive)), reservoir.units))
+    C = xp.zeros((side.shape[1], reservoir.units))
     for first in range(0, start, count):
         piece = drive[first : min(first + count, start)]
         reservoir.scan(piece, state, states[: len(piece)])
-    before = state.copy()
+    before = xp.array(state)
     for first in range(start, len(drive), count):
         piece = drive[first : first + count]
         reservoir.scan(piece, state, states[: len(piece)])
@@ -124,5 +132,5 @@ def _columns(problem: Problem, block: Block) -> Iterator[tuple[int, Array, Array
     """
     for i, (start, stop) in enumerate(block):
         drive, head = problem.columns(i)
-        side = np.concatenate([drive, head, problem.outputs[i]], axis=1)
+        side = namespace(drive).concatenate([drive, head, problem.outputs[i]], axis=1)
         yield start, drive[:stop], side[start:stop]

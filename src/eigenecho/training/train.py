@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eigenecho.arrays import at, namespace
 from eigenecho.kernels import costs
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, held_out_errors, solve
+from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
 from eigenecho.training.gather import Gathered, check_range, gather
@@ -69,6 +71,7 @@ def _split(problem: Problem, settings: Settings) -> Fold:
 def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained:
     """By normal equations as they are, or by an orthogonal factorisation."""
     total, held_out, ends = gather(problem, Gram if solver == "gram" else Triangle, fold)
+    total, held_out = total.on_host, [last.on_host for last in held_out]
     for statistics in (total, *held_out):
         check_range(statistics, problem.reservoir)
     penalty, log_density = problem.penalty, None
@@ -84,20 +87,24 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
     weights = np.ascontiguousarray(solve(total, penalty, ridge))
     whole, double = problem.everything(settings.warmup), problem.in_double
     if isinstance(total, Gram):  # from sums the residuals would be differences of large numbers
-        left = gather(double, Remainder, Fold(whole), less=weights).statistics
-        evidence = Evidence(total, penalty, ridge, weights, left.EtE, left.XtE)
+        less = at(weights, double.inputs[0])
+        left = gather(double, Remainder, Fold(whole), less=less).statistics
+        evidence = Evidence(total, penalty, ridge, weights, *to_host((left.EtE, left.XtE)))
     else:
         # Of rounded states, and of weights that no ridge holds, a run alone tells the residuals.
         runs = ridge == 0 or double is not problem
-        scatter = Round(double, whole, weights).scatter if runs else total.scatter(weights)
+        if runs:
+            scatter = to_host(Round(double, whole, at(weights, double.inputs[0])).scatter)
+        else:
+            scatter = total.scatter(weights)
         evidence = Evidence(total, penalty, ridge, weights, scatter)
-    return Trained(evidence, solver, ends[-1], log_density)
+    return Trained(evidence, solver, to_host(ends[-1]), log_density)
 
 
 def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained | None:
     """By normal equations, refined on true residuals; None where that does not get there."""
     collect = gather_gram if solver == "structured" else _gather_states
-    penalty, ridges = problem.penalty, settings.ridge
+    penalty, ridges, xp = problem.penalty, settings.ridge, namespace(problem.inputs[0])
     total, _, ends = collect(problem, fold.train)
     check_range(total, problem.reservoir)
     log_density = None
@@ -106,7 +113,7 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
         if not chosen.is_resolved:
             return None
         ridges, log_density = (chosen.ridge,), chosen.log_density
-    M = penalty.gram() if any(ridges) else None
+    M = penalty.gram(total.XtX) if any(ridges) else None
 
     def solved(block: Block, statistics: Gram, ridge: float) -> Round | None:
         system = NormalEquations.of(statistics, penalty, ridge, M)
@@ -116,13 +123,13 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
 
     ridge = ridges[0]
     for last in fold.held_out:
-        size = sum(np.sum(y**2, axis=0) for y in problem.targets(last))
+        size = to_host(sum(xp.sum(y**2, axis=0) for y in problem.targets(last)))
         errors = []
         for candidate in ridges:
             found = solved(fold.train, total, candidate)
             if found is None:
                 return None
-            left = sum(np.sum(e**2, axis=0) for e in residuals(problem, last, found.w))
+            left = to_host(sum(xp.sum(e**2, axis=0) for e in residuals(problem, last, found.w)))
             errors.append(np.mean(left / np.where(size > 0, size, 1.0)))
         ridge = ridges[lowest(errors)]
         more, _, ends = collect(problem, last)
@@ -130,9 +137,9 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
     found = solved(problem.everything(settings.warmup), total, ridge)
     if found is None:
         return None
-    weights = np.ascontiguousarray(found.w)
-    evidence = Evidence(total, penalty, ridge, weights, found.scatter)
-    return Trained(evidence, solver, ends[-1], log_density)
+    weights, scatter = np.ascontiguousarray(to_host(found.w)), to_host(found.scatter)
+    evidence = Evidence(total, penalty, ridge, weights, scatter)
+    return Trained(evidence, solver, to_host(ends[-1]), log_density)
 
 
 def _gather_states(problem: Problem, block: Block) -> Gathered:

@@ -1,0 +1,235 @@
+"""What a GPU does for states, fits, predictions and forecasts: ``make bench-gpu``.
+
+Every claim is checked against the CPU's answers or the recurrence itself before it is timed.
+Times are medians of device events, or of a clock around a synchronised call, after a warm-up;
+rivals run in the same process on the same data, but for JAX, which has a process of its own.
+Writes docs/benchmarks-gpu.md with the machine named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import eigenecho as ee
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "benchmarks-gpu.md"
+
+JAX = """
+import json, os, sys, time
+os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+import jax, jax.numpy as jnp
+jax.config.update("jax_enable_x64", True)
+N, T, bits = map(int, sys.argv[1:])
+real = jnp.float64 if bits == 64 else jnp.float32
+key = jax.random.key(0)
+u = jax.random.uniform(key, (T, 1), real) - 0.5
+angle = jax.random.uniform(key, (N // 2,), real)
+values = 0.99 * jnp.exp(1j * angle).astype(jnp.complex128 if bits == 64 else jnp.complex64)
+@jax.jit
+def scan(u):
+    def join(one, two):
+        return one[0] * two[0], two[0] * one[1] + two[1]
+    a = jnp.broadcast_to(values, (len(u), N // 2))
+    return jax.lax.associative_scan(join, (a, u * jnp.ones_like(values)))[1]
+scan(u).block_until_ready()
+times = []
+for _ in range(5):
+    start = time.perf_counter()
+    scan(u).block_until_ready()
+    times.append(time.perf_counter() - start)
+print(json.dumps(sorted(times)[2]))
+"""
+
+
+def seconds(call: Callable[[], Any], repeats: int = 7, warm: int = 2) -> float:
+    """The median of synchronised calls."""
+    import torch
+
+    times = []
+    for i in range(warm + repeats):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        call()
+        torch.cuda.synchronize()
+        if i >= warm:
+            times.append(time.perf_counter() - start)
+    return median(times)
+
+
+def of_jax(N: int, T: int, bits: int) -> str:
+    """Bytes of states a second of JAX's associative scan, in TB/s, or why there is none."""
+    words = [sys.executable, "-c", JAX, str(N), str(T), str(bits)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode:
+        return "no answer"
+    return f"{N * T * bits / 8 / json.loads(done.stdout) / 1e12:.2f}"
+
+
+def states() -> list[tuple[str, ...]]:
+    """States, about 10⁹ of them, beside a fill of the same array."""
+    import torch
+
+    rows = []
+    for dtype, bits in ((torch.float64, 64), (torch.float32, 32)):
+        for N, T in ((1000, 1_000_000), (4000, 250_000)):
+            torch.cuda.empty_cache()
+            u = torch.rand(T, 1, dtype=dtype, device="cuda") - 0.5
+            made = ee.DiagonalReservoir(N, sr=0.99, dtype=f"float{bits}", seed=0).fit(u)
+            out = torch.full((T, N), torch.nan, dtype=dtype, device="cuda")
+            made.transform(u, out=out)
+            wanted = made.transform(u[:20_000].cpu()).numpy()
+            error = np.abs(out[:20_000].cpu().numpy() - wanted).max() / np.abs(wanted).max()
+            assert error < (1e-12 if bits == 64 else 1e-4), error
+            assert bool(torch.isfinite(out).all())
+            size = out.numel() * bits / 8 / 1e12
+            ours = size / seconds(lambda made=made, u=u, out=out: made.transform(u, out=out))
+            fill = size / seconds(lambda out=out: out.fill_(1.0))
+            del out
+            torch.cuda.empty_cache()
+            jax = of_jax(N, T // 4, bits)
+            rows.append((f"float{bits}, N = {N}, T = {T}", f"{ours:.2f}", f"{fill:.2f}", jax))
+            print("states", *rows[-1], flush=True)
+    return rows
+
+
+def sines(T: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Noise, and a noisy memory of it."""
+    rng = np.random.default_rng(seed)
+    u = rng.uniform(-1, 1, (T, 1))
+    y = sum(np.roll(u, k, axis=0) / k for k in (1, 5, 20)) + 0.01 * rng.normal(size=(T, 1))
+    return u, y
+
+
+def fits(cpu: bool) -> list[tuple[str, ...]]:
+    """Fits with the data on the device, against the CPU's predictions."""
+    import torch
+
+    rows, T = [], 100_000
+    u, y = sines(T)
+    X, Y = torch.tensor(u, device="cuda"), torch.tensor(y, device="cuda")
+    for N, penalty in (
+        (2000, "identity"),
+        (10_000, "identity"),
+        (20_000, "identity"),
+        (3000, "neuron"),
+    ):
+        torch.cuda.empty_cache()
+        esn = ee.LinearESN(N, penalty=penalty, ridge=1e-4, seed=0)
+        time_ = seconds(lambda esn=esn: esn.fit(X, Y), 3, 1)
+        solver, agreement, host = esn.solver_, "", ""
+        if cpu and N <= 10_000:
+            start = time.perf_counter()
+            other = ee.LinearESN(N, penalty=penalty, ridge=1e-4, seed=0).fit(u, y)
+            host = f"{time.perf_counter() - start:.2f}"
+            one, two = esn.predict(X).cpu().numpy(), other.predict(u)
+            agreement = f"{np.abs(one - two).max() / np.abs(two).max():.1e}"
+        rows.append((f"N = {N}, {penalty}", solver, f"{time_:.3f}", host, agreement))
+        print("fit", *rows[-1], flush=True)
+        del esn
+    return rows
+
+
+def answers() -> list[tuple[str, ...]]:
+    """Predictions of a long series, and forecasts of many."""
+    import torch
+
+    rows = []
+    u, y = sines(20_000)
+    esn = ee.LinearESN(1000, penalty="identity", ridge=1e-4, seed=0).fit(u, y)
+    long = torch.rand(10_000_000, 1, dtype=torch.float64, device="cuda") - 0.5
+    found, wanted = esn.predict(long[:200_000]), esn.predict(long[:200_000].cpu())
+    assert float((found.cpu() - wanted).abs().max()) < 1e-10
+    way = esn.model_.inference(10_000_000)
+    rows.append(
+        (f"predict, T = 10⁷, N = 1000, by {way}", f"{1e3 * seconds(lambda: esn.predict(long)):.2f}")
+    )
+    X = ee.tasks.mso(5, steps=3001)
+    loop = ee.LinearESN(500, penalty="identity", ridge=1e-6, seed=0).fit(X[:-1], X[1:])
+    contexts = np.stack([X[i % 2000 : i % 2000 + 500] for i in range(10_000)])
+    stack = torch.tensor(contexts, device="cuda")
+    many = loop.forecast(1000, context=stack)
+    alone = loop.forecast(1000, context=contexts[17])
+    assert np.abs(many[17].cpu().numpy() - alone).max() < 1e-8 * np.abs(alone).max()
+    took = seconds(lambda: loop.forecast(1000, context=stack))
+    rows.append(
+        ("forecast, 10 000 series × 1000 steps after 500 rows, N = 500", f"{1e3 * took:.1f}")
+    )
+    for row in rows:
+        print(*row, flush=True)
+    return rows
+
+
+def cores() -> list[tuple[str, ...]]:
+    """All cores of the host: an orthogonal fit, and NumPy's own factorisation of the states."""
+    u, y = sines(100_000)
+    esn = ee.LinearESN(1000, solver="qr", penalty="identity", seed=0)
+    start = time.perf_counter()
+    esn.fit(u, y)
+    ours = time.perf_counter() - start
+    states = esn.transform(u)
+    start = time.perf_counter()
+    np.linalg.qr(states, mode="r")
+    numpy = time.perf_counter() - start
+    rows = [("solver='qr', N = 1000, T = 100 000", f"{ours:.2f}", f"{numpy:.2f}")]
+    print(*rows[0], flush=True)
+    return rows
+
+
+def table(head: str, rows: list[tuple[str, ...]]) -> str:
+    """A table of Markdown."""
+    columns = head.count("|") - 1
+    lines = [head, "|" + "---|" * columns]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def machine() -> str:
+    """What it was measured on."""
+    import torch
+    import triton
+
+    name = torch.cuda.get_device_name()
+    return (
+        f"{name}, {os.cpu_count()} cores; torch {torch.__version__}, triton {triton.__version__}, "
+        f"numpy {np.__version__}"
+    )
+
+
+def main() -> int:
+    """Measure, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", default=["states", "fits", "answers", "cores"])
+    parser.add_argument("--no-cpu", action="store_true", help="no fits on the CPU beside")
+    parser.add_argument("--page", type=Path, default=PAGE)
+    args = parser.parse_args()
+    print(machine(), flush=True)
+    parts = [f"# On a GPU\n\nWritten by `make bench-gpu` on {machine()}."]
+    if "states" in args.only:
+        head = "| states in the Q layout, TB/s | ours | fill | JAX associative scan, T / 4 |"
+        parts.append("## States\n\n" + table(head, states()))
+    if "fits" in args.only:
+        head = "| fit, T = 100 000, data on the device | solver | s | CPU, s | differs from it by |"
+        parts.append("## Fits\n\n" + table(head, fits(not args.no_cpu)))
+    if "answers" in args.only:
+        parts.append("## Answers\n\n" + table("| | ms |", answers()))
+    if "cores" in args.only:
+        head = "| on all cores, s | ours | numpy.linalg.qr of the stored states |"
+        parts.append("## Cores of the host\n\n" + table(head, cores()))
+    args.page.parent.mkdir(parents=True, exist_ok=True)
+    args.page.write_text("\n\n".join(parts) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

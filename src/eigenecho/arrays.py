@@ -1,0 +1,175 @@
+"""Functions on arrays of either kind: NumPy's own, or the same names for tensors of torch.
+
+Algebra that runs on a device is written once, with ``xp = namespace(x)``: for NumPy arrays that is
+NumPy itself, so that nothing changes for them.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from eigenecho.tensors import as_tensor, is_tensor
+from eigenecho.types import Array
+
+
+def namespace(array: Any) -> Any:
+    """NumPy, or its names for tensors on the device of this one."""
+    return np if isinstance(array, np.ndarray) else _of_device(str(array.device))
+
+
+def fft_of(array: Any) -> Any:
+    """``rfft`` and ``irfft`` over the last axis."""
+    if isinstance(array, np.ndarray):
+        import scipy.fft
+
+        return scipy.fft
+    torch = sys.modules["torch"]
+    return SimpleNamespace(
+        rfft=lambda x, n=None, **_: torch.fft.rfft(x, n),
+        irfft=lambda x, n=None, **_: torch.fft.irfft(x, n),
+    )
+
+
+_kept: dict[tuple[Any, ...], Any] = {}
+
+
+def kept(owner: Array, key: Hashable, make: Callable[[], Any]) -> Any:
+    """What ``make`` makes, once, for as long as an array lives that it was made of."""
+    whole = id(owner), key
+    if whole not in _kept:
+        _kept[whole] = make()
+        weakref.finalize(owner, _kept.pop, whole, None).atexit = False
+    return _kept[whole]
+
+
+def at(array: Any, like: Any) -> Any:
+    """``array`` where ``like`` is: itself, or a copy that is kept as long as the array lives.
+
+    For what a network is made of, which does not change.
+    """
+    if isinstance(like, np.ndarray) or is_tensor(array):
+        return array
+    dtype = like.dtype if array.dtype.kind == "f" else None
+    return kept(array, (str(like.device), dtype), lambda: as_tensor(array, like.device).to(dtype))
+
+
+@cache
+def _of_device(device: str) -> TorchNamespace:
+    return TorchNamespace(device)
+
+
+class TorchNamespace:
+    """NumPy's functions, as many as are needed, for tensors on a device; float64 by default."""
+
+    def __init__(self, device: str) -> None:
+        import torch
+
+        self._torch, self.device = torch, device
+
+    def dtype(self, dtype: Any) -> Any:
+        """A dtype of NumPy's as one of torch's."""
+        if dtype is None or isinstance(dtype, self._torch.dtype):
+            return dtype
+        return getattr(self._torch, np.dtype(dtype).name)
+
+    def _made(self, make: Any, shape: Any, dtype: Any) -> Any:
+        shape = shape if isinstance(shape, (tuple, list)) else (shape,)
+        return make(*shape, dtype=self.dtype(dtype), device=self.device)
+
+    def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
+        return self._made(self._torch.empty, shape, dtype)
+
+    def zeros(self, shape: Any, dtype: Any = np.float64) -> Any:
+        return self._made(self._torch.zeros, shape, dtype)
+
+    def ones(self, shape: Any, dtype: Any = np.float64) -> Any:
+        return self._made(self._torch.ones, shape, dtype)
+
+    def eye(self, n: int, dtype: Any = np.float64) -> Any:
+        return self._torch.eye(n, dtype=self.dtype(dtype), device=self.device)
+
+    def empty_like(self, x: Any) -> Any:
+        return self._torch.empty_like(x)
+
+    def zeros_like(self, x: Any) -> Any:
+        return self._torch.zeros_like(x)
+
+    def asarray(self, x: Any, dtype: Any = None) -> Any:
+        return self._torch.as_tensor(x, dtype=self.dtype(dtype), device=self.device)
+
+    def ascontiguousarray(self, x: Any, dtype: Any = None) -> Any:
+        return self.asarray(x, dtype).contiguous()
+
+    def array(self, x: Any, dtype: Any = None, **_: Any) -> Any:
+        return self.asarray(x, dtype).clone()
+
+    def concatenate(self, arrays: Sequence[Any], axis: int = 0, dtype: Any = None) -> Any:
+        joined = self._torch.cat(list(arrays), dim=axis)
+        return joined if dtype is None else joined.to(self.dtype(dtype))
+
+    def stack(self, arrays: Sequence[Any], axis: int = 0) -> Any:
+        return self._torch.stack(list(arrays), dim=axis)
+
+    def tile(self, x: Any, count: int) -> Any:
+        return self._torch.tile(x, (count,))
+
+    def diag(self, x: Any) -> Any:
+        return self._torch.diag(x)
+
+    def abs(self, x: Any) -> Any:
+        return x.abs()
+
+    def sqrt(self, x: Any) -> Any:
+        return x.sqrt()
+
+    def conj(self, x: Any, out: Any = None) -> Any:
+        return x.conj()
+
+    def isfinite(self, x: Any) -> Any:
+        return x.isfinite()
+
+    def all(self, x: Any) -> bool:
+        return bool(x.all())
+
+    def maximum(self, x: Any, y: Any) -> Any:
+        return self._torch.maximum(x, y)
+
+    def subtract(self, x: Any, y: Any, out: Any = None) -> Any:
+        return x - y
+
+    def divide(self, x: Any, y: Any, out: Any = None) -> Any:
+        """X / y, and 0 where y is infinite, which complex tensors do not agree on."""
+        return self._torch.where(y.isinf(), 0, x / y)
+
+    def sum(self, x: Any, axis: Any = None) -> Any:
+        x = self.stack(x) if isinstance(x, list) else x
+        return x.sum() if axis is None else x.sum(axis)
+
+    def max(self, x: Any, axis: Any = None, initial: float | None = None) -> Any:
+        x = self.stack(x) if isinstance(x, list) else x
+        if initial is not None and x.numel() == 0:
+            shape = [n for i, n in enumerate(x.shape) if i != axis]
+            return self.zeros(shape, x.dtype) + initial
+        return x.max() if axis is None else x.amax(axis)
+
+    def qr(self, x: Any) -> Any:
+        """The triangle of a QR factorisation; its Q is not computed."""
+        return self._torch.linalg.qr(x, mode="r")
+
+    def cholesky(self, x: Any) -> tuple[Any, bool]:
+        """L with L Lᵀ = x, and whether there is none."""
+        factor, info = self._torch.linalg.cholesky_ex(x)
+        return factor, bool(info)
+
+    def cholesky_solve(self, rhs: Any, factor: Any) -> Any:
+        return self._torch.cholesky_solve(rhs, factor)
+
+    def einsum(self, subscripts: str, *operands: Any) -> Any:
+        return self._torch.einsum(subscripts, *operands)

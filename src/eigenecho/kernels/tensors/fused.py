@@ -1,0 +1,154 @@
+"""The passes of a scan that torch has no operation for, in Triton.
+
+``carry`` steps from chunk to chunk, ``write`` runs all chunks side by side and writes each state
+once, in the Q layout. There a lane has a column of its own: of a pair it steps both parts, v the
+one that it writes and w the other,
+
+    v ← a v + s w,   w ← a w − s v,   s = −Im λ in columns Re, Im λ in columns Im
+
+so that rows are written whole, wherever the pairs begin.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+Tensor = Any
+
+COLUMNS = 1024
+"""Columns of a program that writes."""
+
+WARPS = 4
+"""Warps of a program that writes."""
+
+MODES = 32
+"""Modes of a program that carries."""
+
+LENGTH, LEAST = 2048, 128
+"""Steps of a chunk, at most and at least."""
+
+WIDE = 2
+"""Drive columns whose weights a lane holds; more are projected to all units before."""
+
+
+def carry(step: Tensor, state: Tensor, ended: Tensor) -> Tensor:
+    """States (S, C, M) before chunks, in the memory of their ends from zero, ``ended``.
+
+    ``step`` (M,) is λ^L, ``state`` (S, M) the state before the first; all are complex.
+    """
+    S, C, M = ended.shape
+    parts = (torch.view_as_real(z.contiguous().resolve_conj()) for z in (step, state, ended))
+    _carry[(S, triton.cdiv(M, MODES))](*parts, C, M, BLOCK=MODES, num_warps=1)
+    return ended
+
+
+def write(form_parts: tuple[Tensor, Tensor, int], b: Tensor, drive: Tensor, starts: Tensor,
+          out: Tensor, L: int) -> None:  # fmt: skip
+    """States of series (S, T, D) into ``out`` (S, T, N), from the states (S, C, M) before chunks.
+
+    ``form_parts`` are a and s of all N columns, and how many of these are real modes; ``b`` (D, N)
+    weighs the drive. Without columns in the drive, ``out`` holds what drives each unit.
+    """
+    a, s, n = form_parts
+    S, T, D = drive.shape
+    N, (C, M) = len(a), starts.shape[-2:]
+    # A block never parts a pair.
+    shift = n % 2
+    grid = (S * C, triton.cdiv(N + shift, COLUMNS))
+    _write[grid](
+        a, s, b, drive, torch.view_as_real(starts.resolve_conj()), out,
+        T, N, n, C, M, *drive.stride()[:2], *out.stride()[:2],
+        L=L, D=D, SHIFT=shift, BLOCK=COLUMNS, num_warps=WARPS,
+    )  # fmt: skip
+
+
+@triton.jit
+def _part(ended, c, C, M, m, mask):
+    here = mask & (0 * m + c < C)
+    at = (c * M + m) * 2
+    return tl.load(ended + at, mask=here, other=0.0), tl.load(ended + at + 1, mask=here, other=0.0)
+
+
+@triton.jit
+def _begin(ended, c, C, M, m, mask, x, y, a, b, u, v):
+    """Write the state x + iy before a chunk, and step to the next one by λ^L = a + ib."""
+    here = mask & (0 * m + c < C)
+    at = (c * M + m) * 2
+    tl.store(ended + at, x, mask=here)
+    tl.store(ended + at + 1, y, mask=here)
+    return a * x - b * y + u, a * y + b * x + v
+
+
+@triton.jit
+def _carry(step, state, ended, C, M, BLOCK: tl.constexpr):
+    series = tl.program_id(0).to(tl.int64)
+    m = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    mask = m < M
+    a = tl.load(step + 2 * m, mask=mask, other=0.0)
+    b = tl.load(step + 2 * m + 1, mask=mask, other=0.0)
+    x = tl.load(state + (series * M + m) * 2, mask=mask, other=0.0)
+    y = tl.load(state + (series * M + m) * 2 + 1, mask=mask, other=0.0)
+    ended += series * C * M * 2
+    # Four ends are on their way at a time: a step is short beside the way to memory.
+    for c in range(0, C, 4):
+        u0, v0 = _part(ended, c, C, M, m, mask)
+        u1, v1 = _part(ended, c + 1, C, M, m, mask)
+        u2, v2 = _part(ended, c + 2, C, M, m, mask)
+        u3, v3 = _part(ended, c + 3, C, M, m, mask)
+        x, y = _begin(ended, c, C, M, m, mask, x, y, a, b, u0, v0)
+        x, y = _begin(ended, c + 1, C, M, m, mask, x, y, a, b, u1, v1)
+        x, y = _begin(ended, c + 2, C, M, m, mask, x, y, a, b, u2, v2)
+        x, y = _begin(ended, c + 3, C, M, m, mask, x, y, a, b, u3, v3)
+
+
+@triton.jit
+def _write(
+    a_of, s_of, b, drive, starts, out,
+    T, N, n, C, M, drive_series, drive_row, out_series, out_row,
+    L: tl.constexpr, D: tl.constexpr, SHIFT: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    chunk = tl.program_id(0).to(tl.int64)
+    series, first = chunk // C, (chunk % C) * L
+    j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK) - SHIFT
+    mask = (j >= 0) & (j < N)
+    is_real = j < n
+    pair = (j - n) // 2
+    mode = tl.where(is_real, j, n + pair)
+    part = tl.where(is_real, 0, (j - n) % 2)
+    other = tl.where(is_real, j, j + 1 - 2 * part)
+    a = tl.load(a_of + j, mask=mask, other=0.0)
+    s = tl.load(s_of + j, mask=mask, other=0.0)
+    begin = starts + (chunk * M + mode) * 2
+    v = tl.load(begin + part, mask=mask, other=0.0)
+    w = tl.load(begin + 1 - part, mask=mask, other=0.0)
+    if D >= 1:
+        b0 = tl.load(b + j, mask=mask, other=0.0)
+        c0 = tl.load(b + other, mask=mask, other=0.0)
+    if D >= 2:
+        b1 = tl.load(b + N + j, mask=mask, other=0.0)
+        c1 = tl.load(b + N + other, mask=mask, other=0.0)
+    u = drive + series * drive_series + first * drive_row
+    rows = out + series * out_series + first * out_row
+    for _ in range(0, tl.minimum(L, T - first).to(tl.int32)):
+        x = a * v + s * w
+        y = a * w - s * v
+        if D == 0:
+            x += tl.load(rows + j, mask=mask, other=0.0)
+            y += tl.load(rows + other, mask=mask, other=0.0)
+        if D >= 1:
+            u0 = tl.load(u)
+            x += u0 * b0
+            y += u0 * c0
+        if D >= 2:
+            u1 = tl.load(u + 1)
+            x += u1 * b1
+            y += u1 * c1
+        v = x
+        w = y
+        tl.store(rows + j, v, mask=mask)
+        u += drive_row
+        rows += out_row

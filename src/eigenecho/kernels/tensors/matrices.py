@@ -1,0 +1,72 @@
+"""Whole series through a matrix W: chunks side by side, each step one product for all of them.
+
+Between chunks of L steps stands W^L, which repeated squaring gives.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+from eigenecho.kernels.forms import SparseForm
+from eigenecho.kernels.tensors.chunks import cut
+from eigenecho.tensors import as_tensor
+
+Tensor = Any
+
+STATES = 1 << 26
+"""States that a readout holds at a time, at most."""
+
+
+def dense(form: SparseForm, like: Tensor) -> Tensor:
+    """W (N, N) of compressed rows of Wᵀ."""
+    N = len(form.indptr) - 1
+    indptr = form.indptr.astype(np.int64)
+    columns = np.repeat(np.arange(N), indptr[1:] - indptr[:-1])
+    where = (as_tensor(index, like.device) for index in (form.indices.astype(np.int64), columns))
+    W = torch.zeros((N, N), dtype=like.dtype, device=like.device)
+    return W.index_put_(tuple(where), as_tensor(form.data, like.device), accumulate=True)
+
+
+def scan(W: Tensor, B: Tensor, drive: Tensor, state: Tensor, out: Tensor) -> None:
+    """States r(1) … r(T) of series (…, T, D) into ``out`` (…, T, N); ``state`` moves on."""
+    T = drive.shape[-2]
+    if not T:
+        return
+    L = max(1, math.isqrt(T))
+    driven = cut(drive, L) @ B  # (…, C, L, N)
+    r = _starts(W, driven, state)
+    for k in range(L):
+        r = r @ W + driven[..., k, :]
+        here = out[..., k::L, :]
+        here.copy_(r[..., : here.shape[-2], :])
+    state.copy_(out[..., -1, :])
+
+
+def scan_readout(
+    W: Tensor, B: Tensor, drive: Tensor, weights: Tensor, state: Tensor, out: Tensor
+) -> None:
+    """r(t) weightsᵀ into ``out`` (…, T, E), of some states at a time."""
+    T, N = drive.shape[-2], len(W)
+    count = max(1, STATES // (N * max(1, state[..., 0].numel())))
+    for first in range(0, T, count):
+        piece = drive[..., first : first + count, :]
+        states = torch.empty((*piece.shape[:-1], N), dtype=drive.dtype, device=drive.device)
+        scan(W, B, piece, state, states)
+        out[..., first : first + count, :] = states @ weights.T
+
+
+def _starts(W: Tensor, driven: Tensor, state: Tensor) -> Tensor:
+    """The states (…, C, N) before chunks of what drives them, (…, C, L, N)."""
+    C, L = driven.shape[-3:-1]
+    ended = torch.zeros_like(driven[..., :-1, 0, :])
+    for k in range(L):
+        ended = ended @ W + driven[..., :-1, k, :]
+    across, r, found = torch.linalg.matrix_power(W, L), state, [state]
+    for c in range(C - 1):
+        r = r @ across + ended[..., c, :]
+        found.append(r)
+    return torch.stack(found, dim=-2)

@@ -1,0 +1,208 @@
+"""Networks on tensors are the textbook network: options × forms × dtypes, and against arrays."""
+
+import itertools
+import os
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+
+import eigenecho as ee
+import naive
+from test_agreement import Case, network
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.tensors
+
+RIDGE = 1e-6
+
+
+def cases():
+    """All options at one size; of others a sample."""
+    both = (False, True)
+    options = list(itertools.product(both, both, both, both, (0.3, 1.0), (1, 3), (1, 2), both))
+    for N, every in {1: 17, 7: 1, 100: 29}.items():
+        for i in range(0, len(options), every):
+            yield pytest.param(Case(N, *options[i]), id=f"N{N}-{i}")
+
+
+def to(device, data):
+    return [torch.tensor(one, device=device) for one in data]
+
+
+def assert_close(got, wanted, tolerance=1e-8):
+    assert isinstance(got, torch.Tensor)
+    np.testing.assert_allclose(
+        got.cpu().numpy(), wanted, rtol=0, atol=tolerance * np.abs(wanted).max()
+    )
+
+
+@pytest.mark.parametrize("case", list(cases()))
+def test_every_form_is_the_textbook_network(case, device):
+    W, series, rng = network(case)
+    inputs, outputs = to(device, [u for u, _ in series]), to(device, [y for _, y in series])
+    parameters = dict(
+        spectrum=W, lr=case.lr, input_bias=case.input_bias, feedback=case.feedback,
+        fb_scaling=0.1, fit_bias=case.fit_bias, output_to_readout=case.previous,
+        ridge=RIDGE, solver="qr", warmup=10, seed=1,
+    )  # fmt: skip
+    data = (inputs, outputs) if case.several else (inputs[0], outputs[0])
+    neuron = ee.LinearESN(**parameters, basis="neuron").fit(*data)
+    eigen = ee.LinearESN(**parameters, basis="eigen").fit(*data)
+    drawn = neuron.matrices()
+    bias = drawn.bias / case.lr if case.input_bias else None
+    W_fb = drawn.W_fb / case.lr if case.feedback else None
+    weights = dict(lr=case.lr, bias=bias, W_fb=W_fb)
+    readout = dict(fit_bias=case.fit_bias, output_to_readout=case.previous)
+    W_in = drawn.W_in / case.lr
+    W_out = naive.fit(W, W_in, series, **weights, **readout, warmup=10, alpha=RIDGE)
+    u = rng.normal(size=(80, case.D_in))
+    before = rng.normal(size=(80, case.D_out)) if case.feedback or case.previous else None
+    wanted = naive.predict(W, W_in, W_out, u, **weights, **readout, y_previous=before)
+    asked = torch.tensor(u, device=device)
+    forced = None if before is None else torch.tensor(before, device=device)
+    for model in (neuron, eigen):
+        assert_close(model.predict(asked, y_previous=forced), wanted)
+    if before is not None:
+        closed = naive.predict(W, W_in, W_out, u, **weights, **readout)
+        if np.abs(closed).max() < 100:
+            for model in (neuron, eigen):
+                assert_close(model.predict(asked), closed)
+
+
+OPTIONS = {
+    "qr": {},
+    "structured": dict(solver="structured", ridge=1e-3),
+    "identity": dict(solver="structured", penalty="identity", ridge=1e-3),
+    "refined": dict(solver="refined", ridge=1e-3),
+    "gram": dict(solver="gram", ridge=1e-2),
+    "ridges": dict(ridge=[1e-6, 1.0]),
+    "structured ridges": dict(solver="structured", ridge=[1e-4, 1.0]),
+    "free bias": dict(penalize_bias=False, solver="structured", ridge=1e-3),
+    "slow modes": dict(sr=0.999, solver="structured", ridge=1e-3),
+    "standardised": dict(standardize=True),
+    "float32": dict(dtype="float32", ridge=1e-2),
+    "cascade": dict(spectrum="matrix", rc_connectivity=0.05),
+    "auto": dict(ridge="auto"),
+    "no ridge": dict(units=8, ridge=0.0, solver="structured"),
+}
+
+
+@pytest.mark.parametrize("name", list(OPTIONS))
+def test_tensors_train_what_arrays_do(name, device):
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (3000, 2))
+    y = np.cumsum(X, axis=0)[:, :1] * 0.1 + X[:, 1:] + 0.01 * rng.normal(size=(3000, 1))
+    parameters = dict(units=60, warmup=50, seed=0) | OPTIONS[name]
+    arrays = ee.LinearESN(**parameters).fit(X, y)
+    tensors = ee.LinearESN(**parameters).fit(*to(device, (X, y)))
+    assert (tensors.solver_, tensors.ridge_) == (arrays.solver_, arrays.ridge_)
+    digits = 1e-5 if "dtype" in parameters else 1e-8
+    asked = torch.tensor(X, device=device)
+    assert_close(tensors.predict(asked), arrays.predict(X), digits)
+    assert_close(tensors.transform(asked), arrays.transform(X), digits)
+    np.testing.assert_allclose(
+        tensors.noise_covariance_, arrays.noise_covariance_, rtol=100 * digits
+    )
+    assert tensors.score(*to(device, (X, y))) == pytest.approx(arrays.score(X, y), abs=digits)
+    np.testing.assert_allclose(tensors.final_state_.r, arrays.final_state_.r, atol=digits)
+
+
+def test_stacks_and_lists_are_held_as_they_came(device):
+    X = np.random.default_rng(0).uniform(-1, 1, (3, 400, 1))
+    esn = ee.LinearESN(30, seed=0).fit(X, X[..., 0])
+    stack = torch.tensor(X, device=device)
+    fitted = ee.LinearESN(30, seed=0).fit(stack, stack[..., 0])
+    wanted = esn.predict(X)
+    assert wanted.shape == (3, 400)
+    assert_close(fitted.predict(stack), wanted)
+    for got, one in zip(fitted.predict(list(stack)), wanted, strict=True):
+        assert_close(got, one)
+    outputs, states = fitted.predict(stack[:, :200], return_state=True)
+    rest = fitted.predict(stack[:, 200:], initial_state=states)
+    assert_close(torch.cat([outputs, rest], dim=1), wanted)
+    reservoir = ee.DiagonalReservoir(30, seed=0).fit(stack)
+    states = ee.DiagonalReservoir(30, seed=0).fit(X).transform(X)
+    assert_close(reservoir.transform(stack), states)
+    out = torch.empty(400, 30, dtype=torch.float64, device=device)
+    assert reservoir.transform(stack[1], out=out) is out
+    assert_close(out, states[1])
+
+
+def test_deviations_are_tensors_too(device):
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 1))
+    t = torch.tensor(X, device=device)
+    outputs, spread = ee.LinearESN(20, seed=0).fit(t, t).predict(t, return_std=True)
+    _, wanted = ee.LinearESN(20, seed=0).fit(X, X).predict(X, return_std=True)
+    assert isinstance(outputs, torch.Tensor)
+    assert_close(spread, wanted, 1e-4)
+
+
+def test_many_forecasts_are_one_product_of_tensors(device):
+    X = ee.tasks.mso(3, steps=801)
+    esn = ee.LinearESN(40, ridge=1e-6, warmup=50, seed=0).fit(X[:-1], X[1:])
+    contexts = np.stack([X[i : i + 200] for i in range(0, 500, 50)])
+    stack = torch.tensor(contexts, device=device)
+    assert_close(esn.forecast(50, context=stack), esn.forecast(50, context=contexts))
+    bounds = esn.forecast(5, context=list(stack), interval=0.9)
+    assert_close(bounds.upper[3], esn.forecast(5, context=contexts, interval=0.9).upper[3])
+    one = esn.forecast(50, context=stack[2])
+    assert_close(one, esn.forecast(50, context=contexts[2]))
+
+
+@pytest.mark.skipif(
+    os.environ.get("SCIPY_ARRAY_API") != "1", reason="scikit-learn asks for SCIPY_ARRAY_API=1"
+)
+def test_a_pipeline_of_scikit_learn_stays_on_the_device(device):
+    X = np.random.default_rng(0).uniform(-1, 1, (500, 1))
+    y = np.roll(X[:, 0], 3)
+    pipeline = make_pipeline(ee.DiagonalReservoir(30, seed=0), Ridge(solver="svd"))
+    wanted = pipeline.fit(X, y).predict(X)
+    with config_context(array_api_dispatch=True):
+        found = pipeline.fit(*to(device, (X, y))).predict(torch.tensor(X, device=device))
+    assert found.device.type == device.type
+    assert_close(found, wanted)
+
+
+def test_what_tensors_trained_is_trained_further_and_saved(device, tmp_path):
+    X = ee.tasks.mso(3, steps=1201)
+    t = torch.tensor(X, device=device)
+    options = dict(ridge=1e-3, solver="structured", seed=0)
+    half = ee.LinearESN(40, **options).fit(t[:600], t[1:601])
+    half.save(tmp_path / "half", statistics=True)
+    half.partial_fit(t[600:-1], t[601:], initial_state=half.final_state_)
+    whole = ee.LinearESN(40, **options).fit(X[:-1], X[1:])
+    assert_close(half.predict(t), whole.predict(X), 1e-6)
+    loaded = ee.load(tmp_path / "half")
+    loaded.partial_fit(X[600:-1], X[601:], initial_state=loaded.final_state_)
+    np.testing.assert_allclose(loaded.predict(X), half.predict(t).cpu().numpy(), atol=1e-9)
+
+
+def test_a_device_finds_what_is_wrong_with_data(device):
+    X = np.random.default_rng(0).uniform(-1, 1, (100, 2))
+    t = torch.tensor(X, device=device)
+    esn = ee.LinearESN(10, seed=0).fit(t, t[:, 0])
+    broken = t.clone()
+    broken[7, 1] = torch.nan
+    with pytest.raises(ValueError, match="NaN in row 7, column 1"):
+        esn.predict(broken)
+    with pytest.raises(ValueError, match="3 features"):
+        esn.predict(torch.zeros(5, 3, dtype=torch.float64, device=device))
+    with pytest.raises(ValueError, match="Reshape your data"):
+        esn.predict(t[:, 0])
+    with pytest.raises(ValueError, match="inconsistent lengths"):
+        ee.LinearESN(10, seed=0).fit(t, t[:50, 0])
+    loud = ee.DiagonalReservoir(spectrum=[3.0], seed=0).fit(t)
+    with pytest.raises(ee.errors.UnstableError, match="states overflowed at step"):
+        loud.transform(t.repeat(20, 1))
+
+
+def test_missing_targets_are_left_out_of_tensors_too(device):
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 1))
+    y = np.where(np.arange(300)[:, None] % 7, X, np.nan)
+    arrays = ee.LinearESN(20, missing="skip", seed=0).fit(X, y)
+    tensors = ee.LinearESN(20, missing="skip", seed=0).fit(*to(device, (X, y)))
+    assert_close(tensors.predict(torch.tensor(X, device=device)), arrays.predict(X))

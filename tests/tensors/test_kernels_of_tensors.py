@@ -1,0 +1,182 @@
+"""Kernels for tensors against the specification: forms × shapes × dtypes, stacks and pieces."""
+
+import numpy as np
+import pytest
+
+from eigenecho import kernels
+from eigenecho.kernels import (
+    CascadeForm,
+    DenseForm,
+    DiagonalForm,
+    SparseForm,
+    convolution,
+    reference,
+)
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.tensors
+
+FORMS = ["diagonal", "dense", "sparse", "cascade"]
+SHAPES = [(1, 1, 1), (2, 5, 1), (7, 64, 3), (20, 333, 2), (21, 40, 9)]
+"""Units, steps, drive columns."""
+
+
+def form_of(kind, N, rng):
+    """A stable form of N units."""
+    n = 1 + (N - 1) % 2
+    modes = 0.95 * np.sqrt(rng.uniform(size=(N - n) // 2))
+    modes = modes * np.exp(1j * rng.uniform(0, np.pi, modes.size))
+    parts = rng.uniform(-0.9, 0.9, n), modes.real.copy(), modes.imag.copy()
+    W = 0.9 * rng.normal(size=(N, N)) / np.sqrt(N)
+    if kind == "diagonal":
+        return DiagonalForm(*parts), N
+    if kind == "dense":
+        return DenseForm(W), N
+    if kind == "sparse":
+        W[rng.uniform(size=W.shape) < 0.6] = 0.0
+        rows, columns = np.nonzero(W.T)
+        indptr = np.searchsorted(rows, np.arange(N + 1)).astype(np.uint64)
+        return SparseForm(indptr, columns.astype(np.uint32), W.T[rows, columns]), N
+    k = min(3, N)
+    return CascadeForm(W[:k, :k].copy(), rng.normal(size=(k, N)), *parts), k + N
+
+
+def problem(kind, N, T, D, dtype=np.float64):
+    rng = np.random.default_rng([N, T, D])
+    form, units = form_of(kind, N, rng)
+    form = type(form)(*(p.astype(dtype) if p.dtype.kind == "f" else p for p in form))
+    drawn = (
+        rng.normal(size=shape).astype(dtype) for shape in ((D, units), (T, D), units, (2, units))
+    )
+    return form, *drawn
+
+
+def specified(form, B, drive, state):
+    """States by the specification, in double precision, and the last one."""
+    double = [p.astype(np.float64) if p.dtype.kind == "f" else p for p in form]
+    r, out = state.astype(np.float64), np.empty((len(drive), state.size))
+    reference.scan(type(form)(*double), B.astype(np.float64), drive.astype(np.float64), r, out)
+    return out, r
+
+
+def tensor(array, device):
+    return torch.tensor(array, device=device)
+
+
+def poisoned(shape, like):
+    return torch.full(shape, torch.nan, dtype=like.dtype, device=like.device)
+
+
+def assert_close(got, wanted, dtype):
+    digits = 1e-12 if dtype == np.float64 else 3e-5
+    np.testing.assert_allclose(
+        got.cpu().numpy(), wanted, rtol=0, atol=digits * np.abs(wanted).max(initial=1.0)
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", FORMS)
+def test_scans_are_those_of_the_specification(kind, shape, dtype, device):
+    form, B, drive, state, weights = problem(kind, *shape, dtype)
+    states, last = specified(form, B, drive, state)
+    a, r = tensor(drive, device), tensor(state, device)
+    out = poisoned(states.shape, a)
+    kernels.scan(form, B, a, r, out)
+    assert_close(out, states, dtype)
+    assert_close(r, last, dtype)
+    r, out = tensor(state, device), poisoned((len(drive), 2), a)
+    kernels.scan_readout(form, B, a, weights, r, out)
+    assert_close(out, states @ weights.T, dtype)
+    assert_close(r, last, dtype)
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_a_stack_is_its_series(kind, device):
+    form, B, drive, state, weights = problem(kind, 9, 70, 2)
+    states, last = specified(form, B, drive, state)
+    a, r = (
+        tensor(np.stack([drive, -2 * drive]), device),
+        tensor(np.stack([state, -2 * state]), device),
+    )
+    out = poisoned((2, *states.shape), a)
+    kernels.scan(form, B, a, r.clone(), out)
+    assert_close(out, np.stack([states, -2 * states]), np.float64)
+    out = poisoned((2, len(drive), 2), a)
+    kernels.scan_readout(form, B, a, weights, r, out)
+    assert_close(out, np.stack([states, -2 * states]) @ weights.T, np.float64)
+    assert_close(r, np.stack([last, -2 * last]), np.float64)
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_pieces_follow_each_other(kind, device):
+    form, B, drive, state, _ = problem(kind, 8, 50, 1)
+    states, last = specified(form, B, drive, state)
+    a, r = tensor(drive, device), tensor(state, device)
+    out = poisoned(states.shape, a)
+    for rows in (slice(0, 17), slice(17, 17), slice(17, 50)):
+        kernels.scan(form, B, a[rows], r, out[rows])
+    assert_close(out, states, np.float64)
+    assert_close(r, last, np.float64)
+
+
+def test_no_output_leaves_the_last_state(device):
+    form, B, drive, state, weights = problem("diagonal", 9, 300, 2)
+    _, last = specified(form, B, drive, state)
+    a, r = tensor(drive, device), tensor(state, device)
+    kernels.scan_readout(form, B, a, weights[:0], r, poisoned((300, 0), a))
+    assert_close(r, last, np.float64)
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_without_a_drive_states_go_on_by_themselves(kind, device):
+    form, B, drive, state, weights = problem(kind, 9, 40, 1)
+    states, last = specified(form, 0 * B, drive, state)
+    a, r = tensor(drive[:, :0], device), tensor(state, device)
+    out = poisoned(states.shape, a)
+    kernels.scan(form, B[:0], a, r.clone(), out)
+    assert_close(out, states, np.float64)
+    out = poisoned((40, 2), a)
+    kernels.scan_readout(form, B[:0], a, weights, r, out)
+    assert_close(out, states @ weights.T, np.float64)
+    assert_close(r, last, np.float64)
+
+
+def test_a_mode_that_nothing_drives_stays_at_rest(device):
+    # Powers of 4 leave the range: nothing times infinity would be no number.
+    form = DiagonalForm(np.array([4.0, 0.5]), np.empty(0), np.empty(0))
+    drive = np.ones((3000, 1))
+    out = poisoned((3000, 2), tensor(drive, device))
+    B = np.array([[0.0, 1.0]])
+    kernels.scan(form, B, tensor(drive, device), tensor(np.zeros(2), device), out)
+    assert out[:, 0].abs().max() == 0
+    assert_close(out[-1, 1], 2.0, np.float64)
+
+
+@pytest.mark.parametrize("start", [0.0, 1.0])
+def test_convolutions_are_scans(start, device):
+    form, B, drive, state, weights = problem("diagonal", 20, 20000, 3)
+    state *= start
+    a, r, s = tensor(drive, device), tensor(state, device), tensor(state, device)
+    by_scan, by_transform = poisoned((20000, 2), a), poisoned((20000, 2), a)
+    backend = kernels.backend(a)
+    backend.scan_readout(form, B, a, weights, r, by_scan)
+    convolution.convolve_readout(backend, form, B, a, weights, s, by_transform)
+    assert_close(by_transform, by_scan.cpu().numpy(), np.float64)
+    assert_close(s, r.cpu().numpy(), np.float64)
+
+
+def test_what_a_network_is_made_of_is_kept_as_long_as_it_lives(device):
+    from eigenecho.arrays import at, kept
+
+    array, like = np.ones(3), torch.zeros(1, dtype=torch.float64, device=device)
+    assert at(array, like) is at(array, like)
+    made = []
+    del array
+    other = np.ones(3)
+    kept(other, "once", lambda: made.append(1))
+    kept(other, "once", lambda: made.append(1))
+    assert made == [1]
+    assert at(2 * other, like).cpu().tolist() == [2, 2, 2]
+    assert at(3 * other, like).cpu().tolist() == [3, 3, 3]
