@@ -95,3 +95,26 @@ def test_all_that_repeats_is_made_of_waves(period):
 
 def test_no_cycle_has_no_wave():
     assert season.waves((), 5).shape == (5, 0)
+
+
+@pytest.mark.parametrize("change", ["nothing", "a typing error", "a shift", "both"])
+def test_neither_an_outlier_nor_a_shift_hides_a_season(change):
+    rng, t = np.random.default_rng(1), np.arange(1000)
+    y = 100 + rng.normal(0, 10, 24)[t % 24] + rng.normal(0, 1, t.size)
+    if change in ("a typing error", "both"):
+        y[500] = 1e6
+    if change in ("a shift", "both"):
+        y[300:] += 3000
+    assert season.cycles(y, ())[0] == 24
+
+
+def test_only_what_is_unusual_is_tamed():
+    rng = np.random.default_rng(0)
+    walk = rng.normal(size=300).cumsum()
+    np.testing.assert_allclose(season.tamed(walk), walk, rtol=0, atol=1e-12)
+    rare = np.zeros(300)
+    rare[::30] = 1.0  # of most steps nothing is usual
+    assert np.array_equal(season.tamed(rare), rare)
+    spoilt = walk.copy()
+    spoilt[100] += 1e9
+    assert np.abs(season.tamed(spoilt) - walk).max() < 20

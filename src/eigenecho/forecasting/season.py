@@ -11,6 +11,9 @@ from eigenecho.types import Array
 OWN = 2
 """Cycles of a series' own that are looked for, beside the calendar's."""
 
+USUAL, UNUSUAL = 0.95, 4.0
+"""The share of steps that are as usual, and how many times as large as these one may be."""
+
 HARMONICS = 10
 """Sines and cosines to a cycle, at most."""
 
@@ -52,6 +55,7 @@ def cycles(values: Array, calendar: Sequence[float], given: Sequence[float] = ()
 
     Only those that the series has lived through twice.
     """
+    values = tamed(values)
     periods = [p for p in (given or calendar) if 2 <= p <= len(values) / 2]
     for _ in range(0 if given else OWN):
         rest = _without(values, periods)
@@ -60,6 +64,20 @@ def cycles(values: Array, calendar: Sequence[float], given: Sequence[float] = ()
             break
         periods.append(found)
     return periods
+
+
+def tamed(values: Array) -> Array:
+    """A series whose steps are no larger than a few times the usual ones.
+
+    One typing error or shift of the level would drown all that a series repeats otherwise.
+    """
+    steps = np.diff(values)
+    middle = np.median(steps)
+    limit = UNUSUAL * np.quantile(np.abs(steps - middle), USUAL)
+    if limit == 0:  # it hardly ever moves: what it does then is all there is
+        return values
+    steps = np.clip(steps, middle - limit, middle + limit)
+    return values[0] + np.concatenate([[0.0], np.cumsum(steps)])
 
 
 def _without(values: Array, periods: Sequence[float]) -> Array:
