@@ -40,8 +40,12 @@ def generator(seed: Seed, *, needed: bool = False) -> np.random.Generator:
 
 def is_finite_number(value: Any) -> bool:
     """Whether a value is a real number within the range of floating point; a flag is none."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return is_number and abs(value) <= sys.float_info.max
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:  # an int beyond it
+        return False
 
 
 def check_number(value: Any, name: str, above: float = -math.inf) -> float:

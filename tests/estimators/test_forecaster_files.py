@@ -328,3 +328,16 @@ def test_an_effect_needs_columns_that_are_known(forecasters, tmp_path):
     storage.write(path, name, tensors, values)
     with pytest.raises(StorageError, match="what there is, once"):
         ee.load(path)
+
+
+def test_numbers_of_numpy_are_parameters_like_any_other(tmp_path):
+    rng = np.random.default_rng(0)
+    y, X = rng.normal(size=60).cumsum(), rng.normal(size=(60, 2)).cumsum(axis=0)
+    given = ee.Forecaster(np.int64(3), level=np.float32(4), past=np.array([1])).fit(y, X)
+    plain = ee.Forecaster(3, level=4.0, past=[1]).fit(y, X)
+    given.save(tmp_path / "one")
+    again = ee.load(tmp_path / "one")
+    ahead = np.ones((3, 1))
+    for one in (plain, again):
+        assert np.array_equal(one.predict(X=ahead), given.predict(X=ahead))
+    assert (again.horizon, again.level, list(again.past)) == (3, 4.0, [1])

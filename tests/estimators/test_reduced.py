@@ -95,3 +95,25 @@ def test_a_generator_without_input_can_be_made_smaller():
     small = esn.reduce(tol=1e-6)
     assert small.units < 40
     np.testing.assert_allclose(small.forecast(20), esn.forecast(20), atol=1e-2)
+
+
+def test_single_precision_promises_no_more_than_it_keeps():
+    rng = np.random.default_rng(0)
+    u = rng.normal(size=(1500, 2))
+    y = np.roll(u[:, 0], 3) + 0.1 * rng.normal(size=1500)
+    esn = ee.LinearESN(120, warmup=100, seed=0, dtype="float32").fit(u, y)
+    with pytest.raises(ValueError, match="in float32 the network itself is off"):
+        esn.reduce(tol=1e-6, data=(u, y))
+    small = esn.reduce(tol=1e-2, data=(u, y))
+    error = (esn.predict(u) - small.predict(u))[100:]
+    assert np.sqrt(np.mean(error**2)) <= 1.01e-2 * y.std()
+
+
+def test_the_deviation_without_y_is_that_of_a_network_at_work():
+    rng = np.random.default_rng(0)
+    u = rng.normal(size=(1500, 2))
+    y = np.roll(u[:, 0], 3) + 0.1 * rng.normal(size=1500)
+    esn = ee.LinearESN(120, warmup=100, seed=0, input_bias=True).fit(u, y)
+    small = esn.reduce(tol=1e-3, data=u)
+    error = (esn.predict(u) - small.predict(u))[100:]
+    assert np.sqrt(np.mean(error**2)) <= 1.5e-3 * y.std()

@@ -397,13 +397,16 @@ class Forecaster(BaseEstimator):
         generator(self.seed)
         self._seasons()
         horizon = check_count(self.horizon, "horizon", "a number of steps", 1)
+        level = self.level
+        if level is not None and is_finite_number(level):
+            level = float(level)  # of NumPy's numbers, too
         return Wanted(
             horizon,
             strategy=self.strategy,
             sharing=self.sharing,
             validation=self.validation,
             spectrum=self.spectrum,
-            level=self.level,
+            level=level,
         )
 
     def _seasons(self) -> Sequence[float]:

@@ -31,6 +31,8 @@ def pack_parameters(params: Values) -> tuple[Tensors, Values]:
     for name in ("horizon", "validation", "seed"):
         if isinstance(params[name], Integral):
             plain[name] = int(params[name])
+    if params["level"] is not None:
+        plain["level"] = float(params["level"])
     if isinstance(params["seed"], np.random.Generator):
         warn("seed: a file keeps no Generator. None is written, which changes no answer.",
              UserWarning)  # fmt: skip
@@ -58,7 +60,8 @@ def _pack_past(past: Any) -> list[str]:
     """Names of columns as text, and whether they were a list, a tuple or one alone."""
     if past is None or isinstance(past, (str, Integral)):
         return [ONE, packed(past)]
-    return ["tuple" if isinstance(past, tuple) else "list", *map(packed, past)]
+    labels = past.tolist() if isinstance(past, np.ndarray) else past
+    return ["tuple" if isinstance(past, tuple) else "list", *map(packed, labels)]
 
 
 def _unpack_past(words: Any) -> Any:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 STEPS = 2000
 """Length of the probe."""
 
+MARGIN = 4.0
+"""How many times what rounding does a promise has to be, so that it is kept with it."""
+
 LARGEST_LOOP = 1200
 """Order up to which the loop of the original is looked at."""
 
@@ -57,6 +60,8 @@ def reduce(
     weighting = weighting_of(model, data, evidence)
     if not weighting.balanced.order:
         raise bad_argument("model", model, "a trained network: nothing drives it to an output")
+    if tol is not None:
+        _check_rounding(model, weighting.plant, tol)
     found = modes(weighting, units) if tol is None else _smallest(weighting, units, tol)
     plant = weighting.plant
     small = plant.with_modes(found)
@@ -87,6 +92,26 @@ def _check(model: LinearModel, units: Any, tol: Any) -> None:
         check_count(units, "units", "a number of units", 1)
         if units > model.units:
             raise bad_argument("units", units, f"at most the {model.units} that there are")
+
+
+def _check_rounding(model: LinearModel, plant: Plant, tol: float) -> None:
+    """No promise below what single precision leaves open: the original is as far off itself."""
+    if model.reservoir.dtype == plant.model.reservoir.dtype:
+        return
+    drive, weights = probe_drive(plant.model, STEPS), plant.model.W_out[-model.units :]
+    outputs = [
+        reservoir.scan(drive.astype(reservoir.dtype), reservoir.zero_state()) @ weights
+        for reservoir in (model.reservoir, plant.model.reservoir)
+    ]
+    scale = outputs[1].std(axis=0)
+    errors = np.sqrt(np.mean((outputs[0] - outputs[1]) ** 2, axis=0))
+    off = float(np.max(errors / np.where(scale > 0, scale, 1.0)))
+    if tol < MARGIN * off:
+        raise bad_argument(
+            "tol", tol, f"at least {MARGIN * off:.1e}: in float32 the network itself is off by "
+            f"{off:.1e} of its outputs' deviation",
+            "Fit it with dtype='float64'.",
+        )  # fmt: skip
 
 
 def weighting_of(model: LinearModel, data: Any, evidence: Evidence | None) -> Weighting:

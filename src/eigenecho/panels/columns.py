@@ -65,7 +65,8 @@ def choose(labels: Sequence[Hashable], past: Any, numbered: bool = False) -> Col
             raise unknown_name("past", label, [str(one) for one in labels])
     if len(set(found)) < len(found):
         raise bad_argument("past", past, "each column once")
-    return Columns(tuple(labels), tuple(found), numbered)
+    own = {label: label for label in labels}  # a number of NumPy's is not the label that it equals
+    return Columns(tuple(labels), tuple(own[label] for label in found), numbered)
 
 
 def unwanted(name: str, columns: Columns) -> ValueError:
