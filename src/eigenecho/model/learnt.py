@@ -72,7 +72,8 @@ def from_data(
     warmup : int
         Steps at the start of each series that are left out.
     large : int, optional
-        Units of the large network; by default five times ``units``, from 300 to 1000.
+        Units of the large network; by default five times ``units``, from 300 to 1000, and never
+        fewer than twice as many.
     seed : int, Generator or None
 
     Returns
