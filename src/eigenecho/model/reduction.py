@@ -36,7 +36,8 @@ class Reduction:
         units; a bias counts as one more unit impulse.
     promise : float, optional
         Else: the rms error over the rows is at most this share of the targets' standard deviation.
-        Measured on rows that were given, proven from the statistics of others.
+        Measured on rows that were given, proven from the statistics of others as far as these have
+        all rows.
     gain : float
         The largest gain that was found, a lower bound of ‖G‖∞.
     gain_error : float
