@@ -56,7 +56,7 @@ def reduce(
     _check(model, units, tol)
     weighting = weighting_of(model, data, evidence)
     if not weighting.balanced.order:
-        raise bad_argument("model", model, "a trained network: nothing drives it to an output")
+        raise _unmoved(model, data)
     found = modes(weighting, units) if tol is None else _smallest(weighting, units, tol)
     plant = weighting.plant
     small = plant.with_modes(found)
@@ -87,6 +87,14 @@ def _check(model: LinearModel, units: Any, tol: Any) -> None:
         check_count(units, "units", "a number of units", 1)
         if units > model.units:
             raise bad_argument("units", units, f"at most the {model.units} that there are")
+
+
+def _unmoved(model: LinearModel, data: Any) -> ValueError:
+    """Nothing of what counts reaches an output."""
+    if data is None:
+        return bad_argument("model", model, "a trained network: nothing drives it to an output")
+    got = Shown("rows that move no output")
+    return bad_argument("data", got, "rows to weigh by", "Without data all inputs count alike.")
 
 
 def weighting_of(model: LinearModel, data: Any, evidence: Evidence | None) -> Weighting:
