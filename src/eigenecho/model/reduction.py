@@ -21,6 +21,8 @@ ARRAYS = ("values", "before")
 class Reduction:
     """What a reduction kept, what it promises, and how far the result is from the original.
 
+    All in double precision: weights that are kept in float32 are rounded after it.
+
     Attributes
     ----------
     weighting : {"white", "rows", "statistics"}
