@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import eigenecho as ee
+from eigenecho.errors import IllConditionedWarning
 
 SERIES = ee.tasks.mso(3, steps=701) + 0.01 * np.random.default_rng(0).normal(size=(701, 1))
 X, Y = SERIES[:-1], SERIES[1:]
@@ -29,8 +30,10 @@ def test_it_answers_as_the_original_does(esn, small):
     np.testing.assert_allclose(small.predict(X)[50:], esn.predict(X)[50:], atol=1e-3)
     np.testing.assert_allclose(small.forecast(40), esn.forecast(40), atol=1e-3)
     np.testing.assert_allclose(small.forecast(40, X), esn.forecast(40, X), atol=1e-3)
-    bounds, wanted = small.forecast(5, interval=0.9), esn.forecast(5, interval=0.9)
-    np.testing.assert_allclose(bounds.upper - bounds.lower, wanted.upper - wanted.lower, rtol=1e-2)
+    bounds, noise = small.forecast(5, interval=0.9), esn.noise_covariance_
+    wanted = esn.model_.forecast(5, state=esn.final_state_, interval=0.9, noise=noise)
+    width = (wanted.upper - wanted.lower)[:, 0]
+    np.testing.assert_allclose(bounds.upper - bounds.lower, width, rtol=1e-2)
     assert small.score(X, Y[:, 0]) == pytest.approx(esn.score(X, Y[:, 0]), abs=1e-6)
     assert small.closed_loop_radius_ == pytest.approx(small.certificate_.radius_after)
 
@@ -56,6 +59,18 @@ def test_it_is_not_trained_any_further(small):
         small.learner()
     with pytest.raises(ValueError, match="made smaller"):
         small.save("anywhere", statistics=True)
+
+
+def test_intervals_say_what_they_leave_out(tmp_path):
+    """Noise alone, where weights are many beside rows; a file says so too."""
+    esn = ee.LinearESN(60, sr=0.95, ridge=1e-6, warmup=10, seed=0).fit(X[:150], Y[:150])
+    small = esn.reduce(units=20)
+    small.save(tmp_path / "small")
+    for one in (small, ee.load(tmp_path / "small")):
+        with pytest.warns(IllConditionedWarning, match="leave out .* that was made smaller"):
+            bounds = one.forecast(3, interval=0.9)
+        wanted = esn.forecast(3, interval=0.9)
+        assert np.all(bounds.upper - bounds.lower < wanted.upper - wanted.lower)
 
 
 def test_files_bring_it_back(small, tmp_path):

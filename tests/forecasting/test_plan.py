@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from eigenecho.forecasting.plan import LEAST, ORIGINS, plan
 
 
-@given(st.integers(1, 9000), st.integers(1, 600), st.one_of(st.none(), st.integers(1, 3000)))
+@given(st.integers(1, 9000), st.integers(1, 4500), st.one_of(st.none(), st.integers(1, 3000)))
 def test_no_origin_is_trained_on_rows_after_it(rows, horizon, judged):
     made = plan(rows, horizon, judged)
     if made is None:
@@ -52,3 +52,7 @@ def test_of_long_series_rows_before_those_asked_for_judge_too():
     assert plan(8000, 300, 600).stops == (5600, 7400)
     assert plan(8000, 300, 3000).stops == (5000, 5000)  # ten horizons are enough
     assert plan(4000, 300).stops[0] == 2000
+
+
+def test_a_horizon_of_nearly_half_a_long_series_leaves_rows_to_train_on():
+    assert plan(3000, 1495).stops[0] == 1495 + LEAST

@@ -87,6 +87,14 @@ def test_sums_are_those_of_a_loop(bases, gaps, beside, start, stop):
         assert_allclose(one, other, rtol=1e-11, atol=1e-11)
 
 
+def test_a_gap_after_the_rows_changes_no_bit_of_their_sums():
+    values = 20 + np.random.default_rng(0).normal(size=T).cumsum()
+    later = np.where(np.arange(T) < 34, values, np.nan)
+    both = [Rows.of(View("", FILTER), bridged(one)) for one in (values, later)]
+    found = [parts(rows.sums(BASES[:1], H, 0, 30, UNIT)) for rows in both]
+    assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))
+
+
 def test_chunks_are_only_a_matter_of_memory(monkeypatch):
     rows = rows_of()
     whole = rows.sums(BASES, H, 0, T, UNIT)

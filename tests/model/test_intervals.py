@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import eigenecho as ee
-from eigenecho.errors import IllConditionedWarning
+from eigenecho.errors import IllConditionedWarning, UnstableWarning
 from eigenecho.model.forecast import forecast
 from eigenecho.model.intervals import deviations, of_weights
 from eigenecho.model.loop import ClosedLoop
@@ -346,3 +346,18 @@ def test_a_loop_that_grows_has_intervals_to_the_end():
         found = of_weights(model, esn._fitted.posterior, esn.noise_covariance_, rows)
     assert np.all(found[:5] > 0)
     assert not np.any(np.isnan(found))
+
+
+def test_a_loop_that_grows_later_does_not_widen_the_first_steps():
+    """Bounds of a step are the same however far the forecast goes on."""
+    rng = np.random.default_rng(0)
+    x = np.zeros((300, 1))
+    for t in range(1, len(x)):
+        x[t] = 1.03 * x[t - 1] + rng.normal()
+    esn = fit(x, sr=0.9, ridge=1e-8, warmup=20)
+    short = esn.forecast(20, interval=0.9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableWarning)
+        long = esn.forecast(3000, interval=0.9)
+    assert np.abs(long.mean[-1]) > 1e30
+    np.testing.assert_allclose((long.upper - long.lower)[:20], short.upper - short.lower, rtol=1e-9)

@@ -251,6 +251,8 @@ def test_other_forms_and_radii_are_refused_with_the_reason():
         ({"tol": 1e-3, "data": np.ones((5, 3))}, "data=.*1 columns"),
         ({"tol": 1e-3, "data": (np.ones((5, 1)), np.ones(4))}, "data=.*lengths"),
         ({"tol": 1e-3, "data": np.full((5, 1), np.nan)}, "data"),
+        ({"tol": 1e-3, "data": np.zeros((0, 1))}, "data=<a series without rows>"),
+        ({"tol": 1e-3, "data": np.zeros((5, 1))}, "data=<rows that move no output>"),
         ({"tol": 1e-17}, "tol=1e-17"),
     ],
 )

@@ -146,7 +146,8 @@ class Fitted:
         """The same with fewer modes; the rows of training weigh, where there are no others.
 
         The state goes along, and so does the noise of single steps. What further training would
-        need does not: the rows of the new states have never been seen.
+        need, and what it left open of the weights, does not: the rows of the new states have never
+        been seen.
         """
         evidence = self.evidence if isinstance(self.evidence, Evidence) else None
         found = reduce(self.model, units, tol, data, evidence)
@@ -159,6 +160,7 @@ class Fitted:
             evidence=None,
             drawn=found.model.spectrum.unleak(self.lr),
             known_noise=self.noise if knows_noise else None,
+            taken=self._told().get("taken"),
         )
 
     def need_evidence(self) -> Evidence:
@@ -224,10 +226,12 @@ class Fitted:
                 )
                 return
         if self.evidence is None and self.taken is not None and self.taken > OPEN:
+            remedy = "save(path, statistics=True) keeps what they need."
+            if isinstance(self.model.certificate, Reduction):
+                remedy = "Those of the network that was made smaller have it in them."
             warn(
                 "intervals of this network leave out the uncertainty of its weights, which are as "
-                f"many as {self.taken:.0%} of its training rows: they are too narrow. "
-                "save(path, statistics=True) keeps what they need.",
+                f"many as {self.taken:.0%} of its training rows: they are too narrow. {remedy}",
                 IllConditionedWarning,
             )
 

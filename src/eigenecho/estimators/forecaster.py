@@ -67,7 +67,7 @@ class Forecaster(BaseEstimator):
         Rows at the end of each series that judge; a third of them or four horizons by default.
         Of long series rows before them judge as well, where these are less than eight horizons.
     refit : bool
-        Train on the rows that judged too, in the end.
+        Train on the rows of ``validation`` too, in the end.
     spectrum : Spectrum, optional
         In place of those that suit the seasons.
     level : float, optional

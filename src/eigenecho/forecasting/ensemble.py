@@ -161,13 +161,12 @@ def train(
             for candidate, place in zip(some, places, strict=True)
         ]
         own: list[list[Array]] = [[] for _ in some]
-        for i in range(len(signals)):
-            if pull is None:
-                break
-            part = sums(i)
-            for member, place in enumerate(places):
-                near = pulled(some[member], part.of_base(place, horizon), weights[member], pull)
-                own[member].append(near if np.isfinite(near).all() else weights[member])
+        if pull is not None:
+            for part in map(sums, range(len(signals))):
+                for member, place in enumerate(places):
+                    alone = part.of_base(place, horizon)
+                    near = pulled(some[member], alone, weights[member], pull)
+                    own[member].append(near if np.isfinite(near).all() else weights[member])
         return [Member(*parts) for parts in zip(some, weights, map(tuple, own), strict=True)]
 
     found: list[Member | None] = [None] * len(candidates)

@@ -65,7 +65,7 @@ def plan(rows: int, horizon: int, judged: int | None = None) -> Plan | None:
     """A plan for a series of so many rows; None where it is too short for any.
 
     The last third is judged, or four horizons where that is more, or ``judged`` rows; of a long
-    series those before them too, as far as it takes for eight horizons and half of the rows.
+    series those before them too, up to eight horizons or half of the rows, whichever is less.
     """
     most = rows - horizon - LEAST
     wanted = judged
@@ -74,7 +74,7 @@ def plan(rows: int, horizon: int, judged: int | None = None) -> Plan | None:
     wanted = min(max(wanted, horizon), most)
     if wanted < horizon:
         return None
-    more = max(wanted, min(BLOCKS * horizon, rows // 2) if rows >= ENOUGH else 0)
+    more = max(wanted, min(BLOCKS * horizon, rows // 2, most) if rows >= ENOUGH else 0)
     kept, first = rows - wanted, rows - more
     edges = np.array([first, kept])
     if judged is None:

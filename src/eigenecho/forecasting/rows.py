@@ -122,7 +122,8 @@ class Rows:
     ) -> tuple[Array, Array]:
         """Σ xᵀ(y − base) of some rows, over what was observed, and how much of it was."""
         is_level = [base.kind for base in bases] == ["level"]
-        if is_level and last > first and not np.isnan(self.truth).any():
+        targets = self.truth[first + 1 : last + horizon]
+        if is_level and last > first and not np.isnan(targets).any():
             XtY = self._level_products(horizon, first, last) / unit**2
             return XtY, np.full(horizon, float(last - first))
         XtY = np.zeros((self.filtered.trail.width, horizon * len(bases)))

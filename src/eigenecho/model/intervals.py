@@ -128,19 +128,35 @@ def _answered_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Arr
 
 
 def _moved(posterior: Posterior, response: Array, rows: Array) -> Array:
-    """Variance (T, D_out) at each of the rows x (T, N'), of all δ up to there, carried on."""
+    """Variance (T, D_out) at each of the rows x (T, N'), of all δ up to there, carried on.
+
+    A transform rounds every step as it does the largest. So what grows is divided by its growth
+    before, and multiplied after: (g^−j K_j) ∗ (g^−t z(t)) = g^−h (K ∗ z)(h).
+    """
     from scipy import fft
 
     T, _, D = response.shape
     n = fft.next_fast_len(2 * T, real=True)
     variance = np.zeros((T, D))
+    fade = _growth(response) ** -np.arange(T, dtype=np.float64)[:, None]
+    response = response * fade[:, :, None]
     for part in posterior.parts:
-        z = fft.rfft(part.whitened(rows), n, axis=0)
+        z = fft.rfft(part.whitened(rows) * fade, n, axis=0)
         K = np.einsum("ie,jid->jed", _root(part.noise), response[:, part.columns])
         K = fft.rfft(K, n, axis=0)
         for e, d in np.ndindex(K.shape[1:]):
-            variance[:, d] += np.sum(fft.irfft(K[:, e, d, None] * z, n, axis=0)[:T] ** 2, axis=1)
+            moved = fft.irfft(K[:, e, d, None] * z, n, axis=0)[:T]
+            with np.errstate(over="ignore"):
+                variance[:, d] += np.sum((moved / fade) ** 2, axis=1)
     return variance
+
+
+def _growth(response: Array) -> float:
+    """By how much a response grows at each step, from its first half to the second; 1 or more."""
+    sizes = np.abs(response).max(axis=(1, 2))
+    half = len(sizes) // 2
+    ratio = sizes[half:].max() / sizes[: max(half, 1)].max()
+    return float(max(ratio, 1.0) ** (1 / (len(sizes) - half)))
 
 
 def _root(covariance: Array) -> Array:

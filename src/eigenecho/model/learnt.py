@@ -72,7 +72,8 @@ def from_data(
     warmup : int
         Steps at the start of each series that are left out.
     large : int, optional
-        Units of the large network; by default five times ``units``, from 300 to 1000.
+        Units of the large network; by default five times ``units``, from 300 to 1000, and never
+        fewer than twice as many.
     seed : int, Generator or None
 
     Returns
@@ -118,7 +119,7 @@ def learnt(
     check_units(recipe.units, "units")
     if not recipe.sr < 1:
         wanted = "a radius below 1, since states that do not settle cannot be made fewer"
-        raise bad_argument("sr", recipe.sr, wanted)
+        raise bad_argument("sr", recipe.sr, wanted, "sr=0.99 settles, and forgets little.")
     if until is not None:
         inputs, outputs = (
             [series[:n] for series, n in zip(some, until, strict=True)]
@@ -176,7 +177,8 @@ class Task:
         sure = int(np.count_nonzero(values > SURE * values[0])) if values.size else 0
         if not sure:
             got = Shown("nothing that depends on X")
-            raise bad_argument("y", got, "targets to learn a spectrum from")
+            wanted, remedy = "targets to learn a spectrum from", "A law, 'golden' say, needs none."
+            raise bad_argument("y", got, wanted, remedy)
         kept = modes(weighting, min(recipe.units, sure)).system.spectrum.unleak(recipe.lr)
         lacking = recipe.units - kept.units
         return kept.join(ring(lacking, sr=recipe.sr)) if lacking else kept

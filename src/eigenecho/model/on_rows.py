@@ -47,6 +47,8 @@ class OnRows:
     def of(cls, model: LinearModel, data: Any) -> OnRows:
         """Of X, or (X, y): y is what the deviation is taken of, and drives feedback."""
         inputs, targets = _read(model, data)
+        if not all(map(len, inputs)):
+            raise bad_argument("data", Shown("a series without rows"), "rows in each series")
         plant = Plant.of(model)
         inputs = [model.own_inputs(u) for u in inputs]
         if targets is None:

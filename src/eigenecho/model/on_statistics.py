@@ -39,7 +39,8 @@ class OnStatistics:
     def of(cls, model: LinearModel, evidence: Evidence) -> OnStatistics:
         """Of the rows [1, y(t−1), r] that a readout was trained on, as deviations from rest.
 
-        What a series starts from, −r∞, is one more of them.
+        What a series starts from, −r∞, is one more of them; of several series once, as statistics
+        do not say how many there were.
         """
         known, count = evidence.statistics, max(evidence.statistics.rows, 1)
         plant = Plant.of(model, _deviation(model, evidence))

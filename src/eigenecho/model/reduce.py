@@ -59,7 +59,7 @@ def reduce(
     _check(model, units, tol)
     weighting = weighting_of(model, data, evidence)
     if not weighting.balanced.order:
-        raise bad_argument("model", model, "a trained network: nothing drives it to an output")
+        raise _unmoved(model, data)
     if tol is not None:
         _check_rounding(model, weighting.plant, tol)
     found = modes(weighting, units) if tol is None else _smallest(weighting, units, tol)
@@ -112,6 +112,14 @@ def _check_rounding(model: LinearModel, plant: Plant, tol: float) -> None:
             f"{off:.1e} of its outputs' deviation",
             "Fit it with dtype='float64'.",
         )  # fmt: skip
+
+
+def _unmoved(model: LinearModel, data: Any) -> ValueError:
+    """Nothing of what counts reaches an output."""
+    if data is None:
+        return bad_argument("model", model, "a trained network: nothing drives it to an output")
+    got = Shown("rows that move no output")
+    return bad_argument("data", got, "rows to weigh by", "Without data all inputs count alike.")
 
 
 def weighting_of(model: LinearModel, data: Any, evidence: Evidence | None) -> Weighting:

@@ -21,6 +21,8 @@ ARRAYS = ("values", "before")
 class Reduction:
     """What a reduction kept, what it promises, and how far the result is from the original.
 
+    All in double precision: weights that are kept in float32 are rounded after it.
+
     Attributes
     ----------
     weighting : {"white", "rows", "statistics"}
@@ -36,7 +38,8 @@ class Reduction:
         units; a bias counts as one more unit impulse.
     promise : float, optional
         Else: the rms error over the rows is at most this share of the targets' standard deviation.
-        Measured on rows that were given, proven from the statistics of others.
+        Measured on rows that were given, proven from the statistics of others as far as these have
+        all rows.
     gain : float
         The largest gain that was found, a lower bound of ‖G‖∞.
     gain_error : float

@@ -5,7 +5,7 @@ targets are X w plus noise of variance σ_d². Then the targets themselves are G
 
     y_d ~ N(0, σ_d² (I + X (LᵀL)⁻¹ Xᵀ / α))
 
-With X L⁻¹ = U diag(S) Vᵀ, n rows, and the σ_d under which they are likeliest, q_d / n,
+With X L⁻¹ = U diag(S) Vᵀ, n rows, and the σ_d² under which they are likeliest, q_d / n,
 
     log p = −Σ_d n/2 (log(2π q_d / n) + 1) − D/2 Σ_i log(1 + S_i²/α)
     q_d   = min_w ‖y_d − X w‖² + α ‖L w‖²
@@ -19,7 +19,7 @@ where it expects small ones, and finds noise instead. So it has to stand a test 
 nothing, generalised cross-validation: what squared errors e_d on new rows will be, from those on
 the training rows and the degrees of freedom γ that fitted them,
 
-    Σ_d log e_d / (1 − ρ γ/n)²,   e_d = ‖y_d across U‖² + Σ_i (Uᵀy_d)_i² (α / (S_i² + α))²
+    Σ_d log [e_d / (1 − ρ γ/n)²],   e_d = ‖y_d across U‖² + Σ_i (Uᵀy_d)_i² (α / (S_i² + α))²
 
 with γ = Σ_i S_i² / (S_i² + α). By itself (ρ = 1) it now and then takes rows that were learnt by
 heart for understood; ρ = 1.2 is the usual remedy. The ridge taken is the likeliest of those that

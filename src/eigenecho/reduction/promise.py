@@ -9,7 +9,8 @@ whole is at most the sum of these sizes,
 
     ‖X C − Ŝ Ĉ‖ ≤ ‖X (C − T S C)‖ + Σ_j ‖X E Λ_r^j Ĉ‖
 
-whatever the order of the rows. What ran before the first of them (a warmup) counts as they do.
+whatever the order of the rows. That is a proof where X has every state that led to its rows; those
+that it lacks (a warmup, rows left out) are taken to be like the others.
 """
 
 from __future__ import annotations

@@ -122,11 +122,6 @@ class System:
         sizes = np.abs(self.inputs).sum(axis=0) * np.abs(self.outputs).sum(axis=0)
         return float(np.sum(sizes / np.sqrt(1 - np.abs(self.modes) ** 2)))
 
-    @cached_property
-    def gain(self) -> float:
-        """The largest gain on the frequencies above: a lower bound of ‖G‖∞."""
-        return largest_gain(self.response(self.frequencies))
-
 
 def largest_gain(response: Array) -> float:
     """The largest singular value of matrices (frequencies, D, E)."""
