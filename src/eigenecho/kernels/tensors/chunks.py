@@ -27,8 +27,9 @@ def ends(modes: Modes, b: Tensor, powers: Tensor, chunks: Tensor) -> Tensor:
     """The states (…, C, M) after chunks (…, C, L, D) that begin at zero; b (D, M)."""
     L = chunks.shape[-2]
     table = torch.view_as_real(powers[:L].flip(0).resolve_conj()).reshape(L, -1)
-    products = chunks.transpose(-1, -2) @ table  # (…, C, D, 2M)
-    summed = torch.view_as_complex(products.reshape(*products.shape[:-1], powers.shape[-1], 2))
+    across = chunks.transpose(-1, -2)  # (…, C, D, L)
+    products = across.reshape(-1, L) @ table  # one product, not one a chunk
+    summed = torch.view_as_complex(products.reshape(*across.shape[:-1], powers.shape[-1], 2))
     return (summed * b).sum(-2)
 
 
