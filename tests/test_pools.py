@@ -251,6 +251,7 @@ def test_the_number_of_threads_changes_no_state(name, threads, alone_long, tmp_p
     np.testing.assert_array_equal(np.load(tmp_path / "states.npy"), alone_long[1])
 
 
+@pytest.mark.slow
 def test_compiled_and_cached_code_give_the_same_bits(tmp_path):
     code = (
         "import hashlib, numpy as np, eigenecho as ee\n"

@@ -108,6 +108,12 @@ def test_neither_an_outlier_nor_a_shift_hides_a_season(change):
     assert season.cycles(y, ())[0] == 24
 
 
+def test_rare_beats_are_a_season_of_their_own():
+    t = np.arange(600)
+    y = np.where(t % 50 == 0, 30.0, 0.0) + np.random.default_rng(0).normal(size=t.size)
+    assert season.cycles(y, ())[0] == 50
+
+
 def test_only_what_is_unusual_is_tamed():
     rng = np.random.default_rng(0)
     walk = rng.normal(size=300).cumsum()

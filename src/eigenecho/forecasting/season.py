@@ -53,9 +53,13 @@ def detect(values: Array) -> int | None:
 def cycles(values: Array, calendar: Sequence[float], given: Sequence[float] = ()) -> list[float]:
     """Periods in steps: those given, or the calendar's and what the series shows beside them.
 
-    Only those that the series has lived through twice.
+    Only those that the series has lived through twice. What unusual steps may hide is looked for
+    without these, where nothing is found with them: of some series they are what comes again.
     """
-    values = tamed(values)
+    return _cycles(values, calendar, given) or _cycles(tamed(values), calendar, given)
+
+
+def _cycles(values: Array, calendar: Sequence[float], given: Sequence[float]) -> list[float]:
     periods = [p for p in (given or calendar) if 2 <= p <= len(values) / 2]
     for _ in range(0 if given else OWN):
         rest = _without(values, periods)
