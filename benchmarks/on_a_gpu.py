@@ -94,8 +94,8 @@ def states() -> list[tuple[str, ...]]:
             assert error < (1e-12 if bits == 64 else 1e-4), error
             assert bool(torch.isfinite(out).all())
             size = out.numel() * bits / 8 / 1e12
-            ours = size / seconds(lambda made=made, u=u, out=out: made.transform(u, out=out))
-            fill = size / seconds(lambda out=out: out.fill_(1.0))
+            ours = size / seconds(lambda made=made, u=u, out=out: made.transform(u, out=out), 21, 5)
+            fill = size / seconds(lambda out=out: out.fill_(1.0), 21, 5)
             del out
             torch.cuda.empty_cache()
             jax = of_jax(N, T // 4, bits)

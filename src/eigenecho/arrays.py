@@ -6,6 +6,7 @@ NumPy itself, so that nothing changes for them.
 
 from __future__ import annotations
 
+import math
 import sys
 import weakref
 from collections.abc import Callable, Hashable, Sequence
@@ -35,6 +36,14 @@ def fft_of(array: Any) -> Any:
         rfft=lambda x, n=None, **_: torch.fft.rfft(x, n),
         irfft=lambda x, n=None, **_: torch.fft.irfft(x, n),
     )
+
+
+def all_finite(array: Any) -> bool:
+    """Whether there is neither NaN nor Inf; a device needs one pass for that in most cases."""
+    if isinstance(array, np.ndarray):
+        return bool(np.isfinite(array).all())
+    # A sum of finite numbers may leave the range, but no sum of others comes back to it.
+    return math.isfinite(float(array.sum())) or bool(array.isfinite().all())
 
 
 _kept: dict[tuple[Any, ...], Any] = {}
@@ -71,13 +80,15 @@ class TorchNamespace:
     def __init__(self, device: str) -> None:
         import torch
 
-        self._torch, self.device = torch, device
+        self._torch, self.device = torch, torch.device(device)
+        self._dtypes: dict[Any, Any] = {None: None}
 
     def dtype(self, dtype: Any) -> Any:
         """A dtype of NumPy's as one of torch's."""
-        if dtype is None or isinstance(dtype, self._torch.dtype):
-            return dtype
-        return getattr(self._torch, np.dtype(dtype).name)
+        if dtype not in self._dtypes:
+            of_torch = isinstance(dtype, self._torch.dtype)
+            self._dtypes[dtype] = dtype if of_torch else getattr(self._torch, np.dtype(dtype).name)
+        return self._dtypes[dtype]
 
     def _made(self, make: Any, shape: Any, dtype: Any) -> Any:
         shape = shape if isinstance(shape, (tuple, list)) else (shape,)
@@ -102,7 +113,10 @@ class TorchNamespace:
         return self._torch.zeros_like(x)
 
     def asarray(self, x: Any, dtype: Any = None) -> Any:
-        return self._torch.as_tensor(x, dtype=self.dtype(dtype), device=self.device)
+        dtype = self.dtype(dtype)
+        if is_tensor(x) and dtype in (None, x.dtype) and x.device == self.device:
+            return x
+        return self._torch.as_tensor(x, dtype=dtype, device=self.device)
 
     def ascontiguousarray(self, x: Any, dtype: Any = None) -> Any:
         return self.asarray(x, dtype).contiguous()

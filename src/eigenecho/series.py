@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import all_finite, namespace
 from eigenecho.checks import as_array
 from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
 from eigenecho.tensors import on_device, to_host
@@ -206,7 +206,7 @@ def check_finite(
     ``gaps``; else ``remedy`` says what to do about it.
     """
     if on_device(rows):
-        if bool(rows.isfinite().all()):
+        if all_finite(rows):
             return
         rows, given = to_host((rows, given))
     finite = ~np.isinf(rows) if gaps else np.isfinite(rows)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho.checks import check_not_negative
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Shown, UnstableError, bad_argument
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import unpack_spectrum
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
@@ -116,14 +116,21 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         several times a second.
         """
         check_is_fitted(self)
-        series, container = validation.check_inputs(self, X, reset=False)
+        # What is not finite stays so: on a device, where each look at it is a wait, the states
+        # vouch for the inputs.
+        finite = not on_device(X)
+        series, container = validation.check_inputs(self, X, reset=False, finite=finite)
         reservoir, series = self.reservoir_, container.together(series)
         out = validation.check_out(out, series, reservoir)
         told = Progress(progress, sum(u.shape[-2] for u in series))
         drives = [reservoir.drive(u, None) for u in series]
         # On a device no BLAS of the host has a part in it.
-        with nullcontext() if on_device(X) else one_blas_thread():
-            states = [reservoir.states(a, reservoir.zero_state(a), out, told) for a in drives]
+        with one_blas_thread() if finite else nullcontext():
+            try:
+                states = [reservoir.states(a, reservoir.zero_state(a), out, told) for a in drives]
+            except UnstableError:
+                validation.check_inputs(self, X, reset=False)
+                raise
         return container.restored(states)
 
     def save(self, path: Any) -> None:

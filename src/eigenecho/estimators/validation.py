@@ -56,8 +56,10 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
         raise
 
 
-def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], Container]:
-    """Finite series (T_i, D_in) with the features that the estimator knows."""
+def check_inputs(
+    estimator: Any, X: Any, *, reset: bool, finite: bool = True
+) -> tuple[list[Array], Container]:
+    """Series (T_i, D_in) with the features that the estimator knows, ``finite`` ones."""
     if on_device(X) and X.ndim == 3 and len(X):
         _check_features(estimator, X[0], reset)
         return as_stack(X, "X", None, np.dtype(estimator.dtype))
@@ -71,7 +73,7 @@ def check_inputs(estimator: Any, X: Any, *, reset: bool) -> tuple[list[Array], C
             return namespace(table).ascontiguousarray(table, options["dtype"])
         return validate_data(estimator, table, reset=first, **options)
 
-    return _finite(items, container, "X", read), container
+    return _finite(items, container, "X", read, look=finite), container
 
 
 def _check_features(estimator: Any, table: Any, reset: bool) -> None:
@@ -110,6 +112,7 @@ def _finite(
     container: Container,
     name: str,
     read: Callable[[Any, int], Array],
+    look: bool = True,
     **gaps: Any,
 ) -> list[Array]:
     """At least one series, with rows in each of several: tables that scikit-learn has read."""
@@ -125,7 +128,7 @@ def _finite(
         table = as_table(item, name, number)
         series.append(read(table, i))
         # scikit-learn's own switch, for those who know their data.
-        if not get_config()["assume_finite"]:
+        if look and not get_config()["assume_finite"]:
             check_finite(series[-1], table, name, number, container.flat, **gaps)
     return series
 

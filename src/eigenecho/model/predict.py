@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.arrays import at, namespace
+from eigenecho.arrays import all_finite, at, namespace
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.state import State, initial_states
@@ -210,8 +210,8 @@ def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:
 
 def check_finite(model: LinearModel, outputs: Array, *, closed: bool = False) -> None:
     """Raise where a run left the range of floating point."""
-    finite = namespace(outputs).isfinite(outputs)
-    if not bool(finite.all()):
-        finite = to_host(finite).reshape(-1, *outputs.shape[-2:]).all(axis=0)
+    if not all_finite(outputs):
+        finite = to_host(namespace(outputs).isfinite(outputs))
+        finite = finite.reshape(-1, *outputs.shape[-2:]).all(axis=0)
         step = int(np.argmin(finite.all(axis=1)))
         raise model.reservoir.overflowed("output", step, closed=closed)

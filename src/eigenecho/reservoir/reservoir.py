@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.arrays import namespace
+from eigenecho.arrays import all_finite, namespace
 from eigenecho.checks import check_finite, check_real
 from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.kernels import Form
@@ -164,8 +164,11 @@ class Reservoir:
         """What ``scan`` gives, finite, in pieces that are reported."""
         fresh = out is None
         states = self._room(drive) if out is None else out
-        for rows in progress.pieces(drive.shape[-2]):
-            self.scan(drive[..., rows, :], state, states[..., rows, :], fresh=fresh)
+        if progress.report is None:
+            self.scan(drive, state, states, fresh=fresh)
+        else:
+            for rows in progress.pieces(drive.shape[-2]):
+                self.scan(drive[..., rows, :], state, states[..., rows, :], fresh=fresh)
         self.check_states(states)
         return states
 
@@ -185,10 +188,9 @@ class Reservoir:
         Inf times any entry, be it 0, stays Inf or NaN, so that the last row vouches for all. But
         a sparse product leaves zeros out: there an overflow passes through, and every row counts.
         """
-        xp = namespace(states)
-        last = xp.isfinite(states[..., -1:, :])
-        if not self.transition.leaves_zeros_out and bool(last.all()):
+        if not self.transition.leaves_zeros_out and all_finite(states[..., -1:, :]):
             return
+        xp = namespace(states)
         if xp is not np:
             finite = xp.isfinite(states).all(-1).reshape(-1, states.shape[-2]).all(0)
             if not bool(finite.all()):

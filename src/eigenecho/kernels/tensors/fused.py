@@ -22,7 +22,7 @@ Tensor = Any
 COLUMNS = 1024
 """Columns of a program that writes."""
 
-WARPS = 4
+WARPS = 2
 """Warps of a program that writes."""
 
 MODES = 32
@@ -35,74 +35,94 @@ WIDE = 2
 """Drive columns whose weights a lane holds; more are projected to all units before."""
 
 
-def carry(step: Tensor, state: Tensor, ended: Tensor) -> Tensor:
-    """States (S, C, M) before chunks, in the memory of their ends from zero, ``ended``.
+def length(steps: int, N: int, most: int, processors: int) -> int:
+    """Steps of a chunk, so that every processor writes as many chunks as the others."""
+    work = steps * -(-N // COLUMNS)
+    each = -(-work // (most * processors))
+    return min(most, max(LEAST, -(-work // (each * processors))))
 
-    ``step`` (M,) is λ^L, ``state`` (S, M) the state before the first; all are complex.
+
+def carry(step: Tensor, n: int, state: Tensor, ended: Tensor) -> Tensor:
+    """States (S, C, M, 2) before C chunks, from the ends (S, C − 1, M, 2) of those that go on.
+
+    Ends are those of chunks that begin at zero. ``step`` (M, 2) is λ^L, of which the first ``n``
+    are real, ``state`` (S, N) the state before the first chunk, in the Q layout.
     """
-    S, C, M = ended.shape
-    parts = (torch.view_as_real(z.contiguous().resolve_conj()) for z in (step, state, ended))
-    _carry[(S, triton.cdiv(M, MODES))](*parts, C, M, BLOCK=MODES, num_warps=1)
-    return ended
+    S, before, M, _ = ended.shape
+    begun = torch.empty((S, before + 1, M, 2), dtype=ended.dtype, device=ended.device)
+    grid = (S, -(-M // MODES))
+    _carry[grid](step, state.contiguous(), ended, begun, before, M, n, BLOCK=MODES, num_warps=1)
+    return begun
 
 
 def write(form_parts: tuple[Tensor, Tensor, int], b: Tensor, drive: Tensor, starts: Tensor,
           out: Tensor, L: int) -> None:  # fmt: skip
-    """States of series (S, T, D) into ``out`` (S, T, N), from the states (S, C, M) before chunks.
+    """States of series (S, T, D) into ``out`` (S, T, N), from states (S, C, M, 2) before chunks.
 
     ``form_parts`` are a and s of all N columns, and how many of these are real modes; ``b`` (D, N)
     weighs the drive. Without columns in the drive, ``out`` holds what drives each unit.
     """
     a, s, n = form_parts
     S, T, D = drive.shape
-    N, (C, M) = len(a), starts.shape[-2:]
+    N, (C, M) = len(a), starts.shape[1:3]
     # A block never parts a pair.
     shift = n % 2
-    grid = (S * C, triton.cdiv(N + shift, COLUMNS))
+    grid = (S * C, -(-(N + shift) // COLUMNS))
     _write[grid](
-        a, s, b, drive, torch.view_as_real(starts.resolve_conj()), out,
+        a, s, b, drive, starts, out,
         T, N, n, C, M, *drive.stride()[:2], *out.stride()[:2],
         L=L, D=D, SHIFT=shift, BLOCK=COLUMNS, num_warps=WARPS,
     )  # fmt: skip
 
 
 @triton.jit
-def _part(ended, c, C, M, m, mask):
-    here = mask & (0 * m + c < C)
+def _part(ended, c, before, M, m, mask):
+    here = mask & (0 * m + c < before)
     at = (c * M + m) * 2
     return tl.load(ended + at, mask=here, other=0.0), tl.load(ended + at + 1, mask=here, other=0.0)
 
 
 @triton.jit
-def _begin(ended, c, C, M, m, mask, x, y, a, b, u, v):
+def _begin(begun, c, before, M, m, mask, x, y, a, b, u, v):
     """Write the state x + iy before a chunk, and step to the next one by λ^L = a + ib."""
-    here = mask & (0 * m + c < C)
+    here = mask & (0 * m + c <= before)
     at = (c * M + m) * 2
-    tl.store(ended + at, x, mask=here)
-    tl.store(ended + at + 1, y, mask=here)
+    tl.store(begun + at, x, mask=here)
+    tl.store(begun + at + 1, y, mask=here)
     return a * x - b * y + u, a * y + b * x + v
 
 
 @triton.jit
-def _carry(step, state, ended, C, M, BLOCK: tl.constexpr):
+def _carry(step, state, ended, begun, before, M, n, BLOCK: tl.constexpr):
     series = tl.program_id(0).to(tl.int64)
     m = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     mask = m < M
     a = tl.load(step + 2 * m, mask=mask, other=0.0)
     b = tl.load(step + 2 * m + 1, mask=mask, other=0.0)
-    x = tl.load(state + (series * M + m) * 2, mask=mask, other=0.0)
-    y = tl.load(state + (series * M + m) * 2 + 1, mask=mask, other=0.0)
-    ended += series * C * M * 2
-    # Four ends are on their way at a time: a step is short beside the way to memory.
-    for c in range(0, C, 4):
-        u0, v0 = _part(ended, c, C, M, m, mask)
-        u1, v1 = _part(ended, c + 1, C, M, m, mask)
-        u2, v2 = _part(ended, c + 2, C, M, m, mask)
-        u3, v3 = _part(ended, c + 3, C, M, m, mask)
-        x, y = _begin(ended, c, C, M, m, mask, x, y, a, b, u0, v0)
-        x, y = _begin(ended, c + 1, C, M, m, mask, x, y, a, b, u1, v1)
-        x, y = _begin(ended, c + 2, C, M, m, mask, x, y, a, b, u2, v2)
-        x, y = _begin(ended, c + 3, C, M, m, mask, x, y, a, b, u3, v3)
+    # The Q layout: n real modes, then both parts of each pair.
+    at = state + series * (2 * M - n) + tl.where(m < n, m, 2 * m - n)
+    x = tl.load(at, mask=mask, other=0.0)
+    y = tl.load(at + 1, mask=mask & (m >= n), other=0.0)
+    ended += series * before * M * 2
+    begun += series * (before + 1) * M * 2
+    # Eight ends are on their way at a time: a step is short beside the way to memory.
+    for c in range(0, before + 1, 8):
+        u0, v0 = _part(ended, c, before, M, m, mask)
+        u1, v1 = _part(ended, c + 1, before, M, m, mask)
+        u2, v2 = _part(ended, c + 2, before, M, m, mask)
+        u3, v3 = _part(ended, c + 3, before, M, m, mask)
+        u4, v4 = _part(ended, c + 4, before, M, m, mask)
+        u5, v5 = _part(ended, c + 5, before, M, m, mask)
+        u6, v6 = _part(ended, c + 6, before, M, m, mask)
+        u7, v7 = _part(ended, c + 7, before, M, m, mask)
+        x, y = _begin(begun, c, before, M, m, mask, x, y, a, b, u0, v0)
+        x, y = _begin(begun, c + 1, before, M, m, mask, x, y, a, b, u1, v1)
+        x, y = _begin(begun, c + 2, before, M, m, mask, x, y, a, b, u2, v2)
+        x, y = _begin(begun, c + 3, before, M, m, mask, x, y, a, b, u3, v3)
+        x, y = _begin(begun, c + 4, before, M, m, mask, x, y, a, b, u4, v4)
+        x, y = _begin(begun, c + 5, before, M, m, mask, x, y, a, b, u5, v5)
+        x, y = _begin(begun, c + 6, before, M, m, mask, x, y, a, b, u6, v6)
+        x, y = _begin(begun, c + 7, before, M, m, mask, x, y, a, b, u7, v7)
 
 
 @triton.jit

@@ -63,15 +63,48 @@ class Modes(NamedTuple):
 
     def columns(self) -> tuple[Tensor, Tensor]:
         """The factors a and s of each column of the Q layout, as ``fused`` has them, (N,) each."""
+        real, pairs = self.values[: self.n].real, self.values[self.n :]
+        a = torch.cat([real, pairs.real.repeat_interleave(2)])
+        s = torch.cat([0 * real, torch.stack([-pairs.imag, pairs.imag], dim=1).reshape(-1)])
+        return a, s
 
-        def make() -> tuple[Tensor, Tensor]:
-            real, pairs = self.values[: self.n].real, self.values[self.n :]
-            a = torch.cat([real, pairs.real.repeat_interleave(2)])
-            s = torch.cat([0 * real, torch.stack([-pairs.imag, pairs.imag], dim=1).reshape(-1)])
-            return a, s
 
-        key = "columns", str(self.values.device), self.values.dtype
-        return kept(self.form.re, key, make)
+class Chunks(NamedTuple):
+    """What chunks of L steps need, in the layout that ``fused`` reads; D drive columns, M modes."""
+
+    adds: Tensor
+    """b λ^(L−1−k), (L D, 2 M): the drive of a chunk times it is the chunk's end from zero."""
+
+    step: Tensor
+    """λ^L, (M, 2)."""
+
+    a: Tensor
+    """The factor of a column's own part in the next step, (N,)."""
+
+    s: Tensor
+    """That of the other part of its pair, (N,)."""
+
+    B: Tensor
+    """Weights of the drive, (D, N)."""
+
+    @classmethod
+    def of(cls, form: DiagonalForm, B: Any, like: Tensor, L: int, most: int) -> Chunks:
+        """Parts of tables for at most ``most`` steps; kept as long as the weights live."""
+
+        def tables() -> Any:
+            modes, weights = Modes.of(form, like), at(B, like).contiguous()
+            powers = modes.powers(most + 1)
+            adds = torch.view_as_real(powers[:most].flip(0)[:, None] * modes.apart(weights))
+            adds = adds.reshape(most * len(B), 2 * len(modes.values))
+            # The form lives as long, so that no other one takes its id.
+            return adds, torch.view_as_real(powers), *modes.columns(), weights, form
+
+        def parts() -> Chunks:
+            adds, powers, a, s, weights, _ = kept(B, ("tables", most, *key), tables)
+            return cls(adds[(most - L) * len(B) :], powers[L], a, s, weights)
+
+        key = id(form.re), like.device, like.dtype
+        return kept(B, ("chunks", L, most, *key), parts)
 
 
 def weighed(weights: Tensor, modes: Modes) -> Tensor:

@@ -15,7 +15,7 @@ from eigenecho.arrays import at
 from eigenecho.kernels.forms import DenseForm, DiagonalForm, Form, SparseForm
 from eigenecho.kernels.tensors import matrices
 from eigenecho.kernels.tensors.chunks import cut, ends, starts
-from eigenecho.kernels.tensors.modes import Modes, weighed
+from eigenecho.kernels.tensors.modes import TABLE, Chunks, Modes, weighed
 
 Tensor = Any
 
@@ -30,18 +30,17 @@ def scan(
     form: Form, B: Any, drive: Tensor, state: Tensor, out: Tensor, fresh: bool = False
 ) -> None:
     """States r(1) … r(T) of series (…, T, D) into ``out`` (…, T, N); ``state`` (…, N) moves on."""
-    B = at(B, drive)
     if not isinstance(form, DiagonalForm):
-        matrices.scan(_matrix(form, drive), B, drive, state, out)
+        matrices.scan(_matrix(form, drive), at(B, drive), drive, state, out)
         return
-    modes, T = Modes.of(form, drive), drive.shape[-2]
+    T = drive.shape[-2]
     if not T:
         return
     if by_triton(drive):
-        _scan_fused(modes, B, drive, state, out)
+        _scan_fused(form, B, drive, state, out)
         return
-    L = _length(T)
-    chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
+    modes, L = Modes.of(form, drive), _length(T)
+    chunks, b, powers = cut(drive, L), modes.apart(at(B, drive)), modes.powers(L + 1)
     z = starts(modes, powers[L], modes.apart(state), ends(modes, b, powers, chunks))
     for k in range(min(L, T)):
         a = chunks[..., k, :].to(b.dtype) @ b
@@ -51,20 +50,36 @@ def scan(
     state.copy_(out[..., -1, :])
 
 
-def _scan_fused(modes: Modes, B: Tensor, drive: Tensor, state: Tensor, out: Tensor) -> None:
-    """The same with the passes of ``fused``; a wide drive is projected into ``out`` before."""
+def _scan_fused(form: DiagonalForm, B: Any, drive: Tensor, state: Tensor, out: Tensor) -> None:
+    """The same with the passes of ``fused``; a wide drive is projected into ``out`` before.
+
+    Few operations, and no look at what is known: each takes the host what a million states take
+    the device.
+    """
     fused = _fused()
-    T = out.shape[-2]
-    L = min(fused.LENGTH, _length(T, fused.LEAST))
-    chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
-    ended = ends(modes, b, powers, chunks).reshape(-1, chunks.shape[-3], len(modes.values))
-    begun = fused.carry(powers[L], modes.apart(state).reshape(-1, len(modes.values)), ended)
     flat, whole = (part if part.ndim == 3 else part[None] for part in (drive, out))
-    if not 0 < drive.shape[-1] <= fused.WIDE:
-        torch.matmul(drive, B, out=out)
+    (S, T, D), N, n = flat.shape, out.shape[-1], len(form.real)
+    M = n + len(form.re)
+    # Lengths up to a power of two share one table.
+    most = max(LEAST, min(fused.LENGTH, 1 << (T - 1).bit_length(), TABLE // max(1, D * M)))
+    L = fused.length(S * T, N, most, _processors(drive.device))
+    known = Chunks.of(form, B, drive, L, most)
+    before = (T - 1) // L  # chunks that another one follows
+    ended = flat[:, : before * L].reshape(S * before, L * D) @ known.adds
+    begun = fused.carry(known.step, n, state, ended.view(S, before, M, 2))
+    if not 0 < D <= fused.WIDE:
+        torch.matmul(drive, known.B, out=out)
         flat = flat[..., :0]
-    fused.write((*modes.columns(), modes.n), B.contiguous(), flat, begun, whole, L)
+    fused.write((known.a, known.s, n), known.B, flat, begun, whole, L)
     state.copy_(out[..., -1, :])
+
+
+@cache
+def _processors(device: Any) -> int:
+    """How many parts of a device work side by side; on a CPU, where Triton is interpreted, one."""
+    if device.type != "cuda":
+        return 1
+    return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 def by_triton(like: Tensor) -> bool:
