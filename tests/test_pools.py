@@ -171,7 +171,9 @@ def test_a_thread_pool(alone, alone_long):
         assert_same_bits(list(pool.map(long_states, range(3), timeout=TIMEOUT)), alone_long)
 
 
-@pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize(
+    "start", ["fork", pytest.param("spawn", marks=pytest.mark.slow), "forkserver"]
+)
 def test_started_processes(start, alone, alone_long):
     if start not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {start} here")
@@ -233,7 +235,11 @@ def test_grid_search_in_parallel(backend):
 
 @pytest.mark.parametrize(
     ("name", "threads"),
-    [("EIGENECHO_NUM_THREADS", 1), ("EIGENECHO_NUM_THREADS", 4), ("OMP_NUM_THREADS", 1)],
+    [
+        pytest.param("EIGENECHO_NUM_THREADS", 1, marks=pytest.mark.slow),
+        ("EIGENECHO_NUM_THREADS", 4),
+        pytest.param("OMP_NUM_THREADS", 1, marks=pytest.mark.slow),
+    ],
 )
 def test_the_number_of_threads_changes_no_state(name, threads, alone_long, tmp_path):
     code = (

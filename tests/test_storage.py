@@ -203,6 +203,7 @@ def test_a_reservoir_comes_back_bit_equal(options, tmp_path):
     assert (tmp_path / "again").read_bytes() == (tmp_path / "reservoir").read_bytes()
 
 
+@pytest.mark.slow
 def test_another_process_reads_a_reservoir(tmp_path):
     frame = pd.DataFrame(TWO, columns=["load", "größe"])
     made = ee.DiagonalReservoir(300, seed=0).fit(frame)

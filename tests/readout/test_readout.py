@@ -328,7 +328,7 @@ def test_no_ridge_and_deficient_rank_give_the_minimum_norm(kind, penalty, make):
 
 
 @each_kind
-@pytest.mark.parametrize("size", [4, 20, 60])
+@pytest.mark.parametrize("size", [4, 20, pytest.param(60, marks=pytest.mark.slow)])
 def test_twin_columns_are_seen_whatever_the_rounding(kind, size):
     for seed in range(30):
         rng = np.random.default_rng(seed)

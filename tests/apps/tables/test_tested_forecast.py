@@ -244,7 +244,14 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+OFTEN = ("inputs, cells empty", "inputs, target late", "long, inputs", "last rows", "two end apart",
+         "multivariate", "long", "holes", "ignored", "utc")  # fmt: skip
+"""Cases that are run every time; the others are like one of them."""
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, marks=() if c in OFTEN else pytest.mark.slow) for c in CASES]
+)
 def test_lines_of_python_do_the_same(tmp_path, case):
     data, columns, more = CASES[case]
     found, table = made(tmp_path, data, columns, **{"blocks": 1, **more})
