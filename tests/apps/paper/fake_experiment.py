@@ -89,7 +89,7 @@ class Dying(Fake):
 
 class Slow(Fake):
     name = "slow"
-    config = FakeConfig(seeds=8, pause=0.15)
+    config = FakeConfig(seeds=8, pause=0.3)
     quick = config
 
 
