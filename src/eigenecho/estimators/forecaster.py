@@ -64,8 +64,9 @@ class Forecaster(BaseEstimator):
     sharing : {"auto", "shared", "own"}
         Whether all series have the same weights, or weights of their own, pulled to those of all.
     validation : int, optional
-        Rows at the end of each series that judge; a third of them or four horizons by default.
-        Of long series rows before them judge as well, where these are less than eight horizons.
+        Rows at the end of each series that judge; a third of them or four horizons by default,
+        and fewer of a series that would have none left to train on. Of long series rows before
+        them judge as well, where these are less than eight horizons.
     refit : bool
         Train on the rows of ``validation`` too, in the end.
     spectrum : Spectrum, optional
