@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import moved, namespace
 from eigenecho.checks import check_count, check_shape
 from eigenecho.tensors import to_host
 from eigenecho.types import Array
@@ -49,6 +49,11 @@ class Gram:
     def on_host(self) -> Gram:
         """The same in NumPy arrays."""
         return Gram(to_host(self.XtX), to_host(self.XtY), self.rows)
+
+    def where(self, like: Array) -> Gram:
+        """The same where an array or tensor is."""
+        XtX, XtY = moved((self.XtX, self.XtY), like)
+        return Gram(XtX, XtY, self.rows)
 
     def merge(self, other: Gram) -> Gram:
         """The statistics of both sets of rows."""
