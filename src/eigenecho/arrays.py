@@ -109,7 +109,7 @@ class TorchNamespace:
 
     def _made(self, make: Any, shape: Any, dtype: Any) -> Any:
         shape = shape if isinstance(shape, (tuple, list)) else (shape,)
-        return make(*shape, dtype=self.dtype(dtype), device=self.device)
+        return make(tuple(shape), dtype=self.dtype(dtype), device=self.device)
 
     def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
         return self._made(self._torch.empty, shape, dtype)
@@ -191,7 +191,7 @@ class TorchNamespace:
     def max(self, x: Any, axis: Any = None, initial: float | None = None) -> Any:
         x = self.stack(x) if isinstance(x, list) else x
         if initial is not None and x.numel() == 0:
-            shape = [n for i, n in enumerate(x.shape) if i != axis]
+            shape = () if axis is None else [n for i, n in enumerate(x.shape) if i != axis]
             return self.zeros(shape, x.dtype) + initial
         return x.max() if axis is None else x.amax(axis)
 

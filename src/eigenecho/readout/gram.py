@@ -39,7 +39,7 @@ class Gram:
 
     def absorb(self, X: Array, Y: Array) -> Gram:
         """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
-        X = namespace(X).asarray(X, np.float64)
+        X, Y = (namespace(rows).asarray(rows, np.float64) for rows in (X, Y))
         # NumPy sees that both factors are one array and computes half of the product. Squares
         # that overflow show in the result, which the caller checks.
         with np.errstate(over="ignore", invalid="ignore"):
