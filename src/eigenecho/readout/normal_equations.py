@@ -55,7 +55,8 @@ class NormalEquations:
         A /= scale[..., :, None]
         A /= scale[..., None, :]
         if xp is not np:
-            norm = float(max(xp.abs(A[i : i + ROWS]).sum(-1).max() for i in range(0, len(A), ROWS)))
+            sums = [] if A.ndim > 2 else [A[i : i + ROWS] for i in range(0, len(A), ROWS)]
+            norm = max((float(xp.abs(rows).sum(-1).max()) for rows in sums), default=0.0)
             factor, failed = xp.cholesky(A)
             return None if failed else cls(factor, scale, norm, penalty, ridge)
         # The largest row sum, a few rows at a time: another N'×N' array would cost more than that.
