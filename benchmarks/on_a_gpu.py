@@ -25,6 +25,7 @@ import eigenecho as ee
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks-gpu.md"
+PARTS = ("states", "fits", "answers", "search", "cores")
 
 JAX = """
 import json, os, sys, time
@@ -171,19 +172,96 @@ def answers() -> list[tuple[str, ...]]:
     return rows
 
 
-def cores() -> list[tuple[str, ...]]:
-    """All cores of the host: an orthogonal fit, and NumPy's own factorisation of the states."""
-    u, y = sines(100_000)
-    esn = ee.LinearESN(1000, solver="qr", penalty="identity", seed=0)
-    start = time.perf_counter()
-    esn.fit(u, y)
-    ours = time.perf_counter() - start
-    states = esn.transform(u)
+def searches(cpu: bool) -> list[tuple[str, ...]]:
+    """A search of 200 combinations on the device, and the same call on arrays."""
+    import torch
+
+    u, y = sines(20_000)
+    X, Y = torch.tensor(u, device="cuda"), torch.tensor(y, device="cuda")
+    ridges = [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
+    grids = {
+        "40 reservoirs × 5 ridges": {
+            "sr": np.linspace(0.5, 0.99, 10).tolist(), "lr": [0.4, 0.6, 0.8, 1.0], "ridge": ridges
+        },
+        "200 reservoirs": {"sr": np.linspace(0.5, 0.99, 50).tolist(), "lr": [0.4, 0.6, 0.8, 1.0]},
+    }  # fmt: skip
+    rows = []
+    for name, grid in grids.items():
+        esn = ee.LinearESN(300, ridge=1e-3, warmup=200, seed=0)
+        found = ee.search(esn, grid, X, Y, refit=False)
+        took = seconds(lambda esn=esn, grid=grid: ee.search(esn, grid, X, Y, refit=False), 3, 0)
+        host = differs = ""
+        if cpu:
+            start = time.perf_counter()
+            other = ee.search(esn, grid, u, y, refit=False)
+            host = f"{time.perf_counter() - start:.2f}"
+            differs = f"{np.abs(found.errors / other.errors - 1).max():.1e}"
+            assert found.best_index == other.best_index
+        rows.append((name, f"{took:.2f}", host, differs))
+        print("search", *rows[-1], flush=True)
+    return rows
+
+
+CORES = """
+import hashlib, json, os, sys, time
+import numpy as np
+import eigenecho as ee
+from benchmarks.on_a_gpu import sines
+job = sys.argv[1]
+u, y = sines(100_000)
+if job == "numpy":
+    states = ee.DiagonalReservoir(1000, seed=0).fit(u).transform(u)
+    np.linalg.qr(states[:5000], mode="r")
     start = time.perf_counter()
     np.linalg.qr(states, mode="r")
-    numpy = time.perf_counter() - start
-    rows = [("solver='qr', N = 1000, T = 100 000", f"{ours:.2f}", f"{numpy:.2f}")]
-    print(*rows[0], flush=True)
+    print(json.dumps([time.perf_counter() - start, ""]))
+    sys.exit()
+N, solver = (1000, "qr") if job == "qr" else (10_000, "auto")
+esn = ee.LinearESN(N, solver=solver, penalty="identity", ridge=1e-4, seed=0)
+ee.LinearESN(20, solver=solver, penalty="identity", seed=0).fit(u[:500], y[:500])
+start = time.perf_counter()
+esn.fit(u, y)
+took = time.perf_counter() - start
+digest = hashlib.sha256(np.ascontiguousarray(esn.coef_).tobytes()).hexdigest()
+print(json.dumps([took, digest[:12]]))
+"""
+
+
+def in_threads(job: str, threads: int | None) -> tuple[float, str]:
+    """Seconds and a digest of the weights of a job, in a process with so many threads of ours.
+
+    NumPy's own job has all threads of its BLAS.
+    """
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "EIGENECHO_NUM_THREADS"):
+        environment.pop(name, None)
+    if threads is not None:
+        environment["EIGENECHO_NUM_THREADS"] = str(threads)
+    words = [sys.executable, "-c", CORES, job]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    took, digest = json.loads(done.stdout.splitlines()[-1])
+    return took, digest
+
+
+def cores() -> list[tuple[str, ...]]:
+    """All cores of the host: fits on 1, 2 and all of them, with the same bits, and NumPy's qr."""
+    most = len(os.sched_getaffinity(0))
+    names = {
+        "qr": "fit, solver='qr', N = 1000, T = 100 000",
+        "large": "fit, N = 10 000, T = 100 000",
+    }
+    rows = []
+    for job, name in names.items():
+        times, digests = {}, set()
+        for threads in sorted({1, 2, most}):
+            times[threads], digest = in_threads(job, threads)
+            digests.add(digest)
+        numpy = f"{in_threads('numpy', None)[0]:.2f}" if job == "qr" else ""
+        assert len(digests) == 1, f"bits depend on the threads: {digests}"
+        each = ", ".join(f"{threads}: {took:.2f}" for threads, took in times.items())
+        ratio = f"{times[1] / times[most]:.1f}"
+        rows.append((name, each, ratio, numpy, f"equal ({digests.pop()})"))
+        print("cores", *rows[-1], flush=True)
     return rows
 
 
@@ -209,7 +287,7 @@ def machine() -> str:
 def main() -> int:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", default=["states", "fits", "answers", "cores"])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=[*PARTS])
     parser.add_argument("--no-cpu", action="store_true", help="no fits on the CPU beside")
     parser.add_argument("--page", type=Path, default=PAGE)
     args = parser.parse_args()
@@ -223,9 +301,12 @@ def main() -> int:
         parts.append("## Fits\n\n" + table(head, fits(not args.no_cpu)))
     if "answers" in args.only:
         parts.append("## Answers\n\n" + table("| | ms |", answers()))
+    if "search" in args.only:
+        head = "| search, N = 300, T = 20 000 | s | CPU, s | scores differ by |"
+        parts.append("## Searches\n\n" + table(head, searches(not args.no_cpu)))
     if "cores" in args.only:
-        head = "| on all cores, s | ours | numpy.linalg.qr of the stored states |"
-        parts.append("## Cores of the host\n\n" + table(head, cores()))
+        head = "| on the host | s, by threads | 1 against all | numpy.linalg.qr of the states, s "
+        parts.append("## Cores of the host\n\n" + table(f"{head}| bits |", cores()))
     args.page.parent.mkdir(parents=True, exist_ok=True)
     args.page.write_text("\n\n".join(parts) + "\n")
     return 0

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.tensors import as_tensor, is_tensor
+from eigenecho.tensors import as_tensor, is_tensor, to_host
 from eigenecho.types import Array
 
 
@@ -46,6 +46,27 @@ def all_finite(array: Any) -> bool:
     return math.isfinite(float(array.sum())) or bool(array.isfinite().all())
 
 
+def upper(A: Any) -> Any:
+    """The upper R with RᵀR = A; raises ``LinAlgError`` where A is not positive definite."""
+    if isinstance(A, np.ndarray):
+        import scipy.linalg
+
+        return scipy.linalg.cholesky(A)
+    factor, failed = namespace(A).cholesky(A)
+    if failed:
+        raise np.linalg.LinAlgError("not positive definite")
+    return factor.mT
+
+
+def solve_triangular(R: Any, rhs: Any, transposed: bool = False) -> Any:
+    """R⁻¹ rhs for an upper triangle R, or R⁻ᵀ rhs."""
+    if isinstance(rhs, np.ndarray):
+        import scipy.linalg
+
+        return scipy.linalg.solve_triangular(R, rhs, trans=int(transposed), check_finite=False)
+    return namespace(rhs).solve_triangular(R, rhs, transposed)
+
+
 _kept: dict[tuple[Any, ...], Any] = {}
 
 
@@ -67,6 +88,13 @@ def at(array: Any, like: Any) -> Any:
         return array
     dtype = like.dtype if array.dtype.kind == "f" else None
     return kept(array, (str(like.device), dtype), lambda: as_tensor(array, like.device).to(dtype))
+
+
+def moved(arrays: Sequence[Any], like: Any) -> list[Any]:
+    """Arrays of either kind where ``like`` is, copied unless they are there."""
+    if isinstance(like, np.ndarray):
+        return [to_host(array) for array in arrays]
+    return [namespace(like).asarray(array) for array in arrays]
 
 
 @cache
@@ -92,7 +120,7 @@ class TorchNamespace:
 
     def _made(self, make: Any, shape: Any, dtype: Any) -> Any:
         shape = shape if isinstance(shape, (tuple, list)) else (shape,)
-        return make(*shape, dtype=self.dtype(dtype), device=self.device)
+        return make(tuple(shape), dtype=self.dtype(dtype), device=self.device)
 
     def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
         return self._made(self._torch.empty, shape, dtype)
@@ -116,6 +144,8 @@ class TorchNamespace:
         dtype = self.dtype(dtype)
         if is_tensor(x) and dtype in (None, x.dtype) and x.device == self.device:
             return x
+        if isinstance(x, np.ndarray) and x.ndim:
+            x = as_tensor(x, self.device)
         return self._torch.as_tensor(x, dtype=dtype, device=self.device)
 
     def ascontiguousarray(self, x: Any, dtype: Any = None) -> Any:
@@ -134,8 +164,11 @@ class TorchNamespace:
     def tile(self, x: Any, count: int) -> Any:
         return self._torch.tile(x, (count,))
 
-    def diag(self, x: Any) -> Any:
-        return self._torch.diag(x)
+    def tensordot(self, x: Any, y: Any, axes: int) -> Any:
+        return self._torch.tensordot(x, y, axes)
+
+    def diagonal(self, x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Any:
+        return x.diagonal(offset, axis1, axis2)
 
     def abs(self, x: Any) -> Any:
         return x.abs()
@@ -152,8 +185,11 @@ class TorchNamespace:
     def all(self, x: Any) -> bool:
         return bool(x.all())
 
+    def isnan(self, x: Any) -> Any:
+        return x.isnan()
+
     def maximum(self, x: Any, y: Any) -> Any:
-        return self._torch.maximum(x, y)
+        return x.clamp(min=y) if isinstance(y, (int, float)) else self._torch.maximum(x, y)
 
     def subtract(self, x: Any, y: Any, out: Any = None) -> Any:
         return x - y
@@ -169,21 +205,32 @@ class TorchNamespace:
     def max(self, x: Any, axis: Any = None, initial: float | None = None) -> Any:
         x = self.stack(x) if isinstance(x, list) else x
         if initial is not None and x.numel() == 0:
-            shape = [n for i, n in enumerate(x.shape) if i != axis]
+            shape = () if axis is None else [n for i, n in enumerate(x.shape) if i != axis]
             return self.zeros(shape, x.dtype) + initial
         return x.max() if axis is None else x.amax(axis)
+
+    @property
+    def linalg(self) -> Any:
+        """Of NumPy's ``linalg``, ``norm`` over an axis."""
+        torch = self._torch
+        return SimpleNamespace(norm=lambda x, axis: torch.linalg.vector_norm(x, dim=axis))
 
     def qr(self, x: Any) -> Any:
         """The triangle of a QR factorisation; its Q is not computed."""
         return self._torch.linalg.qr(x, mode="r")
 
     def cholesky(self, x: Any) -> tuple[Any, bool]:
-        """L with L Lᵀ = x, and whether there is none."""
+        """L with L Lᵀ = x, of a stack (…, N, N) all of them, and whether one has none."""
         factor, info = self._torch.linalg.cholesky_ex(x)
-        return factor, bool(info)
+        return factor, bool(info.any())
 
     def cholesky_solve(self, rhs: Any, factor: Any) -> Any:
         return self._torch.cholesky_solve(rhs, factor)
 
-    def einsum(self, subscripts: str, *operands: Any) -> Any:
+    def solve_triangular(self, x: Any, rhs: Any, transposed: bool = False) -> Any:
+        """x⁻¹ rhs for an upper triangle x, or x⁻ᵀ rhs."""
+        upper = x.mT if transposed else x
+        return self._torch.linalg.solve_triangular(upper, rhs, upper=not transposed)
+
+    def einsum(self, subscripts: str, *operands: Any, **_: Any) -> Any:
         return self._torch.einsum(subscripts, *operands)

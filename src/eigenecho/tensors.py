@@ -24,6 +24,9 @@ from eigenecho.errors import Shown, bad_argument, out_of_memory, two_devices
 HOST = {"cpu"}
 """Kinds of devices whose memory NumPy reads."""
 
+NO_SERIES = {"state", "initial_state", "quantiles", "origins"}
+"""Arguments that are no series, and do not say what kind of arrays a caller has."""
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -34,7 +37,12 @@ def is_tensor(value: Any) -> bool:
 
 def on_device(value: Any) -> bool:
     """Whether a value is a tensor in memory that NumPy does not read."""
-    return is_tensor(value) and value.device.type not in HOST
+    return is_tensor(value) and is_apart(value.device)
+
+
+def is_apart(device: Any) -> bool:
+    """Whether a device, or its name, is one whose memory NumPy does not read; None is not."""
+    return device is not None and str(device).partition(":")[0] not in HOST
 
 
 def to_host(value: Any, copies: dict[int, Any] | None = None) -> Any:
@@ -137,10 +145,10 @@ def takes_tensors(method: Method | None = None, *, stays: bool = False) -> Any:
                 return found
             device = checked_device(self._device)
         copies: dict[int, Any] = {}
-        if not (stays and str(device).partition(":")[0] not in HOST):
+        if not (stays and is_apart(device)):
             args = tuple(to_host(one, copies) for one in args)
             kwargs = {name: to_host(one, copies) for name, one in kwargs.items()}
-        found = _with_memory(device, method, self, *args, **kwargs)
+        found = with_memory(device, method, self, *args, **kwargs)
         if found is self:
             self._device = str(device)
             return found
@@ -149,8 +157,8 @@ def takes_tensors(method: Method | None = None, *, stays: bool = False) -> Any:
     return cast(Method, wrapped)
 
 
-def _with_memory(device: Any, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a method, and say in our words that a device has too little memory."""
+def with_memory(device: Any, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a method on tensors of a device, and say in our words that it has too little memory."""
     import torch
 
     try:
@@ -188,7 +196,7 @@ def _check(tensor: Any, name: str) -> None:
 
 def _has_data(given: dict[str, Any]) -> bool:
     """Whether arguments hold series of another kind, which then are answered in their own."""
-    series = [value for name, value in given.items() if name not in ("state", "initial_state")]
+    series = [value for name, value in given.items() if name not in NO_SERIES]
     return any(hasattr(value, "__len__") and not isinstance(value, str) for value in series)
 
 

@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
@@ -87,6 +88,12 @@ OPTIONS = {
     "float32": dict(dtype="float32", ridge=1e-2),
     "cascade": dict(spectrum="matrix", rc_connectivity=0.05),
     "auto": dict(ridge="auto"),
+    "auto, refined": dict(ridge="auto", solver="refined"),
+    "blocks": dict(ridge="blocks"),
+    "gram ridges": dict(solver="gram", ridge=[1e-2, 1.0]),
+    "gram float32": dict(solver="gram", ridge=1e-2, dtype="float32"),
+    "singular": dict(units=300, sr=0.1, ridge=0.0, solver="qr"),
+    "skipped": dict(missing="skip"),
     "no ridge": dict(units=8, ridge=0.0, solver="structured"),
 }
 
@@ -99,8 +106,10 @@ def test_tensors_train_what_arrays_do(name, device):
     parameters = dict(units=60, warmup=50, seed=0) | OPTIONS[name]
     arrays = ee.LinearESN(**parameters).fit(X, y)
     tensors = ee.LinearESN(**parameters).fit(*to(device, (X, y)))
-    assert (tensors.solver_, tensors.ridge_) == (arrays.solver_, arrays.ridge_)
-    digits = 1e-5 if "dtype" in parameters else 1e-8
+    assert tensors.solver_ == arrays.solver_
+    assert tensors.ridge_ == pytest.approx(arrays.ridge_, rel=1e-5)
+    digits = {"auto": 1e-7, "blocks": 1e-7, "singular": 1e-3}.get(name, 1e-8)
+    digits = 1e-5 if "dtype" in parameters else digits
     asked = torch.tensor(X, device=device)
     assert_close(tensors.predict(asked), arrays.predict(X), digits)
     assert_close(tensors.transform(asked), arrays.transform(X), digits)
@@ -200,9 +209,85 @@ def test_a_device_finds_what_is_wrong_with_data(device):
         loud.transform(t.repeat(20, 1))
 
 
-def test_missing_targets_are_left_out_of_tensors_too(device):
-    X = np.random.default_rng(0).uniform(-1, 1, (300, 1))
-    y = np.where(np.arange(300)[:, None] % 7, X, np.nan)
-    arrays = ee.LinearESN(20, missing="skip", seed=0).fit(X, y)
-    tensors = ee.LinearESN(20, missing="skip", seed=0).fit(*to(device, (X, y)))
-    assert_close(tensors.predict(torch.tensor(X, device=device)), arrays.predict(X))
+@pytest.mark.parametrize("solver", ["qr", "gram", "refined"])
+@pytest.mark.parametrize("ridge", [1e-3, [1e-3, 1.0], "auto", "blocks"])
+def test_missing_targets_are_left_out_of_tensors_too(ridge, solver, device):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (400, 1))
+    noisy = X + np.roll(X, 2, axis=0) + 0.1 * rng.normal(size=X.shape)
+    y = np.where(np.arange(400)[:, None] % 7, noisy, np.nan)
+    apart = np.concatenate([y, np.where(np.arange(400)[:, None] % 5, -noisy, np.nan)], axis=1)
+    for targets in (y, apart):
+        made = ee.LinearESN(20, missing="skip", solver=solver, ridge=ridge, seed=0)
+        arrays = clone(made).fit(X, targets)
+        tensors = clone(made).fit(*to(device, (X, targets)))
+        assert tensors.ridge_ == pytest.approx(arrays.ridge_, rel=1e-5)
+        assert_close(tensors.predict(torch.tensor(X, device=device)), arrays.predict(X), 1e-6)
+        np.testing.assert_allclose(
+            tensors.noise_covariance_, arrays.noise_covariance_, rtol=1e-5, atol=1e-9
+        )
+    with pytest.raises(ValueError, match="nothing but NaN"):
+        made.fit(*to(device, (X, np.full_like(apart, np.nan))))
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
+def test_training_goes_on_on_the_device(solver, device):
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (900, 1))
+    y = X + np.roll(X, 3, axis=0) + 0.1 * rng.normal(size=X.shape)
+    t, u = to(device, (X, y))
+    made = ee.LinearESN(30, solver=solver, ridge=1e-3, seed=0)
+    arrays, tensors = clone(made), clone(made)
+    for rows in (slice(0, 400), slice(400, 700), slice(700, 900)):
+        arrays.partial_fit(X[rows], y[rows])
+        tensors.partial_fit(t[rows], u[rows])
+    assert_close(tensors.predict(t), arrays.predict(X), 1e-9)
+    np.testing.assert_allclose(tensors.noise_, arrays.noise_, rtol=1e-8)
+    mixed = clone(made).partial_fit(X[:400], y[:400])  # of the host, then on the device, and back
+    mixed.partial_fit(t[400:700], u[400:700]).partial_fit(X[700:], y[700:])
+    np.testing.assert_allclose(mixed.predict(X), arrays.predict(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("option", [dict(feedback=True, fb_scaling=0.1), dict(output_to_readout=1)])
+def test_outputs_that_are_given_keep_a_loop_on_the_device(option, device):
+    option = {name: bool(value) if value == 1 else value for name, value in option.items()}
+    X = np.random.default_rng(0).uniform(-1, 1, (3, 300, 1))
+    y = 0.5 * np.roll(X, 1, axis=1)
+    esn = ee.LinearESN(20, ridge=1e-3, seed=0, **option).fit(X, y)
+    stack, before = torch.tensor(X, device=device), np.roll(y, 1, axis=1)
+    forced = torch.tensor(before, device=device)
+    assert_close(esn.predict(stack, y_previous=forced), esn.predict(X, y_previous=before))
+    assert_close(
+        esn.model_.predict(stack[0], y_previous=forced[0]),
+        esn.predict(X[0], y_previous=before[0]),
+    )
+    outputs, spread = esn.predict(stack, y_previous=forced, return_std=True)
+    wanted = esn.predict(X, y_previous=before, return_std=True)
+    assert_close(outputs, wanted[0])
+    assert_close(spread, wanted[1])
+    assert_close(esn.predict(stack), esn.predict(X))
+
+
+def test_a_network_of_the_device_gets_smaller_and_learns_on(device):
+    X = ee.tasks.mso(3, steps=900)
+    t = torch.tensor(X, device=device)
+    esn = ee.LinearESN(60, ridge=1e-4, warmup=50, seed=0).fit(t[:-1], t[1:])
+    small = esn.reduce(units=20)
+    assert_close(small.predict(t[:200]), esn.predict(X[:200]), 0.05)
+    learner = esn.learner()
+    assert isinstance(learner.step(t[0], t[1]), torch.Tensor)
+
+
+def test_steps_and_bounds_are_answered_on_the_device(device):
+    X = ee.tasks.mso(3, steps=900)
+    t = torch.tensor(X, device=device)
+    esn = ee.LinearESN(40, ridge=1e-4, warmup=50, seed=0).fit(t[:-1], t[1:])
+    arrays = ee.LinearESN(40, ridge=1e-4, warmup=50, seed=0).fit(X[:-1], X[1:])
+    for part, wanted in zip(
+        esn.forecast(9, interval=0.9), arrays.forecast(9, interval=0.9), strict=True
+    ):
+        assert part.device.type == device.type
+        assert_close(part, wanted, 1e-6)
+    stream = esn.stream()
+    assert_close(stream.step(t[0]), arrays.stream().step(X[0]))
+    assert_close(stream.run(t[1:50]), arrays.predict(X[:50])[1:])

@@ -97,14 +97,14 @@ class Fitted:
     @property
     def trained(self) -> Trained:
         """What training further goes on from."""
-        return Trained(self.need_evidence(), self.solver, self.final_state.r)
+        return Trained(self._whole_evidence(), self.solver, self.final_state.r)
 
     @cached_property
     def noise(self) -> Array:
         """Covariance of one-step errors, in the caller's units."""
         if self.known_noise is not None:
             return self.known_noise
-        known = self.evidence if self.evidence is not None else self.need_evidence()
+        known = self.evidence if self.evidence is not None else self._whole_evidence()
         return self.model.covariance_to_user(known.noise)
 
     @cached_property
@@ -112,7 +112,7 @@ class Fitted:
         """Of the training targets under the ridge, in the caller's units."""
         if self.known_log_density is not None:
             return self.known_log_density
-        known = self.evidence if self.evidence is not None else self.need_evidence()
+        known = self.evidence if self.evidence is not None else self._whole_evidence()
         return self._in_units(known.log_density)
 
     def _in_units(self, log_density: float) -> float:
@@ -149,7 +149,7 @@ class Fitted:
         need, and what it left open of the weights, does not: the rows of the new states have never
         been seen.
         """
-        evidence = self.evidence if isinstance(self.evidence, Evidence) else None
+        evidence = self.evidence.on_host if isinstance(self.evidence, Evidence) else None
         found = reduce(self.model, units, tol, data, evidence)
         r = (self.final_state.r @ found.states).astype(self.final_state.r.dtype)
         knows_noise = self.known_noise is not None or self.evidence is not None
@@ -164,9 +164,13 @@ class Fitted:
         )
 
     def need_evidence(self) -> Evidence:
-        """The evidence, or an error that says why there is none."""
+        """The evidence in NumPy arrays, or an error that says why there is none."""
+        return self._whole_evidence().on_host
+
+    def _whole_evidence(self) -> Evidence:
+        """The same wherever it was gathered."""
         if isinstance(self.evidence, Evidence):
-            return self.evidence.on_host
+            return self.evidence
         why = "are not known: a file has them only when save(path, statistics=True) wrote it"
         if isinstance(self.model.certificate, Reduction):
             why = "are those of more units than it has now: it was made smaller"
@@ -182,7 +186,7 @@ class Fitted:
         if self.posterior is not None:
             return self.posterior
         if self.evidence is None:
-            self.need_evidence()
+            self._whole_evidence()
         raise ValueError(
             f"training left weights open at a ridge of {self.ridge:g}: how far they may be off is "
             "not known. Fit with a larger ridge, or ridge='auto'."

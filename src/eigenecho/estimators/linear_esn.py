@@ -235,8 +235,6 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     def _fit(self, X: Any, y: Any) -> None:
         settings = self._settings()
-        if self.missing == "skip" or isinstance(self.ridge, str):
-            X, y = to_host((X, y))
         inputs, outputs, container = validation.training_series(self, X, y)
         given = (outputs, container, "y") if X is None else (inputs, container, "X")
         validation.warn_if_single_rows(*given)
@@ -251,7 +249,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         last = to_host(outputs[-1][-1])
         self._keep(Fitted.of(problem, trained, last, target=target, **known))
 
-    @takes_tensors
+    @takes_tensors(stays=True)
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if ``fit`` had been given them too.
 
@@ -283,7 +281,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             if self.model_.is_diagonal:
                 validation.warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
             before = self._fitted
-            penalty = before.need_evidence().penalty
+            penalty = before.trained.evidence.penalty
             skipped = [warmup if start is None else 0 for start in starts]
             check_lengths(inputs, outputs, max(skipped, default=0))
             problem = self.model_.problem(inputs, outputs, penalty, starts)
@@ -296,7 +294,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             trained = update(before.trained, problem, block)
             target = validation.merged(before.target, validation.target_of(inputs, outputs))
             known = {"lr": before.lr, "flat": before.flat, "drawn": before.drawn}
-            self._keep(Fitted.of(problem, trained, outputs[-1][-1], target=target, **known))
+            last = to_host(outputs[-1][-1])
+            self._keep(Fitted.of(problem, trained, last, target=target, **known))
         return self
 
     def _keep(self, fitted: Fitted) -> None:
@@ -341,8 +340,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             Called with steps several times a second; changes no bit of the outputs.
         """
         check_is_fitted(self)
-        if self.model_.closed or return_std:  # step by step, or a solution, on the host
-            X, y_previous = to_host((X, y_previous))
+        if self.model_.closed and y_previous is None:  # step by step, on the host
+            X = to_host(X)
         inputs, container = validation.input_series(self, X, y_previous)
         held = Container(container.kind, self._fitted.flat)
         given = self.model_, inputs, held, y_previous, initial_state

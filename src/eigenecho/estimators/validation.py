@@ -173,7 +173,7 @@ def gaps_of(estimator: Any) -> dict[str, Any]:
 
 def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: int) -> None:
     """Raise where targets are missing at every row that a fit would be trained on."""
-    seen = [~np.isnan(rows[warmup:]) for rows in outputs if len(rows) > warmup]
+    seen = [~to_host(namespace(y).isnan(y[warmup:])) for y in outputs if len(y) > warmup]
     if not seen or (there := np.any([some.any(axis=0) for some in seen], axis=0)).all():
         return
     labels = column_labels(y[0] if container.kind == "list" else y)

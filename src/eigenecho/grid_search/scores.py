@@ -17,12 +17,13 @@ from eigenecho.errors import (
     bad_argument,
     place,
 )
-from eigenecho.grid_search import lagged
+from eigenecho.grid_search import lagged, stacked
 from eigenecho.grid_search.grid import Group
 from eigenecho.kernels import costs
 from eigenecho.model.learnt import learnt
 from eigenecho.readout import EPS, Factorised, Gram, Lags, Triangle, factorise, solve
 from eigenecho.reservoir import Cache, Drawn
+from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Fold, Problem, Settings, check_range, gather, pose, told
 from eigenecho.training.structured import applies, lags
@@ -100,11 +101,19 @@ class Trial:
 
     def _smallest(self) -> float:
         block = enumerate(self.fold.train)
-        columns = np.concatenate([self.problem.columns(i)[1][a:b] for i, (a, b) in block])
+        parts = [to_host(self.problem.columns(i)[1][a:b]) for i, (a, b) in block]
+        columns = np.concatenate(parts)
         for size in (np.abs(columns).max(axis=0), np.linalg.norm(columns, axis=0)):
             columns /= np.where(size > 0, size, 1.0)
         R = np.linalg.qr(columns, mode="r")
         return float(np.linalg.svd(R, compute_uv=False)[-1] ** 2)
+
+    def check_scaled(self, statistics: Gram | Triangle) -> None:
+        """States that stay in range under the inputs as they are may not under larger ones."""
+        problem, scale = self.problem, self.scales.max()
+        largest = min(LARGEST, float(np.finfo(problem.reservoir.dtype).max))
+        if scale > 1 and not scale * _size(statistics, problem.head) < largest:
+            raise problem.reservoir.overflowed("scaled states")
 
     def _once(self, name: str, make: Any) -> Any:
         rows = tuple(map(tuple, self.fold.train))
@@ -171,7 +180,11 @@ def _check_observed(problem: Problem, fold: Fold) -> None:
 
 def _errors(trial: Trial) -> list[Array]:
     """RMSE of each held-out block, (scalings, ridges), in the caller's units."""
-    found = lagged.squared_errors(trial) if trial.is_long else None
+    found = None
+    if stacked.stays(trial):
+        found = stacked.squared_errors(trial)
+    elif trial.is_long:
+        found = lagged.squared_errors(trial)
     if found is None:
         found = _by_parts(trial)
     _, scaling = trial.problem.scalings
@@ -201,13 +214,10 @@ def _by_states(trial: Trial) -> list[Array]:
     problem, head = trial.problem, trial.problem.head
     summed = not problem.is_small and trial.head_eigenvalue >= HEAD_SUMMED
     train, held_out, _ = gather(problem, Gram if summed else Triangle, trial.fold)
-    largest = min(LARGEST, float(np.finfo(problem.reservoir.dtype).max))
+    train, held_out = train.on_host, [block.on_host for block in held_out]
     for statistics in (train, *held_out):
         check_range(statistics, problem.reservoir)
-        # States that stay in range under the inputs as they are may not under larger ones.
-        scale = trial.scales.max()
-        if scale > 1 and not scale * _size(statistics, head) < largest:
-            raise problem.reservoir.overflowed("scaled states")
+        trial.check_scaled(statistics)
     factorised = factorise(train, problem.penalty, head)
     ridges = trial.ridges.reshape(trial.shape)[0]
     scales = trial.scales.reshape(trial.shape)[:, 0]
@@ -244,7 +254,7 @@ def _times(statistics: Triangle, head: int, scale: float) -> Triangle:
 def _size(statistics: Gram | Triangle, head: int) -> float:
     """The size of the states over all rows, within a factor of N."""
     if isinstance(statistics, Gram):
-        return float(np.sqrt(np.diag(statistics.XtX)[head:].max()))
+        return float(np.sqrt(float(statistics.XtX.diagonal()[head:].max())))
     return float(np.abs(statistics.R[:, head:]).max())
 
 

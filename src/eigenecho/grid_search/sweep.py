@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from eigenecho.arrays import namespace
 from eigenecho.checks import check_count, generator
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
@@ -19,7 +20,7 @@ from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.scores import Data, root_mean_squared_errors
 from eigenecho.progress import Report
 from eigenecho.reservoir import Cache, per_feature
-from eigenecho.tensors import device_of, to_host
+from eigenecho.tensors import device_of, is_apart, to_host, with_memory
 from eigenecho.training import Fold, Settings, check_lengths, lowest
 from eigenecho.types import Array
 
@@ -60,7 +61,8 @@ def search(
         As for scikit-learn's ``ParameterGrid``. A combination with a ``seed`` keeps it, whatever
         ``seeds`` says; one that is None or a Generator becomes an int.
     X, y
-        As for ``LinearESN.fit``: with ``feedback`` in all combinations X may be None.
+        As for ``LinearESN.fit``: with ``feedback`` in all combinations X may be None. Tensors of a
+        device are scored there, all ridges and scalings of a reservoir together.
     validation : float or list of (start, stop)
         The share, of the rows after the warmup, at the end of every series; or blocks of rows,
         each trained on all before it.
@@ -72,7 +74,8 @@ def search(
     refit : bool
         Fit the best combination on all data, with the first seed.
     workers : int
-        Processes, each with one BLAS thread. The numbers do not depend on it.
+        Processes, each with one BLAS thread. The numbers do not depend on it. Tensors of a device
+        are scored by this process alone.
     progress : callable (done, total), optional
         Called as batches finish.
 
@@ -87,18 +90,12 @@ def search(
     base = estimator.get_params(deep=False)
     check_names(combinations, sorted(base))
     seeds = _seeds(seeds, base["seed"])
-    device_of({"X": X, "y": y})
-    known = _known_data(base, combinations, to_host(X), to_host(y))
-    inputs, outputs = known[0]
-    largest = max(float(np.abs(u).max(initial=0.0)) for u in inputs)
-    groups = group(base, combinations, largest or 1.0)
-    plan = []
-    for one in groups:
-        warmup = one.params["warmup"]
-        check_lengths(inputs, outputs, warmup)
-        split = folds(validation, test, [len(u) for u in inputs], warmup)
-        plan.append((one, known[one.members[0]], split))
-    errors = _errors(plan, seeds, len(combinations), workers, progress)
+    device = device_of({"X": X, "y": y})
+    apart = is_apart(device)
+    given = (X, y) if apart else to_host((X, y))
+    score = partial(_scored, base, combinations, seeds, validation, test)
+    tasks = given, 1 if apart else workers, progress
+    errors = with_memory(device, score, *tasks) if apart else score(*tasks)
     test_errors = None
     if test is not None:
         errors, test_errors = errors[..., :-1], errors[..., -1]
@@ -109,6 +106,35 @@ def search(
         params = {"seed": seeds[0]} | combinations[best]
         fitted = clone(estimator).set_params(**params).fit(X, y)
     return SearchResult(combinations, seeds, errors, best, fitted, test_errors)
+
+
+def _scored(
+    base: Params,
+    combinations: list[Params],
+    seeds: list[Any],
+    validation: Any,
+    test: Any,
+    given: tuple[Any, Any],
+    workers: int,
+    progress: Report | None,
+) -> Array:
+    """RMSE of every combination, seed and block, that of test rows last."""
+    known = _known_data(base, combinations, *given)
+    inputs, outputs = known[0]
+    largest = max(_largest(u) for u in inputs)
+    groups = group(base, combinations, largest or 1.0)
+    plan = []
+    for one in groups:
+        warmup = one.params["warmup"]
+        check_lengths(inputs, outputs, warmup)
+        split = folds(validation, test, [len(u) for u in inputs], warmup)
+        plan.append((one, known[one.members[0]], split))
+    return _errors(plan, seeds, len(combinations), workers, progress)
+
+
+def _largest(u: Array) -> float:
+    xp = namespace(u)
+    return float(xp.max(xp.abs(u), initial=0.0))
 
 
 Planned = tuple[Group, Data, list[Fold]]

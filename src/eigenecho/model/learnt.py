@@ -18,6 +18,7 @@ from eigenecho.readout import Triangle, held_out_errors
 from eigenecho.reservoir import Recipe
 from eigenecho.series import as_rows, as_series, unpack_outputs
 from eigenecho.spectra import Spectrum, ring
+from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Evidence, Problem, Settings, gather, pose, train_with_gaps
 from eigenecho.training.problem import to_choose_by
@@ -134,8 +135,8 @@ def learnt(
     trainer = replace(
         settings, recipe=plain, standardize=True, penalty="identity", ridge=ridge, solver="auto"
     )
-    rows = [np.asarray(u, np.float64) for u in inputs], [np.asarray(y, np.float64) for y in outputs]
-    task = Task(trainer, *rows, seed)
+    inputs, outputs = ([np.asarray(s, np.float64) for s in to_host(a)] for a in (inputs, outputs))
+    task = Task(trainer, inputs, outputs, seed)
     found = [task.left(one, size) for one in (CANDIDATES if law is None else (law,))]
     if law is None:
         found += [ring(recipe.units, sr=recipe.sr)]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigenecho import kernels
+from eigenecho.arrays import namespace
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.threads import one_blas_thread
@@ -31,13 +32,13 @@ MAPPED = 1 << 22
 
 def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
     """[1, y(t−1), r(t)] (T, N') in float64, the parts that the readout has."""
-    parts = [states]
+    parts, xp = [states], namespace(states)
     if model.output_to_readout:
         assert before is not None
         parts.insert(0, before)
     if model.readout_bias:
-        parts.insert(0, np.ones((len(states), 1)))
-    return np.concatenate(parts, axis=1, dtype=np.float64)
+        parts.insert(0, xp.ones((len(states), 1)))
+    return xp.concatenate(parts, axis=1, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

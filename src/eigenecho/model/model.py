@@ -285,8 +285,8 @@ class LinearModel:
         holds y(t−1)) is given. Stateless: starts at zero unless ``initial_state`` is given.
         ``progress(done, total)`` is called with steps several times a second, and changes no bit.
         """
-        if self.closed:  # step by step, which no device speeds up
-            X, y_previous = to_host((X, y_previous))
+        if self.closed and y_previous is None:  # step by step, which no device speeds up
+            X = to_host(X)
         series, container = as_series(X, "X", self.D_in, self.reservoir.dtype)
         return predict_series(
             self, series, container, y_previous, initial_state, return_state, progress

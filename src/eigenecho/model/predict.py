@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1 << 24
 """Rows of the readout that are held at a time."""
 
+DEVICE_BYTES = 1 << 28
+"""The same on a device."""
+
 
 def predict_series(
     model: LinearModel,
@@ -38,7 +41,7 @@ def predict_series(
 ) -> Any:
     """Outputs of checked series, held as ``container`` says; with the states at their ends."""
     starts = initial_states(model, initial_state, len(series), container.kind)
-    if container.kind == "stack" and on_device(series[0]):
+    if container.kind == "stack" and on_device(series[0]) and y_previous is None:
         return _together(model, container, series, starts, return_state)
     previous = previous_outputs(model, y_previous, [len(u) for u in series], container)
     told = Progress(progress, sum(map(len, series)))
@@ -132,7 +135,7 @@ def _run_open(
     kernels.outputs(reservoir.form, reservoir.B, drive, readout.weights, r, out, progress)
     out += at(readout.offset, out)
     if model.output_to_readout:
-        out += before @ readout.previous
+        out += before @ at(readout.previous, out)
     check_finite(model, out)
     return out
 
@@ -153,14 +156,17 @@ def deviations(
     reservoir, start = model.reservoir, model.zero_state() if state is None else state
     before = None if y_previous is None else model.from_user(y_previous)
     drive = reservoir.drive(model.own_inputs(u), before)
-    r, found = np.array(start.r, reservoir.dtype), np.empty((len(u), model.D_out), reservoir.dtype)
-    count = max(1, CHUNK_BYTES // (8 * len(model.W_out)))
-    scale = 1.0 if model.outputs is None else model.outputs.scale
+    xp = namespace(u)
+    r = xp.array(start.r, reservoir.dtype)
+    found = xp.empty((len(u), model.D_out), reservoir.dtype)
+    held = CHUNK_BYTES if xp is np else DEVICE_BYTES
+    count = max(1, held // (8 * len(model.W_out)))
+    scale = 1.0 if model.outputs is None else xp.asarray(model.outputs.scale)
     for first in range(0, len(u), count):
         piece = slice(first, first + count)
         states = reservoir.scan(drive[piece], r)
         rows = readout_rows(model, None if before is None else before[piece], states)
-        found[piece] = scale * np.sqrt(posterior.variances(rows))
+        found[piece] = scale * xp.sqrt(posterior.variances(rows))
     return found
 
 

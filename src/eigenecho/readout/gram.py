@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import moved, namespace
 from eigenecho.checks import check_count, check_shape
 from eigenecho.tensors import to_host
 from eigenecho.types import Array
@@ -39,7 +39,7 @@ class Gram:
 
     def absorb(self, X: Array, Y: Array) -> Gram:
         """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
-        X = namespace(X).asarray(X, np.float64)
+        X, Y = (namespace(rows).asarray(rows, np.float64) for rows in (X, Y))
         # NumPy sees that both factors are one array and computes half of the product. Squares
         # that overflow show in the result, which the caller checks.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -49,6 +49,11 @@ class Gram:
     def on_host(self) -> Gram:
         """The same in NumPy arrays."""
         return Gram(to_host(self.XtX), to_host(self.XtY), self.rows)
+
+    def where(self, like: Array) -> Gram:
+        """The same where an array or tensor is."""
+        XtX, XtY = moved((self.XtX, self.XtY), like)
+        return Gram(XtX, XtY, self.rows)
 
     def merge(self, other: Gram) -> Gram:
         """The statistics of both sets of rows."""

@@ -16,10 +16,16 @@ from eigenecho.readout.penalty import Penalty
 from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
 
+ROWS = 2048
+"""Rows of a matrix on a device that are summed at a time."""
+
 
 @dataclass(frozen=True, eq=False)
 class NormalEquations:
-    """XᵀX + ridge M = D L Lᵀ D, equilibrated: the diagonal of L Lᵀ is 1."""
+    """XᵀX + ridge M = D L Lᵀ D, equilibrated: the diagonal of L Lᵀ is 1.
+
+    On a device also a stack of them, (…, N', N'), factorised together.
+    """
 
     factor: Array
     scale: Array
@@ -33,7 +39,8 @@ class NormalEquations:
     ) -> NormalEquations | None:
         """The factors, or None where the matrix is not positive definite in floating point.
 
-        ``M`` is ``penalty.gram()``, for who has it already.
+        ``M`` is ``penalty.gram()``, for who has it already; or, on a device, a stack of what is
+        added to XᵀX, with a ridge of 1.
         """
         xp = namespace(statistics.XtX)
         if ridge:
@@ -41,15 +48,16 @@ class NormalEquations:
         else:
             A = xp.zeros_like(statistics.XtX)
         A += statistics.XtX
-        diagonal = xp.diag(A)
+        diagonal = xp.diagonal(A, axis1=-2, axis2=-1)
         if not xp.all(diagonal > 0):
             return None
         scale = xp.sqrt(diagonal)
-        A /= scale[:, None]
-        A /= scale
+        A /= scale[..., :, None]
+        A /= scale[..., None, :]
         if xp is not np:
+            sums = [] if A.ndim > 2 else [A[i : i + ROWS] for i in range(0, len(A), ROWS)]
+            norm = max((float(xp.abs(rows).sum(-1).max()) for rows in sums), default=0.0)
             factor, failed = xp.cholesky(A)
-            norm = 0.0 if ridge else float(xp.abs(A).sum(1).max())
             return None if failed else cls(factor, scale, norm, penalty, ridge)
         # The largest row sum, a few rows at a time: another N'×N' array would cost more than that.
         norm = max(float(np.abs(A[i : i + 64]).sum(axis=1).max()) for i in range(0, len(A), 64))
@@ -68,10 +76,10 @@ class NormalEquations:
         return bool(info == 0 and rcond >= EPS * (1 if self.ridge else 10 * len(self.scale)))
 
     def solve(self, rhs: Array) -> Array:
-        """(XᵀX + ridge M)⁻¹ rhs, for rhs (N', D_out)."""
+        """(XᵀX + ridge M)⁻¹ rhs, for rhs (…, N', D_out)."""
         if is_tensor(rhs):
-            xp = namespace(rhs)
-            return xp.cholesky_solve(rhs / self.scale[:, None], self.factor) / self.scale[:, None]
+            xp, scale = namespace(rhs), self.scale[..., None]
+            return xp.cholesky_solve(rhs / scale, self.factor) / scale
         w, _ = lapack.dpotrs(self.factor, rhs / self.scale[:, None], lower=1)
         return w / self.scale[:, None]
 

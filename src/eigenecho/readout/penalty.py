@@ -38,12 +38,12 @@ class Penalty:
             wanted = f"at least {self.free + units}, for the bias and {units} units"
             raise bad_argument("size", self.size, wanted)
 
-    def root(self) -> Array:
-        """L (N', N')."""
-        L = np.eye(self.size)
+    def root(self, like: Array | None = None) -> Array:
+        """L (N', N'), by default a NumPy array."""
+        L = (np if like is None else namespace(like)).eye(self.size)
         L[: self.free] = 0.0
         if self.basis is not None:
-            L[-self.basis.units :, -self.basis.units :] = self.basis.Q
+            L[-self.basis.units :, -self.basis.units :] = at(self.basis.Q, L)
         return L
 
     def gram(self, like: Array | None = None) -> Array:

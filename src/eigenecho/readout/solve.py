@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import lapack
 
+from eigenecho.arrays import namespace, solve_triangular
 from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout.factorised import EPS, factorise
 from eigenecho.readout.gram import Gram
 from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.triangle import Triangle, annihilate
+from eigenecho.tensors import to_host
 from eigenecho.types import Array
 
 BLOWN_UP = 1e9
@@ -20,7 +22,7 @@ BLOWN_UP = 1e9
 
 
 def solve(statistics: Gram | Triangle, penalty: Penalty, ridge: float) -> Array:
-    """Readout weights (N', D_out): argmin ‖Y − X w‖² + ridge ‖L w‖².
+    """Readout weights (N', D_out): argmin ‖Y − X w‖² + ridge ‖L w‖², where the statistics are.
 
     A system that is singular in floating point gets its minimum-norm answer and a warning.
     """
@@ -38,21 +40,24 @@ def solve(statistics: Gram | Triangle, penalty: Penalty, ridge: float) -> Array:
         + ("unique." if isinstance(statistics, Triangle) else "unique; solver='qr' resolves more."),
         IllConditionedWarning,
     )
-    return factorise(statistics, penalty).weights(0.0)
+    weights = factorise(statistics.on_host, penalty).weights(0.0)
+    like = statistics.Z if isinstance(statistics, Triangle) else statistics.XtY
+    return namespace(like).asarray(weights)
 
 
 def _orthogonal(statistics: Triangle, penalty: Penalty, ridge: float) -> Array | None:
     R, Z = statistics.R, statistics.Z
+    xp = namespace(R)
     if ridge > 0:
-        R, Z, _ = annihilate(R, Z, np.sqrt(ridge) * penalty.root(), np.zeros_like(Z))
-    scale = np.linalg.norm(R, axis=0)
-    if not np.all(scale > 0):
+        R, Z, _ = annihilate(R, Z, np.sqrt(ridge) * penalty.root(R), xp.zeros_like(Z))
+    scale = xp.linalg.norm(R, axis=0)
+    if not xp.all(scale > 0):
         return None
-    rcond, info = lapack.dtrcon(R / scale, norm="1", uplo="U", diag="N")
+    rcond, info = lapack.dtrcon(to_host(R / scale), norm="1", uplo="U", diag="N")
     # With a ridge the answer is unique however small the ridge: only breakdown stops it.
     if info != 0 or rcond < (len(R) * EPS if ridge == 0 else EPS**2):
         return None
-    w = solve_triangular(R, Z, check_finite=False)
+    w = solve_triangular(R, Z)
     return None if _is_blown_up(w, statistics, penalty) else w
 
 
@@ -63,15 +68,18 @@ def _is_blown_up(w: Array, statistics: Triangle, penalty: Penalty) -> bool:
     ridge is too small to hold them. Modes whose eigenvectors are close to each other contribute
     much and cancel even so: then the neurons decide, as they do without a change of basis.
     """
-    targets = np.sqrt(statistics.squares)
+    targets = to_host(statistics.squares**0.5)
 
     def exceed(w: Array, columns: Array) -> bool:
-        contributions = np.abs(w) * np.linalg.norm(columns, axis=0)[:, None]
+        contributions = (
+            np.abs(w) * to_host(namespace(columns).linalg.norm(columns, axis=0))[:, None]
+        )
         return bool(np.any(contributions > BLOWN_UP * targets))
 
+    w = to_host(w)
     if not exceed(w, statistics.R):
         return False
-    basis = penalty.basis
+    basis, statistics = penalty.basis, statistics.on_host
     if basis is None:
         return True
     head = len(w) - basis.units

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import moved, namespace
 from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout.gram import Gram
@@ -72,9 +72,14 @@ class Triangle:
         """The same in NumPy arrays."""
         return Triangle(to_host(self.R), to_host(self.Z), to_host(self.rest), self.rows)
 
+    def where(self, like: Array) -> Triangle:
+        """The same where an array or tensor is."""
+        R, Z, rest = moved((self.R, self.Z, self.rest), like)
+        return Triangle(R, Z, rest, self.rows)
+
     def squared_error(self, w: Array) -> Array:
         """‖Y − X w‖² per output, for weights (N', D_out)."""
-        return np.sum((self.Z - self.R @ w) ** 2, axis=0) + np.diag(self.rest)
+        return ((self.Z - self.R @ w) ** 2).sum(axis=0) + self.rest.diagonal()
 
     def scatter(self, w: Array) -> Array:
         """EᵀE (D_out, D_out) of the residuals E = Y − X w."""
@@ -84,7 +89,7 @@ class Triangle:
     @property
     def squares(self) -> Array:
         """‖Y‖² per output."""
-        return np.sum(self.Z**2, axis=0) + np.diag(self.rest)
+        return (self.Z**2).sum(axis=0) + self.rest.diagonal()
 
     def gram(self) -> Gram:
         """The same rows as normal-equation statistics."""

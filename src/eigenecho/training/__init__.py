@@ -2,7 +2,7 @@
 
 from eigenecho.training.evidence import Evidence
 from eigenecho.training.gaps import PartedEvidence, TrainedParts, train_with_gaps
-from eigenecho.training.gather import Gathered, check_range, gather
+from eigenecho.training.gather import Gathered, check_range, gather, rows_of
 from eigenecho.training.posterior import Part, Posterior
 from eigenecho.training.problem import (
     RULES,

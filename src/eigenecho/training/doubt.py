@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve
 
+from eigenecho.arrays import namespace
 from eigenecho.checks import check_shape
 from eigenecho.errors import IllConditionedWarning, bad_argument, warn
-from eigenecho.readout import Gram
+from eigenecho.readout import EPS, Gram
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -26,13 +27,15 @@ LOST = 1e-8
 
 def scale_of(statistics: Gram) -> Array:
     """The roots d of diag XᵀX, (N',)."""
-    return np.sqrt(np.maximum(np.diag(statistics.XtX), 0.0))
+    xp = namespace(statistics.XtX)
+    return xp.sqrt(xp.maximum(xp.diagonal(statistics.XtX), 0.0))
 
 
 def doubt(scale: Array, change: Array, solve: Callable[[Array], Array]) -> Array:
     """A⁻¹ E Δ (N', D_out) for d = ``scale`` (N',), Δ = ``change`` and A⁻¹ by ``solve``."""
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], len(scale))
-    rounding = np.finfo(np.float64).eps * np.linalg.norm(scale[:, None] * change, axis=0)
+    xp = namespace(scale)
+    signs = xp.asarray(np.random.default_rng(0).choice([-1.0, 1.0], len(scale)))
+    rounding = EPS * xp.linalg.norm(scale[:, None] * change, axis=0)
     return solve((signs * scale)[:, None] * rounding)
 
 

@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
+from eigenecho.arrays import namespace, solve_triangular, upper
 from eigenecho.checks import check_not_negative, check_shape
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout import Gram, Penalty, Triangle, annihilate, factorise, log_density
 from eigenecho.storage import named
+from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -56,13 +57,12 @@ class Evidence:
         """
         freedom = float(len(self.weights))
         if self.ridge > 0:
-            root = self.penalty.root().T
             try:
                 R, _ = self.triangle()
-                share = solve_triangular(R, root, trans="T", check_finite=False)
+                share = solve_triangular(R, self.penalty.root(R).T, transposed=True)
             except ValueError:  # a ridge too small to count
                 return freedom
-            freedom -= self.ridge * float(np.sum(share**2))
+            freedom -= self.ridge * float((share**2).sum())
         return max(freedom, 0.0)
 
     @property
@@ -93,10 +93,11 @@ class Evidence:
         With Δ the change of weights, E becomes E − X Δ.
         """
         if isinstance(self.statistics, Triangle):
-            return self.statistics.scatter(weights)
-        change = weights - self.weights
+            here = namespace(self.statistics.R).asarray(weights)
+            return to_host(self.statistics.scatter(here))
+        change, XtX = weights - self.weights, self.statistics.XtX
         cross = change.T @ self.gradient
-        moved = change.T @ (self.statistics.XtX @ change)
+        moved = change.T @ to_host(XtX @ namespace(XtX).asarray(change))
         return _without_negatives(self.scatter - cross - cross.T + moved)
 
     @property
@@ -122,24 +123,26 @@ class Evidence:
         }
 
     def triangle(self) -> tuple[Array, Array]:
-        """R and Z of the penalised rows: RᵀR = XᵀX + ridge M and R w = Z."""
+        """R and Z of the penalised rows, where the statistics are: RᵀR = XᵀX + αM and R w = Z."""
         return self._triangle
 
     @cached_property
     def _triangle(self) -> tuple[Array, Array]:
-        statistics, w = self.statistics.on_host, self.weights
+        statistics, w = self.statistics, self.weights
         if isinstance(statistics, Triangle):
-            L = np.sqrt(self.ridge) * self.penalty.root()
-            R, Z, _ = annihilate(statistics.R, statistics.Z, L, np.zeros_like(w))
+            R, Z = statistics.R, statistics.Z
+            L = np.sqrt(self.ridge) * self.penalty.root(R)
+            R, Z, _ = annihilate(R, Z, L, namespace(Z).zeros_like(Z))
             return R, Z
+        A = statistics.XtX + self.ridge * self.penalty.gram(statistics.XtX)
         try:
-            R = cholesky(statistics.XtX + self.ridge * self.penalty.gram())
+            R = upper(A)
         except (np.linalg.LinAlgError, ValueError):  # indefinite, or beyond the range of numbers
             raise bad_argument(
                 "ridge", self.ridge, "a ridge that makes the normal equations definite",
                 "Fit with a larger one, or with solver='qr'.",
             ) from None  # fmt: skip
-        return R, R @ w
+        return R, R @ namespace(R).asarray(w)
 
 
 def _without_negatives(scatter: Array) -> Array:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.errors import bad_argument
 from eigenecho.readout import Gram, Triangle, held_out_errors
+from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
 from eigenecho.training.gather import check_range, gather
@@ -91,10 +93,11 @@ def train_with_gaps(problem: Problem, settings: Settings) -> Trained | TrainedPa
     trained = [train(part, settings) for part in parts]
     evidence = [one.evidence for one in trained]
     weights = _side_by_side(columns, [one.weights for one in evidence])
-    left = Round(problem.in_double, problem.everything(settings.warmup), weights)
+    here = namespace(problem.inputs[0]).asarray(weights)
+    left = Round(problem.in_double, problem.everything(settings.warmup), here)
     # One that gave up and fell back would do so again.
     solver = next((one.solver for one in trained if one.solver != "qr"), "qr")
-    known = PartedEvidence(columns, tuple(evidence), left.scatter)
+    known = PartedEvidence(columns, tuple(evidence), to_host(left.scatter))
     return TrainedParts(known, solver, trained[-1].end)
 
 
@@ -114,7 +117,8 @@ def _held_out_errors(problem: Problem, settings: Settings) -> Array:
     total, held_out, _ = gather(problem, Triangle if exact else Gram, fold)
     for statistics in (total, *held_out):
         check_range(statistics, problem.reservoir)
-    return held_out_errors(total, held_out[0], problem.penalty, settings.ridge)
+    known, last = total.on_host, held_out[0].on_host
+    return held_out_errors(known, last, problem.penalty, settings.ridge)
 
 
 def _side_by_side(columns: Sequence[Array], parts: Sequence[Array]) -> Array:

@@ -59,16 +59,24 @@ def gather(
             for first, X in _chunks(problem, i, state, stop):
                 Y = y[first : first + len(X)]
                 for j, block in enumerate(fold.held_out):
-                    rows = _within(block[i], first, len(X), there)
+                    rows = _within(block[i], first, X, there)
                     some, targets = X[rows], Y[rows]
                     if len(some):
                         held_out[j] = held_out[j].absorb(some, targets)
-                rows = _within(fold.train[i], first, len(X), there)
+                rows = _within(fold.train[i], first, X, there)
                 some, targets = X[rows], Y[rows]
                 if len(some):
                     lanes.absorb(some, targets if less is None else targets - some @ less)
             ends.append(state)
         return Gathered(lanes.merged(), held_out, ends)
+
+
+def rows_of(problem: Problem, series: int, stop: int) -> Array:
+    """Rows x(t) (stop, N') of one series in float64, for who has the room to keep them."""
+    (drive, head), reservoir = problem.columns(series), problem.reservoir
+    states = reservoir.scan(drive[:stop], problem.start(series))
+    reservoir.check_states(states)
+    return namespace(head).concatenate([head[:stop], states], axis=1, dtype=np.float64)
 
 
 def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
@@ -103,12 +111,12 @@ def _chunks(problem: Problem, series: int, state: Array, stop: int) -> Iterator[
         yield first, X[:n]
 
 
-def _within(block: tuple[int, int], first: int, count: int, there: Array | None) -> slice | Array:
-    """Rows of a block inside a chunk, by the chunk's own numbers; those that are ``there``."""
-    start, stop = (min(max(edge - first, 0), count) for edge in block)
+def _within(block: tuple[int, int], first: int, X: Array, there: Array | None) -> slice | Array:
+    """Rows of a block inside a chunk X, by the chunk's own numbers; those that are ``there``."""
+    start, stop = (min(max(edge - first, 0), len(X)) for edge in block)
     if there is None:
         return slice(start, stop)
-    return start + np.flatnonzero(there[first + start : first + stop])
+    return namespace(X).asarray(start + np.flatnonzero(there[first + start : first + stop]))
 
 
 class _Lanes:

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import lapack
 
+from eigenecho.arrays import at, namespace, solve_triangular
 from eigenecho.readout import EPS
+from eigenecho.tensors import is_tensor, to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
 from eigenecho.training.gaps import PartedEvidence
@@ -31,8 +33,9 @@ class Part(NamedTuple):
     noise: Array
 
     def whitened(self, rows: Array) -> Array:
-        """Rows x (T, N') as z = x R⁻¹ (T, N'), so that x A⁻¹ x'ᵀ = z z'ᵀ."""
-        return solve_triangular(self.root, rows.T, trans="T", check_finite=False).T
+        """Rows x (T, N') as z = x R⁻¹ (T, N'), so that x A⁻¹ x'ᵀ = z z'ᵀ; where the rows are."""
+        root = at(self.root, rows) if is_tensor(rows) else to_host(self.root)
+        return solve_triangular(root, rows.T, transposed=True).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +66,11 @@ class Posterior:
     @one_blas_thread()
     def variances(self, rows: Array) -> Array:
         """Of the outputs at rows (T, N'), the noise of a step included: Σ_dd (1 + x A⁻¹ xᵀ)."""
-        found = np.empty((len(rows), sum(part.columns.size for part in self.parts)))
+        xp = namespace(rows)
+        found = xp.empty((len(rows), sum(part.columns.size for part in self.parts)))
         for part in self.parts:
-            open_ = np.sum(part.whitened(rows) ** 2, axis=1)
-            found[:, part.columns] = np.outer(1 + open_, np.diag(part.noise))
+            open_ = (part.whitened(rows) ** 2).sum(axis=1)
+            found[:, part.columns] = (1 + open_)[:, None] * xp.asarray(np.diag(part.noise).copy())
         return found
 
 
@@ -75,8 +79,9 @@ def _root(evidence: Evidence) -> Array | None:
         R, _ = evidence.triangle()
     except ValueError:  # a ridge that normal equations cannot tell from none
         return None
-    scale = np.linalg.norm(R, axis=0)
-    if not np.all(scale > 0) or not np.all(np.isfinite(evidence.scatter)):
+    xp = namespace(R)
+    scale = xp.linalg.norm(R, axis=0)
+    if not xp.all(scale > 0) or not np.all(np.isfinite(evidence.scatter)):
         return None
-    rcond, info = lapack.dtrcon(R / scale, norm="1", uplo="U", diag="N")
+    rcond, info = lapack.dtrcon(to_host(R / scale), norm="1", uplo="U", diag="N")
     return R if info == 0 and rcond > (EPS**2 if evidence.ridge else len(R) * EPS) else None

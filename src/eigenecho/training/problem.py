@@ -18,6 +18,7 @@ from eigenecho.readout import Penalty
 from eigenecho.reservoir import Cache, Drawn, Recipe, Reservoir, draw
 from eigenecho.scaling import Scaling
 from eigenecho.series import shifted
+from eigenecho.tensors import to_host
 from eigenecho.types import Array, Seed
 
 SOLVERS = ("auto", "gram", "qr", "refined", "structured")
@@ -199,7 +200,7 @@ class Problem:
             return [(np.arange(self.D_out), self)]
 
         def only(arrays: Sequence[Array], columns: list[int]) -> list[Array]:
-            return [np.ascontiguousarray(array[:, columns]) for array in arrays]
+            return [namespace(array).ascontiguousarray(array[:, columns]) for array in arrays]
 
         return [
             (
@@ -224,7 +225,7 @@ class Problem:
         previous, xp = None, namespace(y)
         if self.reservoir.W_fb is not None or self.output_to_readout:
             start = self.starts[series] if self.starts else None
-            previous = shifted(y, 0.0 if start is None else start[1])
+            previous = shifted(y, 0.0 if start is None else xp.asarray(start[1]))
         head = xp.empty((len(y), self.head))
         head[:, : int(self.fit_bias)] = 1.0
         if self.output_to_readout:
@@ -236,7 +237,7 @@ class Problem:
         start = self.starts[series] if self.starts else None
         if start is None:
             return self.reservoir.zero_state(self.inputs[series])
-        return np.array(start[0], self.reservoir.dtype)
+        return namespace(self.inputs[series]).array(start[0], self.reservoir.dtype)
 
 
 def pose(
@@ -277,14 +278,17 @@ def pose(
 
 
 def filled(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | None]:
-    """Outputs with 0 for NaN, and which of them are there; None where nothing is missing."""
-    observed = [~np.isnan(y) for y in outputs]
-    if all(there.all() for there in observed):
+    """Outputs with 0 for NaN, and which of them are there; None where nothing is missing.
+
+    Which are there is an array of NumPy's, wherever the outputs are.
+    """
+    missing = [namespace(y).isnan(y) for y in outputs]
+    if not any(bool(gaps.any()) for gaps in missing):
         return outputs, None
-    whole = [y.copy() for y in outputs]
-    for y, there in zip(whole, observed, strict=True):
-        y[~there] = 0.0
-    return whole, observed
+    whole = [namespace(y).array(y) for y in outputs]
+    for y, gaps in zip(whole, missing, strict=True):
+        y[gaps] = 0.0
+    return whole, [~to_host(gaps) for gaps in missing]
 
 
 def to_choose_by(problem: Problem, settings: Settings) -> Fold:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -46,6 +46,20 @@ class System(Protocol):
         """αM w, the gradient of the penalty."""
 
 
+class Weighed(Protocol):
+    """Weights w (N', k) on rows, kept or made anew."""
+
+    @property
+    def w(self) -> Array:
+        """The weights."""
+
+    def gradient(self, system: System, /) -> Array:
+        """Xᵀ(Y − X w) − αM w."""
+
+    def moved(self, step: Array, /) -> Self:
+        """The same rows with w + step."""
+
+
 class Round:
     """Weights w (N', k), and what they leave of the targets over a block."""
 
@@ -72,7 +86,10 @@ class Round:
         return namespace(self.w).sum([e.T @ e for e in self.left], axis=0)
 
 
-def rounds(first: Round, system: System) -> Iterator[tuple[Round, Array, Round]]:
+Rows = TypeVar("Rows", bound=Weighed)
+
+
+def rounds(first: Rows, system: System) -> Iterator[tuple[Rows, Array, Rows]]:
     """Each round, the step it takes and the one after it, as long as they are asked for.
 
         w ← w + A⁻¹ (Xᵀ(Y − X w) − αM w)
@@ -131,7 +148,7 @@ def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
     left = [xp.subtract(xp.tile(y, copies) if copies > 1 else y, x, out=x) for y, x in each]
     if problem.observed is not None:
         for e, there, (start, stop) in zip(left, problem.observed, block, strict=True):
-            e[np.tile(~there[start:stop], copies)] = 0.0
+            e[xp.asarray(np.tile(~there[start:stop], copies))] = 0.0
     return left
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.readout import (
     Gram,
@@ -17,6 +18,7 @@ from eigenecho.readout import (
     likeliest,
     steadiest,
 )
+from eigenecho.tensors import to_host
 from eigenecho.threads import even_split
 from eigenecho.training.gather import check_range, gather
 from eigenecho.training.problem import Block, Fold, Problem, Settings
@@ -58,7 +60,7 @@ def by_likelihood(
 ) -> Likeliest:
     """The ridge under which the targets of a block are likeliest, one for all problems."""
     each = zip(problems, statistics, strict=True)
-    return likeliest([Likelihood.of(s, p.penalty, _squares(p, block)) for p, s in each])
+    return likeliest([Likelihood.of(s.on_host, p.penalty, _squares(p, block)) for p, s in each])
 
 
 def warn_if_unresolved(chosen: Likeliest, statistics: Gram | Triangle) -> None:
@@ -84,7 +86,7 @@ def by_blocks(problems: Sequence[Problem], everything: Block) -> float:
             )  # fmt: skip
         for part in parts:
             check_range(part, problem.reservoir)
-        groups.append(LeftOut.of(parts, problem.penalty))
+        groups.append(LeftOut.of([part.on_host for part in parts], problem.penalty))
     return steadiest(groups)
 
 
@@ -107,5 +109,5 @@ def _within(row: int, count: int) -> int:
 
 def _squares(problem: Problem, block: Block) -> Array:
     """‖y_d‖² over a block, (D_out,), in float64; missing targets are 0."""
-    targets = problem.targets(block)
-    return np.sum([np.sum(np.square(y, dtype=np.float64), axis=0) for y in targets], axis=0)
+    targets = [namespace(y).asarray(y, np.float64) for y in problem.targets(block)]
+    return np.sum([to_host((y**2).sum(axis=0)) for y in targets], axis=0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigenecho.arrays import at, namespace
+from eigenecho.arrays import namespace
 from eigenecho.kernels import costs
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, held_out_errors, solve
 from eigenecho.tensors import to_host
@@ -71,7 +71,6 @@ def _split(problem: Problem, settings: Settings) -> Fold:
 def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained:
     """By normal equations as they are, or by an orthogonal factorisation."""
     total, held_out, ends = gather(problem, Gram if solver == "gram" else Triangle, fold)
-    total, held_out = total.on_host, [last.on_host for last in held_out]
     for statistics in (total, *held_out):
         check_range(statistics, problem.reservoir)
     penalty, log_density = problem.penalty, None
@@ -82,22 +81,23 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
     else:
         ridge = settings.ridge[0]
     for last in held_out:
-        ridge = settings.ridge[lowest(held_out_errors(total, last, penalty, settings.ridge))]
+        errors = held_out_errors(total.on_host, last.on_host, penalty, settings.ridge)
+        ridge = settings.ridge[lowest(errors)]
         total = total.merge(last.gram() if solver == "gram" else last)
-    weights = np.ascontiguousarray(solve(total, penalty, ridge))
+    found = solve(total, penalty, ridge)
+    weights = np.ascontiguousarray(to_host(found))
     whole, double = problem.everything(settings.warmup), problem.in_double
     if isinstance(total, Gram):  # from sums the residuals would be differences of large numbers
-        less = at(weights, double.inputs[0])
-        left = gather(double, Remainder, Fold(whole), less=less).statistics
+        left = gather(double, Remainder, Fold(whole), less=found).statistics
         evidence = Evidence(total, penalty, ridge, weights, *to_host((left.EtE, left.XtE)))
     else:
         # Of rounded states, and of weights that no ridge holds, a run alone tells the residuals.
         runs = ridge == 0 or double is not problem
         if runs:
-            scatter = to_host(Round(double, whole, at(weights, double.inputs[0])).scatter)
+            scatter = Round(double, whole, found).scatter
         else:
-            scatter = total.scatter(weights)
-        evidence = Evidence(total, penalty, ridge, weights, scatter)
+            scatter = total.scatter(found)
+        evidence = Evidence(total, penalty, ridge, weights, to_host(scatter))
     return Trained(evidence, solver, to_host(ends[-1]), log_density)
 
 

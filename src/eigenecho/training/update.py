@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, factorise, solve
+from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.doubt import doubt, scale_of, warn_if_lost
 from eigenecho.training.gather import check_range, gather
@@ -29,22 +31,23 @@ def update(trained: Trained, problem: Problem, block: Block) -> Trained:
 
         w + (G₁ + G₂ + αM)⁻¹ X₂ᵀ (Y₂ − X₂ w)
     """
+    # Statistics go where the new rows are.
     evidence = trained.evidence
-    old = evidence.statistics
+    old = evidence.statistics.where(problem.inputs[0])
     if isinstance(old, Gram):
         return _corrected(trained, old, problem, block)
     new, _, ends = gather(problem, Triangle, Fold(block))
     total = old.merge(new)
     check_range(total, problem.reservoir)
-    weights = np.ascontiguousarray(solve(total, evidence.penalty, evidence.ridge))
-    scatter = total.scatter(weights)
+    found = solve(total, evidence.penalty, evidence.ridge)
+    weights, scatter = np.ascontiguousarray(to_host(found)), to_host(total.scatter(found))
     evidence = replace(evidence, statistics=total, weights=weights, scatter=scatter, XtE=None)
-    return replace(trained, evidence=evidence, end=ends[-1])
+    return replace(trained, evidence=evidence, end=to_host(ends[-1]))
 
 
 def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> Trained:
-    evidence = trained.evidence
-    w, ridge = evidence.weights, evidence.ridge
+    evidence, xp = trained.evidence, namespace(old.XtX)
+    w, ridge = xp.asarray(evidence.weights), evidence.ridge
     left, _, ends = gather(problem, Gram, Fold(block), less=w)
     check_range(left, problem.reservoir)
     total = old.merge(Gram(left.XtX, left.XtY + left.XtX @ w, left.rows))
@@ -61,17 +64,19 @@ def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> T
             "digits, or with a larger ridge.",
             IllConditionedWarning,
         )
-        change = factorise(Gram(total.XtX, left.XtY, total.rows), evidence.penalty).weights(ridge)
-    weights = np.ascontiguousarray(w + change)
-    new = gather(problem.in_double, Remainder, Fold(block), less=weights).statistics
+        sums = Gram(total.XtX, left.XtY, total.rows).on_host
+        change = xp.asarray(factorise(sums, evidence.penalty).weights(ridge))
+    found = w + change
+    new = gather(problem.in_double, Remainder, Fold(block), less=found).statistics
+    weights, moved = np.ascontiguousarray(to_host(found)), to_host(old.XtX @ (found - w))
     evidence = replace(
         evidence,
         statistics=total,
         weights=weights,
-        scatter=evidence.scatter_with(weights) + new.EtE,
-        XtE=evidence.gradient - old.XtX @ (weights - w) + new.XtE,
+        scatter=evidence.scatter_with(weights) + to_host(new.EtE),
+        XtE=evidence.gradient - moved + to_host(new.XtE),
     )
-    return replace(trained, evidence=evidence, end=ends[-1])
+    return replace(trained, evidence=evidence, end=to_host(ends[-1]))
 
 
 def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> float:
@@ -80,11 +85,12 @@ def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> floa
     Over the rows of a block, whose statistics are known, and over the first rows after a zero
     state, which a series that goes on, or its warmup, leaves out of them.
     """
-    size = lengths(problem.targets(block))
+    size = to_host(lengths(problem.targets(block)))
     size[size == 0] = 1.0
-    squares = np.einsum("ie,ij,je->e", off, statistics.XtX, off, optimize=True)
-    error = np.sqrt(np.maximum(squares, 0.0))
+    squares = namespace(off).einsum("ie,ij,je->e", off, statistics.XtX, off, optimize=True)
+    error = np.sqrt(np.maximum(to_host(squares), 0.0))
     early = [(0, max(a, min(b, FIRST))) for a, b in block]
     for x in fitted(replace(problem, starts=None), early, off):
-        error = np.maximum(error, np.sqrt(statistics.rows) * np.abs(x).max(axis=0))
+        largest = namespace(x).max(namespace(x).abs(x), axis=0)
+        error = np.maximum(error, np.sqrt(statistics.rows) * to_host(largest))
     return float(np.max(error / size))

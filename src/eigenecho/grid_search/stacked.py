@@ -1,0 +1,157 @@
+"""Scores on a device: the rows of a reservoir are kept, and all its candidates trained at once.
+
+A device has room for the rows, and computes XᵀX of them, a stack of Cholesky factors and rounds of
+refinement in less time than it takes to start them one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eigenecho.arrays import namespace
+from eigenecho.grid_search.candidates import Stacked, judged
+from eigenecho.grid_search.lagged import squared_on
+from eigenecho.kernels.convolution import settling_steps
+from eigenecho.readout import Gram
+from eigenecho.tensors import on_device
+from eigenecho.training import Block, Fold, Problem, check_range, gather, rows_of
+from eigenecho.training.refine import CONVERGED, Round, System, Weighed
+from eigenecho.training.structured import applies, gather_gram
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.grid_search.scores import Trial
+
+ROOM = 1 << 32
+"""Bytes that the rows of a reservoir may take, and a stack of factors."""
+
+
+def stays(trial: Trial) -> bool:
+    """Whether a trial is on a device, all its rows are there, and a ridge holds every weight."""
+    problem = trial.problem
+    there = on_device(problem.inputs[0]) and problem.observed is None
+    return there and bool(np.all(trial.ridges > 0))
+
+
+def squared_errors(trial: Trial) -> list[Array] | None:
+    """Squared residuals of each held-out block, (scalings, ridges, D_out).
+
+    None where normal equations are too far off for rounds of refinement to converge.
+    """
+    problem, fold = trial.problem, trial.fold
+    longest = max(stop for block in (fold.train, *fold.held_out) for _, stop in block)
+    wide = problem.size + 4 * trial.ridges.size * problem.D_out
+    fits = 8.0 * len(fold.train) * longest * wide <= ROOM
+    known = Kept.of(problem, fold) if fits else MadeAnew(problem.in_double, fold)
+    check_range(known.statistics, problem.reservoir)
+    trial.check_scaled(known.statistics)
+    found = []
+    for some in _batches(trial):
+        stack = Stacked(known.statistics, problem.penalty, problem.head, some.ridges, some.scales)
+        if stack.equations is None:
+            return None
+        errors = judged(some, known.weighed(stack.weights), stack, known.squared, CONVERGED)
+        if errors is None:
+            return None
+        found.append(errors)
+    whole = [np.concatenate(parts, axis=1) for parts in zip(*found, strict=True)]
+    return [errors.reshape(*trial.shape, -1) for errors in whole]
+
+
+def _batches(trial: Trial) -> Iterator[Trial]:
+    """The same with as many candidates at a time as there is room for."""
+    count = max(1, ROOM // (3 * 8 * trial.problem.size**2))
+    for first in range(0, trial.ridges.size, count):
+        some = slice(first, first + count)
+        ridges, scales = trial.ridges[some], trial.scales[some]
+        yield replace(trial, ridges=ridges, scales=scales, shape=(1, ridges.size))
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRows:
+    """Weights w (N', k) on rows X (T, N') that are kept, with targets Y (T, k)."""
+
+    X: Array
+    Y: Array
+    w: Array
+
+    def gradient(self, system: System) -> Array:
+        """Xᵀ(Y − X w) − αM w."""
+        return self.X.T @ (self.Y - self.X @ self.w) - system.pull(self.w)
+
+    def moved(self, step: Array) -> KeptRows:
+        """The same rows with w + step."""
+        return replace(self, w=self.w + step)
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Rows x(t) (T_i, N') of all series of a problem, and those of them to train on."""
+
+    problem: Problem
+    train: Block
+    rows: list[Array]
+
+    @classmethod
+    def of(cls, problem: Problem, fold: Fold) -> Kept:
+        """Of a fold, up to the last of its rows."""
+        blocks = (fold.train, *fold.held_out)
+        stops = [max(block[i][1] for block in blocks) for i in range(len(problem.inputs))]
+        return cls(problem, fold.train, [rows_of(problem, i, n) for i, n in enumerate(stops)])
+
+    @cached_property
+    def _training(self) -> tuple[Array, Array]:
+        """X and Y of the rows to train on."""
+        xp, each = namespace(self.rows[0]), list(enumerate(self.train))
+        X = [self.rows[i][start:stop] for i, (start, stop) in each]
+        Y = [xp.asarray(y, np.float64) for y in self.problem.targets(self.train)]
+        return (X[0], Y[0]) if len(each) == 1 else (xp.concatenate(X), xp.concatenate(Y))
+
+    @cached_property
+    def statistics(self) -> Gram:
+        """XᵀX and XᵀY of the rows to train on."""
+        X, Y = self._training
+        return Gram(X.T @ X, X.T @ Y, len(X))
+
+    def weighed(self, w: Array) -> Weighed:
+        """Weights (N', k), on the rows to train on."""
+        X, Y = self._training
+        return KeptRows(X, namespace(Y).tile(Y, w.shape[1] // Y.shape[1]), w)
+
+    def squared(self, block: Block, W: Array) -> Array:
+        """Squared residuals (C, D_out) of candidates W (N', C, D_out) over a block."""
+        total = namespace(W).zeros(W.shape[1:])
+        for X, y, (start, stop) in zip(self.rows, self.problem.outputs, block, strict=True):
+            found = (X[start:stop] @ W.reshape(len(W), -1)).reshape(-1, *W.shape[1:])
+            total += ((y[start:stop, None] - found) ** 2).sum(axis=0)
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class MadeAnew:
+    """The same for rows that take too much room: they are run through whenever they are needed."""
+
+    problem: Problem
+    fold: Fold
+
+    @cached_property
+    def statistics(self) -> Gram:
+        """XᵀX and XᵀY of the rows to train on."""
+        if applies(self.problem):
+            return gather_gram(self.problem, self.fold.train).statistics
+        return gather(self.problem, Gram, Fold(self.fold.train)).statistics
+
+    def weighed(self, w: Array) -> Weighed:
+        """Weights (N', k), on the rows to train on."""
+        return Round(self.problem, self.fold.train, w)
+
+    def squared(self, block: Block, W: Array) -> Array:
+        """Squared residuals (C, D_out) of candidates W (N', C, D_out) over a block."""
+        settling = settling_steps(self.problem.reservoir.form)
+        longest = max(stop for _, stop in block)
+        return squared_on(self.problem, int(min(settling, longest)), block, W)

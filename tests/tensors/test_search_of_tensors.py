@@ -1,0 +1,151 @@
+"""Searches on tensors score what searches on arrays do, without leaving the device."""
+
+import numpy as np
+import pytest
+
+import eigenecho as ee
+from eigenecho.grid_search import stacked
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.tensors
+
+GRID = {
+    "sr": [0.6, 0.95],
+    "lr": [0.5, 1.0],
+    "ridge": [1e-5, 1e-3, 1e-1],
+    "input_scaling": [0.3, 1.0],
+}
+
+
+def data(T=1500, D=1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (T, 2))
+    y = sum(np.roll(X[:, :1], k, axis=0) / k for k in (1, 4, 9)) + X[:, 1:] ** 2
+    y = y + 0.05 * rng.normal(size=(T, D))
+    return X, y
+
+
+def both(device, X, y, grid=GRID, test=None, validation=0.2, **options):
+    """The same search of arrays and of tensors."""
+    esn = ee.LinearESN(**{"units": 40, "warmup": 30, "seed": 0} | options)
+    sets = dict(test=test, validation=validation, refit=False)
+    to = torch.tensor
+    if isinstance(X, list):
+        given = [to(u, device=device) for u in X], [to(v, device=device) for v in y]
+    else:
+        given = None if X is None else to(X, device=device), to(y, device=device)
+    return ee.search(esn, grid, X, y, **sets), ee.search(esn, grid, *given, **sets)
+
+
+def assert_same(arrays, tensors, rtol=1e-8):
+    assert isinstance(tensors.errors, np.ndarray)
+    np.testing.assert_allclose(tensors.errors, arrays.errors, rtol=rtol)
+    assert tensors.best_index == arrays.best_index
+
+
+OPTIONS = {
+    "plain": {},
+    "identity": dict(penalty="identity"),
+    "free bias": dict(penalize_bias=False),
+    "no bias": dict(fit_bias=False, input_bias=True),
+    "y(t-1) in the readout": dict(output_to_readout=True),
+    "feedback": dict(feedback=True, fb_scaling=0.2),
+    "standardised": dict(standardize=True),
+    "dense": dict(basis="neuron"),
+    "cascade": dict(spectrum="matrix", rc_connectivity=0.05),
+}
+
+
+@pytest.mark.parametrize("name", list(OPTIONS))
+def test_scores_are_those_of_arrays(name, device):
+    X, y = data()
+    assert_same(*both(device, X, y, test=(1400, 1500), **OPTIONS[name]), rtol=1e-7)
+
+
+def test_every_candidate_of_a_reservoir_is_trained_in_one_stack(device, monkeypatch):
+    sizes = []
+    of = stacked.Stacked
+
+    def noted(*parts):
+        sizes.append(parts[3].size)
+        return of(*parts)
+
+    monkeypatch.setattr(stacked, "Stacked", noted)
+    X, y = data()
+    found = both(device, X, y)
+    assert_same(*found)
+    assert sizes == [6, 6, 6, 6]
+
+
+def test_small_memory_takes_candidates_and_rows_in_pieces(device, monkeypatch):
+    X, y = data()
+    monkeypatch.setattr(stacked, "ROOM", 41 * 41 * 24 * 4)
+    assert_same(*both(device, X, y, penalty="identity"))
+    assert_same(*both(device, X, y, spectrum="matrix", rc_connectivity=0.05, grid={"sr": [0.5]}))
+
+
+def test_several_series_blocks_and_outputs(device):
+    X, y = data(D=2)
+    whole = [X[:700], X[700:]], [y[:700], y[700:]]
+    assert_same(*both(device, *whole, validation=[(300, 400), (500, 600)]))
+
+
+def test_ridges_that_refinement_cannot_hold_are_scored_by_an_orthogonal_factorisation(
+    device, monkeypatch
+):
+    t = np.arange(1200)[:, None]
+    X = np.sin(0.2 * t) + np.sin(0.31 * t)
+    found = []
+    squared = stacked.squared_errors
+    monkeypatch.setattr(
+        stacked, "squared_errors", lambda trial: found.append(squared(trial)) or found[-1]
+    )
+    arrays, tensors = both(device, X[:-1], X[1:], grid={"ridge": [1e-14, 1e-2]}, warmup=100)
+    assert found == [None]
+    np.testing.assert_allclose(tensors.errors, arrays.errors, rtol=1e-3, atol=1e-11)
+    arrays, tensors = both(device, X[:-1], X[1:], grid={"ridge": [0.0]}, units=10, warmup=100)
+    np.testing.assert_allclose(tensors.errors, arrays.errors, rtol=1e-3, atol=1e-11)
+
+
+@pytest.mark.parametrize("rule", ["auto", "blocks"])
+def test_ridges_that_the_rows_choose(rule, device):
+    X, y = data()
+    assert_same(*both(device, X, y, grid={"sr": [0.5, 0.9], "ridge": [rule]}), rtol=1e-6)
+
+
+def test_targets_that_are_missing(device):
+    X, y = data(D=2)
+    y[::7, 0] = np.nan
+    y[5::9, 1] = np.nan
+    found = both(device, X, y, missing="skip", grid={"sr": [0.5, 0.9], "ridge": [1e-3, 1e-1]})
+    assert_same(*found, rtol=1e-7)
+
+
+def test_single_precision(device):
+    X, y = data()
+    assert_same(*both(device, X, y, dtype="float32"), rtol=1e-3)
+
+
+def test_what_overflows_scores_infinity(device):
+    X, y = data()
+    arrays, tensors = both(device, X, y, grid={"sr": [0.9, 3.0], "ridge": [1e-3]})
+    assert np.isinf(tensors.errors[1]).all()
+    assert_same(arrays, tensors)
+
+
+def test_a_generator_and_a_spectrum_of_the_data(device):
+    y = ee.tasks.mso(2, steps=600) + 0.01 * np.random.default_rng(0).normal(size=(600, 1))
+    grid = {"ridge": [1e-3, 1e-1]}
+    assert_same(*both(device, None, y, grid=grid, feedback=True, fb_scaling=0.1))
+    X, y = data(700)
+    assert_same(*both(device, X, y, grid=grid, spectrum="data", units=12), rtol=1e-6)
+
+
+def test_the_best_is_fitted_on_the_device(device):
+    X, y = data()
+    given = torch.tensor(X, device=device), torch.tensor(y, device=device)
+    found = ee.search(ee.LinearESN(30, seed=0), {"ridge": [1e-3, 1.0]}, *given, workers=2)
+    outputs = found.best_estimator.predict(given[0])
+    assert isinstance(outputs, torch.Tensor)
+    assert outputs.device.type == device.type
