@@ -31,15 +31,27 @@ def cholesky(A: Array) -> tuple[Array, bool]:
         return factor, info == 0
     N = len(A)
     for start in range(0, N, TILE):
-        here, below = slice(start, start + TILE), slice(start + TILE, N)
+        here = slice(start, start + TILE)
         L, info = lapack.dpotrf(A[here, here], lower=1)
         if info:
             return A, False
         A[here, here] = L
         if start + TILE < N:
-            A[below, here] = blas.dtrsm(1.0, L, A[below, here], side=1, lower=1, trans_a=1)
+            _divide(A, L, here, start + TILE)
             _take_off(A, here, start + TILE)
     return A, True
+
+
+def _divide(A: Array, L: Array, panel: slice, start: int) -> None:
+    """A_ij L_jj⁻ᵀ in place of the tiles below a diagonal one, from row ``start`` on."""
+    edges = range(start, len(A), TILE)
+
+    def task(first: int, last: int) -> None:
+        for i in edges[first:last]:
+            rows = slice(i, i + TILE)
+            A[rows, panel] = blas.dtrsm(1.0, L, A[rows, panel], side=1, lower=1, trans_a=1)
+
+    threads.run(task, threads.even_split(len(edges), threads.thread_count()))
 
 
 def _take_off(A: Array, panel: slice, start: int) -> None:

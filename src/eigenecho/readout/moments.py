@@ -74,10 +74,11 @@ class Moments:
         k = E - outputs - D
         xp = namespace(self.C)
         XtX = xp.empty((k + spectrum.units,) * 2)
+        # First, since that is done on threads: who writes first to memory waits for it.
+        _stein(spectrum, B, self, gap, XtX[k:, k:])
         XtX[:k, :k] = self.S[head, head]
         XtX[:k, k:] = self.C[head]
         XtX[k:, :k] = self.C[head].T
-        _stein(spectrum, B, self, gap, XtX[k:, k:])
         return Gram(XtX, xp.concatenate([self.S[head, Y], self.C[Y].T]), self.rows)
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lapack
 
+from eigenecho import threads
 from eigenecho.arrays import namespace
 from eigenecho.readout.cholesky import cholesky
 from eigenecho.readout.factorised import EPS
@@ -18,6 +19,12 @@ from eigenecho.types import Array
 
 ROWS = 2048
 """Rows of a matrix on a device that are summed at a time."""
+
+FEW = 64
+"""Rows of one on the host that are worked on at a time."""
+
+LARGE = 1024
+"""Rows from which a second thread pays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,28 +49,27 @@ class NormalEquations:
         ``M`` is ``penalty.gram()``, for who has it already; or, on a device, a stack of what is
         added to XᵀX, with a ridge of 1.
         """
-        xp = namespace(statistics.XtX)
-        if ridge:
-            A = ridge * (penalty.gram(statistics.XtX) if M is None else M)
-        else:
-            A = xp.zeros_like(statistics.XtX)
-        A += statistics.XtX
-        diagonal = xp.diagonal(A, axis1=-2, axis2=-1)
+        XtX, xp = statistics.XtX, namespace(statistics.XtX)
+        if ridge and M is None and penalty.basis is not None:
+            M = penalty.gram(XtX)
+        own = penalty.diagonal(XtX) if M is None else xp.diagonal(M, axis1=-2, axis2=-1)
+        diagonal = xp.diagonal(XtX) + ridge * own
         if not xp.all(diagonal > 0):
             return None
         scale = xp.sqrt(diagonal)
+        if xp is np:
+            A, norm = _equilibrated(XtX, M, ridge, diagonal, scale)
+            # Symmetric, so that its transpose is what LAPACK reads without a copy.
+            factor, definite = cholesky(A.T)
+            return cls(factor, scale, norm, penalty, ridge) if definite else None
+        A = xp.array(XtX) if M is None else ridge * M + XtX
+        xp.diagonal(A, axis1=-2, axis2=-1)[...] = diagonal
         A /= scale[..., :, None]
         A /= scale[..., None, :]
-        if xp is not np:
-            sums = [] if A.ndim > 2 else [A[i : i + ROWS] for i in range(0, len(A), ROWS)]
-            norm = max((float(xp.abs(rows).sum(-1).max()) for rows in sums), default=0.0)
-            factor, failed = xp.cholesky(A)
-            return None if failed else cls(factor, scale, norm, penalty, ridge)
-        # The largest row sum, a few rows at a time: another N'×N' array would cost more than that.
-        norm = max(float(np.abs(A[i : i + 64]).sum(axis=1).max()) for i in range(0, len(A), 64))
-        # Symmetric, so that its transpose is what LAPACK reads without a copy.
-        factor, definite = cholesky(A.T)
-        return cls(factor, scale, norm, penalty, ridge) if definite else None
+        sums = [] if A.ndim > 2 else [A[i : i + ROWS] for i in range(0, len(A), ROWS)]
+        norm = max((float(xp.abs(rows).sum(-1).max()) for rows in sums), default=0.0)
+        factor, failed = xp.cholesky(A)
+        return None if failed else cls(factor, scale, norm, penalty, ridge)
 
     @cached_property
     def is_regular(self) -> bool:
@@ -86,3 +92,31 @@ class NormalEquations:
     def pull(self, w: Array) -> Array:
         """Ridge M w: the gradient of the penalty."""
         return self.ridge * self.penalty.apply(w)
+
+
+def _equilibrated(
+    XtX: Array, M: Array | None, ridge: float, diagonal: Array, scale: Array
+) -> tuple[Array, float]:
+    """XᵀX + ridge M with this diagonal, over the scales of rows and columns; the largest row sum.
+
+    A few rows at a time, in one pass: another N'×N' array would cost more than that.
+    """
+    A = np.empty_like(XtX, order="C")
+    starts = range(0, len(A), FEW)
+    norms = np.zeros(len(starts))
+
+    def task(first: int, last: int) -> None:
+        for number, start in enumerate(starts[first:last], first):
+            rows = slice(start, start + FEW)
+            part = A[rows]
+            part[...] = XtX[rows]
+            if M is not None:
+                part += ridge * M[rows]
+            part[np.arange(len(part)), np.arange(start, start + len(part))] = diagonal[rows]
+            part /= scale[rows, None]
+            part /= scale
+            norms[number] = np.abs(part).sum(axis=1).max()
+
+    parts = threads.thread_count() if len(A) >= LARGE else 1
+    threads.run(task, threads.even_split(len(starts), parts))
+    return A, float(norms.max(initial=0.0))

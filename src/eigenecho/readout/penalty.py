@@ -46,6 +46,12 @@ class Penalty:
             L[-self.basis.units :, -self.basis.units :] = at(self.basis.Q, L)
         return L
 
+    def diagonal(self, like: Array) -> Array:
+        """M of a penalty without a basis, which is nothing else, (N',)."""
+        ones = namespace(like).ones(self.size)
+        ones[: self.free] = 0.0
+        return ones
+
     def gram(self, like: Array | None = None) -> Array:
         """M = Lᵀ L (N', N'), by default a NumPy array."""
         xp = np if like is None else namespace(like)

@@ -113,7 +113,7 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
         if not chosen.is_resolved:
             return None
         ridges, log_density = (chosen.ridge,), chosen.log_density
-    M = penalty.gram(total.XtX) if any(ridges) else None
+    M = penalty.gram(total.XtX) if any(ridges) and penalty.basis is not None else None
 
     def solved(block: Block, statistics: Gram, ridge: float) -> Round | None:
         system = NormalEquations.of(statistics, penalty, ridge, M)
