@@ -247,7 +247,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         target = validation.target_of(inputs, outputs)
         known = {"lr": float(self.lr), "flat": container.flat, "drawn": drawn.spectrum}
         last = to_host(outputs[-1][-1])
-        self._keep(Fitted.of(problem, trained, last, target=target, **known))
+        self.keep(Fitted.of(problem, trained, last, target=target, **known))
 
     @takes_tensors(stays=True)
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
@@ -295,10 +295,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             target = validation.merged(before.target, validation.target_of(inputs, outputs))
             known = {"lr": before.lr, "flat": before.flat, "drawn": before.drawn}
             last = to_host(outputs[-1][-1])
-            self._keep(Fitted.of(problem, trained, last, target=target, **known))
+            self.keep(Fitted.of(problem, trained, last, target=target, **known))
         return self
 
-    def _keep(self, fitted: Fitted) -> None:
+    def keep(self, fitted: Fitted) -> None:
         self._fitted = fitted
         self.model_, self.n_outputs_ = fitted.model, fitted.model.D_out
         self.solver_, self.ridge_ = fitted.solver, fitted.ridge
@@ -605,7 +605,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(esn, name, getattr(self, name))
-        esn._keep(fitted)  # noqa: SLF001 (of its own class)
+        esn.keep(fitted)
         return esn
 
     def matrices(self, basis: str = "neuron") -> Matrices:
@@ -629,7 +629,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """The estimator that ``save`` wrote, from the arrays and values of its file."""
         fitted = Fitted.unpack(tensors, values)
         esn = unpack_parameters(cls, fitted.model.D_in, tensors, values)
-        cls._keep(esn, fitted)
+        cls.keep(esn, fitted)
         return esn
 
     @property

@@ -58,6 +58,15 @@ class Lags:
             self.rows + other.rows,
         )
 
+    def joined(self, after: Lags) -> Lags:
+        """The correlations over both, where ``after`` goes on with the last series of these.
+
+        Of the drive between the two no state is needed.
+        """
+        sums = self.merge(after)
+        before = self.before + after.before[1:]
+        return Lags(sums.rho, sums.S, before, self.until[:-1] + after.until, sums.rows)
+
     def moments(self, reservoir: Reservoir, K: int) -> Moments:
         """The sums for a reservoir that has settled after ``K`` steps."""
         xp = namespace(self.rho)

@@ -64,6 +64,18 @@ class Moments:
             self.rows + other.rows,
         )
 
+    def joined(self, after: Moments) -> Moments:
+        """The sums over both, where the rows of ``after`` go on with the last series of these.
+
+        The state between the two is both a stop and a start, and counts for nothing.
+        """
+        sums = self.merge(after)
+        own, more = len(self.stops), len(after.stops)
+        xp = namespace(self.C)
+        starts = xp.concatenate([sums.starts[:own], sums.starts[own + 1 :]])
+        stops = xp.concatenate([sums.stops[: own - 1], sums.stops[-more:]])
+        return Moments(sums.C, sums.S, starts, stops, sums.rows)
+
     def gram(self, spectrum: Spectrum, B: Array, outputs: int, gap: float = RESONANT) -> Gram:
         """XᵀX and XᵀY over columns [head, states], the last ``outputs`` side columns as targets.
 

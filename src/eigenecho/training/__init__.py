@@ -3,6 +3,7 @@
 from eigenecho.training.evidence import Evidence
 from eigenecho.training.gaps import PartedEvidence, TrainedParts, train_with_gaps
 from eigenecho.training.gather import Gathered, check_range, gather, rows_of
+from eigenecho.training.passes import Passes
 from eigenecho.training.posterior import Part, Posterior
 from eigenecho.training.problem import (
     RULES,
@@ -17,5 +18,5 @@ from eigenecho.training.problem import (
 )
 from eigenecho.training.recursive import Learnt, RecursiveLeastSquares, check_rates
 from eigenecho.training.ridges import told
-from eigenecho.training.train import Trained, lowest, train
+from eigenecho.training.train import Trained, lowest, train, train_by
 from eigenecho.training.update import update

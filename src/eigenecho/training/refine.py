@@ -85,6 +85,21 @@ class Round:
         """EᵀE of the residuals E, (k, k)."""
         return namespace(self.w).sum([e.T @ e for e in self.left], axis=0)
 
+    @property
+    def squares(self) -> Array:
+        """‖e_d‖² of the residuals, (k,)."""
+        return sum(namespace(self.w).sum(e**2, axis=0) for e in self.left)
+
+    @property
+    def size(self) -> Array:
+        """‖X w‖ of each output, (k,)."""
+        problem, block = self._rows
+        return lengths([y - e for y, e in zip(problem.targets(block), self.left, strict=True)])
+
+    def apart(self, following: Round) -> Array:
+        """How far the outputs of a round are from those of the one after it, (k,)."""
+        return lengths([e - f for e, f in zip(self.left, following.left, strict=True)])
+
 
 Rows = TypeVar("Rows", bound=Weighed)
 
@@ -104,20 +119,21 @@ def rounds(first: Rows, system: System) -> Iterator[tuple[Rows, Array, Rows]]:
         now = following
 
 
-def refine(problem: Problem, block: Block, system: NormalEquations, XtY: Array) -> Round | None:
+def refine(first: Round, system: NormalEquations) -> Round | None:
     """The weights that the normal equations mean, to all digits; None where they are too far.
+
+    ``first`` are those that the equations give as they are.
 
     How far a round changes the outputs, ‖X δ‖, tells whether it converges; so does how far it
     changes the weights, ‖L δ‖, since a series may not excite what others will.
     """
-    xp = namespace(XtY)
-    penalty, first = problem.penalty, Round(problem, block, system.solve(XtY))
-    size = lengths([y - e for y, e in zip(problem.targets(block), first.left, strict=True)])
+    xp = namespace(first.w)
+    penalty, size = system.penalty, first.size
     weight = lengths([penalty.times_root(first.w)])
     size[size == 0] = weight[weight == 0] = 1.0
     best, last = first, np.inf
     for now, step, following in itertools.islice(rounds(first, system), ROUNDS):
-        moved = lengths([e - f for e, f in zip(now.left, following.left, strict=True)]) / size
+        moved = now.apart(following) / size
         turned = lengths([penalty.times_root(step)]) / weight
         change = float(xp.max(xp.maximum(moved, TURNED * turned)))
         if not change < SLOWEST * last:  # rounding, or too far off to begin with

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import namespace
 from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.readout import (
     Gram,
@@ -18,11 +17,10 @@ from eigenecho.readout import (
     likeliest,
     steadiest,
 )
-from eigenecho.tensors import to_host
 from eigenecho.threads import even_split
-from eigenecho.training.gather import check_range, gather
+from eigenecho.training.gather import check_range
+from eigenecho.training.passes import Passes
 from eigenecho.training.problem import Block, Fold, Problem, Settings
-from eigenecho.types import Array
 
 BLOCKS = 10
 """Parts that the rows are cut into, each left out in turn."""
@@ -33,34 +31,37 @@ def told(problems: Sequence[Problem], settings: Settings, block: Block) -> float
 
     Where an orthogonal factorisation takes long, sums decide as long as they can.
     """
+    passes = list(map(Passes, problems))
     if settings.ridge == "blocks":
-        return by_blocks(problems, block)
+        return by_blocks(passes, block)
     if settings.ridge != "auto":
         return settings.ridge[0]
     exact = settings.solver == "qr" or all(problem.is_small for problem in problems)
     if settings.solver == "gram" or not exact:
-        sums = _gathered(problems, Gram, block)
-        chosen = by_likelihood(problems, sums, block)
+        sums = _gathered(passes, Gram, block)
+        chosen = by_likelihood(passes, sums, block)
         if settings.solver == "gram":
             warn_if_unresolved(chosen, sums[0])
         if settings.solver == "gram" or chosen.is_resolved:
             return chosen.ridge
-    return by_likelihood(problems, _gathered(problems, Triangle, block), block).ridge
+    return by_likelihood(passes, _gathered(passes, Triangle, block), block).ridge
 
 
-def _gathered(problems: Sequence[Problem], kind: type[Any], block: Block) -> list[Any]:
-    found = [gather(problem, kind, Fold(block)).statistics for problem in problems]
-    for problem, statistics in zip(problems, found, strict=True):
-        check_range(statistics, problem.reservoir)
+def _gathered(passes: Sequence[Passes], kind: type[Any], block: Block) -> list[Any]:
+    found = [each.gather(kind, Fold(block)).statistics for each in passes]
+    for each, statistics in zip(passes, found, strict=True):
+        check_range(statistics, each.problem.reservoir)
     return found
 
 
 def by_likelihood(
-    problems: Sequence[Problem], statistics: Sequence[Gram | Triangle], block: Block
+    passes: Sequence[Passes], statistics: Sequence[Gram | Triangle], block: Block
 ) -> Likeliest:
     """The ridge under which the targets of a block are likeliest, one for all problems."""
-    each = zip(problems, statistics, strict=True)
-    return likeliest([Likelihood.of(s.on_host, p.penalty, _squares(p, block)) for p, s in each])
+    each = zip(passes, statistics, strict=True)
+    return likeliest(
+        [Likelihood.of(s.on_host, p.problem.penalty, p.squares(block)) for p, s in each]
+    )
 
 
 def warn_if_unresolved(chosen: Likeliest, statistics: Gram | Triangle) -> None:
@@ -73,12 +74,12 @@ def warn_if_unresolved(chosen: Likeliest, statistics: Gram | Triangle) -> None:
         )
 
 
-def by_blocks(problems: Sequence[Problem], everything: Block) -> float:
+def by_blocks(passes: Sequence[Passes], everything: Block) -> float:
     """The ridge that predicts blocks of rows best, each from the rows of all others."""
     groups = []
-    for problem in problems:
-        fold = Fold([(0, 0) for _ in everything], cut(everything))
-        parts = [part for part in gather(problem, Triangle, fold).held_out if part.rows]
+    for each in passes:
+        problem, fold = each.problem, Fold([(0, 0) for _ in everything], cut(everything))
+        parts = [part for part in each.gather(Triangle, fold).held_out if part.rows]
         if len(parts) < 2:
             raise bad_argument(
                 "ridge", "blocks", "one value: of one sample nothing can be left out",
@@ -105,9 +106,3 @@ def cut(everything: Block) -> tuple[Block, ...]:
 
 def _within(row: int, count: int) -> int:
     return int(min(max(row, 0), count))
-
-
-def _squares(problem: Problem, block: Block) -> Array:
-    """‖y_d‖² over a block, (D_out,), in float64; missing targets are 0."""
-    targets = [namespace(y).asarray(y, np.float64) for y in problem.targets(block)]
-    return np.sum([to_host((y**2).sum(axis=0)) for y in targets], axis=0)

@@ -47,25 +47,43 @@ def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> Ga
     ``known`` are correlations of the same block, with at least as many lags as are needed, of
     series that start from zero.
     """
-    reservoir = problem.reservoir
-    if known is None and (K := lag_count(problem)) is not None:
-        known = lags(problem, block, K)
-    if known is None:
-        total = moments(problem, block)
-    else:
-        enough = int(min(len(known.rho), settling_steps(reservoir.form)))
-        total = known.moments(reservoir, enough)
-    spectrum = reservoir.spectrum
-    statistics = total.gram(spectrum, reservoir.B, problem.D_out)
-    modes = resonant(spectrum)
-    if np.any(modes):
-        few = reservoir.only(modes)
-        bare = Problem(few, problem.inputs, problem.outputs, Penalty(few.units), fit_bias=False)
-        direct = gather(bare, Gram, Fold(block)).statistics
-        columns = problem.head + spectrum.columns(modes)
+    sums = known if known is not None else sums_over(problem, block, lag_count(problem))
+    alone = resonating(problem)
+    direct = None if alone is None else gather(alone, Gram, Fold(block)).statistics
+    return assembled(problem, sums, direct)
+
+
+def sums_over(problem: Problem, block: Block, K: int | None) -> Lags | Moments:
+    """Correlations over so many lags, or where that is None the sums of a run."""
+    return moments(problem, block) if K is None else lags(problem, block, K)
+
+
+def resonating(problem: Problem) -> Problem | None:
+    """The modes whose quotients lose digits, as a problem of their own; None for none."""
+    modes = resonant(problem.reservoir.spectrum)
+    if not np.any(modes):
+        return None
+    few, starts = problem.reservoir.only(modes), problem.starts
+    if starts is not None:
+        columns = problem.reservoir.spectrum.columns(modes)
+        starts = [None if start is None else (start[0][columns], start[1]) for start in starts]
+    return Problem(
+        few, problem.inputs, problem.outputs, Penalty(few.units), fit_bias=False, starts=starts
+    )
+
+
+def assembled(problem: Problem, sums: Lags | Moments, direct: Gram | None) -> Gathered:
+    """XᵀX and XᵀY of all columns from sums over time, resonant modes as they were summed."""
+    reservoir, spectrum = problem.reservoir, problem.reservoir.spectrum
+    if isinstance(sums, Lags):
+        enough = int(min(len(sums.rho), settling_steps(reservoir.form)))
+        sums = sums.moments(reservoir, enough)
+    statistics = sums.gram(spectrum, reservoir.B, problem.D_out)
+    if direct is not None:
+        columns = problem.head + spectrum.columns(resonant(spectrum))
         here = namespace(statistics.XtX).asarray(columns)
         statistics.XtX[here[:, None], here] = direct.XtX
-    return Gathered(statistics, [], list(total.stops))
+    return Gathered(statistics, [], list(sums.stops))
 
 
 def lags(problem: Problem, block: Block, K: int) -> Lags:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigenecho.arrays import namespace
 from eigenecho.kernels import costs
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, held_out_errors, solve
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
-from eigenecho.training.gather import Gathered, check_range, gather
+from eigenecho.training.gather import Gathered, check_range
+from eigenecho.training.passes import Passes
 from eigenecho.training.problem import Block, Fold, Problem, Settings, to_choose_by
-from eigenecho.training.refine import Round, refine, residuals
+from eigenecho.training.refine import Round, refine
 from eigenecho.training.ridges import by_blocks, by_likelihood, warn_if_unresolved
-from eigenecho.training.structured import applies, gather_gram
+from eigenecho.training.structured import applies
 from eigenecho.types import Array
 
 
@@ -34,17 +34,23 @@ class Trained:
     log_density: float | None = None
 
 
-@one_blas_thread()
 def train(problem: Problem, settings: Settings) -> Trained:
     """Weights of a readout; of several ridges, the one that predicts held-out rows best."""
+    return train_by(Passes(problem), settings)
+
+
+@one_blas_thread()
+def train_by(passes: Passes, settings: Settings) -> Trained:
+    """The same by passes over rows, wherever these lie."""
+    problem = passes.problem
     if settings.ridge == "blocks":
-        ridge = by_blocks([problem], problem.everything(settings.warmup))
+        ridge = by_blocks([passes], problem.everything(settings.warmup))
         settings = replace(settings, ridge=ridge)
     fold = _split(problem, settings)
     for solver in _attempts(problem, settings.solver):
         if solver in ("gram", "qr"):
-            return _directly(problem, settings, solver, fold)
-        found = _refined(problem.in_double, settings, solver, fold)
+            return _directly(passes, settings, solver, fold)
+        found = _refined(passes.in_double, settings, solver, fold)
         if found is not None:
             return found
     raise AssertionError("the last solver that is tried always has an answer")
@@ -68,14 +74,15 @@ def _split(problem: Problem, settings: Settings) -> Fold:
     return Fold(problem.everything(settings.warmup))
 
 
-def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained:
+def _directly(passes: Passes, settings: Settings, solver: str, fold: Fold) -> Trained:
     """By normal equations as they are, or by an orthogonal factorisation."""
-    total, held_out, ends = gather(problem, Gram if solver == "gram" else Triangle, fold)
+    problem = passes.problem
+    total, held_out, ends = passes.gather(Gram if solver == "gram" else Triangle, fold)
     for statistics in (total, *held_out):
         check_range(statistics, problem.reservoir)
     penalty, log_density = problem.penalty, None
     if settings.ridge == "auto":
-        chosen = by_likelihood([problem], [total], fold.train)
+        chosen = by_likelihood([passes], [total], fold.train)
         warn_if_unresolved(chosen, total)
         ridge, log_density = chosen.ridge, chosen.log_density
     else:
@@ -86,55 +93,57 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
         total = total.merge(last.gram() if solver == "gram" else last)
     found = solve(total, penalty, ridge)
     weights = np.ascontiguousarray(to_host(found))
-    whole, double = problem.everything(settings.warmup), problem.in_double
+    whole, double = problem.everything(settings.warmup), passes.in_double
     if isinstance(total, Gram):  # from sums the residuals would be differences of large numbers
-        left = gather(double, Remainder, Fold(whole), less=found).statistics
+        left = double.gather(Remainder, Fold(whole), less=found).statistics
         evidence = Evidence(total, penalty, ridge, weights, *to_host((left.EtE, left.XtE)))
     else:
         # Of rounded states, and of weights that no ridge holds, a run alone tells the residuals.
-        runs = ridge == 0 or double is not problem
-        if runs:
-            scatter = Round(double, whole, found).scatter
+        if ridge == 0 or problem.reservoir.dtype != np.float64:
+            scatter = double.round(whole, found).scatter
         else:
             scatter = total.scatter(found)
         evidence = Evidence(total, penalty, ridge, weights, to_host(scatter))
     return Trained(evidence, solver, to_host(ends[-1]), log_density)
 
 
-def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained | None:
+def _refined(passes: Passes, settings: Settings, solver: str, fold: Fold) -> Trained | None:
     """By normal equations, refined on true residuals; None where that does not get there."""
-    collect = gather_gram if solver == "structured" else _gather_states
-    penalty, ridges, xp = problem.penalty, settings.ridge, namespace(problem.inputs[0])
-    total, _, ends = collect(problem, fold.train)
+    problem = passes.problem
+
+    def collect(block: Block) -> Gathered:
+        if solver == "structured":
+            return passes.gather_gram(block)
+        return passes.gather(Gram, Fold(block))
+
+    penalty, ridges = problem.penalty, settings.ridge
+    total, _, ends = collect(fold.train)
     check_range(total, problem.reservoir)
     log_density = None
     if ridges == "auto":
-        chosen = by_likelihood([problem], [total], fold.train)
+        chosen = by_likelihood([passes], [total], fold.train)
         if not chosen.is_resolved:
             return None
         ridges, log_density = (chosen.ridge,), chosen.log_density
     M = penalty.gram(total.XtX) if any(ridges) and penalty.basis is not None else None
 
-    def solved(block: Block, statistics: Gram, ridge: float) -> Round | None:
-        system = NormalEquations.of(statistics, penalty, ridge, M)
-        if system is None or (ridge == 0 and not system.is_regular):
-            return None
-        return refine(problem, block, system, statistics.XtY)
+    def solved(block: Block, ridge: float) -> Round | None:
+        return _solved(passes, block, total, ridge, M)
 
     ridge = ridges[0]
     for last in fold.held_out:
-        size = to_host(sum(xp.sum(y**2, axis=0) for y in problem.targets(last)))
+        size = passes.squares(last)
         errors = []
         for candidate in ridges:
-            found = solved(fold.train, total, candidate)
+            found = solved(fold.train, candidate)
             if found is None:
                 return None
-            left = to_host(sum(xp.sum(e**2, axis=0) for e in residuals(problem, last, found.w)))
+            left = to_host(passes.round(last, found.w).squares)
             errors.append(np.mean(left / np.where(size > 0, size, 1.0)))
         ridge = ridges[lowest(errors)]
-        more, _, ends = collect(problem, last)
+        more, _, ends = collect(last)
         total = total.merge(more)
-    found = solved(problem.everything(settings.warmup), total, ridge)
+    found = solved(problem.everything(settings.warmup), ridge)
     if found is None:
         return None
     weights, scatter = np.ascontiguousarray(to_host(found.w)), to_host(found.scatter)
@@ -142,8 +151,14 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
     return Trained(evidence, solver, to_host(ends[-1]), log_density)
 
 
-def _gather_states(problem: Problem, block: Block) -> Gathered:
-    return gather(problem, Gram, Fold(block))
+def _solved(
+    passes: Passes, block: Block, statistics: Gram, ridge: float, M: Array | None
+) -> Round | None:
+    """Weights over a block whose statistics are known, refined; ``M`` as in ``NormalEquations``."""
+    system = NormalEquations.of(statistics, passes.problem.penalty, ridge, M)
+    if system is None or (ridge == 0 and not system.is_regular):
+        return None
+    return refine(passes.round(block, system.solve(statistics.XtY)), system)
 
 
 def lowest(errors: Sequence[float] | Array) -> int:

@@ -1,0 +1,58 @@
+"""Arrays in files, read by the workers that compute on them."""
+
+from __future__ import annotations
+
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.delayed import delayed
+
+from eigenecho.checks import check_count
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.types import Array
+
+BYTES = 1 << 25
+"""Of a chunk, where nobody says how many rows it has."""
+
+
+def from_npy(path: Any, rows: int | None = None, *, start: int = 0, stop: int | None = None) -> Any:
+    """A ``.npy`` file as a dask array cut along time, by memory map.
+
+    Only the header is read here: the workers map the file, which they must all see under the same
+    path, and each reads the rows of its own chunks.
+
+    Parameters
+    ----------
+    path : str or path
+        Of an array (T,) or (T, D), as ``numpy.save`` writes it.
+    rows : int, optional
+        Of a chunk; 32 MiB by default.
+    start, stop : int
+        The rows of the file to take: ``from_npy(path, stop=-1)`` and ``from_npy(path, start=1)``
+        are a series and the next step of it.
+    """
+    path = str(Path(fspath(path)).resolve())
+    mapped = np.load(path, mmap_mode="r")
+    if mapped.ndim not in (1, 2) or mapped.dtype.kind not in "fiub":
+        got = Shown(f"{mapped.dtype} of shape {mapped.shape}")
+        raise bad_argument("path", got, "an array (T,) or (T, D) of numbers")
+    first, last, _ = slice(start, stop).indices(len(mapped))
+    if rows is None:
+        rows = max(1, BYTES // (mapped.dtype.itemsize * int(np.prod(mapped.shape[1:]))))
+    check_count(rows, "rows", "a number of rows", 1)
+    if last <= first:
+        raise bad_argument("start, stop", (start, stop), f"rows within {len(mapped)}")
+    parts = []
+    for begin in range(first, last, rows):
+        end = min(begin + rows, last)
+        part = delayed(_rows, pure=True)(path, begin, end)
+        shape = (end - begin, *mapped.shape[1:])
+        parts.append(da.from_delayed(part, shape, mapped.dtype, name=None))
+    return da.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _rows(path: str, start: int, stop: int) -> Array:
+    return np.array(np.load(path, mmap_mode="r")[start:stop])

@@ -1,0 +1,335 @@
+"""Passes over rows in shards: each works on its own, and what they find merges in a fixed tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eigenecho.dask.carry import carried, halo
+from eigenecho.dask.cluster import Cluster
+from eigenecho.dask.shards import (
+    Network,
+    Shard,
+    Start,
+    fold_within,
+    last_rows,
+    series_of,
+    within,
+)
+from eigenecho.readout import Accumulated, Gram, Lags, Moments, Remainder, Triangle
+from eigenecho.threads import one_blas_thread
+from eigenecho.training import Block, Fold, Gathered, Passes, Problem, gather
+from eigenecho.training.passes import squares
+from eigenecho.training.refine import Round, System, lengths, project, residuals
+from eigenecho.training.structured import assembled, lag_count, resonating, sums_over
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedPasses(Passes):
+    """Passes over rows that lie on the workers of a cluster.
+
+    ``problem`` has series of the right lengths that hold no numbers. ``lasts`` (D_out,) are the
+    last targets of the shards, in the network's own units.
+    """
+
+    cluster: Cluster = field(kw_only=True)
+    network: Network = field(kw_only=True)
+    shards: Sequence[Shard] = field(kw_only=True)
+    lasts: Sequence[Array] = field(kw_only=True)
+
+    @cached_property
+    def in_double(self) -> ShardedPasses:
+        """The same in double precision."""
+        if self.problem.reservoir.dtype == np.float64:
+            return self
+        return ShardedPasses(
+            self.problem.in_double,
+            cluster=self.cluster,
+            network=Network(self.network.template, double=True),
+            shards=self.shards,
+            lasts=[last.astype(np.float64) for last in self.lasts],
+        )
+
+    def gather(self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None) -> Gathered:
+        """Statistics of training rows and held-out blocks."""
+        cuts = [fold_within(shard, fold, len_) for shard, len_ in self._each]
+        found: Part = self._over("statistics", _gather, cuts, kind, self._value(less))
+        size = self.problem.size, self.problem.D_out
+        held_out = [Triangle.empty(*size) if part is None else part for part in found.held_out]
+        statistics = kind.empty(*size) if found.statistics is None else found.statistics
+        return Gathered(statistics, held_out, [found.end])
+
+    def gather_gram(self, block: Block) -> Gathered:
+        """XᵀX and XᵀY over a block from sums over time."""
+        cuts = [within(shard, block, len_) for shard, len_ in self._each]
+        K = None if self._halo is None else lag_count(self.problem)
+        found: Part = self._over("statistics", _sums, cuts, K)
+        sums, direct = found.statistics
+        return assembled(self.problem, sums.value, direct)
+
+    def round(self, block: Block, w: Array) -> Round:
+        """Weights, and what they leave of the targets over a block."""
+        return ShardedRound(self, block, w)
+
+    def squares(self, block: Block) -> Array:
+        """‖y_d‖² over a block, (D_out,)."""
+        cuts = [within(shard, block, len_) for shard, len_ in self._each]
+        return self._over("squares", _squares, cuts, merge=np.add)
+
+    def left(self, block: Block, w: Array, before: Array | None) -> Left:
+        """What weights leave of the targets over a block, and how far they moved the outputs."""
+        cuts = [within(shard, block, len_) for shard, len_ in self._each]
+        given = self._value(w), self._value(before)
+        return self._over("residuals", _left, cuts, *given, merge=Left.merge)
+
+    @cached_property
+    def _halo(self) -> int | None:
+        return halo(self.problem.reservoir, self.shards)
+
+    @cached_property
+    def _starts(self) -> list[Start | None]:
+        """The state that each shard begins in; with halos, zero."""
+        if self._halo is not None:
+            return [None] * len(self.shards)
+        return carried(self.cluster, self.network, self.shards, self.lasts)
+
+    @property
+    def _each(self) -> list[tuple[Shard, int]]:
+        """Every shard, and how many rows before it are run through."""
+        most = self._halo or 0
+        return [
+            (shard, min(most, shard.pieces[0].first) if shard.continues else 0)
+            for shard in self.shards
+        ]
+
+    def _value(self, value: Array | None) -> Any:
+        return None if value is None else self.cluster.value("weights", value)
+
+    def _over(
+        self,
+        stage: str,
+        function: Callable[..., Any],
+        cuts: Sequence[Any],
+        *arguments: Any,
+        merge: Callable[[Any, Any], Any] | None = None,
+    ) -> Any:
+        """What a function finds in all shards that have a part in it, merged."""
+        cluster, starts = self.cluster, self._starts
+        network, tails = cluster.value("network", self.network), Tails(cluster, self.shards)
+        leaves = []
+        for number, (shard, rows) in enumerate(self._each):
+            if cuts[number] is None:
+                continue
+            held = tails.before(number, rows), shard.inputs, shard.outputs
+            cut = cuts[number] if merge is not None else (cuts[number], shard.continues)
+            given = network, *held, starts[number], cut
+            leaves.append(cluster.task(stage, function, *given, *arguments))
+        root = cluster.tree(leaves, Part.merge if merge is None else merge)
+        return cluster.compute(stage, root, leaves)
+
+
+class Tails:
+    """The last rows of shards, for those that come after them."""
+
+    def __init__(self, cluster: Cluster, shards: Sequence[Shard]) -> None:
+        self._cluster, self._shards = cluster, shards
+        self._known: dict[tuple[int, int], Any] = {}
+
+    def before(self, number: int, rows: int) -> list[tuple[Any, Any]]:
+        """So many rows before a shard, from as many shards as it takes: (inputs, outputs) each."""
+        found: list[tuple[Any, Any]] = []
+        while rows > 0:
+            number -= 1
+            some = min(rows, self._shards[number].rows)
+            found.insert(0, self._last(number, some))
+            rows -= some
+        return found
+
+    def _last(self, number: int, rows: int) -> tuple[Any, Any]:
+        shard, key = self._shards[number], (number, rows)
+        if rows == shard.rows:
+            return shard.inputs, shard.outputs
+        if key not in self._known:
+            self._known[key] = tuple(
+                None if part is None else self._cluster.task("halo", last_rows, part, rows)
+                for part in (shard.inputs, shard.outputs)
+            )
+        return self._known[key]
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Lags or moments of shards; those that go on with a series are joined to it."""
+
+    value: Lags | Moments
+    continues: bool
+
+    def merge(self, after: Sums) -> Sums:
+        """Of both, in the order of time."""
+        one, two = self.value, after.value
+        found = one.joined(two) if after.continues else one.merge(two)  # type: ignore[arg-type]
+        return Sums(found, self.continues)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What shards gathered: statistics, those of held-out blocks, and the last state.
+
+    None where a shard had no row of a kind, so that nothing travels for it.
+    """
+
+    statistics: Any
+    held_out: tuple[Triangle | None, ...]
+    end: Array
+
+    def merge(self, after: Part) -> Part:
+        """Of both, in the order of time."""
+        held_out = zip(self.held_out, after.held_out, strict=True)
+        return Part(
+            _merged(self.statistics, after.statistics),
+            tuple(_merged(one, two) for one, two in held_out),
+            after.end,
+        )
+
+
+@one_blas_thread()
+def _merged(one: Any, two: Any) -> Any:
+    if one is None or two is None:
+        return two if one is None else one
+    if isinstance(one, tuple):
+        return tuple(_merged(*pair) for pair in zip(one, two, strict=True))
+    return one.merge(two)
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """Of residuals E = Y − X w: EᵀE and XᵀE, and how far outputs are from those before, (k,)."""
+
+    remainder: Remainder
+    moved: Array
+
+    def merge(self, after: Left) -> Left:
+        """Of both sets of rows."""
+        moved = np.hypot(self.moved, after.moved)
+        return Left(self.remainder.merge(after.remainder), moved)
+
+
+class ShardedRound(Round):
+    """A round whose residuals stay where the rows are; ``before`` are the weights before it."""
+
+    def __init__(
+        self, passes: ShardedPasses, block: Block, w: Array, before: Array | None = None
+    ) -> None:
+        super().__init__(passes.problem, block, w)
+        self._passes, self._block, self._before = passes, block, before
+
+    @cached_property
+    def _found(self) -> Left:
+        return self._passes.left(self._block, self.w, self._before)
+
+    def gradient(self, system: System) -> Array:
+        """Xᵀ(Y − X w) − αM w."""
+        return self._found.remainder.XtE - system.pull(self.w)
+
+    def moved(self, step: Array) -> ShardedRound:
+        """The round of w + step."""
+        return ShardedRound(self._passes, self._block, self.w + step, self.w)
+
+    @property
+    def scatter(self) -> Array:
+        """EᵀE of the residuals E, (k, k)."""
+        return self._found.remainder.EtE
+
+    @property
+    def squares(self) -> Array:
+        """‖e_d‖² of the residuals, (k,)."""
+        return np.diag(self.scatter)
+
+    @property
+    def size(self) -> Array:
+        """‖X w‖ of each output, (k,): how far a first round is from weights of zero."""
+        assert self._before is None
+        return self._found.moved.copy()
+
+    def apart(self, following: Round) -> Array:
+        """How far the outputs of a round are from those of the one after it, (k,)."""
+        assert isinstance(following, ShardedRound)
+        return following._found.moved
+
+
+# On workers --------------------------------------------------------------------------------------
+
+
+def _posed(
+    network: Network, before: Any, inputs: Any, outputs: Any, start: Start | None
+) -> Problem:
+    return network.problem(*series_of(before, inputs, outputs, network.dtype), start)
+
+
+@one_blas_thread()
+def _gather(
+    network: Network,
+    before: Any,
+    inputs: Any,
+    outputs: Any,
+    start: Start | None,
+    cut: tuple[Fold, bool],
+    kind: type[Accumulated],
+    less: Array | None,
+) -> Part:
+    problem, (fold, _) = _posed(network, before, inputs, outputs, start), cut
+    total, held_out, ends = gather(problem, kind, fold, less=less)
+    kept = tuple(part if part.rows else None for part in held_out)
+    return Part(total if total.rows else None, kept, ends[-1])
+
+
+@one_blas_thread()
+def _sums(
+    network: Network,
+    before: Any,
+    inputs: Any,
+    outputs: Any,
+    start: Start | None,
+    cut: tuple[Block, bool],
+    K: int | None,
+) -> Part:
+    problem, (block, continues) = _posed(network, before, inputs, outputs, start), cut
+    sums, alone = Sums(sums_over(problem, block, K), continues), resonating(problem)
+    direct = None if alone is None else gather(alone, Gram, Fold(block)).statistics
+    return Part((sums, direct), (), np.empty(0))
+
+
+@one_blas_thread()
+def _squares(
+    network: Network, before: Any, inputs: Any, outputs: Any, start: Start | None, block: Block
+) -> Array:
+    return squares(_posed(network, before, inputs, outputs, start).targets(block))
+
+
+@one_blas_thread()
+def _left(
+    network: Network,
+    before: Any,
+    inputs: Any,
+    outputs: Any,
+    start: Start | None,
+    block: Block,
+    w: Array,
+    w_before: Array | None,
+) -> Left:
+    problem, k = _posed(network, before, inputs, outputs, start), w.shape[1]
+    if w_before is None:
+        left = residuals(problem, block, w)
+        moved = lengths([y - e for y, e in zip(problem.targets(block), left, strict=True)])
+    else:
+        both = residuals(problem, block, np.concatenate([w_before, w], axis=1))
+        left = [np.ascontiguousarray(e[:, k:]) for e in both]
+        moved = lengths([e[:, :k] - f for e, f in zip(both, left, strict=True)])
+    scatter = np.sum([e.T @ e for e in left], axis=0)
+    rows = sum(map(len, left))
+    return Left(Remainder(scatter, project(problem, block, left), rows), moved)

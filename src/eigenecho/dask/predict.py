@@ -1,0 +1,2 @@
+def predict(*a):
+    raise NotImplementedError

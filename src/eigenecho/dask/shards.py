@@ -1,0 +1,132 @@
+"""Shards: rows that lie together on some worker, and the problems that they are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigenecho.readout import Penalty
+from eigenecho.reservoir import Reservoir
+from eigenecho.training import Block, Fold, Problem, filled
+from eigenecho.types import Array
+
+Start = tuple[Array, Array]
+"""A state r (N,) and the output before, (D_out,), in the network's own units."""
+
+
+class Piece(NamedTuple):
+    """Rows of one series: its number among all, that of the first row, and how many there are."""
+
+    series: int
+    first: int
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """A piece of one series, or some whole series.
+
+    ``inputs`` and ``outputs`` are delayed: arrays (rows, D), or lists of them, one for each of the
+    ``pieces``; without inputs, None. A shard that ``continues`` goes on with the series of the
+    one before it.
+    """
+
+    inputs: Any
+    outputs: Any
+    pieces: tuple[Piece, ...] = ()
+    continues: bool = False
+
+    @property
+    def rows(self) -> int:
+        """Of all pieces."""
+        return sum(piece.rows for piece in self.pieces)
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """What a worker needs to know of a problem: all but its rows, and the penalty on weights."""
+
+    template: Problem
+    double: bool = False
+
+    @classmethod
+    def of(cls, problem: Problem) -> Network:
+        """Of a problem whose rows lie elsewhere."""
+        bare = Penalty(problem.size)
+        return cls(replace(problem, inputs=(), outputs=(), penalty=bare, basis=None, observed=None))
+
+    @cached_property
+    def reservoir(self) -> Reservoir:
+        """The reservoir in the precision that it runs in."""
+        reservoir = self.template.reservoir
+        return reservoir.in_double() if self.double else reservoir
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the rows as they are read."""
+        return self.template.reservoir.dtype
+
+    def problem(
+        self, inputs: Sequence[Array], outputs: Sequence[Array], start: Start | None = None
+    ) -> Problem:
+        """The problem of rows in the caller's units, where one piece may go on from a state."""
+        u_scaling, y_scaling = self.template.scalings
+        if u_scaling is not None:
+            inputs = [u_scaling.forward(u) for u in inputs]
+        if y_scaling is not None:
+            outputs = [y_scaling.forward(y) for y in outputs]
+        outputs, observed = filled(outputs)
+        starts = None if start is None else [start]
+        posed = replace(
+            self.template, inputs=inputs, outputs=outputs, observed=observed, starts=starts
+        )
+        return posed.in_double if self.double else posed
+
+
+def tables(given: Any, dtype: Any) -> list[Array]:
+    """What a task was handed, as contiguous arrays (rows, D); (rows,) is one column."""
+    each = list(given) if isinstance(given, (list, tuple)) else [given]
+    arrays = [np.asarray(part) for part in each]
+    arrays = [part[:, None] if part.ndim == 1 else part for part in arrays]
+    return [np.ascontiguousarray(part, dtype) for part in arrays]
+
+
+def series_of(before: Any, inputs: Any, outputs: Any, dtype: Any) -> tuple[Any, Any]:
+    """Inputs and outputs of a shard, the rows ``before`` it in front; both as lists of arrays."""
+    ys = tables(outputs, dtype)
+    us = [y[:, :0] for y in ys] if inputs is None else tables(inputs, dtype)
+    if before:
+        early = [series_of((), u, y, dtype) for u, y in before]
+        us = [np.concatenate([*(u[0] for u, _ in early), us[0]])]
+        ys = [np.concatenate([*(y[0] for _, y in early), ys[0]])]
+    return us, ys
+
+
+def last_rows(part: Any, count: int) -> Array:
+    """The last rows of a block."""
+    return np.asarray(part)[-count:].copy()
+
+
+def within(shard: Shard, block: Block, skip: int = 0) -> Block | None:
+    """The rows of a block that a shard has, by its own numbers; None where it has none.
+
+    ``skip`` rows lie before its own.
+    """
+    found = []
+    for series, first, rows in shard.pieces:
+        start, stop = (min(max(edge - first, 0), rows) + skip for edge in block[series])
+        found.append((start, max(start, stop)))
+    return found if any(stop > start for start, stop in found) else None
+
+
+def fold_within(shard: Shard, fold: Fold, skip: int = 0) -> Fold | None:
+    """The same of a fold."""
+    none = [(skip, skip)] * len(shard.pieces)
+    train, *held_out = (within(shard, block, skip) for block in (fold.train, *fold.held_out))
+    if train is None and not any(held_out):
+        return None
+    return Fold(train or none, tuple(block or none for block in held_out))
