@@ -120,6 +120,19 @@ def test_tensors_train_what_arrays_do(name, device):
     np.testing.assert_allclose(tensors.final_state_.r, arrays.final_state_.r, atol=digits)
 
 
+@pytest.mark.parametrize("sines", [5, 8])
+@pytest.mark.parametrize("ridge", [1e-8, 1e-6])
+def test_refined_weights_of_clean_series_are_those_of_the_host(ridge, sines, device):
+    # Rows of the warmup are no rows of training: there, too, predictions agree.
+    X = ee.tasks.mso(sines, steps=8001)
+    t = torch.tensor(X, device=device)
+    options = dict(solver="structured", penalty="identity", ridge=ridge, warmup=100, seed=0)
+    arrays = ee.LinearESN(300, **options).fit(X[:-1], X[1:])
+    tensors = ee.LinearESN(300, **options).fit(t[:-1], t[1:])
+    assert tensors.solver_ == arrays.solver_ == "structured"
+    assert_close(tensors.predict(t), arrays.predict(X), 1e-10)
+
+
 def test_stacks_and_lists_are_held_as_they_came(device):
     X = np.random.default_rng(0).uniform(-1, 1, (3, 400, 1))
     esn = ee.LinearESN(30, seed=0).fit(X, X[..., 0])
