@@ -218,7 +218,8 @@ if job == "numpy":
     sys.exit()
 N, solver = (1000, "qr") if job == "qr" else (10_000, "auto")
 esn = ee.LinearESN(N, solver=solver, penalty="identity", ridge=1e-4, seed=0)
-ee.LinearESN(20, solver=solver, penalty="identity", seed=0).fit(u[:500], y[:500])
+warm = "qr" if job == "qr" else "structured"
+ee.LinearESN(100, solver=warm, penalty="identity", seed=0).fit(u[:5000], y[:5000])
 start = time.perf_counter()
 esn.fit(u, y)
 took = time.perf_counter() - start

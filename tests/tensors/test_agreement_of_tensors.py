@@ -120,6 +120,19 @@ def test_tensors_train_what_arrays_do(name, device):
     np.testing.assert_allclose(tensors.final_state_.r, arrays.final_state_.r, atol=digits)
 
 
+@pytest.mark.parametrize("sines", [5, 8])
+@pytest.mark.parametrize("ridge", [1e-8, 1e-6])
+def test_refined_weights_of_clean_series_are_those_of_the_host(ridge, sines, device):
+    # Rows of the warmup are no rows of training: there, too, predictions agree.
+    X = ee.tasks.mso(sines, steps=8001)
+    t = torch.tensor(X, device=device)
+    options = dict(solver="structured", penalty="identity", ridge=ridge, warmup=100, seed=0)
+    arrays = ee.LinearESN(300, **options).fit(X[:-1], X[1:])
+    tensors = ee.LinearESN(300, **options).fit(t[:-1], t[1:])
+    assert tensors.solver_ == arrays.solver_ == "structured"
+    assert_close(tensors.predict(t), arrays.predict(X), 1e-10)
+
+
 def test_stacks_and_lists_are_held_as_they_came(device):
     X = np.random.default_rng(0).uniform(-1, 1, (3, 400, 1))
     esn = ee.LinearESN(30, seed=0).fit(X, X[..., 0])
@@ -291,3 +304,53 @@ def test_steps_and_bounds_are_answered_on_the_device(device):
     stream = esn.stream()
     assert_close(stream.step(t[0]), arrays.stream().step(X[0]))
     assert_close(stream.run(t[1:50]), arrays.predict(X[:50])[1:])
+
+
+def matrix_of(form, rng):
+    """A stable W that is stepped in a form, and the basis that it is asked for in."""
+    N = {"sparse": 40, "cascade": 80}.get(form, 12)
+    W = rng.normal(size=(N, N))
+    if form == "sparse":
+        W *= rng.uniform(size=(N, N)) < 0.05
+        np.fill_diagonal(W, rng.uniform(-1, 1, N))
+    if form == "cascade":  # units on no cycle have no eigenvectors of their own
+        W[:, :4] = np.eye(N, 4, 1)
+    W *= 0.8 / np.abs(np.linalg.eigvals(W)).max()
+    return W, "eigen" if form in ("diagonal", "cascade") else "neuron"
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("loop", ["open", "feedback", "previous"])
+@pytest.mark.parametrize("lr", [0.4, 1.0])
+@pytest.mark.parametrize("form", ["diagonal", "dense", "sparse", "cascade"])
+def test_every_form_and_precision_is_the_textbook_network(form, lr, loop, dtype, device):
+    rng = np.random.default_rng([ord(form[0]), len(loop)])
+    W, basis = matrix_of(form, rng)
+    series = [(rng.normal(size=(T, 2)), rng.normal(size=(T, 2))) for T in (150, 90)]
+    ridge = 1e-2
+    esn = ee.LinearESN(
+        spectrum=W, basis=basis, lr=lr, input_bias=True, feedback=loop == "feedback",
+        fb_scaling=0.1, output_to_readout=loop == "previous", ridge=ridge, warmup=10, dtype=dtype,
+        seed=1,
+    ).fit(*(to(device, part) for part in zip(*series, strict=True)))  # fmt: skip
+    assert esn.model_.reservoir.transition.name == form
+    drawn = esn.matrices()
+    W_in, bias = drawn.W_in / lr, drawn.bias / lr
+    W_fb = None if drawn.W_fb is None else drawn.W_fb / lr
+    weights = dict(lr=lr, bias=bias, W_fb=W_fb)
+    readout = dict(fit_bias=True, output_to_readout=loop == "previous")
+    W_out = naive.fit(W, W_in, series, **weights, **readout, warmup=10, alpha=ridge)
+    u = rng.normal(size=(80, 2))
+    before = None if loop == "open" else rng.normal(size=(80, 2))
+    wanted = naive.predict(W, W_in, W_out, u, **weights, **readout, y_previous=before)
+    asked, forced = torch.tensor(u, device=device), None
+    if before is not None:
+        forced = torch.tensor(before, device=device)
+    digits = 1e-9 if dtype == "float64" else 2e-4
+    found = esn.predict(asked, y_previous=forced)
+    assert found.dtype == getattr(torch, dtype)
+    assert_close(found, wanted, digits)
+    assert_close(esn.predict(torch.stack([asked, -asked]))[0], esn.predict(u), digits)
+    closed = naive.predict(W, W_in, W_out, u, **weights, **readout)
+    if np.abs(closed).max() < 100:
+        assert_close(esn.predict(asked), closed, digits)

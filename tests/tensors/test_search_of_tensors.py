@@ -108,6 +108,13 @@ def test_ridges_that_refinement_cannot_hold_are_scored_by_an_orthogonal_factoris
     np.testing.assert_allclose(tensors.errors, arrays.errors, rtol=1e-3, atol=1e-11)
 
 
+@pytest.mark.parametrize("level", [0.0, 1e3, 1e6])
+def test_levels_far_from_zero_beside_the_last_output(level, device):
+    X, y = data()
+    found = both(device, X, y + level, output_to_readout=True, grid={"ridge": [1e-6, 1e-2]})
+    assert_same(*found, rtol=1e-5)
+
+
 @pytest.mark.parametrize("rule", ["auto", "blocks"])
 def test_ridges_that_the_rows_choose(rule, device):
     X, y = data()

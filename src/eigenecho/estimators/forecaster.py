@@ -30,7 +30,7 @@ from eigenecho.panels.origins import together
 from eigenecho.panels.panel import Panel
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
-from eigenecho.tensors import takes_tensors
+from eigenecho.tensors import checked_device, takes_tensors
 from eigenecho.types import Array, Seed
 
 UNJUDGED = "y had too few rows to hold some back, or none observed there, to learn errors from"
@@ -294,6 +294,7 @@ class Forecaster(BaseEstimator):
                 finished=shown if callable(shown) else None,
             )
 
+    @takes_tensors
     def report(
         self, path: Any, *, X: Any = None, backtest: Backtest | None = None, interval: float = 0.9
     ) -> Path:
@@ -331,6 +332,17 @@ class Forecaster(BaseEstimator):
         panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
         with all_or_nothing(self), bar(self.progress) as report:
             self.fitted_ = fitted.on(panel, report)
+        return self
+
+    def to(self, device: Any) -> Self:
+        """Answer on a device of torch where no tensor says which: ``predict`` without a context.
+
+        ``None`` is for NumPy arrays. ``fit`` sets it to where its tensors are. What is asked with
+        tensors is answered on theirs, whatever this is, and what is asked with arrays in arrays.
+        Forecasts are computed on the host, from one copy of the series.
+        """
+        check_is_fitted(self, "fitted_")
+        self._device = checked_device(device)
         return self
 
     def save(self, path: Any) -> None:

@@ -14,7 +14,7 @@ from eigenecho.arrays import namespace
 from eigenecho.readout import EPS, Factorised, Gram, NormalEquations, Penalty
 from eigenecho.tensors import to_host
 from eigenecho.training import Block
-from eigenecho.training.refine import ROUNDS, SLOWEST, TURNED, Weighed, rounds
+from eigenecho.training.refine import SLOWEST, Weighed, rounds
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -25,6 +25,12 @@ NEGLIGIBLE = 0.01
 
 ROUNDING = 1e-13
 """Relative change that is rounding."""
+
+ROUNDS = 8
+"""Refinements until the route is given up."""
+
+TURNED = 1e-3
+"""Weight of a relative change of the weights beside one of the outputs."""
 
 RESOLVED = 10
 """Ridges, in roundings of XᵀX, that its factorisation can tell from no ridge."""

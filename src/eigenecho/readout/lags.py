@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho.arrays import fft_of, namespace
-from eigenecho.readout.moments import Moments
+from eigenecho.readout.moments import Moments, products
 from eigenecho.reservoir import Reservoir
+from eigenecho.tensors import is_tensor
 from eigenecho.types import Array
 
 BATCH = 1 << 18
@@ -46,7 +47,11 @@ class Lags:
         stop = start + len(side)
         rho = correlate(side, drive[:stop], start, K)
         before, until = (drive[max(row - K, 0) : row] for row in (start, stop))
-        return cls(rho, side.T @ side, (before,), (until,), len(side))
+        S, D = products(side), drive.shape[1]
+        if is_tensor(S):
+            # XᵀX is a difference of both: the lag 0 shall be the same number in either.
+            S[:D, :D] = rho[0, :D]
+        return cls(rho, S, (before,), (until,), len(side))
 
     def merge(self, other: Lags) -> Lags:
         """The correlations over both sets of rows."""

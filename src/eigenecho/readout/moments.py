@@ -30,6 +30,9 @@ ROWS = 32
 DEVICE_ROWS = 2048
 """The same on a device."""
 
+PIECE = 128
+"""Rows on a device whose products are summed in one go."""
+
 LARGE = 200
 """Modes from which a second thread pays."""
 
@@ -92,6 +95,18 @@ class Moments:
         XtX[:k, k:] = self.C[head]
         XtX[k:, :k] = self.C[head].T
         return Gram(XtX, xp.concatenate([self.S[head, Y], self.C[Y].T]), self.rows)
+
+
+def products(side: Array) -> Array:
+    """Σ e(t)ᵀ e(t) over rows (T, E), (E, E): by BLAS, or on a device of short pieces.
+
+    What is summed up in one go there loses a digit more than the quotient below can spare.
+    """
+    if isinstance(side, np.ndarray):
+        return side.T @ side
+    whole = len(side) // PIECE * PIECE
+    pieces = side[:whole].reshape(-1, PIECE, side.shape[1])
+    return (pieces.mT @ pieces).sum(0) + side[whole:].T @ side[whole:]
 
 
 def resonant(spectrum: Spectrum) -> Array:

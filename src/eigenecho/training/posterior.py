@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from eigenecho.arrays import at, namespace, solve_triangular
+from eigenecho.arrays import at, moved, namespace, solve_triangular
 from eigenecho.readout import EPS
-from eigenecho.tensors import is_tensor, to_host
+from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
 from eigenecho.training.gaps import PartedEvidence
@@ -34,7 +34,7 @@ class Part(NamedTuple):
 
     def whitened(self, rows: Array) -> Array:
         """Rows x (T, N') as z = x R⁻¹ (T, N'), so that x A⁻¹ x'ᵀ = z z'ᵀ; where the rows are."""
-        root = at(self.root, rows) if is_tensor(rows) else to_host(self.root)
+        root, *_ = moved([at(self.root, rows)], rows)
         return solve_triangular(root, rows.T, transposed=True).T
 
 

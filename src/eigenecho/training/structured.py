@@ -13,7 +13,15 @@ import numpy as np
 from eigenecho.arrays import namespace
 from eigenecho.kernels import costs
 from eigenecho.kernels.convolution import settling_steps
-from eigenecho.readout import Gram, Lags, Moments, Penalty, resonant, transform_length
+from eigenecho.readout import (
+    Gram,
+    Lags,
+    Moments,
+    Penalty,
+    products,
+    resonant,
+    transform_length,
+)
 from eigenecho.training.gather import Gathered, gather
 from eigenecho.training.problem import Block, Fold, Problem
 from eigenecho.transition import Diagonal
@@ -97,7 +105,7 @@ def moments(problem: Problem, block: Block) -> Moments:
 
     def of(series: int, start: int, drive: Array, side: Array) -> Moments:
         before, C, state = summed(problem, series, drive, side, start)
-        return Moments(C, side.T @ side, before[None], state[None], len(side))
+        return Moments(C, products(side), before[None], state[None], len(side))
 
     each = (of(i, *columns) for i, columns in enumerate(_columns(problem, block)))
     return reduce(Moments.merge, each)

@@ -1,0 +1,104 @@
+"""Forecasters on tensors: series in however they are held, answers on their device."""
+
+import numpy as np
+import pytest
+
+import eigenecho as ee
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.tensors
+
+T, H = 160, 4
+
+
+def series(columns=2):
+    t = np.arange(T)[:, None]
+    rng = np.random.default_rng(0)
+    return np.sin(2 * np.pi * t / 12 + np.arange(columns)) + 0.1 * rng.normal(size=(T, columns))
+
+
+FORMS = {
+    "one": lambda y: y[:, 0],
+    "columns": lambda y: y,
+    "list": lambda y: [y[:, 0], y[20:, 1]],
+}
+
+
+def moved(held, device):
+    """Arrays, however they are held, as tensors."""
+    if isinstance(held, list):
+        return [torch.tensor(one, device=device) for one in held]
+    return torch.tensor(held, device=device)
+
+
+def assert_same(found, wanted, device):
+    """Tensors of the device with the bits of arrays, held alike."""
+    if isinstance(wanted, (list, tuple)):
+        assert type(found) is type(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            assert_same(one, other, device)
+        return
+    assert isinstance(found, torch.Tensor)
+    assert found.device.type == device.type
+    np.testing.assert_array_equal(found.cpu().numpy(), wanted)
+
+
+@pytest.mark.parametrize("form", list(FORMS))
+def test_answers_are_held_as_the_series_are(form, device):
+    y = FORMS[form](series())
+    arrays, tensors = ee.Forecaster(H).fit(y), ee.Forecaster(H).fit(moved(y, device))
+    context = FORMS[form](series()[:-20])
+    given = moved(context, device)
+    for options in ({}, {"interval": 0.9}, {"quantiles": [0.1, 0.5]}, {"horizon": 2}):
+        assert_same(tensors.predict(**options), arrays.predict(**options), device)
+        wanted = arrays.predict(context=context, **options)
+        assert_same(tensors.predict(context=given, **options), wanted, device)
+    origins = [T - 30, T - 10] if form != "list" else 2
+    assert_same(tensors.rolling(moved(y, device), origins), arrays.rolling(y, origins), device)
+    more = y[-5:] if form != "list" else [one[-5:] for one in y]
+    arrays.update(more)
+    assert_same(tensors.update(moved(more, device)).predict(), arrays.predict(), device)
+    np.testing.assert_array_equal(tensors.expected_error_, arrays.expected_error_)
+
+
+def test_columns_beside_the_series_are_tensors_too(device):
+    y, X = series(1)[:, 0], np.random.default_rng(1).normal(size=(T + H, 2))
+    y = y + X[:T, 0]
+    made = ee.Forecaster(H, past=[1])
+    arrays = ee.Forecaster(H, past=[1]).fit(y, X[:T])
+    to = torch.tensor
+    tensors = made.fit(to(y, device=device), to(X[:T], device=device))
+    ahead = X[T:, :1]
+    assert_same(tensors.predict(X=to(ahead, device=device)), arrays.predict(X=ahead), device)
+    before = {"context": y[:100], "context_X": X[:100], "X": X[100 : 100 + H, :1]}
+    given = {name: to(part, device=device) for name, part in before.items()}
+    assert_same(tensors.predict(**given), arrays.predict(**before), device)
+    more = y[-3:], X[T - 3 : T]
+    tensors.update(*(to(part, device=device) for part in more))
+    assert_same(
+        tensors.predict(X=to(ahead, device=device)), arrays.update(*more).predict(X=ahead), device
+    )
+
+
+def test_a_backtest_of_tensors_is_that_of_arrays(device):
+    pytest.importorskip("pandas")
+    y = series(1)[:, 0]
+    found = ee.Forecaster(H).backtest(torch.tensor(y, device=device), origins=2)
+    wanted = ee.Forecaster(H).backtest(y, origins=2)
+    np.testing.assert_array_equal(found.errors["forecast"], wanted.errors["forecast"])
+
+
+def test_to_says_where_answers_to_no_tensor_lie(device, tmp_path):
+    y = series(1)[:, 0]
+    made = ee.Forecaster(H).fit(y)
+    assert isinstance(made.predict(), np.ndarray)
+    assert made.to(device) is made
+    assert made.predict().device.type == device.type
+    assert made.predict(quantiles=[0.1, 0.9]).device.type == device.type
+    assert isinstance(made.predict(context=y), np.ndarray)
+    made.save(tmp_path / "forecaster")
+    assert isinstance(ee.load(tmp_path / "forecaster").predict(), np.ndarray)
+    assert isinstance(made.to(None).predict(), np.ndarray)
+    with pytest.raises(ValueError, match="device='nowhere'"):
+        made.to("nowhere")
