@@ -179,7 +179,7 @@ class Task:
             got = Shown("nothing that depends on X")
             wanted, remedy = "targets to learn a spectrum from", "A law, 'golden' say, needs none."
             raise bad_argument("y", got, wanted, remedy)
-        kept = modes(weighting, min(recipe.units, sure)).system.spectrum.unleak(recipe.lr)
+        kept = modes(weighting, min(recipe.units, sure))[0].system.spectrum.unleak(recipe.lr)
         lacking = recipe.units - kept.units
         return kept.join(ring(lacking, sr=recipe.sr)) if lacking else kept
 

@@ -27,6 +27,9 @@ CHUNK_BYTES = 1 << 24
 FLOOR = 1e-13
 """Share of the largest singular value that is rounding, of rows that come in pieces."""
 
+OFTEN = 0.25
+"""Errors over the root of the squares of the values that are cut, as they often are."""
+
 
 @dataclass(frozen=True, eq=False)
 class OnRows:
@@ -80,8 +83,10 @@ class OnRows:
             if self.plant.rest is not None:
                 yield -self.plant.rest[None] / count
             for start in range(0, cut, rows):
-                piece = drive[start : min(start + rows, cut)]
-                yield (reservoir.scan(piece, state) - rest) / count
+                states = reservoir.scan(drive[start : min(start + rows, cut)], state)
+                states -= rest
+                states /= count
+                yield states
 
     @cached_property
     def balanced(self) -> Balanced:
@@ -97,6 +102,11 @@ class OnRows:
             return np.zeros(self.balanced.order + 1)
         return 0.5 * self.balanced.left_out
 
+    @property
+    def expected(self) -> Array:
+        """As the values that are cut, which errors follow closely."""
+        return OFTEN * self.balanced.cut_off
+
     def error(self, found: Smaller) -> float:
         """The larger of the errors on both parts of the rows."""
         return float(np.nanmax(self._errors(found)))
@@ -111,13 +121,13 @@ class OnRows:
             parts[1].append(left[cut:])
         return _rms(parts[0]), _rms(parts[1])
 
-    def said(self, found: Smaller) -> dict[str, float | None]:
+    def said(self, found: Smaller, error: float) -> dict[str, float | None]:
         """The promise, and what it comes from."""
         weighed, held_out = self._errors(found)
         known = None if np.isnan(held_out) else held_out
         return {
             "bound": None,
-            "promise": self.error(found),
+            "promise": error,
             "rows_error": weighed,
             "held_out_error": known,
         }
