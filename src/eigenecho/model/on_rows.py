@@ -63,8 +63,7 @@ class OnRows:
             targets = [model.from_user(y) for y in targets]
             each = zip(inputs, targets, strict=True)
             drives = [plant.model.reservoir.drive(u, shifted(y, 0.0)) for u, y in each]
-        scale = np.concatenate(targets).std(axis=0)
-        scale = np.where(scale > 0, scale, 1.0)
+        scale = _deviation(np.concatenate(targets))
         plant = Plant.of(model, scale)
         return cls(plant, drives, [plant.outputs(drive) / scale for drive in drives])
 
@@ -133,6 +132,15 @@ class OnRows:
         }
 
 
+def _deviation(rows: Array) -> Array:
+    """Of the targets that are there; 1 where nothing moves."""
+    there = ~np.isnan(rows)
+    count = np.maximum(there.sum(axis=0), 1)
+    mean = np.where(there, rows, 0.0).sum(axis=0) / count
+    scale = np.sqrt((np.where(there, rows - mean, 0.0) ** 2).sum(axis=0) / count)
+    return np.where(scale > 0, scale, 1.0)
+
+
 def _rms(parts: Sequence[Array]) -> float:
     """Of the output that is off most; NaN of no rows, infinite where a run left the range."""
     rows = np.concatenate(parts)
@@ -162,5 +170,7 @@ def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | Non
 
 
 def _targets(model: LinearModel, y: Any, container: Container) -> list[Array]:
+    """Those that drive nothing may be missing: NaN."""
     items, _ = unpack_outputs(y, "data", container)
-    return [as_rows(item, "data", model.D_out, np.float64) for item in items]
+    gaps = not model.closed
+    return [as_rows(item, "data", model.D_out, np.float64, gaps=gaps) for item in items]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.checks import check_count, is_finite_number
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import IllConditionedWarning, Shown, bad_argument, warn
 from eigenecho.model.alike import White
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.on_rows import OnRows
@@ -62,7 +62,16 @@ def reduce(
         raise _unmoved(model, data)
     if tol is not None:
         _check_rounding(model, weighting.plant, tol)
-    found, error = modes(weighting, units) if tol is None else _smallest(weighting, units, tol)
+    if tol is None:
+        found, error = modes(weighting, units)
+    else:
+        weighting, found, error = _smallest(weighting, units, tol)
+    if tol is None and found.system.units != units:
+        warn(
+            f"units={units} asks for more modes than the network has to keep: others are rounding, "
+            f"or have no usable eigenvectors. {found.system.units} are left.",
+            IllConditionedWarning,
+        )
     plant = weighting.plant
     small = plant.with_modes(found)
     certificate = _certificate(weighting, found, error, small)
@@ -145,8 +154,14 @@ def modes(weighting: Weighting, units: int | None) -> tuple[Smaller, float]:
     raise bad_argument("units", units, "an order with stable modes", "Take another.")
 
 
-def _smallest(weighting: Weighting, units: int | None, tol: float) -> tuple[Smaller, float]:
-    """The modes of the smallest order that keeps to ``tol``, with at most so many units."""
+def _smallest(
+    weighting: Weighting, units: int | None, tol: float
+) -> tuple[Weighting, Smaller, float]:
+    """The modes of the smallest order that keeps to ``tol``, with at most so many units.
+
+    With their error, and the weighting that they come from: rows that tell too few states apart
+    sort them as if all inputs were alike.
+    """
     balanced = weighting.balanced
     most = balanced.order if units is None else min(units, balanced.order)
     known: dict[int, tuple[Smaller, float]] = {}
@@ -164,7 +179,7 @@ def _smallest(weighting: Weighting, units: int | None, tol: float) -> tuple[Smal
 
     order = smallest(error, tol, weighting.expected[: most + 1])
     if order is not None:
-        return known[order]
+        return weighting, *known[order]
     if isinstance(weighting, OnRows) and not weighting.alike:
         return _smallest(replace(weighting, alike=True), units, tol)
     remedy = "Ask for more units, or a larger tol." if units is not None else weighting.remedy

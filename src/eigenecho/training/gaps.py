@@ -66,7 +66,6 @@ class TrainedParts:
     evidence: PartedEvidence
     solver: str
     end: Array
-    log_density: float | None = None
 
 
 @one_blas_thread()
