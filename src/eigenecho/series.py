@@ -156,8 +156,12 @@ def as_rows(
     D: int | None = None,
     dtype: DTypeLike = np.float64,
     series: int | None = None,
+    *,
+    gaps: bool = False,
 ) -> Array:
-    """One finite series (T, D); ``series`` is its number among several, for the errors."""
+    """One finite series (T, D), but for NaN where there may be ``gaps``; ``series`` is its number
+    among several, for the errors.
+    """
     if hasattr(x, "toarray"):
         raise bad_argument(
             name, Shown(f"{type(x).__name__}"), "a dense array", f"{name}.toarray()."
@@ -170,7 +174,7 @@ def as_rows(
         if on_device(table)
         else (np.ascontiguousarray(_numbers(table, dtype)))
     )
-    check_finite(rows, table, name, series)
+    check_finite(rows, table, name, series, gaps=gaps)
     return rows
 
 

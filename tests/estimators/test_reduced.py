@@ -43,7 +43,8 @@ def test_the_original_stays_as_it_was(esn, small):
     with pytest.raises(AttributeError, match="not made smaller"):
         _ = esn.certificate_
     assert not hasattr(esn, "certificate")
-    assert small.certificate is small.certificate_
+    assert small.model_.certificate is small.certificate_
+    assert not hasattr(small, "certificate")
 
 
 def test_its_parameters_are_those_of_the_modes_left(small):
@@ -71,6 +72,14 @@ def test_intervals_say_what_they_leave_out(tmp_path):
             bounds = one.forecast(3, interval=0.9)
         wanted = esn.forecast(3, interval=0.9)
         assert np.all(bounds.upper - bounds.lower < wanted.upper - wanted.lower)
+
+
+def test_deviations_of_single_predictions_are_refused_with_the_reason(esn, small, tmp_path):
+    with pytest.raises(ValueError, match=r"return_std=True.*made smaller, before it was"):
+        small.predict(X, return_std=True)
+    esn.save(tmp_path / "plain")
+    with pytest.raises(ValueError, match=r"return_std=True.*statistics=True"):
+        ee.load(tmp_path / "plain").predict(X, return_std=True)
 
 
 def test_files_bring_it_back(small, tmp_path):

@@ -95,6 +95,26 @@ def test_a_law_can_be_given_and_a_size():
     assert one != spectra.from_data(X, Y, 8, law="golden", large=40, sr=0.9)
 
 
+def test_rings_have_a_radius_that_was_learnt():
+    """A delay of 20 steps on 60 units: what goes round, r^60, is to be forgotten, and no more."""
+    X, Y = ee.tasks.delayed_recall(1500, [20], seed=0)
+    found = spectra.from_data(X[:1000], Y[:1000], 60, sr=0.95, warmup=100)
+    tried = dict(penalty="identity", standardize=True, warmup=100, ridge=1e-12, seed=0)
+    errors = [
+        error(ee.LinearESN(60, spectrum=one, **tried).fit(X[:1000], Y[:1000]), X, Y)
+        for one in (found, spectra.ring(60, sr=0.95), spectra.ring(60, sr=0.5))
+    ]
+    assert errors[0] < 0.1 * min(errors[1:])
+    assert spectra.from_data(X, Y, 12, sr=0.0001, warmup=100).radius < 1
+
+
+def test_a_generator_is_drawn_from_once():
+    learnt = [
+        spectra.from_data(X, Y, 10, warmup=50, seed=np.random.default_rng(3)) for _ in range(2)
+    ]
+    assert learnt[0] == learnt[1]
+
+
 def test_several_series_columns_and_gaps():
     both = np.hstack([Y, Y**2])
     assert spectra.from_data([X[:300], X[300:]], [both[:300], both[300:]], 10).units == 10

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import eigenecho as ee
-from eigenecho.errors import StorageError
+from eigenecho.errors import IllConditionedWarning, StorageError
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.model.reduction import Reduction
 
@@ -290,3 +290,42 @@ def test_rounding_of_the_smallest_states_does_not_enter_the_loop():
     model = esn.fit(u[:-1], u[1:]).model_
     said = model.reduce(units=20).certificate
     assert said.radius_before == pytest.approx(closed_loop_radius(model), rel=1e-6)
+
+
+def test_fewer_units_than_were_asked_for_are_said():
+    model = fitted(1, units=100, sr=0.5).model_
+    with pytest.warns(IllConditionedWarning, match=r"units=99 asks for more modes .* \d+ are left"):
+        small = model.reduce(units=99)
+    assert small.units == small.certificate.units < 99
+
+
+def test_targets_that_are_missing_weigh_nothing():
+    model, u = fitted(1).model_, series(1)
+    y = u[1:].copy()
+    whole = model.reduce(tol=1e-3, data=(u[:-1], y))
+    y[::7] = np.nan
+    small = model.reduce(tol=1e-3, data=(u[:-1], y))
+    assert small.units == whole.units
+    assert small.certificate.promise == pytest.approx(whole.certificate.promise, rel=0.05)
+    with pytest.raises(ValueError, match="data=<infinity"):
+        model.reduce(tol=1e-3, data=(u[:-1], np.where(np.isnan(y), np.inf, y)))
+    with pytest.raises(ValueError, match="data=<NaN"):
+        fitted(1, feedback=True).model_.reduce(tol=1e-3, data=(u[:-1], y))
+
+
+def test_the_neuron_basis_is_gone_and_the_error_says_why():
+    small = fitted(1).model_.reduce(units=5)
+    with pytest.raises(ValueError, match=r"made smaller has new modes.*basis='work'"):
+        small.matrices()
+    assert small.matrices("work").W.shape == (5, 5)
+
+
+def test_values_are_those_that_the_order_was_taken_by():
+    # Rows that reach two states, of a network that tells of many: sorted as if inputs were alike.
+    model = fitted(1, units=80, sr=0.95, ridge=1e-10).model_
+    said = model.reduce(tol=1e-6, data=np.sin(0.3 * np.arange(400))[:, None]).certificate
+    assert said.weighting == "rows"
+    assert said.promise <= 1e-6
+    white = model.reduce(tol=1e-6).certificate.values
+    shares = said.values[:30] / said.values[0]
+    np.testing.assert_allclose(shares, white[:30] / white[0], rtol=1e-6)

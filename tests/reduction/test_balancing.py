@@ -7,7 +7,17 @@ import pytest
 from scipy.linalg import cholesky, solve_discrete_lyapunov
 
 from eigenecho import spectra
-from eigenecho.reduction import System, balance, largest_gain, promised, smaller, smallest
+from eigenecho.reduction import (
+    System,
+    balance,
+    balancing,
+    essential,
+    largest_gain,
+    promised,
+    smaller,
+    smallest,
+)
+from eigenecho.reduction.balancing import singular_values
 from eigenecho.transition import Diagonal
 
 
@@ -131,12 +141,64 @@ def test_promises_hold_for_the_rows_that_they_were_made_of(order, colour):
     assert np.all(said < 100 * measured)
 
 
-def test_the_smallest_order_that_does_is_found():
+@pytest.mark.parametrize("factor", [1e-3, 0.3, 1.0, 30.0, 1e9])
+def test_the_smallest_order_that_does_is_found(factor):
+    falling = np.exp(-0.2 * np.arange(41) ** 1.2)
     for wanted in (1, 2, 17, 39, 40):
-        for first in (0, 1, 5, 17, 40, 90):
-            assert smallest(lambda k, w=wanted: k >= w, first, 40) == wanted
-    assert smallest(lambda k: False, 3, 40) is None
-    # One that fails among those that do is passed over, and a smaller one beyond it found.
-    assert smallest(lambda k: k >= 10 and k != 12, 20, 40) in (10, 13)
+        tried = []
+
+        def error(order, tried=tried):
+            tried.append(order)
+            return falling[order]
+
+        assert smallest(error, falling[wanted], factor * falling) == wanted
+        assert len(set(tried)) == len(tried) <= 12
+
+
+def test_orders_are_found_whatever_is_expected_of_them():
+    def steps(does):
+        return lambda order: float(not does(order))
+
+    for expected in (np.zeros(41), np.ones(41), np.linspace(2, 0, 41)):
+        for wanted in (1, 2, 17, 39, 40):
+            assert smallest(steps(lambda k, w=wanted: k >= w), 0.5, expected) == wanted
+        assert smallest(lambda order: np.inf, 0.5, expected) is None
+        # One that fails among those that do is passed over, and a smaller one beyond it found.
+        assert smallest(steps(lambda k: k >= 10 and k != 12), 0.5, expected) in (10, 11, 13)
     # Where rounding spoils the largest, those between are found.
-    assert 23 <= smallest(lambda k: 23 <= k < 31, 1, 40) < 31
+    assert 23 <= smallest(steps(lambda k: 23 <= k < 31), 0.5, np.zeros(41)) < 31
+
+
+def test_few_orders_are_tried_where_errors_fall_as_expected():
+    expected, tried = np.exp(-0.1 * np.arange(301)), []
+
+    def error(order):
+        tried.append(order)
+        return 7.0 * expected[order] * (1 + 0.1 * np.sin(order))
+
+    found = smallest(error, 1e-6, expected)
+    assert error(found) <= 1e-6 < error(found - 1)
+    assert len(tried) <= 8
+
+
+def test_values_that_are_rounding_are_left_out_of_large_ones(monkeypatch):
+    monkeypatch.setattr(balancing, "JACOBI", 0)
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(50, 40)) * 10.0 ** -np.arange(40)[rng.permutation(40)]
+    U, found, Vt = singular_values(A)
+    assert 16 <= found.size < 20
+    np.testing.assert_allclose(found[:12], np.linalg.svd(A)[1][:12], rtol=1e-3)
+    np.testing.assert_allclose((U * found) @ Vt, A, atol=1e-14)
+    assert singular_values(np.zeros((5, 3)))[1].size == 0
+
+
+def test_essential_states_are_the_whole_system():
+    one = system(40, inputs=2, outputs=2)
+    T, S = essential(one, 1e-13)
+    assert T.shape[1] == len(S) < 40
+    np.testing.assert_allclose(S @ T, np.eye(len(S)), atol=1e-8)
+    small, step = one.B @ T, S @ one.advance(T)
+    whole, ahead = one.B, one.C
+    for _ in range(30):
+        np.testing.assert_allclose(small @ (S @ one.C), whole @ ahead, atol=1e-9)
+        small, ahead = small @ step, one.advance(ahead)

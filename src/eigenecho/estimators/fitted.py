@@ -90,7 +90,7 @@ class Fitted:
             last = np.where(np.isnan(last), own, last)
         end = State(r, last.copy())
         fitted = cls(model, trained.solver, evidence.ridge, end, evidence=evidence, **known)
-        if trained.log_density is None:
+        if isinstance(trained, TrainedParts) or trained.log_density is None:
             return fitted
         return replace(fitted, known_log_density=fitted._in_units(trained.log_density))
 
@@ -186,7 +186,12 @@ class Fitted:
         if self.posterior is not None:
             return self.posterior
         if self.evidence is None:
-            self._whole_evidence()
+            why = "a file has what that takes only when save(path, statistics=True) wrote it"
+            if isinstance(self.model.certificate, Reduction):
+                why = "that was known of the network that was made smaller, before it was"
+            wanted = f"False: how far these weights may be off is not known, and {why}"
+            remedy = "forecast(interval=...) has the noise of single steps."
+            raise bad_argument("return_std", True, wanted, remedy)
         raise ValueError(
             f"training left weights open at a ridge of {self.ridge:g}: how far they may be off is "
             "not known. Fit with a larger ridge, or ridge='auto'."

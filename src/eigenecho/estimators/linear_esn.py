@@ -667,8 +667,6 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             raise AttributeError("this network was not made smaller: reduce() gives certificates.")
         return said
 
-    certificate = certificate_
-
     @property
     def noise_covariance_(self) -> Any:
         """Covariance (D_out, D_out) of one-step errors: residuals of training, per free row."""

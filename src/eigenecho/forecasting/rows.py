@@ -72,17 +72,16 @@ class Rows:
         following = first, max(stop - 1, first)
         # Most rows are of both: what they have in common is summed up once.
         both = max(ahead[0], following[0]), min(ahead[1], following[1])
-        XtX = self._squares(*both, unit)
-        outer = (
-            [
+        if both[0] < both[1]:
+            XtX = self._squares(*both, unit)
+            outer = [
                 XtX
                 + self._squares(part[0], min(part[1], both[0]), unit)
                 + self._squares(max(part[0], both[1]), part[1], unit)
                 for part in (ahead, following)
             ]
-            if both[0] < both[1]
-            else [self._squares(*part, unit) for part in (ahead, following)]
-        )
+        else:
+            outer = [self._squares(*part, unit) for part in (ahead, following)]
         XtY, seen = self._products(bases, horizon, *ahead, unit)
         targets = (
             self.truth[following[0] + 1 : following[1] + 1]

@@ -44,7 +44,12 @@ class White:
     @property
     def least(self) -> Array:
         """The bounds."""
-        return self.balanced.tails / self._gain
+        return self.balanced.tails[: self.balanced.order + 1] / self._gain
+
+    @property
+    def expected(self) -> Array:
+        """The bounds: rounding alone is above them."""
+        return self.least
 
     def error(self, found: Smaller) -> float:
         """The bound, or what rounding has made of it: the largest difference of gains.
@@ -57,7 +62,7 @@ class White:
         rounding = RUN * EPS * (self.plant.system.amplitude + found.system.amplitude)
         return (float(max(bound, measured)) + rounding) / self._gain
 
-    def said(self, found: Smaller) -> dict[str, float | None]:
+    def said(self, found: Smaller, error: float) -> dict[str, float | None]:
         """The bound."""
         known = {"promise": None, "rows_error": None, "held_out_error": None}
-        return {"bound": self.error(found), **known}
+        return {"bound": error, **known}

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,9 @@ TIMES, LEAST, MOST = 5, 300, 1000
 CANDIDATES = ("golden", "ring")
 """Laws of large networks."""
 
+RADIUS, ROUNDS = 0.5, 3
+"""The least radius of a ring that is looked at, and how often its neighbourhood is halved."""
+
 SURE = 1e-6
 """Share of the largest singular value from which on a mode says something of the data."""
 
@@ -57,7 +61,8 @@ def from_data(
     the rows best. It is then made smaller by balanced truncation, the rows weighed as they are.
     Where fewer modes than ``units`` say anything of the data, a ring of radius ``sr`` joins them.
     Unless a ``law`` is given there are two of them, golden and on a ring, and a plain ring of
-    ``units`` beside them: the one whose eigenvalues predict that fifth best is taken.
+    ``units`` beside them, of the radius up to ``sr`` that predicts that fifth best: the one whose
+    eigenvalues predict it best is taken.
 
     Parameters
     ----------
@@ -136,12 +141,13 @@ def learnt(
         settings, recipe=plain, standardize=True, penalty="identity", ridge=ridge, solver="auto"
     )
     inputs, outputs = ([np.asarray(s, np.float64) for s in to_host(a)] for a in (inputs, outputs))
+    # One draw for all that are compared.
+    seed = seed if isinstance(seed, int) else int(np.random.default_rng(seed).integers(2**31))
     task = Task(trainer, inputs, outputs, seed)
     found = [task.left(one, size) for one in (CANDIDATES if law is None else (law,))]
-    if law is None:
-        found += [ring(recipe.units, sr=recipe.sr)]
-    best = found[0] if few or len(found) == 1 else min(found, key=task.error)
-    return replace(settings, recipe=replace(recipe, spectrum=best))
+    if law is None and not few:
+        found = [min([*found, task.ring()], key=task.error)]
+    return replace(settings, recipe=replace(recipe, spectrum=found[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,15 +157,14 @@ class Task:
     settings: Settings
     inputs: Sequence[Array]
     outputs: Sequence[Array]
-    seed: Seed
+    seed: int
 
     def with_spectrum(self, spectrum: Any, units: int) -> Task:
         """The same with another spectrum."""
         recipe = replace(self.settings.recipe, spectrum=spectrum, units=units)
         return replace(self, settings=replace(self.settings, recipe=recipe))
 
-    @property
-    def problem(self) -> Problem:
+    def posed(self) -> Problem:
         """The problem of training on it."""
         D_in, D_out = self.inputs[0].shape[1], self.outputs[0].shape[1]
         drawn = self.settings.draw(D_in, D_out, self.seed)
@@ -169,7 +174,7 @@ class Task:
     def left(self, law: Any, size: int) -> Spectrum:
         """What ``size`` units of a law come down to, as many eigenvalues as are asked for."""
         recipe, large = self.settings.recipe, self.with_spectrum(law, size)
-        problem = large.problem
+        problem = large.posed()
         with _unconcerned():
             evidence = train_with_gaps(problem, large.settings).evidence
         model = LinearModel.of(problem, evidence.weights)
@@ -180,16 +185,38 @@ class Task:
             got = Shown("nothing that depends on X")
             wanted, remedy = "targets to learn a spectrum from", "A law, 'golden' say, needs none."
             raise bad_argument("y", got, wanted, remedy)
-        kept = modes(weighting, min(recipe.units, sure)).system.spectrum.unleak(recipe.lr)
+        kept = modes(weighting, min(recipe.units, sure))[0].system.spectrum.unleak(recipe.lr)
         lacking = recipe.units - kept.units
         return kept.join(ring(lacking, sr=recipe.sr)) if lacking else kept
+
+    def ring(self) -> Spectrum:
+        """The ring of as many units that predicts best, its radius between ``RADIUS`` and sr.
+
+        What it forgets at a step, −log r, is doubled until it is enough, and then made finer around
+        the best: what goes round n units comes back as r^n, and that has to fit.
+        """
+        units, sr = self.settings.recipe.units, self.settings.recipe.sr
+        if sr <= RADIUS:
+            return ring(units, sr=sr)
+
+        @cache
+        def error(forgets: float) -> float:
+            return self.error(ring(units, sr=float(np.exp(-forgets))))
+
+        least = float(-np.log(sr))
+        tried = least * 2.0 ** np.arange(1 + np.floor(np.log2(-np.log(RADIUS) / least)))
+        best, step = min(tried, key=error), np.sqrt(2)
+        for _ in range(ROUNDS):
+            best = min((best, max(best / step, least), best * step), key=error)
+            step = np.sqrt(step)
+        return ring(units, sr=float(np.exp(-best)))
 
     @one_blas_thread()
     def error(self, spectrum: Spectrum) -> float:
         """The least error of any ridge on rows held out, with these eigenvalues alone."""
         task = self.with_spectrum(spectrum, spectrum.units)
         total = 0.0
-        for columns, problem in task.problem.parts:
+        for columns, problem in task.posed().parts:
             fold = to_choose_by(problem, self.settings)
             with _unconcerned():
                 known, (last,), _ = gather(problem, Triangle, fold)

@@ -261,6 +261,11 @@ class LinearModel:
 
     def need_basis(self) -> Basis:
         """The eigenbasis, or an error that says why there is none."""
+        if self.basis is None and isinstance(self.certificate, Reduction):
+            raise ValueError(
+                "the neuron basis is unknown: a network that was made smaller has new modes, which "
+                "are no neuron's. Ask for basis='work'."
+            )
         if self.basis is None:
             raise ValueError(
                 "the neuron basis is unknown: with a named spectrum, penalty='identity' draws "

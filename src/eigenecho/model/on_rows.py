@@ -27,6 +27,9 @@ CHUNK_BYTES = 1 << 24
 FLOOR = 1e-13
 """Share of the largest singular value that is rounding, of rows that come in pieces."""
 
+OFTEN = 0.25
+"""Errors over the root of the squares of the values that are cut, as they often are."""
+
 
 @dataclass(frozen=True, eq=False)
 class OnRows:
@@ -60,8 +63,7 @@ class OnRows:
             targets = [model.from_user(y) for y in targets]
             each = zip(inputs, targets, strict=True)
             drives = [plant.model.reservoir.drive(u, shifted(y, 0.0)) for u, y in each]
-        scale = np.concatenate(targets).std(axis=0)
-        scale = np.where(scale > 0, scale, 1.0)
+        scale = _deviation(np.concatenate(targets))
         plant = Plant.of(model, scale)
         return cls(plant, drives, [plant.outputs(drive) / scale for drive in drives])
 
@@ -80,8 +82,10 @@ class OnRows:
             if self.plant.rest is not None:
                 yield -self.plant.rest[None] / count
             for start in range(0, cut, rows):
-                piece = drive[start : min(start + rows, cut)]
-                yield (reservoir.scan(piece, state) - rest) / count
+                states = reservoir.scan(drive[start : min(start + rows, cut)], state)
+                states -= rest
+                states /= count
+                yield states
 
     @cached_property
     def balanced(self) -> Balanced:
@@ -97,6 +101,11 @@ class OnRows:
             return np.zeros(self.balanced.order + 1)
         return 0.5 * self.balanced.left_out
 
+    @property
+    def expected(self) -> Array:
+        """As the values that are cut, which errors follow closely."""
+        return OFTEN * self.balanced.cut_off
+
     def error(self, found: Smaller) -> float:
         """The larger of the errors on both parts of the rows."""
         return float(np.nanmax(self._errors(found)))
@@ -111,16 +120,25 @@ class OnRows:
             parts[1].append(left[cut:])
         return _rms(parts[0]), _rms(parts[1])
 
-    def said(self, found: Smaller) -> dict[str, float | None]:
+    def said(self, found: Smaller, error: float) -> dict[str, float | None]:
         """The promise, and what it comes from."""
         weighed, held_out = self._errors(found)
         known = None if np.isnan(held_out) else held_out
         return {
             "bound": None,
-            "promise": self.error(found),
+            "promise": error,
             "rows_error": weighed,
             "held_out_error": known,
         }
+
+
+def _deviation(rows: Array) -> Array:
+    """Of the targets that are there; 1 where nothing moves."""
+    there = ~np.isnan(rows)
+    count = np.maximum(there.sum(axis=0), 1)
+    mean = np.where(there, rows, 0.0).sum(axis=0) / count
+    scale = np.sqrt((np.where(there, rows - mean, 0.0) ** 2).sum(axis=0) / count)
+    return np.where(scale > 0, scale, 1.0)
 
 
 def _rms(parts: Sequence[Array]) -> float:
@@ -152,5 +170,7 @@ def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | Non
 
 
 def _targets(model: LinearModel, y: Any, container: Container) -> list[Array]:
+    """Those that drive nothing may be missing: NaN."""
     items, _ = unpack_outputs(y, "data", container)
-    return [as_rows(item, "data", model.D_out, np.float64) for item in items]
+    gaps = not model.closed
+    return [as_rows(item, "data", model.D_out, np.float64, gaps=gaps) for item in items]

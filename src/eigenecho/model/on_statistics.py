@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 FLOOR = 1e-7
 """Share of the largest singular value that is rounding, where sums of products are all there is."""
 
+CAREFUL = 3.0
+"""Bounds on errors, over the root of the squares of the values that are cut, as they often are."""
+
 
 @dataclass(frozen=True, eq=False)
 class OnStatistics:
@@ -63,14 +66,19 @@ class OnStatistics:
         """What projections of the rows leave out."""
         return self.balanced.left_out
 
+    @property
+    def expected(self) -> Array:
+        """As the values that are cut, which bounds follow closely."""
+        return CAREFUL * self.balanced.cut_off
+
     def error(self, found: Smaller) -> float:
         """A bound on the rms error of any output, over its deviation."""
         return float(promised(self.balanced, found, lambda: [self.rows]).max())
 
-    def said(self, found: Smaller) -> dict[str, float | None]:
+    def said(self, found: Smaller, error: float) -> dict[str, float | None]:
         """The promise."""
         known = {"bound": None, "rows_error": None, "held_out_error": None}
-        return {"promise": self.error(found), **known}
+        return {"promise": error, **known}
 
 
 def _deviation(model: LinearModel, evidence: Evidence) -> Array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.checks import check_count, is_finite_number
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import IllConditionedWarning, Shown, bad_argument, warn
 from eigenecho.model.alike import White
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.on_rows import OnRows
@@ -16,7 +16,7 @@ from eigenecho.model.on_statistics import OnStatistics
 from eigenecho.model.plant import Plant, in_dtype
 from eigenecho.model.reduction import Reduction
 from eigenecho.model.weighting import Weighting
-from eigenecho.reduction import Balanced, Smaller, largest_gain, smaller, smallest
+from eigenecho.reduction import Smaller, essential, largest_gain, smaller, smallest
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Evidence
 from eigenecho.transition import Diagonal
@@ -35,8 +35,8 @@ LARGEST_LOOP = 1200
 """Order up to which the loop of the original is looked at."""
 
 IN_LOOP = 1e-13
-"""Share of the largest singular value from which on a state counts in a loop: rounding of smaller
-ones would come back enlarged."""
+"""Share of the largest from which on a state counts in a loop: rounding of smaller ones would come
+back enlarged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +62,19 @@ def reduce(
         raise _unmoved(model, data)
     if tol is not None:
         _check_rounding(model, weighting.plant, tol)
-    found = modes(weighting, units) if tol is None else _smallest(weighting, units, tol)
+    if tol is None:
+        found, error = modes(weighting, units)
+    else:
+        weighting, found, error = _smallest(weighting, units, tol)
+    if tol is None and found.system.units != units:
+        warn(
+            f"units={units} asks for more modes than the network has to keep: others are rounding, "
+            f"or have no usable eigenvectors. {found.system.units} are left.",
+            IllConditionedWarning,
+        )
     plant = weighting.plant
     small = plant.with_modes(found)
-    certificate = _certificate(weighting, found, small)
+    certificate = _certificate(weighting, found, error, small)
     cast = in_dtype(small, model.reservoir.dtype)
     return Reduced(replace(cast, certificate=certificate), found.states)
 
@@ -131,38 +140,46 @@ def weighting_of(model: LinearModel, data: Any, evidence: Evidence | None) -> We
     return White(Plant.of(model))
 
 
-def modes(weighting: Weighting, units: int | None) -> Smaller:
-    """The modes of an order, as many as there are to keep; one without usable eigenvectors makes
-    way for the next below.
+def modes(weighting: Weighting, units: int | None) -> tuple[Smaller, float]:
+    """The modes of an order, as many as there are to keep, and their error.
+
+    An order without usable eigenvectors makes way for the next below.
     """
     assert units is not None
     for order in range(min(units, weighting.balanced.order), 0, -1):
         found = smaller(weighting.balanced, order)
-        if found is not None and np.isfinite(weighting.error(found)):
-            return found
+        error = np.inf if found is None else weighting.error(found)
+        if found is not None and np.isfinite(error):
+            return found, error
     raise bad_argument("units", units, "an order with stable modes", "Take another.")
 
 
-def _smallest(weighting: Weighting, units: int | None, tol: float) -> Smaller:
-    """The modes of the smallest order that keeps to ``tol``, with at most so many units."""
+def _smallest(
+    weighting: Weighting, units: int | None, tol: float
+) -> tuple[Weighting, Smaller, float]:
+    """The modes of the smallest order that keeps to ``tol``, with at most so many units.
+
+    With their error, and the weighting that they come from: rows that tell too few states apart
+    sort them as if all inputs were alike.
+    """
     balanced = weighting.balanced
     most = balanced.order if units is None else min(units, balanced.order)
-    known: dict[int, Smaller] = {}
+    known: dict[int, tuple[Smaller, float]] = {}
     errors = [np.inf]
     least = weighting.least
 
-    def does(order: int) -> bool:
+    def error(order: int) -> float:
         if least[order] > tol:
-            return False
+            return float(least[order])
         one = smaller(balanced, order)
         errors.append(np.inf if one is None else weighting.error(one))
         if one is not None and errors[-1] <= tol:
-            known[order] = one
-        return order in known
+            known[order] = one, errors[-1]
+        return errors[-1]
 
-    order = smallest(does, int(np.argmax(least[: balanced.order + 1] <= tol)), most)
+    order = smallest(error, tol, weighting.expected[: most + 1])
     if order is not None:
-        return known[order]
+        return weighting, *known[order]
     if isinstance(weighting, OnRows) and not weighting.alike:
         return _smallest(replace(weighting, alike=True), units, tol)
     remedy = "Ask for more units, or a larger tol." if units is not None else weighting.remedy
@@ -171,7 +188,9 @@ def _smallest(weighting: Weighting, units: int | None, tol: float) -> Smaller:
     raise bad_argument("tol", tol, wanted, remedy)
 
 
-def _certificate(weighting: Weighting, found: Smaller, small: LinearModel) -> Reduction:
+def _certificate(
+    weighting: Weighting, found: Smaller, error: float, small: LinearModel
+) -> Reduction:
     plant = weighting.plant
     gain, gain_error = gains(plant, small)
     before, after = _loop_radii(plant, small)
@@ -187,7 +206,7 @@ def _certificate(weighting: Weighting, found: Smaller, small: LinearModel) -> Re
         radius_after=after,
         before=plant.model.spectrum,
         units=found.system.units,
-        **weighting.said(found),
+        **weighting.said(found, error),
     )
 
 
@@ -221,17 +240,13 @@ def _loop_radii(plant: Plant, small: LinearModel) -> tuple[float | None, float |
     if not (model.D_in >= model.D_out or (model.D_in == 0 and model.closed)):
         return None, None
     after = ClosedLoop.of_forecast(small).radius()
-    minimal = plant.minimal
-    order = int(np.count_nonzero(minimal.values > IN_LOOP * minimal.values.max(initial=0.0)))
-    if not 0 < order <= LARGEST_LOOP:
-        return None, after
-    return _loop_radius(plant, minimal, order), after
+    T, S = essential(plant.system, IN_LOOP)
+    return (_loop_radius(plant, T, S) if 0 < len(S) <= LARGEST_LOOP else None), after
 
 
-def _loop_radius(plant: Plant, minimal: Balanced, order: int) -> float:
+def _loop_radius(plant: Plant, T: Array, S: Array) -> float:
     """Of the original, by the states that reach and tell anything at all: far fewer than N."""
-    loop = ClosedLoop.of_forecast(plant.model)
-    W, _, C = minimal.matrices(order)
-    F, C = loop.F @ minimal.T[:, :order], C * plant.scale
+    loop, system = ClosedLoop.of_forecast(plant.model), plant.system
+    W, F, C = S @ system.advance(T), loop.F @ T, S @ system.C * plant.scale
     closed = np.block([[W, W @ C], [F, F @ C + plant.model.readout.previous]])
     return float(np.abs(np.linalg.eigvals(closed)).max())

@@ -30,7 +30,8 @@ class Reduction:
         the statistics are known.
     values : array
         Singular values, the largest first: those of the Hankel operator (white), or of the states
-        that the rows reach, by what the outputs tell of them.
+        that the rows reach, by what the outputs tell of them. Where rows tell too few states apart
+        for a tolerance, the order was taken by the former.
     floor : float
         Share of the largest below which they are rounding.
     bound : float, optional

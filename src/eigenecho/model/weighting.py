@@ -32,8 +32,12 @@ class Weighting(Protocol):
     def least(self) -> Array:
         """Errors of orders 0 … k that are no larger than theirs, or not by much."""
 
+    @property
+    def expected(self) -> Array:
+        """Errors that fall with the order as theirs are likely to."""
+
     def error(self, found: Smaller) -> float:
         """What is compared with ``tol``."""
 
-    def said(self, found: Smaller) -> dict[str, float | None]:
-        """What the certificate says of it."""
+    def said(self, found: Smaller, error: float) -> dict[str, float | None]:
+        """What the certificate says of it, whose error is known."""

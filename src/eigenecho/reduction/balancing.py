@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import lapack, qr, solve_triangular
 
+from eigenecho.readout import Triangle
 from eigenecho.reduction.system import System
 from eigenecho.types import Array
 
@@ -31,6 +32,12 @@ EPS = float(np.finfo(np.float64).eps)
 
 JACOBI = 700
 """Columns up to which singular values are found by rotations, to all digits of each."""
+
+PANEL = 64
+"""Columns that LAPACK reflects together."""
+
+NOTHING = EPS / 16
+"""Share of the largest column from which on what elimination leaves is not looked at."""
 
 
 Rows = Callable[[], Iterable[Array]]
@@ -60,6 +67,12 @@ class Balanced:
         """2 Σ of the values that an order cuts, for orders 0 … k: white, the bound on the gain."""
         return 2 * np.concatenate([np.cumsum(self.values[::-1])[::-1], [0.0]])
 
+    @property
+    def cut_off(self) -> Array:
+        """Root of the sum of squares of the values that an order cuts, for orders 0 … k."""
+        squares = self.values[: self.order][::-1] ** 2
+        return np.sqrt(np.concatenate([np.cumsum(squares)[::-1], [0.0]]))
+
     @cached_property
     def left_out(self) -> Array:
         """Largest ‖X (C − T S C)‖ of an output, for orders 0 … k: what projections leave out."""
@@ -67,10 +80,15 @@ class Balanced:
         sums = np.cumsum(parts[::-1], axis=0)[::-1]
         return np.sqrt(np.concatenate([sums, np.zeros_like(sums[:1])]).max(axis=1))
 
+    @cached_property
+    def _step(self) -> Array:
+        """S Λ T, of which every order takes a corner."""
+        return np.asarray(self.S @ self.system.advance(self.T))
+
     def matrices(self, order: int) -> tuple[Array, Array, Array]:
         """Λ_r (k, k), B_r (D, k) and C_r (k, E) of an order."""
         T, S = self.T[:, :order], self.S[:order]
-        return S @ self.system.advance(T), self.system.B @ T, S @ self.system.C
+        return self._step[:order, :order], self.system.B @ T, S @ self.system.C
 
 
 def balance(system: System, rows: Rows, floor: float = EPS) -> Balanced:
@@ -85,10 +103,11 @@ def balance(system: System, rows: Rows, floor: float = EPS) -> Balanced:
     if second is None:
         left, values, Vt = singular_values(first @ F)
     else:
-        seen = np.asarray(np.linalg.qr(first @ F, mode="r"))
-        for piece in itertools.chain([second], pieces):
-            seen = np.asarray(np.linalg.qr(np.concatenate([seen, piece @ F]), mode="r"))
-        _, values, Vt = singular_values(seen)
+        seen = Triangle.empty(F.shape[1], 1)
+        for piece in itertools.chain([first, second], pieces):
+            # By columns, as LAPACK wants them.
+            seen = seen.absorb((F.T @ piece.T).T, np.zeros((len(piece), 1)))
+        _, values, Vt = singular_values(seen.R)
     kept = values > floor * values.max(initial=0.0)
     root = np.sqrt(values[kept])
     T = (F @ Vt[kept].T) / root
@@ -98,6 +117,20 @@ def balance(system: System, rows: Rows, floor: float = EPS) -> Balanced:
         S = sum((piece @ T).T @ piece for piece in rows()) / values[kept, None]
         S = np.linalg.solve(S @ T, S)  # I but for rounding, which small values magnify
     return Balanced(system, values, T, S, floor)
+
+
+def essential(system: System, floor: float) -> tuple[Array, Array]:
+    """T (N, k) and S (k, N), S T = I, of states that a white drive reaches and outputs tell of.
+
+    Those above a share ``floor`` of the largest, in no order that means anything: where that does
+    not matter, elimination with pivots is enough.
+    """
+    reached, told = system.reachability, system.observability
+    Q, R, pivots = _eliminated(reached.T @ told, floor)
+    root = np.sqrt(np.abs(np.diag(R)))
+    k = len(R)
+    T = solve_triangular(R[:, :k], told[:, pivots[:k]].T, trans="T", check_finite=False).T * root
+    return T, (reached @ (Q / root)).T
 
 
 def singular_values(A: Array) -> tuple[Array, Array, Array]:
@@ -116,4 +149,28 @@ def singular_values(A: Array) -> tuple[Array, Array, Array]:
         sva, U, V, work, _, info = lapack.dgejsv(A, joba=2, jobu=0, jobv=0)
         if info == 0:
             return U, sva * (work[0] / work[1]), V.T
-    return np.linalg.svd(A, full_matrices=False)
+    return _above_rounding(A)
+
+
+def _above_rounding(A: Array) -> tuple[Array, Array, Array]:
+    """The same for values that are more than rounding of the largest, often far fewer."""
+    Q, R, pivots = _eliminated(A, NOTHING)
+    U, values, Wt = np.linalg.svd(R, full_matrices=False)
+    Vt = np.empty_like(Wt)
+    Vt[:, pivots] = Wt
+    return Q @ U, values, Vt
+
+
+def _eliminated(A: Array, floor: float) -> tuple[Array, Array, Array]:
+    """Q (M, k) and R (k, n) of A with its columns in the order of ``pivots``, A ≈ Q R.
+
+    Pivots put what is below a share ``floor`` of the largest into the last rows of R, which are
+    left out.
+    """
+    (packed, tau), R, pivots = qr(A, mode="raw", pivoting=True, check_finite=False)
+    sizes = np.abs(np.diag(R))
+    k = int(np.count_nonzero(sizes > floor * sizes.max(initial=0.0)))
+    if not k:
+        return np.zeros((len(A), 0)), R[:0], pivots
+    Q, _, _ = lapack.dorgqr(packed[:, :k], tau[:k], lwork=PANEL * k)
+    return Q, R[:k], pivots

@@ -16,6 +16,7 @@ columns of F are as accurate as the large ones. It costs O(N k) for k columns.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,26 +37,33 @@ def cauchy_factor(spectrum: Spectrum, weights: Array, most: int | None = None) -
     """
     n = spectrum.real.size
     modes = np.concatenate([spectrum.real, spectrum.pairs]).astype(complex)
-    # Conjugates stand behind: what is eliminated is closed under conjugation at every step.
-    values = np.concatenate([modes, modes[n:].conj()])
-    a = np.concatenate([weights, np.conj(weights[n:])]).astype(complex)
-    gaps = (1 - np.abs(values)) * (1 + np.abs(values))
+    a = np.asarray(weights).astype(complex)
+    gaps, products = (1 - np.abs(modes)) * (1 + np.abs(modes)), _Products.of(modes)
     columns: list[Array] = []
     first = 0.0
-    most = values.size if most is None else most
+    most = 2 * modes.size - n if most is None else most
     while len(columns) < most:
         left = np.abs(a) ** 2 / gaps
-        p = int(np.argmax(left[: modes.size]))
+        p = int(np.argmax(left))
         first = first or float(np.sqrt(left[p]))
         if not np.sqrt(left[p]) > NEGLIGIBLE * first:
             break
-        one = _eliminate(values, a, p)
+        gap, other = products.one_minus(modes[p])
+        one = a * (np.conj(a[p]) / gap)
+        one /= np.sqrt(np.abs(one[p])) or 1.0
+        after = a * ((modes - modes[p]) / gap)
         if p < n:
-            columns.append(one[: modes.size] * (np.conj(one[p]) / np.abs(one[p])))
+            a = after
+            columns.append(one * (np.conj(one[p]) / np.abs(one[p])))
             continue
-        conjugate = modes.size + p - n
-        pair = _real_signals(one, _eliminate(values, a, conjugate), p, conjugate)
-        columns += [column[: modes.size] for column in pair]
+        # The conjugate next, so that what is left is closed under conjugation at every step: what
+        # a pair's conjugate would have in these columns is known from what it has itself.
+        bar, twice = np.conj(modes[p]), np.conj(other[p])
+        its_own = np.conj(a[p]) * (bar - modes[p]) / twice
+        size = np.abs(its_own) / np.sqrt(gap[p].real)
+        two = after * (np.conj(its_own) / other) / (size or 1.0)
+        columns += _real_signals(one, two, one[p], np.conj(a[p]) ** 2 / twice / one[p].real, size)
+        a = after * ((modes - bar) / other)
     if not columns:
         return np.zeros((modes.size, 0), complex)
     F = np.stack(columns, axis=1)
@@ -63,50 +71,64 @@ def cauchy_factor(spectrum: Spectrum, weights: Array, most: int | None = None) -
     return F
 
 
-def _eliminate(values: Array, a: Array, p: int) -> Array:
-    """The column of pivot p; ``a`` becomes the weights of what is left."""
-    gap = one_minus(values, values[p])
-    column = a * (np.conj(a[p]) / gap)
-    column /= np.sqrt(np.abs(column[p])) or 1.0
-    a *= (values - values[p]) / gap
-    return column
+def _real_signals(one: Array, two: Array, d: Any, below: Any, e: Any) -> tuple[Array, Array]:
+    """Two columns of a pair, turned so that rows of conjugates are conjugate.
 
-
-def _real_signals(one: Array, two: Array, i: int, j: int) -> tuple[Array, Array]:
-    """Two columns of a pair i, j = ī, turned so that rows of conjugates are conjugate.
-
-    The pivot rows are (d, 0) and (d ρ, e) with e² = d² (1 − |ρ|²). The unitary V with the first
-    row (p, q) = e^{iφ} (√(1+|ρ|), i √(1−|ρ|)) / √2, ρ = |ρ| e^{−2iφ}, makes them conjugate; q is
-    as small as e/d, so that the second column stays as small as it was.
+    The pivot rows are (d, 0) and (below, e) = (d ρ, e) with e² = d² (1 − |ρ|²). The unitary V with
+    the first row (p, q) = e^{iφ} (√(1+|ρ|), i √(1−|ρ|)) / √2, ρ = |ρ| e^{−2iφ}, makes them
+    conjugate; q is as small as e/d, so that the second column stays as small as it was.
     """
-    d, e, rho = np.abs(one[i]), np.abs(two[j]), one[j] / one[i]
+    rho = below / d
     size, phase = np.abs(rho), np.exp(-0.5j * np.angle(rho))
-    more, less = 1 + size, (e / d) ** 2 / (1 + size)
+    more, less = 1 + size, (e / np.abs(d)) ** 2 / (1 + size)
     p, q = phase * np.sqrt(0.5 * more), 1j * phase * np.sqrt(0.5 * less)
     # What the second row lacks for the conjugate of the first: p̄ − ρ p = p̄ (1 − |ρ|), and so on.
-    scale = d / two[j]
+    scale = np.abs(d) / e
     return p * one + scale * less * np.conj(p) * two, q * one + scale * more * np.conj(q) * two
 
 
-def one_minus(values: Array, other: complex) -> Array:
-    """1 − λ μ̄, with products that are split in two so that none of their digits is lost."""
-    re, re_low = _product(values.real, np.real(other))
-    im, im_low = _product(values.imag, np.imag(other))
-    # Where both are near the unit circle the large parts cancel, and the low ones are what is left.
-    real = ((1 - re) - im) - (re_low + im_low)
-    imag = values.real * np.imag(other) - values.imag * np.real(other)
-    return real + 1j * imag
+@dataclass(frozen=True, eq=False)
+class _Products:
+    """Numbers λ, with the upper halves of their digits at hand."""
+
+    re: Array
+    im: Array
+    re_head: Array
+    im_head: Array
+
+    @classmethod
+    def of(cls, values: Array) -> _Products:
+        re, im = np.ascontiguousarray(values.real), np.ascontiguousarray(values.imag)
+        return cls(re, im, _head(re), _head(im))
+
+    def one_minus(self, other: complex) -> tuple[Array, Array]:
+        """1 − λ μ̄ and 1 − λ μ, with products split in two so that none of their digits is lost."""
+        x, y = float(np.real(other)), float(np.imag(other))
+        re, re_low = _product(self.re, self.re_head, x)
+        im, im_low = _product(self.im, self.im_head, y)
+        cross, turned = self.re * y, self.im * x
+        rest = 1 - re
+        # Where both are near the unit circle the large parts cancel, and the low ones are left.
+        with_bar, without = np.empty((2, len(re)), complex)
+        with_bar.real, with_bar.imag = (rest - im) - (re_low + im_low), cross - turned
+        without.real, without.imag = (rest + im) - (re_low - im_low), -(cross + turned)
+        return with_bar, without
 
 
-def _product(x: Array, y: Any) -> tuple[Array, Array]:
+def _product(x: Array, head: Array, y: float) -> tuple[Array, Array]:
     """The product as high + low, without any rounding (Dekker)."""
     high = x * y
-    xh, yh = _head(x), _head(y)
-    xl, yl = x - xh, y - yh
-    return high, ((xh * yh - high) + xh * yl + xl * yh) + xl * yl
+    y_head = _head(y)
+    tail, y_tail = x - head, y - y_head
+    return high, ((head * y_head - high) + head * y_tail + tail * y_head) + tail * y_tail
 
 
 def _head(x: Any) -> Any:
     """The upper half of the digits."""
     big = 134217729.0 * x
     return big - (big - x)
+
+
+def one_minus(values: Array, other: complex) -> Array:
+    """1 − λ μ̄ to all digits."""
+    return _Products.of(np.asarray(values, complex)).one_minus(other)[0]

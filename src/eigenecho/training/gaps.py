@@ -68,7 +68,6 @@ class TrainedParts:
     evidence: PartedEvidence
     solver: str
     end: Array
-    log_density: float | None = None
 
 
 @one_blas_thread()

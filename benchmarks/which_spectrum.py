@@ -1,0 +1,330 @@
+"""Which spectrum, which ridge, how many units: tasks of every kind, on rows no choice has seen.
+
+    which_spectrum.py --hourly ETTh1.csv.gz         # all parts; the hourly task needs such a table
+    which_spectrum.py --stored --write              # the tables and figures of the guide
+
+``spectrum``: every law with as many units, its radius chosen on the training rows. ``ridge``: given
+ones, and those that rows choose. ``units``: from few to many, with the default ridge and with
+one that chooses itself. Of each task the first 70 % of the rows train, and choose; the others
+judge. A case is stored as it is done, in ``results/which_spectrum``: a second start goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+
+import eigenecho as ee
+from common import machine
+from eigenecho.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, new_figure, tidy
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "guides" / "which-spectrum.md"
+FIGURES = ROOT / "docs" / "figures"
+TRAIN = 0.7
+WARMUP = 100
+SEEDS = (0, 1)
+UNITS = 100
+RADII = (0.8, 0.95, 0.99, 0.999)
+SIZES = (10, 30, 100, 300)
+RIDGES: tuple[float | str, ...] = (1e-8, 1e-3, 1.0, 1e3, "auto", "blocks")
+WEEK = 7
+
+
+class Task(NamedTuple):
+    """Inputs and targets, of which kind they are, and how far back they repeat (0: they do not)."""
+
+    X: np.ndarray
+    y: np.ndarray
+    kind: str
+    season: int
+
+
+def ahead(u: np.ndarray, steps: int, kind: str, season: int = 1) -> Task:
+    """The value so many steps after the last one that is seen."""
+    return Task(u[:-steps], u[steps:], kind, season)
+
+
+def daily(seed: int, days: int = 6 * 365) -> np.ndarray:
+    """Six years of daily counts: a week, a year, weather that lasts some days, and noise."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(days)
+    week = rng.normal(size=WEEK)[t % WEEK]
+    year = 1.5 * np.sin(2 * np.pi * t / 365.25 + rng.uniform(0, 2 * np.pi))
+    weather = np.zeros(days)
+    for i in range(1, days):
+        weather[i] = 0.7 * weather[i - 1] + 0.5 * rng.normal()
+    return (20 + week + year + weather + 0.3 * rng.normal(size=days))[:, None]
+
+
+def eeg() -> np.ndarray:
+    """A channel of the electroencephalogram that comes with Matplotlib, (800, 1)."""
+    from matplotlib import cbook
+
+    with cbook.get_sample_data("eeg.dat") as file:
+        return np.frombuffer(file.read(), np.float64).reshape(800, 4)[:, :1].copy()
+
+
+def tasks(seed: int, hourly: Path | None) -> dict[str, Task]:
+    """By name; what is drawn is drawn from the seed."""
+    rng = np.random.default_rng(100 + seed)
+    chaos = ee.tasks.mackey_glass(3006, seed=seed)
+    X, y = ee.tasks.delayed_recall(3000, [30], seed=seed)
+    found = {
+        "sines": ahead(ee.tasks.mso(8, steps=3001), 1, "no noise"),
+        "chaos": ahead(chaos, 6, "no noise"),
+        "chaos, noisy": ahead(chaos + 0.1 * chaos.std() * rng.normal(size=chaos.shape), 6, "noise"),
+        "recall 30": Task(X, y + 0.1 * y.std() * rng.normal(size=y.shape), "long memory", 0),
+        "NARMA10": Task(*ee.tasks.narma(10, 3000, seed=seed), "nonlinear", 0),
+        "daily": ahead(daily(seed), 1, "seasons", WEEK),
+        "EEG": ahead(eeg(), 1, "real"),
+    }
+    if hourly is not None:
+        import pandas as pd
+
+        found["hourly"] = ahead(pd.read_csv(hourly)[["OT"]].to_numpy(float)[:4001], 1, "real", 24)
+    return found
+
+
+def spectra(task: Task) -> dict[str, Any]:
+    """What is compared, by name: every law, and a season's modes beside the best of them."""
+    found: dict[str, Any] = {name: name for name in ee.spectra.LAWS}
+    found["data"] = "data"
+    season = ee.spectra.ring(max(task.season, 1), sr=0.999)
+    found["season + log_ring"] = ee.spectra.joined(season, "log_ring")
+    return found
+
+
+# Measuring ----------------------------------------------------------------------------------------
+
+
+def judged(task: Task, units: int, seed: int, spectrum: Any, ridge: Any) -> dict[str, Any]:
+    """The error on rows after the training rows, over their deviation; the radius chosen before."""
+    cut = int(TRAIN * len(task.X))
+    X, y = task.X[:cut], task.y[:cut]
+    esn = ee.LinearESN(units, standardize=True, penalty="identity", warmup=WARMUP, seed=seed)
+    grid = {"spectrum": [spectrum], "sr": RADII, "ridge": [ridge]}
+    best = ee.search(esn, grid, X, y).best_estimator
+    error = _rms(best.predict(task.X)[cut:] - task.y[cut:]) / float(task.y[cut:].std())
+    return {"error": error, "sr": float(best.sr), "ridge": float(best.ridge_)}
+
+
+def naive(task: Task) -> float:
+    """The error of the last value of the season, where the input is the series itself."""
+    cut = int(TRAIN * len(task.X))
+    before = task.y[cut - task.season : -task.season]
+    return _rms(before - task.y[cut:]) / float(task.y[cut:].std())
+
+
+def _rms(x: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(x**2)))
+
+
+Case = tuple[dict[str, Any], Callable[[], dict[str, Any]]]
+
+
+def cases(part: str, hourly: Path | None) -> Iterator[Case]:
+    """What there is to measure: what it is called, and how it is done."""
+    for seed in SEEDS:
+        for name, task in tasks(seed, hourly).items():
+            known = {"part": part, "task": name, "kind": task.kind, "seed": seed}
+            if part == "spectrum" and task.season:
+                yield known | {"law": "season before"}, lambda t=task: {"error": naive(t)}
+            for more, units, spectrum, ridge in _settings(part, task):
+                yield (
+                    known | more,
+                    lambda t=task, n=units, s=seed, a=spectrum, r=ridge: judged(t, n, s, a, r),
+                )
+
+
+def _settings(part: str, task: Task) -> Iterator[tuple[dict[str, Any], int, Any, Any]]:
+    if part == "spectrum":
+        for law, spectrum in spectra(task).items():
+            yield {"law": law}, UNITS, spectrum, "auto"
+    elif part == "ridge":
+        for ridge in RIDGES:
+            yield {"given": _name(ridge)}, 2 * UNITS, "log_ring", ridge
+    else:
+        for units in SIZES:
+            for ridge in (1e-8, "auto"):
+                yield {"units": units, "given": _name(ridge)}, units, "log_ring", ridge
+
+
+def _name(ridge: float | str) -> str:
+    return ridge if isinstance(ridge, str) else f"{ridge:g}"
+
+
+def measure(part: str, hourly: Path | None, kept: Path) -> None:
+    """Do what has not been done yet."""
+    done = {_key(row) for row in stored(kept)}
+    for known, run in cases(part, hourly):
+        if _key(known) in done:
+            continue
+        row = known | run()
+        with kept.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(json.dumps(row), flush=True)
+
+
+def stored(kept: Path) -> list[dict[str, Any]]:
+    """What has been measured."""
+    return [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+
+
+def _key(row: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in ("part", "task", "seed", "law", "given", "units"))
+
+
+# Showing ------------------------------------------------------------------------------------------
+
+
+def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str], np.ndarray]:
+    """Tasks, values of a column, and means over seeds (tasks, values)."""
+    names = list(dict.fromkeys(row["task"] for row in rows))
+    values = list(dict.fromkeys(row[column] for row in rows))
+    found = np.array(
+        [
+            [
+                np.mean(
+                    [row["error"] for row in rows if (row["task"], row[column]) == (name, value)]
+                    or np.nan
+                )
+                for value in values
+            ]
+            for name in names
+        ]
+    )
+    return names, values, found
+
+
+def shown(rows: list[dict[str, Any]], column: str) -> list[str]:
+    """A table, those within 2 % of the best of their line in bold (below 1e-9 all are)."""
+    names, values, errors = table(rows, column)
+    kinds = {row["task"]: row["kind"] for row in rows}
+    lines = [
+        "| task | | " + " | ".join(f"`{value}`" for value in values) + " |",
+        "|---|---|" + "---|" * len(values),
+    ]
+    for name, line in zip(names, errors, strict=True):
+        good = max(1.02 * np.nanmin(line), 1e-9)
+        cells = [f"**{e:.3g}**" if e <= good else f"{e:.3g}" for e in line]
+        cells = ["–" if cell == "nan" else cell for cell in cells]
+        lines.append(f"| {name} | {kinds[name]} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def show_spectrum(rows: list[dict[str, Any]]) -> list[str]:
+    """Errors by law, and a picture of how far each is from the best."""
+    names, laws, errors = table([row for row in rows if row["law"] != "season before"], "law")
+    figure = new_figure(8, 3.6)
+    ax = figure.subplots()
+    shares = np.clip(np.maximum(errors, 1e-9) / np.maximum(errors.min(axis=1), 1e-9)[:, None], 1, 2)
+    image = ax.imshow(shares.T, cmap="cividis_r", vmin=1, vmax=1.5, aspect="auto")
+    ax.set_xticks(range(len(names)), names, fontsize=9)
+    ax.set_yticks(range(len(laws)), laws, fontsize=9)
+    for i, j in np.ndindex(shares.shape):
+        light = shares[i, j] > 1.25
+        text = "≥ 2" if shares[i, j] >= 2 else f"{shares[i, j]:.2f}"
+        ax.text(i, j, text, ha="center", va="center", fontsize=8, color="w" if light else "k")
+    figure.colorbar(image, ax=ax, label="error over the best law's", extend="max")
+    save(figure, "which-spectrum")
+    return shown(rows, "law")
+
+
+def show_ridge(rows: list[dict[str, Any]]) -> list[str]:
+    """Errors by ridge."""
+    return shown(rows, "given")
+
+
+def show_units(rows: list[dict[str, Any]]) -> list[str]:
+    """Errors by units with a ridge that chooses itself, and a picture beside the default's."""
+    names = list(dict.fromkeys(row["task"] for row in rows))
+    figure = new_figure(8, 4.2)
+    axes = figure.subplots(2, 4, sharex=True).ravel()
+    for ax, name in zip(axes, names, strict=False):
+        for given, color in (("1e-08", VERMILLION), ("auto", BLUE)):
+            some = [row for row in rows if (row["task"], row["given"]) == (name, given)]
+            _, sizes, errors = table(some, "units")
+            ax.loglog(sizes, errors[0], "o-", color=color, markersize=3, label=f"ridge {given}")
+        ax.set_title(name, fontsize=9)
+        tidy(ax)
+    for ax in axes[len(names) :]:
+        ax.set_visible(False)
+    axes[0].legend(frameon=False, fontsize=8)
+    figure.supxlabel("units", fontsize=9)
+    figure.supylabel("error on new rows", fontsize=9)
+    save(figure, "which-units")
+    return shown([row for row in rows if row["given"] == "auto"], "units")
+
+
+def gallery() -> None:
+    """Where the eigenvalues of each law lie."""
+    figure = new_figure(8, 4.2, "compressed")
+    found = {name: law(60, sr=0.95, seed=0) for name, law in ee.spectra.LAWS.items()}
+    season = ee.spectra.ring(WEEK, sr=0.999)
+    found["season + log_ring"] = ee.spectra.joined(season, "log_ring")(60, sr=0.95, seed=0)
+    around = np.exp(1j * np.linspace(0, 2 * np.pi, 200))
+    for ax, (name, spectrum) in zip(figure.subplots(2, 4).ravel(), found.items(), strict=True):
+        ax.plot(around.real, around.imag, color=GREY, linewidth=0.6)
+        values, color = spectrum.values, GREEN if "season" in name else BLUE
+        ax.scatter(values.real, values.imag, s=5, color=color)
+        if "season" in name:
+            ax.scatter(season.values.real, season.values.imag, s=14, color=ORANGE)
+        ax.set_title(name, fontsize=9)
+        ax.set_aspect("equal")
+        ax.axis("off")
+    save(figure, "which-laws")
+
+
+def save(figure: Any, name: str) -> None:
+    """As a drawing that is the same at every run."""
+    with mpl.rc_context({"svg.hashsalt": "eigenecho"}):
+        figure.savefig(FIGURES / f"{name}.svg", metadata={"Date": None})
+
+
+PARTS = {"spectrum": show_spectrum, "ridge": show_ridge, "units": show_units}
+
+
+def written(text: str, name: str, lines: list[str]) -> str:
+    """The page with the lines of a part between its marks."""
+    marks = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
+    block = "\n".join([marks[0], *lines, marks[1]])
+    return re.sub(pattern, lambda _: block, text, flags=re.DOTALL)
+
+
+def main() -> int:
+    """Run the comparison."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--hourly", type=Path, help="a table such as ETTh1.csv, its column OT")
+    parser.add_argument("--results", type=Path, default=ROOT / "results" / "which_spectrum")
+    parser.add_argument("--stored", action="store_true", help="show what was measured before")
+    parser.add_argument("--write", action="store_true", help="put tables and figures into docs")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(machine("numpy", "scipy"))
+    args.results.mkdir(parents=True, exist_ok=True)
+    for name in args.only:
+        kept = args.results / f"{name}.jsonl"
+        if not args.stored:
+            measure(name, args.hourly, kept)
+        lines = PARTS[name](stored(kept)) if args.write else []
+        print("\n".join(lines))
+        if args.write:
+            PAGE.write_text(written(PAGE.read_text(), name, lines))
+    if args.write:
+        gallery()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
