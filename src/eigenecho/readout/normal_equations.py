@@ -16,9 +16,6 @@ from eigenecho.readout.penalty import Penalty
 from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
 
-ROWS = 2048
-"""Rows of a matrix on a device that are summed at a time."""
-
 
 @dataclass(frozen=True, eq=False)
 class NormalEquations:
@@ -55,8 +52,7 @@ class NormalEquations:
         A /= scale[..., :, None]
         A /= scale[..., None, :]
         if xp is not np:
-            sums = [] if A.ndim > 2 else [A[i : i + ROWS] for i in range(0, len(A), ROWS)]
-            norm = max((float(xp.abs(rows).sum(-1).max()) for rows in sums), default=0.0)
+            norm = 0.0 if A.ndim > 2 else float(xp.linalg.norm(A, axis=1, ord=1).max())
             factor, failed = xp.cholesky(A)
             return None if failed else cls(factor, scale, norm, penalty, ridge)
         # The largest row sum, a few rows at a time: another N'×N' array would cost more than that.
