@@ -211,9 +211,9 @@ class TorchNamespace:
 
     @property
     def linalg(self) -> Any:
-        """Of NumPy's ``linalg``, ``norm`` over an axis."""
-        torch = self._torch
-        return SimpleNamespace(norm=lambda x, axis: torch.linalg.vector_norm(x, dim=axis))
+        """Of NumPy's ``linalg``, the ``norm`` of vectors along an axis."""
+        norm = self._torch.linalg.vector_norm
+        return SimpleNamespace(norm=lambda x, axis, ord=2: norm(x, ord, dim=axis))
 
     def qr(self, x: Any) -> Any:
         """The triangle of a QR factorisation; its Q is not computed."""

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -279,6 +280,18 @@ def test_outputs_that_are_given_keep_a_loop_on_the_device(option, device):
     assert_close(outputs, wanted[0])
     assert_close(spread, wanted[1])
     assert_close(esn.predict(stack), esn.predict(X))
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
+def test_a_pickle_needs_neither_the_device_nor_torch(solver, device):
+    X = ee.tasks.mso(3, steps=600)
+    t = torch.tensor(X, device=device)
+    esn = ee.LinearESN(30, solver=solver, ridge=1e-3, seed=0).fit(t[:-1], t[1:])
+    wanted = [part.cpu().numpy() for part in esn.predict(t, return_std=True)]
+    kept = pickle.dumps(esn.to(None))
+    assert b"torch" not in kept
+    for part, other in zip(pickle.loads(kept).predict(X, return_std=True), wanted, strict=True):
+        np.testing.assert_allclose(part, other, atol=1e-8)
 
 
 def test_a_network_of_the_device_gets_smaller_and_learns_on(device):

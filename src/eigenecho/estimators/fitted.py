@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -93,6 +93,10 @@ class Fitted:
         if isinstance(trained, TrainedParts) or trained.log_density is None:
             return fitted
         return replace(fitted, known_log_density=fitted._in_units(trained.log_density))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what was found on the way, which may be on a device.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def trained(self) -> Trained:

@@ -50,6 +50,10 @@ class Gram:
         """The same in NumPy arrays."""
         return Gram(to_host(self.XtX), to_host(self.XtY), self.rows)
 
+    def __reduce__(self) -> Any:
+        # A pickle is read on machines without the device.
+        return Gram, (to_host(self.XtX), to_host(self.XtY), self.rows)
+
     def where(self, like: Array) -> Gram:
         """The same where an array or tensor is."""
         XtX, XtY = moved((self.XtX, self.XtY), like)

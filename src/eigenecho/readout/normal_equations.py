@@ -17,11 +17,8 @@ from eigenecho.readout.penalty import Penalty
 from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
 
-ROWS = 2048
-"""Rows of a matrix on a device that are summed at a time."""
-
 FEW = 64
-"""Rows of one on the host that are worked on at a time."""
+"""Rows that are worked on at a time."""
 
 LARGE = 1024
 """Rows from which a second thread pays."""
@@ -66,8 +63,7 @@ class NormalEquations:
         xp.diagonal(A, axis1=-2, axis2=-1)[...] = diagonal
         A /= scale[..., :, None]
         A /= scale[..., None, :]
-        sums = [] if A.ndim > 2 else [A[i : i + ROWS] for i in range(0, len(A), ROWS)]
-        norm = max((float(xp.abs(rows).sum(-1).max()) for rows in sums), default=0.0)
+        norm = 0.0 if A.ndim > 2 else float(xp.linalg.norm(A, axis=1, ord=1).max())
         factor, failed = xp.cholesky(A)
         return None if failed else cls(factor, scale, norm, penalty, ridge)
 

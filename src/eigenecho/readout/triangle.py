@@ -72,6 +72,10 @@ class Triangle:
         """The same in NumPy arrays."""
         return Triangle(to_host(self.R), to_host(self.Z), to_host(self.rest), self.rows)
 
+    def __reduce__(self) -> Any:
+        # A pickle is read on machines without the device.
+        return Triangle, (to_host(self.R), to_host(self.Z), to_host(self.rest), self.rows)
+
     def where(self, like: Array) -> Triangle:
         """The same where an array or tensor is."""
         R, Z, rest = moved((self.R, self.Z, self.rest), like)

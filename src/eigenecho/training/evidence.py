@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +47,10 @@ class Evidence:
         if self.penalty.size != size:
             raise bad_argument("penalty", Shown(f"of {self.penalty.size} rows"), f"{size} rows")
         check_not_negative(self.ridge, "ridge")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what was found on the way, which may be on a device.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @cached_property
     @one_blas_thread()
