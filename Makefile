@@ -2,8 +2,9 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+DOCS := .venv-docs/bin
 
-.PHONY: demo test test-slow test-sktime test-torch test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures clean
+.PHONY: demo test test-slow test-sktime test-torch test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures docs docs-check docs-links clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -62,7 +63,20 @@ bench-forecast: .venv-peers/stamp
 figures: .venv/dev.stamp
 	$(BIN)/python docs/make_figures.py
 
-.venv/bin/python .venv-sktime/bin/python .venv-torch/bin/python:
+# The site, in build/site: no warning is let through, and nothing is asked of any network.
+docs: .venv-docs/stamp
+	$(DOCS)/python -m sphinx -b html -W --keep-going -n docs build/site
+	$(DOCS)/python tools/site_is_whole.py build/site
+
+# Every example of pages and docstrings, and that every link within the site leads somewhere.
+docs-check: docs
+	$(DOCS)/pytest tests/test_docs.py tests/test_docstrings.py
+
+# Links to other hosts; the only target here that needs a network.
+docs-links: .venv-docs/stamp
+	$(DOCS)/python -m sphinx -b linkcheck docs build/links
+
+.venv/bin/python .venv-sktime/bin/python .venv-torch/bin/python .venv-docs/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenecho needs Python 3.11 or newer; say which with: make PYTHON=python3.12')"
 	$(PYTHON) -m venv $(@:/bin/python=)
 
@@ -90,6 +104,10 @@ figures: .venv/dev.stamp
 	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime,dev]"
 	touch $@
 
+.venv-docs/stamp: .venv-docs/bin/python pyproject.toml
+	$(DOCS)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,parquet,reservoirpy,docs]"
+	touch $@
+
 # Torch is pinned, and comes without CUDA where such a build can be had.
 .venv-torch/stamp: .venv-torch/bin/python pyproject.toml
 	.venv-torch/bin/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0" "triton==3.9.0"
@@ -97,5 +115,5 @@ figures: .venv/dev.stamp
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-docs .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api/names docs/examples
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -129,7 +129,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     spectrum_ : Spectrum
         What was drawn, before the leak.
     effective_radius_ : float
-        max |λ'|, after the leak.
+        max ``|λ'|``, after the leak.
     solver_, ridge_ : str, float
         What was used.
     log_evidence_ : float
@@ -657,7 +657,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @property
     def effective_radius_(self) -> float:
-        """Max |λ'|, after the leak."""
+        """Max ``|λ'|``, after the leak."""
         return self._known.model.effective_radius
 
     @property
