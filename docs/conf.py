@@ -18,6 +18,8 @@ import eigenecho
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
+from figures_without_a_window import OwnFigures  # noqa: E402
+
 project = "eigenecho"
 author = "The eigenecho authors"
 copyright = "the eigenecho authors, MIT licence"
@@ -113,8 +115,10 @@ if list((HERE / "gallery").glob("plot_*.py")):
         "doc_module": ("eigenecho",),
         "reference_url": {"eigenecho": None},
         "backreferences_dir": "examples/uses",
-        "image_scrapers": ("matplotlib",),
+        "image_scrapers": (OwnFigures(), "matplotlib"),
         "matplotlib_animations": False,
+        "write_computation_times": False,  # their page loads scripts from another host
+        "capture_repr": ("_repr_html_",),
         "min_reported_time": 5,
         "parallel": False,
     }
