@@ -34,6 +34,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "plain_docstrings",
+    "gallery_links",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["gallery/**", "_ext/**"]

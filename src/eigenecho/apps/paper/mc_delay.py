@@ -140,8 +140,8 @@ class MCDelay(Experiment[MemoryConfig]):
             "At radius 1 the noise takes noisy golden eigenvalues beyond the unit circle: its "
             "states grow, and drown what they remember. Sim is judged by its total capacity, as "
             f"the paper words it: at every N at most {SLIGHTLY:.0%} below the standard network, "
-            "and not above it. That measure was set after the first runs; before, the largest gap at "
-            "one delay was to be at most 0.05. That gap stands beside the verdict."
+            "and not above it. That measure was set after the first runs; before, the largest gap "
+            "at one delay was to be at most 0.05. That gap stands beside the verdict."
         )  # fmt: skip
         return Section(
             text,
