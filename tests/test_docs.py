@@ -1,6 +1,5 @@
 """The code in the documentation runs."""
 
-import importlib
 import re
 from pathlib import Path
 
@@ -27,19 +26,3 @@ def test_links_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
-
-
-def test_docstring_examples():
-    import doctest
-
-    for name in (
-        "estimators.linear_esn",
-        "estimators.diagonal_reservoir",
-        "estimators.forecaster",
-        "metrics.forecasts",
-        "model.learnt",
-        "spectra.joined",
-    ):
-        result = doctest.testmod(importlib.import_module(f"eigenecho.{name}"))
-        assert result.attempted
-        assert not result.failed

@@ -142,6 +142,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     noise_ : array (D_out,)
         Its diagonal, a variance for each output.
 
+    See Also
+    --------
+    eigenecho.Forecaster : forecasts of people's series, nothing to choose
+    eigenecho.DiagonalReservoir : the states alone, for a readout of another kind
+    eigenecho.search : hyperparameters by validation blocks
+
     Examples
     --------
     >>> import eigenecho as ee
