@@ -26,3 +26,15 @@ def test_links_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_numbers_of_the_front_page_are_those_that_were_measured():
+    front = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|.*?\| \[([^\]]+)\]\((\S+?\.md)\S*\) \| (.*) \|$", front, re.MULTILINE)
+    assert len(rows) >= 5
+    for measured, page, against in rows:
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        numbers = re.findall(r"\d[\d.]*\d", measured) + re.findall(r"\d+\.\d+|\d{3,}", against)
+        assert numbers
+        for number in numbers:
+            assert re.search(rf"(?<![\d.]){re.escape(number)}", text), f"{number} is not in {page}"
