@@ -104,7 +104,9 @@ docs-links: .venv-docs/stamp
 	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime,dev]"
 	touch $@
 
+# With torch, for the examples that use it; without, these are shown and not run.
 .venv-docs/stamp: .venv-docs/bin/python pyproject.toml
+	$(DOCS)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
 	$(DOCS)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,parquet,reservoirpy,docs]"
 	touch $@
 

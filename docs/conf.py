@@ -56,6 +56,7 @@ numpydoc_show_class_members = False
 numpydoc_show_inherited_class_members = False
 numpydoc_xref_param_type = False
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 # One script, fonts included, copied out of a package: no page asks another host.
 _mathjax = importlib.util.find_spec("sphinx-mathjax-offline")
@@ -100,12 +101,18 @@ html_context = {"default_mode": "auto"}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-if list((HERE / "gallery").glob("plot_*.py")):
+NEEDS = {"tensors": "torch", "dask": "dask", "clusters": "dask"}
+"""Packages of scripts that are shown, and not run, where they are not installed."""
+
+gallery = bool(list((HERE / "gallery").glob("plot_*.py")))
+autosummary_context = {"gallery": gallery}
+if gallery:
     extensions.append("sphinx_gallery.gen_gallery")
+    absent = [name for name, package in NEEDS.items() if importlib.util.find_spec(package) is None]
     sphinx_gallery_conf = {
         "examples_dirs": "gallery",
         "gallery_dirs": "examples",
-        "filename_pattern": r"plot_",
+        "filename_pattern": rf"plot_(?!(?:{'|'.join(absent) or '$'})\.py)",
         "within_subsection_order": FileNameSortKey,
         "abort_on_example_error": True,
         "only_warn_on_example_error": False,

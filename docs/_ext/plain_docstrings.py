@@ -2,7 +2,8 @@
 
 - An indented formula in the prose stays as it stands, line by line.
 - ``|λ|`` is a modulus: there are no substitutions.
-- Methods that scikit-learn adds to estimators (``set_fit_request``) are not ours to explain.
+- Methods that scikit-learn adds to estimators (``set_fit_request``) are not ours to explain, and
+  those that only our own modules call are nobody's to use.
 """
 
 from __future__ import annotations
@@ -17,6 +18,17 @@ PROSE = {"Notes"}
 """Sections that are prose; all others have indents of their own."""
 
 MODULUS = re.compile(r"\|(?=\S)([^|]*\S)\|")
+INTERNAL = {
+    "covariance_to_user",
+    "from_user",
+    "need_basis",
+    "of",
+    "own_inputs",
+    "pack",
+    "problem",
+    "to_user",
+    "unpack",
+}
 REQUEST = re.compile(r"set_\w+_request$")
 
 
@@ -53,7 +65,7 @@ def _moduli(line: str) -> str:
 
 def skip(app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: Any) -> bool | None:
     """Whether to leave a member out; None where others decide."""
-    return True if REQUEST.match(name) else None
+    return True if name in INTERNAL or REQUEST.match(name) else None
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
