@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DOCS := .venv-docs/bin
 
-.PHONY: demo test test-slow test-sktime test-torch test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures docs docs-check docs-links clean
+.PHONY: demo test test-slow test-sktime test-torch test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures paper-page docs docs-check docs-links clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -62,6 +62,10 @@ bench-forecast: .venv-peers/stamp
 
 figures: .venv/dev.stamp
 	$(BIN)/python docs/make_figures.py
+
+# docs/paper.md from what `eigenecho reproduce` has stored.
+paper-page: .venv/dev.stamp
+	$(BIN)/python docs/make_paper_page.py results/reproduce
 
 # The site, in build/site: no warning is let through, and nothing is asked of any network.
 docs: .venv-docs/stamp

@@ -1,5 +1,6 @@
-"""The code in the documentation runs."""
+"""The code in the documentation runs, and its numbers are those that were stored."""
 
+import json
 import re
 from pathlib import Path
 
@@ -38,3 +39,14 @@ def test_numbers_of_the_front_page_are_those_that_were_measured():
         assert numbers
         for number in numbers:
             assert re.search(rf"(?<![\d.]){re.escape(number)}", text), f"{number} is not in {page}"
+
+
+def test_the_page_of_the_paper_has_every_stored_verdict():
+    page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    stored = json.loads((ROOT / "docs" / "paper" / "results.json").read_text(encoding="utf-8"))
+    assert stored["claims"]
+    assert not stored["quick"]
+    for claim in stored["claims"]:
+        row = f"{claim['claim']} | {claim['measured']} |".replace("|λ|", "\\|λ\\|")
+        assert row in page
+        assert f"{claim['verdict']}:** {claim['claim']}" in page
