@@ -26,14 +26,22 @@ PAGE, FOLDER = HERE / "paper.md", HERE / "paper"
 
 HEAD = """# The paper, reproduced
 
-*Fast Linear Reservoirs via Diagonalization* (de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026): every table and
-figure, made anew with a verdict on each claim. A verdict is a rule that is written down in the code of its
-experiment (`eigenecho/apps/paper`), and what was measured stands beside it, whatever the verdict.
+*Fast Linear Reservoirs via Diagonalization* (de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026):
+every table and figure, made anew with a verdict on each claim. A verdict is a rule that is written
+down in the code of its experiment (`eigenecho/apps/paper`), and what was measured stands beside it,
+whatever the verdict.
 
-`eigenecho reproduce` computes all of it ({cells} cells, {seconds} on one core here, by the clock of a busy machine) and writes this report beside its
-store; `eigenecho reproduce --quick` makes a rough one in a minute. `make paper-page` made this page from that store; all
-numbers are in [results.json](paper/results.json).
+`eigenecho reproduce` computes all of it ({cells} cells here, {seconds} on one core, by the clock of
+a busy machine) and writes this report beside its store; `eigenecho reproduce --quick` makes a rough
+one in a minute. `make paper-page` made this page from that store; all numbers are in
+[results.json](paper/results.json).
 {fewer}
+"""
+
+FEWER = """
+Stored so far with less than `eigenecho reproduce` asks for; the same command goes on:
+
+{lines}
 """
 
 
@@ -58,12 +66,7 @@ def fewer(jobs: Sequence[Job]) -> str:
     lines += [
         f"- `{e.name}`: not finished" for e in all_experiments.find(()) if e.name not in names
     ]
-    if not lines:
-        return ""
-    return (
-        "\nStored so far with less than `eigenecho reproduce` asks for; the same command goes on:\n\n"
-        + ("\n".join(lines) + "\n")
-    )
+    return FEWER.format(lines="\n".join(lines)) if lines else ""
 
 
 def write(parts: Sequence[Part], jobs: Sequence[Job]) -> None:
