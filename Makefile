@@ -2,8 +2,9 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+DOCS := .venv-docs/bin
 
-.PHONY: demo test test-slow test-sktime test-torch test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures clean
+.PHONY: demo test test-slow test-sktime test-torch test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures paper-page docs docs-check docs-links dist test-lowest clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -62,7 +63,35 @@ bench-forecast: .venv-peers/stamp
 figures: .venv/dev.stamp
 	$(BIN)/python docs/make_figures.py
 
-.venv/bin/python .venv-sktime/bin/python .venv-torch/bin/python:
+# docs/paper.md from what `eigenecho reproduce` has stored.
+paper-page: .venv/dev.stamp
+	$(BIN)/python docs/make_paper_page.py results/reproduce
+
+# The site, in build/site: no warning is let through, and nothing is asked of any network.
+docs: .venv-docs/stamp
+	$(DOCS)/python -m sphinx -b html -W --keep-going -n docs build/site
+	$(DOCS)/python tools/site_is_whole.py build/site
+
+# Every example of pages and docstrings, and that every link within the site leads somewhere.
+docs-check: docs
+	$(DOCS)/pytest tests/test_docs.py tests/test_reference.py
+
+# Links to other hosts; the only target here that needs a network.
+docs-links: .venv-docs/stamp
+	$(DOCS)/python -m sphinx -b linkcheck docs build/links
+
+# The sdist and the wheel, built apart from the clone, and tried as somebody would who has nothing else.
+dist: .venv-dist/stamp
+	rm -rf dist build/lib build/bdist.*
+	.venv-dist/bin/python -m build --outdir dist .
+	.venv-dist/bin/python -m twine check --strict dist/*
+	.venv-dist/bin/python tools/dist_is_whole.py dist
+
+# The oldest versions of what pyproject.toml asks for, on the oldest Python.
+test-lowest: .venv-lowest/stamp
+	.venv-lowest/bin/pytest -m "not slow" -n auto
+
+.venv/bin/python .venv-sktime/bin/python .venv-torch/bin/python .venv-docs/bin/python .venv-dist/bin/python .venv-lowest/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenecho needs Python 3.11 or newer; say which with: make PYTHON=python3.12')"
 	$(PYTHON) -m venv $(@:/bin/python=)
 
@@ -90,6 +119,21 @@ figures: .venv/dev.stamp
 	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime,dev]"
 	touch $@
 
+.venv-dist/stamp: .venv-dist/bin/python pyproject.toml
+	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	touch $@
+
+.venv-lowest/stamp: .venv-lowest/bin/python pyproject.toml tools/lowest_versions.py
+	.venv-lowest/bin/python tools/lowest_versions.py > .venv-lowest/versions.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/versions.txt --editable ".[cli,dev]"
+	touch $@
+
+# With torch, for the examples that use it; without, these are shown and not run.
+.venv-docs/stamp: .venv-docs/bin/python pyproject.toml
+	$(DOCS)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
+	$(DOCS)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,parquet,reservoirpy,docs]"
+	touch $@
+
 # Torch is pinned, and comes without CUDA where such a build can be had.
 .venv-torch/stamp: .venv-torch/bin/python pyproject.toml
 	.venv-torch/bin/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0" "triton==3.9.0"
@@ -97,5 +141,5 @@ figures: .venv/dev.stamp
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-dist .venv-docs .venv-lowest .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api/names docs/examples
 	find . -name __pycache__ -prune -exec rm -rf {} +

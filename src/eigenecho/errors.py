@@ -11,27 +11,116 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+__all__ = [
+    "IllConditionedWarning",
+    "SlowStartWarning",
+    "StorageError",
+    "UnstableError",
+    "UnstableWarning",
+]
+
 _HERE = os.path.dirname(__file__) + os.sep
 
 
 class StorageError(ValueError):
-    """A model file that cannot be read: damaged, foreign, or from a newer version."""
+    """A model file that cannot be read: damaged, foreign, or from a newer version.
+
+    See Also
+    --------
+    eigenecho.load : raises it
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "notes.txt")
+    >>> _ = path.write_text("no network")
+    >>> try:
+    ...     ee.load(path)
+    ... except ee.errors.StorageError as error:
+    ...     print(type(error).__name__)
+    StorageError
+    """
 
 
 class UnstableError(ArithmeticError, ValueError):
-    """A reservoir or closed loop whose states overflowed."""
+    """A reservoir or closed loop whose states overflowed.
+
+    See Also
+    --------
+    eigenecho.errors.UnstableWarning : nothing has overflowed yet
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> model = ee.diagonalize([[2.0]], [[1.0]])
+    >>> try:
+    ...     model.predict(np.ones((2000, 1)))
+    ... except ee.errors.UnstableError as error:
+    ...     print(type(error).__name__)
+    UnstableError
+    """
 
 
 class UnstableWarning(UserWarning):
-    """Growth that is large over the series or horizon, though nothing has overflowed yet."""
+    """Growth that is large over the series or horizon, though nothing has overflowed yet.
+
+    See Also
+    --------
+    eigenecho.errors.UnstableError : states that overflowed
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import warnings
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     esn = ee.LinearESN(20, sr=1.1, seed=0).fit(series[:-1], series[1:])
+    >>> any(issubclass(one.category, ee.errors.UnstableWarning) for one in caught)
+    True
+    """
 
 
 class IllConditionedWarning(UserWarning):
-    """A readout system or a change of basis that is singular, or nearly so."""
+    """A readout system or a change of basis that is singular, or nearly so.
+
+    See Also
+    --------
+    eigenecho.diagonalize : ``form=`` asks for a basis that is no good
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import warnings
+    >>> ring = ee.spectra.ring(4, sr=0.9)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     twice = ring + ring  # with one input, equal eigenvalues add no memory
+    >>> [one.category.__name__ for one in caught]
+    ['IllConditionedWarning']
+    """
 
 
 class SlowStartWarning(UserWarning):
-    """Compiled code that no later process will find: each start is slow."""
+    """Compiled code that no later process will find: each start is slow.
+
+    See Also
+    --------
+    eigenecho.errors.IllConditionedWarning : numbers that lose digits
+
+    Examples
+    --------
+    Set ``NUMBA_CACHE_DIR`` to a folder that can be written, or do not hear of it:
+
+    >>> import eigenecho as ee
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", ee.errors.SlowStartWarning)
+    ...     esn = ee.LinearESN(10, seed=0)
+    """
 
 
 def warn(message: str, category: type[Warning]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -374,3 +376,13 @@ def test_times_of_any_kind_are_drawn(index):
     assert tested.errors["ds"].iloc[-1] == y.index[-1]
     tested.plot()
     assert plots.backtest(tested, tested.ids).axes
+
+
+def test_without_pandas_it_says_so_before_the_work(monkeypatch):
+    y = np.sin(np.arange(60.0))
+    forecaster = ee.Forecaster(2).fit(y)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    told = []
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'eigenecho\[cli\]'"):
+        forecaster.backtest(y, origins=2, progress=lambda done, total: told.append(done))
+    assert not told

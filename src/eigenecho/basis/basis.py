@@ -32,6 +32,21 @@ class Basis:
     block : int
         The basis of a ``Cascade`` has this many columns before those. They span a subspace that
         W maps into itself; the others are eigenvectors of W up to a part in that subspace.
+
+    See Also
+    --------
+    eigenecho.LinearModel : ``basis`` is that of its reservoir
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> model = ee.diagonalize(rng.normal(size=(20, 20)) / 6, rng.normal(size=(1, 20)))
+    >>> neurons = rng.normal(size=(5, 20))
+    >>> modes = model.basis.states_to_eigen(neurons)
+    >>> bool(np.allclose(model.basis.states_to_neuron(modes), neurons))
+    True
     """
 
     Q: Array

@@ -47,12 +47,27 @@ def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | 
         Outputs are teacher-forced, so that the comparison is of the networks and not of how a
         closed loop amplifies rounding.
 
+    See Also
+    --------
+    eigenecho.diagonalize : converts, and certifies
+
     Examples
     --------
-    With ``wanted`` the outputs of the original for (u, y_previous), by whatever computes them,
-    the difference in the certificate is
+    With ``wanted`` the outputs of the original for ``(u, y_previous)``, by whatever computes them:
 
-        abs(model.predict(u, y_previous=y_previous) - wanted).max() / abs(wanted).max()
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> W, W_in = rng.normal(size=(20, 20)) / 6, rng.normal(size=(1, 20))
+    >>> model = ee.diagonalize(W, W_in)
+    >>> u, _ = ee.probe(model)
+    >>> r, wanted = np.zeros(20), []
+    >>> for row in u:
+    ...     r = r @ W + row @ W_in
+    ...     wanted.append(r)
+    >>> difference = abs(model.predict(u) - wanted).max() / abs(np.array(wanted)).max()
+    >>> bool(np.isclose(difference, model.certificate.difference, atol=1e-14))
+    True
     """
     if steps is None:
         if model.certificate is None:

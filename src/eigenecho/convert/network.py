@@ -74,6 +74,24 @@ def diagonalize(
     -------
     LinearModel
         With ``predict``, ``forecast``, ``stream``, ``save`` and ``certificate``.
+
+    See Also
+    --------
+    eigenecho.probe : the series that the certificate speaks of
+    eigenecho.from_reservoirpy : trained models of reservoirpy
+    eigenecho.from_npz : weights in a file
+    eigenecho.plots.certificate : a picture of the certificate
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> W = rng.normal(size=(50, 50)) / 9
+    >>> W_in, W_out = rng.normal(size=(1, 50)), rng.normal(size=(51, 1))
+    >>> model = ee.diagonalize(W, W_in, W_out)
+    >>> model.certificate.form, model.certificate.difference < 1e-12
+    ('diagonal', True)
     """
     check_known(form, "form", FORMS)
     dense = as_square(W)

@@ -59,6 +59,10 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     effective_radius_ : float
         max |λ'|, after the leak.
 
+    See Also
+    --------
+    eigenecho.LinearESN : with a linear readout
+
     Examples
     --------
     >>> import numpy as np

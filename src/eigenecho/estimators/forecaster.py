@@ -92,6 +92,11 @@ class Forecaster(BaseEstimator):
     members_ : list of dict
         What the answer is the mean of, best first.
 
+    See Also
+    --------
+    eigenecho.LinearESN : a network of one's own choice
+    eigenecho.forecasting.backtest.Backtest : what ``backtest`` returns
+
     Examples
     --------
     >>> import eigenecho as ee, numpy as np

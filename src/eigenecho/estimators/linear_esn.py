@@ -129,7 +129,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     spectrum_ : Spectrum
         What was drawn, before the leak.
     effective_radius_ : float
-        max |λ'|, after the leak.
+        max ``|λ'|``, after the leak.
     solver_, ridge_ : str, float
         What was used.
     log_evidence_ : float
@@ -141,6 +141,12 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         Of one-step errors, from the residuals of training.
     noise_ : array (D_out,)
         Its diagonal, a variance for each output.
+
+    See Also
+    --------
+    eigenecho.Forecaster : forecasts of people's series, nothing to choose
+    eigenecho.DiagonalReservoir : the states alone, for a readout of another kind
+    eigenecho.search : hyperparameters by validation blocks
 
     Examples
     --------
@@ -656,7 +662,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
     @property
     def effective_radius_(self) -> float:
-        """Max |λ'|, after the leak."""
+        """Max ``|λ'|``, after the leak."""
         return self._known.model.effective_radius
 
     @property

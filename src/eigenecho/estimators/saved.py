@@ -28,6 +28,22 @@ def load(path: Any) -> Any:
     A ``LinearESN``, ``DiagonalReservoir``, ``Forecaster``, ``LinearModel``, ``Stream`` or
     ``Learner`` comes back as it was, to the last bit. A file that is damaged, foreign or of a newer
     format raises ``errors.StorageError``; whatever loads, runs.
+
+    See Also
+    --------
+    eigenecho.errors.StorageError : a file that cannot be read
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "network.safetensors")
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> esn = ee.LinearESN(50, warmup=50, ridge=1e-10, seed=0).fit(series[:-1], series[1:])
+    >>> esn.save(path)
+    >>> bool((ee.load(path).predict(series) == esn.predict(series)).all())
+    True
     """
     kind, tensors, values = read(path)
     if kind not in UNPACK:

@@ -40,6 +40,20 @@ class Backtest:
         Of the naive forecasts and ``mase``, in rows; 1 for none.
     origins, planned : int
         Origins that were forecast from, and that were asked for: more where it was interrupted.
+
+    See Also
+    --------
+    eigenecho.Forecaster : ``backtest`` makes one
+    eigenecho.plots.backtest : draws it
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> y = np.sin(2 * np.pi * np.arange(96) / 12) + np.random.default_rng(0).normal(0, 0.1, 96)
+    >>> tested = ee.Forecaster(horizon=6).fit(y).backtest(y, origins=2)
+    >>> tested.origins, sorted(tested.errors["step"].unique().tolist())
+    (2, [1, 2, 3, 4, 5, 6])
     """
 
     errors: Any

@@ -45,6 +45,7 @@ def refitted(
 
     Interrupted, it keeps what is finished; with nothing finished the interruption goes on.
     """
+    _need_pandas()
     # Nothing of ours is chosen by it: rivals may have the season that the last origin knows of.
     latest, _ = _known(panel, rows[-1])
     season = naive_season(latest, whole(periods_of(latest, seasons)))
@@ -74,6 +75,17 @@ def refitted(
     scale = np.repeat([one.scale for one in trials], horizon)
     errors = _errors(panel, trials, horizon)
     return Backtest(errors, _series(panel), scale, interval, season, len(done), len(rows))
+
+
+def _need_pandas() -> None:
+    """What comes back is a DataFrame: that is known before the work, not after it."""
+    try:
+        import pandas  # noqa: F401
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(
+            "a backtest needs pandas, which is not installed: pip install 'eigenecho[cli]'",
+            name=missing.name,
+        ) from missing
 
 
 def _known(panel: Panel, origins: Array) -> tuple[Panel, list[int]]:

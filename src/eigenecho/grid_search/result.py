@@ -30,6 +30,19 @@ class SearchResult:
         Fitted on all data with the best combination and the first seed, unless refit was off.
     test_errors : array (combinations, seeds) or None
         RMSE on the test rows, where there were any.
+
+    See Also
+    --------
+    eigenecho.search : makes one
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> grid = {"sr": [0.5, 0.9], "ridge": [1e-10, 1e-2]}
+    >>> found = ee.search(ee.LinearESN(50, warmup=50, seed=0), grid, series[:-1], series[1:])
+    >>> len(found.params), found.errors.shape
+    (4, (4, 1, 1))
     """
 
     params: list[Params]

@@ -82,6 +82,20 @@ def search(
     Returns
     -------
     SearchResult
+
+    See Also
+    --------
+    eigenecho.grid_search.SearchResult : what comes back
+    eigenecho.LinearESN : ``ridge="auto"`` needs no search
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> grid = {"sr": [0.5, 0.9], "ridge": [1e-10, 1e-2]}
+    >>> found = ee.search(ee.LinearESN(50, warmup=50, seed=0), grid, series[:-1], series[1:])
+    >>> found.best_params["ridge"]
+    1e-10
     """
     if not isinstance(estimator, LinearESN):
         raise bad_argument("estimator", estimator, "a LinearESN")

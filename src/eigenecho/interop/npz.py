@@ -50,6 +50,23 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
     -------
     LinearModel
         What ``diagonalize`` returns, with its ``certificate``.
+
+    See Also
+    --------
+    eigenecho.diagonalize : arrays instead of a file
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> rng = np.random.default_rng(0)
+    >>> path = Path(tempfile.mkdtemp(), "network.npz")
+    >>> W, W_in = rng.normal(size=(20, 20)) / 6, rng.normal(size=(1, 20))
+    >>> np.savez(path, W=W, W_in=W_in, lr=0.5)
+    >>> ee.from_npz(path).units
+    20
     """
     for name in options:
         check_known(name, "option", (*ARRAYS, *FLAGS))

@@ -74,6 +74,11 @@ class DiagonalReservoir(Node):
     basis_ : Basis or None
         The eigenbasis of ``W``: states of neurons are ``basis_.states_to_neuron(states)``.
 
+    See Also
+    --------
+    eigenecho.from_reservoirpy : their models, converted
+    eigenecho.DiagonalReservoir : the same for pipelines of scikit-learn
+
     Examples
     --------
     >>> import numpy as np

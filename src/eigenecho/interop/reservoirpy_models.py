@@ -42,6 +42,22 @@ def from_reservoirpy(model: Any, *, return_state: bool = False) -> Any:
     -------
     LinearModel
         What ``diagonalize`` returns, with its ``certificate``.
+
+    See Also
+    --------
+    eigenecho.interop.reservoirpy.DiagonalReservoir : our reservoir inside their models
+    eigenecho.diagonalize : plain weights
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> from reservoirpy import ESN
+    >>> series = ee.tasks.mso(3, steps=300)
+    >>> trained = ESN(units=50, sr=0.9, activation="identity", ridge=1e-6, seed=0)
+    >>> trained = trained.fit(series[:-1], series[1:])
+    >>> model = ee.from_reservoirpy(trained)
+    >>> model.certificate.difference < 1e-8
+    True
     """
     network = _read(model)
     W, B, bias, lr = network.reservoir

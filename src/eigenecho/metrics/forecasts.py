@@ -32,6 +32,11 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
     season : int
         Rows after which a series repeats itself.
 
+    See Also
+    --------
+    eigenecho.metrics.rmse : in the units of y
+    eigenecho.metrics.smape : in per cent
+
     Examples
     --------
     >>> from eigenecho import metrics
@@ -75,6 +80,10 @@ def smape(y: ArrayLike, forecast: ArrayLike) -> float:
 
     Where both are 0 there is no error.
 
+    See Also
+    --------
+    eigenecho.metrics.mase : in units of a naive forecast's error
+
     Examples
     --------
     >>> from eigenecho import metrics
@@ -105,6 +114,11 @@ def pinball(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -
         Without that axis where ``quantiles`` is a number.
     quantiles : array (Q,), or a number
         Probabilities in ]0, 1[, in any order.
+
+    See Also
+    --------
+    eigenecho.metrics.crps : of a whole distribution
+    eigenecho.metrics.coverage : of an interval
 
     Examples
     --------
@@ -137,6 +151,10 @@ def crps(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -> f
     y, quantile_forecasts, quantiles
         As for ``pinball``.
 
+    See Also
+    --------
+    eigenecho.metrics.pinball : quantile by quantile
+
     Examples
     --------
     >>> from eigenecho import metrics
@@ -150,6 +168,10 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
     """The share of observations that lie within their bounds, the bounds included.
 
         mean [lower ≤ y ≤ upper]
+
+    See Also
+    --------
+    eigenecho.metrics.pinball : how far bounds are off
 
     Examples
     --------

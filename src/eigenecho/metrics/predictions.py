@@ -19,6 +19,17 @@ def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Root mean square error, over all rows and columns.
 
     √( mean (y_true − y_pred)² )
+
+    See Also
+    --------
+    eigenecho.metrics.nrmse : in units of the target's own size
+    eigenecho.metrics.mase : of forecasts, in units of a naive one's error
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.metrics.rmse([1.0, 2.0, 3.0], [1.0, 2.0, 6.0])
+    1.73...
     """
     true, predicted = _columns("y_true", y_true, "y_pred", y_pred)
     return float(_root_mean_square(true - predicted, axis=None))
@@ -35,6 +46,16 @@ def nrmse(y_true: ArrayLike, y_pred: ArrayLike, *, norm: str = "std") -> float:
     ----------
     norm : size of a column of y_true: its standard deviation "std", its "range" max − min, or the
         magnitude of its "mean"
+
+    See Also
+    --------
+    eigenecho.metrics.rmse : in the target's units
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> round(ee.metrics.nrmse([1.0, 2.0, 3.0], [2.0, 2.0, 2.0]), 6)  # the mean scores 1
+    1.0
     """
     if norm not in _NORMS:
         raise unknown_name("norm", norm, _NORMS)
@@ -51,6 +72,16 @@ def squared_correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     array (D,) with values in [0, 1]; (1,) for a pair of shape (T,)
+
+    See Also
+    --------
+    eigenecho.metrics.memory_capacity : of delayed inputs
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.metrics.squared_correlation([1.0, 2.0, 3.0], [6.0, 4.0, 2.0])
+    array([1.])
     """
     return _squared_correlation(*_columns("a", a, "b", b))
 
@@ -68,6 +99,18 @@ def memory_capacity(targets: ArrayLike, predictions: ArrayLike) -> NDArray[np.fl
     Returns
     -------
     array (K,)
+
+    See Also
+    --------
+    eigenecho.tasks.memory_capacity : draws the inputs and fits a model too
+    eigenecho.metrics.squared_correlation : of any columns
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> u, targets = ee.tasks.delayed_recall(100, delays=2, seed=0)
+    >>> ee.metrics.memory_capacity(targets, targets).round(6)
+    array([1., 1.])
     """
     return _squared_correlation(*_columns("targets", targets, "predictions", predictions))
 

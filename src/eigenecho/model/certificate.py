@@ -43,6 +43,20 @@ class Certificate:
         want of time or of such numbers on the machine.
     error_steps : int
         Over how many steps.
+
+    See Also
+    --------
+    eigenecho.diagonalize : writes one
+    eigenecho.plots.certificate : draws it
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> model = ee.diagonalize(rng.normal(size=(20, 20)) / 6, rng.normal(size=(1, 20)))
+    >>> model.certificate.form, model.certificate.difference < 1e-12
+    ('diagonal', True)
     """
 
     form: str

@@ -38,7 +38,22 @@ LARGE = 1e100
 
 
 class Forecast(NamedTuple):
-    """A forecast between the bounds of an interval, each as ``mean`` is."""
+    """A forecast between the bounds of an interval, each as ``mean`` is.
+
+    See Also
+    --------
+    eigenecho.LinearESN : ``forecast(interval=)`` gives one
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> series = ee.tasks.mso(3, steps=400) + np.random.default_rng(0).normal(0, 0.1, (400, 1))
+    >>> esn = ee.LinearESN(50, warmup=50, ridge="auto", seed=0).fit(series[:-1], series[1:])
+    >>> mean, lower, upper = esn.forecast(20, interval=0.9)
+    >>> bool(((lower < mean) & (mean < upper)).all())
+    True
+    """
 
     mean: Any
     lower: Any

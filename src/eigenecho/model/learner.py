@@ -35,6 +35,20 @@ class Learner:
     Made by ``LinearESN.learner`` and ``LinearModel.learner``: from what it knows (``learnt``), the
     penalty, α > 0 and λ in ]0, 1], the rows that are not learnt yet (``warmup``), and as a
     ``Stream`` is, from a state and the names of its columns.
+
+    See Also
+    --------
+    eigenecho.model.Stream : runs without learning
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> learner = ee.LinearESN(50, ridge=1e-6, seed=0).learner(n_inputs=1, n_outputs=1)
+    >>> for u, y in zip(series[:-1], series[1:]):
+    ...     predicted = learner.step(u, y)  # predicts, then learns
+    >>> bool(abs(predicted - y).max() < 1e-2)
+    True
     """
 
     def __init__(

@@ -88,6 +88,11 @@ def from_data(
         For ``spectrum=``, alone or joined with others. ``spectrum="data"`` learns one in ``fit``,
         and in ``search`` from the rows before validation.
 
+    See Also
+    --------
+    eigenecho.LinearESN : ``spectrum="data"`` learns them in ``fit``
+    eigenecho.spectra.joined : with a law beside them
+
     Examples
     --------
     >>> import eigenecho as ee

@@ -38,6 +38,19 @@ class Matrices(NamedTuple):
     """The weights of the plain equations, the leaking rate included.
 
     r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb;  y(t) = [1, y(t−1), r(t)] W_out
+
+    See Also
+    --------
+    eigenecho.LinearModel : ``matrices`` gives them
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> esn = ee.LinearESN(20, spectrum="matrix", warmup=50, seed=0).fit(series[:-1], series[1:])
+    >>> plain = esn.model_.matrices()
+    >>> plain.W.shape, plain.W_in.shape, plain.W_out.shape
+    ((20, 20), (1, 20), (21, 1))
     """
 
     W: Any
@@ -67,6 +80,20 @@ class LinearModel:
         made smaller: what it keeps, and what it promises.
     device : str, optional
         Where answers lie that no tensor says the device of; None for NumPy arrays.
+
+    See Also
+    --------
+    eigenecho.LinearESN : trains one, its ``model_``
+    eigenecho.diagonalize : converts weights into one
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> esn = ee.LinearESN(50, warmup=50, ridge=1e-10, seed=0).fit(series[:-1], series[1:])
+    >>> model = esn.model_
+    >>> model.units, model.predict(series).shape
+    (50, (400, 1))
     """
 
     reservoir: Reservoir

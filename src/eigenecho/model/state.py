@@ -17,7 +17,21 @@ if TYPE_CHECKING:
 
 
 class State(NamedTuple):
-    """Where a network stands: reservoir state ``r`` (N,) and last output ``y`` (D_out,)."""
+    """Where a network stands: reservoir state ``r`` (N,) and last output ``y`` (D_out,).
+
+    See Also
+    --------
+    eigenecho.LinearESN : ``final_state_`` is where training ended
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> esn = ee.LinearESN(50, warmup=50, ridge=1e-10, seed=0).fit(series[:-1], series[1:])
+    >>> state = esn.final_state_
+    >>> state.r.shape, state.y.shape
+    ((50,), (1,))
+    """
 
     r: Array
     y: Array

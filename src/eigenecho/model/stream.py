@@ -33,6 +33,19 @@ class Stream:
         Where to start; zero by default.
     feature_names : list of str, optional
         The columns of the inputs: rows that come with labels must have these, in this order.
+
+    See Also
+    --------
+    eigenecho.model.Learner : learns at every step too
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> esn = ee.LinearESN(50, warmup=50, ridge=1e-10, seed=0).fit(series[:-2], series[1:-1])
+    >>> stream = esn.stream(esn.final_state_)
+    >>> bool(abs(stream.step(series[-2]) - series[-1]).max() < 1e-3)
+    True
     """
 
     def __init__(

@@ -46,6 +46,18 @@ def backtest(tested: Backtest, series: Sequence[Hashable], *, width: float = 9.0
     series : list of unique_id
     width : float
         Inches.
+
+    See Also
+    --------
+    eigenecho.Forecaster : ``backtest`` makes one; its ``plot`` draws it
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> y = np.sin(2 * np.pi * np.arange(96) / 12)
+    >>> tested = ee.Forecaster(horizon=6).fit(y).backtest(y, origins=2)
+    >>> figure = ee.plots.backtest(tested, tested.ids)
     """
     columns = 1 if width < NARROW or len(series) == 1 else 2
     rows = -(-len(series) // columns)

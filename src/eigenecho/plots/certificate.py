@@ -33,6 +33,19 @@ def certificate(model: LinearModel) -> Figure:
     ----------
     model : LinearModel
         As ``eigenecho.diagonalize`` returns it.
+
+    See Also
+    --------
+    eigenecho.diagonalize : converts, and certifies
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> model = ee.diagonalize(rng.normal(size=(20, 20)) / 6, rng.normal(size=(1, 20)))
+    >>> len(ee.plots.certificate(model).axes)
+    3
     """
     said = getattr(model, "certificate", None)
     if not isinstance(said, Certificate):

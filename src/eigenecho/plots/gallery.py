@@ -35,6 +35,17 @@ def spectra_gallery(
     seed : int, Generator or None
     laws : list of names, optional
         Which of ``eigenecho.spectra.LAWS``; all by default.
+
+    See Also
+    --------
+    eigenecho.plots.spectrum : one of them
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> figure = ee.plots.spectra_gallery(50, laws=["golden", "ring"])
+    >>> len(figure.axes)
+    2
     """
     names = list(LAWS) if laws is None else list(laws)
     if not names:

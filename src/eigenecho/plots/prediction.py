@@ -48,6 +48,17 @@ def prediction(
     Returns
     -------
     Axes of the series
+
+    See Also
+    --------
+    eigenecho.plots.backtest : of forecasts, with their bounds
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> esn = ee.LinearESN(50, warmup=50, ridge=1e-10, seed=0).fit(series[:199], series[1:200])
+    >>> ax = ee.plots.prediction(series[200:], {"free run": esn.forecast(200)}, start=200)
     """
     truth = _rows("y_true", y_true)
     named = y_pred if isinstance(y_pred, Mapping) else {"prediction": y_pred}

@@ -28,6 +28,17 @@ def reduction(source: Any) -> Figure:
     ----------
     source : LinearModel or LinearESN
         As ``reduce`` returns it.
+
+    See Also
+    --------
+    eigenecho.model.reduction.Reduction : the certificate that it draws
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> esn = ee.LinearESN(100, sr=0.95, warmup=50, seed=0).fit(series[:-1], series[1:])
+    >>> figure = ee.plots.reduction(esn.reduce(tol=1e-3))
     """
     model = getattr(source, "model_", source)
     said = getattr(model, "certificate", None)

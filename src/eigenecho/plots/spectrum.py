@@ -53,6 +53,17 @@ def spectrum(
         Area of the largest marker in points².
     title : str, optional
         By default the number of eigenvalues and their radius; "" for none.
+
+    See Also
+    --------
+    eigenecho.plots.spectra_gallery : all laws
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ax = ee.plots.spectrum(ee.spectra.golden(100, sr=0.95, seed=0))
+    >>> ax.get_title()
+    '100 eigenvalues, radius 0.95'
     """
     values, importance = _modes(source, weights)
     if ax is None:

@@ -39,6 +39,12 @@ def joined(
     IllConditionedWarning
         Where parts have eigenvalues in common, which add no memory with one input.
 
+    See Also
+    --------
+    eigenecho.spectra.JoinedLaw : what joining laws gives
+    eigenecho.spectra.ring : evenly on a circle
+    eigenecho.spectra.log_ring : time constants from short to long
+
     Examples
     --------
     >>> from eigenecho.spectra import joined, ring

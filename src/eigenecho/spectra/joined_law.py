@@ -31,6 +31,17 @@ class JoinedLaw:
     terms : tuple of (Spectrum or callable, share)
         In the order of the eigenvalues; the shares of laws are > 0, of which the sum does not
         matter, those of spectra are not looked at.
+
+    See Also
+    --------
+    eigenecho.spectra.joined : how one is made
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> law = ee.spectra.ring(24, sr=0.99) + ee.spectra.log_ring
+    >>> law.given, law(100, sr=0.999, seed=0).units
+    (24, 100)
     """
 
     terms: tuple[tuple[Any, float], ...]

@@ -21,7 +21,18 @@ LAWS: dict[str, Law] = {
 
 
 def law(name: str, *, also: tuple[str, ...] = ()) -> Law:
-    """The law of that name; ``also`` names what the caller knows besides."""
+    """The law of that name; ``also`` names what the caller knows besides.
+
+    See Also
+    --------
+    eigenecho.spectra.joined : laws and eigenvalues in one
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.spectra.law("ring")(10, sr=0.9)
+    Spectrum(10 units: 2 real, 4 pairs, radius 0.9)
+    """
     try:
         return LAWS[name]
     except KeyError:

@@ -25,6 +25,18 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
 
     These are the eigenvalues of a weighted cycle of n units. Nothing is drawn: ``seed`` is
     accepted for the common signature. The radius matters; just below 1 is best for long series.
+
+    See Also
+    --------
+    eigenecho.spectra.log_ring : time constants from short to long
+    eigenecho.spectra.joined : several spectra in one
+    eigenecho.tasks.memory_capacity : how long the memory is
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.spectra.ring(4, sr=0.5).values.round(3)
+    array([ 0.5+0.j , -0.5+0.j ,  0. +0.5j,  0. -0.5j])
     """
     check_units(n)
     check_sr(sr)
@@ -41,6 +53,19 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
     Every octave of memory gets the same number of modes. The seed draws the starting angle.
     ``sr`` in ]0, 1] is the modulus of the slowest mode; ``time_constants`` says how those of the
     others lie where it is 1, or decays within ``shortest``.
+
+    See Also
+    --------
+    eigenecho.spectra.ring : one modulus for all
+    eigenecho.spectra.time_constants : real eigenvalues only
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> spectrum = ee.spectra.log_ring(8, sr=0.99, seed=0)
+    >>> (-1 / np.log(np.abs(spectrum.pairs))).round(1)  # steps until a mode has decayed to 1/e
+    array([99.5, 21.5,  4.6,  1. ])
     """
     check_units(n)
     modulus = _moduli(max(n // 2, 1), sr, shortest)
@@ -66,6 +91,16 @@ def time_constants(
     decays: one mode is 1, the others as for the largest number below 1.
 
     Nothing is drawn: ``seed`` is accepted for the common signature.
+
+    See Also
+    --------
+    eigenecho.spectra.log_ring : pairs that oscillate, with the same time constants
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.spectra.time_constants(4, sr=0.99).real.round(3)
+    array([0.99 , 0.954, 0.806, 0.368])
     """
     check_units(n)
     return Spectrum(_moduli(n, sr, shortest))

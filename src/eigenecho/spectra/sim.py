@@ -12,20 +12,56 @@ from eigenecho.types import Array, Seed
 
 
 def sim(n: int, sr: float = 0.9, seed: Seed = None, *, connectivity: float = 1.0) -> Spectrum:
-    """The eigenvalues of a random Gaussian matrix, scaled to radius ``sr``."""
+    """The eigenvalues of a random Gaussian matrix, scaled to radius ``sr``.
+
+    See Also
+    --------
+    eigenecho.spectra.from_matrix : of a matrix that is given
+    eigenecho.spectra.random_matrix : the matrix itself
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> round(ee.spectra.sim(100, sr=0.9, seed=0).radius, 6)
+    0.9
+    """
     check_sr(sr)
     return from_matrix(random_matrix(n, seed, connectivity=connectivity)).scaled(sr)
 
 
 def from_matrix(W: Any) -> Spectrum:
-    """The eigenvalues of a real square matrix, dense or scipy sparse, as they are."""
+    """The eigenvalues of a real square matrix, dense or scipy sparse, as they are.
+
+    See Also
+    --------
+    eigenecho.diagonalize : the whole network in its eigenbasis
+    eigenecho.spectra.from_values : of a list of eigenvalues
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.spectra.from_matrix([[0.0, 0.5], [-0.5, 0.0]]).values
+    array([0.+0.5j, 0.-0.5j])
+    """
     values = np.linalg.eigvals(as_square(W))
     # LAPACK returns the conjugates of a real matrix exactly, so the signs decide.
     return Spectrum(np.sort(values[values.imag == 0].real), values[values.imag > 0])
 
 
 def random_matrix(n: int, seed: Seed = None, *, connectivity: float = 1.0) -> Array:
-    """An (n, n) matrix of N(0, 1) entries, each kept with probability ``connectivity``."""
+    """An (n, n) matrix of N(0, 1) entries, each kept with probability ``connectivity``.
+
+    See Also
+    --------
+    eigenecho.spectra.sim : its eigenvalues alone
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> W = ee.spectra.random_matrix(100, seed=0, connectivity=0.1)
+    >>> W.shape, bool((W != 0).mean() < 0.2)
+    ((100, 100), True)
+    """
     check_units(n)
     check_connectivity(connectivity)
     rng = generator(seed)

@@ -31,6 +31,23 @@ class Spectrum:
         The real eigenvalues λ.
     pairs : complex array (m,), default empty
         One of each conjugate pair, the one with Im μ > 0.
+
+    See Also
+    --------
+    eigenecho.spectra.from_values : of a whole list of eigenvalues
+    eigenecho.spectra.golden : a law that draws one
+    eigenecho.plots.spectrum : a picture of it
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> spectrum = ee.Spectrum([0.5], [0.3 + 0.4j])
+    >>> spectrum
+    Spectrum(3 units: 1 real, 1 pairs, radius 0.5)
+    >>> spectrum.leak(0.5).values  # slower
+    array([0.75+0.j , 0.65+0.2j, 0.65-0.2j])
+    >>> spectrum + ee.spectra.ring(4, sr=0.8)
+    Spectrum(7 units: 3 real, 2 pairs, radius 0.8)
     """
 
     real: Array
@@ -60,6 +77,17 @@ class Spectrum:
 
         Values whose imaginary part is at most ``tol`` times the largest modulus count as real.
         Every other value needs its conjugate in the list.
+
+        See Also
+        --------
+        eigenecho.spectra.from_matrix : the eigenvalues of a matrix
+        eigenecho.Spectrum : from real ones and one of each pair
+
+        Examples
+        --------
+        >>> import eigenecho as ee
+        >>> ee.spectra.from_values([0.5, 0.3 + 0.4j, 0.3 - 0.4j])
+        Spectrum(3 units: 1 real, 1 pairs, radius 0.5)
         """
         values = np.atleast_1d(np.asarray(values)).astype(np.complex128)
         if values.ndim != 1 or not np.all(np.isfinite(values)):

@@ -15,6 +15,18 @@ def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
         λ ~ U(−sr, sr),   μ = sr √U(0, 1) exp(i U(0, π))
 
     The draw is not rescaled: its radius lies a little below ``sr``.
+
+    See Also
+    --------
+    eigenecho.spectra.golden : an even cover, without clusters and holes
+    eigenecho.spectra.sim : eigenvalues of a random matrix
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> spectrum = ee.spectra.uniform(100, sr=0.9, seed=0)
+    >>> spectrum.units, bool(spectrum.radius <= 0.9)
+    (100, True)
     """
     check_units(n)
     check_sr(sr)

@@ -46,6 +46,16 @@ def lorenz(
     Returns
     -------
     array (steps, 3)
+
+    See Also
+    --------
+    eigenecho.tasks.mackey_glass : one column
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.tasks.lorenz(200, washout=100).shape
+    (200, 3)
     """
     from scipy.integrate import solve_ivp
 

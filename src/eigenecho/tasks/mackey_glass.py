@@ -47,6 +47,16 @@ def mackey_glass(
     Returns
     -------
     array (steps, 1)
+
+    See Also
+    --------
+    eigenecho.tasks.lorenz : three columns
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.tasks.mackey_glass(200, washout=100).shape
+    (200, 1)
     """
     steps = check_count(steps, "steps", least=1)
     washout = check_count(washout, "washout")

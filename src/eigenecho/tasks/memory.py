@@ -26,6 +26,18 @@ class MemoryCapacity:
     delays : integer array (K,)
     capacity : array (K,), MC_k in [0, 1]
     total : their sum; a linear reservoir of N units cannot exceed N, but for sampling error
+
+    See Also
+    --------
+    eigenecho.tasks.memory_capacity : measures one
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> esn = ee.LinearESN(20, spectrum="ring", sr=0.9, ridge=1e-12, seed=0)
+    >>> memory = ee.tasks.memory_capacity(esn, steps=1000, warmup=100, seed=0)
+    >>> memory.delays.shape, memory.capacity.shape
+    ((40,), (40,))
     """
 
     delays: Array
@@ -58,6 +70,17 @@ def delayed_recall(
     -------
     u : array (steps, 1)
     targets : array (steps, K)
+
+    See Also
+    --------
+    eigenecho.tasks.memory_capacity : the task and its score
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> u, targets = ee.tasks.delayed_recall(5, delays=[0, 2], seed=0)
+    >>> bool((targets[2:, 1] == u[:-2, 0]).all())
+    True
     """
     steps = check_count(steps, "steps", least=1)
     lags = _lags(delays, steps)
@@ -96,6 +119,19 @@ def memory_capacity(
         one at 0; a ``warmup`` that was set already is kept
     delays : an int K for 1, ..., K, or the delays themselves; by default 1, ..., 2 units
     seed : an int, or a Generator to draw from
+
+    See Also
+    --------
+    eigenecho.tasks.delayed_recall : the series it draws
+    eigenecho.metrics.memory_capacity : the score alone
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> esn = ee.LinearESN(20, spectrum="ring", sr=0.9, ridge=1e-12, seed=0)
+    >>> memory = ee.tasks.memory_capacity(esn, steps=2000, warmup=100, seed=0)
+    >>> bool(18 < memory.total <= 20)  # of at most 20
+    True
     """
     steps = check_count(steps, "steps", least=4)
     warmup = check_count(warmup, "warmup", most=steps - 4)

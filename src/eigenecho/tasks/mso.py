@@ -27,6 +27,17 @@ class MSOSplit:
     X, y : arrays (1000, 1)
     train, valid, test : slices 0:400, 400:700, 700:1000
     washout : 100
+
+    See Also
+    --------
+    eigenecho.tasks.mso_split : makes one
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> split = ee.tasks.mso_split(3)
+    >>> split.X[split.test].shape
+    (300, 1)
     """
 
     X: Array
@@ -52,6 +63,16 @@ def mso(k: int, steps: int = 1000) -> Array:
     Returns
     -------
     array (steps, 1)
+
+    See Also
+    --------
+    eigenecho.tasks.mso_split : as a task of prediction, with the paper's rows
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> ee.tasks.mso(5, steps=1000).shape
+    (1000, 1)
     """
     k = check_count(k, "k", "a number of sines", 1, len(MSO_FREQUENCIES))
     steps = check_count(steps, "steps", least=1)
@@ -68,6 +89,20 @@ def mso_split(k: int) -> MSOSplit:
     Parameters
     ----------
     k : number of sines, 1 to 12
+
+    See Also
+    --------
+    eigenecho.tasks.mso : the series alone
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> split = ee.tasks.mso_split(5)
+    >>> esn = ee.LinearESN(100, ridge=1e-12, warmup=split.washout, seed=0)
+    >>> esn = esn.fit(split.X[split.train], split.y[split.train])
+    >>> predicted = esn.predict(split.X)[split.test]
+    >>> ee.metrics.rmse(split.y[split.test], predicted) < 1e-6
+    True
     """
     signal = mso(k, 1001)
     # Copies, as X and y would otherwise share memory: scaling one would move the other.

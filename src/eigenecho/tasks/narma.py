@@ -41,6 +41,18 @@ def narma(
     Returns
     -------
     u, y : arrays (steps, 1)
+
+    See Also
+    --------
+    eigenecho.tasks.mackey_glass : chaos without an input
+    eigenecho.DiagonalReservoir : states for a nonlinear readout, which NARMA needs
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> u, y = ee.tasks.narma(10, steps=500, seed=0)
+    >>> u.shape, y.shape
+    ((500, 1), (500, 1))
     """
     order = check_count(order, "order", "a number of steps", 1)
     steps = check_count(steps, "steps", least=1)

@@ -409,6 +409,39 @@ def test_slopes_are_those_of_power_laws():
     assert {claim.verdict for claim in section.claims} == {"holds"}
 
 
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [
+        ((0.97, 0.99), "holds"),
+        ((0.951, 1.0), "holds"),
+        ((0.97, 0.94), "holds in part"),  # too far below at one N
+        ((1.01, 0.99), "holds in part"),  # above at one N
+        ((1.01, 0.9), "does not hold"),
+    ],
+)
+def test_sim_is_judged_by_its_total_capacity(shares, verdict):
+    from eigenecho.apps.paper.mc_delay import MCDelay, MemoryConfig
+
+    config = MemoryConfig(sizes=(20, 40), steps=(600, 600), seeds=1, ring_radii=(0.9,))
+    share = dict(zip(config.sizes, shares, strict=True))
+    results = {
+        (N, network, seed): {
+            "capacity": np.full(N + N // 4, 0.5 * (share[N] if network == "Sim" else 1))
+        }
+        for N, network, seed in MCDelay().cells(config)
+    }
+    # One delay that is far off does not decide, but it is printed.
+    capacity = results[20, "Sim", 0]["capacity"]
+    capacity[3] += 0.25
+    capacity[4] -= 0.25
+    section = MCDelay().section(config, results)
+    (claim,) = [claim for claim in section.claims if claim.claim.startswith("Sim")]
+    assert claim.verdict == verdict
+    assert f"N = 20: {shares[0] - 1:+.1%} in total" in claim.measured
+    assert "at most 0.2" in claim.measured
+    assert "after the first runs" in section.text
+
+
 def test_a_worker_has_one_thread():
     with workers._one_thread():
         assert {os.environ[name] for name in workers.ONE_THREAD} == {"1"}

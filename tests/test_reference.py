@@ -1,0 +1,131 @@
+"""The reference of public names: all of them, nothing else, and an example each that runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+import eigenecho
+
+API = Path(__file__).parents[1] / "docs" / "api"
+PAGES = sorted(API.glob("*.rst"))
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+MODULES = ("errors", "metrics", "plots", "spectra", "tasks")
+ANSWERS = {
+    "eigenecho.forecasting.backtest.Backtest",
+    "eigenecho.grid_search.SearchResult",
+    "eigenecho.model.Forecast",
+    "eigenecho.model.Learner",
+    "eigenecho.model.Matrices",
+    "eigenecho.model.Stream",
+    "eigenecho.model.certificate.Certificate",
+    "eigenecho.model.reduction.Reduction",
+}
+"""What public functions and methods return, and nobody imports."""
+
+OTHERS = {
+    "eigenecho.interop.reservoirpy.DiagonalReservoir",
+    "eigenecho.interop.sktime.EigenechoForecaster",
+}
+NEEDS = {
+    "eigenecho.from_reservoirpy": "reservoirpy",
+    "eigenecho.interop.reservoirpy.DiagonalReservoir": "reservoirpy",
+    "eigenecho.interop.sktime.EigenechoForecaster": "sktime",
+    "eigenecho.forecasting.backtest.Backtest": "pandas",
+    "eigenecho.plots.backtest": "pandas",
+}
+"""Packages that the example of a name needs, and that not every environment has."""
+
+
+def public():
+    """Every public name, qualified."""
+    tops = {f"eigenecho.{name}" for name in eigenecho.__all__ if name not in MODULES}
+    inner = {
+        f"eigenecho.{module}.{name}"
+        for module in MODULES
+        for name in importlib.import_module(f"eigenecho.{module}").__all__
+    }
+    return tops | inner
+
+
+def listed(page):
+    """The names on a page, qualified, and whether a page of their own is made for them."""
+    module, inside = "", False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if found := re.match(r"\.\. currentmodule:: (\S+)", line):
+            module = f"{found[1]}."
+        elif found := re.match(r"\.\. (?:data|class):: (\S+)", line):
+            inside = False
+            yield _qualified(module, found[1]), False
+        elif line.startswith(".. autosummary::"):
+            inside = True
+        elif re.match(r"\S", line):
+            inside = False
+        elif inside and re.match(r"   [\w.]+$", line):
+            yield _qualified(module, line.strip()), True
+
+
+def _qualified(module, name):
+    return name if name.startswith("eigenecho.") else module + name
+
+
+LISTED = {name: generated for page in PAGES for name, generated in listed(page)}
+EXPLAINED = sorted(name for name, generated in LISTED.items() if generated)
+
+
+def resolve(name):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def test_every_public_name_is_in_the_reference():
+    assert public() - set(LISTED) == set()
+
+
+def test_nothing_private_is_in_the_reference():
+    assert set(LISTED) - public() == ANSWERS | OTHERS
+    assert not [n for n in LISTED if re.search(r"\._", n) and n != "eigenecho.__version__"]
+
+
+def test_a_name_is_listed_once():
+    names = [name for page in PAGES for name, _ in listed(page)]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_every_name_has_an_example_that_runs(name, monkeypatch, tmp_path):
+    thing = resolve(name)
+    monkeypatch.chdir(tmp_path)
+    mpl.use("agg")
+    found = doctest.DocTestFinder().find(thing, name, module=False)
+    (own,) = [test for test in found if test.name == name]
+    assert "Examples\n" in (own.docstring or "")
+    assert own.examples
+    runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
+    for test in found:
+        runner.run(test)
+    assert runner.failures == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_of_pages_run(page):
+    result = doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS)
+    assert result.failed == 0
+
+
+def test_see_also_names_what_is_there():
+    for name in EXPLAINED:
+        if name in NEEDS:
+            continue
+        text = resolve(name).__doc__ or ""
+        section = re.search(r"See Also\n\s*-+\n(.*?)(?:\n\s*\n|\Z)", text, re.DOTALL)
+        assert section, f"{name} has no See Also"
+        for other in re.findall(r"^\s*(eigenecho[\w.]*) :", section[1], re.MULTILINE):
+            assert other in LISTED, f"{name} points to {other}"

@@ -1,0 +1,128 @@
+"""Whether what ``make dist`` built can be given away: ``python tools/dist_is_whole.py dist``.
+
+The wheel is small and holds the package alone: no tests, figures or caches. Installed in an empty
+environment it trains a network; with the extra ``cli`` it imports every public name, runs the first
+example of the README, and ``eigenecho demo``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LARGEST = 2_000_000
+"""Bytes of a wheel."""
+
+UNWANTED = re.compile(
+    r"(^|/)(tests?|docs|benchmarks|tools|results|__pycache__|\.[^/]+)(/|$)"
+    r"|\.(pyc|pyo|nbi|nbc|png|svg|ipynb|npz|sqlite|so|log)$"
+)
+NAMES = """
+import importlib
+import eigenecho
+modules = ("errors", "metrics", "plots", "spectra", "tasks", "interop")
+count = 0
+for name in eigenecho.__all__:
+    getattr(eigenecho, name)
+    count += 1
+for module in modules:
+    found = importlib.import_module(f"eigenecho.{module}")
+    for name in found.__all__:
+        getattr(found, name)
+        count += 1
+print(f"eigenecho {eigenecho.__version__}: {count} public names")
+"""
+
+
+def contents(wheel: Path) -> list[str]:
+    """What is wrong with a wheel, before it is installed."""
+    names = zipfile.ZipFile(wheel).namelist()
+    wrong = [
+        f"{wheel.name}: {name} does not belong there" for name in names if UNWANTED.search(name)
+    ]
+    size = wheel.stat().st_size
+    print(f"{wheel.name}: {len(names)} files, {size / 1000:.0f} kB")
+    if size > LARGEST:
+        wrong.append(f"{wheel.name}: {size} bytes, more than {LARGEST}")
+    wanted = {"eigenecho/py.typed", "eigenecho/__init__.py"}
+    templates = sorted((ROOT / "src").rglob("templates/*"))
+    wanted |= {str(path.relative_to(ROOT / "src")) for path in templates if path.is_file()}
+    return wrong + [f"{wheel.name}: {name} is missing" for name in sorted(wanted - set(names))]
+
+
+def source(archive: Path) -> list[str]:
+    """What is wrong with a source distribution: caches, or files that a build needs and has not."""
+    with tarfile.open(archive) as file:
+        names = [name.partition("/")[2] for name in file.getnames()]
+    print(f"{archive.name}: {len(names)} files, {archive.stat().st_size / 1000:.0f} kB")
+    caches = [name for name in names if re.search(r"__pycache__|\.(pyc|nbi|nbc)$", name)]
+    missing = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"} - set(names)
+    return [f"{archive.name}: {name} does not belong there" for name in caches] + [
+        f"{archive.name}: {name} is missing" for name in sorted(missing)
+    ]
+
+
+def examples() -> list[str]:
+    """The blocks of Python in the README, in their order."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def installed(wheel: Path) -> list[str]:
+    """What does not work where nothing but the wheel is installed."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        venv.create(folder / "venv", with_pip=True)
+        python = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+        install = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        _run(folder, python, *install, wheel)
+        forecast, network, *_ = examples()
+        wrong += _tried(folder, "a network, with the core alone", python, "-c", network)
+        _run(folder, python, *install, f"{wheel}[cli]")
+        wrong += _tried(folder, "the first example of the README", python, "-c", forecast)
+        wrong += _tried(folder, "every public name", python, "-c", NAMES)
+        wrong += _tried(
+            folder, "eigenecho demo", python, "-m", "eigenecho", "demo", "--out", "demo"
+        )
+        if not list((folder / "demo").glob("*.png")):
+            wrong.append("eigenecho demo wrote no figure")
+    return wrong
+
+
+def _run(folder: Path, *command: object) -> subprocess.CompletedProcess[str]:
+    # Not from the clone: what is imported is what was installed.
+    words = [str(word) for word in command]
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(words, cwd=folder, env=clean, check=True, capture_output=True, text=True)
+
+
+def _tried(folder: Path, what: str, *command: object) -> list[str]:
+    try:
+        done = _run(folder, *command)
+    except subprocess.CalledProcessError as error:
+        return [f"{what} failed:\n{error.stderr}"]
+    print(f"{what}: works. {done.stdout.strip().splitlines()[0] if done.stdout.strip() else ''}")
+    return []
+
+
+def main() -> int:
+    """Print what was found; 1 if anything is wrong."""
+    folder = Path(sys.argv[1]).resolve()
+    (wheel,) = folder.glob("*.whl")
+    (archive,) = folder.glob("*.tar.gz")
+    wrong = [*contents(wheel), *source(archive), *installed(wheel)]
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+"""The oldest versions that pyproject.toml asks for, as constraints of pip: for ``make test-lowest``."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+EXTRAS = ("cli", "parquet")
+"""What users install with a lowest version; tools of developers come as they are."""
+
+LOWEST = re.compile(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)$")
+
+
+def lowest(project: dict) -> list[str]:
+    """One line a package."""
+    wanted = list(project["dependencies"])
+    for extra in EXTRAS:
+        wanted += project["optional-dependencies"][extra]
+    found = [LOWEST.match(line) for line in wanted]
+    return [f"{match[1]}=={match[2]}" for match in found if match]
+
+
+if __name__ == "__main__":
+    print(*lowest(tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]), sep="\n")

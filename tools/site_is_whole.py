@@ -1,0 +1,117 @@
+"""Whether a built site opens from disk: ``python tools/site_is_whole.py build/site``.
+
+Every link within it leads to a file, and to an anchor where it names one. Nothing that a browser
+loads by itself (scripts, styles, fonts, pictures, frames) lies on another host.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+SOURCES = dict.fromkeys(("script", "img", "iframe", "source", "video", "audio", "embed"), "src")
+LOADS = {**SOURCES, "object": "data"}
+"""Which attribute of a tag a browser loads by itself."""
+
+LOADED_LINKS = {
+    "stylesheet",
+    "icon",
+    "shortcut icon",
+    "preload",
+    "modulepreload",
+    "prefetch",
+    "preconnect",
+}
+FROM_STYLES = re.compile(r"""(?:@import\s+|url\()\s*["']?((?:https?:)?//[^"')\s]+)""")
+
+
+@dataclass
+class Page(HTMLParser):
+    """What one file links to, loads, and can be linked to by."""
+
+    links: list[str] = field(default_factory=list)
+    loads: list[str] = field(default_factory=list)
+    anchors: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Gather from one tag."""
+        found = {name: value for name, value in attrs if value}
+        self.anchors |= {found[name] for name in ("id", "name") if name in found}
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        elif tag == "link" and found.get("rel") in LOADED_LINKS:
+            self.loads.append(found.get("href", ""))
+        elif tag in LOADS and LOADS[tag] in found:
+            self.loads.append(found[LOADS[tag]])
+
+    def has(self, fragment: str) -> bool:
+        """Whether there is such an anchor; the page itself has no name."""
+        return not fragment or fragment in self.anchors
+
+
+def read(path: Path) -> Page:
+    """A page of the site."""
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    return page
+
+
+def elsewhere(address: str) -> bool:
+    """Whether an address is on a host, or is none of a file."""
+    parts = urlsplit(address)
+    return bool(parts.netloc) or parts.scheme not in ("", "file")
+
+
+def broken(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
+    """Links and loads that lead nowhere."""
+    for path, page in pages.items():
+        for address in (*page.links, *page.loads):
+            if elsewhere(address):
+                continue
+            parts = urlsplit(address)
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            where = f"{path.relative_to(site)}: {address}"
+            if not target.exists():
+                yield f"{where}: no such file"
+            elif target in pages and not pages[target].has(unquote(parts.fragment)):
+                yield f"{where}: no such anchor"
+
+
+def loaded_from_elsewhere(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
+    """What a browser would ask another host for."""
+    for path, page in pages.items():
+        for address in page.loads:
+            if urlsplit(address).netloc:
+                yield f"{path.relative_to(site)}: loads {address}"
+    for path in sorted(site.rglob("*.css")):
+        for address in FROM_STYLES.findall(path.read_text(encoding="utf-8", errors="replace")):
+            yield f"{path.relative_to(site)}: loads {address}"
+
+
+def main() -> int:
+    """Print what is wrong; 1 if anything is."""
+    site = Path(sys.argv[1]).resolve()
+    static = site / "_static"
+    pages = {
+        path: read(path) for path in sorted(site.rglob("*.html")) if static not in path.parents
+    }
+    wrong = [*broken(site, pages), *loaded_from_elsewhere(site, pages)]
+    if "index.html" not in {str(path.relative_to(site)) for path in pages}:
+        wrong.append("index.html: not there")
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    links = sum(len(page.links) for page in pages.values())
+    print(f"{len(pages)} pages, {links} links, {len(wrong)} broken or loaded from another host")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
