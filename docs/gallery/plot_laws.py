@@ -21,5 +21,4 @@ figure = ee.plots.spectra_gallery(100, sr=0.9, seed=0)
 # ``time_constants`` the same without angles: leaky integrators
 # ================== =================================================================
 #
-# Which one for which task: :doc:`/examples/plot_memory_of_spectra` and
-# :doc:`/guides/which-spectrum`.
+# How much each remembers: :doc:`/examples/plot_memory_of_spectra`.
