@@ -1,11 +1,16 @@
-"""Make the figure of the README: ``python docs/make_figures.py``, on a machine that is idle.
+"""Make the figures of README and guides: ``python docs/make_figures.py``, on an idle machine.
 
-why.svg   time per step of dense, sparse and diagonal reservoirs, measured here and now on one
-          core, and a golden spectrum sized by its readout weights after training on MSO5
+why.svg         time per step of dense, sparse and diagonal reservoirs, measured here and now on one
+                core, and a golden spectrum sized by its readout weights after training on MSO5
+refinement.svg  how far normal equations are from the orthogonal answer, round by round
+
+Names of figures make these alone: ``python docs/make_figures.py refinement``.
 """
 
 from __future__ import annotations
 
+import itertools
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +21,11 @@ from scipy import sparse
 import eigenecho as ee
 from eigenecho.apps.shared.seconds_per_step import seconds_per_step
 from eigenecho.plots.style import BLUE, GREY, LINES, new_figure, tidy
+from eigenecho.readout import NormalEquations
 from eigenecho.reservoir import Reservoir
+from eigenecho.training import Settings, pose
+from eigenecho.training.refine import Round, fitted, rounds
+from eigenecho.training.structured import gather_gram
 
 HERE = Path(__file__).parent / "figures"
 
@@ -116,14 +125,47 @@ def why() -> Any:
     return figure
 
 
+def refinement() -> Any:
+    """Distance of the outputs from those of ``qr``, over rounds of refinement, for some ridges."""
+    rng = np.random.default_rng(0)
+    u = rng.uniform(-1, 1, (20_000, 1))
+    y = np.roll(u, 10, axis=0) + 0.1 * rng.normal(size=u.shape)
+    figure = new_figure(6.4, 3.4)
+    ax = figure.subplots()
+    tidy(ax)
+    for ridge, color, marker in zip((1.0, 1e-4, 1e-7, 1e-9), LINES, "o^sd", strict=True):
+        esn = ee.LinearESN(200, sr=0.9, ridge=ridge, warmup=100, solver="qr", seed=0).fit(u, y)
+        settings = Settings.of(esn.get_params(deep=False))
+        problem = pose(settings, settings.draw(1, 1, 0), [u], [y])
+        block = problem.everything(settings.warmup)
+        exact = fitted(problem, block, esn.W_out_)[0]
+        total, _, _ = gather_gram(problem, block)
+        system = NormalEquations.of(total, problem.penalty, ridge)
+        first = Round(problem, block, system.solve(total.XtY))
+        passed = itertools.islice(rounds(first, system), 5)
+        off = [np.abs(fitted(problem, block, now.w)[0] - exact).max() for now, _, _ in passed]
+        off = np.array(off) / np.abs(exact).max()
+        print(f"ridge {ridge:g}: " + ", ".join(f"{value:.1e}" for value in off), flush=True)
+        ax.semilogy(off, marker=marker, color=color, label=f"ridge {ridge:g}")
+    ax.set_xticks(range(5))
+    ax.set_xlabel("rounds of refinement")
+    ax.set_ylabel("distance from the\northogonal answer")
+    ax.legend(frameon=False)
+    return figure
+
+
+FIGURES = {"why": why, "refinement": refinement}
+
+
 def main() -> None:
-    """Write the figure."""
-    path = HERE / "why.svg"
+    """Write the figures."""
     HERE.mkdir(exist_ok=True)
-    # A fixed salt and no date: the same picture is the same file.
-    with mpl.rc_context({"svg.hashsalt": "eigenecho"}):
-        why().savefig(path, facecolor="white", metadata={"Date": None})
-    print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+    for name in sys.argv[1:] or FIGURES:
+        path = HERE / f"{name}.svg"
+        # A fixed salt and no date: the same picture is the same file.
+        with mpl.rc_context({"svg.hashsalt": "eigenecho"}):
+            FIGURES[name]().savefig(path, facecolor="white", metadata={"Date": None})
+        print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-NEEDS = {"sktime.md": "sktime", "devices.md": "torch"}
+NEEDS = {
+    "sktime.md": "sktime",
+    "devices.md": "torch",
+    "coming-from-sktime-and-statsforecast.md": "statsforecast",
+}
 """Packages that the code of a page needs, and that not every environment has."""
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
