@@ -22,6 +22,10 @@ class UnstableError(ArithmeticError, ValueError):
     """A reservoir or closed loop whose states overflowed."""
 
 
+class ClusterError(RuntimeError):
+    """A computation that a cluster could not finish; its client is as it was."""
+
+
 class UnstableWarning(UserWarning):
     """Growth that is large over the series or horizon, though nothing has overflowed yet."""
 

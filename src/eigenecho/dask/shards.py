@@ -57,9 +57,7 @@ class Network:
     def of(cls, problem: Problem) -> Network:
         """Of a problem whose rows lie elsewhere."""
         bare = Penalty(problem.size)
-        return cls(
-            replace(problem, inputs=(), outputs=(), penalty=bare, basis=None, observed=None)
-        )
+        return cls(replace(problem, inputs=(), outputs=(), penalty=bare, basis=None, observed=None))
 
     @cached_property
     def reservoir(self) -> Reservoir:
@@ -106,11 +104,6 @@ def series_of(before: Any, inputs: Any, outputs: Any, dtype: Any) -> tuple[Any, 
         us = [np.concatenate([*(u[0] for u, _ in early), us[0]])]
         ys = [np.concatenate([*(y[0] for _, y in early), ys[0]])]
     return us, ys
-
-
-def last_rows(part: Any, count: int) -> Array:
-    """The last rows of a block."""
-    return np.asarray(part)[-count:].copy()
 
 
 def within(shard: Shard, block: Block, skip: int = 0) -> Block | None:

@@ -14,9 +14,7 @@ from eigenecho.dask.shards import Piece, Shard
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.series import Container
 
-KINDS = (
-    "a dask array (T, D) cut along time, a list of them, or a list or a bag of delayed series"
-)
+KINDS = "a dask array (T, D) cut along time, a list of them, or a list or a bag of delayed series"
 
 
 def shards_of(X: Any, y: Any) -> tuple[list[Shard], Container]:

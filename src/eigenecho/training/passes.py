@@ -34,9 +34,7 @@ class Passes:
         """The same in double precision."""
         return Passes(self.problem.in_double)
 
-    def gather(
-        self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None
-    ) -> Gathered:
+    def gather(self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None) -> Gathered:
         """Statistics of training rows and held-out blocks, as ``training.gather`` has them."""
         if less is not None:
             less = at(less, self.problem.inputs[0])

@@ -104,4 +104,3 @@ def cut(everything: Block) -> tuple[Block, ...]:
 
 def _within(row: int, count: int) -> int:
     return int(min(max(row, 0), count))
-
