@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow test-sktime test-torch test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures clean
+.PHONY: demo test test-slow test-sktime test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -22,6 +22,10 @@ test-sktime: .venv-sktime/stamp
 test-torch: .venv-torch/stamp
 	SCIPY_ARRAY_API=1 .venv-torch/bin/pytest tests/tensors tests/test_docs.py -k "tensors or devices.md" -n auto --ignore tests/tensors/test_triton.py
 	TRITON_INTERPRET=1 .venv-torch/bin/pytest tests/tensors/test_triton.py -n auto
+
+# Workers of a Dask cluster are processes of their own, and some are killed: one test after another.
+test-dask: .venv-dask/stamp
+	.venv-dask/bin/pytest tests/dask tests/test_docs.py -k "dask or clusters.md" -p no:cacheprovider
 
 # On a machine with a GPU, by the Python that is there: nothing is installed.
 test-gpu:
@@ -62,7 +66,7 @@ bench-forecast: .venv-peers/stamp
 figures: .venv/dev.stamp
 	$(BIN)/python docs/make_figures.py
 
-.venv/bin/python .venv-sktime/bin/python .venv-torch/bin/python:
+.venv/bin/python .venv-sktime/bin/python .venv-torch/bin/python .venv-dask/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenecho needs Python 3.11 or newer; say which with: make PYTHON=python3.12')"
 	$(PYTHON) -m venv $(@:/bin/python=)
 
@@ -90,6 +94,10 @@ figures: .venv/dev.stamp
 	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime,dev]"
 	touch $@
 
+.venv-dask/stamp: .venv-dask/bin/python pyproject.toml
+	.venv-dask/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,dask,dev]" "zarr>=3"
+	touch $@
+
 # Torch is pinned, and comes without CUDA where such a build can be had.
 .venv-torch/stamp: .venv-torch/bin/python pyproject.toml
 	.venv-torch/bin/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0" "triton==3.9.0"
@@ -97,5 +105,5 @@ figures: .venv/dev.stamp
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-peers .venv-sktime .venv-torch .venv-dask build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
-NEEDS = {"sktime.md": "sktime", "devices.md": "torch"}
+NEEDS = {"sktime.md": "sktime", "devices.md": "torch", "clusters.md": "distributed"}
 """Packages that the code of a page needs, and that not every environment has."""
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
