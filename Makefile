@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DOCS := .venv-docs/bin
 
-.PHONY: demo test test-slow test-sktime test-torch test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures paper-page docs docs-check docs-links dist test-lowest clean
+.PHONY: demo test test-slow test-sktime test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures paper-page docs docs-check docs-links dist test-lowest clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -23,6 +23,10 @@ test-sktime: .venv-sktime/stamp
 test-torch: .venv-torch/stamp
 	SCIPY_ARRAY_API=1 .venv-torch/bin/pytest tests/tensors tests/test_docs.py -k "tensors or devices.md" -n auto --ignore tests/tensors/test_triton.py
 	TRITON_INTERPRET=1 .venv-torch/bin/pytest tests/tensors/test_triton.py -n auto
+
+# Workers of a Dask cluster are processes of their own, and some are killed: one test after another.
+test-dask: .venv-dask/stamp
+	.venv-dask/bin/pytest tests/dask tests/test_docs.py -k "dask or clusters.md" -p no:cacheprovider
 
 # On a machine with a GPU, by the Python that is there: nothing is installed.
 test-gpu:
@@ -91,7 +95,7 @@ dist: .venv-dist/stamp
 test-lowest: .venv-lowest/stamp
 	.venv-lowest/bin/pytest -m "not slow" -n auto
 
-.venv/bin/python .venv-sktime/bin/python .venv-torch/bin/python .venv-docs/bin/python .venv-dist/bin/python .venv-lowest/bin/python:
+.venv/bin/python .venv-sktime/bin/python .venv-torch/bin/python .venv-dask/bin/python .venv-docs/bin/python .venv-dist/bin/python .venv-lowest/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenecho needs Python 3.11 or newer; say which with: make PYTHON=python3.12')"
 	$(PYTHON) -m venv $(@:/bin/python=)
 
@@ -134,6 +138,10 @@ test-lowest: .venv-lowest/stamp
 	$(DOCS)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,parquet,reservoirpy,docs]"
 	touch $@
 
+.venv-dask/stamp: .venv-dask/bin/python pyproject.toml
+	.venv-dask/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,dask,dev]" "zarr>=3"
+	touch $@
+
 # Torch is pinned, and comes without CUDA where such a build can be had.
 .venv-torch/stamp: .venv-torch/bin/python pyproject.toml
 	.venv-torch/bin/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0" "triton==3.9.0"
@@ -141,5 +149,5 @@ test-lowest: .venv-lowest/stamp
 	touch $@
 
 clean:
-	rm -rf .venv .venv-dist .venv-docs .venv-lowest .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api/names docs/examples
+	rm -rf .venv .venv-dask .venv-dist .venv-docs .venv-lowest .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api/names docs/examples
 	find . -name __pycache__ -prune -exec rm -rf {} +

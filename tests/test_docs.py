@@ -11,6 +11,7 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 NEEDS = {
     "sktime.md": "sktime",
     "devices.md": "torch",
+    "clusters.md": "distributed",
     "coming-from-sktime-and-statsforecast.md": "statsforecast",
 }
 """Packages that the code of a page needs, and that not every environment has."""

@@ -26,14 +26,16 @@ HEAVY = [
     "sktime",
     "torch",
     "triton",
+    "dask",
+    "distributed",
 ]
 DRAWING = {"matplotlib", "typer", "rich", "jinja2"}
-OTHERS = {"reservoirpy", "sktime", "torch", "jax"}
+OTHERS = {"reservoirpy", "sktime", "torch", "jax", "dask", "distributed"}
 OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},
-    {"checks", "threads", "files", "progress", "tensors", "arrays"},
+    {"checks", "threads", "files", "progress", "clients", "tensors", "arrays"},
     {"storage", "series", "scaling"},
     {"spectra"},
     {"basis"},
@@ -51,6 +53,7 @@ LAYERS = [
     {"estimators"},
     {"grid_search"},
     {"interop"},
+    {"dask"},
     {"apps.shared"},
     {"apps.paper", "apps.tables"},
     {"apps.cli"},
@@ -141,13 +144,14 @@ def test_training_needs_no_optional_package():
     assert loaded == [5, 1]
 
 
-@pytest.mark.parametrize("library", ["reservoirpy", "sktime"])
+@pytest.mark.parametrize("library", ["reservoirpy", "sktime", "dask"])
 def test_a_library_that_is_missing_is_asked_for_by_name(library):
+    where = "" if library == "dask" else "interop."
     said = fresh(
         "import json, sys\n"
         f"sys.modules[{library!r}] = None\n"
         "try:\n"
-        f"    import eigenecho.interop.{library}\n"
+        f"    import eigenecho.{where}{library}\n"
         "except ImportError as error:\n"
         "    print(json.dumps(str(error)))"
     )

@@ -1,4 +1,4 @@
-"""The oldest versions that pyproject.toml asks for, as constraints of pip: for ``make test-lowest``."""
+"""Exact versions, the lowest that pyproject.toml asks for; packages it leaves open are not named."""
 
 from __future__ import annotations
 

@@ -64,6 +64,10 @@ class UnstableError(ArithmeticError, ValueError):
     """
 
 
+class ClusterError(RuntimeError):
+    """A computation that a cluster could not finish; its client is as it was."""
+
+
 class UnstableWarning(UserWarning):
     """Growth that is large over the series or horizon, though nothing has overflowed yet.
 

@@ -9,6 +9,7 @@ All that is summed over time merges, in a tree that the shards alone fix: the nu
 neither on how many workers there are nor on which of them died. See docs/clusters.md.
 """
 
+from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.files import from_npy
 from eigenecho.dask.fit import fit
 from eigenecho.dask.predict import predict

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import pydoc
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import eigenecho
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.clients import check_client, check_versions, explained, forget
 
 try:
-    import dask
     from dask.delayed import Delayed, delayed
-    from distributed import Client, KilledWorker, as_completed, get_client
-    from distributed.client import FutureCancelledError
+    from distributed import Client, as_completed, get_client
+
+    import dask
 except ImportError as error:
     raise ImportError("this needs dask: pip install 'eigenecho[dask]'") from error
 
@@ -26,10 +23,6 @@ Report = Callable[[str, int, int], object]
 LARGE = "distributed.admin.large-graph-warning-threshold"
 """Dask warns of graphs that hold large values. Ours hold networks and weights, once each: what a
 graph holds can be computed anew when a worker dies, what was scattered cannot."""
-
-
-class ClusterError(RuntimeError):
-    """A computation that the cluster could not finish; the client is as it was."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +45,6 @@ class Cluster:
                 client = get_client()
             except ValueError:
                 return cls(None, report)
-        if not isinstance(client, Client) or client.asynchronous:
-            got = client if not isinstance(client, Client) else Shown("an asynchronous Client")
-            raise bad_argument("client", got, "a dask.distributed Client that waits, or None")
         check_client(client)
         check_versions(client)
         return cls(client, report)
@@ -92,7 +82,7 @@ class Cluster:
             with explained(stage):
                 return futures[0].result()
         finally:
-            self._forget(futures)
+            forget(self.client, futures)
 
     def _tell(self, stage: str, ticks: Sequence[Any]) -> None:
         if self.report is None or not ticks:
@@ -103,60 +93,9 @@ class Cluster:
                 return
             self.report(stage, done, len(ticks))
 
-    def _forget(self, futures: Sequence[Any]) -> None:
-        """Leave nothing behind, whether all is done or somebody has pressed Ctrl-C."""
-        assert self.client is not None
-        unfinished = [future for future in futures if future.status == "pending"]
-        with contextlib.suppress(Exception):  # a scheduler that is gone has nothing left of ours
-            if unfinished:
-                self.client.cancel(unfinished, force=True)
-        for future in futures:
-            future.release()
-
     def _key(self, name: str) -> str:
         # Dask takes the words before the first number for the name of a step.
         return f"{name}-{self._name}-{next(self._numbers)}"
-
-
-@contextlib.contextmanager
-def explained(stage: str) -> Iterator[None]:
-    """What a cluster says when it gives up, in words that help."""
-    try:
-        yield
-    except KilledWorker as error:
-        raise ClusterError(
-            f"the step {stage!r} was given up: workers died of it again and again. Most often "
-            "memory runs out: cut the data into smaller chunks, or give workers more. Of deaths "
-            "with other causes the configuration distributed.scheduler.allowed-failures lets you "
-            "have more. The client still works."
-        ) from error
-    except (FutureCancelledError, OSError) as error:
-        raise ClusterError(
-            f"the step {stage!r} was cancelled, or the scheduler is gone: {error}. Look whether "
-            "the client is connected; nothing has changed here."
-        ) from error
-
-
-def check_client(client: Client) -> None:
-    """Raise where a client is closed, or has no workers."""
-    if client.status != "running":
-        got = Shown(f"a Client that is {client.status}")
-        raise bad_argument("client", got, "one that is connected", "Client(address) makes one.")
-
-
-def check_versions(client: Client) -> None:
-    """Raise where a worker has no eigenecho, or another version: it would compute other numbers."""
-    found = client.run(pydoc.locate, "eigenecho.__version__", on_error="return")
-    for address, version in found.items():
-        if version != eigenecho.__version__:
-            lacks = version is None or isinstance(version, Exception)
-            what = "without eigenecho" if lacks else f"with eigenecho {version}"
-            raise bad_argument(
-                "client", Shown(f"a cluster whose worker {address} is {what}"),
-                f"eigenecho {eigenecho.__version__} on every worker, as here",
-                f"pip install eigenecho=={eigenecho.__version__} there, with the numpy and scipy "
-                "that are here.",
-            )  # fmt: skip
 
 
 def _nothing(_: Any) -> None:

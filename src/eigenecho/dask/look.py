@@ -121,11 +121,10 @@ def _look(
     bad = _first_bad("X", us, number, False) or _first_bad("y", ys, number, wanted.gaps)
     spreads = None
     if wanted.standardize and not bad:
-        spreads = tuple(_spread(part) for part in (us, ys))
+        spreads = _spread(us), _spread(ys)
     seen, alike = _observed(ys, firsts or (0,) * len(ys), wanted)
-    heads = ()
-    if head > 0 and us:
-        heads = ((us[0][:head].copy(), ys[0][:head].copy()),)
+    some = us if head > 0 else []
+    heads = tuple((u[:head].copy(), y[:head].copy()) for u, y in zip(some[:1], ys, strict=False))
     last = ys[-1][-1].copy() if ys and len(ys[-1]) else np.empty(0)
     return Looked(bad, (shapes,), flat, (last,), heads, spreads, seen, alike)
 

@@ -11,15 +11,8 @@ import numpy as np
 
 from eigenecho.dask.carry import carried, halo
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import (
-    Network,
-    Shard,
-    Start,
-    fold_within,
-    last_rows,
-    series_of,
-    within,
-)
+from eigenecho.dask.shards import Network, Shard, Start, fold_within, series_of, within
+from eigenecho.dask.tails import Tails
 from eigenecho.readout import Accumulated, Gram, Lags, Moments, Remainder, Triangle
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Block, Fold, Gathered, Passes, Problem, gather
@@ -133,35 +126,6 @@ class ShardedPasses(Passes):
         return cluster.compute(stage, root, leaves)
 
 
-class Tails:
-    """The last rows of shards, for those that come after them."""
-
-    def __init__(self, cluster: Cluster, shards: Sequence[Shard]) -> None:
-        self._cluster, self._shards = cluster, shards
-        self._known: dict[tuple[int, int], Any] = {}
-
-    def before(self, number: int, rows: int) -> list[tuple[Any, Any]]:
-        """So many rows before a shard, from as many shards as it takes: (inputs, outputs) each."""
-        found: list[tuple[Any, Any]] = []
-        while rows > 0:
-            number -= 1
-            some = min(rows, self._shards[number].rows)
-            found.insert(0, self._last(number, some))
-            rows -= some
-        return found
-
-    def _last(self, number: int, rows: int) -> tuple[Any, Any]:
-        shard, key = self._shards[number], (number, rows)
-        if rows == shard.rows:
-            return shard.inputs, shard.outputs
-        if key not in self._known:
-            self._known[key] = tuple(
-                None if part is None else self._cluster.task("halo", last_rows, part, rows)
-                for part in (shard.inputs, shard.outputs)
-            )
-        return self._known[key]
-
-
 @dataclass(frozen=True, eq=False)
 class Sums:
     """Lags or moments of shards; those that go on with a series are joined to it."""
@@ -229,12 +193,13 @@ class ShardedRound(Round):
         self._passes, self._block, self._before = passes, block, before
 
     @cached_property
-    def _found(self) -> Left:
+    def found(self) -> Left:
+        """What one pass over the rows says of these weights."""
         return self._passes.left(self._block, self.w, self._before)
 
     def gradient(self, system: System) -> Array:
         """Xᵀ(Y − X w) − αM w."""
-        return self._found.remainder.XtE - system.pull(self.w)
+        return self.found.remainder.XtE - system.pull(self.w)
 
     def moved(self, step: Array) -> ShardedRound:
         """The round of w + step."""
@@ -243,7 +208,7 @@ class ShardedRound(Round):
     @property
     def scatter(self) -> Array:
         """EᵀE of the residuals E, (k, k)."""
-        return self._found.remainder.EtE
+        return self.found.remainder.EtE
 
     @property
     def squares(self) -> Array:
@@ -254,12 +219,12 @@ class ShardedRound(Round):
     def size(self) -> Array:
         """‖X w‖ of each output, (k,): how far a first round is from weights of zero."""
         assert self._before is None
-        return self._found.moved.copy()
+        return self.found.moved.copy()
 
     def apart(self, following: Round) -> Array:
         """How far the outputs of a round are from those of the one after it, (k,)."""
         assert isinstance(following, ShardedRound)
-        return following._found.moved
+        return following.found.moved
 
 
 # On workers --------------------------------------------------------------------------------------

@@ -106,11 +106,6 @@ def series_of(before: Any, inputs: Any, outputs: Any, dtype: Any) -> tuple[Any, 
     return us, ys
 
 
-def last_rows(part: Any, count: int) -> Array:
-    """The last rows of a block."""
-    return np.asarray(part)[-count:].copy()
-
-
 def within(shard: Shard, block: Block, skip: int = 0) -> Block | None:
     """The rows of a block that a shard has, by its own numbers; None where it has none.
 

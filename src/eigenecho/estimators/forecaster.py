@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
 from eigenecho.checks import check_count, check_flag, generator, is_finite_number
+from eigenecho.clients import Mapped, on_client
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.forecaster_parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.python_lines import report_lines
@@ -31,6 +32,7 @@ from eigenecho.panels.panel import Panel
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
 from eigenecho.tensors import checked_device, takes_tensors
+from eigenecho.threads import mapped
 from eigenecho.types import Array, Seed
 
 UNJUDGED = "y had too few rows to hold some back, or none observed there, to learn errors from"
@@ -143,7 +145,7 @@ class Forecaster(BaseEstimator):
         self.seed = seed
 
     @takes_tensors
-    def fit(self, y: Any, X: Any = None) -> Self:
+    def fit(self, y: Any, X: Any = None, *, client: Any = None) -> Self:
         """Choose and train.
 
         Parameters
@@ -157,12 +159,16 @@ class Forecaster(BaseEstimator):
         X : array (T, k), list of them, or DataFrame, optional
             Further columns, at the rows of y; truth values are 0 and 1. What is known ahead acts at
             its own row.
+        client : distributed.Client, optional
+            A Dask cluster on whose workers candidates are judged and trained. The numbers do not
+            depend on it.
         """
         wanted = self._wanted()
         panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
         self._check_panel(panel)
         with all_or_nothing(self), bar(self.progress) as report:
-            self.fitted_ = self._fit_on(wanted, panel, report)
+            over = mapped if client is None else on_client(client, "views")
+            self.fitted_ = self._fit_on(wanted, panel, report, over)
         return self
 
     @takes_tensors
@@ -434,7 +440,9 @@ class Forecaster(BaseEstimator):
                 raise bad_argument("seasons", self.seasons, "periods in rows, 1 or more")
         return given
 
-    def _fit_on(self, wanted: Wanted, panel: Panel, report: Report | None) -> Fitted:
+    def _fit_on(
+        self, wanted: Wanted, panel: Panel, report: Report | None, over: Mapped = mapped
+    ) -> Fitted:
         return fit(
             panel,
             wanted,
@@ -442,6 +450,7 @@ class Forecaster(BaseEstimator):
             multivariate=self.multivariate,
             refit=self.refit,
             report=report,
+            over=over,
         )
 
     def _check_panel(self, panel: Panel) -> None:

@@ -305,6 +305,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         return self
 
     def keep(self, fitted: Fitted) -> None:
+        """Take over what a fit has left, wherever that was made."""
         self._fitted = fitted
         self.model_, self.n_outputs_ = fitted.model, fitted.model.D_out
         self.solver_, self.ridge_ = fitted.solver, fitted.ridge

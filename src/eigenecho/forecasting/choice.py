@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from eigenecho import spectra
 from eigenecho.checks import check_count, is_finite_number
+from eigenecho.clients import Mapped
 from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.forecasting.banks import LONG, LONGEST, banks
 from eigenecho.forecasting.base import Base
@@ -24,7 +25,7 @@ from eigenecho.forecasting.signal import Moved, Signal
 from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
-from eigenecho.threads import one_blas_thread, thread_count
+from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array
 
 Report = Callable[[int, int], object]
@@ -110,22 +111,28 @@ class Choice:
 
 @one_blas_thread()
 def choose(
-    signals: Sequence[Signal], wanted: Wanted, report: Report | None = None
+    signals: Sequence[Signal],
+    wanted: Wanted,
+    report: Report | None = None,
+    over: Mapped = mapped,
 ) -> Choice | None:
-    """Judge all views of the series and keep the best; None where all series are too short."""
+    """Judge all views of the series and keep the best; None where all series are too short.
+
+    Views are judged side by side, ``over`` threads or the workers of a cluster.
+    """
     judge = _judge(signals, wanted)
     if judge is None:
         return None
     rows = int(np.median([plan.kept for plan in judge.plans]))
     shown, bases = views(judge, rows, wanted), bases_for(rows, wanted.seasons)
     found: list[Judged] = []
-    with ThreadPoolExecutor(thread_count()) as pool:
-        # In the order of the views, whichever is ready first: what is kept does not depend on it.
-        done = pool.map(lambda view: judge.candidates(view, bases, wanted.strategy), shown)
-        for count, some in enumerate(done, 1):
-            found += some
-            if report is not None:
-                report(count, len(shown))
+    # In the order of the views, whichever is ready first: what is kept does not depend on it.
+    done = over(partial(_judged, judge, bases, wanted.strategy), shown)
+    for count, (view, some) in enumerate(zip(shown, done, strict=True), 1):
+        # What comes from elsewhere has a copy of the view, and the view is what they share.
+        found += [one._replace(candidate=replace(one.candidate, view=view)) for one in some]
+        if report is not None:
+            report(count, len(shown))
     kept = best(judge, found, sum(map(len, signals)))
     if not kept:
         return None
@@ -133,6 +140,11 @@ def choose(
     candidates = [one.candidate for one in kept]
     pull, made = _shared(judge, candidates, made, wanted.sharing)
     return Choice(candidates, pull, judge, made, len(found))
+
+
+@one_blas_thread()
+def _judged(judge: Judge, bases: Sequence[Base], strategy: str, view: View) -> list[Judged]:
+    return judge.candidates(view, bases, strategy)
 
 
 def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:

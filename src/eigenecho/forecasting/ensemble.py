@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 
 import numpy as np
 
+from eigenecho.clients import Mapped
 from eigenecho.forecasting.candidates import Candidate, Judge, Judged
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.sharing import pulled
 from eigenecho.forecasting.signal import Signal
 from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
-from eigenecho.threads import one_blas_thread, thread_count
+from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array
 
 Report = Callable[[int, int], object]
@@ -140,45 +140,55 @@ def train(
     horizon: int,
     pull: float | None = None,
     report: Report | None = None,
+    over: Mapped = mapped,
 ) -> Ensemble:
     """Train candidates on the rows of all series before their stops, one series at a time.
 
-    Those whose loops run out of the range of numbers are left out: there may be none left.
+    Those whose loops run out of the range of numbers are left out: there may be none left. Views
+    are trained side by side, ``over`` threads or the workers of a cluster.
     """
-
-    def members(view: View, numbers: Sequence[int]) -> list[Member]:
-        some = [candidates[number] for number in numbers]
-        bases = list(dict.fromkeys(candidate.base for candidate in some))
-
-        def sums(i: int) -> Sums:
-            rows = Rows.of(view, signals[i])
-            return rows.sums(bases, horizon, 0, stops[i], rows.unit(stops[i]))
-
-        total = reduce(Sums.merge, map(sums, range(len(signals))))
-        places = [bases.index(candidate.base) for candidate in some]
-        weights = [
-            candidate.weights(total.of_base(place, horizon), horizon)
-            for candidate, place in zip(some, places, strict=True)
-        ]
-        own: list[list[Array]] = [[] for _ in some]
-        if pull is not None:
-            for part in map(sums, range(len(signals))):
-                for member, place in enumerate(places):
-                    alone = part.of_base(place, horizon)
-                    near = pulled(some[member], alone, weights[member], pull)
-                    own[member].append(near if np.isfinite(near).all() else weights[member])
-        return [Member(*parts) for parts in zip(some, weights, map(tuple, own), strict=True)]
-
     found: list[Member | None] = [None] * len(candidates)
     groups = by_view(candidates)
-    with ThreadPoolExecutor(thread_count()) as pool:
-        trained = pool.map(members, groups, groups.values())
-        for count, (numbers, some) in enumerate(zip(groups.values(), trained, strict=True), 1):
-            for number, one in zip(numbers, some, strict=True):
-                found[number] = one if np.isfinite(one.weights).all() else None
-            if report is not None:
-                report(count, len(groups))
+    known = partial(_members, signals, stops, horizon, pull)
+    trained = over(known, [[candidates[i] for i in numbers] for numbers in groups.values()])
+    for count, (numbers, some) in enumerate(zip(groups.values(), trained, strict=True), 1):
+        for number, one in zip(numbers, some, strict=True):
+            if np.isfinite(one.weights).all():
+                found[number] = replace(one, candidate=candidates[number])
+        if report is not None:
+            report(count, len(groups))
     return Ensemble(tuple(one for one in found if one is not None))
+
+
+@one_blas_thread()
+def _members(
+    signals: Sequence[Signal],
+    stops: Sequence[int],
+    horizon: int,
+    pull: float | None,
+    some: Sequence[Candidate],
+) -> list[Member]:
+    """Candidates of one view, trained."""
+    view, bases = some[0].view, list(dict.fromkeys(candidate.base for candidate in some))
+
+    def sums(i: int) -> Sums:
+        rows = Rows.of(view, signals[i])
+        return rows.sums(bases, horizon, 0, stops[i], rows.unit(stops[i]))
+
+    total = reduce(Sums.merge, map(sums, range(len(signals))))
+    places = [bases.index(candidate.base) for candidate in some]
+    weights = [
+        candidate.weights(total.of_base(place, horizon), horizon)
+        for candidate, place in zip(some, places, strict=True)
+    ]
+    own: list[list[Array]] = [[] for _ in some]
+    if pull is not None:
+        for part in map(sums, range(len(signals))):
+            for member, place in enumerate(places):
+                alone = part.of_base(place, horizon)
+                near = pulled(some[member], alone, weights[member], pull)
+                own[member].append(near if np.isfinite(near).all() else weights[member])
+    return [Member(*parts) for parts in zip(some, weights, map(tuple, own), strict=True)]
 
 
 def by_view(candidates: Sequence[Candidate]) -> dict[View, list[int]]:

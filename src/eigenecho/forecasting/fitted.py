@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from eigenecho import spectra
+from eigenecho.clients import Mapped
 from eigenecho.errors import Shown, bad_argument, out_of_range
 from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.base import Base
@@ -23,7 +24,7 @@ from eigenecho.forecasting.signal import Signal, bridged
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
 from eigenecho.panels.panel import Panel
-from eigenecho.threads import one_blas_thread
+from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array
 
 Report = Callable[[str, int, int], object]
@@ -152,8 +153,12 @@ def fit(
     multivariate: bool = False,
     refit: bool = True,
     report: Report | None = None,
+    over: Mapped = mapped,
 ) -> Fitted:
-    """Choose by rows held back, then train on all of them, or on those before with no ``refit``."""
+    """Choose by rows held back, then train on all of them, or on those before with no ``refit``.
+
+    What can go side by side does so ``over`` threads, or the workers of a cluster.
+    """
     _check(panel, wanted)
     periods = periods_of(panel, seasons)
     wanted = replace(wanted, seasons=whole(periods), periods=periods)
@@ -163,10 +168,10 @@ def fit(
     def tell(stage: str) -> Callable[[int, int], object] | None:
         return None if report is None else (lambda done, total: report(stage, done, total))
 
-    choice = choose(signals, wanted, tell("choosing"))
+    choice = choose(signals, wanted, tell("choosing"), over)
     candidates = [_naive()] if choice is None else choice.candidates
     pull = None if choice is None else choice.pull
-    known, ensemble = _trained(candidates, signals, wanted, pull, refit, report)
+    known, ensemble = _trained(candidates, signals, wanted, pull, refit, report, over)
     bands = None if choice is None else _bands(choice, len(panel))
     tried = 0 if choice is None else choice.tried
     return Fitted(panel, wanted, measures, known, ensemble, pull, bands, tried, refit)
@@ -179,6 +184,7 @@ def _trained(
     pull: float | None,
     refit: bool,
     report: Report | None,
+    over: Mapped = mapped,
 ) -> tuple[Effects, Ensemble]:
     """Candidates trained on all rows, and the effects of what is known, learnt anew."""
     stops = [len(signal) for signal in signals]
@@ -190,7 +196,7 @@ def _trained(
     known = effects(signals, stops, wanted.periods, logarithms)
     moved = [known.applied(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
     tell = None if report is None else (lambda done, total: report("training", done, total))
-    ensemble = train(candidates, moved, stops, wanted.horizon, pull, tell)
+    ensemble = train(candidates, moved, stops, wanted.horizon, pull, tell, over)
     if not ensemble.members:
         ensemble = train([_naive()], moved, stops, wanted.horizon, pull)
     return known, ensemble

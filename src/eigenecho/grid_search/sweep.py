@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from eigenecho.arrays import namespace
 from eigenecho.checks import check_count, generator
+from eigenecho.clients import on_client
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
 from eigenecho.estimators.validation import gaps_of, training_series
@@ -21,6 +22,7 @@ from eigenecho.grid_search.scores import Data, root_mean_squared_errors
 from eigenecho.progress import Report
 from eigenecho.reservoir import Cache, per_feature
 from eigenecho.tensors import device_of, is_apart, to_host, with_memory
+from eigenecho.threads import one_blas_thread
 from eigenecho.training import Fold, Settings, check_lengths, lowest
 from eigenecho.types import Array
 
@@ -40,6 +42,7 @@ def search(
     seeds: Sequence[int] | None = None,
     refit: bool = True,
     workers: int = 1,
+    client: Any = None,
     progress: Report | None = None,
 ) -> SearchResult:
     """Score every combination of a grid on validation blocks, and fit the best.
@@ -74,8 +77,11 @@ def search(
     refit : bool
         Fit the best combination on all data, with the first seed.
     workers : int
-        Processes, each with one BLAS thread. The numbers do not depend on it. Tensors of a device
-        are scored by this process alone.
+        Processes, each with one BLAS thread. The numbers do not depend on it. Inside of
+        ``joblib.parallel_config("dask")``, or of another backend, they are that one's. Tensors of
+        a device are scored by this process alone.
+    client : distributed.Client, optional
+        A Dask cluster whose workers do it instead; the data go there once.
     progress : callable (done, total), optional
         Called as batches finish.
 
@@ -105,10 +111,10 @@ def search(
     check_names(combinations, sorted(base))
     seeds = _seeds(seeds, base["seed"])
     device = device_of({"X": X, "y": y})
-    apart = is_apart(device)
+    apart = is_apart(device) and client is None
     given = (X, y) if apart else to_host((X, y))
     score = partial(_scored, base, combinations, seeds, validation, test)
-    tasks = given, 1 if apart else workers, progress
+    tasks = given, (1 if apart else workers, client), progress
     errors = with_memory(device, score, *tasks) if apart else score(*tasks)
     test_errors = None
     if test is not None:
@@ -129,7 +135,7 @@ def _scored(
     validation: Any,
     test: Any,
     given: tuple[Any, Any],
-    workers: int,
+    who: tuple[int, Any],
     progress: Report | None,
 ) -> Array:
     """RMSE of every combination, seed and block, that of test rows last."""
@@ -143,7 +149,7 @@ def _scored(
         check_lengths(inputs, outputs, warmup)
         split = folds(validation, test, [len(u) for u in inputs], warmup)
         plan.append((one, known[one.members[0]], split))
-    return _errors(plan, seeds, len(combinations), workers, progress)
+    return _errors(plan, seeds, len(combinations), who, progress)
 
 
 def _largest(u: Array) -> float:
@@ -156,19 +162,23 @@ Planned = tuple[Group, Data, list[Fold]]
 
 
 def _errors(
-    plan: list[Planned], seeds: list[Any], combinations: int, workers: int, progress: Report | None
+    plan: list[Planned],
+    seeds: list[Any],
+    combinations: int,
+    who: tuple[int, Any],
+    progress: Report | None,
 ) -> Array:
     """RMSE of every combination, seed and block."""
     batches = [
-        (number, plan[start : start + BATCH])
+        (number, slice(start, start + BATCH))
         for number in range(len(seeds))
         for start in range(0, len(plan), BATCH)
     ]
     blocks = sum(len(fold.held_out) for fold in plan[0][2])
     errors = np.full((combinations, len(seeds), blocks), np.inf)
-    ran = _run([(seeds[number], part) for number, part in batches], workers)
+    ran = _run(plan, [(seeds[number], part) for number, part in batches], *who)
     for done, ((number, part), results) in enumerate(zip(batches, ran, strict=True)):
-        for (one, _, _), rmse in zip(part, results, strict=True):
+        for (one, _, _), rmse in zip(plan[part], results, strict=True):
             scalings, ridges = np.array(one.places).T
             errors[list(one.members), number] = rmse[:, scalings, ridges].T
         if progress is not None:
@@ -233,22 +243,37 @@ def _warn_if_none_is_finite(scores: Array) -> None:
     )
 
 
-def _run(tasks: list[Any], workers: int) -> Iterator[list[Array]]:
-    """The result of every task, in order."""
+Batch = tuple[Any, slice]
+"""A seed, and which part of the plan to try with it."""
+
+
+def _run(
+    plan: list[Planned], batches: list[Batch], workers: int, client: Any
+) -> Iterator[list[Array]]:
+    """The result of every batch, in order."""
     from joblib import Parallel, delayed, parallel_config
+    from joblib.parallel import get_active_backend
 
-    if workers == 1:
-        yield from itertools.starmap(_batch, tasks)
+    if client is not None:
+        yield from on_client(client, "search")(partial(_batch, plan), batches)
         return
-    with parallel_config("loky", inner_max_num_threads=1):
-        yield from Parallel(n_jobs=workers, return_as="generator")(
-            delayed(_batch)(*task) for task in tasks
-        )
+    backend, _ = get_active_backend()
+    callers = type(backend).__module__ != "joblib._parallel_backends"
+    if workers == 1 and not callers:
+        yield from map(partial(_batch, plan), batches)
+        return
+    with contextlib.ExitStack() as stack:
+        if not callers:
+            stack.enter_context(parallel_config("loky", inner_max_num_threads=1))
+        run = Parallel(n_jobs=-1 if callers else workers, return_as="generator")
+        each = ((seed, plan[part]) for seed, part in batches)
+        yield from run(delayed(_batch)(some, (seed, slice(None))) for seed, some in each)
 
 
-def _batch(seed: Any, plan: list[Planned]) -> list[Array]:
-    cache = Cache()
+@one_blas_thread()
+def _batch(plan: list[Planned], batch: Batch) -> list[Array]:
+    (seed, part), cache = batch, Cache()
     return [
         root_mean_squared_errors(one.with_seed(seed), data, split, cache)
-        for one, data, split in plan
+        for one, data, split in plan[part]
     ]

@@ -109,15 +109,8 @@ def _directly(passes: Passes, settings: Settings, solver: str, fold: Fold) -> Tr
 
 def _refined(passes: Passes, settings: Settings, solver: str, fold: Fold) -> Trained | None:
     """By normal equations, refined on true residuals; None where that does not get there."""
-    problem = passes.problem
-
-    def collect(block: Block) -> Gathered:
-        if solver == "structured":
-            return passes.gather_gram(block)
-        return passes.gather(Gram, Fold(block))
-
-    penalty, ridges = problem.penalty, settings.ridge
-    total, _, ends = collect(fold.train)
+    problem, penalty, ridges = passes.problem, passes.problem.penalty, settings.ridge
+    total, _, ends = _sums(passes, solver, fold.train)
     check_range(total, problem.reservoir)
     log_density = None
     if ridges == "auto":
@@ -141,7 +134,7 @@ def _refined(passes: Passes, settings: Settings, solver: str, fold: Fold) -> Tra
             left = to_host(passes.round(last, found.w).squares)
             errors.append(np.mean(left / np.where(size > 0, size, 1.0)))
         ridge = ridges[lowest(errors)]
-        more, _, ends = collect(last)
+        more, _, ends = _sums(passes, solver, last)
         total = total.merge(more)
     found = solved(problem.everything(settings.warmup), ridge)
     if found is None:
@@ -159,6 +152,13 @@ def _solved(
     if system is None or (ridge == 0 and not system.is_regular):
         return None
     return refine(passes.round(block, system.solve(statistics.XtY)), system)
+
+
+def _sums(passes: Passes, solver: str, block: Block) -> Gathered:
+    """Normal equations of a block, from sums over time or from states."""
+    if solver == "structured":
+        return passes.gather_gram(block)
+    return passes.gather(Gram, Fold(block))
 
 
 def lowest(errors: Sequence[float] | Array) -> int:

@@ -1,0 +1,122 @@
+"""Work on a Dask cluster, by the client that a caller hands over; nothing here needs Dask before.
+
+What tasks share is a task too: a worker that dies takes no copy along that nobody could make anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pydoc
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import eigenecho
+from eigenecho.errors import ClusterError, Shown, bad_argument
+
+Mapped = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+"""A ``map`` in order, whoever does the work."""
+
+
+def check_client(client: Any) -> None:
+    """Raise where a client is none, waits for nobody, or is closed."""
+    kind = type(client).__mro__
+    if not any(one.__name__ == "Client" and one.__module__.startswith("distr") for one in kind):
+        raise bad_argument("client", client, "a dask.distributed Client, or None")
+    if client.asynchronous:
+        got = Shown("an asynchronous Client")
+        raise bad_argument("client", got, "one that waits for its results")
+    if client.status != "running":
+        got = Shown(f"a Client that is {client.status}")
+        raise bad_argument("client", got, "one that is connected", "Client(address) makes one.")
+
+
+def check_versions(client: Any) -> None:
+    """Raise where a worker has no eigenecho, or another version: it would compute other numbers."""
+    # By a function of the standard library, which a worker without eigenecho has too.
+    found = client.run(pydoc.locate, "eigenecho.__version__", on_error="return")
+    for address, version in found.items():
+        if version != eigenecho.__version__:
+            lacks = version is None or isinstance(version, Exception)
+            what = "without eigenecho" if lacks else f"with eigenecho {version}"
+            raise bad_argument(
+                "client", Shown(f"a cluster whose worker {address} is {what}"),
+                f"eigenecho {eigenecho.__version__} on every worker, as here",
+                "Install it there, with the numpy and scipy that are here.",
+            )  # fmt: skip
+
+
+@contextlib.contextmanager
+def explained(stage: str) -> Iterator[None]:
+    """What a cluster says when it gives up, in words that help."""
+    from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise ClusterError(
+            f"the step {stage!r} was given up: workers died of it again and again. Most often "
+            "memory runs out: cut the data into smaller chunks, or give workers more. Of deaths "
+            "with other causes the configuration distributed.scheduler.allowed-failures lets you "
+            "have more. The client still works."
+        ) from error
+    except (FutureCancelledError, OSError) as error:
+        raise ClusterError(
+            f"the step {stage!r} was cancelled, or the scheduler is gone ({error}). Look whether "
+            "the client is connected; nothing has changed here."
+        ) from error
+
+
+def forget(client: Any, futures: Sequence[Any]) -> None:
+    """Leave nothing behind, whether all is done or somebody has pressed Ctrl-C."""
+    unfinished = [future for future in futures if future.status == "pending"]
+    with contextlib.suppress(Exception):  # a scheduler that is gone has nothing left of ours
+        if unfinished:
+            client.cancel(unfinished, force=True)
+    for future in futures:
+        future.release()
+
+
+def on_client(client: Any, stage: str) -> Mapped:
+    """A ``map`` on the workers of a client, by a name that its dashboard shows."""
+    check_client(client)
+    check_versions(client)
+    return partial(_mapped, client, stage)
+
+
+def _mapped(
+    client: Any, stage: str, function: Callable[[Any], Any], items: Sequence[Any]
+) -> Iterator[Any]:
+    futures = submitted(client, stage, function, items)
+    try:
+        for future in futures[1:]:
+            with explained(stage):
+                found = future.result()
+            yield found
+    finally:
+        forget(client, futures)
+
+
+def submitted(
+    client: Any, stage: str, function: Callable[[Any], Any], items: Sequence[Any]
+) -> list[Any]:
+    """Futures of a function, which travels once to each worker, and of it at every item."""
+    import dask
+
+    name = uuid.uuid4().int
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
+        shared = client.submit(_same, function, key=f"shared-{name}", pure=False)
+        keys = [f"{stage}-{name}-{number}" for number in range(len(items))]
+        calls = zip(items, keys, strict=True)
+        futures = [client.submit(_called, shared, item, key=key, pure=False) for item, key in calls]
+    return [shared, *futures]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _called(function: Callable[[Any], Any], item: Any) -> Any:
+    return function(item)

@@ -1,0 +1,62 @@
+"""Clusters on this machine, and a plugin that kills their workers at work."""
+
+import os
+import signal
+import time
+from contextlib import contextmanager
+
+from distributed import LocalCluster
+from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.utils import key_split
+
+
+def local(workers, **options):
+    """So many processes of one thread each."""
+    options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0} | options
+    return LocalCluster(n_workers=workers, **options)
+
+
+class Killer(SchedulerPlugin):
+    """Kills the worker that has begun with a task of some step, a few times."""
+
+    name = "killer"
+
+    def __init__(self, cluster, step, times=1, skip=0):
+        self.cluster, self.step, self.left, self.skip = cluster, step, times, skip
+        self.killed = []
+
+    def transition(self, key, start, finish, *args, **kwargs):
+        if finish != "processing" or key_split(key) != self.step or not self.left:
+            return
+        if self.skip:
+            self.skip -= 1
+            return
+        address = self.cluster.scheduler.tasks[key].processing_on.address
+        for nanny in self.cluster.workers.values():
+            if nanny.worker_address == address and nanny.pid:
+                self.left -= 1
+                self.killed.append(key)
+                os.kill(nanny.pid, signal.SIGKILL)
+                return
+
+
+@contextmanager
+def deaths(cluster, step, times=1, skip=0):
+    """A context in which workers die of a step; afterwards all of them are there again."""
+    killer, workers = Killer(cluster, step, times, skip), len(cluster.workers)
+    cluster.scheduler.add_plugin(killer)
+    try:
+        yield killer
+    finally:
+        cluster.scheduler.remove_plugin(name="killer")
+        end = time.monotonic() + 60
+        while len(cluster.scheduler.workers) < workers and time.monotonic() < end:
+            time.sleep(0.1)
+
+
+def leftovers(cluster, patience=10.0):
+    """Keys that the scheduler still knows, after it had some time to forget them."""
+    end = time.monotonic() + patience
+    while cluster.scheduler.tasks and time.monotonic() < end:
+        time.sleep(0.05)
+    return list(cluster.scheduler.tasks)

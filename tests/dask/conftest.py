@@ -1,0 +1,40 @@
+"""A cluster of two processes that tests share; without Dask none of them is collected."""
+
+from importlib.util import find_spec
+
+import pytest
+
+# A folder of this name is found where Dask is not: what is asked for is its other half.
+if find_spec("distributed") is None:
+    collect_ignore_glob = ["*"]
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "tests/dask" in str(item.path):
+            item.add_marker(pytest.mark.dask)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    from clusters import local
+
+    with local(2) as one:
+        yield one
+
+
+@pytest.fixture
+def client(cluster):
+    from distributed import Client
+
+    with Client(cluster, set_as_default=False) as one:
+        yield one
+
+
+@pytest.fixture
+def here():
+    """Graphs are computed in this thread: what is tested is their content."""
+    import dask
+
+    with dask.config.set(scheduler="sync"):
+        yield
