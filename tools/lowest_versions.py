@@ -1,4 +1,4 @@
-"""Exact versions, the lowest that pyproject.toml asks for; packages it leaves open are not named."""
+"""The oldest versions that pyproject.toml asks for, as pip's constraints: for ``make test-lowest``."""
 
 from __future__ import annotations
 
