@@ -11,7 +11,7 @@ import numpy as np
 
 from eigenecho.arrays import namespace
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.tensors import to_host
+from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
 
 SMALLEST = float(np.finfo(np.float64).tiny)
@@ -38,7 +38,7 @@ class Scaling:
 
         What is missing, NaN, is left out.
         """
-        return reduce(Spread.merge, map(Spread.of, to_host(series))).scaling
+        return reduce(Spread.merge, map(Spread.of, series)).scaling
 
     @classmethod
     def identity(cls, columns: int) -> Scaling:
@@ -84,15 +84,18 @@ class Spread:
 
     @classmethod
     def of(cls, x: Array) -> Spread:
-        """Of the rows of one series (T, D)."""
-        rows = np.asarray(x, np.float64)
-        if np.isnan(rows).any():
-            return cls._of_each([column[~np.isnan(column)] for column in rows.T])
-        size = np.abs(rows).max(axis=0, initial=0.0)
+        """Of the rows of one series (T, D), wherever they are."""
+        xp = namespace(x) if is_tensor(x) else np
+        rows = xp.asarray(x, np.float64)
+        if bool(xp.isnan(rows).any()):
+            return cls._of_each([column[~np.isnan(column)] for column in to_host(rows).T])
+        size = xp.max(xp.abs(rows), axis=0, initial=0.0)
         if not len(rows):
-            return cls(0, size, size, size)
-        rows = rows / np.where(size > 0, size, 1.0)
-        return cls(len(rows), size, rows.mean(axis=0), rows.std(axis=0))
+            return cls(0, *3 * (to_host(size),))
+        rows = rows / (size + (size == 0))
+        mean = rows.mean(axis=0)
+        deviation = xp.sqrt(((rows - mean) ** 2).mean(axis=0))
+        return cls(len(rows), *to_host((size, mean, deviation)))
 
     @classmethod
     def _of_each(cls, columns: Sequence[Array]) -> Spread:

@@ -18,3 +18,17 @@ def device(monkeypatch):
     monkeypatch.setattr(tensors, "HOST", set())
     monkeypatch.setattr(torch.Tensor, "__array__", refuse)
     return torch.device("cpu")
+
+
+@pytest.fixture
+def crossings(device, monkeypatch):
+    """How many numbers each tensor had that was brought to the host."""
+    torch = pytest.importorskip("torch")
+    sizes, read = [], torch.Tensor.numpy
+
+    def noted(self, *args, **kwargs):
+        sizes.append(self.numel())
+        return read(self, *args, **kwargs)
+
+    monkeypatch.setattr(torch.Tensor, "numpy", noted)
+    return sizes

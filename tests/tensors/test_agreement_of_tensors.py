@@ -121,6 +121,45 @@ def test_tensors_train_what_arrays_do(name, device):
     np.testing.assert_allclose(tensors.final_state_.r, arrays.final_state_.r, atol=digits)
 
 
+STAYING = {
+    "qr": dict(solver="qr"),
+    "gram": dict(solver="gram"),
+    "structured": dict(solver="structured"),
+    "refined": dict(solver="refined"),
+    "ridges": dict(ridge=[1e-3, 1.0]),
+    "auto": dict(ridge="auto"),
+    "blocks": dict(ridge="blocks"),
+    "standardised": dict(standardize=True),
+    "fed back": dict(feedback=True, fb_scaling=0.1),
+    "cascade": dict(spectrum="matrix", rc_connectivity=0.05),
+}
+
+
+@pytest.mark.parametrize("name", list(STAYING))
+def test_nothing_as_long_as_the_series_leaves_the_device(name, device, crossings):
+    # But for the first rows, which tell what targets are of the inputs.
+    rng = np.random.default_rng(0)
+    X = torch.tensor(rng.uniform(-1, 1, (6000, 1)), device=device)
+    y = X + 0.5 * X.roll(2, 0) + 0.1 * torch.tensor(rng.normal(size=(6000, 1)), device=device)
+    esn = ee.LinearESN(20, **{"ridge": 1e-2, "warmup": 10, "seed": 0} | STAYING[name]).fit(X, y)
+    esn.partial_fit(X, y)
+    before = y.roll(1, 0) if "feedback" in STAYING[name] else None
+    esn.predict(X, y_previous=before, return_std=True)
+    if before is None:
+        esn.transform(X)
+    assert crossings
+    assert max(crossings) <= 4096
+
+
+def test_nothing_as_long_as_the_series_leaves_a_search(device, crossings):
+    rng = np.random.default_rng(0)
+    X = torch.tensor(rng.uniform(-1, 1, (6000, 1)), device=device)
+    y = X + 0.1 * torch.tensor(rng.normal(size=(6000, 1)), device=device)
+    grid = {"sr": [0.5, 0.9], "ridge": [1e-3, 1e-1], "output_to_readout": [False]}
+    ee.search(ee.LinearESN(20, warmup=10, seed=0), grid, X, y, refit=False)
+    assert max(crossings) < 500
+
+
 @pytest.mark.parametrize("sines", [5, 8])
 @pytest.mark.parametrize("ridge", [1e-8, 1e-6])
 def test_refined_weights_of_clean_series_are_those_of_the_host(ridge, sines, device):
