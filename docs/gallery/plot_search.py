@@ -41,8 +41,15 @@ for params, error in zip(found.params, found.mean_errors, strict=True):
 figure, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
 image = ax.imshow(least, cmap="viridis_r", aspect="auto", origin="lower")
 best = np.unravel_index(least.argmin(), least.shape)
-ax.plot(best[1], best[0], "o", markersize=16, markerfacecolor="none", markeredgecolor="black",
-        markeredgewidth=2)  # fmt: skip
+ax.plot(
+    best[1],
+    best[0],
+    "o",
+    markersize=16,
+    markerfacecolor="none",
+    markeredgecolor="black",
+    markeredgewidth=2,
+)
 ax.set_xticks(range(len(grid["ridge"])), [f"{np.log10(ridge):.0f}" for ridge in grid["ridge"]])
 ax.set_yticks(range(len(grid["sr"])), [str(radius) for radius in grid["sr"]])
 ax.set(xlabel="log₁₀ of the ridge", ylabel="radius sr")
