@@ -74,7 +74,7 @@ def test_runs(script, monkeypatch):
     for package in sorted(imports(script) & PACKAGES):
         pytest.importorskip(package)
     if "from eigenecho.dask" in script.read_text(encoding="utf-8"):
-        pytest.importorskip("distributed")
+        pytest.importorskip("eigenecho.dask")
     matplotlib.use("Agg")
     from matplotlib import pyplot
     from matplotlib.figure import Figure

@@ -37,8 +37,15 @@ all_rows.set(ylabel="CO₂, ppm", title="44 years")
 end.plot(co2[-208:-103], color="black", linewidth=1.2, label="known")
 end.plot(future, ".", color="black", markersize=4, label="came later")
 end.plot(ahead["forecast"], color="C2", linewidth=1.8, label="forecast")
-end.fill_between(ahead.index, ahead["lower"], ahead["upper"], color="C2", alpha=0.2, linewidth=0,
-                 label="bounds for 90 %")  # fmt: skip
+end.fill_between(
+    ahead.index,
+    ahead["lower"],
+    ahead["upper"],
+    color="C2",
+    alpha=0.2,
+    linewidth=0,
+    label="bounds for 90 %",
+)
 end.axvline(past.index[-1], color="0.6", linewidth=0.8)
 end.set(title="the last four")
 all_rows.xaxis.set_major_locator(YearLocator(10))

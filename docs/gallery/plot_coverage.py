@@ -47,5 +47,5 @@ print(dict(zip(levels, share.round(3).tolist(), strict=True)))
 
 # %%
 # Where the world is as linear as the network, and its errors independent, bounds keep to what they
-# say, or nearly: that the ridge was chosen by those rows is left out. Yours may be otherwise:
+# say, or nearly where rows are few. Yours may be otherwise:
 # :doc:`/guides/is-my-interval-to-be-trusted`.

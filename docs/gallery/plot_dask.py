@@ -37,8 +37,12 @@ def network():
 
 found = {}
 for workers in (1, 3):
-    with LocalCluster(n_workers=workers, threads_per_worker=1, processes=False,
-                      dashboard_address=None) as cluster, Client(cluster):  # fmt: skip
+    with (
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        Client(cluster),
+    ):
         esn = fit(network(), X, Y)
         found[workers] = esn.W_out_, predict(esn, X).compute()
 

@@ -33,11 +33,26 @@ for forgetting, (color, dashes, width) in looks.items():
     ax.semilogy(t[49:], smooth, color=color, linestyle=dashes, linewidth=width, label=label)
 
 ax.axhline(0.05, color="0.6", linewidth=0.8)
-ax.annotate("noise", (2500, 0.05), xytext=(0, -11), textcoords="offset points", color="0.4",
-            fontsize=9, ha="right")  # fmt: skip
+ax.annotate(
+    "noise",
+    (2500, 0.05),
+    xytext=(0, -11),
+    textcoords="offset points",
+    color="0.4",
+    fontsize=9,
+    ha="right",
+)
 ax.axvline(1000, color="0.6", linewidth=0.8)
-ax.annotate("the gain turns over", (1000, 4.5), xytext=(-4, 0), textcoords="offset points",
-            ha="right", va="top", color="0.4", fontsize=9)  # fmt: skip
+ax.annotate(
+    "the gain turns over",
+    (1000, 4.5),
+    xytext=(-4, 0),
+    textcoords="offset points",
+    ha="right",
+    va="top",
+    color="0.4",
+    fontsize=9,
+)
 ax.set(xlabel="step", ylabel="error of the prediction (rms of 50)", ylim=(0.03, 5))
 ax.legend(frameon=False, loc="center left", bbox_to_anchor=(0.08, 0.6))
 

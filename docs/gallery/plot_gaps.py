@@ -48,8 +48,15 @@ series.legend(frameon=False, fontsize=9, loc="upper left")
 series.set_ylabel("y")
 ax.plot([100 * s for s in shares], errors.mean(axis=0), "o-", color="C2")
 ax.axhline(4 * np.sqrt(2 / np.pi), color="0.6", linewidth=0.8)
-ax.annotate("noise", (60, 4 * np.sqrt(2 / np.pi)), xytext=(0, -11), textcoords="offset points",
-            ha="right", fontsize=9, color="0.4")  # fmt: skip
+ax.annotate(
+    "noise",
+    (60, 4 * np.sqrt(2 / np.pi)),
+    xytext=(0, -11),
+    textcoords="offset points",
+    ha="right",
+    fontsize=9,
+    color="0.4",
+)
 ax.set(xlabel="rows missing, %", ylabel="mean absolute error, 12 months")
 ax.set_ylim(bottom=0)
 

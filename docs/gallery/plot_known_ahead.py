@@ -44,8 +44,9 @@ below.step(t[252:], price[252:], where="mid", color="0.3")
 below.set(ylabel="price", xlabel="day", ylim=(6, 11))
 for ax in (top, below):
     ax.axvline(279.5, color="0.6", linewidth=0.8)
-below.annotate("known ahead", (280, 6.2), xytext=(4, 0), textcoords="offset points", fontsize=9,
-               color="0.4")  # fmt: skip
+below.annotate(
+    "known ahead", (280, 6.2), xytext=(4, 0), textcoords="offset points", fontsize=9, color="0.4"
+)
 
 # %%
 # Whether a column helps is decided by rows held back: one that does not is left out. Columns that

@@ -28,8 +28,13 @@ figure, (plane, bars) = plt.subplots(
 )
 for frequency in ee.tasks.MSO_FREQUENCIES:
     for sign in (1, -1):
-        plane.plot([0, 1.1 * np.cos(frequency)], [0, sign * 1.1 * np.sin(frequency)],
-                   color="0.85", linewidth=0.8, zorder=0)  # fmt: skip
+        plane.plot(
+            [0, 1.1 * np.cos(frequency)],
+            [0, sign * 1.1 * np.sin(frequency)],
+            color="0.85",
+            linewidth=0.8,
+            zorder=0,
+        )
 ee.plots.spectrum(learnt, ax=plane, size=26, radius=False, title="")
 plane.set_title("learnt eigenvalues; lines: the twelve frequencies", fontsize=10)
 

@@ -25,8 +25,9 @@ figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 ax.plot(np.arange(-60, 120), X[3940:4120], color="black", linewidth=1.4, label="Mackey–Glass")
 steps = np.arange(120)
 ax.plot(steps, mean, color="C2", linewidth=1.8, label="free run")
-ax.fill_between(steps, lower[:, 0], upper[:, 0], color="C2", alpha=0.2, linewidth=0,
-                label="bounds for 90 %")  # fmt: skip
+ax.fill_between(
+    steps, lower[:, 0], upper[:, 0], color="C2", alpha=0.2, linewidth=0, label="bounds for 90 %"
+)
 ax.axvline(0, color="0.6", linewidth=0.8)
 ax.set(xlabel="steps ahead", ylabel="x")
 figure.legend(frameon=False, ncols=3, loc="outside upper right")

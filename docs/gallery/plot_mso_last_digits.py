@@ -41,8 +41,15 @@ figure, ax = plt.subplots(figsize=(7.5, 3.8), layout="constrained")
 ax.loglog(ridges, error["gram"], "s--", markersize=5, color="C2", label="gram: normal equations")
 ax.loglog(ridges, error["qr"], "o-", markersize=5, color="C0", label="qr: orthogonal")
 ax.axhline(PAPER, color="0.5", linewidth=1, linestyle=(0, (4, 3)))
-ax.annotate("best of the paper", (ridges[-1], PAPER), xytext=(0, 4), textcoords="offset points",
-            ha="right", color="0.4", fontsize=9)  # fmt: skip
+ax.annotate(
+    "best of the paper",
+    (ridges[-1], PAPER),
+    xytext=(0, 4),
+    textcoords="offset points",
+    ha="right",
+    color="0.4",
+    fontsize=9,
+)
 ax.set(xlabel="ridge α", ylabel="error on the test rows (rms)")
 ax.legend(frameon=False)
 print(f"qr: {min(error['qr']):.1e}, gram: {min(error['gram']):.1e}")

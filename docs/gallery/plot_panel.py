@@ -24,15 +24,17 @@ rng = np.random.default_rng(0)
 days = pd.date_range("2024-01-01", periods=70)
 week = np.array([0.0, -0.4, -0.2, 0.1, 0.9, 1.4, -1.8])
 shops = pd.concat(
-    pd.DataFrame({
-        "unique_id": f"shop {i:02d}",
-        "ds": days,
-        "y": rng.uniform(40, 200)
-        + rng.uniform(3, 9) * week[days.day_of_week]
-        + rng.normal(0, 6, 70),
-    })
+    pd.DataFrame(
+        {
+            "unique_id": f"shop {i:02d}",
+            "ds": days,
+            "y": rng.uniform(40, 200)
+            + rng.uniform(3, 9) * week[days.day_of_week]
+            + rng.normal(0, 6, 70),
+        }
+    )
     for i in range(16)
-)  # fmt: skip
+)
 train, test = shops[shops["ds"] < days[56]], shops[shops["ds"] >= days[56]]
 
 # %%
@@ -59,8 +61,13 @@ figure, (scatter, series) = plt.subplots(
 ends = (2.5, 8.5)
 scatter.plot(ends, ends, color="0.6", linewidth=0.8)
 scatter.scatter(beside["alone"], beside["together"], s=22, color="C0")
-scatter.set(xlim=ends, ylim=ends, aspect="equal", xlabel="mean error, fitted alone",
-            ylabel="mean error, fitted as a panel")  # fmt: skip
+scatter.set(
+    xlim=ends,
+    ylim=ends,
+    aspect="equal",
+    xlabel="mean error, fitted alone",
+    ylabel="mean error, fitted as a panel",
+)
 better = (beside["together"] < beside["alone"]).sum()
 scatter.set_title(f"{better} of 16 shops are better off", fontsize=10)
 
@@ -77,5 +84,5 @@ series.axvline(days[55], color="0.6", linewidth=0.8)
 series.set_title(f"{name}, which gains most", fontsize=10, loc="left")
 series.set_ylabel("sales a day")
 series.xaxis.set_major_locator(WeekdayLocator())
-series.xaxis.set_major_formatter(DateFormatter("%-d %b"))
+series.xaxis.set_major_formatter(DateFormatter("%d %b"))
 figure.legend(frameon=False, fontsize=9, ncols=3, loc="outside upper right")

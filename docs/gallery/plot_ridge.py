@@ -47,11 +47,18 @@ for ax, (name, (X, y)) in zip(panels, tasks.items(), strict=True):
     ax.axvline(1e-8, color="0.6", linewidth=0.8, linestyle=(0, (4, 3)))
     ax.set_title(name, fontsize=10)
     ax.set(xlabel="ridge", xticks=10.0 ** np.arange(-10, 7, 4))
-panels[0].annotate("default", (1e-8, panels[0].get_ylim()[1]), xytext=(3, -10), fontsize=8,
-                   textcoords="offset points", color="0.4")  # fmt: skip
+panels[0].annotate(
+    "default",
+    (1e-8, panels[0].get_ylim()[1]),
+    xytext=(3, -10),
+    fontsize=8,
+    textcoords="offset points",
+    color="0.4",
+)
 panels[0].set_ylabel("error on 3200 rows to come")
-figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2,
-              frameon=False)  # fmt: skip
+figure.legend(
+    *panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False
+)
 
 # %%
 # The line is what every ridge would have given. Both choices lie near the bottom of it, in tasks

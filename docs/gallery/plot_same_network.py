@@ -20,10 +20,18 @@ plt.style.use("seaborn-v0_8-colorblind")
 series = ee.tasks.mackey_glass(steps=3000, seed=0)
 X, y = series[:-1], series[1:]
 networks = {
-    basis: ee.LinearESN(400, spectrum="matrix", basis=basis, standardize=True, warmup=200,
-                        ridge=1e-6, solver="qr", seed=0).fit(X[:2000], y[:2000])
+    basis: ee.LinearESN(
+        400,
+        spectrum="matrix",
+        basis=basis,
+        standardize=True,
+        warmup=200,
+        ridge=1e-6,
+        solver="qr",
+        seed=0,
+    ).fit(X[:2000], y[:2000])
     for basis in ("neuron", "eigen")
-}  # fmt: skip
+}
 outputs = {basis: esn.predict(X) for basis, esn in networks.items()}
 difference = np.abs(outputs["neuron"] - outputs["eigen"])
 print(f"largest difference: {difference.max():.1e}")

@@ -63,8 +63,15 @@ weekend = t // 24 % 7 > 4
 noise = np.random.default_rng(0).normal(0, 0.1, t.size)
 load = (working * np.where(weekend, 0.4, 1.0) + 0.2 * np.sin(2 * np.pi * t / 24) + noise)[:, None]
 for name, spectrum in {"by hand": by_hand, "golden": "golden", "log_ring": "log_ring"}.items():
-    esn = ee.LinearESN(by_hand.units, spectrum=spectrum, sr=0.99, standardize=True, warmup=336,
-                       ridge="auto", seed=0).fit(load[:2000], load[1:2001])  # fmt: skip
+    esn = ee.LinearESN(
+        by_hand.units,
+        spectrum=spectrum,
+        sr=0.99,
+        standardize=True,
+        warmup=336,
+        ridge="auto",
+        seed=0,
+    ).fit(load[:2000], load[1:2001])
     ends = (2100, 2200, 2300, 2400)
     off = [ee.metrics.rmse(load[n : n + 168], esn.forecast(168, context=load[:n])) for n in ends]
     print(f"{name:8s} {np.mean(off):.3f}")

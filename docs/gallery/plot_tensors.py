@@ -32,8 +32,12 @@ assert np.array_equal(outputs.numpy(), esn.predict(X.numpy()))
 # The table of fits: 100 000 rows, on the device already.
 
 folders = [Path.cwd(), *Path.cwd().parents]
-page = next(p for f in folders for p in (f / "benchmarks-gpu.md", f / "docs/benchmarks-gpu.md")
-            if p.exists())  # fmt: skip
+page = next(
+    p
+    for f in folders
+    for p in (f / "benchmarks-gpu.md", f / "docs/benchmarks-gpu.md")
+    if p.exists()
+)
 fits = {}
 for line in page.read_text(encoding="utf-8").splitlines():
     row = re.match(r"\| N = (\d+), (\w+) \| \w+ \| ([\d.]+) \| ([\d.]*) *\|", line)
@@ -43,8 +47,10 @@ gpu, cpu = np.array(list(fits.values())).T
 
 figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 place = np.arange(len(fits))
-bars = [ax.bar(place - 0.2, gpu, 0.38, color="C0", label="H200"),
-        ax.bar(place + 0.2, cpu, 0.38, color="0.6", label="its 16 cores")]  # fmt: skip
+bars = [
+    ax.bar(place - 0.2, gpu, 0.38, color="C0", label="H200"),
+    ax.bar(place + 0.2, cpu, 0.38, color="0.6", label="its 16 cores"),
+]
 for drawn, values in zip(bars, (gpu, cpu), strict=True):
     ax.bar_label(drawn, ["" if np.isnan(v) else f"{v:.2g} s" for v in values], fontsize=9)
 ax.set_yscale("log")

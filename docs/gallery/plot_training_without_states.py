@@ -46,8 +46,10 @@ print("largest difference of their outputs:", np.abs(one - other).max())
 # %%
 
 figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
-looks = {"qr": ("s--", "C2", "qr: every state, orthogonally"),
-         "structured": ("o-", "C0", "structured: sums over time")}  # fmt: skip
+looks = {
+    "qr": ("s--", "C2", "qr: every state, orthogonally"),
+    "structured": ("o-", "C0", "structured: sums over time"),
+}
 for solver, (line, color, label) in looks.items():
     ax.loglog(lengths[solver], [1e3 * t for t in times[solver]], line, color=color, label=label)
 ax.set(xlabel="rows", ylabel="ms of fit, 300 units", ylim=(10, 2000))
