@@ -197,12 +197,23 @@ def show_hourly(found: list[dict[str, Any]]) -> list[str]:
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in found:
-        loops = " | ".join(f"{radius:.6f}" for radius in row["loop"])
+        loops = " | ".join(
+            "not known" if radius is None else f"{radius:.6f}" for radius in row["loop"]
+        )
         lines.append(
             f"| {row['column']} | {row['law']} | {row['penalty']} | {row['units']} | "
             f"{row['from statistics']} | {row['before']:.5g} | {row['after']:.5g} | {loops} | "
             f"{row['faster']:.1f}× |"
         )
+    first = found[0]
+    same = f"{first['before']:.3g}" == f"{first['after']:.3g}"
+    slowest = min(row["faster"] for row in found)
+    lines += [
+        "",
+        f"{first['column']}, {first['law']}, penalty {first['penalty']}: {first['units']} modes "
+        f"(at most 70 were asked for), the held-out error {'un' if same else ''}changed to three "
+        f"digits. Forecasts of 10 000 steps are {slowest:.1f} times faster, or more.",
+    ]
     return lines
 
 
