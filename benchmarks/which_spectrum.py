@@ -24,7 +24,16 @@ import numpy as np
 
 import eigenecho as ee
 from common import machine
-from eigenecho.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, new_figure, tidy
+from eigenecho.plots.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    VERMILLION,
+    legend_above,
+    new_figure,
+    tidy,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "guides" / "which-spectrum.md"
@@ -39,6 +48,9 @@ SEASONS = (0.9, 0.98, 0.99, 0.999)
 
 SIZES = (10, 30, 100, 300)
 RIDGES: tuple[float | str, ...] = (1e-8, 1e-3, 1.0, 1e3, "auto", "blocks")
+TINY = 1e-3
+"""Errors below which they are drawn by their digits."""
+
 WEEK = 7
 NAMES = ("sines", "chaos", "chaos, noisy", "recall 30", "NARMA10", "daily", "hourly", "EEG")
 """Tasks in the order of the tables."""
@@ -201,6 +213,7 @@ def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str]
     """Tasks, values of a column, and means over seeds (tasks, values)."""
     names = [name for name in NAMES if any(row["task"] == name for row in rows)]
     values = list(dict.fromkeys(row[column] for row in rows))
+    values.sort(key=lambda value: value == "season before")
     found = np.array(
         [
             [
@@ -239,7 +252,7 @@ def show_spectrum(rows: list[dict[str, Any]]) -> list[str]:
     ax = figure.subplots()
     shares = np.clip(np.maximum(errors, 1e-9) / np.maximum(errors.min(axis=1), 1e-9)[:, None], 1, 2)
     image = ax.imshow(shares.T, cmap="cividis_r", vmin=1, vmax=1.5, aspect="auto")
-    ax.set_xticks(range(len(names)), names, fontsize=9)
+    ax.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names], fontsize=9)
     ax.set_yticks(range(len(laws)), laws, fontsize=9)
     for i, j in np.ndindex(shares.shape):
         light = shares[i, j] > 1.25
@@ -264,12 +277,18 @@ def show_units(rows: list[dict[str, Any]]) -> list[str]:
         for given, color in (("1e-08", VERMILLION), ("auto", BLUE)):
             some = [row for row in rows if (row["task"], row["given"]) == (name, given)]
             _, sizes, errors = table(some, "units")
-            ax.loglog(sizes, errors[0], "o-", color=color, markersize=3, label=f"ridge {given}")
+            ax.semilogx(sizes, errors[0], "o-", color=color, markersize=3, label=f"ridge {given}")
         ax.set_title(name, fontsize=9)
+        ax.minorticks_off()
+        ax.set_xticks(SIZES, map(str, SIZES))
+        if errors.min() < TINY:
+            ax.set_yscale("log")
+        else:
+            ax.set_ylim(bottom=0)
         tidy(ax)
     for ax in axes[len(names) :]:
         ax.set_visible(False)
-    axes[0].legend(frameon=False, fontsize=8)
+    legend_above(figure, axes[0])
     figure.supxlabel("units", fontsize=9)
     figure.supylabel("error on new rows", fontsize=9)
     save(figure, "which-units")
