@@ -22,6 +22,7 @@ import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -174,19 +175,23 @@ def _hourly(path: Path, column: str, law: str, penalty: str, cut: int = 11520) -
     ).fit(X[:cut], y[:cut])
     small = esn.reduce(tol=1e-3, data=(X[:cut], y[:cut]))
     errors = [rms(one.predict(X)[cut:] - y[cut:]) for one in (esn, small)]
-    seconds = interleaved(
-        {name: lambda one=one: one.forecast(10_000) for name, one in (("a", esn), ("b", small))},
-        ROUNDS,
-    )
+    seconds = [min(_processor(one) for _ in range(4 * ROUNDS)) for one in (esn, small)]
     said = small.certificate_
     row = {
         "column": column, "law": law, "penalty": penalty, "units": small.units,
         "from statistics": esn.reduce(tol=1e-3).units, "before": errors[0], "after": errors[1],
-        "faster": ratio(seconds["a"], seconds["b"]), "held out": said.held_out_error,
+        "faster": seconds[0] / seconds[1], "held out": said.held_out_error,
         "loop": [said.radius_before, said.radius_after],
     }  # fmt: skip
     print(json.dumps(row), flush=True)
     return row
+
+
+def _processor(esn: ee.LinearESN) -> float:
+    """Seconds of the processor, whoever else keeps it busy, for a forecast of 10 000 steps."""
+    start = process_time()
+    esn.forecast(10_000)
+    return process_time() - start
 
 
 def show_hourly(found: list[dict[str, Any]]) -> list[str]:
@@ -197,12 +202,23 @@ def show_hourly(found: list[dict[str, Any]]) -> list[str]:
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in found:
-        loops = " | ".join(f"{radius:.6f}" for radius in row["loop"])
+        loops = " | ".join(
+            "not known" if radius is None else f"{radius:.6f}" for radius in row["loop"]
+        )
         lines.append(
             f"| {row['column']} | {row['law']} | {row['penalty']} | {row['units']} | "
             f"{row['from statistics']} | {row['before']:.5g} | {row['after']:.5g} | {loops} | "
             f"{row['faster']:.1f}× |"
         )
+    first = found[0]
+    same = f"{first['before']:.3g}" == f"{first['after']:.3g}"
+    slowest = min(row["faster"] for row in found)
+    lines += [
+        "",
+        f"{first['column']}, {first['law']}, penalty {first['penalty']}: {first['units']} modes "
+        f"(at most 70 were asked for), the held-out error {'un' if same else ''}changed to three "
+        f"digits. Forecasts of 10 000 steps are {slowest:.1f} times faster, or more.",
+    ]
     return lines
 
 

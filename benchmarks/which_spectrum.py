@@ -24,7 +24,16 @@ import numpy as np
 
 import eigenecho as ee
 from common import machine
-from eigenecho.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, new_figure, tidy
+from eigenecho.plots.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    VERMILLION,
+    legend_above,
+    new_figure,
+    tidy,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "guides" / "which-spectrum.md"
@@ -34,23 +43,35 @@ WARMUP = 100
 SEEDS = (0, 1)
 UNITS = 100
 RADII = (0.8, 0.95, 0.99, 0.999)
+SEASONS = (0.9, 0.98, 0.99, 0.999)
+"""Radii of a season's modes: how fast they forget other seasons."""
+
 SIZES = (10, 30, 100, 300)
 RIDGES: tuple[float | str, ...] = (1e-8, 1e-3, 1.0, 1e3, "auto", "blocks")
+TINY = 1e-3
+"""Errors below which they are drawn by their digits."""
+
 WEEK = 7
+NAMES = ("sines", "chaos", "chaos, noisy", "recall 30", "NARMA10", "daily", "hourly", "EEG")
+"""Tasks in the order of the tables."""
 
 
 class Task(NamedTuple):
-    """Inputs and targets, of which kind they are, and how far back they repeat (0: they do not)."""
+    """Inputs and targets, and of which kind they are.
+
+    Where they are one series: after how many rows it repeats, and how many ahead a target is.
+    """
 
     X: np.ndarray
     y: np.ndarray
     kind: str
-    season: int
+    season: int = 0
+    steps: int = 0
 
 
 def ahead(u: np.ndarray, steps: int, kind: str, season: int = 1) -> Task:
     """The value so many steps after the last one that is seen."""
-    return Task(u[:-steps], u[steps:], kind, season)
+    return Task(u[:-steps], u[steps:], kind, season, steps)
 
 
 def daily(seed: int, days: int = 6 * 365) -> np.ndarray:
@@ -82,9 +103,9 @@ def tasks(seed: int, hourly: Path | None) -> dict[str, Task]:
         "sines": ahead(ee.tasks.mso(8, steps=3001), 1, "no noise"),
         "chaos": ahead(chaos, 6, "no noise"),
         "chaos, noisy": ahead(chaos + 0.1 * chaos.std() * rng.normal(size=chaos.shape), 6, "noise"),
-        "recall 30": Task(X, y + 0.1 * y.std() * rng.normal(size=y.shape), "long memory", 0),
-        "NARMA10": Task(*ee.tasks.narma(10, 3000, seed=seed), "nonlinear", 0),
-        "daily": ahead(daily(seed), 1, "seasons", WEEK),
+        "recall 30": Task(X, y + 0.1 * y.std() * rng.normal(size=y.shape), "long memory"),
+        "NARMA10": Task(*ee.tasks.narma(10, 3000, seed=seed), "nonlinear"),
+        "daily": ahead(daily(10 + seed), 1, "seasons", WEEK),
         "EEG": ahead(eeg(), 1, "real"),
     }
     if hourly is not None:
@@ -98,8 +119,9 @@ def spectra(task: Task) -> dict[str, Any]:
     """What is compared, by name: every law, and a season's modes beside the best of them."""
     found: dict[str, Any] = {name: name for name in ee.spectra.LAWS}
     found["data"] = "data"
-    season = ee.spectra.ring(max(task.season, 1), sr=0.999)
-    found["season + log_ring"] = ee.spectra.joined(season, "log_ring")
+    found["season + log_ring"] = [
+        ee.spectra.joined(ee.spectra.ring(max(task.season, 1), sr=sr), "log_ring") for sr in SEASONS
+    ]
     return found
 
 
@@ -111,16 +133,17 @@ def judged(task: Task, units: int, seed: int, spectrum: Any, ridge: Any) -> dict
     cut = int(TRAIN * len(task.X))
     X, y = task.X[:cut], task.y[:cut]
     esn = ee.LinearESN(units, standardize=True, penalty="identity", warmup=WARMUP, seed=seed)
-    grid = {"spectrum": [spectrum], "sr": RADII, "ridge": [ridge]}
+    spectra = spectrum if isinstance(spectrum, list) else [spectrum]
+    grid = {"spectrum": spectra, "sr": RADII, "ridge": [ridge]}
     best = ee.search(esn, grid, X, y).best_estimator
     error = _rms(best.predict(task.X)[cut:] - task.y[cut:]) / float(task.y[cut:].std())
     return {"error": error, "sr": float(best.sr), "ridge": float(best.ridge_)}
 
 
 def naive(task: Task) -> float:
-    """The error of the last value of the season, where the input is the series itself."""
-    cut = int(TRAIN * len(task.X))
-    before = task.y[cut - task.season : -task.season]
+    """The error of the last value of the season that is known, where the input is the series."""
+    cut, back = int(TRAIN * len(task.X)), task.season * -(-task.steps // task.season)
+    before = task.y[cut - back : -back]
     return _rms(before - task.y[cut:]) / float(task.y[cut:].std())
 
 
@@ -188,8 +211,9 @@ def _key(row: dict[str, Any]) -> tuple[Any, ...]:
 
 def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str], np.ndarray]:
     """Tasks, values of a column, and means over seeds (tasks, values)."""
-    names = list(dict.fromkeys(row["task"] for row in rows))
+    names = [name for name in NAMES if any(row["task"] == name for row in rows)]
     values = list(dict.fromkeys(row[column] for row in rows))
+    values.sort(key=lambda value: value == "season before")
     found = np.array(
         [
             [
@@ -228,7 +252,7 @@ def show_spectrum(rows: list[dict[str, Any]]) -> list[str]:
     ax = figure.subplots()
     shares = np.clip(np.maximum(errors, 1e-9) / np.maximum(errors.min(axis=1), 1e-9)[:, None], 1, 2)
     image = ax.imshow(shares.T, cmap="cividis_r", vmin=1, vmax=1.5, aspect="auto")
-    ax.set_xticks(range(len(names)), names, fontsize=9)
+    ax.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names], fontsize=9)
     ax.set_yticks(range(len(laws)), laws, fontsize=9)
     for i, j in np.ndindex(shares.shape):
         light = shares[i, j] > 1.25
@@ -246,19 +270,25 @@ def show_ridge(rows: list[dict[str, Any]]) -> list[str]:
 
 def show_units(rows: list[dict[str, Any]]) -> list[str]:
     """Errors by units with a ridge that chooses itself, and a picture beside the default's."""
-    names = list(dict.fromkeys(row["task"] for row in rows))
+    names, _, _ = table(rows, "units")
     figure = new_figure(8, 4.2)
     axes = figure.subplots(2, 4, sharex=True).ravel()
     for ax, name in zip(axes, names, strict=False):
         for given, color in (("1e-08", VERMILLION), ("auto", BLUE)):
             some = [row for row in rows if (row["task"], row["given"]) == (name, given)]
             _, sizes, errors = table(some, "units")
-            ax.loglog(sizes, errors[0], "o-", color=color, markersize=3, label=f"ridge {given}")
+            ax.semilogx(sizes, errors[0], "o-", color=color, markersize=3, label=f"ridge {given}")
         ax.set_title(name, fontsize=9)
+        ax.minorticks_off()
+        ax.set_xticks(SIZES, map(str, SIZES))
+        if errors.min() < TINY:
+            ax.set_yscale("log")
+        else:
+            ax.set_ylim(bottom=0)
         tidy(ax)
     for ax in axes[len(names) :]:
         ax.set_visible(False)
-    axes[0].legend(frameon=False, fontsize=8)
+    legend_above(figure, axes[0])
     figure.supxlabel("units", fontsize=9)
     figure.supylabel("error on new rows", fontsize=9)
     save(figure, "which-units")
@@ -269,7 +299,7 @@ def gallery() -> None:
     """Where the eigenvalues of each law lie."""
     figure = new_figure(8, 4.2, "compressed")
     found = {name: law(60, sr=0.95, seed=0) for name, law in ee.spectra.LAWS.items()}
-    season = ee.spectra.ring(WEEK, sr=0.999)
+    season = ee.spectra.ring(WEEK, sr=0.99)
     found["season + log_ring"] = ee.spectra.joined(season, "log_ring")(60, sr=0.95, seed=0)
     around = np.exp(1j * np.linspace(0, 2 * np.pi, 200))
     for ax, (name, spectrum) in zip(figure.subplots(2, 4).ravel(), found.items(), strict=True):

@@ -8,9 +8,11 @@ import pytest
 
 import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning, UnstableWarning
+from eigenecho.model import intervals
 from eigenecho.model.forecast import forecast
 from eigenecho.model.intervals import deviations, of_weights
 from eigenecho.model.loop import ClosedLoop
+from eigenecho.training.posterior import Part
 
 
 def autoregression(T, rng, D=1, noise=0.3):
@@ -361,3 +363,25 @@ def test_a_loop_that_grows_later_does_not_widen_the_first_steps():
         long = esn.forecast(3000, interval=0.9)
     assert np.abs(long.mean[-1]) > 1e30
     np.testing.assert_allclose((long.upper - long.lower)[:20], short.upper - short.lower, rtol=1e-9)
+
+
+def test_rows_in_few_directions_are_condensed():
+    rng = np.random.default_rng(0)
+    root = np.triu(rng.normal(size=(500, 500))) + 30 * np.eye(500)
+    part = Part(np.arange(1), root, np.eye(1))
+    few = rng.normal(size=(600, 40)) @ rng.normal(size=(40, 500))
+    many = rng.normal(size=(600, 500))
+    for rows, size in ((few, 96), (many, 500)):
+        whole, found = part.whitened(rows), part.condensed(rows)
+        assert found.shape == (600, size)
+        scale = np.abs(whole @ whole.T).max()
+        np.testing.assert_allclose(found @ found.T, whole @ whole.T, atol=1e-9 * scale)
+
+
+def test_long_and_short_sums_over_time_are_the_same(monkeypatch):
+    x = autoregression(400, np.random.default_rng(0), 2)
+    esn = fit(x)
+    wanted = esn.forecast(40, interval=0.9)
+    monkeypatch.setattr(intervals, "SHORT", 0)
+    found = esn.forecast(40, interval=0.9)
+    np.testing.assert_allclose(found.upper, wanted.upper, rtol=1e-9)

@@ -18,6 +18,7 @@ every age.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 LARGE = 1e100
 """A response that is no forecast any more."""
+
+SHORT = 64
+"""Steps up to which a sum over time is a matrix product."""
 
 
 class Forecast(NamedTuple):
@@ -143,27 +147,38 @@ def _answered_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Arr
 
 
 def _moved(posterior: Posterior, response: Array, rows: Array) -> Array:
-    """Variance (T, D_out) at each of the rows x (T, N'), of all δ up to there, carried on.
+    """Variance (T, D_out) at each of the rows x (T, N'), of all δ up to there, carried on."""
+    T, _, D = response.shape
+    variance = np.zeros((T, D))
+    fade = _growth(response) ** -np.arange(T, dtype=np.float64)[:, None]
+    response = response * fade[:, :, None]
+    for part in posterior.parts:
+        z = part.condensed(rows * fade)
+        K = np.einsum("ie,jid->jed", _root(part.noise), response[:, part.columns])
+        for (_, d), moved in _convolved(K, z):
+            with np.errstate(over="ignore"):
+                variance[:, d] += np.sum((moved / fade) ** 2, axis=1)
+    return variance
+
+
+def _convolved(K: Array, z: Array) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """Each K[:, e, d] ∗ z along time, (T, k).
 
     A transform rounds every step as it does the largest. So what grows is divided by its growth
     before, and multiplied after: (g^−j K_j) ∗ (g^−t z(t)) = g^−h (K ∗ z)(h).
     """
     from scipy import fft
+    from scipy.linalg import toeplitz
 
-    T, _, D = response.shape
-    n = fft.next_fast_len(2 * T, real=True)
-    variance = np.zeros((T, D))
-    fade = _growth(response) ** -np.arange(T, dtype=np.float64)[:, None]
-    response = response * fade[:, :, None]
-    for part in posterior.parts:
-        z = fft.rfft(part.whitened(rows) * fade, n, axis=0)
-        K = np.einsum("ie,jid->jed", _root(part.noise), response[:, part.columns])
-        K = fft.rfft(K, n, axis=0)
+    T = len(z)
+    if T <= SHORT:
         for e, d in np.ndindex(K.shape[1:]):
-            moved = fft.irfft(K[:, e, d, None] * z, n, axis=0)[:T]
-            with np.errstate(over="ignore"):
-                variance[:, d] += np.sum((moved / fade) ** 2, axis=1)
-    return variance
+            yield (e, d), toeplitz(K[:, e, d], np.zeros(T)) @ z
+        return
+    n = fft.next_fast_len(2 * T, real=True)
+    K, z = fft.rfft(K, n, axis=0), fft.rfft(z, n, axis=0)
+    for e, d in np.ndindex(K.shape[1:]):
+        yield (e, d), fft.irfft(K[:, e, d, None] * z, n, axis=0)[:T]
 
 
 def _growth(response: Array) -> float:

@@ -24,6 +24,12 @@ from eigenecho.training.evidence import Evidence
 from eigenecho.training.gaps import PartedEvidence
 from eigenecho.types import Array
 
+COLUMNS, PROBES = 96, 8
+"""Random columns that are tried first to condense rows, and those that say whether they do."""
+
+MISSED = 1e-11
+"""Share of the squares of all rows that may be missed."""
+
 
 class Part(NamedTuple):
     """Outputs that were trained on the same rows: their columns (k,), R (N', N') and Σ (k, k)."""
@@ -36,6 +42,23 @@ class Part(NamedTuple):
         """Rows x (T, N') as z = x R⁻¹ (T, N'), so that x A⁻¹ x'ᵀ = z z'ᵀ; where the rows are."""
         root, *_ = moved([at(self.root, rows)], rows)
         return solve_triangular(root, rows.T, transposed=True).T
+
+    def condensed(self, rows: Array) -> Array:
+        """Z (T, k) with the same z z'ᵀ between all rows, in fewer columns where that is enough.
+
+        Rows along a forecast lie in few directions. With Q an orthonormal basis of what random
+        columns Ω show of them, x R⁻¹Ω, and B = Qᵀ x R⁻¹ = L O, these are Q L: R is solved with k
+        times, not T times. Other random columns say what Q has missed.
+        """
+        rng, (T, N), size = np.random.default_rng(0), rows.shape, COLUMNS
+        while 2 * size < min(T, N):
+            shown = rows @ solve_triangular(self.root, rng.normal(size=(N, size + PROBES)))
+            Q, others = np.linalg.qr(shown[:, :size])[0], shown[:, size:]
+            if np.sum((others - Q @ (Q.T @ others)) ** 2) <= MISSED * np.sum(others**2):
+                B = solve_triangular(self.root, rows.T @ Q, trans="T", check_finite=False)
+                return np.asarray(Q @ np.asarray(np.linalg.qr(B, mode="r")).T)
+            size *= 2
+        return self.whitened(rows)
 
 
 @dataclass(frozen=True, eq=False)
