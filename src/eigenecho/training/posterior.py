@@ -44,18 +44,19 @@ class Part(NamedTuple):
         return solve_triangular(root, rows.T, transposed=True).T
 
     def condensed(self, rows: Array) -> Array:
-        """Z (T, k) with the same z z'ᵀ between all rows, in fewer columns where that is enough.
+        """Z (T, k) with the same z z'ᵀ between all rows, in fewer columns where that is enough; of the host.
 
         Rows along a forecast lie in few directions. With Q an orthonormal basis of what random
         columns Ω show of them, x R⁻¹Ω, and B = Qᵀ x R⁻¹ = L O, these are Q L: R is solved with k
         times, not T times. Other random columns say what Q has missed.
         """
         rng, (T, N), size = np.random.default_rng(0), rows.shape, COLUMNS
+        root = to_host(self.root)
         while 2 * size < min(T, N):
-            shown = rows @ solve_triangular(self.root, rng.normal(size=(N, size + PROBES)))
+            shown = rows @ solve_triangular(root, rng.normal(size=(N, size + PROBES)))
             Q, others = np.linalg.qr(shown[:, :size])[0], shown[:, size:]
             if np.sum((others - Q @ (Q.T @ others)) ** 2) <= MISSED * np.sum(others**2):
-                B = solve_triangular(self.root, rows.T @ Q, trans="T", check_finite=False)
+                B = solve_triangular(root, rows.T @ Q, transposed=True)
                 return np.asarray(Q @ np.asarray(np.linalg.qr(B, mode="r")).T)
             size *= 2
         return self.whitened(rows)
