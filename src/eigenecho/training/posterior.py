@@ -44,7 +44,7 @@ class Part(NamedTuple):
         return solve_triangular(root, rows.T, transposed=True).T
 
     def condensed(self, rows: Array) -> Array:
-        """Z (T, k) with the same z z'ᵀ between all rows, in fewer columns where that is enough; of the host.
+        """Z (T, k) with the same z z'ᵀ between all rows, in fewer columns where that is enough.
 
         Rows along a forecast lie in few directions. With Q an orthonormal basis of what random
         columns Ω show of them, x R⁻¹Ω, and B = Qᵀ x R⁻¹ = L O, these are Q L: R is solved with k
