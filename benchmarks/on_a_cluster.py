@@ -1,15 +1,16 @@
 """A series of 10⁸ rows fits on two workers of 1 GiB, and two are 1.6 times as fast as one.
 
 The series lies in a .npy file, which the workers map; the client never holds it. A cluster of two
-processes, one thread each, fits a network of 500 units; then one of a single process does. Printed
-are seconds by step, peak memory of all processes, and the bytes that travelled beside what the
-formula of docs/clusters.md says. Before all that the first rows are fitted on one machine as well,
-and predictions compared; weights of both clusters must be equal to the last bit.
+processes, one thread each, fits a network of 500 units; one of a single process gathers the same
+statistics. Printed are seconds by step, peak memory of all processes, and the bytes that travelled
+beside what the formula of docs/clusters.md says. Before all that the first rows are fitted without
+a cluster, and on both: predictions must agree, and weights be equal to the last bit.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import resource
 import sys
 import tempfile
@@ -42,14 +43,13 @@ def main() -> int:
         write(path, args.rows + 1)
         print(f"{args.rows:.0e} rows, {path.stat().st_size / 1e9:.2f} GB, N = {args.units}, "
               f"shards of {args.chunk} rows\n")  # fmt: skip
-        error = compared(path, args)
-        found = {workers: fitted(path, workers, args) for workers in (2, 1)}
-    two, one = found[2], found[1]
+        error, same = compared(path, args)
+        two, one = fitted(path, 2, args, args.rows), fitted(path, 1, args, args.rows, "statistics")
     stages = list(two["seconds"])
     table(
-        ["", *stages, "all", "largest worker MiB", "client MiB"],
-        [[f"{n} workers", *(run["seconds"][s] for s in stages), run["all"], run["worker"],
-          run["client"]] for n, run in ((1, one), (2, two))],
+        ["", *stages, "all", "CPU", "largest worker MiB", "client MiB"],
+        [[f"{n} workers", *(run["seconds"].get(s, "") for s in stages), run["all"], run["cpu"],
+          run["worker"], run["client"]] for n, run in ((1, one), (2, two))],
     )  # fmt: skip
     print()
     table(
@@ -57,9 +57,6 @@ def main() -> int:
         [[name, f"{got:,}", f"{wanted:,}", why] for name, got, wanted, why in traffic(two, args)],
     )
     ratio = one["seconds"]["statistics"] / two["seconds"]["statistics"]
-    print(f"\ntime beside CPU time: {two['cpu']:.0f} s of CPU in {two['all']:.0f} s by two workers, "
-          f"{one['cpu']:.0f} s in {one['all']:.0f} s by one")  # fmt: skip
-    same = np.array_equal(one["weights"], two["weights"])
     print(f"statistics: {ratio:.2f} times as fast on two workers as on one")
     print(f"predictions of the first {FIRST:.0e} rows: {error:.1e} from those of one machine")
     claim = f"same bits, {error:.0e} ≤ 1e-10, and {ratio:.2f} ≥ {args.at_least} times as fast"
@@ -87,27 +84,31 @@ def network(args: argparse.Namespace) -> Any:
     )
 
 
-def compared(path: Path, args: argparse.Namespace) -> float:
-    """How far predictions are from those of one machine, on the first rows."""
-    from eigenecho.dask import fit, from_npy
-
+def compared(path: Path, args: argparse.Namespace) -> tuple[float, bool]:
+    """How far predictions of the first rows are from those of one machine; whether bits agree."""
     rows = min(FIRST, args.rows)
     u = np.array(np.load(path, mmap_mode="r")[: rows + 1])
-    X, y = (
-        from_npy(path, rows // 7, stop=rows),
-        from_npy(path, rows // 7, start=1, stop=rows + 1),
-    )
     wanted = network(args).fit(u[:-1], u[1:]).predict(u)
-    return float(np.abs(fit(network(args), X, y).predict(u) - wanted).max() / np.abs(wanted).max())
+    one, two = (fitted(path, workers, args, rows)["esn"] for workers in (1, 2))
+    error = float(np.abs(two.predict(u) - wanted).max() / np.abs(wanted).max())
+    return error, np.array_equal(one.W_out_, two.W_out_)
 
 
-def fitted(path: Path, workers: int, args: argparse.Namespace) -> dict[str, Any]:
-    """A fit by so many workers: weights, seconds, memory and bytes."""
+class Enough(Exception):
+    """A step is over, after which nothing is wanted."""
+
+
+def fitted(
+    path: Path, workers: int, args: argparse.Namespace, rows: int, last: str = ""
+) -> dict[str, Any]:
+    """A fit by so many workers: seconds, memory and bytes; up to the ``last`` step, if named."""
     from distributed import Client, LocalCluster
 
     from eigenecho.dask import fit, from_npy
 
-    X, y = from_npy(path, args.chunk, stop=-1), from_npy(path, args.chunk, start=1)
+    chunk = min(args.chunk, rows // 7)
+    X, y = from_npy(path, chunk, stop=rows), from_npy(path, chunk, start=1, stop=rows + 1)
+    esn = network(args)
     begun: dict[str, float] = {}
     seconds: Counter[str] = Counter()
     rounds: Counter[str] = Counter()
@@ -119,6 +120,8 @@ def fitted(path: Path, workers: int, args: argparse.Namespace) -> dict[str, Any]
             rounds[step] += 1
         elif done == total:
             seconds[step] += now - begun[step]
+            if step == last:
+                raise Enough
 
     with LocalCluster(
         n_workers=workers, threads_per_worker=1, memory_limit=args.memory, dashboard_address=None
@@ -127,7 +130,8 @@ def fitted(path: Path, workers: int, args: argparse.Namespace) -> dict[str, Any]
         client.run(count_writes, cluster.scheduler.address)
         count_writes(cluster.scheduler.address)
         start, cpu = time.perf_counter(), sum(client.run(time.process_time).values())
-        esn = fit(network(args), X, y, client=client, progress=report)
+        with contextlib.suppress(Enough):
+            fit(esn, X, y, client=client, progress=report)
         whole = time.perf_counter() - start
         cpu = sum(client.run(time.process_time).values()) - cpu
         written = Counter(counted())
@@ -136,10 +140,9 @@ def fitted(path: Path, workers: int, args: argparse.Namespace) -> dict[str, Any]
         between = sum(client.run(sent).values())
         peak = max(client.run(peak_mib).values())
     return {
-        "weights": esn.W_out_, "seconds": seconds, "all": whole, "cpu": cpu, "worker": peak,
+        "esn": esn, "seconds": seconds, "all": whole, "cpu": cpu, "worker": peak,
         "client": peak_mib(), "written": written, "between": between, "rounds": rounds,
         "shards": X.numblocks[0], "workers": workers,
-        "K": settling(esn),
     }  # fmt: skip
 
 
@@ -152,7 +155,7 @@ def settling(esn: Any) -> int:
 
 def traffic(run: dict[str, Any], args: argparse.Namespace) -> list[tuple[str, int, int, str]]:
     """What travelled, measured and by the formula of docs/clusters.md: at most, for W workers."""
-    S, W, K, N = run["shards"], run["workers"], run["K"], args.units
+    S, W, K, N = run["shards"], run["workers"], settling(run["esn"]), args.units
     D, E, k, head = 1, 3, 1, 1
     lags = 8 * (K * E * D + E * E + 2 * K * D)
     left = 8 * ((head + N) * k + k * k + k)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from clusters import deaths, leftovers, local
-from data import cut, esn, recall, same
 from dask.delayed import delayed
+from data import cut, esn, recall, same
 from distributed import Client
 from joblib import parallel_config
 

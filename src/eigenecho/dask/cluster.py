@@ -11,9 +11,10 @@ from typing import Any
 from eigenecho.clients import check_client, check_versions, explained, forget
 
 try:
-    import dask
     from dask.delayed import Delayed, delayed
     from distributed import Client, as_completed, get_client
+
+    import dask
 except ImportError as error:
     raise ImportError("this needs dask: pip install 'eigenecho[dask]'") from error
 
