@@ -11,5 +11,5 @@ neither on how many workers there are nor on which of them died. See docs/cluste
 
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.files import from_npy
-from eigenecho.dask.fit import fit
-from eigenecho.dask.predict import predict
+from eigenecho.dask.fitting import fit
+from eigenecho.dask.predicting import predict

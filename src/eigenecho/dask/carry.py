@@ -19,7 +19,7 @@ import numpy as np
 
 from eigenecho.basis import interleave, separate
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import Network, Shard, Start, series_of
+from eigenecho.dask.shards import Network, Pair, Shard, Start, series_of
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.kernels.forms import DiagonalForm
 from eigenecho.reservoir import Reservoir
@@ -36,7 +36,7 @@ def halo(reservoir: Reservoir, shards: Sequence[Shard]) -> int | None:
     cuts = sum(shard.continues for shard in shards)
     if not cuts:
         return 0
-    if math.isinf(steps) or steps * cuts > sum(shard.rows for shard in shards):
+    if math.isinf(steps) or steps * cuts > sum(shard.count for shard in shards):
         return None
     return int(steps)
 
@@ -55,7 +55,7 @@ def carried(
         needed = shards[i + 1].continues
         before = lasts[i - 1] if shard.continues else None
         start = ends[-1] if shard.continues and not side_by_side else None
-        given = known, shard.inputs, shard.outputs, before, start
+        given = known, shard.rows, before, start
         ends.append(cluster.task("carry", end_state, *given) if needed else None)
     tasks = [task for task in ends if task is not None]
     found = iter(cluster.compute("carry", cluster.task("carried", _listed, tasks), tasks))
@@ -66,7 +66,7 @@ def carried(
             continue
         state, start = next(found), starts[-1]
         if side_by_side and start is not None:
-            state = state + faded(reservoir, start[0], shards[i].rows)
+            state = state + faded(reservoir, start[0], shards[i].count)
         starts.append((state, lasts[i]))
     return starts
 
@@ -85,11 +85,9 @@ def faded(reservoir: Reservoir, state: Array, steps: int) -> Array:
 
 
 @one_blas_thread()
-def end_state(
-    network: Network, inputs: Any, outputs: Any, before: Array | None, state: Array | None
-) -> Array:
+def end_state(network: Network, rows: Pair, before: Array | None, state: Array | None) -> Array:
     """The state at the end of a shard, from zero or a state, the output before it being known."""
-    us, ys = series_of((), inputs, outputs, network.dtype)
+    us, ys = series_of((), rows, network.dtype)
     reservoir = network.reservoir
     r = reservoir.zero_state() if state is None else np.array(state)
     start = None if before is None else (r, before)

@@ -85,10 +85,10 @@ class Cluster:
             forget(self.client, futures)
 
     def _tell(self, stage: str, ticks: Sequence[Any]) -> None:
-        if self.report is None or not ticks:
+        if self.client is None or self.report is None or not ticks:
             return
         self.report(stage, 0, len(ticks))
-        for done, future in enumerate(as_completed(ticks), 1):
+        for done, future in enumerate(as_completed(ticks, loop=self.client.loop), 1):
             if future.status != "finished":  # the root says why
                 return
             self.report(stage, done, len(ticks))

@@ -8,7 +8,6 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask.delayed import delayed
 
 from eigenecho.checks import check_count
 from eigenecho.errors import Shown, bad_argument
@@ -45,14 +44,16 @@ def from_npy(path: Any, rows: int | None = None, *, start: int = 0, stop: int | 
     check_count(rows, "rows", "a number of rows", 1)
     if last <= first:
         raise bad_argument("start, stop", (start, stop), f"rows within {len(mapped)}")
-    parts = []
-    for begin in range(first, last, rows):
-        end = min(begin + rows, last)
-        part = delayed(_rows, pure=True)(path, begin, end)
-        shape = (end - begin, *mapped.shape[1:])
-        parts.append(da.from_delayed(part, shape, mapped.dtype, name=None))
-    return da.concatenate(parts) if len(parts) > 1 else parts[0]
+    edges = [*range(first, last, rows), last]
+    sizes = tuple(int(n) for n in np.diff(edges))
+    starts = da.from_array(np.array(edges[:-1]), chunks=1)
+    return da.map_blocks(
+        _rows, starts, path, last, rows, dtype=mapped.dtype, meta=np.empty((0,) * mapped.ndim),
+        chunks=(sizes, *((n,) for n in mapped.shape[1:])),
+        new_axis=list(range(1, mapped.ndim)) or None,
+    )  # fmt: skip
 
 
-def _rows(path: str, start: int, stop: int) -> Array:
-    return np.array(np.load(path, mmap_mode="r")[start:stop])
+def _rows(start: Array, path: str, last: int, rows: int) -> Array:
+    first = int(start[0])
+    return np.array(np.load(path, mmap_mode="r")[first : min(first + rows, last)])

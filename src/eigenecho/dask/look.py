@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import Piece, Shard, tables
+from eigenecho.dask.shards import Pair, Piece, Shard, tables
 from eigenecho.errors import Shown, bad_argument, not_finite
 from eigenecho.estimators.validation import ROWS
 from eigenecho.scaling import Spread
@@ -80,9 +80,9 @@ def look(cluster: Cluster, shards: Sequence[Shard], wanted: Wanted) -> Looked:
     left, leaves = ROWS + 1, []
     for number, shard in enumerate(shards):
         firsts = tuple(piece.first for piece in shard.pieces)
-        given = wanted, number, firsts, max(left, 0), shard.inputs, shard.outputs
+        given = wanted, number, firsts, max(left, 0), shard.rows
         leaves.append(cluster.task("look", _look, *given))
-        left -= shard.rows if shard.pieces else ROWS + 1  # delayed series: the first is enough
+        left -= shard.count if shard.pieces else ROWS + 1  # delayed series: the first is enough
     found = cluster.compute("look", cluster.tree(leaves, Looked.merge), leaves)
     _check_shapes(found)
     if found.bad is not None:
@@ -108,12 +108,11 @@ def placed(shards: Sequence[Shard], looked: Looked) -> list[Shard]:
             shard = replace(shard, pieces=tuple(pieces))
             series += len(pieces)
         found.append(shard)
-    return [shard for shard in found if shard.rows]
+    return [shard for shard in found if shard.count]
 
 
-def _look(
-    wanted: Wanted, number: int, firsts: tuple[int, ...], head: int, inputs: Any, outputs: Any
-) -> Looked:
+def _look(wanted: Wanted, number: int, firsts: tuple[int, ...], head: int, pair: Pair) -> Looked:
+    inputs, outputs = pair
     flat = all(np.ndim(y) == 1 for y in (outputs if isinstance(outputs, list) else [outputs]))
     ys = tables(outputs, wanted.dtype)
     us = [y[:, :0] for y in ys] if inputs is None else tables(inputs, wanted.dtype)

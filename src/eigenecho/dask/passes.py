@@ -11,7 +11,7 @@ import numpy as np
 
 from eigenecho.dask.carry import carried, halo
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import Network, Shard, Start, fold_within, series_of, within
+from eigenecho.dask.shards import Network, Pair, Shard, Start, fold_within, series_of, within
 from eigenecho.dask.tails import Tails
 from eigenecho.readout import Accumulated, Gram, Lags, Moments, Remainder, Triangle
 from eigenecho.threads import one_blas_thread
@@ -118,7 +118,7 @@ class ShardedPasses(Passes):
         for number, (shard, rows) in enumerate(self._each):
             if cuts[number] is None:
                 continue
-            held = tails.before(number, rows), shard.inputs, shard.outputs
+            held = tails.before(number, rows), shard.rows
             cut = cuts[number] if merge is not None else (cuts[number], shard.continues)
             given = network, *held, starts[number], cut
             leaves.append(cluster.task(stage, function, *given, *arguments))
@@ -230,24 +230,21 @@ class ShardedRound(Round):
 # On workers --------------------------------------------------------------------------------------
 
 
-def _posed(
-    network: Network, before: Any, inputs: Any, outputs: Any, start: Start | None
-) -> Problem:
-    return network.problem(*series_of(before, inputs, outputs, network.dtype), start)
+def _posed(network: Network, before: Any, rows: Pair, start: Start | None) -> Problem:
+    return network.problem(*series_of(before, rows, network.dtype), start)
 
 
 @one_blas_thread()
 def _gather(
     network: Network,
     before: Any,
-    inputs: Any,
-    outputs: Any,
+    rows: Pair,
     start: Start | None,
     cut: tuple[Fold, bool],
     kind: type[Accumulated],
     less: Array | None,
 ) -> Part:
-    problem, (fold, _) = _posed(network, before, inputs, outputs, start), cut
+    problem, (fold, _) = _posed(network, before, rows, start), cut
     total, held_out, ends = gather(problem, kind, fold, less=less)
     kept = tuple(part if part.rows else None for part in held_out)
     return Part(total if total.rows else None, kept, ends[-1])
@@ -257,37 +254,33 @@ def _gather(
 def _sums(
     network: Network,
     before: Any,
-    inputs: Any,
-    outputs: Any,
+    rows: Pair,
     start: Start | None,
     cut: tuple[Block, bool],
     K: int | None,
 ) -> Part:
-    problem, (block, continues) = _posed(network, before, inputs, outputs, start), cut
+    problem, (block, continues) = _posed(network, before, rows, start), cut
     sums, alone = Sums(sums_over(problem, block, K), continues), resonating(problem)
     direct = None if alone is None else gather(alone, Gram, Fold(block)).statistics
     return Part((sums, direct), (), np.empty(0))
 
 
 @one_blas_thread()
-def _squares(
-    network: Network, before: Any, inputs: Any, outputs: Any, start: Start | None, block: Block
-) -> Array:
-    return squares(_posed(network, before, inputs, outputs, start).targets(block))
+def _squares(network: Network, before: Any, rows: Pair, start: Start | None, block: Block) -> Array:
+    return squares(_posed(network, before, rows, start).targets(block))
 
 
 @one_blas_thread()
 def _left(
     network: Network,
     before: Any,
-    inputs: Any,
-    outputs: Any,
+    rows: Pair,
     start: Start | None,
     block: Block,
     w: Array,
     w_before: Array | None,
 ) -> Left:
-    problem, k = _posed(network, before, inputs, outputs, start), w.shape[1]
+    problem, k = _posed(network, before, rows, start), w.shape[1]
     if w_before is None:
         left = residuals(problem, block, w)
         moved = lengths([y - e for y, e in zip(problem.targets(block), left, strict=True)])
@@ -296,5 +289,5 @@ def _left(
         left = [np.ascontiguousarray(e[:, k:]) for e in both]
         moved = lengths([e[:, :k] - f for e, f in zip(both, left, strict=True)])
     scatter = np.sum([e.T @ e for e in left], axis=0)
-    rows = sum(map(len, left))
-    return Left(Remainder(scatter, project(problem, block, left), rows), moved)
+    count = sum(map(len, left))
+    return Left(Remainder(scatter, project(problem, block, left), count), moved)

@@ -18,6 +18,10 @@ Start = tuple[Array, Array]
 """A state r (N,) and the output before, (D_out,), in the network's own units."""
 
 
+Pair = tuple[Any, Any]
+"""Inputs and targets of the same rows."""
+
+
 class Piece(NamedTuple):
     """Rows of one series: its number among all, that of the first row, and how many there are."""
 
@@ -30,19 +34,18 @@ class Piece(NamedTuple):
 class Shard:
     """A piece of one series, or some whole series.
 
-    ``inputs`` and ``outputs`` are delayed: arrays (rows, D), or lists of them, one for each of the
-    ``pieces``; without inputs, None. A shard that ``continues`` goes on with the series of the
-    one before it.
+    ``rows`` are delayed, inputs and targets as one pair: arrays (rows, D), or lists of them, one
+    for each of the ``pieces``; None for what there is not. They are read by one task, so that they
+    lie on one worker. A shard that ``continues`` goes on with the series of the one before it.
     """
 
-    inputs: Any
-    outputs: Any
+    rows: Any
     pieces: tuple[Piece, ...] = ()
     continues: bool = False
 
     @property
-    def rows(self) -> int:
-        """Of all pieces."""
+    def count(self) -> int:
+        """The rows of all pieces."""
         return sum(piece.rows for piece in self.pieces)
 
 
@@ -95,12 +98,13 @@ def tables(given: Any, dtype: Any) -> list[Array]:
     return [np.ascontiguousarray(part, dtype) for part in arrays]
 
 
-def series_of(before: Any, inputs: Any, outputs: Any, dtype: Any) -> tuple[Any, Any]:
-    """Inputs and outputs of a shard, the rows ``before`` it in front; both as lists of arrays."""
+def series_of(before: Any, rows: Pair, dtype: Any) -> tuple[Any, Any]:
+    """Inputs and targets of a shard, the rows ``before`` it in front; both as lists of arrays."""
+    inputs, outputs = rows
     ys = tables(outputs, dtype)
     us = [y[:, :0] for y in ys] if inputs is None else tables(inputs, dtype)
     if before:
-        early = [series_of((), u, y, dtype) for u, y in before]
+        early = [series_of((), one, dtype) for one in before]
         us = [np.concatenate([*(u[0] for u, _ in early), us[0]])]
         ys = [np.concatenate([*(y[0] for _, y in early), ys[0]])]
     return us, ys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import uuid
 from typing import Any
 
 import dask.array as da
@@ -17,33 +18,33 @@ from eigenecho.series import Container
 KINDS = "a dask array (T, D) cut along time, a list of them, or a list or a bag of delayed series"
 
 
-def shards_of(X: Any, y: Any) -> tuple[list[Shard], Container]:
-    """The shards of inputs and targets, and how the caller holds them.
+def shards_of(X: Any, y: Any, *, targets: bool = True) -> tuple[list[Shard], Container]:
+    """The shards of inputs and ``targets``, and how the caller holds them.
 
     Lengths of delayed series are not known before somebody has looked: their shards have no pieces.
     """
     if isinstance(X, Bag) or isinstance(y, Bag):
         return _bags(X, y), Container("list")
+    kind, inputs = _listed(y if X is None else X, "y" if X is None else "X")
+    if X is not None and all(isinstance(one, Delayed) for one in inputs):
+        return _delayed(inputs, y), Container("list")
+    if y is None and targets:
+        raise ValueError(
+            "fit requires y to be passed, but the target y is None. For next-step prediction: "
+            "fit(esn, X[:-1], X[1:])."
+        )
+    outputs: list[Any] = [None] * len(inputs)
+    if y is not None:
+        outputs = [y] if kind == "single" else list(y)
     if X is None:
-        kind, many = _listed(y, "y")
-        each = [_cut(None, one, i if kind != "single" else None) for i, one in enumerate(many)]
-    else:
-        kind, many = _listed(X, "X")
-        if all(isinstance(one, Delayed) for one in many):
-            return _delayed(many, y), Container("list")
-        if y is None:
-            raise ValueError(
-                "fit requires y to be passed, but the target y is None. For next-step prediction: "
-                "fit(esn, X[:-1], X[1:])."
-            )
-        targets = [y] if kind == "single" else list(y)
-        if len(targets) != len(many):
-            raise bad_argument("y", Shown(f"{len(targets)} series"), f"{len(many)}, as X has")
-        each = [
-            _cut(u, target, i if kind != "single" else None)
-            for i, (u, target) in enumerate(zip(many, targets, strict=True))
-        ]
-    flat = all(_checked(one, "y").ndim == 1 for one in (many if X is None else targets))
+        inputs = [None] * len(outputs)
+    if len(outputs) != len(inputs):
+        raise bad_argument("y", Shown(f"{len(outputs)} series"), f"{len(inputs)}, as X has")
+    each = [
+        _cut(u, one, None if kind == "single" else i)
+        for i, (u, one) in enumerate(zip(inputs, outputs, strict=True))
+    ]
+    flat = y is not None and all(one.ndim == 1 for one in outputs)
     return list(itertools.chain(*each)), Container(kind, flat)
 
 
@@ -91,9 +92,11 @@ def _checked(array: Any, name: str, series: int | None = None) -> Any:
 
 def _cut(u: Any, y: Any, number: int | None) -> list[Shard]:
     """The shards of one series, by the chunks of its inputs, or without them of its targets."""
-    y = _checked(y, "y", number)
     if u is not None:
         u = _checked(u, "X", number)
+    if y is not None:
+        y = _checked(y, "y", number)
+    if u is not None and y is not None:
         if len(u) != len(y):
             which = "" if number is None else f" of series {number}"
             raise ValueError(
@@ -101,18 +104,36 @@ def _cut(u: Any, y: Any, number: int | None) -> list[Shard]:
                 f"{len(y)}. Each row of y is the target at the same row of X."
             )
         y = y.rechunk({0: u.chunks[0]})
-    parts = np.ravel(y.to_delayed())
-    inputs = [None] * len(parts) if u is None else np.ravel(u.to_delayed())
     found: list[Shard] = []
     first = 0
-    for before, after, rows in zip(inputs, parts, y.chunks[0], strict=True):
+    for pair, rows in zip(_pairs(u, y), (y if u is None else u).chunks[0], strict=True):
         if rows:
             piece = Piece(number or 0, first, int(rows))
-            found.append(Shard(before, after, (piece,), bool(found)))
+            found.append(Shard(pair, (piece,), bool(found)))
         first += int(rows)
     if not found:
         raise bad_argument("X", Shown("0 rows"), "at least one row in each series")
     return found
+
+
+def _pairs(u: Any, y: Any) -> list[Delayed]:
+    """The blocks of inputs and targets, each two read by one task.
+
+    Dask fuses what reads a block with what is made of it: apart they would be read on different
+    workers, and half of the series would travel.
+    """
+    given: list[Any] = []
+    for array in (u, y):
+        given += [None, None] if array is None else [array, "ij"[: array.ndim]]
+    pairs = da.blockwise(
+        _pair, "ij", *given, new_axes={"j": 1}, dtype=object, align_arrays=False,
+        meta=np.empty((0, 0), object), name=f"read-{uuid.uuid4().int}",
+    )  # fmt: skip
+    return list(np.ravel(pairs.to_delayed()))
+
+
+def _pair(u: Any, y: Any) -> tuple[Any, Any]:
+    return u, y
 
 
 def _delayed(inputs: list[Any], outputs: Any) -> list[Shard]:
@@ -121,7 +142,7 @@ def _delayed(inputs: list[Any], outputs: Any) -> list[Shard]:
     if len(outputs) != len(inputs) or not all(isinstance(one, Delayed) for one in outputs):
         got = Shown(f"{len(outputs)} of {type(outputs[0]).__name__}")
         raise bad_argument("y", got, f"{len(inputs)} delayed series, as X has")
-    return [Shard(u, y) for u, y in zip(inputs, outputs, strict=True)]
+    return [Shard(delayed(_pair)(u, y)) for u, y in zip(inputs, outputs, strict=True)]
 
 
 def _bags(X: Any, y: Any) -> list[Shard]:
@@ -132,8 +153,8 @@ def _bags(X: Any, y: Any) -> list[Shard]:
         got = Shown(f"{getattr(y, 'npartitions', type(y).__name__)} partitions")
         raise bad_argument("y", got, "a bag with the partitions of X, or a bag X of pairs (X, y)")
     pairs = zip(X.to_delayed(), y.to_delayed(), strict=True)
-    return [Shard(_list(u), _list(target)) for u, target in pairs]
+    return [Shard(delayed(_lists)(u, target)) for u, target in pairs]
 
 
-def _list(partition: Delayed) -> Delayed:
-    return delayed(list)(partition)
+def _lists(u: Any, y: Any) -> tuple[list[Any], list[Any]]:
+    return list(u), list(y)

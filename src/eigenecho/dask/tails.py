@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import Shard
-from eigenecho.types import Array
+from eigenecho.dask.shards import Pair, Shard
 
 
 class Tails:
@@ -19,28 +18,26 @@ class Tails:
         self._cluster, self._shards = cluster, shards
         self._known: dict[tuple[int, int], Any] = {}
 
-    def before(self, number: int, rows: int) -> list[tuple[Any, Any]]:
-        """So many rows before a shard, from as many shards as it takes: (inputs, outputs) each."""
-        found: list[tuple[Any, Any]] = []
+    def before(self, number: int, rows: int) -> list[Any]:
+        """So many rows before a shard, from as many shards as it takes."""
+        found: list[Any] = []
         while rows > 0:
             number -= 1
-            some = min(rows, self._shards[number].rows)
+            some = min(rows, self._shards[number].count)
             found.insert(0, self._last(number, some))
             rows -= some
         return found
 
-    def _last(self, number: int, rows: int) -> tuple[Any, Any]:
+    def _last(self, number: int, rows: int) -> Any:
         shard, key = self._shards[number], (number, rows)
-        if rows == shard.rows:
-            return shard.inputs, shard.outputs
+        if rows == shard.count:
+            return shard.rows
         if key not in self._known:
-            self._known[key] = tuple(
-                None if part is None else self._cluster.task("halo", last_rows, part, rows)
-                for part in (shard.inputs, shard.outputs)
-            )
+            self._known[key] = self._cluster.task("halo", last_rows, shard.rows, rows)
         return self._known[key]
 
 
-def last_rows(part: Any, count: int) -> Array:
-    """The last rows of a block."""
-    return np.asarray(part)[-count:].copy()
+def last_rows(pair: Pair, count: int) -> Pair:
+    """The last rows of a shard."""
+    u, y = (None if part is None else np.asarray(part)[-count:].copy() for part in pair)
+    return u, y

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from eigenecho.checks import check_flag
 from eigenecho.dask.cluster import Cluster, Report
 from eigenecho.dask.look import Looked, Wanted, look, placed
 from eigenecho.dask.panels import fit_panel
@@ -32,7 +33,7 @@ Estimator = TypeVar("Estimator", LinearESN, Forecaster)
 
 
 def fit(
-    estimator: Estimator, X: Any, y: Any = None, *, client: Any = None, progress: bool = False
+    estimator: Estimator, X: Any, y: Any = None, *, client: Any = None, progress: Any = False
 ) -> Estimator:
     """Fit an estimator to data that lie on a cluster, as its own ``fit`` does with those at hand.
 
@@ -52,8 +53,9 @@ def fit(
         forecast are judged and trained on the workers.
     client : distributed.Client, optional
         By default the one at work here, else Dask's own scheduler in this process.
-    progress : bool
-        Draw a bar on the terminal for every step.
+    progress : bool, or callable (step, done, total)
+        Draw a bar on the terminal for every step; or called as shards are finished. What it raises
+        ends the fit, and nothing is left of it on the cluster.
 
     Returns
     -------
@@ -64,12 +66,14 @@ def fit(
     Data are read where they are computed on, once for a look at them, once for statistics and once
     for each round of refinement: X.persist() keeps them in the workers' memory.
     """
-    if isinstance(estimator, Forecaster):
-        with all_or_nothing(estimator), bar(progress) as report:
-            return fit_panel(estimator, X, y, Cluster.of(client, report))
-    if not isinstance(estimator, LinearESN):
+    if not callable(progress):
+        check_flag(progress, "progress")
+    if not isinstance(estimator, (LinearESN, Forecaster)):
         raise bad_argument("estimator", estimator, "a LinearESN or a Forecaster")
-    with all_or_nothing(estimator), bar(progress) as report:
+    with all_or_nothing(estimator), bar(progress is True) as drawn:
+        report = progress if callable(progress) else drawn
+        if isinstance(estimator, Forecaster):
+            return fit_panel(estimator, X, y, Cluster.of(client, report))
         _fit_network(estimator, X, y, client, report)
     return estimator
 

@@ -14,7 +14,7 @@ from dask.delayed import Delayed
 from eigenecho.dask.carry import faded, halo
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.panels import predict_panel
-from eigenecho.dask.shards import Shard, tables
+from eigenecho.dask.shards import Pair, Shard, tables
 from eigenecho.dask.sources import shards_of
 from eigenecho.dask.tails import Tails
 from eigenecho.errors import bad_argument, not_finite
@@ -60,10 +60,7 @@ def predict(
         raise bad_argument("model", model, "a fitted LinearESN, a LinearModel or a Forecaster")
     if y_previous is not None and not network.closed:
         raise bad_argument("y_previous", y_previous, "None for a network without feedback")
-    # With no targets the inputs stand in their place: only their chunks are looked at.
-    shards, container = shards_of(X, X if y_previous is None else y_previous)
-    if y_previous is None:
-        shards = [replace(shard, outputs=None) for shard in shards]
+    shards, container = shards_of(X, y_previous, targets=False)
     arrays = _outputs(network, shards, closed=network.closed and y_previous is None, flat=flat)
     outputs = [
         da.concatenate([one for _, one in group])
@@ -90,7 +87,7 @@ def _outputs(
             state = states[i]
         elif not shard.continues:
             state = None
-        given = network, tails.before(i, skip), shard.inputs, shard.outputs, state
+        given = network, tails.before(i, skip), shard.rows, state
         both = tasks.task("predict", _run, *given, skip, (i, piece.first), flat)
         state = tasks.task("state", _second, both) if closed else None
         found = tasks.task("outputs", _first, both)
@@ -109,14 +106,14 @@ def _states(
         start = end if shard.continues else None
         found.append(start)
         begin = None if beside else start
-        end = tasks.task("carry", _end, network, shard.inputs, shard.outputs, begin)
+        end = tasks.task("carry", _end, network, shard.rows, begin)
         if beside and start is not None:
-            end = tasks.task("add", _added, network, end, start, shard.rows)
+            end = tasks.task("add", _added, network, end, start, shard.count)
     return found
 
 
-def _read(network: LinearModel, inputs: Any, previous: Any) -> tuple[Array, Array | None]:
-    dtype = network.reservoir.dtype
+def _read(network: LinearModel, pair: Pair) -> tuple[Array, Array | None]:
+    (inputs, previous), dtype = pair, network.reservoir.dtype
     before = None if previous is None else tables(previous, dtype)[0]
     if inputs is None:
         assert before is not None
@@ -130,20 +127,19 @@ def _read(network: LinearModel, inputs: Any, previous: Any) -> tuple[Array, Arra
 def _run(
     network: LinearModel,
     before: list[Any],
-    inputs: Any,
-    previous: Any,
+    rows: Pair,
     state: Any,
     skip: int,
     place: tuple[int, int],
     flat: bool,
 ) -> tuple[Array, State]:
     """Outputs of a shard and the state at its end, from a state or rows before it."""
-    u, forced = _read(network, inputs, previous)
+    u, forced = _read(network, rows)
     _check_finite(u, "X", *place)
     if forced is not None:
         _check_finite(forced, "y_previous", *place)
     if before:
-        early = [_read(network, *one) for one in before]
+        early = [_read(network, one) for one in before]
         u = np.concatenate([*(x for x, _ in early), u])
         if forced is not None:
             forced = np.concatenate([*(y for _, y in early if y is not None), forced])
@@ -156,8 +152,8 @@ def _run(
 
 
 @one_blas_thread()
-def _end(network: LinearModel, inputs: Any, previous: Any, state: Array | None) -> Array:
-    u, forced = _read(network, inputs, previous)
+def _end(network: LinearModel, rows: Pair, state: Array | None) -> Array:
+    u, forced = _read(network, rows)
     reservoir = network.reservoir
     own = None if forced is None else network.from_user(forced)
     drive = reservoir.drive(network.own_inputs(u), own)

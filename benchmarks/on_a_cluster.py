@@ -1,0 +1,241 @@
+"""A series of 10⁸ rows fits on two workers of 1 GiB, and two are 1.6 times as fast as one.
+
+The series lies in a .npy file, which the workers map; the client never holds it. A cluster of two
+processes, one thread each, fits a network of 500 units; one of a single process gathers the same
+statistics. Printed are seconds by step, peak memory of all processes, and the bytes that travelled
+beside what the formula of docs/clusters.md says. Before all that the first rows are fitted without
+a cluster, and on both: predictions must agree, and weights be equal to the last bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import resource
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from common import machine, table, verdict
+
+FIRST = 1_000_000
+"""Rows that one machine fits too."""
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=100_000_000)
+    parser.add_argument("--chunk", type=int, default=1_000_000, help="rows of a shard")
+    parser.add_argument("--units", type=int, default=500)
+    parser.add_argument("--memory", default="1GiB", help="of each worker")
+    parser.add_argument("--at-least", type=float, default=1.6, help="times as fast")
+    parser.add_argument("--folder", help="for the file; a temporary one by default")
+    args = parser.parse_args()
+    print(machine("eigenecho", "dask", "distributed", "numpy"))
+    with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+        path = Path(folder) / "series.npy"
+        write(path, args.rows + 1)
+        print(f"{args.rows:.0e} rows, {path.stat().st_size / 1e9:.2f} GB, N = {args.units}, "
+              f"shards of {args.chunk} rows\n")  # fmt: skip
+        error, same = compared(path, args)
+        two, one = fitted(path, 2, args, args.rows), fitted(path, 1, args, args.rows, "statistics")
+    stages = list(two["seconds"])
+    table(
+        ["", *stages, "all", "CPU", "largest worker MiB", "client MiB"],
+        [[f"{n} workers", *(run["seconds"].get(s, "") for s in stages), run["all"], run["cpu"],
+          run["worker"], run["client"]] for n, run in ((1, one), (2, two))],
+    )  # fmt: skip
+    print()
+    table(
+        ["bytes of two workers", "measured", "formula", "of it"],
+        [[name, f"{got:,}", f"{wanted:,}", why] for name, got, wanted, why in traffic(two, args)],
+    )
+    ratio = one["seconds"]["statistics"] / two["seconds"]["statistics"]
+    print(f"statistics: {ratio:.2f} times as fast on two workers as on one")
+    print(f"predictions of the first {FIRST:.0e} rows: {error:.1e} from those of one machine")
+    claim = f"same bits, {error:.0e} ≤ 1e-10, and {ratio:.2f} ≥ {args.at_least} times as fast"
+    return verdict(claim, same and error <= 1e-10 and ratio >= args.at_least)
+
+
+def write(path: Path, rows: int) -> None:
+    """Sines in noise, piece by piece."""
+    out = np.lib.format.open_memmap(path, "w+", np.float64, (rows, 1))
+    rng = np.random.default_rng(0)
+    for start in range(0, rows, 1 << 22):
+        t = np.arange(start, min(start + (1 << 22), rows), dtype=np.float64)
+        out[start : start + len(t), 0] = np.sin(0.2 * t) + np.sin(0.311 * t) + rng.normal(
+            scale=0.3, size=len(t)
+        )  # fmt: skip
+    out.flush()
+
+
+def network(args: argparse.Namespace) -> Any:
+    """The one that is fitted."""
+    import eigenecho as ee
+
+    return ee.LinearESN(
+        args.units, sr=0.95, penalty="identity", ridge=1.0, warmup=500, solver="structured", seed=0
+    )
+
+
+def compared(path: Path, args: argparse.Namespace) -> tuple[float, bool]:
+    """How far predictions of the first rows are from those of one machine; whether bits agree."""
+    rows = min(FIRST, args.rows)
+    u = np.array(np.load(path, mmap_mode="r")[: rows + 1])
+    wanted = network(args).fit(u[:-1], u[1:]).predict(u)
+    one, two = (fitted(path, workers, args, rows)["esn"] for workers in (1, 2))
+    error = float(np.abs(two.predict(u) - wanted).max() / np.abs(wanted).max())
+    return error, np.array_equal(one.W_out_, two.W_out_)
+
+
+class Enough(Exception):
+    """A step is over, after which nothing is wanted."""
+
+
+def fitted(
+    path: Path, workers: int, args: argparse.Namespace, rows: int, last: str = ""
+) -> dict[str, Any]:
+    """A fit by so many workers: seconds, memory and bytes; up to the ``last`` step, if named."""
+    from distributed import Client, LocalCluster
+
+    from eigenecho.dask import fit, from_npy
+
+    chunk = min(args.chunk, rows // 7)
+    X, y = from_npy(path, chunk, stop=rows), from_npy(path, chunk, start=1, stop=rows + 1)
+    esn = network(args)
+    begun: dict[str, float] = {}
+    seconds: Counter[str] = Counter()
+    rounds: Counter[str] = Counter()
+
+    def report(step: str, done: int, total: int) -> None:
+        now = time.perf_counter()
+        if done == 0:
+            begun[step] = now
+            rounds[step] += 1
+        elif done == total:
+            seconds[step] += now - begun[step]
+            if step == last:
+                raise Enough
+
+    with LocalCluster(
+        n_workers=workers, threads_per_worker=1, memory_limit=args.memory, dashboard_address=None
+    ) as cluster, Client(cluster) as client:  # fmt: skip
+        client.run(warm_up)
+        client.run(count_writes, cluster.scheduler.address)
+        count_writes(cluster.scheduler.address)
+        start, cpu = time.perf_counter(), sum(client.run(time.process_time).values())
+        with contextlib.suppress(Enough):
+            fit(esn, X, y, client=client, progress=report)
+        whole = time.perf_counter() - start
+        cpu = sum(client.run(time.process_time).values()) - cpu
+        written = Counter(counted())
+        for each in client.run(counted).values():
+            written += Counter({f"worker {name}": n for name, n in each.items()})
+        between = sum(client.run(sent).values())
+        peak = max(client.run(peak_mib).values())
+    return {
+        "esn": esn, "seconds": seconds, "all": whole, "cpu": cpu, "worker": peak,
+        "client": peak_mib(), "written": written, "between": between, "rounds": rounds,
+        "shards": X.numblocks[0], "workers": workers,
+    }  # fmt: skip
+
+
+def settling(esn: Any) -> int:
+    """K of the reservoir."""
+    from eigenecho.kernels.convolution import settling_steps
+
+    return int(settling_steps(esn.model_.reservoir.form))
+
+
+def traffic(run: dict[str, Any], args: argparse.Namespace) -> list[tuple[str, int, int, str]]:
+    """What travelled, measured and by the formula of docs/clusters.md: at most, for W workers."""
+    S, W, K, N = run["shards"], run["workers"], settling(run["esn"]), args.units
+    D, E, k, head = 1, 3, 1, 1
+    lags = 8 * (K * E * D + E * E + 2 * K * D)
+    left = 8 * ((head + N) * k + k * k + k)
+    passes = run["rounds"]["statistics"]
+    rounds = run["rounds"]["residuals"]
+    net = 8 * (N + N * D + 4 * N)
+    weights = 8 * 2 * (head + N) * k
+    halos = 8 * (S - 1) * K * 2 * (passes + rounds)
+    merges = (S - 1) * (passes * lags + rounds * left)
+    values = (passes + rounds) * (W + 1) * net + rounds * (W + 1) * weights
+    results = passes * lags + rounds * left
+    tasks = sum(run["rounds"].values()) * S * 8
+    written = run["written"]
+    through = sum(n for name, n in written.items() if "heartbeat" not in name)
+    beats = sum(n for name, n in written.items() if "heartbeat" in name)
+    return [
+        ("between workers", run["between"], halos + merges,
+         f"(S−1)·(halo {8 * 2 * K} + lags {lags} or residuals {left}), if every one moved"),
+        ("through the scheduler", through, values + results + 1000 * tasks,
+         f"numbers {values + results:,} and 1000 bytes for each of about {tasks:,} tasks"),
+        ("heartbeats", beats, 0, "2 a second and worker, whatever is done"),
+        ("the series itself", 8 * args.rows, 0, "read where it is used, never sent"),
+    ]  # fmt: skip
+
+
+# On workers, and here ----------------------------------------------------------------------------
+
+
+def warm_up() -> None:
+    """Load what is compiled, so that seconds are those of the work."""
+    import numpy as np
+
+    import eigenecho as ee
+
+    u = np.random.default_rng(0).normal(size=(30_000, 1))
+    ee.LinearESN(50, solver="structured", seed=0).fit(u, u)
+
+
+def count_writes(scheduler: str) -> None:
+    """Count the bytes that this process writes to and as the scheduler."""
+    from distributed.comm.tcp import TCP
+
+    if hasattr(TCP, "counted"):
+        TCP.counted.clear()
+        TCP.scheduler = scheduler
+        return
+    TCP.counted, TCP.scheduler = {}, scheduler
+    plain = TCP.write
+
+    async def write(self: Any, msg: Any, *given: Any, **options: Any) -> int:
+        count = await plain(self, msg, *given, **options)
+        name = "elsewhere"
+        if TCP.scheduler in (self.local_address, self.peer_address):
+            name = "to the scheduler" if self.peer_address == TCP.scheduler else "by the scheduler"
+            if isinstance(msg, dict) and (
+                msg.get("op") == "heartbeat_worker" or "heartbeat-interval" in msg
+            ):
+                name = "heartbeat"
+            TCP.counted[name] = TCP.counted.get(name, 0) + int(count or 0)
+        return count
+
+    TCP.write = write
+
+
+def counted() -> dict[str, int]:
+    """Bytes so far."""
+    from distributed.comm.tcp import TCP
+
+    return dict(TCP.counted)
+
+
+def sent(dask_worker: Any) -> int:
+    """Bytes of data that a worker has sent to others."""
+    return int(dask_worker.transfer_outgoing_bytes_total)
+
+
+def peak_mib() -> float:
+    """The peak resident memory of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())

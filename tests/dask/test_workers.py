@@ -1,0 +1,176 @@
+"""Numbers do not depend on workers: on how many there are, on which of them die, on a cluster."""
+
+import os
+import signal
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from clusters import deaths, leftovers, local
+from dask.delayed import delayed
+from data import cut, esn, recall, same
+from distributed import Client
+from joblib import parallel_config
+
+import eigenecho as ee
+from eigenecho.dask import fit, predict
+from eigenecho.errors import ClusterError
+
+X, Y = recall(6000)
+SERIES = [slice(0, 2500), slice(2500, 2700), slice(2700, 6000)]
+
+
+def panel(series, rows=45, seed=0):
+    """A long frame of daily series with a week in them."""
+    rng, t = np.random.default_rng(seed), np.arange(rows)
+    each = [
+        pd.DataFrame(
+            {
+                "unique_id": f"s{i:04d}",
+                "ds": pd.date_range("2024-01-01", periods=rows, freq="D"),
+                "y": 10 + np.sin(2 * np.pi * t / 7 + i) + 0.1 * rng.normal(size=rows),
+            }
+        )
+        for i in range(series)
+    ]
+    return pd.concat(each, ignore_index=True)
+
+
+def fits(client, rows=800):
+    """Networks fitted in several ways, and a forecaster."""
+    u, y = cut(X, rows), cut(Y, rows)
+    found = {
+        solver: fit(esn(solver=solver, standardize=True), u, y, client=client)
+        for solver in ("structured", "gram", "qr")
+    }
+    late = [[delayed(part[one]) for one in SERIES] for part in (X, Y)]
+    found["ragged"] = fit(esn(solver="structured", warmup=20), *late, client=client)
+    frame = dd.from_pandas(panel(8), npartitions=3, sort=False)
+    forecaster = fit(ee.Forecaster(5), frame, client=client)
+    weights = {name: one.W_out_ for name, one in found.items()}
+    weights["panel"] = np.concatenate([m.weights.ravel() for m in _members(forecaster)])
+    return found, forecaster, weights
+
+
+def _members(forecaster):
+    return forecaster.fitted_.ensemble.members
+
+
+def test_bits_do_not_depend_on_how_many_workers_there_are(client):
+    nets, forecaster, wanted = fits(client)
+    for solver in ("structured", "gram", "qr"):
+        same(nets[solver], esn(solver=solver, standardize=True).fit(X, Y), X)
+    ragged = [X[one] for one in SERIES], [Y[one] for one in SERIES]
+    same(nets["ragged"], esn(solver="structured", warmup=20).fit(*ragged), ragged[0])
+    alone = ee.Forecaster(5).fit(panel(8)).predict()
+    np.testing.assert_array_equal(forecaster.predict()["forecast"], alone["forecast"])
+    for workers in (1, 4):
+        with local(workers) as other, Client(other, set_as_default=False) as its:
+            _, _, found = fits(its)
+        for name, weights in wanted.items():
+            np.testing.assert_array_equal(found[name], weights, err_msg=f"{workers}: {name}")
+
+
+@pytest.mark.parametrize("step", ["look", "statistics", "merge", "residuals", "carry"])
+def test_a_death_changes_nothing(cluster, client, step):
+    rows = 75 if step == "carry" else 800
+    params = {"solver": "structured", "ridge": 1e-2}
+    u, y = cut(X[:3000], rows), cut(Y[:3000], rows)
+    wanted = fit(esn(**params), u, y, client=client).W_out_
+    with deaths(cluster, step, skip=2) as killer:
+        found = fit(esn(**params), u, y, client=client).W_out_
+    assert killer.killed
+    np.testing.assert_array_equal(found, wanted)
+    assert not leftovers(cluster)
+
+
+def _fatal(block):
+    if block.size:  # and not where Dask looks what it gives
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+def test_more_deaths_than_dask_allows_are_an_error_that_says_so(cluster, client):
+    u = cut(X, 2000).map_blocks(_fatal, dtype=float, meta=np.empty((0, 1)))
+    estimator = esn()
+    with pytest.raises(ClusterError, match="workers died of it again and again"):
+        fit(estimator, u, cut(Y, 2000), client=client)
+    assert not hasattr(estimator, "model_")
+    with deaths(cluster, "nothing"):
+        pass  # all workers are there again
+    assert not leftovers(cluster)
+    assert client.submit(sum, [1, 2]).result(timeout=60) == 3
+    same(fit(estimator, cut(X, 2000), cut(Y, 2000), client=client), esn().fit(X, Y), X)
+
+
+def test_steps_have_names_and_nothing_is_left_behind(cluster, client):
+    cluster.scheduler.task_prefixes.clear()
+    fit(esn(solver="structured"), cut(X, 1000), cut(Y, 1000), client=client)
+    known = set(cluster.scheduler.task_prefixes)
+    assert {"look", "statistics", "merge", "residuals", "halo", "network"} <= known
+    assert not leftovers(cluster)
+
+
+def test_cancelling_leaves_nothing_behind(cluster, client):
+    class Stopped(BaseException):
+        """As Ctrl-C is."""
+
+    calls = []
+
+    def stop(stage, done, total):
+        calls.append(stage)
+        if stage == "statistics" and done:
+            raise Stopped
+
+    estimator = esn(solver="qr")
+    with pytest.raises(Stopped):
+        fit(estimator, cut(X, 200), cut(Y, 200), client=client, progress=stop)
+    assert not leftovers(cluster)
+    assert not hasattr(estimator, "model_")
+    assert set(calls) >= {"look", "statistics"}
+
+
+def test_a_bar_is_drawn(client, capsys):
+    fit(esn(solver="qr"), cut(X, 2000), cut(Y, 2000), client=client, progress=True)
+    drawn = capsys.readouterr().err
+    assert "look" in drawn
+    assert "statistics" in drawn
+    assert "3/3" in drawn
+
+
+def test_lazy_predictions(client):
+    model = esn().fit(X, Y)
+    lazy = predict(model, cut(X, 700))
+    assert isinstance(lazy, da.Array)
+    found = client.compute(lazy).result()
+    np.testing.assert_allclose(found, model.predict(X), atol=1e-12)
+
+
+GRID = {"sr": [0.5, 0.9], "lr": [0.5, 1.0], "ridge": [1e-6, 1e-2], "input_scaling": [0.1, 1.0]}
+
+
+def test_searches(cluster, client):
+    wanted = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2])
+    found = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2], client=client)
+    np.testing.assert_array_equal(found.errors, wanted.errors)
+    assert found.best_params == wanted.best_params
+    assert not leftovers(cluster)
+    with Client(cluster), parallel_config("dask"):
+        by_joblib = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2])
+    np.testing.assert_array_equal(by_joblib.errors, wanted.errors)
+
+
+def test_a_panel_of_a_thousand_series(cluster, client):
+    frame = panel(1000)
+    wanted = ee.Forecaster(5, strategy="direct", seasons=[7]).fit(frame)
+    parts = dd.from_pandas(frame, npartitions=7, sort=False)
+    found = fit(ee.Forecaster(5, strategy="direct", seasons=[7]), parts, client=client)
+    expected = wanted.predict()
+    np.testing.assert_array_equal(found.predict()["forecast"], expected["forecast"])
+    assert not leftovers(cluster)
+    lazy = predict(found, parts)
+    ahead = client.compute(lazy).result().sort_values(["unique_id", "ds"])
+    np.testing.assert_array_equal(ahead["forecast"], expected["forecast"])
+    assert list(ahead["unique_id"]) == list(expected["unique_id"])
