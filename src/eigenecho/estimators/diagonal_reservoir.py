@@ -119,7 +119,8 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ``out`` takes those of a single one; ``progress(done, total)`` is called with steps
         several times a second.
         """
-        check_is_fitted(self)
+        if not hasattr(self, "reservoir_"):  # to ask scikit-learn takes as long as a kernel
+            check_is_fitted(self)
         # What is not finite stays so: on a device, where each look at it is a wait, the states
         # vouch for the inputs.
         finite = not on_device(X)
