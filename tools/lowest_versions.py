@@ -1,4 +1,4 @@
-"""The oldest versions that pyproject.toml asks for, as pip's constraints: for ``make test-lowest``."""
+"""The oldest versions that pyproject.toml asks for, as constraints: for ``make test-lowest``."""
 
 from __future__ import annotations
 
