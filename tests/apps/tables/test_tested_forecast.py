@@ -23,7 +23,7 @@ from eigenecho.apps.tables.table_files import read
 from eigenecho.apps.tables.tested_forecast import blocks_of, forecast
 from eigenecho.apps.tables.time_series import Columns, from_table
 from eigenecho.apps.tables.verdict import verdicts
-from tables import few_ways, saved
+from tables import few_ways, pandas_3, saved
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -134,6 +134,7 @@ def test_inputs_act_at_their_own_row_and_must_be_known(tmp_path):
         made(tmp_path, data, Columns(("sales",), inputs=("x",)), 11)
 
 
+@pandas_3
 def test_dates_end_with_the_year_9999(tmp_path):
     days = pd.date_range("9999-05-01", periods=150, unit="s").strftime("%Y-%m-%d")
     data = daily().assign(day=days)
