@@ -1,7 +1,10 @@
 """Numbers do not depend on workers: on how many there are, on which of them die, on a cluster."""
 
+import io
 import os
 import signal
+import sqlite3
+from contextlib import closing
 
 import dask.array as da
 import dask.dataframe as dd
@@ -174,3 +177,29 @@ def test_a_panel_of_a_thousand_series(cluster, client):
     ahead = client.compute(lazy).result().sort_values(["unique_id", "ds"])
     np.testing.assert_array_equal(ahead["forecast"], expected["forecast"])
     assert list(ahead["unique_id"]) == list(expected["unique_id"])
+
+
+def test_experiments(cluster, tmp_path):
+    """The command for the paper's experiments, with cells on the cluster."""
+    from typer.testing import CliRunner
+
+    from eigenecho.apps.cli.app import app
+
+    words = ["reproduce", "mso", "--quick", "--seeds", "1"]
+    there = ["--scheduler", cluster.scheduler_address]
+    for name, more in (("here", ["--workers", "1"]), ("there", there)):
+        done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / name), *more])
+        assert done.exit_code == 0, done.output
+    assert cells(tmp_path / "there") == cells(tmp_path / "here")
+    nowhere = ["--out", str(tmp_path / "x"), "--scheduler", "tcp://127.0.0.1:1"]
+    done = CliRunner().invoke(app, [*words, *nowhere])
+    assert done.exit_code == 1
+    assert "no scheduler answers" in done.output
+
+
+def cells(folder):
+    """The stored numbers of each cell."""
+    with closing(sqlite3.connect(folder / "store.sqlite")) as store:
+        found = store.execute("SELECT experiment, config, key, result FROM cells").fetchall()
+    loaded = {row[:3]: np.load(io.BytesIO(row[3])) for row in found}
+    return {key: {name: one[name].tobytes() for name in one.files} for key, one in loaded.items()}
