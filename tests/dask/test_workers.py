@@ -1,9 +1,7 @@
 """Numbers do not depend on workers: on how many there are, on which of them die, on a cluster."""
 
-import io
 import os
 import signal
-import sqlite3
 from contextlib import closing
 
 import dask.array as da
@@ -18,6 +16,8 @@ from distributed import Client
 from joblib import parallel_config
 
 import eigenecho as ee
+from eigenecho.apps.paper import runner
+from eigenecho.apps.paper.cell_store import CellStore
 from eigenecho.dask import fit, predict
 from eigenecho.errors import ClusterError
 
@@ -179,27 +179,29 @@ def test_a_panel_of_a_thousand_series(cluster, client):
     assert list(ahead["unique_id"]) == list(expected["unique_id"])
 
 
-def test_experiments(cluster, tmp_path):
-    """The command for the paper's experiments, with cells on the cluster."""
+def test_experiments(cluster, client, tmp_path):
+    """Cells of the paper's experiments; the command with an address where nobody answers."""
+    from fake_experiment import Fake
     from typer.testing import CliRunner
 
     from eigenecho.apps.cli.app import app
 
-    words = ["reproduce", "mso", "--quick", "--seeds", "1"]
-    there = ["--scheduler", cluster.scheduler_address]
-    for name, more in (("here", ["--workers", "1"]), ("there", there)):
-        done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / name), *more])
-        assert done.exit_code == 0, done.output
-    assert cells(tmp_path / "there") == cells(tmp_path / "here")
-    nowhere = ["--out", str(tmp_path / "x"), "--scheduler", "tcp://127.0.0.1:1"]
-    done = CliRunner().invoke(app, [*words, *nowhere])
+    job = runner.Job(Fake(), Fake.quick)
+    for name, its in (("here", None), ("there", client)):
+        with closing(CellStore(tmp_path / name)) as store:
+            runner.run([job], store, 1, lambda *_: None, its)
+    assert cells(tmp_path / "there", job) == cells(tmp_path / "here", job)
+    words = ["reproduce", "mso", "--quick", "--out", str(tmp_path / "x")]
+    done = CliRunner().invoke(app, [*words, "--scheduler", "tcp://127.0.0.1:1"])
     assert done.exit_code == 1
     assert "no scheduler answers" in done.output
 
 
-def cells(folder):
+def cells(path, job):
     """The stored numbers of each cell."""
-    with closing(sqlite3.connect(folder / "store.sqlite")) as store:
-        found = store.execute("SELECT experiment, config, key, result FROM cells").fetchall()
-    loaded = {row[:3]: np.load(io.BytesIO(row[3])) for row in found}
-    return {key: {name: one[name].tobytes() for name in one.files} for key, one in loaded.items()}
+    with closing(CellStore(path)) as store:
+        found = store.load(job.experiment.name, job.identity)
+    assert len(found) == 4
+    return {
+        key: {name: one.tobytes() for name, one in cell.items()} for key, (cell, _) in found.items()
+    }
