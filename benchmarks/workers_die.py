@@ -33,8 +33,9 @@ def main() -> int:
     parser.add_argument("--steps", nargs="+", default=list(STEPS), choices=STEPS)
     args = parser.parse_args()
     print(machine("eigenecho", "dask", "distributed", "numpy"))
-    from clusters import leftovers, local
     from distributed import Client
+
+    from clusters import leftovers, local
 
     with local(2) as cluster, Client(cluster, set_as_default=False) as client:
         found = [tried(cluster, client, step, args) for step in args.steps]
@@ -73,7 +74,6 @@ def data(rows: int) -> tuple[Any, Any]:
 def tried(cluster: Any, client: Any, step: str, args: argparse.Namespace) -> list[Any]:
     """Deaths in one step, and how many fits had the same bits nevertheless."""
     from clusters import deaths
-
     from eigenecho.dask import fit
 
     X, y = data(args.rows)

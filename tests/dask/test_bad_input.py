@@ -5,10 +5,10 @@ import dask.bag as db
 import numpy as np
 import pytest
 from dask.delayed import delayed
-from data import cut, esn, recall
 from distributed import Client
 
 import eigenecho as ee
+from data import cut, esn, recall
 from eigenecho import clients
 from eigenecho.dask import fit, from_npy, predict
 

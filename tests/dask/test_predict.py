@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from dask.delayed import delayed
-from data import cut, esn, recall, same
 
 import eigenecho as ee
+from data import cut, esn, recall, same
 from eigenecho.dask import fit, from_npy, predict
 
 pytestmark = pytest.mark.usefixtures("here")

@@ -9,13 +9,13 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from clusters import deaths, leftovers, local
 from dask.delayed import delayed
-from data import cut, esn, recall, same
 from distributed import Client
 from joblib import parallel_config
 
 import eigenecho as ee
+from clusters import deaths, leftovers, local
+from data import cut, esn, recall, same
 from eigenecho.apps.paper import runner
 from eigenecho.apps.paper.cell_store import CellStore
 from eigenecho.dask import fit, predict
@@ -181,10 +181,10 @@ def test_a_panel_of_a_thousand_series(cluster, client):
 
 def test_experiments(cluster, client, tmp_path):
     """Cells of the paper's experiments; the command with an address where nobody answers."""
-    from fake_experiment import Fake
     from typer.testing import CliRunner
 
     from eigenecho.apps.cli.app import app
+    from fake_experiment import Fake
 
     job = runner.Job(Fake(), Fake.quick)
     for name, its in (("here", None), ("there", client)):
