@@ -12,7 +12,7 @@ from distributed.utils import key_split
 
 def local(workers, **options):
     """So many processes of one thread each."""
-    options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0} | options
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0} | options
     return LocalCluster(n_workers=workers, **options)
 
 

@@ -5,9 +5,9 @@ import dask.bag as db
 import numpy as np
 import pytest
 from dask.delayed import delayed
-from data import cut, esn, recall, same
 
 import eigenecho as ee
+from data import cut, esn, recall, same
 from eigenecho.dask import fit
 from eigenecho.training.structured import lag_count
 

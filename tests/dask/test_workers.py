@@ -2,19 +2,22 @@
 
 import os
 import signal
+from contextlib import closing
 
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from clusters import deaths, leftovers, local
 from dask.delayed import delayed
-from data import cut, esn, recall, same
 from distributed import Client
 from joblib import parallel_config
 
 import eigenecho as ee
+from clusters import deaths, leftovers, local
+from data import cut, esn, recall, same
+from eigenecho.apps.paper import runner
+from eigenecho.apps.paper.cell_store import CellStore
 from eigenecho.dask import fit, predict
 from eigenecho.errors import ClusterError
 
@@ -174,3 +177,31 @@ def test_a_panel_of_a_thousand_series(cluster, client):
     ahead = client.compute(lazy).result().sort_values(["unique_id", "ds"])
     np.testing.assert_array_equal(ahead["forecast"], expected["forecast"])
     assert list(ahead["unique_id"]) == list(expected["unique_id"])
+
+
+def test_experiments(cluster, client, tmp_path):
+    """Cells of the paper's experiments; the command with an address where nobody answers."""
+    from typer.testing import CliRunner
+
+    from eigenecho.apps.cli.app import app
+    from fake_experiment import Fake
+
+    job = runner.Job(Fake(), Fake.quick)
+    for name, its in (("here", None), ("there", client)):
+        with closing(CellStore(tmp_path / name)) as store:
+            runner.run([job], store, 1, lambda *_: None, its)
+    assert cells(tmp_path / "there", job) == cells(tmp_path / "here", job)
+    words = ["reproduce", "mso", "--quick", "--out", str(tmp_path / "x")]
+    done = CliRunner().invoke(app, [*words, "--scheduler", "tcp://127.0.0.1:1"])
+    assert done.exit_code == 1
+    assert "no scheduler answers" in done.output
+
+
+def cells(path, job):
+    """The stored numbers of each cell."""
+    with closing(CellStore(path)) as store:
+        found = store.load(job.experiment.name, job.identity)
+    assert len(found) == 4
+    return {
+        key: {name: one.tobytes() for name, one in cell.items()} for key, (cell, _) in found.items()
+    }

@@ -135,14 +135,14 @@ def _run(
 ) -> tuple[Array, State]:
     """Outputs of a shard and the state at its end, from a state or rows before it."""
     u, forced = _read(network, rows)
-    _check_finite(u, "X", *place)
-    if forced is not None:
-        _check_finite(forced, "y_previous", *place)
     if before:
         early = [_read(network, one) for one in before]
         u = np.concatenate([*(x for x, _ in early), u])
         if forced is not None:
             forced = np.concatenate([*(y for _, y in early if y is not None), forced])
+    _check_finite(u, "X", skip, place)
+    if forced is not None:
+        _check_finite(forced, "y_previous", skip, place)
     start = state
     if state is not None and not isinstance(state, State):
         start = State(state, network.zero_state().y)
@@ -173,10 +173,13 @@ def _second(both: tuple[Any, Any]) -> Any:
     return both[1]
 
 
-def _check_finite(rows: Array, name: str, shard: int, first: int) -> None:
+def _check_finite(rows: Array, name: str, skip: int, place: tuple[int, int]) -> None:
+    """Raise where rows, the first ``skip`` of which lie before the shard, are not finite."""
     finite = np.isfinite(rows)
     if finite.all():
         return
-    row, column = np.unravel_index(int(np.argmin(finite)), rows.shape)
-    where = f"in row {first + int(row)} (row {row} of shard {shard}), column {column}"
-    raise not_finite(name, float(rows[row, column]), where, rows.dtype)
+    (shard, first), value = place, rows[~finite][0]
+    row, column = (int(i) for i in np.unravel_index(int(np.argmin(finite)), rows.shape))
+    at = f"row {row - skip} of shard {shard}" if row >= skip else f"before shard {shard}"
+    where = f"in row {first - skip + row} ({at}), column {column}"
+    raise not_finite(name, float(value), where, rows.dtype)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -39,6 +40,7 @@ class ReproduceRequest:
     workers: int | None = None
     seeds: int | None = None
     fresh: bool = False
+    scheduler: str | None = None
 
     def __post_init__(self) -> None:
         all_experiments.find(self.names)
@@ -61,7 +63,7 @@ class ReproduceRequest:
         """The command line that asks for the same, and goes on from what is stored."""
         words = ["eigenecho", "reproduce", *self.names]
         words += ["--quick"] if self.quick else []
-        for option in ("out", "workers", "seeds"):
+        for option in ("out", "workers", "seeds", "scheduler"):
             value = getattr(self, option)
             words += [] if value is None else [f"--{option}", str(value)]
         return shlex.join(words)
@@ -95,6 +97,10 @@ def reproduce(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Forget what is stored of these experiments first.")
     ] = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler whose workers compute, in place of ours."),
+    ] = None,
     listed: Annotated[
         bool, typer.Option("--list", help="Say which experiments there are.")
     ] = False,
@@ -108,7 +114,7 @@ def reproduce(
         console.print(listing())
         return
     try:
-        request = ReproduceRequest(tuple(names or ()), quick, out, workers, seeds, fresh)
+        request = ReproduceRequest(tuple(names or ()), quick, out, workers, seeds, fresh, scheduler)
         writable(request.folder)
     except (ValueError, typer.BadParameter) as error:
         raise fail(error) from None
@@ -134,8 +140,8 @@ def run(request: ReproduceRequest, console: Console) -> None:
     store = open_store(request.store, jobs, request.fresh)
     try:
         totals = {job.experiment.name: len(job.experiment.cells(job.config)) for job in jobs}
-        with bars.progress(console, totals) as progress:
-            compute(jobs, store, request.workers or cores(), progress)
+        with bars.progress(console, totals) as progress, connected(request.scheduler) as client:
+            compute(jobs, store, request.workers or cores(), progress, client)
         # With what earlier runs with the same settings have finished.
         with console.status("writing the report"):
             parts = reproduction_report.collect(request.jobs(), store)
@@ -146,6 +152,24 @@ def run(request: ReproduceRequest, console: Console) -> None:
     console.print(summary(parts), claims(parts))
     console.print(f"\n{human(perf_counter() - start)}. The report:", highlight=False)
     say(console, f"  {path}")
+
+
+@contextmanager
+def connected(scheduler: str | None) -> Iterator[Any]:
+    """A client of the cluster at an address; None without one."""
+    if scheduler is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise CellError("--scheduler needs dask: pip install 'eigenecho[dask]'") from None
+    try:
+        client = Client(scheduler, timeout=10, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise CellError(f"no scheduler answers at {scheduler}: {error}") from None
+    with client:
+        yield client
 
 
 def open_store(path: Path, jobs: Sequence[Job], fresh: bool) -> CellStore:

@@ -12,7 +12,7 @@ from typing import Any
 
 from eigenecho.apps.paper.cell_store import Cell, CellStore
 from eigenecho.apps.paper.experiment import Config, Experiment, Key, encode
-from eigenecho.apps.paper.workers import computed
+from eigenecho.apps.paper.workers import computed, computed_by
 from eigenecho.apps.shared.bars import OnProgress
 
 PACKAGES = ("eigenecho", "numpy", "scipy", "numba", "scikit-learn")
@@ -34,13 +34,19 @@ class Job:
         return self.experiment.name
 
 
-def run(jobs: Sequence[Job], store: CellStore, workers: int, progress: OnProgress) -> None:
+def run(
+    jobs: Sequence[Job],
+    store: CellStore,
+    workers: int,
+    progress: OnProgress,
+    client: Any = None,
+) -> None:
     """Compute and store every cell that is missing.
 
     Every cell runs in a worker process with one BLAS thread, also when there is only one worker, so
     that numbers do not depend on how many there are. Experiments that time things run alone, last.
+    With the client of a Dask cluster the others run there.
     """
-    machine = describe_machine()
     shared = [job for job in jobs if not job.experiment.exclusive]
     alone = [job for job in jobs if job.experiment.exclusive]
     for group, processes in ((shared, workers), (alone, 1)):
@@ -55,16 +61,21 @@ def run(jobs: Sequence[Job], store: CellStore, workers: int, progress: OnProgres
             progress(job.experiment.name, *done[job.experiment.name])
         if not pending:
             continue
-        with closing(computed(_cell, pending, processes)) as results:
-            for (job, key), result, seconds in results:
+        if client is None or group is alone:
+            cells = computed(_cell, pending, processes)
+        else:
+            cells = computed_by(client, _cell, pending)
+        with closing(cells) as results:
+            for (job, key), (result, machine), seconds in results:
                 name = job.experiment.name
                 store.add(name, job.identity, encode(key), result, seconds, machine)
                 done[name][0] += 1
                 progress(name, *done[name])
 
 
-def _cell(job: Job, key: Key) -> Cell:
-    return job.experiment.run(job.config, key)
+def _cell(job: Job, key: Key) -> tuple[Cell, dict[str, str]]:
+    """A cell, and where it was computed."""
+    return job.experiment.run(job.config, key), describe_machine()
 
 
 def describe_machine() -> dict[str, str]:

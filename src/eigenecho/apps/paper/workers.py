@@ -13,10 +13,14 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
+
+from eigenecho.clients import check_client, check_versions, explained, forget, submitted
+from eigenecho.threads import one_blas_thread
 
 ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -66,6 +70,42 @@ def computed(
             process.kill()
         for process in processes:
             process.join()
+
+
+def computed_by(
+    client: Any, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
+) -> Generator[tuple[tuple[Any, ...], Any, float]]:
+    """The same by the workers of a Dask client, as they finish.
+
+    Closing the generator, or an exception in the caller, cancels what is left.
+    """
+    from distributed import as_completed
+
+    listed = list(tasks)
+    check_client(client)
+    check_versions(client)
+    futures = submitted(client, "cells", partial(_timed, function), listed)
+    which = {future.key: task for future, task in zip(futures[1:], listed, strict=True)}
+    try:
+        for future in as_completed(futures[1:], loop=client.loop):
+            task = which[future.key]
+            try:
+                with explained("cells"):
+                    value, seconds = future.result()
+            except Exception as error:
+                shown = " ".join(map(str, task))
+                raise CellError(f"{shown} failed with {error}") from error
+            future.release()
+            yield task, value, seconds
+    finally:
+        forget(client, futures)
+
+
+@one_blas_thread()
+def _timed(function: Callable[..., Any], task: tuple[Any, ...]) -> tuple[Any, float]:
+    start = time.perf_counter()
+    value = function(*task)
+    return value, time.perf_counter() - start
 
 
 def _received(connection: Connection, task: tuple[Any, ...]) -> tuple[Any, float]:

@@ -1,0 +1,115 @@
+"""Workers that are killed change no bit of a fit, in whichever step they die.
+
+A cluster of two processes fits a network again and again. Each time the worker that has just begun
+with a task of some step is killed (SIGKILL), another task of it every time; then weights must be
+those of an undisturbed fit, to the last bit. At last every worker that touches the data dies:
+that must end in an error that says so, with a client that works and nothing left on the scheduler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from common import machine, table, verdict
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "dask"))
+
+STEPS = ("look", "carry", "statistics", "merge", "residuals")
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--times", type=int, default=10, help="deaths in each step")
+    parser.add_argument("--rows", type=int, default=40_000)
+    parser.add_argument("--steps", nargs="+", default=list(STEPS), choices=STEPS)
+    args = parser.parse_args()
+    print(machine("eigenecho", "dask", "distributed", "numpy"))
+    from distributed import Client
+
+    from clusters import leftovers, local
+
+    with local(2) as cluster, Client(cluster, set_as_default=False) as client:
+        found = [tried(cluster, client, step, args) for step in args.steps]
+        table(
+            ["killed in", "deaths", "fits with the same bits", "undisturbed s", "slowest s"], found
+        )
+        given_up = too_many(client, args)
+        works = client.submit(sum, [1, 2]).result(timeout=120) == 3
+        left = leftovers(cluster)
+    print(f"\ndeaths without end: {given_up}\nthe client works: {works}; left behind: {len(left)}")
+    fits = sum(row[2] for row in found)
+    holds = fits == args.times * len(args.steps) and all(row[1] >= args.times for row in found)
+    return verdict(
+        f"{fits} of {args.times * len(args.steps)} fits have the same bits, and the client works",
+        holds and works and not left and bool(given_up),
+    )
+
+
+def network(step: str) -> Any:
+    """One whose fit has that step: states are carried where a ring never settles."""
+    import eigenecho as ee
+
+    if step == "carry":
+        return ee.LinearESN(60, spectrum="ring", sr=1.0, ridge=1.0, solver="qr", seed=0)
+    return ee.LinearESN(60, ridge=1e-2, solver="structured", seed=0)
+
+
+def data(rows: int) -> tuple[Any, Any]:
+    """Noise, and what it was three steps before, in ten shards."""
+    import dask.array as da
+
+    u = np.random.default_rng(0).normal(size=(rows, 1))
+    return tuple(da.from_array(part, chunks=(rows // 10, 1)) for part in (u, np.roll(u, 3, axis=0)))
+
+
+def tried(cluster: Any, client: Any, step: str, args: argparse.Namespace) -> list[Any]:
+    """Deaths in one step, and how many fits had the same bits nevertheless."""
+    from clusters import deaths
+    from eigenecho.dask import fit
+
+    X, y = data(args.rows)
+    start = perf_counter()
+    wanted = fit(network(step), X, y, client=client).W_out_
+    undisturbed, seconds, died, same = perf_counter() - start, [], 0, 0
+    for number in range(args.times):
+        start = perf_counter()
+        with deaths(cluster, step, skip=number % 8) as killer:
+            found = fit(network(step), X, y, client=client).W_out_
+            seconds.append(perf_counter() - start)
+        died += len(killer.killed)
+        same += np.array_equal(found, wanted)
+    return [step, died, same, undisturbed, max(seconds)]
+
+
+def too_many(client: Any, args: argparse.Namespace) -> str:
+    """What is said when workers die of the data, whoever they are."""
+    from eigenecho.dask import fit
+    from eigenecho.errors import ClusterError
+
+    X, y = data(args.rows)
+    try:
+        fit(network("look"), X.map_blocks(fatal, dtype=float, meta=np.empty((0, 1))), y,
+            client=client)  # fmt: skip
+    except ClusterError as error:
+        return str(error)
+    return ""
+
+
+def fatal(block: np.ndarray) -> np.ndarray:
+    """Kill the process that reads a block."""
+    if block.size:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+if __name__ == "__main__":
+    sys.exit(main())

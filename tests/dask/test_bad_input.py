@@ -1,0 +1,116 @@
+"""What will not do is told before anything runs for long, by name and place."""
+
+import dask.array as da
+import dask.bag as db
+import numpy as np
+import pytest
+from dask.delayed import delayed
+from distributed import Client
+
+import eigenecho as ee
+from data import cut, esn, recall
+from eigenecho import clients
+from eigenecho.dask import fit, from_npy, predict
+
+X, Y = recall(1200)
+
+
+@pytest.fixture(autouse=True)
+def in_this_thread(here):
+    pass
+
+
+def refused(match, *data, estimator=None, **options):
+    with pytest.raises(ValueError, match=match):
+        fit(estimator or esn(), *data, **options)
+
+
+def test_columns_cut_in_chunks():
+    u = da.from_array(np.hstack([X, X]), chunks=(300, 1))
+    refused(r"X=<2 chunks of columns> .* X.rechunk\(\{1: -1\}\)", u, cut(Y, 300))
+    refused(r"y=<2 chunks of columns>", cut(X, 300), da.from_array(Y, chunks=(300, 1)))
+
+
+def test_chunks_of_unknown_sizes():
+    u = cut(X, 300)
+    refused(r"X=<chunks of unknown sizes> .*compute_chunk_sizes", u[u[:, 0] > 0], cut(Y, 300))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_number_that_is_none_has_a_shard_and_a_row(bad):
+    u, y = X.copy(), Y.copy()
+    u[777, 0] = bad
+    which = "(NaN|infinity)"
+    refused(rf"X=<{which} in row 777 \(row 177 of shard 2\), column 0>", cut(u, 300), cut(Y, 300))
+    y[901, 1] = bad
+    refused(rf"y=<{which} in row 901 \(row 1 of shard 3\), column 1>", cut(X, 300), cut(y, 300))
+    several = [cut(X, 500), cut(u, 300)], [cut(Y, 500), cut(Y, 300)]
+    refused(r"row 777 of series 1 \(row 177 of shard 5\)", *several)
+    late = [delayed(X), delayed(u)], [delayed(Y), delayed(Y)]
+    refused(r"in row 777, column 0, of series 0 of shard 1", *late)
+    with pytest.raises(ValueError, match=r"in row 777 \(row 177 of shard 2\), column 0>"):
+        predict(esn().fit(X, Y), cut(u[:900], 300)).compute()
+
+
+def test_series_that_do_not_belong_together():
+    refused("X has 1200 rows and y has 900", cut(X, 300), cut(Y[:900], 300))
+    refused("y=<1 series>", [cut(X, 300), cut(X, 300)], [cut(Y, 300)])
+    refused("1 and 1 columns in series 1", [delayed(X)] * 2, [delayed(Y), delayed(Y[:, :1])])
+    refused("X has 1200 rows and y has 900", [delayed(X)], [delayed(Y[:900])])
+    bag = db.from_sequence([X, X], npartitions=2)
+    refused("a bag with the partitions of X", bag, db.from_sequence([Y], npartitions=1))
+    refused("fewer steps than the 1200 rows", cut(X, 300), cut(Y, 300), estimator=esn(warmup=1200))
+
+
+def test_what_is_not_on_a_cluster():
+    refused("X=<ndarray> .*from_array", X, Y)
+    refused("X=<str>", "series", cut(Y, 300))
+    refused(r"X=<shape \(1200,\)> .*X\[:, None\]", cut(X[:, 0], 300), cut(Y, 300))
+    refused("y to be passed", cut(X, 300))
+    refused("X=None", None, cut(Y, 300))
+    refused("spectrum='data'", cut(X, 300), cut(Y, 300), estimator=esn(spectrum="data"))
+    with pytest.raises(ValueError, match="estimator="):
+        fit("network", cut(X, 300), cut(Y, 300))
+    with pytest.raises(ValueError, match="model="):
+        predict("network", cut(X, 300))
+    refused("progress=3", cut(X, 300), cut(Y, 300), progress=3)
+
+
+def test_gaps_at_different_rows():
+    y = Y.copy()
+    y[5, 0] = np.nan
+    refused("gaps at different rows", cut(X, 300), cut(y, 300), estimator=esn(missing="skip"))
+    y[:, 0] = np.nan
+    refused("nothing but NaN", cut(X, 300), cut(y, 300), estimator=esn(missing="skip"))
+
+
+def test_files_that_will_not_do(tmp_path):
+    np.save(tmp_path / "deep.npy", np.zeros((2, 2, 2)))
+    np.save(tmp_path / "flat.npy", np.zeros(10))
+    with pytest.raises(ValueError, match="path="):
+        from_npy(tmp_path / "deep.npy")
+    with pytest.raises(ValueError, match="rows=0"):
+        from_npy(tmp_path / "flat.npy", 0)
+    with pytest.raises(ValueError, match="start, stop="):
+        from_npy(tmp_path / "flat.npy", start=20)
+
+
+def test_clients_that_will_not_do(cluster):
+    data = cut(X, 300), cut(Y, 300)
+    refused("client='tcp", *data, client="tcp://nowhere")
+    with Client(cluster, set_as_default=False) as client:
+        pass
+    refused("client=<a Client that is closed>", *data, client=client)
+    with pytest.raises(ValueError, match="a Client that is closed"):
+        ee.search(esn(), {"sr": [0.5, 0.9]}, X, Y, client=client)
+    with pytest.raises(ValueError, match="a Client that is closed"):
+        ee.Forecaster(3).fit(Y[:, 0], client=client)
+
+
+@pytest.mark.parametrize("version", [None, "0.0.1"])
+def test_workers_with_another_version(client, monkeypatch, version):
+    monkeypatch.setattr(client, "run", lambda *_, **__: {"tcp://there": version})
+    said = "without eigenecho" if version is None else "with eigenecho 0.0.1"
+    refused(f"worker tcp://there is {said}", cut(X, 300), cut(Y, 300), client=client)
+    with pytest.raises(ValueError, match=said):
+        clients.on_client(client, "views")

@@ -1,0 +1,115 @@
+"""Lazy outputs are those of one machine, and data are read where they are used."""
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from dask.delayed import delayed
+
+import eigenecho as ee
+from data import cut, esn, recall, same
+from eigenecho.dask import fit, from_npy, predict
+
+pytestmark = pytest.mark.usefixtures("here")
+
+X, Y = recall(1500)
+W = np.random.default_rng(3).normal(size=(40, 40)) / 8
+
+
+@pytest.mark.parametrize("rows", [400, 37])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"standardize": True}, {"spectrum": "ring", "sr": 1.0},
+     {"spectrum": W, "basis": "neuron"}, {"feedback": True, "fb_scaling": 0.1},
+     {"output_to_readout": True}],
+    ids=str,
+)  # fmt: skip
+def test_outputs(options, rows):
+    model = esn(**options).fit(X, Y)
+    lazy = predict(model, cut(X, rows))
+    assert lazy.chunks == (cut(X, rows).chunks[0], (2,))
+    np.testing.assert_allclose(lazy.compute(), model.predict(X), atol=1e-10)
+    np.testing.assert_allclose(predict(model.model_, cut(X, rows)), model.predict(X), atol=1e-10)
+    if model.model_.closed:
+        before = np.vstack([np.zeros((1, 2)), Y[:-1]])
+        forced = predict(model, cut(X, rows), y_previous=cut(before, rows))
+        np.testing.assert_allclose(forced, model.predict(X, y_previous=before), atol=1e-10)
+    else:
+        with pytest.raises(ValueError, match="y_previous"):
+            predict(model, cut(X, rows), y_previous=cut(Y, rows))
+
+
+def test_lists_stacks_and_flat_targets():
+    model = esn().fit(X, Y[:, 0])
+    several = predict(model, [cut(X, 400), cut(X[:90], 400)])
+    np.testing.assert_allclose(several[1].compute(), model.predict(X[:90]), atol=1e-12)
+    stack = X.reshape(3, 500, 1)
+    found = predict(model, da.from_array(stack, chunks=(1, 200, 1)))
+    np.testing.assert_allclose(found, [model.predict(one) for one in stack], atol=1e-12)
+
+
+def test_arrays_in_files(tmp_path):
+    u = ee.tasks.mso(3, steps=1201)
+    np.save(tmp_path / "u.npy", u)
+    given = from_npy(tmp_path / "u.npy", 250, stop=-1), from_npy(tmp_path / "u.npy", 250, start=1)
+    assert given[0].chunks[0] == (250, 250, 250, 250, 200)
+    np.testing.assert_array_equal(given[1].compute(), u[1:])
+    wanted = esn().fit(u[:-1], u[1:])
+    same(fit(esn(), *given), wanted, u)
+    np.save(tmp_path / "flat.npy", u[:, 0])
+    np.testing.assert_array_equal(from_npy(tmp_path / "flat.npy"), u[:, 0])
+
+
+def test_inputs_and_targets_of_a_file_are_read_by_one_task(tmp_path):
+    from eigenecho.dask.sources import shards_of
+
+    np.save(tmp_path / "u.npy", X)
+    given = from_npy(tmp_path / "u.npy", 250, stop=-1), from_npy(tmp_path / "u.npy", 250, start=1)
+    graph = dict(shards_of(*given)[0][0].rows.__dask_graph__())
+    assert not any("_rows" in str(key) for key in graph)
+
+
+def test_zarr(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    stored = zarr.create_array(str(tmp_path / "u.zarr"), shape=X.shape, chunks=(200, 1), dtype="f8")
+    stored[:] = X
+    u = da.from_zarr(str(tmp_path / "u.zarr"))
+    same(fit(esn(), u, cut(Y, 200)), esn().fit(X, Y), X)
+
+
+def frame(series=6, rows=60):
+    rng, t = np.random.default_rng(0), np.arange(rows)
+    times = pd.date_range("2024-01-01", periods=rows, freq="D")
+    each = [
+        pd.DataFrame({"unique_id": f"s{i}", "ds": times, "y": np.sin(2 * np.pi * t / 7 + i)
+                      + 0.1 * rng.normal(size=rows)})
+        for i in range(series)
+    ]  # fmt: skip
+    return pd.concat(each, ignore_index=True)
+
+
+def test_panels_in_partitions_that_cut_series(tmp_path):
+    whole = frame()
+    wanted = ee.Forecaster(4).fit(whole).predict()
+    parts = [delayed(whole.iloc[i : i + 50]) for i in range(0, len(whole), 50)]
+    found = fit(ee.Forecaster(4), parts)
+    np.testing.assert_array_equal(found.predict()["forecast"], wanted["forecast"])
+    pytest.importorskip("pyarrow")
+    dd.from_pandas(whole, npartitions=4, sort=False).to_parquet(tmp_path / "panel")
+    stored = dd.read_parquet(tmp_path / "panel")
+    found = fit(ee.Forecaster(4), stored)
+    np.testing.assert_array_equal(found.predict()["forecast"], wanted["forecast"])
+    lazy = predict(found, stored)
+    assert isinstance(lazy, dd.DataFrame)
+    ahead = lazy.compute().sort_values(["unique_id", "ds"])
+    np.testing.assert_array_equal(ahead["forecast"], wanted["forecast"])
+    assert list(ahead["unique_id"]) == list(wanted["unique_id"])
+    assert len(predict(found).compute()) == len(wanted)
+
+
+def test_frames_that_will_not_do():
+    with pytest.raises(ValueError, match="y=<str>"):
+        fit(ee.Forecaster(4), "panel")
+    with pytest.raises(ValueError, match="partitions of ndarray"):
+        fit(ee.Forecaster(4), [delayed(X)])
