@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import resource
 import sys
 import tempfile
 import time
@@ -165,17 +164,18 @@ def traffic(run: dict[str, Any], args: argparse.Namespace) -> list[tuple[str, in
     weights = 8 * 2 * (head + N) * k
     halos = 8 * (S - 1) * K * 2 * (passes + rounds)
     merges = (S - 1) * (passes * lags + rounds * left)
-    values = (passes + rounds) * (W + 1) * net + rounds * (W + 1) * weights
+    halos += 8 * S * K * 2
+    values = halos + (passes + rounds) * (W + 1) * net + rounds * (W + 1) * weights
     results = passes * lags + rounds * left
-    tasks = sum(run["rounds"].values()) * S * 8
+    tasks = sum(run["rounds"].values()) * S * 3
     written = run["written"]
     through = sum(n for name, n in written.items() if "heartbeat" not in name)
     beats = sum(n for name, n in written.items() if "heartbeat" in name)
     return [
-        ("between workers", run["between"], halos + merges,
-         f"(S−1)·(halo {8 * 2 * K} + lags {lags} or residuals {left}), if every one moved"),
+        ("between workers", run["between"], merges,
+         f"(S−1)·(lags {lags} or residuals {left}), if every one moved"),
         ("through the scheduler", through, values + results + 1000 * tasks,
-         f"numbers {values + results:,} and 1000 bytes for each of about {tasks:,} tasks"),
+         f"halos {halos:,}, other numbers {values + results - halos:,}, {tasks:,} tasks of 1000"),
         ("heartbeats", beats, 0, "2 a second and worker, whatever is done"),
         ("the series itself", 8 * args.rows, 0, "read where it is used, never sent"),
     ]  # fmt: skip
@@ -234,7 +234,8 @@ def sent(dask_worker: Any) -> int:
 
 def peak_mib() -> float:
     """The peak resident memory of this process."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigenecho.checks import check_flag
+from eigenecho.dask.carry import halo
 from eigenecho.dask.cluster import Cluster, Report
 from eigenecho.dask.look import Looked, Wanted, look, placed
 from eigenecho.dask.panels import fit_panel
@@ -92,10 +93,16 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     cluster = Cluster.of(client, report)
     gaps = "gaps" in gaps_of(esn)
     wanted = Wanted(np.dtype(esn.dtype), gaps, settings.standardize, settings.warmup)
+    drawn = None
+    if any(shard.continues for shard in shards):
+        # What to keep of a shard for the one after it is known before anybody looks.
+        drawn = settings.draw(_columns(X), _columns(y), esn.seed)
+        wanted = replace(wanted, tail=halo(drawn.reservoir, shards) or 0)
     looked = look(cluster, shards, wanted)
     shards = placed(shards, looked)
     _, D_in, _, D_out = looked.shapes[0][0]
-    drawn = settings.draw(D_in, D_out, esn.seed)
+    if drawn is None:
+        drawn = settings.draw(D_in, D_out, esn.seed)
     problem = outline(settings, drawn, shards, looked, gaps)
     if esn.basis == "eigen":
         longest = max(map(len, problem.inputs))
@@ -104,7 +111,12 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     lasts = [last for last in looked.lasts if last.size]
     own = lasts if y_scaling is None else [y_scaling.forward(last) for last in lasts]
     passes = ShardedPasses(
-        problem, cluster=cluster, network=Network.of(problem), shards=shards, lasts=own
+        problem,
+        cluster=cluster,
+        network=Network.of(problem),
+        shards=shards,
+        lasts=own,
+        tails=looked.tails,
     )
     trained = train_by(passes, settings)
     us, ys = zip(*_in_one(looked.heads, shards), strict=True)
@@ -114,6 +126,14 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     if hasattr(esn, "feature_names_in_"):
         del esn.feature_names_in_
     esn.keep(Fitted.of(problem, trained, lasts[-1], target=target_of(us, ys), **known))
+
+
+def _columns(given: Any) -> int:
+    """How many columns series in dask arrays have."""
+    if given is None:
+        return 0
+    first = given[0] if isinstance(given, (list, tuple)) or given.ndim == 3 else given
+    return 1 if first.ndim == 1 else int(first.shape[1])
 
 
 def outline(

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import Pair, Piece, Shard, tables
+from eigenecho.dask.shards import Pair, Piece, Shard, made, tables
+from eigenecho.dask.tails import last_rows
 from eigenecho.errors import Shown, bad_argument, not_finite
 from eigenecho.estimators.validation import ROWS
 from eigenecho.scaling import Spread
@@ -18,12 +19,13 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """What to look for: numbers of a ``dtype``, gaps in targets, how columns lie."""
+    """What to look for: numbers of a ``dtype``, gaps in targets, how columns lie, and last rows."""
 
     dtype: Any
     gaps: bool
     standardize: bool
     warmup: int
+    tail: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +46,9 @@ class Looked:
 
     ``shapes`` are (rows, D_in, rows of y, D_out) of each piece, by shards; ``flat`` says that
     targets were (rows,). ``lasts`` are the last targets of each shard, (D_out,), in the caller's
-    units. ``heads`` are the first rows of the first pieces. ``seen`` (D_out,) counts targets that
-    are there after the warmup, and ``alike`` says that all columns miss the same ones.
+    units, and ``tails`` their last rows. ``heads`` are the first rows of the first pieces.
+    ``seen`` (D_out,) counts targets that are there after the warmup, and ``alike`` says that all
+    columns miss the same ones.
     """
 
     bad: Bad | None
@@ -56,6 +59,7 @@ class Looked:
     spreads: tuple[Spread, Spread] | None = None
     seen: Any = 0
     alike: bool = True
+    tails: tuple[Pair, ...] = ()
 
     def merge(self, after: Looked) -> Looked:
         """What both hold, in the order of time."""
@@ -72,6 +76,7 @@ class Looked:
             spreads,
             self.seen + after.seen,
             self.alike and after.alike,
+            self.tails + after.tails,
         )
 
 
@@ -112,7 +117,7 @@ def placed(shards: Sequence[Shard], looked: Looked) -> list[Shard]:
 
 
 def _look(wanted: Wanted, number: int, firsts: tuple[int, ...], head: int, pair: Pair) -> Looked:
-    inputs, outputs = pair
+    inputs, outputs = made(pair)
     flat = all(np.ndim(y) == 1 for y in (outputs if isinstance(outputs, list) else [outputs]))
     ys = tables(outputs, wanted.dtype)
     us = [y[:, :0] for y in ys] if inputs is None else tables(inputs, wanted.dtype)
@@ -125,7 +130,8 @@ def _look(wanted: Wanted, number: int, firsts: tuple[int, ...], head: int, pair:
     some = us if head > 0 else []
     heads = tuple((u[:head].copy(), y[:head].copy()) for u, y in zip(some[:1], ys, strict=False))
     last = ys[-1][-1].copy() if ys and len(ys[-1]) else np.empty(0)
-    return Looked(bad, (shapes,), flat, (last,), heads, spreads, seen, alike)
+    tails = (last_rows((inputs, outputs), wanted.tail),) if wanted.tail else ()
+    return Looked(bad, (shapes,), flat, (last,), heads, spreads, seen, alike, tails)
 
 
 def _spread(series: Sequence[Array]) -> Spread:

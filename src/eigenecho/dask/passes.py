@@ -12,7 +12,7 @@ import numpy as np
 from eigenecho.dask.carry import carried, halo
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.shards import Network, Pair, Shard, Start, fold_within, series_of, within
-from eigenecho.dask.tails import Tails
+from eigenecho.dask.tails import KnownTails, Tails
 from eigenecho.readout import Accumulated, Gram, Lags, Moments, Remainder, Triangle
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Block, Fold, Gathered, Passes, Problem, gather
@@ -27,13 +27,15 @@ class ShardedPasses(Passes):
     """Passes over rows that lie on the workers of a cluster.
 
     ``problem`` has series of the right lengths that hold no numbers. ``lasts`` (D_out,) are the
-    last targets of the shards, in the network's own units.
+    last targets of the shards, in the network's own units; ``tails`` the last rows of shards, in
+    the caller's, where they are known.
     """
 
     cluster: Cluster = field(kw_only=True)
     network: Network = field(kw_only=True)
     shards: Sequence[Shard] = field(kw_only=True)
     lasts: Sequence[Array] = field(kw_only=True)
+    tails: Sequence[Pair] = field(kw_only=True)
 
     @cached_property
     def in_double(self) -> ShardedPasses:
@@ -46,6 +48,7 @@ class ShardedPasses(Passes):
             network=Network(self.network.template, double=True),
             shards=self.shards,
             lasts=[last.astype(np.float64) for last in self.lasts],
+            tails=self.tails,
         )
 
     def gather(self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None) -> Gathered:
@@ -92,6 +95,12 @@ class ShardedPasses(Passes):
         return carried(self.cluster, self.network, self.shards, self.lasts)
 
     @property
+    def _tails(self) -> Tails | KnownTails:
+        if self.tails:
+            return KnownTails(self.shards, self.tails)
+        return Tails(self.cluster, self.shards)
+
+    @property
     def _each(self) -> list[tuple[Shard, int]]:
         """Every shard, and how many rows before it are run through."""
         most = self._halo or 0
@@ -113,7 +122,7 @@ class ShardedPasses(Passes):
     ) -> Any:
         """What a function finds in all shards that have a part in it, merged."""
         cluster, starts = self.cluster, self._starts
-        network, tails = cluster.value("network", self.network), Tails(cluster, self.shards)
+        network, tails = cluster.value("network", self.network), self._tails
         leaves = []
         for number, (shard, rows) in enumerate(self._each):
             if cuts[number] is None:

@@ -14,7 +14,7 @@ from dask.delayed import Delayed
 from eigenecho.dask.carry import faded, halo
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.panels import predict_panel
-from eigenecho.dask.shards import Pair, Shard, tables
+from eigenecho.dask.shards import Pair, Shard, made, tables
 from eigenecho.dask.sources import shards_of
 from eigenecho.dask.tails import Tails
 from eigenecho.errors import bad_argument, not_finite
@@ -113,7 +113,7 @@ def _states(
 
 
 def _read(network: LinearModel, pair: Pair) -> tuple[Array, Array | None]:
-    (inputs, previous), dtype = pair, network.reservoir.dtype
+    (inputs, previous), dtype = made(pair), network.reservoir.dtype
     before = None if previous is None else tables(previous, dtype)[0]
     if inputs is None:
         assert before is not None

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from dask.local import get_sync
 
 from eigenecho.readout import Penalty
 from eigenecho.reservoir import Reservoir
@@ -22,6 +23,25 @@ Pair = tuple[Any, Any]
 """Inputs and targets of the same rows."""
 
 
+class Recipe:
+    """How a worker makes the rows of a shard, in the task that works on them.
+
+    As a task of its own it might run on one worker and be wanted on another: rows would travel.
+    """
+
+    def __init__(self, graph: Any, key: Any) -> None:
+        self.graph, self.key = graph, key
+
+    def made(self) -> Pair:
+        """The rows."""
+        return get_sync(self.graph, self.key)
+
+
+def made(rows: Any) -> Pair:
+    """Inputs and targets of a shard, wherever they come from."""
+    return rows.made() if isinstance(rows, Recipe) else rows
+
+
 class Piece(NamedTuple):
     """Rows of one series: its number among all, that of the first row, and how many there are."""
 
@@ -34,9 +54,9 @@ class Piece(NamedTuple):
 class Shard:
     """A piece of one series, or some whole series.
 
-    ``rows`` are delayed, inputs and targets as one pair: arrays (rows, D), or lists of them, one
-    for each of the ``pieces``; None for what there is not. They are read by one task, so that they
-    lie on one worker. A shard that ``continues`` goes on with the series of the one before it.
+    ``rows`` are delayed, or a recipe, inputs and targets as one pair: arrays (rows, D), or lists of
+    them, one for each of the ``pieces``; None for what there is not. A shard that ``continues``
+    goes on with the series of the one before it.
     """
 
     rows: Any
@@ -100,7 +120,7 @@ def tables(given: Any, dtype: Any) -> list[Array]:
 
 def series_of(before: Any, rows: Pair, dtype: Any) -> tuple[Any, Any]:
     """Inputs and targets of a shard, the rows ``before`` it in front; both as lists of arrays."""
-    inputs, outputs = rows
+    inputs, outputs = made(rows)
     ys = tables(outputs, dtype)
     us = [y[:, :0] for y in ys] if inputs is None else tables(inputs, dtype)
     if before:

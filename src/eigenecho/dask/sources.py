@@ -10,8 +10,10 @@ import dask.array as da
 import numpy as np
 from dask.bag import Bag
 from dask.delayed import Delayed, delayed
+from dask.optimization import cull
+from distributed import Future
 
-from eigenecho.dask.shards import Piece, Shard
+from eigenecho.dask.shards import Piece, Recipe, Shard
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.series import Container
 
@@ -116,11 +118,10 @@ def _cut(u: Any, y: Any, number: int | None) -> list[Shard]:
     return found
 
 
-def _pairs(u: Any, y: Any) -> list[Delayed]:
-    """The blocks of inputs and targets, each two read by one task.
+def _pairs(u: Any, y: Any) -> list[Any]:
+    """The blocks of inputs and targets, two and two, as recipes for the tasks that work on them.
 
-    Dask fuses what reads a block with what is made of it: apart they would be read on different
-    workers, and half of the series would travel.
+    What is in the memory of workers already is no recipe: tasks go where it is.
     """
     given: list[Any] = []
     for array in (u, y):
@@ -129,7 +130,11 @@ def _pairs(u: Any, y: Any) -> list[Delayed]:
         _pair, "ij", *given, new_axes={"j": 1}, dtype=object, align_arrays=False,
         meta=np.empty((0, 0), object), name=f"read-{uuid.uuid4().int}",
     )  # fmt: skip
-    return list(np.ravel(pairs.to_delayed()))
+    parts = list(np.ravel(pairs.to_delayed()))
+    graph = dict(parts[0].__dask_graph__())
+    if any(isinstance(getattr(task, "value", task), Future) for task in graph.values()):
+        return parts
+    return [Recipe(cull(graph, part.key)[0], part.key) for part in parts]
 
 
 def _pair(u: Any, y: Any) -> tuple[Any, Any]:

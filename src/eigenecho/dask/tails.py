@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import Pair, Shard
+from eigenecho.dask.shards import Pair, Shard, made
 
 
 class Tails:
@@ -37,7 +37,24 @@ class Tails:
         return self._known[key]
 
 
+class KnownTails:
+    """The last rows of shards that somebody has looked at: they are here, and small."""
+
+    def __init__(self, shards: Sequence[Shard], tails: Sequence[Pair]) -> None:
+        self._shards, self._tails = shards, tails
+
+    def before(self, number: int, rows: int) -> list[Pair]:
+        """So many rows before a shard, from as many shards as it takes."""
+        found: list[Pair] = []
+        while rows > 0:
+            number -= 1
+            some = min(rows, self._shards[number].count)
+            found.insert(0, last_rows(self._tails[number], some))
+            rows -= some
+        return found
+
+
 def last_rows(pair: Pair, count: int) -> Pair:
     """The last rows of a shard."""
-    u, y = (None if part is None else np.asarray(part)[-count:].copy() for part in pair)
+    u, y = (None if part is None else np.asarray(part)[-count:].copy() for part in made(pair))
     return u, y

@@ -16,16 +16,17 @@ columns of F are as accurate as the large ones. It costs O(N k) for k columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
+from eigenecho.kernels.compiled.jit import jit
 from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 NEGLIGIBLE = 1e-16
 """Size of a column, over the first, from which on the others are left out."""
+
+COLUMNS = 64
+"""Columns that are eliminated before memory for others is taken."""
 
 
 def cauchy_factor(spectrum: Spectrum, weights: Array, most: int | None = None) -> Array:
@@ -37,98 +38,107 @@ def cauchy_factor(spectrum: Spectrum, weights: Array, most: int | None = None) -
     """
     n = spectrum.real.size
     modes = np.concatenate([spectrum.real, spectrum.pairs]).astype(complex)
-    a = np.asarray(weights).astype(complex)
-    gaps, products = (1 - np.abs(modes)) * (1 + np.abs(modes)), _Products.of(modes)
-    columns: list[Array] = []
-    first = 0.0
+    a = np.array(weights, complex)
     most = 2 * modes.size - n if most is None else most
-    while len(columns) < most:
-        left = np.abs(a) ** 2 / gaps
-        p = int(np.argmax(left))
-        first = first or float(np.sqrt(left[p]))
-        if not np.sqrt(left[p]) > NEGLIGIBLE * first:
+    parts = [np.zeros((0, modes.size), complex)]
+    first, found = 0.0, 0
+    while found < most:
+        columns = np.empty((min(COLUMNS, most - found) + 1, modes.size), complex)
+        first, new = _eliminate(modes, n, a, first, columns)
+        parts.append(columns[:new])
+        found += new
+        if new < len(columns) - 1:
             break
-        gap, other = products.one_minus(modes[p])
-        one = a * (np.conj(a[p]) / gap)
-        one /= np.sqrt(np.abs(one[p])) or 1.0
-        after = a * ((modes - modes[p]) / gap)
-        if p < n:
-            a = after
-            columns.append(one * (np.conj(one[p]) / np.abs(one[p])))
-            continue
-        # The conjugate next, so that what is left is closed under conjugation at every step: what
-        # a pair's conjugate would have in these columns is known from what it has itself.
-        bar, twice = np.conj(modes[p]), np.conj(other[p])
-        its_own = np.conj(a[p]) * (bar - modes[p]) / twice
-        size = np.abs(its_own) / np.sqrt(gap[p].real)
-        two = after * (np.conj(its_own) / other) / (size or 1.0)
-        columns += _real_signals(one, two, one[p], np.conj(a[p]) ** 2 / twice / one[p].real, size)
-        a = after * ((modes - bar) / other)
-    if not columns:
-        return np.zeros((modes.size, 0), complex)
-    F = np.stack(columns, axis=1)
+    F = np.concatenate(parts).T
     F[:n] = F[:n].real
     return F
 
 
-def _real_signals(one: Array, two: Array, d: Any, below: Any, e: Any) -> tuple[Array, Array]:
-    """Two columns of a pair, turned so that rows of conjugates are conjugate.
+@jit(False)
+def _eliminate(modes: Array, n: int, a: Array, first: float, columns: Array) -> tuple[float, int]:
+    """Fill columns (k + 1, n + m), all but the last, or both of a pair, until nothing is left.
+
+    ``a`` becomes the weights of what is left. The size of the very first column, and how many
+    there are now.
+    """
+    size, count = modes.size, 0
+    gap, other = np.empty(size, np.complex128), np.empty(size, np.complex128)
+    while count < len(columns) - 1:
+        p, largest = 0, -1.0
+        for i in range(size):
+            modulus = abs(modes[i])
+            left = (a[i].real ** 2 + a[i].imag ** 2) / ((1 - modulus) * (1 + modulus))
+            if left > largest:
+                p, largest = i, left
+        if first == 0.0:
+            first = np.sqrt(largest)
+        if not np.sqrt(largest) > NEGLIGIBLE * first:
+            break
+        for i in range(size):
+            gap[i], other[i] = one_minus(modes[i], modes[p])
+        pivot, weight = modes[p], a[p]
+        d = np.sqrt((weight.real**2 + weight.imag**2) / gap[p].real)
+        one = columns[count]
+        for i in range(size):
+            one[i] = a[i] * weight.conjugate() / gap[i] / d
+            a[i] = a[i] * ((modes[i] - pivot) / gap[i])
+        count += 1
+        if p < n:
+            continue
+        # The conjugate next, so that what is left is closed under conjugation at every step: what
+        # a pair's conjugate would have in these columns is known from what it has itself.
+        bar, twice, two = pivot.conjugate(), other[p].conjugate(), columns[count]
+        its_own = weight.conjugate() * ((bar - pivot) / twice)
+        e = abs(its_own) / np.sqrt(gap[p].real)
+        for i in range(size):
+            two[i] = a[i] * its_own.conjugate() / other[i] / e
+            a[i] = a[i] * ((modes[i] - bar) / other[i])
+        count += 1
+        _make_real(one, two, d, weight.conjugate() ** 2 / twice / d, e)
+    return first, count
+
+
+@jit(False)
+def _make_real(one: Array, two: Array, d: float, below: complex, e: float) -> None:
+    """Turn two columns of a pair so that rows of conjugates are conjugate.
 
     The pivot rows are (d, 0) and (below, e) = (d ρ, e) with e² = d² (1 − |ρ|²). The unitary V with
     the first row (p, q) = e^{iφ} (√(1+|ρ|), i √(1−|ρ|)) / √2, ρ = |ρ| e^{−2iφ}, makes them
     conjugate; q is as small as e/d, so that the second column stays as small as it was.
     """
     rho = below / d
-    size, phase = np.abs(rho), np.exp(-0.5j * np.angle(rho))
-    more, less = 1 + size, (e / np.abs(d)) ** 2 / (1 + size)
+    size, phase = abs(rho), np.exp(-0.5j * np.arctan2(rho.imag, rho.real))
+    more, less = 1 + size, (e / d) ** 2 / (1 + size)
     p, q = phase * np.sqrt(0.5 * more), 1j * phase * np.sqrt(0.5 * less)
     # What the second row lacks for the conjugate of the first: p̄ − ρ p = p̄ (1 − |ρ|), and so on.
-    scale = np.abs(d) / e
-    return p * one + scale * less * np.conj(p) * two, q * one + scale * more * np.conj(q) * two
+    r, s = d / e * less * p.conjugate(), d / e * more * q.conjugate()
+    for i in range(one.size):
+        one[i], two[i] = p * one[i] + r * two[i], q * one[i] + s * two[i]
 
 
-@dataclass(frozen=True, eq=False)
-class _Products:
-    """Numbers λ, with the upper halves of their digits at hand."""
-
-    re: Array
-    im: Array
-    re_head: Array
-    im_head: Array
-
-    @classmethod
-    def of(cls, values: Array) -> _Products:
-        re, im = np.ascontiguousarray(values.real), np.ascontiguousarray(values.imag)
-        return cls(re, im, _head(re), _head(im))
-
-    def one_minus(self, other: complex) -> tuple[Array, Array]:
-        """1 − λ μ̄ and 1 − λ μ, with products split in two so that none of their digits is lost."""
-        x, y = float(np.real(other)), float(np.imag(other))
-        re, re_low = _product(self.re, self.re_head, x)
-        im, im_low = _product(self.im, self.im_head, y)
-        cross, turned = self.re * y, self.im * x
-        rest = 1 - re
-        # Where both are near the unit circle the large parts cancel, and the low ones are left.
-        with_bar, without = np.empty((2, len(re)), complex)
-        with_bar.real, with_bar.imag = (rest - im) - (re_low + im_low), cross - turned
-        without.real, without.imag = (rest + im) - (re_low - im_low), -(cross + turned)
-        return with_bar, without
+@jit(False)
+def one_minus(x: complex, y: complex) -> tuple[complex, complex]:
+    """1 − x ȳ and 1 − x y, with products split in two so that none of their digits is lost."""
+    re, re_low = _product(x.real, y.real)
+    im, im_low = _product(x.imag, y.imag)
+    cross, turned = x.real * y.imag, x.imag * y.real
+    # Where both are near the unit circle the large parts cancel, and the low ones are left.
+    bar = complex(((1 - re) - im) - (re_low + im_low), cross - turned)
+    plain = complex(((1 - re) + im) - (re_low - im_low), -(cross + turned))
+    return bar, plain
 
 
-def _product(x: Array, head: Array, y: float) -> tuple[Array, Array]:
+@jit(False)
+def _product(x: float, y: float) -> tuple[float, float]:
     """The product as high + low, without any rounding (Dekker)."""
     high = x * y
-    y_head = _head(y)
-    tail, y_tail = x - head, y - y_head
-    return high, ((head * y_head - high) + head * y_tail + tail * y_head) + tail * y_tail
+    x_head, y_head = _head(x), _head(y)
+    x_tail, y_tail = x - x_head, y - y_head
+    return high, ((x_head * y_head - high) + x_head * y_tail + x_tail * y_head) + x_tail * y_tail
 
 
-def _head(x: Any) -> Any:
+@jit(False)
+def _head(x: float) -> float:
     """The upper half of the digits."""
     big = 134217729.0 * x
     return big - (big - x)
-
-
-def one_minus(values: Array, other: complex) -> Array:
-    """1 − λ μ̄ to all digits."""
-    return _Products.of(np.asarray(values, complex)).one_minus(other)[0]
