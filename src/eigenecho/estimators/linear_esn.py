@@ -674,6 +674,9 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             raise AttributeError("this network was not made smaller: reduce() gives certificates.")
         return said
 
+    certificate = certificate_
+    """The name that models have it by."""
+
     @property
     def noise_covariance_(self) -> Any:
         """Covariance (D_out, D_out) of one-step errors: residuals of training, per free row."""
