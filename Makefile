@@ -129,7 +129,7 @@ test-lowest: .venv-lowest/stamp
 
 .venv-lowest/stamp: .venv-lowest/bin/python pyproject.toml tools/lowest_versions.py
 	.venv-lowest/bin/python tools/lowest_versions.py > .venv-lowest/versions.txt
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/versions.txt --editable ".[cli,dev]"
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/versions.txt --editable ".[cli,reservoirpy,dev]"
 	touch $@
 
 # With torch, for the examples that use it; without, these are shown and not run.

@@ -38,6 +38,8 @@ extensions = [
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["gallery/**", "_ext/**"]
+if not all(importlib.util.find_spec(name) for name in ("dask", "eigenecho.dask")):
+    exclude_patterns.append("api/clusters.rst")
 root_doc = "index"
 nitpicky = True
 suppress_warnings = ["config.cache"]  # the sort key of the gallery is a class: nothing to pickle
