@@ -112,7 +112,7 @@ def test_steps_have_names_and_nothing_is_left_behind(cluster, client):
     cluster.scheduler.task_prefixes.clear()
     fit(esn(solver="structured"), cut(X, 1000), cut(Y, 1000), client=client)
     known = set(cluster.scheduler.task_prefixes)
-    assert {"look", "statistics", "merge", "residuals", "halo", "network"} <= known
+    assert {"look", "statistics", "merge", "residuals", "network"} <= known
     assert not leftovers(cluster)
 
 
