@@ -151,6 +151,13 @@ def test_lazy_predictions(client):
     np.testing.assert_allclose(found, model.predict(X), atol=1e-12)
 
 
+def test_data_in_the_memory_of_workers(client):
+    u, y = cut(X, 1000), cut(Y, 1000)
+    wanted = fit(esn(), u, y, client=client).W_out_
+    held = [client.persist(part) for part in (u, y)]
+    np.testing.assert_array_equal(fit(esn(), *held, client=client).W_out_, wanted)
+
+
 GRID = {"sr": [0.5, 0.9], "lr": [0.5, 1.0], "ridge": [1e-6, 1e-2], "input_scaling": [0.1, 1.0]}
 
 
