@@ -108,6 +108,17 @@ def test_more_deaths_than_dask_allows_are_an_error_that_says_so(cluster, client)
     same(fit(estimator, cut(X, 2000), cut(Y, 2000), client=client), esn().fit(X, Y), X)
 
 
+def test_a_cluster_without_workers_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("eigenecho.clients.GLANCE", 0.1)
+    monkeypatch.setattr("eigenecho.clients.PATIENCE", 0.3)
+    with (
+        local(0) as empty,
+        Client(empty, set_as_default=False) as its,
+        pytest.raises(ClusterError, match="no workers"),
+    ):
+        fit(esn(), cut(X, 2000), cut(Y, 2000), client=its)
+
+
 def test_steps_have_names_and_nothing_is_left_behind(cluster, client):
     cluster.scheduler.task_prefixes.clear()
     fit(esn(solver="structured"), cut(X, 1000), cut(Y, 1000), client=client)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigenecho.clients import check_client, check_versions, explained, forget
+from eigenecho.clients import awaited, check_client, check_versions, forget
 
 try:
     from dask.delayed import Delayed, delayed
@@ -79,8 +79,7 @@ class Cluster:
             futures = self.client.compute([root, *ticks])
         try:
             self._tell(stage, futures[1:])
-            with explained(stage):
-                return futures[0].result()
+            return awaited(self.client, stage, futures[0])
         finally:
             forget(self.client, futures)
 
