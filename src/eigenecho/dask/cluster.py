@@ -51,7 +51,7 @@ class Cluster:
 
     def value(self, name: str, value: Any) -> Delayed:
         """Something that many tasks share: it travels once to each worker that needs it."""
-        return delayed(value, name=self._key(name), traverse=False)
+        return delayed(value, name="-".join(map(str, self._key(name))), traverse=False)
 
     def task(self, name: str, function: Callable[..., Any], *arguments: Any) -> Delayed:
         """A call by its name, which the dashboard shows."""
@@ -92,9 +92,10 @@ class Cluster:
                 return
             self.report(stage, done, len(ticks))
 
-    def _key(self, name: str) -> str:
-        # Dask takes the words before the first number for the name of a step.
-        return f"{name}-{self._name}-{next(self._numbers)}"
+    def _key(self, name: str) -> tuple[str, int]:
+        # Dask takes the words before the first number for the name of a step, and pairs of one
+        # name for tasks of one kind, which it spreads over all workers.
+        return f"{name}-{self._name}", next(self._numbers)
 
 
 def _nothing(_: Any) -> None:
