@@ -19,6 +19,10 @@ Mapped = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """A ``map`` in order, whoever does the work."""
 
 
+GLANCE, PATIENCE = 5.0, 120.0
+"""Seconds after which to look whether there are workers, and for which a cluster may have none."""
+
+
 def check_client(client: Any) -> None:
     """Raise where a client is none, waits for nobody, or is closed."""
     kind = type(client).__mro__
@@ -69,6 +73,25 @@ def explained(stage: str) -> Iterator[None]:
         ) from error
 
 
+def awaited(client: Any, stage: str, future: Any) -> Any:
+    """The result of a future; an error where for a while nobody is there to compute it."""
+    left = PATIENCE
+    with explained(stage):
+        while True:
+            try:
+                return future.result(timeout=GLANCE)
+            except TimeoutError:
+                if future.status != "pending":  # a task's own
+                    raise
+            there = client.scheduler_info(n_workers=-1)["workers"]
+            left = PATIENCE if there else left - GLANCE
+            if left <= 0:
+                raise ClusterError(
+                    f"the step {stage!r} was given up: for {PATIENCE:.0f} seconds the cluster has "
+                    "had no workers. Start some, and fit again; nothing has changed here."
+                )
+
+
 def forget(client: Any, futures: Sequence[Any]) -> None:
     """Leave nothing behind, whether all is done or somebody has pressed Ctrl-C."""
     unfinished = [future for future in futures if future.status == "pending"]
@@ -92,9 +115,7 @@ def _mapped(
     futures = submitted(client, stage, function, items)
     try:
         for future in futures[1:]:
-            with explained(stage):
-                found = future.result()
-            yield found
+            yield awaited(client, stage, future)
     finally:
         forget(client, futures)
 

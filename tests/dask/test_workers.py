@@ -108,11 +108,22 @@ def test_more_deaths_than_dask_allows_are_an_error_that_says_so(cluster, client)
     same(fit(estimator, cut(X, 2000), cut(Y, 2000), client=client), esn().fit(X, Y), X)
 
 
+def test_a_cluster_without_workers_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("eigenecho.clients.GLANCE", 0.1)
+    monkeypatch.setattr("eigenecho.clients.PATIENCE", 0.3)
+    with (
+        local(0) as empty,
+        Client(empty, set_as_default=False) as its,
+        pytest.raises(ClusterError, match="no workers"),
+    ):
+        fit(esn(), cut(X, 2000), cut(Y, 2000), client=its)
+
+
 def test_steps_have_names_and_nothing_is_left_behind(cluster, client):
     cluster.scheduler.task_prefixes.clear()
     fit(esn(solver="structured"), cut(X, 1000), cut(Y, 1000), client=client)
     known = set(cluster.scheduler.task_prefixes)
-    assert {"look", "statistics", "merge", "residuals", "halo", "network"} <= known
+    assert {"look", "statistics", "merge", "residuals", "network"} <= known
     assert not leftovers(cluster)
 
 
@@ -149,6 +160,13 @@ def test_lazy_predictions(client):
     assert isinstance(lazy, da.Array)
     found = client.compute(lazy).result()
     np.testing.assert_allclose(found, model.predict(X), atol=1e-12)
+
+
+def test_data_in_the_memory_of_workers(client):
+    u, y = cut(X, 1000), cut(Y, 1000)
+    wanted = fit(esn(), u, y, client=client).W_out_
+    held = [client.persist(part) for part in (u, y)]
+    np.testing.assert_array_equal(fit(esn(), *held, client=client).W_out_, wanted)
 
 
 GRID = {"sr": [0.5, 0.9], "lr": [0.5, 1.0], "ridge": [1e-6, 1e-2], "input_scaling": [0.1, 1.0]}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigenecho.clients import check_client, check_versions, explained, forget
+from eigenecho.clients import awaited, check_client, check_versions, forget
 
 try:
     from dask.delayed import Delayed, delayed
@@ -51,7 +51,7 @@ class Cluster:
 
     def value(self, name: str, value: Any) -> Delayed:
         """Something that many tasks share: it travels once to each worker that needs it."""
-        return delayed(value, name=self._key(name), traverse=False)
+        return delayed(value, name="-".join(map(str, self._key(name))), traverse=False)
 
     def task(self, name: str, function: Callable[..., Any], *arguments: Any) -> Delayed:
         """A call by its name, which the dashboard shows."""
@@ -79,8 +79,7 @@ class Cluster:
             futures = self.client.compute([root, *ticks])
         try:
             self._tell(stage, futures[1:])
-            with explained(stage):
-                return futures[0].result()
+            return awaited(self.client, stage, futures[0])
         finally:
             forget(self.client, futures)
 
@@ -93,9 +92,10 @@ class Cluster:
                 return
             self.report(stage, done, len(ticks))
 
-    def _key(self, name: str) -> str:
-        # Dask takes the words before the first number for the name of a step.
-        return f"{name}-{self._name}-{next(self._numbers)}"
+    def _key(self, name: str) -> tuple[str, int]:
+        # Dask takes the words before the first number for the name of a step, and pairs of one
+        # name for tasks of one kind, which it spreads over all workers.
+        return f"{name}-{self._name}", next(self._numbers)
 
 
 def _nothing(_: Any) -> None:

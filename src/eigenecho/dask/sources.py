@@ -124,16 +124,19 @@ def _pairs(u: Any, y: Any) -> list[Any]:
     What is in the memory of workers already is no recipe: tasks go where it is.
     """
     given: list[Any] = []
+    held = False
     for array in (u, y):
         given += [None, None] if array is None else [array, "ij"[: array.ndim]]
+        graph = {} if array is None else dict(array.__dask_graph__())
+        held = held or any(isinstance(task, Future) for task in graph.values())
     pairs = da.blockwise(
         _pair, "ij", *given, new_axes={"j": 1}, dtype=object, align_arrays=False,
         meta=np.empty((0, 0), object), name=f"read-{uuid.uuid4().int}",
     )  # fmt: skip
     parts = list(np.ravel(pairs.to_delayed()))
-    graph = dict(parts[0].__dask_graph__())
-    if any(isinstance(getattr(task, "value", task), Future) for task in graph.values()):
+    if held:
         return parts
+    graph = dict(parts[0].__dask_graph__())
     return [Recipe(cull(graph, part.key)[0], part.key) for part in parts]
 
 
