@@ -76,7 +76,9 @@ def convolve_readout(
     from scipy.fft import next_fast_len
 
     (T, D), K, xp = drive.shape[-2:], int(settling_steps(form)), namespace(drive)
-    size = next_fast_len(min(max(BLOCK, RESPONSES * K), T + K), real=True)
+    size = min(max(BLOCK, RESPONSES * K), T + K)
+    # A device keeps the spectra: powers of two, so that series of all lengths share a few.
+    size = next_fast_len(size, real=True) if xp is np else 1 << (size - 1).bit_length()
     length = size - K + 1
     rfft, irfft = fft_of(drive).rfft, fft_of(drive).irfft
 

@@ -63,14 +63,14 @@ def _scan_fused(form: DiagonalForm, B: Any, drive: Tensor, state: Tensor, out: T
     # Lengths up to a power of two share one table.
     most = max(LEAST, min(fused.LENGTH, 1 << (T - 1).bit_length(), TABLE // max(1, D * M)))
     L = fused.length(S * T, N, most, _processors(drive.device))
-    known = Chunks.of(form, B, drive, L, most)
+    known, weights = Chunks.of(form, B, drive, L, most), at(B, drive).contiguous()
     before = (T - 1) // L  # chunks that another one follows
     ended = flat[:, : before * L].reshape(S * before, L * D) @ known.adds
     begun = fused.carry(known.step, n, state, ended.view(S, before, M, 2))
     if not 0 < D <= fused.WIDE:
-        torch.matmul(drive, known.B, out=out)
+        torch.matmul(drive, weights, out=out)
         flat = flat[..., :0]
-    fused.write((known.a, known.s, n), known.B, flat, begun, whole, L)
+    fused.write((known.a, known.s, n), weights, flat, begun, whole, L)
     state.copy_(out[..., -1, :])
 
 
@@ -114,8 +114,12 @@ def scan_readout(
     if not T:
         return
     modes = Modes.of(form, drive)
-    # The last state alone has the fewest operations without any starts in between.
-    L = max(LEAST, min(_length(T), math.isqrt(TOEPLITZ // (D * E)))) if D * E else min(T, WHOLE)
+    if D * E:
+        L = max(LEAST, min(_length(T), math.isqrt(TOEPLITZ // (D * E))))
+    else:
+        # The last state alone has the fewest operations without any starts in between. Powers of
+        # two, so that series of all lengths share a few tables.
+        L = min(WHOLE, 1 << (T - 1).bit_length())
     chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
     start = modes.apart(state)
     begun = starts(modes, powers[L], start, ends(modes, b, powers, chunks))
