@@ -85,10 +85,12 @@ def kept(owner: Array, key: Hashable, make: Callable[[], Any]) -> Any:
 def at(array: Any, like: Any) -> Any:
     """``array`` where ``like`` is: itself, or a copy that is kept as long as the array lives.
 
-    For what a network is made of, which does not change.
+    For what a network is made of, which does not change. A tensor from elsewhere is copied anew.
     """
-    if isinstance(like, np.ndarray) or is_tensor(array):
-        return array
+    if isinstance(like, np.ndarray):
+        return to_host(array)
+    if is_tensor(array):
+        return namespace(like).asarray(array)
     dtype = like.dtype if array.dtype.kind == "f" else None
 
     def make() -> Any:

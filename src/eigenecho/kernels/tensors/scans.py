@@ -41,7 +41,7 @@ def scan(
         return
     modes, L = Modes.of(form, drive), _length(T)
     chunks, b, powers = cut(drive, L), modes.apart(at(B, drive)), modes.powers(L + 1)
-    z = starts(modes, powers[L], modes.apart(state), ends(modes, b, powers, chunks))
+    z = starts(powers[L], modes.apart(state), ends(b, powers, chunks))
     for k in range(min(L, T)):
         a = chunks[..., k, :].to(b.dtype) @ b
         z = z * modes.values + a
@@ -121,14 +121,13 @@ def scan_readout(
         # two, so that series of all lengths share a few tables.
         L = min(WHOLE, 1 << (T - 1).bit_length())
     chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
-    start = modes.apart(state)
-    begun = starts(modes, powers[L], start, ends(modes, b, powers, chunks))
+    begun = starts(powers[L], modes.apart(state), ends(b, powers, chunks))
     if E:
         found = _from_starts(begun, powers[1:], weights, modes)
         found += _within(chunks, _response(b, powers[:L], weights, modes))
         out.copy_(found.reshape(*found.shape[:-3], -1, E)[..., :T, :])
     left = T - (chunks.shape[-3] - 1) * L
-    last = ends(modes, b, powers, chunks[..., -1:, :left, :])[..., 0, :]
+    last = ends(b, powers, chunks[..., -1:, :left, :])[..., 0, :]
     modes.write(begun[..., -1, :] * powers[left] + last, state)
 
 
@@ -169,6 +168,6 @@ def _matrix(form: Form, like: Tensor) -> Tensor:
     raise TypeError(f"there is no step for {type(form).__name__} here: stages come one by one.")
 
 
-def _length(T: int, least: int = LEAST) -> int:
+def _length(T: int) -> int:
     """Steps of a chunk, near √T: as many side by side as one after the other."""
-    return max(least, 1 << math.ceil(math.log2(max(1, math.isqrt(T)))))
+    return max(LEAST, 1 << math.ceil(math.log2(max(1, math.isqrt(T)))))
