@@ -22,7 +22,7 @@ test-sktime: .venv-sktime/stamp
 # Tensors of torch on the CPU, as if it were a device, and the kernels in Triton, interpreted.
 test-torch: .venv-torch/stamp
 	SCIPY_ARRAY_API=1 .venv-torch/bin/pytest tests/tensors tests/test_docs.py -k "tensors or devices.md" -n auto --ignore tests/tensors/test_triton.py
-	TRITON_INTERPRET=1 .venv-torch/bin/pytest tests/tensors/test_triton.py -n auto
+	TRITON_INTERPRET=1 .venv-torch/bin/pytest tests/tensors/test_triton.py tests/tensors/test_kept_on_devices.py -n auto
 
 # Workers of a Dask cluster are processes of their own, and some are killed: one test after another.
 test-dask: .venv-dask/stamp

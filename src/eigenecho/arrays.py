@@ -71,7 +71,10 @@ _kept: dict[tuple[Any, ...], Any] = {}
 
 
 def kept(owner: Array, key: Hashable, make: Callable[[], Any]) -> Any:
-    """What ``make`` makes, once, for as long as an array lives that it was made of."""
+    """What ``make`` makes, once, for as long as an array lives that it was made of.
+
+    Nothing in it may refer to the array, which would live for ever.
+    """
     whole = id(owner), key
     if whole not in _kept:
         _kept[whole] = make()
@@ -82,12 +85,19 @@ def kept(owner: Array, key: Hashable, make: Callable[[], Any]) -> Any:
 def at(array: Any, like: Any) -> Any:
     """``array`` where ``like`` is: itself, or a copy that is kept as long as the array lives.
 
-    For what a network is made of, which does not change.
+    For what a network is made of, which does not change. A tensor from elsewhere is copied anew.
     """
-    if isinstance(like, np.ndarray) or is_tensor(array):
-        return array
+    if isinstance(like, np.ndarray):
+        return to_host(array)
+    if is_tensor(array):
+        return namespace(like).asarray(array)
     dtype = like.dtype if array.dtype.kind == "f" else None
-    return kept(array, (str(like.device), dtype), lambda: as_tensor(array, like.device).to(dtype))
+
+    def make() -> Any:
+        # A tensor of the host would share the array's memory, and keep it alive.
+        return as_tensor(array.copy(), like.device).to(dtype)
+
+    return kept(array, (str(like.device), dtype), make)
 
 
 def moved(arrays: Sequence[Any], like: Any) -> list[Any]:
@@ -215,9 +225,9 @@ class TorchNamespace:
         norm = self._torch.linalg.vector_norm
         return SimpleNamespace(norm=lambda x, axis, ord=2: norm(x, ord, dim=axis))
 
-    def qr(self, x: Any) -> Any:
-        """The triangle of a QR factorisation; its Q is not computed."""
-        return self._torch.linalg.qr(x, mode="r")
+    def triangle(self, x: Any) -> Any:
+        """R of a QR factorisation, whose Q is not computed."""
+        return self._torch.linalg.qr(x, mode="r").R
 
     def cholesky(self, x: Any) -> tuple[Any, bool]:
         """L with L Lᵀ = x, of a stack (…, N, N) all of them, and whether one has none."""

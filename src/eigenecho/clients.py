@@ -25,8 +25,8 @@ GLANCE, PATIENCE = 5.0, 120.0
 
 def check_client(client: Any) -> None:
     """Raise where a client is none, waits for nobody, or is closed."""
-    kind = type(client).__mro__
-    if not any(one.__name__ == "Client" and one.__module__.startswith("distr") for one in kind):
+    kinds = ((one.__module__.partition(".")[0], one.__name__) for one in type(client).__mro__)
+    if ("distributed", "Client") not in kinds:
         raise bad_argument("client", client, "a dask.distributed Client, or None")
     if client.asynchronous:
         got = Shown("an asynchronous Client")
@@ -53,9 +53,13 @@ def check_versions(client: Any) -> None:
 
 @contextlib.contextmanager
 def explained(stage: str) -> Iterator[None]:
-    """What a cluster says when it gives up, in words that help."""
+    """What a cluster says when it gives up, in words that help.
+
+    What a task itself raises, be it of a file, is not the cluster's and stays as it is.
+    """
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError
+    from distributed.comm import CommClosedError
 
     try:
         yield
@@ -66,7 +70,7 @@ def explained(stage: str) -> Iterator[None]:
             "with other causes the configuration distributed.scheduler.allowed-failures lets you "
             "have more. The client still works."
         ) from error
-    except (FutureCancelledError, OSError) as error:
+    except (FutureCancelledError, CommClosedError) as error:
         raise ClusterError(
             f"the step {stage!r} was cancelled, or the scheduler is gone ({error}). Look whether "
             "the client is connected; nothing has changed here."

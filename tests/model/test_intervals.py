@@ -291,7 +291,7 @@ def test_weights_that_are_off_move_forecasts_as_far_as_simulated(params):
     # A tenth of what is open, so that the first order is all there is.
     small = 0.1
     scale = np.ones(2) if esn.model_.outputs is None else esn.model_.outputs.scale
-    R, C = evidence.triangle()[0], small * np.linalg.cholesky(evidence.noise)
+    R, C = evidence.triangle[0], small * np.linalg.cholesky(evidence.noise)
     ends = np.empty((2, runs, h, 2))
     for k in range(runs):
         delta = np.linalg.solve(R, rng.normal(size=evidence.weights.shape)) @ C.T

@@ -121,16 +121,16 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         if not hasattr(self, "reservoir_"):  # to ask scikit-learn takes as long as a kernel
             check_is_fitted(self)
+        apart = on_device(X)
         # What is not finite stays so: on a device, where each look at it is a wait, the states
         # vouch for the inputs.
-        finite = not on_device(X)
-        series, container = validation.check_inputs(self, X, reset=False, finite=finite)
+        series, container = validation.check_inputs(self, X, reset=False, finite=not apart)
         reservoir, series = self.reservoir_, container.together(series)
         out = validation.check_out(out, series, reservoir)
         told = Progress(progress, sum(u.shape[-2] for u in series))
         drives = [reservoir.drive(u, None) for u in series]
         # On a device no BLAS of the host has a part in it.
-        with one_blas_thread() if finite else nullcontext():
+        with nullcontext() if apart else one_blas_thread():
             try:
                 states = [reservoir.states(a, reservoir.zero_state(a), out, told) for a in drives]
             except UnstableError:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.arrays import namespace
-from eigenecho.readout import EPS, Factorised, Gram, NormalEquations, Penalty
+from eigenecho.readout import EPS, Factorised, Gram, Penalty, factors, solved
 from eigenecho.tensors import to_host
 from eigenecho.training import Block
 from eigenecho.training.refine import SLOWEST, Weighed, rounds
@@ -97,15 +97,16 @@ class Stacked(Candidates):
     """By a Cholesky factor each, of a stack (C, N', N') that a device factorises in one go."""
 
     @cached_property
-    def equations(self) -> NormalEquations | None:
-        """The factors; None where one of the matrices has none in floating point."""
+    def factors(self) -> tuple[Array, Array] | None:
+        """As ``readout.factors`` has them; None where a matrix has none in floating point."""
         xp, k = namespace(self.statistics.XtX), self.head
         of_head, of_states = (ridges[:, None, None] for ridges in self._pulls)
         M = self.penalty.gram(self.statistics.XtX)  # without products of head and states
         pulls = xp.zeros((self.ridges.size, *M.shape))
         pulls[:, :k, :k] = of_head * M[:k, :k]
         pulls[:, k:, k:] = of_states * M[k:, k:]
-        return NormalEquations.of(self.statistics, self.penalty, 1.0, pulls)
+        pulls += self.statistics.XtX
+        return factors(pulls)
 
     @property
     def weights(self) -> Array:
@@ -116,8 +117,8 @@ class Stacked(Candidates):
 
     def solve(self, gradient: Array) -> Array:
         """(XᵀX + αM)⁻¹ gradient."""
-        assert self.equations is not None
-        found = self.equations.solve(self.apart(gradient).swapaxes(0, 1))  # (C, N', D_out)
+        assert self.factors is not None
+        found = solved(*self.factors, self.apart(gradient).swapaxes(0, 1))  # (C, N', D_out)
         return found.swapaxes(0, 1).reshape(gradient.shape)
 
 

@@ -53,7 +53,7 @@ def squared_errors(trial: Trial) -> list[Array] | None:
     found = []
     for some in _batches(trial):
         stack = Stacked(known.statistics, problem.penalty, problem.head, some.ridges, some.scales)
-        if stack.equations is None:
+        if stack.factors is None:
             return None
         errors = judged(some, known.weighed(stack.weights), stack, known.squared, CONVERGED)
         if errors is None:

@@ -75,36 +75,18 @@ def convolve_readout(
     """What ``compiled.scan_readout`` computes, for a form that settles well within the series."""
     from scipy.fft import next_fast_len
 
-    (T, D), K, xp = drive.shape[-2:], int(settling_steps(form)), namespace(drive)
-    size = next_fast_len(min(max(BLOCK, RESPONSES * K), T + K), real=True)
-    length = size - K + 1
-    rfft, irfft = fft_of(drive).rfft, fft_of(drive).irfft
+    T, K, xp = drive.shape[-2], int(settling_steps(form)), namespace(drive)
+    size = min(max(BLOCK, RESPONSES * K), T + K)
+    # A device keeps the spectra: powers of two, so that series of all lengths share a few.
+    size = next_fast_len(size, real=True) if xp is np else 1 << (size - 1).bit_length()
 
     def responses() -> Array:
-        return rfft(_responses(kernels, form, B, drive, weights, K), size)
-
-    spectra = responses() if xp is np else _known(responses, form, B, drive, weights, size)
-
-    def task(first: int, last: int) -> None:
-        for start in range(first * length, last * length, length):
-            before, stop = start - K + 1, min(start + length, T)
-            known = max(0, before)
-            piece = np.zeros((D, size))
-            piece[:, known - before : stop - before] = drive[known:stop].T
-            found = irfft(_product(rfft(piece), spectra), size)
-            out[start:stop] = found[:, K - 1 : stop - before].T
+        return fft_of(drive).rfft(_responses(kernels, form, B, drive, weights, K), size)
 
     if xp is np:
-        for rows in [slice(0, T)] if progress is None else progress.pieces(T, length):
-            first, last = rows.start // length, -(-rows.stop // length)
-            threads.run(task, threads.even_split(last - first, threads.thread_count(), first))
-    else:  # all blocks at once, (…, blocks, D, size)
-        blocks = -(-T // length)
-        padded = xp.zeros((*drive.shape[:-2], D, K - 1 + blocks * length))
-        padded[..., K - 1 : K - 1 + T] = drive.mT
-        transformed = rfft(padded.unfold(-1, size, length)).movedim(-2, -3)
-        found = irfft(_product(transformed, spectra), size)[..., K - 1 :].mT
-        out[:] = found.reshape(*out.shape[:-2], -1, out.shape[-1])[..., :T, :]
+        _in_blocks(drive, responses(), K, size, out, progress)
+    else:
+        _at_once(drive, _known(responses, form, B, drive, weights, size), K, size, out)
     if state.any():
         several = state.shape[:-1]
         none = xp.zeros((*several, K, 1), state.dtype)
@@ -115,6 +97,39 @@ def convolve_readout(
     state[:] = 0.0
     nothing = xp.empty((*drive.shape[:-2], min(K, T), 0), state.dtype)
     kernels.scan_readout(form, B, drive[..., -K:, :], weights[:0], state, nothing)
+
+
+def _in_blocks(
+    drive: Array, spectra: Array, K: int, size: int, out: Array, progress: Progress | None
+) -> None:
+    """Outputs from rest of a series (T, D) into ``out``, by transforms of this size on threads."""
+    (T, D), length = drive.shape, size - K + 1
+    rfft, irfft = fft_of(drive).rfft, fft_of(drive).irfft
+
+    def task(first: int, last: int) -> None:
+        for start in range(first * length, last * length, length):
+            before, stop = start - K + 1, min(start + length, T)
+            known = max(0, before)
+            piece = np.zeros((D, size))
+            piece[:, known - before : stop - before] = drive[known:stop].T
+            found = irfft(_product(rfft(piece), spectra), size)
+            out[start:stop] = found[:, K - 1 : stop - before].T
+
+    for rows in [slice(0, T)] if progress is None else progress.pieces(T, length):
+        first, last = rows.start // length, -(-rows.stop // length)
+        threads.run(task, threads.even_split(last - first, threads.thread_count(), first))
+
+
+def _at_once(drive: Array, spectra: Array, K: int, size: int, out: Array) -> None:
+    """The same on a device, of all blocks of series (…, T, D) at once."""
+    (T, D), length = drive.shape[-2:], size - K + 1
+    rfft, irfft = fft_of(drive).rfft, fft_of(drive).irfft
+    blocks = -(-T // length)
+    padded = namespace(drive).zeros((*drive.shape[:-2], D, K - 1 + blocks * length))
+    padded[..., K - 1 : K - 1 + T] = drive.mT
+    transformed = rfft(padded.unfold(-1, size, length)).movedim(-2, -3)  # (…, blocks, D, size)
+    found = irfft(_product(transformed, spectra), size)[..., K - 1 :].mT
+    out[:] = found.reshape(*out.shape[:-2], -1, out.shape[-1])[..., :T, :]
 
 
 def _known(

@@ -6,9 +6,9 @@ from eigenecho.readout.lags import Lags, against, correlate, transform_length
 from eigenecho.readout.left_out import LeftOut, steadiest
 from eigenecho.readout.likelihood import Likeliest, Likelihood, likeliest, log_density
 from eigenecho.readout.moments import Moments, products, resonant
-from eigenecho.readout.normal_equations import NormalEquations
+from eigenecho.readout.normal_equations import NormalEquations, factors, solved
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.remainder import Remainder
-from eigenecho.readout.solve import held_out_errors, solve
+from eigenecho.readout.solve import held_out_errors, is_regular, solve
 from eigenecho.readout.statistic import Accumulated
 from eigenecho.readout.triangle import Triangle, annihilate, check_upper

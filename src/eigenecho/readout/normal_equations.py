@@ -26,10 +26,7 @@ LARGE = 1024
 
 @dataclass(frozen=True, eq=False)
 class NormalEquations:
-    """XᵀX + ridge M = D L Lᵀ D, equilibrated: the diagonal of L Lᵀ is 1.
-
-    On a device also a stack of them, (…, N', N'), factorised together.
-    """
+    """XᵀX + ridge M = D L Lᵀ D, equilibrated: the diagonal of L Lᵀ is 1."""
 
     factor: Array
     scale: Array
@@ -43,29 +40,26 @@ class NormalEquations:
     ) -> NormalEquations | None:
         """The factors, or None where the matrix is not positive definite in floating point.
 
-        ``M`` is ``penalty.gram()``, for who has it already; or, on a device, a stack of what is
-        added to XᵀX, with a ridge of 1.
+        ``M`` is ``penalty.gram()``, for who has it already.
         """
         XtX, xp = statistics.XtX, namespace(statistics.XtX)
         if ridge and M is None and penalty.basis is not None:
             M = penalty.gram(XtX)
-        own = penalty.diagonal(XtX) if M is None else xp.diagonal(M, axis1=-2, axis2=-1)
+        own = penalty.diagonal(XtX) if M is None else xp.diagonal(M)
         diagonal = xp.diagonal(XtX) + ridge * own
-        if not xp.all(diagonal > 0):
-            return None
-        scale = xp.sqrt(diagonal)
         if xp is np:
+            if not np.all(diagonal > 0):
+                return None
+            scale = np.sqrt(diagonal)
             A, norm = _equilibrated(XtX, M, ridge, diagonal, scale)
             # Symmetric, so that its transpose is what LAPACK reads without a copy.
             factor, definite = cholesky(A.T)
             return cls(factor, scale, norm, penalty, ridge) if definite else None
         A = xp.array(XtX) if M is None else ridge * M + XtX
-        xp.diagonal(A, axis1=-2, axis2=-1)[...] = diagonal
-        A /= scale[..., :, None]
-        A /= scale[..., None, :]
-        norm = 0.0 if A.ndim > 2 else float(xp.linalg.norm(A, axis=1, ord=1).max())
-        factor, failed = xp.cholesky(A)
-        return None if failed else cls(factor, scale, norm, penalty, ridge)
+        xp.diagonal(A)[...] = diagonal
+        found = factors(A)
+        norm = float(xp.linalg.norm(A, axis=1, ord=1).max())
+        return None if found is None else cls(*found, norm, penalty, ridge)
 
     @cached_property
     def is_regular(self) -> bool:
@@ -78,16 +72,38 @@ class NormalEquations:
         return bool(info == 0 and rcond >= EPS * (1 if self.ridge else 10 * len(self.scale)))
 
     def solve(self, rhs: Array) -> Array:
-        """(XᵀX + ridge M)⁻¹ rhs, for rhs (…, N', D_out)."""
+        """(XᵀX + ridge M)⁻¹ rhs, for rhs (N', D_out)."""
         if is_tensor(rhs):
-            xp, scale = namespace(rhs), self.scale[..., None]
-            return xp.cholesky_solve(rhs / scale, self.factor) / scale
+            return solved(self.factor, self.scale, rhs)
         w, _ = lapack.dpotrs(self.factor, rhs / self.scale[:, None], lower=1)
         return w / self.scale[:, None]
 
     def pull(self, w: Array) -> Array:
         """Ridge M w: the gradient of the penalty."""
         return self.ridge * self.penalty.apply(w)
+
+
+def factors(A: Array) -> tuple[Array, Array] | None:
+    """L (…, N', N') and the diagonal of D (…, N') of matrices A = D L Lᵀ D on a device.
+
+    A is equilibrated in its memory, D⁻¹ A D⁻¹. None where one of a stack is not positive definite
+    in floating point.
+    """
+    xp = namespace(A)
+    diagonal = xp.diagonal(A, axis1=-2, axis2=-1)
+    if not xp.all(diagonal > 0):
+        return None
+    scale = xp.sqrt(diagonal)
+    A /= scale[..., :, None]
+    A /= scale[..., None, :]
+    factor, failed = xp.cholesky(A)
+    return None if failed else (factor, scale)
+
+
+def solved(factor: Array, scale: Array, rhs: Array) -> Array:
+    """A⁻¹ rhs by what ``factors`` found, for rhs (…, N', D_out)."""
+    scale = scale[..., None]
+    return namespace(rhs).cholesky_solve(rhs / scale, factor) / scale
 
 
 def _equilibrated(

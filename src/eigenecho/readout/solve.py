@@ -50,15 +50,24 @@ def _orthogonal(statistics: Triangle, penalty: Penalty, ridge: float) -> Array |
     xp = namespace(R)
     if ridge > 0:
         R, Z, _ = annihilate(R, Z, np.sqrt(ridge) * penalty.root(R), xp.zeros_like(Z))
-    scale = xp.linalg.norm(R, axis=0)
-    if not xp.all(scale > 0):
-        return None
-    rcond, info = lapack.dtrcon(to_host(R / scale), norm="1", uplo="U", diag="N")
-    # With a ridge the answer is unique however small the ridge: only breakdown stops it.
-    if info != 0 or rcond < (len(R) * EPS if ridge == 0 else EPS**2):
+    if not is_regular(R, ridge):
         return None
     w = solve_triangular(R, Z)
     return None if _is_blown_up(w, statistics, penalty) else w
+
+
+def is_regular(R: Array, ridge: float) -> bool:
+    """Whether a triangle of rows, those of a ridge among them, can be solved with as it is.
+
+    1/cond of its columns at length 1, which have no units then.
+    """
+    xp = namespace(R)
+    scale = xp.linalg.norm(R, axis=0)
+    if not xp.all(scale > 0):
+        return False
+    rcond, info = lapack.dtrcon(to_host(R / scale), norm="1", uplo="U", diag="N")
+    # With a ridge the answer is unique however small the ridge: only breakdown stops it.
+    return bool(info == 0 and rcond >= (EPS**2 if ridge else len(R) * EPS))
 
 
 def _is_blown_up(w: Array, statistics: Triangle, penalty: Penalty) -> bool:

@@ -62,7 +62,7 @@ class Evidence:
         freedom = float(len(self.weights))
         if self.ridge > 0:
             try:
-                R, _ = self.triangle()
+                R, _ = self.triangle
                 share = solve_triangular(R, self.penalty.root(R).T, transposed=True)
             except ValueError:  # a ridge too small to count
                 return freedom
@@ -126,12 +126,9 @@ class Evidence:
             "neurons": self.penalty.basis is not None,
         }
 
+    @cached_property
     def triangle(self) -> tuple[Array, Array]:
         """R and Z of the penalised rows, where the statistics are: RᵀR = XᵀX + αM and R w = Z."""
-        return self._triangle
-
-    @cached_property
-    def _triangle(self) -> tuple[Array, Array]:
         statistics, w = self.statistics, self.weights
         if isinstance(statistics, Triangle):
             R, Z = statistics.R, statistics.Z

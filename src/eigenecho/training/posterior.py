@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
-from eigenecho.arrays import at, moved, namespace, solve_triangular
-from eigenecho.readout import EPS
+from eigenecho.arrays import at, namespace, solve_triangular
+from eigenecho.readout import is_regular
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
@@ -40,8 +39,7 @@ class Part(NamedTuple):
 
     def whitened(self, rows: Array) -> Array:
         """Rows x (T, N') as z = x R⁻¹ (T, N'), so that x A⁻¹ x'ᵀ = z z'ᵀ; where the rows are."""
-        root, *_ = moved([at(self.root, rows)], rows)
-        return solve_triangular(root, rows.T, transposed=True).T
+        return solve_triangular(at(self.root, rows), rows.T, transposed=True).T
 
     def condensed(self, rows: Array) -> Array:
         """Z (T, k) with the same z z'ᵀ between all rows, in fewer columns where that is enough.
@@ -100,12 +98,8 @@ class Posterior:
 
 def _root(evidence: Evidence) -> Array | None:
     try:
-        R, _ = evidence.triangle()
+        R, _ = evidence.triangle
     except ValueError:  # a ridge that normal equations cannot tell from none
         return None
-    xp = namespace(R)
-    scale = xp.linalg.norm(R, axis=0)
-    if not xp.all(scale > 0) or not np.all(np.isfinite(evidence.scatter)):
-        return None
-    rcond, info = lapack.dtrcon(to_host(R / scale), norm="1", uplo="U", diag="N")
-    return R if info == 0 and rcond > (EPS**2 if evidence.ridge else len(R) * EPS) else None
+    known = np.all(np.isfinite(evidence.scatter)) and is_regular(R, evidence.ridge)
+    return R if known else None

@@ -64,7 +64,7 @@ class Learnt(NamedTuple):
     @one_blas_thread()
     def of(cls, evidence: Evidence) -> Learnt:
         """The rows that a readout was trained on."""
-        R, Z = evidence.triangle()
+        R, Z = evidence.triangle
         w, known = evidence.weights, evidence.statistics
         doubt = Doubt.of(known, w) if isinstance(known, Gram) else None
         return cls(R, Z, w.T, np.zeros_like(w), doubt=doubt)

@@ -9,8 +9,6 @@ from typing import Any
 
 import torch
 
-from eigenecho.kernels.tensors.modes import Modes
-
 Tensor = Any
 
 
@@ -23,7 +21,7 @@ def cut(drive: Tensor, L: int) -> Tensor:
     return drive.reshape(*drive.shape[:-2], (T + short) // L, L, drive.shape[-1])
 
 
-def ends(modes: Modes, b: Tensor, powers: Tensor, chunks: Tensor) -> Tensor:
+def ends(b: Tensor, powers: Tensor, chunks: Tensor) -> Tensor:
     """The states (…, C, M) after chunks (…, C, L, D) that begin at zero; b (D, M)."""
     L = chunks.shape[-2]
     table = torch.view_as_real(powers[:L].flip(0).resolve_conj()).reshape(L, -1)
@@ -33,7 +31,7 @@ def ends(modes: Modes, b: Tensor, powers: Tensor, chunks: Tensor) -> Tensor:
     return (summed * b).sum(-2)
 
 
-def starts(modes: Modes, step: Tensor, state: Tensor, ended: Tensor) -> Tensor:
+def starts(step: Tensor, state: Tensor, ended: Tensor) -> Tensor:
     """The states (…, C, M) before chunks whose ends from zero are ``ended``; ``step`` is λ^L."""
     found = torch.cat([state[..., None, :], ended[..., :-1, :]], dim=-2)
     shift = 1

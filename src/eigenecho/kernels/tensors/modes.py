@@ -84,24 +84,21 @@ class Chunks(NamedTuple):
     s: Tensor
     """That of the other part of its pair, (N,)."""
 
-    B: Tensor
-    """Weights of the drive, (D, N)."""
-
     @classmethod
     def of(cls, form: DiagonalForm, B: Any, like: Tensor, L: int, most: int) -> Chunks:
         """Parts of tables for at most ``most`` steps; kept as long as the weights live."""
 
         def tables() -> Any:
-            modes, weights = Modes.of(form, like), at(B, like).contiguous()
+            modes = Modes.of(form, like)
             powers = modes.powers(most + 1)
-            adds = torch.view_as_real(powers[:most].flip(0)[:, None] * modes.apart(weights))
+            adds = torch.view_as_real(powers[:most].flip(0)[:, None] * modes.apart(at(B, like)))
             adds = adds.reshape(most * len(B), 2 * len(modes.values))
             # The form lives as long, so that no other one takes its id.
-            return adds, torch.view_as_real(powers), *modes.columns(), weights, form
+            return adds, torch.view_as_real(powers), *modes.columns(), form
 
         def parts() -> Chunks:
-            adds, powers, a, s, weights, _ = kept(B, ("tables", most, *key), tables)
-            return cls(adds[(most - L) * len(B) :], powers[L], a, s, weights)
+            adds, powers, a, s, _ = kept(B, ("tables", most, *key), tables)
+            return cls(adds[(most - L) * len(B) :], powers[L], a, s)
 
         key = id(form.re), like.device, like.dtype
         return kept(B, ("chunks", L, most, *key), parts)

@@ -41,7 +41,7 @@ def scan(
         return
     modes, L = Modes.of(form, drive), _length(T)
     chunks, b, powers = cut(drive, L), modes.apart(at(B, drive)), modes.powers(L + 1)
-    z = starts(modes, powers[L], modes.apart(state), ends(modes, b, powers, chunks))
+    z = starts(powers[L], modes.apart(state), ends(b, powers, chunks))
     for k in range(min(L, T)):
         a = chunks[..., k, :].to(b.dtype) @ b
         z = z * modes.values + a
@@ -63,14 +63,14 @@ def _scan_fused(form: DiagonalForm, B: Any, drive: Tensor, state: Tensor, out: T
     # Lengths up to a power of two share one table.
     most = max(LEAST, min(fused.LENGTH, 1 << (T - 1).bit_length(), TABLE // max(1, D * M)))
     L = fused.length(S * T, N, most, _processors(drive.device))
-    known = Chunks.of(form, B, drive, L, most)
+    known, weights = Chunks.of(form, B, drive, L, most), at(B, drive).contiguous()
     before = (T - 1) // L  # chunks that another one follows
     ended = flat[:, : before * L].reshape(S * before, L * D) @ known.adds
     begun = fused.carry(known.step, n, state, ended.view(S, before, M, 2))
     if not 0 < D <= fused.WIDE:
-        torch.matmul(drive, known.B, out=out)
+        torch.matmul(drive, weights, out=out)
         flat = flat[..., :0]
-    fused.write((known.a, known.s, n), known.B, flat, begun, whole, L)
+    fused.write((known.a, known.s, n), weights, flat, begun, whole, L)
     state.copy_(out[..., -1, :])
 
 
@@ -114,17 +114,20 @@ def scan_readout(
     if not T:
         return
     modes = Modes.of(form, drive)
-    # The last state alone has the fewest operations without any starts in between.
-    L = max(LEAST, min(_length(T), math.isqrt(TOEPLITZ // (D * E)))) if D * E else min(T, WHOLE)
+    if D * E:
+        L = max(LEAST, min(_length(T), math.isqrt(TOEPLITZ // (D * E))))
+    else:
+        # The last state alone has the fewest operations without any starts in between. Powers of
+        # two, so that series of all lengths share a few tables.
+        L = min(WHOLE, 1 << (T - 1).bit_length())
     chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
-    start = modes.apart(state)
-    begun = starts(modes, powers[L], start, ends(modes, b, powers, chunks))
+    begun = starts(powers[L], modes.apart(state), ends(b, powers, chunks))
     if E:
         found = _from_starts(begun, powers[1:], weights, modes)
         found += _within(chunks, _response(b, powers[:L], weights, modes))
         out.copy_(found.reshape(*found.shape[:-3], -1, E)[..., :T, :])
     left = T - (chunks.shape[-3] - 1) * L
-    last = ends(modes, b, powers, chunks[..., -1:, :left, :])[..., 0, :]
+    last = ends(b, powers, chunks[..., -1:, :left, :])[..., 0, :]
     modes.write(begun[..., -1, :] * powers[left] + last, state)
 
 
@@ -165,6 +168,6 @@ def _matrix(form: Form, like: Tensor) -> Tensor:
     raise TypeError(f"there is no step for {type(form).__name__} here: stages come one by one.")
 
 
-def _length(T: int, least: int = LEAST) -> int:
+def _length(T: int) -> int:
     """Steps of a chunk, near √T: as many side by side as one after the other."""
-    return max(least, 1 << math.ceil(math.log2(max(1, math.isqrt(T)))))
+    return max(LEAST, 1 << math.ceil(math.log2(max(1, math.isqrt(T)))))

@@ -1,0 +1,75 @@
+"""What is kept on a device of arrays: no longer than they live, and no more the longer they do."""
+
+import gc
+
+import numpy as np
+import pytest
+from test_kernels_of_tensors import FORMS, poisoned, problem, tensor
+
+from eigenecho import arrays, kernels
+from eigenecho.kernels import convolution
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.tensors
+
+
+@pytest.fixture
+def count():
+    """How many things are kept, but for those of before."""
+    gc.collect()
+    before = set(arrays._kept)
+
+    def counted():
+        gc.collect()
+        return len(set(arrays._kept) - before)
+
+    return counted
+
+
+def run(form, B, drive, weights, device):
+    a = tensor(drive, device)
+    for E in (2, 0):
+        out = poisoned((len(a), E), a)
+        kernels.scan_readout(form, B, a, weights[:E], a.new_zeros(B.shape[1]), out)
+    kernels.scan(form, B, a, a.new_zeros(B.shape[1]), poisoned((len(a), B.shape[1]), a))
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_a_second_run_keeps_nothing_more_and_nothing_outlives_the_arrays(kind, count, device):
+    form, B, drive, _, weights = problem(kind, 9, 70, 2)
+    run(form, B, drive, weights, device)
+    first = count()
+    assert first > 0
+    run(form, B, 2 * drive, weights, device)
+    assert count() == first
+    del form, B, weights
+    assert count() == 0
+
+
+def test_copies_follow_no_change_of_an_array_and_keep_no_memory_of_it(count, device):
+    array = np.arange(3.0)
+    copy = arrays.at(array, torch.ones(1, dtype=torch.float64, device=device))
+    array[:] = 7.0
+    assert copy.tolist() == [0.0, 1.0, 2.0]
+    del array
+    assert count() == 0
+
+
+def test_last_states_of_all_lengths_share_a_few_tables(count, device):
+    form, B, drive, _, _ = problem("diagonal", 8, 300, 1)
+    a, none = tensor(drive, device), np.empty((0, 8))
+    for T in range(1, 300):
+        kernels.scan_readout(form, B, a[:T], none, a.new_zeros(8), a.new_empty((T, 0)))
+    assert count() < 20
+
+
+def test_convolutions_of_all_lengths_share_a_few_spectra(count, device):
+    form, B, drive, _, weights = problem("diagonal", 8, 4000, 1)
+    kernels_of_tensors, a = kernels.backend(tensor(drive, device)), tensor(drive, device)
+    K = int(convolution.settling_steps(form))
+    for T in range(4 * K, 4000, 97):
+        given = form, B, a[:T], weights, a.new_zeros(8), poisoned((T, 2), a)
+        convolution.convolve_readout(kernels_of_tensors, *given)
+    spectra = [key for _, key in arrays._kept if isinstance(key, tuple) and key[0] == "spectra"]
+    assert len(spectra) <= 3
