@@ -41,6 +41,8 @@ def check_versions(client: Any) -> None:
     # By a function of the standard library, which a worker without eigenecho has too.
     found = client.run(pydoc.locate, "eigenecho.__version__", on_error="return")
     for address, version in found.items():
+        if isinstance(version, OSError):  # died meanwhile: whoever comes in its place is like it
+            continue
         if version != eigenecho.__version__:
             lacks = version is None or isinstance(version, Exception)
             what = "without eigenecho" if lacks else f"with eigenecho {version}"
