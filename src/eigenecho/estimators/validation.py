@@ -11,7 +11,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import moved, namespace
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
 from eigenecho.series import (
     FILL,
@@ -126,6 +126,9 @@ def _finite(
                 "Leave empty ones out.",
             )  # fmt: skip
         table = as_table(item, name, number)
+        if on_device(table) and 0 in table.shape:  # as scikit-learn has it of arrays
+            lacks = "row" if not len(table) else "column"
+            raise bad_argument(name, Shown(f"0 {lacks}s"), f"at least one {lacks}")
         series.append(read(table, i))
         # scikit-learn's own switch, for those who know their data.
         if look and not get_config()["assume_finite"]:
@@ -149,7 +152,7 @@ def training_series(
         outputs, container = check_outputs(y, container, estimator.dtype, D=D, **gaps)
         if reset and "gaps" in gaps:
             _check_observed(outputs, y, container, estimator.warmup)
-        return inputs, outputs, container
+        return *_side_by_side(inputs, outputs), container
     if not estimator.feedback or (not reset and estimator.n_features_in_):
         raise bad_argument(
             "X", None, "an input series", "A generator without input needs feedback=True."
@@ -159,6 +162,14 @@ def training_series(
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     return [s[:, :0] for s in outputs], outputs, container
+
+
+def _side_by_side(inputs: list[Array], outputs: list[Array]) -> tuple[list[Array], list[Array]]:
+    """Series of which some are on a device, all of them there; others as they are."""
+    there = next((rows for rows in (*inputs, *outputs) if on_device(rows)), None)
+    if there is None:
+        return inputs, outputs
+    return moved(inputs, there), moved(outputs, there)
 
 
 def gaps_of(estimator: Any) -> dict[str, Any]:
