@@ -259,6 +259,10 @@ def test_arrays_beside_tensors_go_where_those_are(options, device):
         np.testing.assert_allclose(
             found.errors, ee.search(esn, {"sr": [0.5, 0.9]}, X, Y).errors, rtol=1e-8
         )
+    model = clone(esn).fit(X, Y).model_
+    wanted = model.forecast(3, [X, X[:50]])
+    for got, one in zip(model.forecast(3, [t, X[:50]]), wanted, strict=True):
+        assert_close(got, one)
     several = clone(esn).fit([t, X], [Y, s]).predict(t)
     assert_close(several, clone(esn).fit([X, X], [Y, Y]).predict(X))
 
@@ -286,6 +290,10 @@ def test_series_without_rows_or_columns_are_refused(device):
         esn.fit(t[:, :0], t)
     with pytest.raises(ValueError, match="y=<0 columns>"):
         esn.fit(t, t[:, :0])
+    with pytest.raises(ValueError, match="X=<0 rows in series 0>"):
+        esn.predict(t[None, :0])
+    with pytest.raises(ValueError, match="X=<0 columns>"):
+        esn.fit(t[None, :, :0], t[None])
     assert esn.predict(t).shape == (30, 2)
 
 
@@ -404,6 +412,10 @@ def test_steps_and_bounds_are_answered_on_the_device(device):
     ):
         assert part.device.type == device.type
         assert_close(part, wanted, 1e-6)
+    noise = torch.tensor([[0.04]], dtype=torch.float64, device=device)
+    bounds = arrays.model_.forecast(3, t, interval=0.9, noise=noise)
+    wanted = arrays.model_.forecast(3, X, interval=0.9, noise=0.04)
+    assert_close(bounds.upper, wanted.upper)
     stream = esn.stream()
     assert_close(stream.step(t[0]), arrays.stream().step(X[0]))
     assert_close(stream.run(t[1:50]), arrays.predict(X[:50])[1:])

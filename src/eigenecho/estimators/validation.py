@@ -11,7 +11,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
-from eigenecho.arrays import moved, namespace
+from eigenecho.arrays import namespace, side_by_side
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
 from eigenecho.series import (
     FILL,
@@ -60,7 +60,7 @@ def check_inputs(
     estimator: Any, X: Any, *, reset: bool, finite: bool = True
 ) -> tuple[list[Array], Container]:
     """Series (T_i, D_in) with the features that the estimator knows, ``finite`` ones."""
-    if on_device(X) and X.ndim == 3 and len(X):
+    if on_device(X) and X.ndim == 3 and all(X.shape):
         _check_features(estimator, X[0], reset)
         return as_stack(X, "X", None, np.dtype(estimator.dtype))
     items, container = unpack(X)
@@ -152,7 +152,8 @@ def training_series(
         outputs, container = check_outputs(y, container, estimator.dtype, D=D, **gaps)
         if reset and "gaps" in gaps:
             _check_observed(outputs, y, container, estimator.warmup)
-        return *_side_by_side(inputs, outputs), container
+        both = side_by_side([*inputs, *outputs])
+        return both[: len(inputs)], both[len(inputs) :], container
     if not estimator.feedback or (not reset and estimator.n_features_in_):
         raise bad_argument(
             "X", None, "an input series", "A generator without input needs feedback=True."
@@ -162,14 +163,6 @@ def training_series(
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     return [s[:, :0] for s in outputs], outputs, container
-
-
-def _side_by_side(inputs: list[Array], outputs: list[Array]) -> tuple[list[Array], list[Array]]:
-    """Series of which some are on a device, all of them there; others as they are."""
-    there = next((rows for rows in (*inputs, *outputs) if on_device(rows)), None)
-    if there is None:
-        return inputs, outputs
-    return moved(inputs, there), moved(outputs, there)
 
 
 def gaps_of(estimator: Any) -> dict[str, Any]:
