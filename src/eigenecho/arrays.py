@@ -107,6 +107,12 @@ def moved(arrays: Sequence[Any], like: Any) -> list[Any]:
     return [namespace(like).asarray(array) for array in arrays]
 
 
+def side_by_side(arrays: Sequence[Any]) -> list[Any]:
+    """Arrays of which some are on a device, all of them there; else as they are."""
+    there = next((array for array in arrays if not isinstance(array, np.ndarray)), None)
+    return list(arrays) if there is None else moved(arrays, there)
+
+
 @cache
 def _of_device(device: str) -> TorchNamespace:
     return TorchNamespace(device)

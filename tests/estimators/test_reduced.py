@@ -141,3 +141,27 @@ def test_the_deviation_without_y_is_that_of_a_network_at_work():
     small = esn.reduce(tol=1e-3, data=u)
     error = (esn.predict(u) - small.predict(u))[100:]
     assert np.sqrt(np.mean(error**2)) <= 1.5e-3 * y.std()
+
+
+@pytest.mark.parametrize("level", [0.0, 1e8, 1e10])
+@pytest.mark.parametrize("solver", ["qr", "gram"])
+def test_promises_are_shares_of_the_deviation_however_far_from_zero_targets_are(solver, level):
+    """Squares of a level of 1e8 hide a deviation of 1."""
+    options = dict(ridge=1e-4, penalize_bias=False, solver=solver, seed=0)
+    esn = ee.LinearESN(40, **options).fit(X, Y[:, 0] + level)
+    small = esn.reduce(tol=1e-2)
+    error = np.sqrt(np.mean((small.predict(X) - esn.predict(X)) ** 2)) / Y.std()
+    assert error <= small.certificate_.promise <= 1e-2
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 100.0])
+@pytest.mark.parametrize("solver", ["qr", "gram", "refined"])
+def test_constant_targets_are_measured_by_their_level(solver, ridge):
+    """Their deviation is rounding, of which no order could be a share."""
+    known = dict(solver=solver, ridge=ridge, seed=0)
+    errors = [
+        ee.LinearESN(20, **known).fit(X, np.full(700, level)).reduce(units=2).certificate_.promise
+        for level in (3.0, 3e8)
+    ]
+    assert errors[0] == pytest.approx(errors[1], rel=1e-2)
+    assert errors[0] < 1

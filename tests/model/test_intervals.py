@@ -195,6 +195,8 @@ def test_a_converted_network_has_to_be_told():
     )
     with pytest.raises(ValueError, match="covariance of one-step errors"):
         model.forecast(3, context=np.ones((4, 1)), interval=0.9)
+    with pytest.raises(ValueError, match="noise='loud'"):
+        model.forecast(3, context=np.ones((4, 1)), interval=0.9, noise="loud")
     found = model.forecast(3, context=np.ones((4, 1)), interval=0.9, noise=0.04)
     assert found.upper[0, 0] - found.mean[0, 0] == pytest.approx(0.2 * 1.6448536, rel=1e-6)
 

@@ -108,6 +108,17 @@ def test_rings_have_a_radius_that_was_learnt():
     assert spectra.from_data(X, Y, 12, sr=0.0001, warmup=100).radius < 1
 
 
+def test_an_integer_is_a_seed_whoever_holds_it():
+    one, other = (spectra.from_data(X, Y, units=6, seed=seed) for seed in (3, np.int64(3)))
+    assert one == other
+
+
+@pytest.mark.filterwarnings("ignore:.*nearly defective")
+def test_a_law_without_modes_is_refused():
+    with pytest.raises(ValueError, match=r"law=<a matrix in .* form>"):
+        spectra.from_data(X, Y, units=2, law=np.array([[0.5, 1.0], [0.0, 0.5]]))
+
+
 def test_a_generator_is_drawn_from_once():
     learnt = [
         spectra.from_data(X, Y, 10, warmup=50, seed=np.random.default_rng(3)) for _ in range(2)
@@ -138,6 +149,9 @@ def test_short_series_and_feedback_learn_too():
         ({"y": np.zeros((800, 1))}, "y=.*learn a spectrum"),
         ({"y": np.full((800, 1), np.nan)}, "y"),
         ({"law": "gold"}, "gold"),
+        ({"law": spectra.ring(30, sr=1.2)}, "law=<radius 1.2>"),
+        ({"law": np.array([[0.5, 0.0], [0.0, 1.5]])}, "law=<radius 1.5>"),
+        ({"seed": "first"}, "seed='first'"),
     ],
 )
 def test_errors_name_the_argument(asked, words):

@@ -254,6 +254,11 @@ def test_other_forms_and_radii_are_refused_with_the_reason():
         ({"tol": 1e-3, "data": np.full((5, 1), np.nan)}, "data"),
         ({"tol": 1e-3, "data": np.zeros((0, 1))}, "data=<a series without rows>"),
         ({"tol": 1e-3, "data": np.zeros((5, 1))}, "data=<rows that move no output>"),
+        ({"tol": 1e-3, "data": (None, np.ones((5, 1)))}, "data=<no inputs>.*1 columns drive"),
+        (
+            {"tol": 1e-3, "data": (np.ones((5, 1)), np.full(5, np.nan))},
+            "nothing but NaN in column 0",
+        ),
         ({"tol": 1e-17}, "tol=1e-17"),
     ],
 )

@@ -243,6 +243,60 @@ def test_what_tensors_trained_is_trained_further_and_saved(device, tmp_path):
     np.testing.assert_allclose(loaded.predict(X), half.predict(t).cpu().numpy(), atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"standardize": True}, {"ridge": "blocks"}, {"solver": "refined"}], ids=str
+)
+def test_arrays_beside_tensors_go_where_those_are(options, device):
+    rng = np.random.default_rng(0)
+    X, Y = rng.uniform(-1, 1, (200, 2)), rng.uniform(-1, 1, (200, 2))
+    t, s = to(device, (X, Y))
+    esn = ee.LinearESN(12, **{"ridge": 1e-3, "seed": 0} | options)
+    outputs = esn.fit(X, Y).predict(X)
+    for given in ((t, Y), (X, s), (t, Y.tolist())):
+        assert_close(clone(esn).fit(*given).predict(t), outputs)
+        assert_close(clone(esn).partial_fit(*given).predict(t), outputs)
+        found = ee.search(esn, {"sr": [0.5, 0.9]}, *given)
+        np.testing.assert_allclose(
+            found.errors, ee.search(esn, {"sr": [0.5, 0.9]}, X, Y).errors, rtol=1e-8
+        )
+    model = clone(esn).fit(X, Y).model_
+    wanted = model.forecast(3, [X, X[:50]])
+    for got, one in zip(model.forecast(3, [t, X[:50]]), wanted, strict=True):
+        assert_close(got, one)
+    several = clone(esn).fit([t, X], [Y, s]).predict(t)
+    assert_close(several, clone(esn).fit([X, X], [Y, Y]).predict(X))
+
+
+def test_outputs_that_are_given_go_where_inputs_are(device):
+    rng = np.random.default_rng(0)
+    X, Y = rng.uniform(-1, 1, (200, 2)), rng.uniform(-1, 1, (200, 2))
+    t, s = to(device, (X, Y))
+    esn = ee.LinearESN(12, feedback=True, fb_scaling=0.1, ridge=1e-3, seed=0).fit(X, Y)
+    mean, deviation = esn.predict(X, y_previous=Y, return_std=True)
+    for given in ((t, Y), (X, s)):
+        found = esn.predict(given[0], y_previous=given[1], return_std=True)
+        assert_close(found[0], mean)
+        assert_close(found[1], deviation)
+
+
+def test_series_without_rows_or_columns_are_refused(device):
+    t = torch.zeros(30, 2, dtype=torch.float64, device=device)
+    t[:, 0] = torch.linspace(0, 1, 30)
+    esn = ee.LinearESN(10, seed=0).fit(t, t)
+    for wrong in (lambda: esn.predict(t[:0]), lambda: esn.fit(t[:0], t[:0])):
+        with pytest.raises(ValueError, match="X=<0 rows>"):
+            wrong()
+    with pytest.raises(ValueError, match="X=<0 columns>"):
+        esn.fit(t[:, :0], t)
+    with pytest.raises(ValueError, match="y=<0 columns>"):
+        esn.fit(t, t[:, :0])
+    with pytest.raises(ValueError, match="X=<0 rows in series 0>"):
+        esn.predict(t[None, :0])
+    with pytest.raises(ValueError, match="X=<0 columns>"):
+        esn.fit(t[None, :, :0], t[None])
+    assert esn.predict(t).shape == (30, 2)
+
+
 def test_a_device_finds_what_is_wrong_with_data(device):
     X = np.random.default_rng(0).uniform(-1, 1, (100, 2))
     t = torch.tensor(X, device=device)
@@ -339,6 +393,11 @@ def test_a_network_of_the_device_gets_smaller_and_learns_on(device):
     esn = ee.LinearESN(60, ridge=1e-4, warmup=50, seed=0).fit(t[:-1], t[1:])
     small = esn.reduce(units=20)
     assert_close(small.predict(t[:200]), esn.predict(X[:200]), 0.05)
+    assert_close(small.forecast(3), small.model_.forecast(3, state=small.final_state_), 1e-12)
+    weighed = esn.reduce(units=20, data=(t[:-1], t[1:]))
+    assert_close(weighed.predict(t[:200]), esn.predict(X[:200]), 0.05)
+    learnt = ee.spectra.from_data(t[:-1], t[1:], units=5)
+    assert learnt == ee.spectra.from_data(X[:-1], X[1:], units=5)
     learner = esn.learner()
     assert isinstance(learner.step(t[0], t[1]), torch.Tensor)
 
@@ -353,6 +412,10 @@ def test_steps_and_bounds_are_answered_on_the_device(device):
     ):
         assert part.device.type == device.type
         assert_close(part, wanted, 1e-6)
+    noise = torch.tensor([[0.04]], dtype=torch.float64, device=device)
+    bounds = arrays.model_.forecast(3, t, interval=0.9, noise=noise)
+    wanted = arrays.model_.forecast(3, X, interval=0.9, noise=0.04)
+    assert_close(bounds.upper, wanted.upper)
     stream = esn.stream()
     assert_close(stream.step(t[0]), arrays.stream().step(X[0]))
     assert_close(stream.run(t[1:50]), arrays.predict(X[:50])[1:])

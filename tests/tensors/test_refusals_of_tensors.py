@@ -44,6 +44,8 @@ CALLS = {
             ee.Forecaster(2, seasons=[]).fit(SERIES[:30, 0]).predict(context=X[:, 0], context_X=y)
         ),
     ),
+    "LinearESN.reduce": ("data[1]", lambda X, y: fitted().reduce(tol=0.1, data=(X, y))),
+    "spectra.from_data": ("y", lambda X, y: ee.spectra.from_data(X, y, units=4)),
     "search": ("y", searched),
 }
 """The name of the second series of each call."""

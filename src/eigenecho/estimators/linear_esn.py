@@ -609,7 +609,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """
         fitted = self._known.reduced(units, tol, data)
         esn = clone(self).set_params(units=fitted.model.units, spectrum=fitted.spectrum)
-        for name in ("n_features_in_", "feature_names_in_"):
+        for name in ("n_features_in_", "feature_names_in_", "_device"):
             if hasattr(self, name):
                 setattr(esn, name, getattr(self, name))
         esn.keep(fitted)

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import namespace, side_by_side
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
 from eigenecho.series import (
     FILL,
@@ -60,7 +60,7 @@ def check_inputs(
     estimator: Any, X: Any, *, reset: bool, finite: bool = True
 ) -> tuple[list[Array], Container]:
     """Series (T_i, D_in) with the features that the estimator knows, ``finite`` ones."""
-    if on_device(X) and X.ndim == 3 and len(X):
+    if on_device(X) and X.ndim == 3 and all(X.shape):
         _check_features(estimator, X[0], reset)
         return as_stack(X, "X", None, np.dtype(estimator.dtype))
     items, container = unpack(X)
@@ -126,6 +126,9 @@ def _finite(
                 "Leave empty ones out.",
             )  # fmt: skip
         table = as_table(item, name, number)
+        if on_device(table) and 0 in table.shape:  # as scikit-learn has it of arrays
+            lacks = "row" if not len(table) else "column"
+            raise bad_argument(name, Shown(f"0 {lacks}s"), f"at least one {lacks}")
         series.append(read(table, i))
         # scikit-learn's own switch, for those who know their data.
         if look and not get_config()["assume_finite"]:
@@ -149,7 +152,8 @@ def training_series(
         outputs, container = check_outputs(y, container, estimator.dtype, D=D, **gaps)
         if reset and "gaps" in gaps:
             _check_observed(outputs, y, container, estimator.warmup)
-        return inputs, outputs, container
+        both = side_by_side([*inputs, *outputs])
+        return both[: len(inputs)], both[len(inputs) :], container
     if not estimator.feedback or (not reset and estimator.n_features_in_):
         raise bad_argument(
             "X", None, "an input series", "A generator without input needs feedback=True."

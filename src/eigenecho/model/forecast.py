@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.arrays import at, namespace
+from eigenecho.arrays import at, namespace, side_by_side
 from eigenecho.checks import check_count
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
@@ -108,6 +108,7 @@ def forecast_several(
         container = Container("stack")
     else:
         together, container = as_series(contexts, "context", D, reservoir.dtype)
+        together = side_by_side(together)
     if not all(rows.shape[-2] for rows in together):
         raise bad_argument("context", Shown("0 rows"), "at least one row in each series")
     ends = []

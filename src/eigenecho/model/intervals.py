@@ -27,6 +27,7 @@ from eigenecho.arrays import namespace
 from eigenecho.checks import is_finite_number
 from eigenecho.errors import bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
+from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -210,7 +211,10 @@ def check_noise(noise: Any, D: int) -> Array:
         wanted = f"the covariance of one-step errors, shape ({D}, {D})"
         remedy = "A network that was not trained here does not know its own."
         raise bad_argument("noise", None, wanted, remedy)
-    covariance = np.asarray(noise, np.float64)
+    try:
+        covariance = np.asarray(to_host(noise), np.float64)
+    except (TypeError, ValueError):
+        raise bad_argument("noise", noise, f"numbers of shape ({D}, {D})") from None
     covariance = covariance.reshape(1, 1) if covariance.ndim == 0 else covariance
     if covariance.shape != (D, D) or not np.all(np.isfinite(covariance)):
         raise bad_argument("noise", noise, f"a finite covariance of shape ({D}, {D})")

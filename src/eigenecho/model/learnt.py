@@ -11,18 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_units
+from eigenecho.checks import check_units, generator
 from eigenecho.errors import IllConditionedWarning, Shown, bad_argument
 from eigenecho.model.model import LinearModel
 from eigenecho.model.reduce import modes, weighting_of
 from eigenecho.readout import Triangle, held_out_errors
-from eigenecho.reservoir import Recipe
+from eigenecho.reservoir import Recipe, Reservoir
 from eigenecho.series import as_rows, as_series, unpack_outputs
 from eigenecho.spectra import Spectrum, ring
-from eigenecho.tensors import to_host
+from eigenecho.tensors import device_of, to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Evidence, Problem, Settings, gather, pose, train_with_gaps
 from eigenecho.training.problem import to_choose_by
+from eigenecho.transition import Diagonal
 from eigenecho.types import Array, Seed
 
 RIDGES = tuple(10.0**k for k in range(-12, 5))
@@ -100,6 +101,8 @@ def from_data(
     >>> len(ee.spectra.from_data(u[:-1], u[1:], units=20, warmup=100) + ee.spectra.ring(10, sr=0.9))
     30
     """
+    device_of({"X": X, "y": y})  # raises for tensors that are not computed with
+    X, y = to_host((X, y))
     inputs, container = as_series(X, "X")
     items, _ = unpack_outputs(y, "y", container)
     outputs = [as_rows(item, "y") for item in items]
@@ -147,7 +150,8 @@ def learnt(
     )
     inputs, outputs = ([np.asarray(s, np.float64) for s in to_host(a)] for a in (inputs, outputs))
     # One draw for all that are compared.
-    seed = seed if isinstance(seed, int) else int(np.random.default_rng(seed).integers(2**31))
+    if not isinstance(seed, (int, np.integer)):
+        seed = int(generator(seed).integers(2**31))
     task = Task(trainer, inputs, outputs, seed)
     found = [task.left(one, size) for one in (CANDIDATES if law is None else (law,))]
     if law is None and not few:
@@ -180,6 +184,7 @@ class Task:
         """What ``size`` units of a law come down to, as many eigenvalues as are asked for."""
         recipe, large = self.settings.recipe, self.with_spectrum(law, size)
         problem = large.posed()
+        _check_modes(problem.reservoir)
         with _unconcerned():
             evidence = train_with_gaps(problem, large.settings).evidence
         model = LinearModel.of(problem, evidence.weights)
@@ -228,6 +233,16 @@ class Task:
                 errors = held_out_errors(known, last, problem.penalty, self.settings.ridge)
             total += float(np.nanmin(errors)) * len(columns)
         return total
+
+
+def _check_modes(reservoir: Reservoir) -> None:
+    """Whether a large network, of a law that may be anybody's, can be made smaller."""
+    wanted = "eigenvalues inside the unit circle: states that do not settle cannot be made fewer"
+    if not isinstance(reservoir.transition, Diagonal):
+        got = Shown(f"a matrix in {reservoir.transition.name} form")
+        raise bad_argument("law", got, "eigenvalues, or a matrix with a usable eigenbasis")
+    if not reservoir.spectrum.radius < 1:
+        raise bad_argument("law", Shown(f"radius {reservoir.spectrum.radius:.6g}"), wanted)
 
 
 @contextmanager

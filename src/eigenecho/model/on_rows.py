@@ -13,6 +13,7 @@ from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.plant import Plant
 from eigenecho.reduction import Balanced, Smaller, balance
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
+from eigenecho.tensors import device_of, to_host
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -152,7 +153,12 @@ def _rms(parts: Sequence[Array]) -> float:
 
 def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | None]:
     """Series of inputs and, where they are given, of targets, in the caller's units."""
+    device_of({"data": data})  # raises for tensors that are not computed with
+    data = to_host(data)
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
+    if X is None and model.D_in:
+        got = Shown("no inputs")
+        raise bad_argument("data", got, f"(X, y): {model.D_in} columns drive this network")
     if y is None and model.closed:
         got = Shown("inputs alone")
         raise bad_argument("data", got, "(X, y): y(t−1) drives this network, too")
@@ -173,4 +179,9 @@ def _targets(model: LinearModel, y: Any, container: Container) -> list[Array]:
     """Those that drive nothing may be missing: NaN."""
     items, _ = unpack_outputs(y, "data", container)
     gaps = not model.closed
-    return [as_rows(item, "data", model.D_out, np.float64, gaps=gaps) for item in items]
+    rows = [as_rows(item, "data", model.D_out, np.float64, gaps=gaps) for item in items]
+    nothing = np.all([np.isnan(some).all(axis=0) for some in rows], axis=0)
+    if nothing.any():
+        got = Shown(f"nothing but NaN in column {int(np.argmax(nothing))} of y")
+        raise bad_argument("data", got, "targets, whose deviation errors are measured by")
+    return rows

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 FLOOR = 1e-7
 """Share of the largest singular value that is rounding, where sums of products are all there is."""
 
+STILL = 1e-11
+"""Share of a level below which a deviation from it is rounding."""
+
+SUMMED = 64 * EPS
+"""Share of squares below which what is left of their sums is rounding."""
+
 CAREFUL = 3.0
 """Bounds on errors, over the root of the squares of the values that are cut, as they often are."""
 
@@ -83,13 +89,18 @@ class OnStatistics:
 
 def _deviation(model: LinearModel, evidence: Evidence) -> Array:
     """Standard deviation of the targets of training, (D_out,); about zero without a constant."""
-    known = evidence.statistics
-    squares = np.diag(evidence.scatter_with(np.zeros_like(evidence.weights))) / known.rows
-    XtY = known.R.T @ known.Z if isinstance(known, Triangle) else known.XtY
-    mean = XtY[0] / known.rows if model.readout_bias else 0.0
-    variance = squares - mean**2
-    constant = np.where(squares > 0, squares, 1.0)  # no deviation to speak of
-    return np.sqrt(np.where(variance > EPS * squares, variance, constant))
+    known, mean = evidence.statistics, np.zeros_like(evidence.weights)
+    if model.readout_bias:
+        XtY = known.R.T @ known.Z if isinstance(known, Triangle) else known.XtY
+        mean[0] = XtY[0] / known.rows
+    # What the mean leaves of the rows: squares of a level far from zero would hide it.
+    variance = np.diag(evidence.scatter_with(mean)) / known.rows
+    level = mean[0] ** 2
+    rounding = STILL**2 * level
+    if not isinstance(known, Triangle):  # sums of the change from the weights at work to the mean
+        rounding += SUMMED * (evidence.weights[0] - mean[0]) ** 2 * bool(model.readout_bias)
+    constant = np.where(level > 0, level, 1.0)  # no deviation to speak of
+    return np.sqrt(np.where(variance > rounding, variance, constant))
 
 
 def _root(XtX: Array) -> Array:

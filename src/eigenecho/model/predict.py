@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.arrays import all_finite, at, namespace
+from eigenecho.arrays import all_finite, at, moved, namespace
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.state import State, initial_states
@@ -43,7 +43,7 @@ def predict_series(
     starts = initial_states(model, initial_state, len(series), container.kind)
     if container.kind == "stack" and on_device(series[0]) and y_previous is None:
         return _together(model, container, series, starts, return_state)
-    previous = previous_outputs(model, y_previous, [len(u) for u in series], container)
+    previous = previous_outputs(model, y_previous, series, container)
     told = Progress(progress, sum(map(len, series)))
     ran = [run(model, *given, told) for given in zip(series, previous, starts, strict=True)]
     outputs = container.restore([y for y, _ in ran])
@@ -84,7 +84,7 @@ def deviations_of_series(
             "Give y_previous; forecast(interval=...) carries errors round the loop.",
         )  # fmt: skip
     starts = initial_states(model, initial_state, len(series), container.kind)
-    previous = previous_outputs(model, y_previous, [len(u) for u in series], container)
+    previous = previous_outputs(model, y_previous, series, container)
     each = zip(series, previous, starts, strict=True)
     return container.restore([deviations(model, posterior, *given) for given in each])
 
@@ -182,9 +182,10 @@ def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
 
 
 def previous_outputs(
-    model: LinearModel, given: Any, lengths: list[int], container: Container
+    model: LinearModel, given: Any, series: Sequence[Array], container: Container
 ) -> list[Array | None]:
-    """Teacher's y(t−1), one array for each series, (T,) read as (T, 1)."""
+    """Teacher's y(t−1), one array for each series, where that is, (T,) read as (T, 1)."""
+    lengths = [len(u) for u in series]
     if given is None:
         return [None] * len(lengths)
     if not model.closed:
@@ -198,7 +199,7 @@ def previous_outputs(
     if [len(a) for a in arrays] != lengths:
         got = Shown(f"lengths {[len(a) for a in arrays]}")
         raise bad_argument("y_previous", got, f"the lengths of X, {lengths}")
-    return list(arrays)
+    return [moved([a], u)[0] for a, u in zip(arrays, series, strict=True)]
 
 
 def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:
