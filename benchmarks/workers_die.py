@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -107,6 +107,7 @@ def too_many(client: Any, args: argparse.Namespace) -> str:
 def fatal(block: np.ndarray) -> np.ndarray:
     """Kill the process that reads a block."""
     if block.size:
+        sleep(1)  # until its nanny knows that it is there, and will start another
         os.kill(os.getpid(), signal.SIGKILL)
     return block
 

@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager
 
 from distributed import LocalCluster
+from distributed.core import Status
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.utils import key_split
 
@@ -33,7 +34,8 @@ class Killer(SchedulerPlugin):
             return
         address = self.cluster.scheduler.tasks[key].processing_on.address
         for nanny in self.cluster.workers.values():
-            if nanny.worker_address == address and nanny.pid:
+            # A worker that dies before its nanny has seen it start is never started again.
+            if nanny.worker_address == address and nanny.status == Status.running:
                 self.left -= 1
                 self.killed.append(key)
                 os.kill(nanny.pid, signal.SIGKILL)
@@ -49,9 +51,17 @@ def deaths(cluster, step, times=1, skip=0):
         yield killer
     finally:
         cluster.scheduler.remove_plugin(name="killer")
-        end = time.monotonic() + 60
-        while len(cluster.scheduler.workers) < workers and time.monotonic() < end:
-            time.sleep(0.1)
+        settled(cluster, workers)
+
+
+def settled(cluster, workers, patience=60.0):
+    """Wait until so many workers are there, and their nannies know it."""
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        running = [nanny.status == Status.running for nanny in cluster.workers.values()]
+        if all(running) and len(cluster.scheduler.workers) >= workers:
+            return
+        time.sleep(0.05)
 
 
 def leftovers(cluster, patience=10.0):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from contextlib import closing
 
 import dask.array as da
@@ -91,6 +92,7 @@ def test_a_death_changes_nothing(cluster, client, step):
 
 def _fatal(block):
     if block.size:  # and not where Dask looks what it gives
+        time.sleep(1)  # until its nanny knows that it is there, and will start another
         os.kill(os.getpid(), signal.SIGKILL)
     return block
 
