@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 __all__ = [
+    "ClusterError",
     "IllConditionedWarning",
     "SlowStartWarning",
     "StorageError",
@@ -65,7 +66,21 @@ class UnstableError(ArithmeticError, ValueError):
 
 
 class ClusterError(RuntimeError):
-    """A computation that a cluster could not finish; its client is as it was."""
+    """A computation that a cluster could not finish; its client is as it was.
+
+    See Also
+    --------
+    eigenecho.search : with ``client=``; ``eigenecho.dask.fit`` raises it too
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> try:
+    ...     raise ee.errors.ClusterError("the step 'look' was given up")
+    ... except RuntimeError as error:
+    ...     print(error)
+    the step 'look' was given up
+    """
 
 
 class UnstableWarning(UserWarning):

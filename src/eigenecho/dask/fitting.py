@@ -125,7 +125,8 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     esn.n_features_in_ = D_in
     if hasattr(esn, "feature_names_in_"):
         del esn.feature_names_in_
-    esn.keep(Fitted.of(problem, trained, lasts[-1], target=target_of(us, ys), **known))
+    made = Fitted.of(problem, trained, lasts[-1], target=target_of(us, ys), **known)
+    made.given_to(esn)
 
 
 def _columns(given: Any) -> int:

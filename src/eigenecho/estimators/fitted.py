@@ -98,6 +98,17 @@ class Fitted:
         # Without what was found on the way, which may be on a device.
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
+    def given_to(self, estimator: Any) -> None:
+        """Let an estimator keep it, by the names that it shows it by."""
+        vars(estimator).update(
+            _fitted=self,
+            model_=self.model,
+            n_outputs_=self.model.D_out,
+            solver_=self.solver,
+            ridge_=self.ridge,
+            final_state_=self.final_state,
+        )
+
     @property
     def trained(self) -> Trained:
         """What training further goes on from."""

@@ -253,7 +253,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         target = validation.target_of(inputs, outputs)
         known = {"lr": float(self.lr), "flat": container.flat, "drawn": drawn.spectrum}
         last = to_host(outputs[-1][-1])
-        self.keep(Fitted.of(problem, trained, last, target=target, **known))
+        Fitted.of(problem, trained, last, target=target, **known).given_to(self)
 
     @takes_tensors(stays=True)
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
@@ -301,15 +301,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             target = validation.merged(before.target, validation.target_of(inputs, outputs))
             known = {"lr": before.lr, "flat": before.flat, "drawn": before.drawn}
             last = to_host(outputs[-1][-1])
-            self.keep(Fitted.of(problem, trained, last, target=target, **known))
+            Fitted.of(problem, trained, last, target=target, **known).given_to(self)
         return self
-
-    def keep(self, fitted: Fitted) -> None:
-        """Take over what a fit has left, wherever that was made."""
-        self._fitted = fitted
-        self.model_, self.n_outputs_ = fitted.model, fitted.model.D_out
-        self.solver_, self.ridge_ = fitted.solver, fitted.ridge
-        self.final_state_ = fitted.final_state
 
     @takes_tensors(stays=True)
     def predict(
@@ -612,7 +605,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         for name in ("n_features_in_", "feature_names_in_", "_device"):
             if hasattr(self, name):
                 setattr(esn, name, getattr(self, name))
-        esn.keep(fitted)
+        fitted.given_to(esn)
         return esn
 
     def matrices(self, basis: str = "neuron") -> Matrices:
@@ -636,7 +629,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """The estimator that ``save`` wrote, from the arrays and values of its file."""
         fitted = Fitted.unpack(tensors, values)
         esn = unpack_parameters(cls, fitted.model.D_in, tensors, values)
-        cls.keep(esn, fitted)
+        fitted.given_to(esn)
         return esn
 
     @property
