@@ -10,6 +10,12 @@ from distributed.core import Status
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.utils import key_split
 
+import dask
+
+# A LocalCluster gives up a worker whose place is empty 15 seconds after it died; one that died a
+# second time by then is on its way back.
+dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
+
 
 def local(workers, **options):
     """So many processes of one thread each."""
