@@ -20,6 +20,16 @@ __all__ = [
     "UnstableWarning",
 ]
 
+ELSEWHERE = {
+    "spectral_radius": "sr",
+    "leak_rate": "lr",
+    "leaking_rate": "lr",
+    "n_reservoir": "units",
+    "alpha": "ridge",
+    "random_state": "seed",
+}
+"""What other libraries call our parameters."""
+
 _HERE = os.path.dirname(__file__) + os.sep
 
 
@@ -208,7 +218,8 @@ def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueE
 def unknown_name(argument: str, got: Any, known: Iterable[str]) -> ValueError:
     """An unknown name, the names there are, and the nearest of them."""
     known = sorted(known)
-    nearest = difflib.get_close_matches(str(got), known, n=1)
+    elsewhere = ELSEWHERE.get(str(got))
+    nearest = [elsewhere] if elsewhere in known else difflib.get_close_matches(str(got), known, n=1)
     hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
     return ValueError(f"{argument}={got!r} is not known. Known: {', '.join(known)}.{hint}")
 

@@ -88,8 +88,10 @@ def checked_device(device: Any) -> str | None:
     """The name of a device that is there; None, for NumPy arrays, as it is."""
     if device is None:
         return None
-    import torch
-
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError("this needs torch: pip install 'eigenecho[gpu]'") from error
     try:
         wanted = torch.device(device)
     except (RuntimeError, TypeError) as error:
