@@ -31,6 +31,7 @@ def python(code, *arguments, **environment):
     )
 
 
+@pytest.mark.slow
 def test_without_a_place_for_compiled_code_a_fit_works_and_one_warning_says_why(tmp_path):
     # Permissions do not bind everybody: files where folders should be do.
     file = tmp_path / "file"

@@ -66,6 +66,7 @@ def test_demo_prints_a_table_and_writes_figures(small, tmp_path):
     assert "</svg>" in (out / "prediction.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_demo_with_a_single_unit(small, tmp_path):
     assert invoke("demo", "--out", str(tmp_path), "--units", "1").exit_code == 0
 

@@ -308,7 +308,7 @@ def test_a_table_beside_the_report_is_left_alone(data, tmp_path):
     assert predictions_path(out).exists()
 
 
-@pytest.mark.parametrize("form", ["csv", "row"])
+@pytest.mark.parametrize("form", ["csv", pytest.param("row", marks=pytest.mark.slow)])
 def test_names_are_no_formulas_and_holes_are_no_truth(data, tmp_path, form):
     name = r"US$ \frac in A$"
     frame = pd.read_csv(data).rename(columns={"walk": name})

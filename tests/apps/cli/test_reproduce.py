@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -220,6 +221,8 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # A shell that starts tests in the background has them ignore Ctrl-C.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     end = time.monotonic() + 30
     while stored(tmp_path / "store.sqlite") < 2:

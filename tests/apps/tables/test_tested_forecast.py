@@ -245,8 +245,7 @@ CASES = {
 }  # fmt: skip
 
 
-OFTEN = ("inputs, cells empty", "inputs, target late", "long, inputs", "last rows", "two end apart",
-         "multivariate", "long", "holes", "ignored", "utc")  # fmt: skip
+OFTEN = ("inputs, cells empty", "long, inputs", "last rows", "multivariate", "holes", "utc")
 """Cases that are run every time; the others are like one of them."""
 
 
