@@ -174,8 +174,9 @@ def traffic(run: dict[str, Any], args: argparse.Namespace) -> list[tuple[str, in
     return [
         ("between workers", run["between"], merges,
          f"(S−1)·(lags {lags} or residuals {left}), if every one moved"),
-        ("through the scheduler", through, values + results + 1000 * tasks,
-         f"halos {halos:,}, other numbers {values + results - halos:,}, {tasks:,} tasks of 1000"),
+        # What goes through the scheduler is written twice: to it, and by it.
+        ("through the scheduler", through, 2 * (values + results) + 1000 * tasks,
+         f"twice halos {halos:,}, numbers {values + results - halos:,}; {tasks:,} tasks of 1000"),
         ("heartbeats", beats, 0, "2 a second and worker, whatever is done"),
         ("the series itself", 8 * args.rows, 0, "read where it is used, never sent"),
     ]  # fmt: skip
