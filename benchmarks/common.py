@@ -1,9 +1,10 @@
-"""What the benchmarks share: interleaved timing, memory, a plain table, a line on the machine."""
+"""What the benchmarks share: interleaved timing, memory, tables, parts of pages, the machine."""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import resource
 import statistics
 import sys
@@ -132,3 +133,11 @@ def verdict(claim: str, holds: bool) -> int:
     """Say whether a claim holds in this run; the exit code."""
     print(f"{'holds' if holds else 'DOES NOT HOLD'} in this run: {claim}")
     return 0 if holds else 1
+
+
+def written(text: str, name: str, lines: list[str]) -> str:
+    """The page with the lines of a part between its marks."""
+    marks = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
+    block = "\n".join([marks[0], *lines, marks[1]])
+    return re.sub(pattern, lambda _: block, text, flags=re.DOTALL)

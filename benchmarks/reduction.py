@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import statistics
 import sys
 import tracemalloc
@@ -28,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import eigenecho as ee
-from common import machine
+from common import machine, written
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reduction.md"
@@ -340,14 +339,6 @@ PARTS = {
     "time": (time_part, show_time),
     "learnt": (learnt_part, show_learnt),
 }
-
-
-def written(text: str, name: str, lines: list[str]) -> str:
-    """The page with the lines of a part between its marks."""
-    marks = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
-    block = "\n".join([marks[0], *lines, marks[1]])
-    return re.sub(pattern, lambda _: block, text, flags=re.DOTALL)
 
 
 def main() -> int:

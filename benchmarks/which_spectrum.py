@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +22,7 @@ import matplotlib as mpl
 import numpy as np
 
 import eigenecho as ee
-from common import machine
+from common import machine, written
 from eigenecho.plots.style import (
     BLUE,
     GREEN,
@@ -321,14 +320,6 @@ def save(figure: Any, name: str) -> None:
 
 
 PARTS = {"spectrum": show_spectrum, "ridge": show_ridge, "units": show_units}
-
-
-def written(text: str, name: str, lines: list[str]) -> str:
-    """The page with the lines of a part between its marks."""
-    marks = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
-    block = "\n".join([marks[0], *lines, marks[1]])
-    return re.sub(pattern, lambda _: block, text, flags=re.DOTALL)
 
 
 def main() -> int:

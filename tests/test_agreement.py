@@ -49,15 +49,20 @@ def assert_close(got, wanted):
     np.testing.assert_allclose(got, wanted, rtol=0, atol=TOLERANCE * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("case", list(cases()))
-def test_every_method_is_the_textbook_network(case):
-    W, series, rng = network(case)
-    inputs, outputs = [u for u, _ in series], [y for _, y in series]
-    parameters = dict(
+def parameters_of(case, W):
+    """Of an estimator that is to be the textbook's network."""
+    return dict(
         spectrum=W, lr=case.lr, input_bias=case.input_bias, feedback=case.feedback,
         fb_scaling=0.1, fit_bias=case.fit_bias, output_to_readout=case.previous,
         ridge=RIDGE, solver="qr", warmup=10, seed=1,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("case", list(cases()))
+def test_every_method_is_the_textbook_network(case):
+    W, series, rng = network(case)
+    inputs, outputs = [u for u, _ in series], [y for _, y in series]
+    parameters = parameters_of(case, W)
     data = (inputs, outputs) if case.several else (inputs[0], outputs[0])
     neuron = ee.LinearESN(**parameters, basis="neuron").fit(*data)
     eigen = ee.LinearESN(**parameters, basis="eigen").fit(*data)

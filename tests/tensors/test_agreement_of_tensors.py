@@ -13,13 +13,11 @@ from sklearn.pipeline import make_pipeline
 
 import eigenecho as ee
 import naive
-from test_agreement import Case, network
+from test_agreement import RIDGE, Case, network, parameters_of
 
 torch = pytest.importorskip("torch")
 
 pytestmark = pytest.mark.tensors
-
-RIDGE = 1e-6
 
 
 def cases():
@@ -46,11 +44,7 @@ def assert_close(got, wanted, tolerance=1e-8):
 def test_every_form_is_the_textbook_network(case, device):
     W, series, rng = network(case)
     inputs, outputs = to(device, [u for u, _ in series]), to(device, [y for _, y in series])
-    parameters = dict(
-        spectrum=W, lr=case.lr, input_bias=case.input_bias, feedback=case.feedback,
-        fb_scaling=0.1, fit_bias=case.fit_bias, output_to_readout=case.previous,
-        ridge=RIDGE, solver="qr", warmup=10, seed=1,
-    )  # fmt: skip
+    parameters = parameters_of(case, W)
     data = (inputs, outputs) if case.several else (inputs[0], outputs[0])
     neuron = ee.LinearESN(**parameters, basis="neuron").fit(*data)
     eigen = ee.LinearESN(**parameters, basis="eigen").fit(*data)
