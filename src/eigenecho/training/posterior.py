@@ -26,6 +26,9 @@ from eigenecho.types import Array
 COLUMNS, PROBES = 96, 8
 """Random columns that are tried first to condense rows, and those that say whether they do."""
 
+PAYS = 5
+"""Rows and units, over these columns, from which they cost less than the rows as they are."""
+
 MISSED = 1e-11
 """Share of the squares of all rows that may be missed."""
 
@@ -50,7 +53,7 @@ class Part(NamedTuple):
         """
         rng, (T, N), size = np.random.default_rng(0), rows.shape, COLUMNS
         root = to_host(self.root)
-        while 2 * size < min(T, N):
+        while PAYS * size < min(T, N):
             shown = rows @ solve_triangular(root, rng.normal(size=(N, size + PROBES)))
             Q, others = np.linalg.qr(shown[:, :size])[0], shown[:, size:]
             if np.sum((others - Q @ (Q.T @ others)) ** 2) <= MISSED * np.sum(others**2):
