@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from dask.delayed import delayed
 from distributed import Client
+from sklearn.exceptions import NotFittedError
 
 import eigenecho as ee
 from data import cut, esn, recall
@@ -23,6 +24,11 @@ def in_this_thread(here):
 def refused(match, *data, estimator=None, **options):
     with pytest.raises(ValueError, match=match):
         fit(estimator or esn(), *data, **options)
+
+
+def test_networks_that_are_not_fitted_predict_nothing():
+    with pytest.raises(NotFittedError, match="LinearESN instance is not fitted yet"):
+        predict(esn(), cut(X, 500))
 
 
 def test_columns_cut_in_chunks():

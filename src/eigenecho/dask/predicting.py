@@ -10,6 +10,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed
+from sklearn.utils.validation import check_is_fitted
 
 from eigenecho.dask.carry import faded, halo
 from eigenecho.dask.cluster import Cluster
@@ -51,6 +52,8 @@ def predict(
     dask array, list of them, or dask frame
         With the chunks of X. Nothing is computed before somebody asks for it.
     """
+    if isinstance(model, (Forecaster, LinearESN)):
+        check_is_fitted(model)
     if isinstance(model, Forecaster):
         return predict_panel(model, X, horizon)
     network, flat = model, False
