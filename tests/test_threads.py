@@ -41,3 +41,14 @@ def test_an_error_in_a_thread_is_raised():
     for pieces in ([(5, 9)], [(0, 5), (5, 9)]):
         with pytest.raises(ZeroDivisionError):
             threads.run(task, pieces)
+
+
+@pytest.mark.parametrize("count", ["1", "4"])
+def test_a_team_does_one_round_after_the_other(monkeypatch, count):
+    monkeypatch.setenv("EIGENECHO_NUM_THREADS", count)
+    done = []
+    with threads.team() as each:
+        each(done.append, [(i,) for i in range(20)])
+        assert sorted(done) == [*range(20)]
+        with pytest.raises(ZeroDivisionError):
+            each(divmod, [(1, 1), (1, 0)])

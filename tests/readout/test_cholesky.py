@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
+from eigenecho.readout import blas
 from eigenecho.readout import cholesky as tiled
 
 
-@pytest.fixture
-def small_tiles(monkeypatch):
+@pytest.fixture(params=[80, 1000], ids=["huge from 80", "none is huge"])
+def small_tiles(monkeypatch, request):
     monkeypatch.setattr(tiled, "TILE", 16)
     monkeypatch.setattr(tiled, "LARGE", 17)
+    monkeypatch.setattr(tiled, "HUGE", request.param)
 
 
 def definite(N):
@@ -40,3 +42,16 @@ def test_a_matrix_that_is_not_definite_has_none(row, small_tiles):
     A = definite(100)
     A[row, row] = -1.0
     assert not tiled.cholesky(A)[1]
+
+
+def test_parts_of_a_matrix_are_worked_on_where_they_lie():
+    rng = np.random.default_rng(0)
+    whole = np.asfortranarray(rng.normal(size=(20, 20)))
+    L = np.asfortranarray(np.tril(rng.normal(size=(4, 4))) + 4 * np.eye(4))
+    before, rows = whole.copy(), slice(3, 10)
+    blas.divide_right(whole[rows, 5:9], L)
+    blas.take_off(whole[rows, 12:15], whole[rows, 5:9], whole[:3, 5:9])
+    wanted = before.copy()
+    wanted[rows, 5:9] = np.linalg.solve(L, before[rows, 5:9].T).T
+    wanted[rows, 12:15] -= wanted[rows, 5:9] @ wanted[:3, 5:9].T
+    np.testing.assert_allclose(whole, wanted, atol=1e-14)

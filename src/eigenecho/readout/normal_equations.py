@@ -121,9 +121,11 @@ def _equilibrated(
         for number, start in enumerate(starts[first:last], first):
             rows = slice(start, start + FEW)
             part = A[rows]
-            part[...] = XtX[rows]
-            if M is not None:
-                part += ridge * M[rows]
+            if M is None:
+                part[...] = XtX[rows]
+            else:
+                np.multiply(M[rows], ridge, out=part)
+                part += XtX[rows]
             part[np.arange(len(part)), np.arange(start, start + len(part))] = diagonal[rows]
             part /= scale[rows, None]
             part /= scale
