@@ -17,7 +17,7 @@ from eigenecho.readout import Gram, Lags, Penalty, Triangle, correlate, factoris
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.training import Fold, Problem, gather, structured
 from eigenecho.training.gather import _chunks
-from eigenecho.training.refine import project, residuals
+from eigenecho.training.refine import Refined, Round, fitted, project, residuals
 
 INPUTS = {
     "white": lambda rng, T: rng.uniform(-1, 1, (T, 1)),
@@ -336,6 +336,22 @@ def test_answers_hold_for_inputs_that_training_did_not_excite(series, warmup, ri
     np.testing.assert_allclose(
         found.predict(other), wanted, rtol=0, atol=1e-7 * np.abs(wanted).max()
     )
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-5, 1e-8, 1e-12])
+def test_residuals_after_a_last_step_are_those_of_a_run(size):
+    """Slight ones change them to first order; after others the rows are run through again."""
+    problem = make(D_out=2, sr=0.9)
+    rng, block = np.random.default_rng(0), [(100, 690), (50, 431)]
+    w, step = rng.normal(size=(2, problem.size, 2))
+    step *= size
+    moved = np.linalg.norm(np.concatenate(fitted(problem, block, step)), axis=0)
+    found = Refined(Round(problem, block, w), step, moved)
+    wanted = Round(problem, block, found.w)
+    np.testing.assert_array_equal(found.w, w + step)
+    np.testing.assert_allclose(found.scatter, wanted.scatter, rtol=2e-12)
+    if size > 1e-6:
+        np.testing.assert_array_equal(found.scatter, wanted.scatter)
 
 
 def test_search_scores_are_true_where_ridges_are_below_rounding(monkeypatch):

@@ -17,7 +17,7 @@ from eigenecho.readout import Accumulated, Gram, Lags, Moments, Remainder, Trian
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Block, Fold, Gathered, Passes, Problem, gather
 from eigenecho.training.passes import squares
-from eigenecho.training.refine import Round, System, lengths, project, residuals
+from eigenecho.training.refine import Round, lengths, project, residuals
 from eigenecho.training.structured import assembled, lag_count, resonating, sums_over
 from eigenecho.types import Array
 
@@ -54,7 +54,8 @@ class ShardedPasses(Passes):
     def gather(self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None) -> Gathered:
         """Statistics of training rows and held-out blocks."""
         cuts = [fold_within(shard, fold, len_) for shard, len_ in self._each]
-        found: Part = self._over("statistics", _gather, cuts, kind, self._value(less))
+        value = None if less is None else self.cluster.value("weights", less)
+        found: Part = self._over("statistics", _gather, cuts, kind, value)
         size = self.problem.size, self.problem.D_out
         held_out = [Triangle.empty(*size) if part is None else part for part in found.held_out]
         statistics = kind.empty(*size) if found.statistics is None else found.statistics
@@ -77,11 +78,11 @@ class ShardedPasses(Passes):
         cuts = [within(shard, block, len_) for shard, len_ in self._each]
         return self._over("squares", _squares, cuts, merge=np.add)
 
-    def left(self, block: Block, w: Array, before: Array | None) -> Left:
-        """What weights leave of the targets over a block, and how far they moved the outputs."""
+    def left(self, block: Block, w: Array) -> Left:
+        """What weights leave of the targets over a block, and the size of their outputs."""
         cuts = [within(shard, block, len_) for shard, len_ in self._each]
-        given = self._value(w), self._value(before)
-        return self._over("residuals", _left, cuts, *given, merge=Left.merge)
+        value = self.cluster.value("weights", w)
+        return self._over("residuals", _left, cuts, value, merge=Left.merge)
 
     @cached_property
     def _halo(self) -> int | None:
@@ -108,9 +109,6 @@ class ShardedPasses(Passes):
             (shard, min(most, shard.pieces[0].first) if shard.continues else 0)
             for shard in self.shards
         ]
-
-    def _value(self, value: Array | None) -> Any:
-        return None if value is None else self.cluster.value("weights", value)
 
     def _over(
         self,
@@ -181,42 +179,41 @@ def _merged(one: Any, two: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Left:
-    """Of residuals E = Y − X w: EᵀE and XᵀE, and how far outputs are from those before, (k,)."""
+    """Of residuals E = Y − X w: EᵀE and XᵀE; and ‖X w‖ of each output, (k,)."""
 
     remainder: Remainder
-    moved: Array
+    size: Array
 
     def merge(self, after: Left) -> Left:
         """Of both sets of rows."""
-        moved = np.hypot(self.moved, after.moved)
-        return Left(self.remainder.merge(after.remainder), moved)
+        size = np.hypot(self.size, after.size)
+        return Left(self.remainder.merge(after.remainder), size)
 
 
 class ShardedRound(Round):
-    """A round whose residuals stay where the rows are; ``before`` are the weights before it."""
+    """A round whose residuals stay where the rows are."""
 
-    def __init__(
-        self, passes: ShardedPasses, block: Block, w: Array, before: Array | None = None
-    ) -> None:
+    def __init__(self, passes: ShardedPasses, block: Block, w: Array) -> None:
         super().__init__(passes.problem, block, w)
-        self._passes, self._block, self._before = passes, block, before
+        self._passes, self._block = passes, block
 
     @cached_property
     def found(self) -> Left:
         """What one pass over the rows says of these weights."""
-        return self._passes.left(self._block, self.w, self._before)
+        return self._passes.left(self._block, self.w)
 
-    def gradient(self, system: System) -> Array:
-        """Xᵀ(Y − X w) − αM w."""
-        return self.found.remainder.XtE - system.pull(self.w)
+    @property
+    def onto(self) -> Array:
+        """XᵀE, (N', k)."""
+        return self.found.remainder.XtE
 
     def moved(self, step: Array) -> ShardedRound:
         """The round of w + step."""
-        return ShardedRound(self._passes, self._block, self.w + step, self.w)
+        return ShardedRound(self._passes, self._block, self.w + step)
 
     @property
     def scatter(self) -> Array:
-        """EᵀE of the residuals E, (k, k)."""
+        """EᵀE, (k, k)."""
         return self.found.remainder.EtE
 
     @property
@@ -226,14 +223,8 @@ class ShardedRound(Round):
 
     @property
     def size(self) -> Array:
-        """‖X w‖ of each output, (k,): how far a first round is from weights of zero."""
-        assert self._before is None
-        return self.found.moved.copy()
-
-    def apart(self, following: Round) -> Array:
-        """How far the outputs of a round are from those of the one after it, (k,)."""
-        assert isinstance(following, ShardedRound)
-        return following.found.moved
+        """‖X w‖ of each output, (k,)."""
+        return self.found.size.copy()
 
 
 # On workers --------------------------------------------------------------------------------------
@@ -287,16 +278,10 @@ def _left(
     start: Start | None,
     block: Block,
     w: Array,
-    w_before: Array | None,
 ) -> Left:
-    problem, k = _posed(network, before, rows, start), w.shape[1]
-    if w_before is None:
-        left = residuals(problem, block, w)
-        moved = lengths([y - e for y, e in zip(problem.targets(block), left, strict=True)])
-    else:
-        both = residuals(problem, block, np.concatenate([w_before, w], axis=1))
-        left = [np.ascontiguousarray(e[:, k:]) for e in both]
-        moved = lengths([e[:, :k] - f for e, f in zip(both, left, strict=True)])
+    problem = _posed(network, before, rows, start)
+    left = residuals(problem, block, w)
+    size = lengths([y - e for y, e in zip(problem.targets(block), left, strict=True)])
     scatter = np.sum([e.T @ e for e in left], axis=0)
     count = sum(map(len, left))
-    return Left(Remainder(scatter, project(problem, block, left), count), moved)
+    return Left(Remainder(scatter, project(problem, block, left), count), size)

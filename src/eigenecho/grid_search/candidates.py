@@ -136,8 +136,8 @@ def judged(
     and by less than ``most`` of their size.
     """
     penalty, last = system.penalty, None
-    for _, step, now in itertools.islice(rounds(first, system), ROUNDS):
-        step, W = system.apart(step), system.apart(now.w)
+    for now, _, step in itertools.islice(rounds(first, system), ROUNDS):
+        step, W = system.apart(step), system.apart(now.w + step)
         moved, size = (_rms(A, system.statistics) for A in (step, W))
         turned = _ratio(_weight(step, penalty), _weight(W, penalty))
         change = np.maximum(_ratio(moved, size), TURNED * turned)

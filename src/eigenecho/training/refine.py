@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, Self, TypeVar
 
@@ -38,6 +39,9 @@ TURNED = 5e-2
 Rows of the warmup, and of other series, may be excited where those of training are not: there
 outputs are known to a tenth of the digits of the weights.
 """
+
+SLIGHT = 1e-6
+"""Change of the outputs, relative to residuals, of which these follow to first order."""
 
 
 class System(Protocol):
@@ -73,12 +77,17 @@ class Round:
 
     @cached_property
     def left(self) -> list[Array]:
-        """Y − X w, (rows, k) for each series."""
+        """E = Y − X w, (rows, k) for each series."""
         return residuals(*self._rows, self.w)
 
+    @cached_property
+    def onto(self) -> Array:
+        """XᵀE, (N', k)."""
+        return project(*self._rows, self.left)
+
     def gradient(self, system: System) -> Array:
-        """Xᵀ(Y − X w) − αM w."""
-        return project(*self._rows, self.left) - system.pull(self.w)
+        """XᵀE − αM w."""
+        return self.onto - system.pull(self.w)
 
     def moved(self, step: Array) -> Round:
         """The round of w + step."""
@@ -86,7 +95,7 @@ class Round:
 
     @property
     def scatter(self) -> Array:
-        """EᵀE of the residuals E, (k, k)."""
+        """EᵀE, (k, k)."""
         return namespace(self.w).sum([e.T @ e for e in self.left], axis=0)
 
     @property
@@ -100,16 +109,12 @@ class Round:
         problem, block = self._rows
         return lengths([y - e for y, e in zip(problem.targets(block), self.left, strict=True)])
 
-    def apart(self, following: Round) -> Array:
-        """How far the outputs of a round are from those of the one after it, (k,)."""
-        return lengths([e - f for e, f in zip(self.left, following.left, strict=True)])
-
 
 Rows = TypeVar("Rows", bound=Weighed)
 
 
-def rounds(first: Rows, system: System) -> Iterator[tuple[Rows, Array, Rows]]:
-    """Each round, the step it takes and the one after it, as long as they are asked for.
+def rounds(first: Rows, system: System) -> Iterator[tuple[Rows, Array, Array]]:
+    """Each round, its gradient g and the step A⁻¹ g it takes, as long as they are asked for.
 
         w ← w + A⁻¹ (Xᵀ(Y − X w) − αM w)
 
@@ -117,36 +122,63 @@ def rounds(first: Rows, system: System) -> Iterator[tuple[Rows, Array, Rows]]:
     """
     now = first
     while True:
-        step = system.solve(now.gradient(system))
-        following = now.moved(step)
-        yield now, step, following
-        now = following
+        gradient = now.gradient(system)
+        step = system.solve(gradient)
+        yield now, gradient, step
+        now = now.moved(step)
 
 
-def refine(first: Round, system: NormalEquations) -> Round | None:
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """The last round whose residuals are known, and the step after it, which is the last.
+
+    ``moved`` (k,) is how far that changes each output, ‖X δ‖.
+    """
+
+    last: Round
+    step: Array
+    moved: Array
+
+    @property
+    def w(self) -> Array:
+        """The weights that the normal equations mean."""
+        return self.last.w + self.step
+
+    @property
+    def scatter(self) -> Array:
+        """EᵀE of their residuals, (k, k): (E − Xδ)ᵀ(E − Xδ) without another pass, if δ is small."""
+        xp, scatter = namespace(self.step), self.last.scatter
+        if not xp.all(self.moved <= SLIGHT * xp.sqrt(xp.diagonal(scatter))):
+            return self.last.moved(self.step).scatter
+        cross = self.last.onto.T @ self.step
+        return scatter - cross - cross.T
+
+
+def refine(first: Round, system: NormalEquations) -> Refined | None:
     """The weights that the normal equations mean, to all digits; None where they are too far.
 
     ``first`` are those that the equations give as they are.
 
-    How far a round changes the outputs, ‖X δ‖, tells whether it converges; so does how far it
-    changes the weights, ‖L δ‖, since a series may not excite what others will.
+    How far a step δ = A⁻¹ g changes the outputs tells whether it converges, and is known before it
+    is taken: ‖Xδ‖² + α‖Lδ‖² = gᵀδ. So does how far it changes the weights, ‖Lδ‖, since a series
+    may not excite what others will.
     """
     xp = namespace(first.w)
     penalty, size = system.penalty, first.size
     weight = lengths([penalty.times_root(first.w)])
     size[size == 0] = weight[weight == 0] = 1.0
-    best, last = first, np.inf
-    for now, step, following in itertools.islice(rounds(first, system), ROUNDS):
-        moved = now.apart(following) / size
+    found, last = None, np.inf
+    for now, gradient, step in itertools.islice(rounds(first, system), ROUNDS):
+        moved = xp.sqrt(xp.maximum((gradient * step).sum(axis=0), 0.0))
         turned = lengths([penalty.times_root(step)]) / weight
-        change = float(xp.max(xp.maximum(moved, TURNED * turned)))
+        change = float(xp.max(xp.maximum(moved / size, TURNED * turned)))
         if not change < SLOWEST * last:  # rounding, or too far off to begin with
             break
-        best = following
+        found = Refined(now, step, moved)
         if change <= CONVERGED or (last < np.inf and change**2 <= CONVERGED * last):
-            return best  # the next change will be smaller by the same factor
+            return found  # the next change will be smaller by the same factor
         last = change
-    return best if last <= ACCURATE else None
+    return found if last <= ACCURATE else None
 
 
 def lengths(columns: list[Array]) -> Array:

@@ -15,7 +15,7 @@ from eigenecho.training.evidence import Evidence
 from eigenecho.training.gather import Gathered, check_range
 from eigenecho.training.passes import Passes
 from eigenecho.training.problem import Block, Fold, Problem, Settings, to_choose_by
-from eigenecho.training.refine import Round, refine
+from eigenecho.training.refine import Refined, refine
 from eigenecho.training.ridges import by_blocks, by_likelihood, warn_if_unresolved
 from eigenecho.training.structured import applies
 from eigenecho.types import Array
@@ -120,7 +120,7 @@ def _refined(passes: Passes, settings: Settings, solver: str, fold: Fold) -> Tra
         ridges, log_density = (chosen.ridge,), chosen.log_density
     M = penalty.gram(total.XtX) if any(ridges) and penalty.basis is not None else None
 
-    def solved(block: Block, ridge: float) -> Round | None:
+    def solved(block: Block, ridge: float) -> Refined | None:
         return _solved(passes, block, total, ridge, M)
 
     ridge = ridges[0]
@@ -146,7 +146,7 @@ def _refined(passes: Passes, settings: Settings, solver: str, fold: Fold) -> Tra
 
 def _solved(
     passes: Passes, block: Block, statistics: Gram, ridge: float, M: Array | None
-) -> Round | None:
+) -> Refined | None:
     """Weights over a block whose statistics are known, refined; ``M`` as in ``NormalEquations``."""
     system = NormalEquations.of(statistics, passes.problem.penalty, ridge, M)
     if system is None or (ridge == 0 and not system.is_regular):
