@@ -13,6 +13,7 @@ from typing import Any
 
 __all__ = [
     "ClusterError",
+    "FewRowsWarning",
     "IllConditionedWarning",
     "SlowStartWarning",
     "StorageError",
@@ -130,6 +131,27 @@ class IllConditionedWarning(UserWarning):
     ...     twice = ring + ring  # with one input, equal eigenvalues add no memory
     >>> [one.category.__name__ for one in caught]
     ['IllConditionedWarning']
+    """
+
+
+class FewRowsWarning(UserWarning):
+    """Series of too few rows to learn from: the last value is given in place of a forecast.
+
+    See Also
+    --------
+    eigenecho.Forecaster : warns of it
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     forecaster = ee.Forecaster(horizon=3).fit([1.0, 3.0, 2.0])
+    >>> [one.category.__name__ for one in caught]
+    ['FewRowsWarning']
+    >>> forecaster.predict()
+    array([2., 2., 2.])
     """
 
 

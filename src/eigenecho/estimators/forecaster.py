@@ -20,6 +20,7 @@ from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.choice import Wanted
+from eigenecho.forecasting.fallback import warn_if_naive
 from eigenecho.forecasting.fitted import Fitted, Report, fit
 from eigenecho.forecasting.fitted_files import pack_fitted, unpack_fitted
 from eigenecho.forecasting.refits import refitted
@@ -162,6 +163,11 @@ class Forecaster(BaseEstimator):
         client : distributed.Client, optional
             A Dask cluster on whose workers candidates are judged and trained. The numbers do not
             depend on it.
+
+        Warns
+        -----
+        FewRowsWarning
+            Where the last value goes on; once for all series.
         """
         wanted = self._wanted()
         panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
@@ -169,6 +175,7 @@ class Forecaster(BaseEstimator):
         with all_or_nothing(self), bar(self.progress) as report:
             over = mapped if client is None else on_client(client, "views")
             self.fitted_ = self._fit_on(wanted, panel, report, over)
+            warn_if_naive(self.fitted_)
         return self
 
     @takes_tensors
@@ -343,6 +350,7 @@ class Forecaster(BaseEstimator):
         panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
         with all_or_nothing(self), bar(self.progress) as report:
             self.fitted_ = fitted.on(panel, report)
+            warn_if_naive(self.fitted_, updated=True)
         return self
 
     def to(self, device: Any) -> Self:

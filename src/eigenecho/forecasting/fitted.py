@@ -30,6 +30,9 @@ from eigenecho.types import Array
 Report = Callable[[str, int, int], object]
 
 
+LAST_VALUE = "last value"
+"""The name of what is shown to a forecast that learns nothing."""
+
 ANCHOR = 100
 """Rows of a series that was not fitted after which it is measured, and its calendar looked at."""
 
@@ -73,6 +76,11 @@ class Fitted:
     def is_recursive(self) -> bool:
         """Whether it runs on for as long as one likes."""
         return all(member.candidate.kind != "direct" for member in self.ensemble.members)
+
+    @property
+    def is_naive(self) -> bool:
+        """Whether nothing was learnt, so that the last value goes on."""
+        return self.ensemble.members[0].candidate.view.name == LAST_VALUE
 
     @one_blas_thread()
     def forecasts(
@@ -204,7 +212,7 @@ def _trained(
 
 def _naive() -> Candidate:
     """Where there is too little to learn from: the last value."""
-    view = View("last value", Filter(0.0, spectra.ring(1, sr=0.5)))
+    view = View(LAST_VALUE, Filter(0.0, spectra.ring(1, sr=0.5)))
     return Candidate(view, Base("level"), "direct", 1e300)
 
 
