@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
 import eigenecho as ee
-from eigenecho.errors import UnstableError
+from eigenecho.errors import FewRowsWarning, UnstableError
 
 SPECTRUM = ee.spectra.ring(6, sr=0.9)
 NOISE = np.random.default_rng(0).normal(size=60)
@@ -41,7 +43,8 @@ def known():
 @pytest.mark.parametrize("strategy", ["auto", "direct", "recursive"])
 @pytest.mark.parametrize("rows", [1, 2, 3, 12])
 def test_too_few_rows_to_learn_from_go_on_as_the_last(rows, strategy):
-    forecaster = made(strategy=strategy).fit(NOISE[:rows])
+    with pytest.warns(FewRowsWarning, match=rf"y has {rows} rows?, too few .* takes 16\. The last"):
+        forecaster = made(strategy=strategy).fit(NOISE[:rows])
     assert_allclose(forecaster.predict(), NOISE[rows - 1])
     assert forecaster.rolling(NOISE[:rows], [0]).shape == (1, 3)
     with pytest.raises(ValueError, match=r"too few rows to hold some back.* no intervals"):
@@ -64,13 +67,54 @@ def test_a_series_in_a_panel_may_be_shorter_than_the_horizon():
     for forecast in (whole, short, one):
         assert forecast.shape == (8,)
         assert np.all(np.isfinite(forecast))
-    assert_allclose(made(8).fit([NOISE[:4], NOISE[:3]]).predict()[1], NOISE[2])
+    with pytest.warns(FewRowsWarning):
+        assert_allclose(made(8).fit([NOISE[:4], NOISE[:3]]).predict()[1], NOISE[2])
+
+
+def told(call):
+    """What is warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [str(one.message) for one in caught if one.category is FewRowsWarning]
+
+
+def test_a_panel_that_is_too_short_is_told_of_once():
+    (said,) = told(lambda: made(2).fit(long("shop", "till", "stall", rows=13)))
+    assert said == (
+        "none of the 3 series of y has enough rows to learn from: the longest, 'shop', has 13 rows, "
+        "and a horizon of 2 takes 14. The last value is given for every step, without intervals. "
+        "Use longer series, or a horizon of 1 at most."
+    )
+    assert not told(lambda: made(2).fit(long("shop", "till", rows=14)))
+    assert not told(lambda: made(1).fit(long("shop", "till", rows=13)))
+
+
+def test_rows_that_come_later_change_no_choice_and_that_is_said():
+    with pytest.warns(FewRowsWarning):
+        forecaster = made().fit(NOISE[:5])
+    (said,) = told(lambda: forecaster.update(NOISE[5:9]))
+    assert "y has 9 rows, too few" in said
+    (said,) = told(lambda: forecaster.update(NOISE[9:]))
+    assert "update keeps to that" in said
+    assert said.endswith("Fit it anew.")
+    assert_allclose(forecaster.predict(), NOISE[-1])
+
+
+def test_origins_without_enough_rows_are_told_of_once():
+    (said,) = told(lambda: made(1).backtest(NOISE[:14], origins=4))
+    assert said == (
+        "at 2 of 4 origins the last value is given, without intervals. At the first of them, y has "
+        "10 rows, too few to learn from: a horizon of 1 takes 12. Test on fewer, later ones."
+    )
+    assert not told(lambda: made(1).backtest(NOISE[:14], origins=2))
 
 
 def test_one_observation_among_gaps():
     y = np.full(60, np.nan)
     y[30] = 4.0
-    assert_allclose(made().fit(y).predict(), 4.0)
+    with pytest.warns(FewRowsWarning, match="the rows held back hold no observation"):
+        assert_allclose(made().fit(y).predict(), 4.0)
 
 
 def test_gaps_at_both_ends():

@@ -33,7 +33,7 @@ def warn_of_origins(naive: Sequence[Fitted], count: int) -> None:
         return
     why, _ = _reason(naive[0].panel, naive[0].wanted.horizon)
     where = f"at {len(naive)} of {count} origins the last value is given, without intervals"
-    warn(f"{where}. At the first of them, {why}. Use fewer origins.", FewRowsWarning)
+    warn(f"{where}. At the first of them, {why}. Test on fewer, later ones.", FewRowsWarning)
 
 
 def _reason(panel: Panel, horizon: int) -> tuple[str, str]:

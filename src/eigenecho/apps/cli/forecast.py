@@ -17,7 +17,7 @@ from eigenecho.apps.cli.endings import fail, make_writable
 from eigenecho.apps.shared import bars
 from eigenecho.apps.shared.durations import human
 from eigenecho.apps.shared.pages import MadeBy
-from eigenecho.apps.shared.terminal import say
+from eigenecho.apps.shared.terminal import say, saying_warnings
 from eigenecho.apps.tables import forecast_page, predictions, table_files, tested_forecast
 from eigenecho.apps.tables import table as tables
 from eigenecho.apps.tables.python_lines import python_lines
@@ -270,7 +270,8 @@ def run(request: ForecastRequest, console: Console) -> tested_forecast.TestedFor
     )
     series = from_table(table, columns, gaps=request.gaps, last=request.last)
     _describe(console, series)
-    with bars.progress(console, dict.fromkeys(STAGES, 1), "step") as progress:
+    hear = bars.progress(console, dict.fromkeys(STAGES, 1), "step")
+    with saying_warnings(console), hear as progress:
         result = tested_forecast.forecast(
             series,
             forecaster(request, series),
