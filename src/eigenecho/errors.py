@@ -22,14 +22,67 @@ __all__ = [
 ]
 
 ELSEWHERE = {
+    "n_reservoir": "units",
+    "n_units": "units",
+    "reservoir_size": "units",
+    "hidden_layer_size": "units",
+    "hidden_size": "units",
+    "W": "spectrum",
     "spectral_radius": "sr",
     "leak_rate": "lr",
     "leaking_rate": "lr",
-    "n_reservoir": "units",
+    "leakage": "lr",
+    "input_scale": "input_scaling",
+    "density": "rc_connectivity",
+    "connectivity": "rc_connectivity",
+    "teacher_forcing": "feedback",
+    "feedback_scaling": "fb_scaling",
+    "fit_intercept": "fit_bias",
+    "normalize": "standardize",
     "alpha": "ridge",
+    "alphas": "ridge",
+    "washout": "warmup",
+    "transient": "warmup",
     "random_state": "seed",
+    "h": "horizon",
+    "fh": "horizon",
+    "steps": "horizon",
+    "season_length": "seasons",
+    "seasonality": "seasons",
+    "period": "seasons",
+    "sp": "seasons",
+    "id_col": "id",
+    "time_col": "time",
+    "target_col": "target",
 }
 """What other libraries call our parameters."""
+
+NOT_HERE = {
+    "activation": "units are linear",
+    "n_jobs": "it uses the cores there are",
+    "freq": "the step of the times is found by itself",
+}
+"""Parameters of other libraries that we have none of, and why."""
+
+NAMES_ELSEWHERE = {
+    "ESN": "LinearESN",
+    "EchoStateNetwork": "LinearESN",
+    "ESNRegressor": "LinearESN",
+    "Ridge": "LinearESN(ridge=...)",
+    "RLS": "LinearESN.learner",
+    "FORCE": "LinearESN.learner",
+    "Reservoir": "DiagonalReservoir",
+    "GridSearch": "search",
+    "GridSearchCV": "search",
+    "hyper": "search",
+    "research": "search",
+    "datasets": "tasks",
+    "observables": "metrics",
+}
+"""What other libraries call our public names."""
+
+APART = ("dask", "interop")
+"""Modules that are public, and loaded by their own names alone."""
 
 _HERE = os.path.dirname(__file__) + os.sep
 
@@ -237,12 +290,33 @@ def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueE
     )
 
 
+def unknown_parameter(owner: str, got: str, known: Sequence[str]) -> TypeError:
+    """A keyword that a constructor does not take, and what it is called there."""
+    said = f"{owner} takes no {got!r}"
+    if (here := ELSEWHERE.get(got)) in known:
+        return TypeError(f"{said}; it is called {here!r} here.")
+    if got in NOT_HERE:
+        return TypeError(f"{said}: {NOT_HERE[got]}.")
+    listed = f" It takes {', '.join(known)}."
+    return TypeError(f"{said}.{_hint(got, known) or listed}")
+
+
+def no_attribute(got: str, known: Iterable[str]) -> AttributeError:
+    """A name that the package has not, in Python's first words, and what may be meant."""
+    hint = _hint(got, known)
+    if got in NAMES_ELSEWHERE:
+        hint = f" It is {NAMES_ELSEWHERE[got]} here."
+    elif got in APART:
+        hint = f" Load it by import eigenecho.{got}."
+    # With its name said, Python does not guess as well.
+    return AttributeError(f"module 'eigenecho' has no attribute {got!r}.{hint}", name=got)
+
+
 def unknown_name(argument: str, got: Any, known: Iterable[str]) -> ValueError:
     """An unknown name, the names there are, and the nearest of them."""
     known = sorted(known)
     elsewhere = ELSEWHERE.get(str(got))
-    nearest = [elsewhere] if elsewhere in known else difflib.get_close_matches(str(got), known, n=1)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    hint = f" Did you mean {elsewhere!r}?" if elsewhere in known else _hint(str(got), known)
     return ValueError(f"{argument}={got!r} is not known. Known: {', '.join(known)}.{hint}")
 
 
@@ -284,6 +358,13 @@ def out_of_range(series: Any, step: int) -> UnstableError:
         f"the forecasts{of} leave the range of numbers {step + 1} steps ahead. Ask for fewer, and "
         "look for values far from all others in the rows that they go on from."
     )
+
+
+def _hint(got: str, known: Iterable[str]) -> str:
+    """The nearest of the names there are, whatever its capitals."""
+    names = {name.lower(): name for name in known}
+    nearest = difflib.get_close_matches(got.lower(), names, n=1)
+    return f" Did you mean {names[nearest[0]]!r}?" if nearest else ""
 
 
 def _will_not_do(name: str, got: Any, expected: str, remedy: str, limit: int = 80) -> str:

@@ -82,8 +82,8 @@ def told(call):
 def test_a_panel_that_is_too_short_is_told_of_once():
     (said,) = told(lambda: made(2).fit(long("shop", "till", "stall", rows=13)))
     assert said == (
-        "none of the 3 series of y has enough rows to learn from: the longest, 'shop', has 13 rows, "
-        "and a horizon of 2 takes 14. The last value is given for every step, without intervals. "
+        "none of the 3 series of y has enough rows to learn from: the longest, 'shop', has 13 rows"
+        ", and a horizon of 2 takes 14. The last value is given for every step, without intervals. "
         "Use longer series, or a horizon of 1 at most."
     )
     assert not told(lambda: made(2).fit(long("shop", "till", rows=14)))

@@ -16,6 +16,7 @@ from eigenecho.checks import check_count, check_flag, generator, is_finite_numbe
 from eigenecho.clients import Mapped, on_client
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.forecaster_parameters import pack_parameters, unpack_parameters
+from eigenecho.estimators.keywords import explains_keywords
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest
@@ -110,6 +111,7 @@ class Forecaster(BaseEstimator):
     True
     """
 
+    @explains_keywords
     def __init__(
         self,
         horizon: int = 1,

@@ -52,8 +52,8 @@ def forecast(
     """Forecast blocks at the end from the rows before each, then learn from all and go on.
 
     ``blocks`` are of as many rows as the forecaster's horizon; by default as many as fit into a
-    third of the rows and leave enough before them to learn from, up to 5, or 3 of a long series. ``interval`` is the share of rows, in ]0, 1[,
-    that bounds around forecasts shall hold.
+    third of the rows and leave enough before them to learn from, up to 5, or 3 of a long series.
+    ``interval`` is the share of rows, in ]0, 1[, that bounds around forecasts shall hold.
     """
     tell = progress or (lambda *_: None)
     count = blocks_of(series.rows, forecaster.horizon, blocks)
