@@ -274,12 +274,37 @@ def not_finite(
     return bad_argument(name, Shown(f"{got} {where}"), wanted, remedy)
 
 
-def not_numbers(name: str, got: str, cause: Exception | None = None) -> ValueError | TypeError:
+ENCODE = "Drop it, or encode it as numbers."
+"""What to do about a column that holds no numbers."""
+
+
+def not_numbers(
+    name: str, got: str, cause: Exception | None = None, remedy: str = ENCODE
+) -> ValueError | TypeError:
     """A column, or a value in it, that cannot be read as a number; of the kind of its cause."""
     why = "" if cause is None else f" ({cause})"
-    remedy = "Drop it, or encode it as numbers."
     kind = TypeError if isinstance(cause, TypeError) else ValueError
     return kind(_will_not_do(name, Shown(got), f"real numbers{why}", remedy))
+
+
+def numbers_in_text(cells: Iterable[Any], held: str) -> str:
+    """What to do about a column of pandas, ``held`` by an expression: its text may say numbers."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if texts and all(says_number(text.replace(",", ".", 1)) for text in texts):
+        point = '.str.replace(",", ".")' if any("," in text for text in texts) else ""
+        return f"pd.to_numeric({held}{point}) reads the text as numbers."
+    if any(map(says_number, texts)):
+        return f"pd.to_numeric({held}, errors='coerce') reads numbers in text, and NaN elsewhere."
+    return ENCODE
+
+
+def says_number(text: Any) -> bool:
+    """Whether a value, or the text of one, can be read as a number."""
+    try:
+        float(text)
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return True
 
 
 def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:

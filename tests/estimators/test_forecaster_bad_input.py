@@ -409,6 +409,59 @@ def test_text_that_says_no_date_is_named_as_text(text):
         made().fit(table)
 
 
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["1.5", "2"] * 30, r"pd\.to_numeric\(y\['a'\]\) reads the text"),
+        (["1,5", "2"] * 30, r"pd\.to_numeric\(y\['a'\]\.str\.replace\(\",\", \"\.\"\)\)"),
+        (["1.5", "n/a"] * 30, r"pd\.to_numeric\(y\['a'\], errors='coerce'\)"),
+        (["low", "high"] * 30, "Drop it, or encode it as numbers"),
+    ],
+)
+@pytest.mark.parametrize("dtype", [object, "str", "category"])
+def test_text_that_says_numbers_is_told_how_to_be_read(cells, said, dtype):
+    with pytest.raises(ValueError, match=f"column 'a'>.*{said}"):
+        made().fit(pd.DataFrame({"a": pd.Series(cells, DAYS[:60], dtype=dtype)}))
+    with pytest.raises(ValueError, match=said.replace(r"y\['a'\]", "y")):
+        made().fit(pd.Series(cells, DAYS[:60], dtype=dtype))
+
+
+def test_numbers_that_were_text_are_forecast_as_told():
+    text = pd.Series([str(one).replace(".", ",") for one in NOISE], DAYS[:60])
+    found = made().fit(pd.to_numeric(text.str.replace(",", "."))).predict()
+    assert_allclose(found, made().fit(pd.Series(NOISE, DAYS[:60])).predict())
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ({"y": "sales"}, r"without a column 'y'.*Forecaster\(target='sales'\) names it"),
+        ({"ds": "date"}, r"without a column 'ds'.*Forecaster\(time='date'\) names it"),
+        (
+            {"ds": "d", "y": "s"},
+            r"Forecaster\(time=\.\.\., target=\.\.\.\) names them, of 'd', 's'",
+        ),
+        (
+            {"unique_id": "shop"},
+            r"y\.set_index\('ds'\)\['y'\]\. Of several, Forecaster\(id='shop'\)",
+        ),
+        ({"unique_id": "shop", "ds": "date"}, r"Forecaster\(id='shop', time='date', target='y'\)"),
+    ],
+)
+def test_long_tables_with_other_names_are_told_the_line_to_write(names, said):
+    table = long("a", "b").rename(columns=names)
+    with pytest.raises(ValueError, match=said):
+        made().fit(table)
+    given = {"unique_id": "id", "ds": "time", "y": "target"}
+    made(**{given[one]: name for one, name in names.items()}).fit(table)
+
+
+@pytest.mark.parametrize("seasons", ["weekly", "7", ["7"], [7, "year"], 0])
+def test_seasons_are_told_in_rows(seasons):
+    with pytest.raises(ValueError, match=r"seasons=.*A week is 7 rows of days.*None finds"):
+        made(seasons=seasons).fit(NOISE)
+
+
 def test_long_tables_in_an_index_of_two_levels():
     with pytest.raises(ValueError, match=r"MultiIndex.*y\.reset_index\(\)"):
         made().fit(long("a", "b").set_index(["unique_id", "ds"]))

@@ -26,6 +26,7 @@ from eigenecho.forecasting.fitted import Fitted, Report, fit
 from eigenecho.forecasting.fitted_files import pack_fitted, unpack_fitted
 from eigenecho.forecasting.refits import refitted
 from eigenecho.forecasting.report import Page, write
+from eigenecho.forecasting.season import IN_ROWS
 from eigenecho.model.intervals import check_coverage
 from eigenecho.panels.containers import read
 from eigenecho.panels.origins import origins as rows_of
@@ -447,7 +448,10 @@ class Forecaster(BaseEstimator):
         given = () if self.seasons is None else np.atleast_1d(self.seasons).tolist()
         for season in given:
             if not is_finite_number(season) or season < 1:
-                raise bad_argument("seasons", self.seasons, "periods in rows, 1 or more")
+                raise bad_argument(
+                    "seasons", self.seasons, "periods in rows, numbers of 1 or more, or None",
+                    f"{IN_ROWS}; None finds them by itself.",
+                )  # fmt: skip
         return given
 
     def _fit_on(

@@ -28,6 +28,7 @@ from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.forecasting.backtest_words import table as error_table
 from eigenecho.forecasting.candidates import STRATEGIES
+from eigenecho.forecasting.season import IN_ROWS
 
 GAPS = ("error", "fill", "ignore")
 COLOURS = {"beats": "blue", "not clearly": "yellow", "does not beat": "red"}
@@ -132,8 +133,9 @@ class ForecastRequest:
             found = []
         if not found or min(found) < 2:
             raise bad_argument(
-                "--season", self.season, "rows to a season, 2 or more, such as 24,168"
-            )
+                "--season", self.season, "rows to a season, 2 or more, such as 24,168",
+                f"{IN_ROWS}; without --season they are found.",
+            )  # fmt: skip
         return [int(one) if one == int(one) else one for one in found]
 
     @property
