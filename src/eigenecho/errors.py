@@ -376,6 +376,14 @@ def out_of_memory(device: Any, said: str) -> MemoryError:
     )
 
 
+def too_large(name: str, got: Any, needed: float, there: float) -> MemoryError:
+    """An argument whose answer needs more bytes than there are, before any of them is filled."""
+    sizes = (
+        f"at least {needed / 2**30:,.0f} GiB of memory, and this machine has {there / 2**30:,.0f}"
+    )
+    return MemoryError(f"{name}={got!r} needs {sizes}. Ask for less. Nothing has changed.")
+
+
 def out_of_range(series: Any, step: int) -> UnstableError:
     """Forecasts of a series that no number can hold from some step on."""
     of = "" if series is None else f" of series {series!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 
 import numpy as np
@@ -285,6 +286,19 @@ def test_ids_that_the_fit_did_not_have():
     assert np.all(found["lower"] < found["upper"])
     with pytest.raises(ValueError, match=r"a series 'z'.* series that the fit had"):
         forecaster.update(long("z"))
+
+
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="the system does not tell its memory")
+@pytest.mark.parametrize("horizon", [10**12, 10**18])
+def test_horizons_that_no_memory_holds(horizon):
+    with pytest.raises(
+        MemoryError, match=rf"horizon={horizon} needs at least [\d,]+ GiB.*this mach"
+    ):
+        made(horizon).fit(NOISE)
+    forecaster = made(strategy="recursive").fit(NOISE)
+    with pytest.raises(MemoryError, match=rf"horizon={horizon} needs at least"):
+        forecaster.predict(horizon)
+    assert forecaster.predict(10).shape == (10,)
 
 
 def test_a_loop_that_runs_away_says_at_which_step():

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from eigenecho import spectra
+from eigenecho.checks import check_memory
 from eigenecho.clients import Mapped
 from eigenecho.errors import Shown, bad_argument, out_of_range
 from eigenecho.forecasting.bands import Bands
@@ -35,6 +36,9 @@ LAST_VALUE = "last value"
 
 ANCHOR = 100
 """Rows of a series that was not fitted after which it is measured, and its calendar looked at."""
+
+BYTES = 48
+"""For each step of the horizon, at least: sums and weights of a forecast that learns nothing."""
 
 GROWTH = 1.25
 """By which rows grow between two looks at a calendar."""
@@ -91,6 +95,8 @@ class Fitted:
         ahead: Sequence[Array] = (),
     ) -> list[Array]:
         """Values (O, H) after rows of each series, from the rows up to there alone."""
+        if horizon > self.ensemble.horizon:
+            check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
         ensemble = self.ensemble.lasting(horizon)
         names = {history.name: i for i, history in enumerate(self.panel.histories)}
         if self.measures.multivariate and [one.name for one in panel.histories] != list(names):
@@ -239,6 +245,7 @@ def _bands(choice: Choice, series: int) -> Bands | None:
 
 
 def _check(panel: Panel, wanted: Wanted) -> None:
+    check_memory(float(BYTES * wanted.horizon), "horizon", wanted.horizon)
     if wanted.spectrum is not None:
         check_growth(wanted.spectrum, max(len(history) for history in panel.histories))
     for history in panel.histories:

@@ -243,7 +243,7 @@ def forecast(
         run(request, Console(quiet=quiet))
     except ValueError as error:
         raise fail(error) from None
-    except ArithmeticError as error:
+    except (ArithmeticError, MemoryError) as error:
         raise fail(error, 1) from None
     except OSError as error:
         what = error.filename or (out or ForecastRequest.out)[0]
