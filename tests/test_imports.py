@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import graphlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,40 @@ def test_import_loads_no_other_module_of_ours():
         "print(json.dumps([name for name in sys.modules if name.startswith('eigenecho.')]))"
     )
     assert loaded == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ESN", "has no attribute 'ESN'. It is LinearESN here."),
+        ("Reservoir", "It is DiagonalReservoir here."),
+        ("Ridge", "It is LinearESN(ridge=...) here."),
+        ("GridSearchCV", "It is search here."),
+        ("linearesn", "Did you mean 'LinearESN'?"),
+        ("Forcaster", "Did you mean 'Forecaster'?"),
+        ("nothing_of_ours", "has no attribute 'nothing_of_ours'."),
+        ("__wrapped__", "has no attribute '__wrapped__'"),
+    ],
+)
+def test_a_name_that_is_none_of_ours(name, said):
+    with pytest.raises(AttributeError) as caught:
+        getattr(eigenecho, name)
+    assert str(caught.value).endswith(said)
+
+
+def test_names_from_elsewhere_lead_to_ours():
+    for name, ours in eigenecho.errors.NAMES_ELSEWHERE.items():
+        assert name not in eigenecho.__all__
+        assert re.match(r"\w+", ours).group() in eigenecho.__all__
+
+
+@pytest.mark.parametrize("name", eigenecho.errors.APART)
+def test_modules_that_are_loaded_by_their_own_names(name):
+    assert fresh(
+        "import eigenecho, json\n"
+        f"try:\n    eigenecho.{name}\nexcept AttributeError as error:\n"
+        "    print(json.dumps(str(error)))"
+    ).endswith(f"Load it by import eigenecho.{name}.")
 
 
 def test_import_changes_no_settings():

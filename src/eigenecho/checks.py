@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Iterable
 from numbers import Integral, Real
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.errors import Shown, bad_argument, too_large, unknown_name
 from eigenecho.types import Array, Seed
 
 
@@ -75,6 +76,15 @@ def check_count(
         bounds = f"≥ {least}" if most == sys.maxsize else f"from {least} to {most}"
         raise bad_argument(name, value, f"{what}, an int {bounds}")
     return int(value)
+
+
+def check_memory(needed: float, name: str, value: Any) -> None:
+    """So many bytes are there, as far as the system tells: it may end what fills more."""
+    known = getattr(os, "sysconf_names", {})
+    if "SC_PHYS_PAGES" in known and "SC_PAGE_SIZE" in known:
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if needed > there > 0:
+            raise too_large(name, value, needed, there)
 
 
 def check_units(n: Any, name: str = "n") -> None:

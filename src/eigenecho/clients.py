@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import pydoc
+import sys
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,32 @@ Mapped = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 GLANCE, PATIENCE = 5.0, 120.0
 """Seconds after which to look whether there are workers, and for which a cluster may have none."""
+
+
+ON_A_CLUSTER = {
+    ("LinearESN", "fit"): "eigenecho.dask.fit(esn, X, y) trains where they are",
+    ("Forecaster", "fit"): "eigenecho.dask.fit(forecaster, y, X) trains on the workers",
+    ("LinearESN", "predict"): "eigenecho.dask.predict(esn, X) runs where they are",
+    ("LinearModel", "predict"): "eigenecho.dask.predict(model, X) runs where they are",
+    ("Forecaster", "predict"): "eigenecho.dask.predict(forecaster, context) runs on the workers",
+}
+"""What does the same with collections of Dask, by class and method."""
+
+
+def check_at_hand(given: Mapping[str, Any], call: tuple[str, str] = ("", "")) -> None:
+    """Raise where a series is a collection of Dask: to compute all of it here is seldom meant."""
+    if "dask" not in sys.modules:
+        return
+    for name, value in given.items():
+        listed = isinstance(value, (list, tuple)) and len(value) > 0
+        first = value[0] if listed else value
+        if any(kind.__module__.partition(".")[0] == "dask" for kind in type(first).__mro__):
+            there = f"{ON_A_CLUSTER[call]}; " if call in ON_A_CLUSTER else ""
+            here = f"dask.compute(*{name})" if listed else f"{name}.compute()"
+            raise bad_argument(
+                name, Shown(f"dask {type(first).__name__}"), "series in the memory of this process",
+                f"{there}{here} brings them here.",
+            )  # fmt: skip
 
 
 def check_client(client: Any) -> None:

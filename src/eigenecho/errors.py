@@ -13,6 +13,7 @@ from typing import Any
 
 __all__ = [
     "ClusterError",
+    "FewRowsWarning",
     "IllConditionedWarning",
     "SlowStartWarning",
     "StorageError",
@@ -21,14 +22,67 @@ __all__ = [
 ]
 
 ELSEWHERE = {
+    "n_reservoir": "units",
+    "n_units": "units",
+    "reservoir_size": "units",
+    "hidden_layer_size": "units",
+    "hidden_size": "units",
+    "W": "spectrum",
     "spectral_radius": "sr",
     "leak_rate": "lr",
     "leaking_rate": "lr",
-    "n_reservoir": "units",
+    "leakage": "lr",
+    "input_scale": "input_scaling",
+    "density": "rc_connectivity",
+    "connectivity": "rc_connectivity",
+    "teacher_forcing": "feedback",
+    "feedback_scaling": "fb_scaling",
+    "fit_intercept": "fit_bias",
+    "normalize": "standardize",
     "alpha": "ridge",
+    "alphas": "ridge",
+    "washout": "warmup",
+    "transient": "warmup",
     "random_state": "seed",
+    "h": "horizon",
+    "fh": "horizon",
+    "steps": "horizon",
+    "season_length": "seasons",
+    "seasonality": "seasons",
+    "period": "seasons",
+    "sp": "seasons",
+    "id_col": "id",
+    "time_col": "time",
+    "target_col": "target",
 }
 """What other libraries call our parameters."""
+
+NOT_HERE = {
+    "activation": "units are linear",
+    "n_jobs": "it uses the cores there are",
+    "freq": "the step of the times is found by itself",
+}
+"""Parameters of other libraries that we have none of, and why."""
+
+NAMES_ELSEWHERE = {
+    "ESN": "LinearESN",
+    "EchoStateNetwork": "LinearESN",
+    "ESNRegressor": "LinearESN",
+    "Ridge": "LinearESN(ridge=...)",
+    "RLS": "LinearESN.learner",
+    "FORCE": "LinearESN.learner",
+    "Reservoir": "DiagonalReservoir",
+    "GridSearch": "search",
+    "GridSearchCV": "search",
+    "hyper": "search",
+    "research": "search",
+    "datasets": "tasks",
+    "observables": "metrics",
+}
+"""What other libraries call our public names."""
+
+APART = ("dask", "interop")
+"""Modules that are public, and loaded by their own names alone."""
 
 _HERE = os.path.dirname(__file__) + os.sep
 
@@ -133,6 +187,27 @@ class IllConditionedWarning(UserWarning):
     """
 
 
+class FewRowsWarning(UserWarning):
+    """Series of too few rows to learn from: the last value is given in place of a forecast.
+
+    See Also
+    --------
+    eigenecho.Forecaster : warns of it
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     forecaster = ee.Forecaster(horizon=3).fit([1.0, 3.0, 2.0])
+    >>> [one.category.__name__ for one in caught]
+    ['FewRowsWarning']
+    >>> forecaster.predict()
+    array([2., 2., 2.])
+    """
+
+
 class SlowStartWarning(UserWarning):
     """Compiled code that no later process will find: each start is slow.
 
@@ -199,12 +274,37 @@ def not_finite(
     return bad_argument(name, Shown(f"{got} {where}"), wanted, remedy)
 
 
-def not_numbers(name: str, got: str, cause: Exception | None = None) -> ValueError | TypeError:
+ENCODE = "Drop it, or encode it as numbers."
+"""What to do about a column that holds no numbers."""
+
+
+def not_numbers(
+    name: str, got: str, cause: Exception | None = None, remedy: str = ENCODE
+) -> ValueError | TypeError:
     """A column, or a value in it, that cannot be read as a number; of the kind of its cause."""
     why = "" if cause is None else f" ({cause})"
-    remedy = "Drop it, or encode it as numbers."
     kind = TypeError if isinstance(cause, TypeError) else ValueError
     return kind(_will_not_do(name, Shown(got), f"real numbers{why}", remedy))
+
+
+def numbers_in_text(cells: Iterable[Any], held: str) -> str:
+    """What to do about a column of pandas, ``held`` by an expression: its text may say numbers."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if texts and all(says_number(text.replace(",", ".", 1)) for text in texts):
+        point = '.str.replace(",", ".")' if any("," in text for text in texts) else ""
+        return f"pd.to_numeric({held}{point}) reads the text as numbers."
+    if any(map(says_number, texts)):
+        return f"pd.to_numeric({held}, errors='coerce') reads numbers in text, and NaN elsewhere."
+    return ENCODE
+
+
+def says_number(text: Any) -> bool:
+    """Whether a value, or the text of one, can be read as a number."""
+    try:
+        float(text)
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return True
 
 
 def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:
@@ -215,12 +315,33 @@ def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueE
     )
 
 
+def unknown_parameter(owner: str, got: str, known: Sequence[str]) -> TypeError:
+    """A keyword that a constructor does not take, and what it is called there."""
+    said = f"{owner} takes no {got!r}"
+    if (here := ELSEWHERE.get(got)) in known:
+        return TypeError(f"{said}; it is called {here!r} here.")
+    if got in NOT_HERE:
+        return TypeError(f"{said}: {NOT_HERE[got]}.")
+    listed = f" It takes {', '.join(known)}."
+    return TypeError(f"{said}.{_hint(got, known) or listed}")
+
+
+def no_attribute(got: str, known: Iterable[str]) -> AttributeError:
+    """A name that the package has not, in Python's first words, and what may be meant."""
+    hint = _hint(got, known)
+    if got in NAMES_ELSEWHERE:
+        hint = f" It is {NAMES_ELSEWHERE[got]} here."
+    elif got in APART:
+        hint = f" Load it by import eigenecho.{got}."
+    # With its name said, Python does not guess as well.
+    return AttributeError(f"module 'eigenecho' has no attribute {got!r}.{hint}", name=got)
+
+
 def unknown_name(argument: str, got: Any, known: Iterable[str]) -> ValueError:
     """An unknown name, the names there are, and the nearest of them."""
     known = sorted(known)
     elsewhere = ELSEWHERE.get(str(got))
-    nearest = [elsewhere] if elsewhere in known else difflib.get_close_matches(str(got), known, n=1)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    hint = f" Did you mean {elsewhere!r}?" if elsewhere in known else _hint(str(got), known)
     return ValueError(f"{argument}={got!r} is not known. Known: {', '.join(known)}.{hint}")
 
 
@@ -255,6 +376,14 @@ def out_of_memory(device: Any, said: str) -> MemoryError:
     )
 
 
+def too_large(name: str, got: Any, needed: float, there: float) -> MemoryError:
+    """An argument whose answer needs more bytes than there are, before any of them is filled."""
+    sizes = (
+        f"at least {needed / 2**30:,.0f} GiB of memory, and this machine has {there / 2**30:,.0f}"
+    )
+    return MemoryError(f"{name}={got!r} needs {sizes}. Ask for less. Nothing has changed.")
+
+
 def out_of_range(series: Any, step: int) -> UnstableError:
     """Forecasts of a series that no number can hold from some step on."""
     of = "" if series is None else f" of series {series!r}"
@@ -262,6 +391,13 @@ def out_of_range(series: Any, step: int) -> UnstableError:
         f"the forecasts{of} leave the range of numbers {step + 1} steps ahead. Ask for fewer, and "
         "look for values far from all others in the rows that they go on from."
     )
+
+
+def _hint(got: str, known: Iterable[str]) -> str:
+    """The nearest of the names there are, whatever its capitals."""
+    names = {name.lower(): name for name in known}
+    nearest = difflib.get_close_matches(got.lower(), names, n=1)
+    return f" Did you mean {names[nearest[0]]!r}?" if nearest else ""
 
 
 def _will_not_do(name: str, got: Any, expected: str, remedy: str, limit: int = 80) -> str:

@@ -11,7 +11,14 @@ from numpy.typing import DTypeLike
 
 from eigenecho.arrays import all_finite, namespace
 from eigenecho.checks import as_array
-from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
+from eigenecho.errors import (
+    Shown,
+    bad_argument,
+    not_finite,
+    not_numbers,
+    numbers_in_text,
+    place,
+)
 from eigenecho.tensors import on_device, to_host
 from eigenecho.types import Array
 
@@ -282,7 +289,8 @@ def _check_columns(table: Any, name: str, series: int | None) -> None:
         except (TypeError, ValueError) as error:
             row, cause = _first_unreadable(column, error)
             shown = f"{_brief(column[row])} {place(row, label, series)}, of dtype {dtype}"
-            raise not_numbers(name, shown, cause) from None
+            held = f"{name}[{label!r}]" if hasattr(table, "iloc") else f"pd.Series({name}[:, {j}])"
+            raise not_numbers(name, shown, cause, numbers_in_text(column, held)) from None
 
 
 def _first_unreadable(column: Array, error: Exception) -> tuple[int, Exception]:

@@ -19,6 +19,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from eigenecho.clients import check_at_hand
 from eigenecho.errors import Shown, bad_argument, out_of_memory, two_devices
 
 HOST = {"cpu"}
@@ -126,8 +127,9 @@ def device_of(given: dict[str, Any]) -> Any:
 def takes_tensors(method: Method | None = None, *, stays: bool = False) -> Any:
     """Let a method take tensors, and answer with tensors on their device.
 
-    What it gets are NumPy arrays; if it ``stays``, tensors on a device reach it as they are. A
-    method that returns its object makes their device that of later answers to no tensor at all.
+    What it gets are NumPy arrays; if it ``stays``, tensors on a device reach it as they are, and
+    collections of Dask in no case. A method that returns its object makes their device that of
+    later answers to no tensor at all.
     """
     if method is None:
         return lambda one: takes_tensors(one, stays=stays)
@@ -135,9 +137,12 @@ def takes_tensors(method: Method | None = None, *, stays: bool = False) -> Any:
 
     @wraps(method)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if "torch" not in sys.modules:
+        if "torch" not in sys.modules and "dask" not in sys.modules:
             return method(self, *args, **kwargs)
         given = dict(zip(names, args, strict=False)) | kwargs
+        check_at_hand(given, (type(self).__name__, method.__name__))
+        if "torch" not in sys.modules:
+            return method(self, *args, **kwargs)
         device = device_of(given)
         if device is None:
             if getattr(self, "_device", None) is None or _has_data(given):

@@ -82,6 +82,39 @@ def test_what_is_not_on_a_cluster():
     refused("progress=3", cut(X, 300), cut(Y, 300), progress=3)
 
 
+def at_home(words, call):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_methods_that_run_in_this_process_take_nothing_of_dask():
+    u, y = cut(X, 300), cut(Y, 300)
+    fitted, model = esn().fit(X, Y), esn()
+    at_home(r"X=<dask Array> .*eigenecho\.dask\.fit\(esn, X, y\)", lambda: model.fit(u, y))
+    at_home(r"y=<dask Array> .*; y\.compute\(\) brings", lambda: model.fit(X, y))
+    at_home(r"X=<dask Array> .*; dask\.compute\(\*X\)", lambda: model.fit([u, u], [y, y]))
+    at_home(r"X=<dask Delayed", lambda: model.fit(delayed(X), Y))
+    assert not hasattr(model, "model_")
+    at_home(r"X=<dask Array> .*eigenecho\.dask\.predict\(esn, X\)", lambda: fitted.predict(u))
+    at_home(r"dask\.predict\(model, X\)", lambda: fitted.model_.predict(u))
+    at_home(r"X=<dask Array> .*process\. X\.compute\(\)", lambda: fitted.score(u, y))
+    reservoir = ee.DiagonalReservoir(9, seed=0)
+    at_home(r"X=<dask Array> .*process\. X\.compute\(\)", lambda: reservoir.fit_transform(u))
+    at_home("X=<dask Array>", lambda: ee.search(esn(), {"sr": [0.5, 0.9]}, u, y))
+
+
+def test_forecasters_say_where_frames_of_dask_go():
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    days = pd.date_range("2024-01-01", periods=60)
+    rows = pd.DataFrame({"unique_id": "a", "ds": days, "y": Y[:60, 0]})
+    frame = dd.from_pandas(rows, npartitions=2)
+    forecaster = ee.Forecaster(2, spectrum=ee.spectra.ring(4, sr=0.9))
+    at_home(r"y=<dask DataFrame> .*dask\.fit\(forecaster, y, X\)", lambda: forecaster.fit(frame))
+    forecaster.fit(rows)
+    words = r"context=<dask DataFrame> .*dask\.predict\(forecaster, context\)"
+    at_home(words, lambda: forecaster.predict(context=frame))
+
+
 def test_gaps_at_different_rows():
     y = Y.copy()
     y[5, 0] = np.nan

@@ -688,7 +688,7 @@ def test_horizon(horizon, open_model):
         ("spectrum", "matrx", "golden", "matrix"),
         ("basis", "neurons", "eigen, neuron", "neuron"),
         ("penalty", "identiy", "identity, neuron", "identity"),
-        ("solver", "QR", "auto, gram, qr", None),
+        ("solver", "QR", "auto, gram, qr", "qr"),
         ("solver", "grram", "auto, gram, qr", "gram"),
         ("dtype", "float16", "float32, float64", r"float\d\d"),
     ],

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +12,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
 import eigenecho as ee
-from eigenecho.errors import UnstableError
+from eigenecho.errors import FewRowsWarning, UnstableError
 
 SPECTRUM = ee.spectra.ring(6, sr=0.9)
 NOISE = np.random.default_rng(0).normal(size=60)
@@ -41,7 +44,8 @@ def known():
 @pytest.mark.parametrize("strategy", ["auto", "direct", "recursive"])
 @pytest.mark.parametrize("rows", [1, 2, 3, 12])
 def test_too_few_rows_to_learn_from_go_on_as_the_last(rows, strategy):
-    forecaster = made(strategy=strategy).fit(NOISE[:rows])
+    with pytest.warns(FewRowsWarning, match=rf"y has {rows} rows?, too few .* takes 16\. The last"):
+        forecaster = made(strategy=strategy).fit(NOISE[:rows])
     assert_allclose(forecaster.predict(), NOISE[rows - 1])
     assert forecaster.rolling(NOISE[:rows], [0]).shape == (1, 3)
     with pytest.raises(ValueError, match=r"too few rows to hold some back.* no intervals"):
@@ -64,13 +68,54 @@ def test_a_series_in_a_panel_may_be_shorter_than_the_horizon():
     for forecast in (whole, short, one):
         assert forecast.shape == (8,)
         assert np.all(np.isfinite(forecast))
-    assert_allclose(made(8).fit([NOISE[:4], NOISE[:3]]).predict()[1], NOISE[2])
+    with pytest.warns(FewRowsWarning):
+        assert_allclose(made(8).fit([NOISE[:4], NOISE[:3]]).predict()[1], NOISE[2])
+
+
+def told(call):
+    """What is warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [str(one.message) for one in caught if one.category is FewRowsWarning]
+
+
+def test_a_panel_that_is_too_short_is_told_of_once():
+    (said,) = told(lambda: made(2).fit(long("shop", "till", "stall", rows=13)))
+    assert said == (
+        "none of the 3 series of y has enough rows to learn from: the longest, 'shop', has 13 rows"
+        ", and a horizon of 2 takes 14. The last value is given for every step, without intervals. "
+        "Use longer series, or a horizon of 1 at most."
+    )
+    assert not told(lambda: made(2).fit(long("shop", "till", rows=14)))
+    assert not told(lambda: made(1).fit(long("shop", "till", rows=13)))
+
+
+def test_rows_that_come_later_change_no_choice_and_that_is_said():
+    with pytest.warns(FewRowsWarning):
+        forecaster = made().fit(NOISE[:5])
+    (said,) = told(lambda: forecaster.update(NOISE[5:9]))
+    assert "y has 9 rows, too few" in said
+    (said,) = told(lambda: forecaster.update(NOISE[9:]))
+    assert "update keeps to that" in said
+    assert said.endswith("Fit it anew.")
+    assert_allclose(forecaster.predict(), NOISE[-1])
+
+
+def test_origins_without_enough_rows_are_told_of_once():
+    (said,) = told(lambda: made(1).backtest(NOISE[:14], origins=4))
+    assert said == (
+        "at 2 of 4 origins the last value is given, without intervals. At the first of them, y has "
+        "10 rows, too few to learn from: a horizon of 1 takes 12. Test on fewer, later ones."
+    )
+    assert not told(lambda: made(1).backtest(NOISE[:14], origins=2))
 
 
 def test_one_observation_among_gaps():
     y = np.full(60, np.nan)
     y[30] = 4.0
-    assert_allclose(made().fit(y).predict(), 4.0)
+    with pytest.warns(FewRowsWarning, match="the rows held back hold no observation"):
+        assert_allclose(made().fit(y).predict(), 4.0)
 
 
 def test_gaps_at_both_ends():
@@ -243,6 +288,19 @@ def test_ids_that_the_fit_did_not_have():
         forecaster.update(long("z"))
 
 
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="the system does not tell its memory")
+@pytest.mark.parametrize("horizon", [10**12, 10**18])
+def test_horizons_that_no_memory_holds(horizon):
+    with pytest.raises(
+        MemoryError, match=rf"horizon={horizon} needs at least [\d,]+ GiB.*this mach"
+    ):
+        made(horizon).fit(NOISE)
+    forecaster = made(strategy="recursive").fit(NOISE)
+    with pytest.raises(MemoryError, match=rf"horizon={horizon} needs at least"):
+        forecaster.predict(horizon)
+    assert forecaster.predict(10).shape == (10,)
+
+
 def test_a_loop_that_runs_away_says_at_which_step():
     forecaster = made(strategy="recursive", spectrum=ee.Spectrum([1.2])).fit(NOISE)
     assert np.all(np.isfinite(forecaster.predict()))
@@ -363,6 +421,59 @@ def test_text_that_says_no_date_is_named_as_text(text):
     table = pd.DataFrame({"what": [text] * 60, "sales": NOISE})
     with pytest.raises(ValueError, match=r"'what'.*real numbers"):
         made().fit(table)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["1.5", "2"] * 30, r"pd\.to_numeric\(y\['a'\]\) reads the text"),
+        (["1,5", "2"] * 30, r"pd\.to_numeric\(y\['a'\]\.str\.replace\(\",\", \"\.\"\)\)"),
+        (["1.5", "n/a"] * 30, r"pd\.to_numeric\(y\['a'\], errors='coerce'\)"),
+        (["low", "high"] * 30, "Drop it, or encode it as numbers"),
+    ],
+)
+@pytest.mark.parametrize("dtype", [object, "str", "category"])
+def test_text_that_says_numbers_is_told_how_to_be_read(cells, said, dtype):
+    with pytest.raises(ValueError, match=f"column 'a'>.*{said}"):
+        made().fit(pd.DataFrame({"a": pd.Series(cells, DAYS[:60], dtype=dtype)}))
+    with pytest.raises(ValueError, match=said.replace(r"y\['a'\]", "y")):
+        made().fit(pd.Series(cells, DAYS[:60], dtype=dtype))
+
+
+def test_numbers_that_were_text_are_forecast_as_told():
+    text = pd.Series([str(one).replace(".", ",") for one in NOISE], DAYS[:60])
+    found = made().fit(pd.to_numeric(text.str.replace(",", "."))).predict()
+    assert_allclose(found, made().fit(pd.Series(NOISE, DAYS[:60])).predict())
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ({"y": "sales"}, r"without a column 'y'.*Forecaster\(target='sales'\) names it"),
+        ({"ds": "date"}, r"without a column 'ds'.*Forecaster\(time='date'\) names it"),
+        (
+            {"ds": "d", "y": "s"},
+            r"Forecaster\(time=\.\.\., target=\.\.\.\) names them, of 'd', 's'",
+        ),
+        (
+            {"unique_id": "shop"},
+            r"y\.set_index\('ds'\)\['y'\]\. Of several, Forecaster\(id='shop'\)",
+        ),
+        ({"unique_id": "shop", "ds": "date"}, r"Forecaster\(id='shop', time='date', target='y'\)"),
+    ],
+)
+def test_long_tables_with_other_names_are_told_the_line_to_write(names, said):
+    table = long("a", "b").rename(columns=names)
+    with pytest.raises(ValueError, match=said):
+        made().fit(table)
+    given = {"unique_id": "id", "ds": "time", "y": "target"}
+    made(**{given[one]: name for one, name in names.items()}).fit(table)
+
+
+@pytest.mark.parametrize("seasons", ["weekly", "7", ["7"], [7, "year"], 0])
+def test_seasons_are_told_in_rows(seasons):
+    with pytest.raises(ValueError, match=r"seasons=.*A week is 7 rows of days.*None finds"):
+        made(seasons=seasons).fit(NOISE)
 
 
 def test_long_tables_in_an_index_of_two_levels():

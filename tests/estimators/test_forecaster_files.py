@@ -14,6 +14,8 @@ from eigenecho import storage
 from eigenecho.errors import StorageError
 from eigenecho.forecasting.ensemble import MOST, Ensemble
 
+pytestmark = pytest.mark.filterwarnings("ignore::eigenecho.errors.FewRowsWarning")
+
 KINDS = ("single", "columns", "list", "series", "wide", "long", "short")
 
 

@@ -164,3 +164,27 @@ def test_constant_targets_are_measured_by_their_level(solver, ridge):
     ]
     assert errors[0] == pytest.approx(errors[1], rel=1e-2)
     assert errors[0] < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "size", "scale"),
+    [
+        ({}, "deviation", lambda y: np.std(y)),
+        ({"fit_bias": False}, "root mean square", lambda y: np.sqrt(np.mean(y**2))),
+        ({"fit_bias": False, "standardize": True}, "deviation", lambda y: np.std(y)),
+    ],
+)
+def test_a_certificate_says_what_errors_are_a_share_of(options, size, scale, tmp_path):
+    level = 3.0
+    network = ee.LinearESN(60, sr=0.9, ridge=1e-4, seed=0, **options)
+    esn = network.fit(X + level, Y[:, 0] + level)
+    small = esn.reduce(tol=1e-2)
+    said = small.certificate_
+    assert said.size == size
+    assert f"of the {size} of y, proven" in str(said)
+    error = np.sqrt(np.mean((small.predict(X + level) - esn.predict(X + level)) ** 2))
+    assert error <= said.promise * scale(Y[:, 0] + level)
+    small.save(tmp_path / "file")
+    assert str(ee.load(tmp_path / "file").certificate_) == str(said)
+    on_rows = esn.reduce(tol=1e-2, data=(X + level, Y + level)).certificate_
+    assert on_rows.size == "deviation"

@@ -120,6 +120,7 @@ def test_a_long_forecast_is_shown_by_its_ends(tmp_path):
     assert "40 steps of 1 row ahead, from 300 to 339" in page
 
 
+@pytest.mark.filterwarnings("ignore::eigenecho.errors.FewRowsWarning")
 def test_a_series_too_short_to_judge(tmp_path):
     page = words(written(quick(3).fit(np.arange(9.0)), tmp_path))
     assert "nothing is known of errors" in page

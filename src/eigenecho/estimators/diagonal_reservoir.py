@@ -12,6 +12,7 @@ from eigenecho.checks import check_not_negative
 from eigenecho.errors import Shown, UnstableError, bad_argument
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import unpack_spectrum
+from eigenecho.estimators.keywords import explains_keywords
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.progress import Progress, Report
 from eigenecho.reservoir import Reservoir, draw
@@ -72,6 +73,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     (50, 20)
     """
 
+    @explains_keywords
     def __init__(
         self,
         units: int = 100,

@@ -16,14 +16,17 @@ from eigenecho.checks import check_count, check_flag, generator, is_finite_numbe
 from eigenecho.clients import Mapped, on_client
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.forecaster_parameters import pack_parameters, unpack_parameters
+from eigenecho.estimators.keywords import explains_keywords
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.choice import Wanted
+from eigenecho.forecasting.fallback import warn_if_naive
 from eigenecho.forecasting.fitted import Fitted, Report, fit
 from eigenecho.forecasting.fitted_files import pack_fitted, unpack_fitted
 from eigenecho.forecasting.refits import refitted
 from eigenecho.forecasting.report import Page, write
+from eigenecho.forecasting.season import IN_ROWS
 from eigenecho.model.intervals import check_coverage
 from eigenecho.panels.containers import read
 from eigenecho.panels.origins import origins as rows_of
@@ -109,6 +112,7 @@ class Forecaster(BaseEstimator):
     True
     """
 
+    @explains_keywords
     def __init__(
         self,
         horizon: int = 1,
@@ -162,6 +166,11 @@ class Forecaster(BaseEstimator):
         client : distributed.Client, optional
             A Dask cluster on whose workers candidates are judged and trained. The numbers do not
             depend on it.
+
+        Warns
+        -----
+        FewRowsWarning
+            Where the last value goes on; once for all series.
         """
         wanted = self._wanted()
         panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
@@ -169,6 +178,7 @@ class Forecaster(BaseEstimator):
         with all_or_nothing(self), bar(self.progress) as report:
             over = mapped if client is None else on_client(client, "views")
             self.fitted_ = self._fit_on(wanted, panel, report, over)
+            warn_if_naive(self.fitted_)
         return self
 
     @takes_tensors
@@ -343,6 +353,7 @@ class Forecaster(BaseEstimator):
         panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
         with all_or_nothing(self), bar(self.progress) as report:
             self.fitted_ = fitted.on(panel, report)
+            warn_if_naive(self.fitted_, updated=True)
         return self
 
     def to(self, device: Any) -> Self:
@@ -437,7 +448,10 @@ class Forecaster(BaseEstimator):
         given = () if self.seasons is None else np.atleast_1d(self.seasons).tolist()
         for season in given:
             if not is_finite_number(season) or season < 1:
-                raise bad_argument("seasons", self.seasons, "periods in rows, 1 or more")
+                raise bad_argument(
+                    "seasons", self.seasons, "periods in rows, numbers of 1 or more, or None",
+                    f"{IN_ROWS}; None finds them by itself.",
+                )  # fmt: skip
         return given
 
     def _fit_on(

@@ -19,6 +19,7 @@ from eigenecho.checks import check_count, check_flag, check_known
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import Fitted
+from eigenecho.estimators.keywords import explains_keywords
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.score import r2
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
@@ -166,6 +167,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     True
     """
 
+    @explains_keywords
     def __init__(
         self,
         units: int = 100,

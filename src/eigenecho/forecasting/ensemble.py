@@ -76,6 +76,11 @@ class Ensemble:
         """H."""
         return self.members[0].weights.shape[1]
 
+    @property
+    def size(self) -> int:
+        """Weights of a step ahead, of all members and all series that have their own."""
+        return sum(len(one.weights) * (1 + len(one.own)) for one in self.members)
+
     def forecast(self, signal: Signal, origins: Array, series: int | None = None) -> Array:
         """Values (O, H) after the origins; each from the rows up to its own alone.
 

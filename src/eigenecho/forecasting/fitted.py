@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from eigenecho import spectra
+from eigenecho.checks import check_memory
 from eigenecho.clients import Mapped
 from eigenecho.errors import Shown, bad_argument, out_of_range
 from eigenecho.forecasting.bands import Bands
@@ -30,8 +31,14 @@ from eigenecho.types import Array
 Report = Callable[[str, int, int], object]
 
 
+LAST_VALUE = "last value"
+"""The name of what is shown to a forecast that learns nothing."""
+
 ANCHOR = 100
 """Rows of a series that was not fitted after which it is measured, and its calendar looked at."""
+
+BYTES = 48
+"""For each step of the horizon, at least: sums and weights of a forecast that learns nothing."""
 
 GROWTH = 1.25
 """By which rows grow between two looks at a calendar."""
@@ -74,6 +81,11 @@ class Fitted:
         """Whether it runs on for as long as one likes."""
         return all(member.candidate.kind != "direct" for member in self.ensemble.members)
 
+    @property
+    def is_naive(self) -> bool:
+        """Whether nothing was learnt, so that the last value goes on."""
+        return self.ensemble.members[0].candidate.view.name == LAST_VALUE
+
     @one_blas_thread()
     def forecasts(
         self,
@@ -83,6 +95,8 @@ class Fitted:
         ahead: Sequence[Array] = (),
     ) -> list[Array]:
         """Values (O, H) after rows of each series, from the rows up to there alone."""
+        if horizon > self.ensemble.horizon:
+            check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
         ensemble = self.ensemble.lasting(horizon)
         names = {history.name: i for i, history in enumerate(self.panel.histories)}
         if self.measures.multivariate and [one.name for one in panel.histories] != list(names):
@@ -204,7 +218,7 @@ def _trained(
 
 def _naive() -> Candidate:
     """Where there is too little to learn from: the last value."""
-    view = View("last value", Filter(0.0, spectra.ring(1, sr=0.5)))
+    view = View(LAST_VALUE, Filter(0.0, spectra.ring(1, sr=0.5)))
     return Candidate(view, Base("level"), "direct", 1e300)
 
 
@@ -231,6 +245,7 @@ def _bands(choice: Choice, series: int) -> Bands | None:
 
 
 def _check(panel: Panel, wanted: Wanted) -> None:
+    check_memory(float(BYTES * wanted.horizon), "horizon", wanted.horizon)
     if wanted.spectrum is not None:
         check_growth(wanted.spectrum, max(len(history) for history in panel.histories))
     for history in panel.histories:

@@ -61,6 +61,16 @@ class Plan:
         return (self.rows - self.stops[0]) / self.horizon
 
 
+def fewest(horizon: int) -> int:
+    """Rows that a series needs for a plan: a horizon to judge by, and ``LEAST`` beside one more."""
+    return 2 * horizon + LEAST
+
+
+def longest(rows: int) -> int:
+    """The horizon that there is a plan for with so many rows; 0 for none."""
+    return max(0, (rows - LEAST) // 2)
+
+
 def plan(rows: int, horizon: int, judged: int | None = None) -> Plan | None:
     """A plan for a series of so many rows; None where it is too short for any.
 
@@ -72,7 +82,7 @@ def plan(rows: int, horizon: int, judged: int | None = None) -> Plan | None:
     if wanted is None:
         wanted = min(max(4 * horizon, rows // 3), rows - max(2 * horizon, 2 * LEAST))
     wanted = min(max(wanted, horizon), most)
-    if wanted < horizon:
+    if rows < fewest(horizon):
         return None
     more = max(wanted, min(BLOCKS * horizon, rows // 2, most) if rows >= ENOUGH else 0)
     kept, first = rows - wanted, rows - more

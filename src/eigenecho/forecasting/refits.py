@@ -10,6 +10,7 @@ import numpy as np
 
 from eigenecho.errors import warn
 from eigenecho.forecasting.backtest import Backtest
+from eigenecho.forecasting.fallback import warn_of_origins
 from eigenecho.forecasting.fitted import Fitted, Report
 from eigenecho.forecasting.rivals import Rival, naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.scores import OURS
@@ -50,11 +51,13 @@ def refitted(
     latest, _ = _known(panel, rows[-1])
     season = naive_season(latest, whole(periods_of(latest, seasons)))
     done: list[list[Trial]] = []
+    naive_fits: list[Fitted] = []
     try:
         for number, origins in enumerate(rows, 1):
             watch = _staged(report, f"origin {number} of {len(rows)},")
             known, kept = _known(panel, origins)
             fitted = refit(known, watch)
+            naive_fits += [fitted] if fitted.is_naive else []
             ahead = _ahead(panel, origins, kept, horizon)
             made = _forecasts(fitted, known, ahead, horizon, interval)
             bases = rivals(season)
@@ -71,6 +74,7 @@ def refitted(
             raise
         words = f"{len(done)} of {len(rows)} origins are finished, and kept"
         warn(f"the backtest was interrupted: {words}.", UserWarning)
+    warn_of_origins(naive_fits, len(done))
     trials = sorted((one for some in done for one in some), key=lambda one: one[:2])
     scale = np.repeat([one.scale for one in trials], horizon)
     errors = _errors(panel, trials, horizon)

@@ -14,6 +14,9 @@ OWN = 2
 USUAL, UNUSUAL = 0.95, 4.0
 """The share of steps that are as usual, and how many times as large as these one may be."""
 
+IN_ROWS = "A week is 7 rows of days, a day 24 of hours, a year 12 of months or 4 of quarters"
+"""What the usual cycles are, for those who name them."""
+
 HARMONICS = 10
 """Sines and cosines to a cycle, at most."""
 

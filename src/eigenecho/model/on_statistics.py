@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -38,6 +38,7 @@ class OnStatistics:
     plant: Plant
     rows: Array
     floor: float
+    size: str = "deviation"
     name = "statistics"
     remedy = (
         "The statistics of training resolve no more: give rows as data=(X, y), or weigh all inputs "
@@ -60,7 +61,10 @@ class OnStatistics:
         rows = R[:, -model.units :]
         if plant.rest is not None:  # the first column is the constant's
             rows = np.concatenate([rows - R[:, :1] * plant.rest, -plant.rest[None]])
-        return cls(plant, rows / np.sqrt(count), floor)
+        # Without a constant the mean is not known; of standardised targets it is 0.
+        is_centred = model.readout_bias or model.outputs is not None
+        size = "deviation" if is_centred else "root mean square"
+        return cls(plant, rows / np.sqrt(count), floor, size)
 
     @cached_property
     def balanced(self) -> Balanced:
@@ -81,10 +85,10 @@ class OnStatistics:
         """A bound on the rms error of any output, over its deviation."""
         return float(promised(self.balanced, found, lambda: [self.rows]).max())
 
-    def said(self, found: Smaller, error: float) -> dict[str, float | None]:
+    def said(self, found: Smaller, error: float) -> dict[str, Any]:
         """The promise."""
         known = {"bound": None, "rows_error": None, "held_out_error": None}
-        return {"promise": error, **known}
+        return {"promise": error, "size": self.size, **known}
 
 
 def _deviation(model: LinearModel, evidence: Evidence) -> Array:

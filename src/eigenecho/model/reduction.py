@@ -14,6 +14,7 @@ from eigenecho.storage import Tensors, Values, take
 from eigenecho.types import Array
 
 WEIGHTINGS = ("white", "rows", "statistics")
+SIZES = ("deviation", "root mean square")
 ARRAYS = ("values", "before")
 
 
@@ -38,7 +39,7 @@ class Reduction:
         White: ‖y − ŷ‖₂ ≤ bound ‖G‖∞ ‖u‖₂ from a zero state, for every input, in the network's own
         units; a bias counts as one more unit impulse.
     promise : float, optional
-        Else: the rms error over the rows is at most this share of the targets' standard deviation.
+        Else: the rms error over the rows is at most this share of the targets' ``size``.
         Measured on rows that were given, proven from the statistics of others as far as these have
         all rows.
     gain : float
@@ -49,13 +50,16 @@ class Reduction:
         ‖y − ŷ‖₂ over gain ‖u‖₂, on seeded noise of ``steps`` rows.
     steps : int
     rows_error, held_out_error : float, optional
-        Rms error over the standard deviation of targets: on the rows that were weighed, and on
-        those at their end that were not.
+        Rms error over the ``size`` of targets: on the rows that were weighed, and on those at their
+        end that were not.
     radius_before, radius_after : float, optional
         Of the loop through the network's own output, where it can forecast; None also where the
         original is too large to look at.
     before : Spectrum
         The eigenvalues of the original; those that were kept are the model's.
+    size : {"deviation", "root mean square"}
+        Of targets, what errors are a share of: their standard deviation; the root of their mean
+        square where statistics of training are all that is known, and hold no constant.
 
     See Also
     --------
@@ -87,10 +91,13 @@ class Reduction:
     radius_after: float | None
     before: Spectrum
     units: int
+    size: str = "deviation"
 
     def __post_init__(self) -> None:
         if self.weighting not in WEIGHTINGS:
             raise unknown_name("weighting", self.weighting, WEIGHTINGS)
+        if self.size not in SIZES:
+            raise unknown_name("size", self.size, SIZES)
         values = np.array(self.values, np.float64)
         if values.ndim != 1 or not np.all(values >= 0):
             raise bad_argument("values", Shown(f"shape {values.shape}"), "numbers ≥ 0")
@@ -137,15 +144,17 @@ class Reduction:
             lines.append(f"bound        {self.bound:.2e}  of ‖G‖∞ ‖u‖₂, for every input")
         if self.promise is not None:
             how = "proven from" if self.weighting == "statistics" else "measured on"
-            lines.append(f"promise      {self.promise:.2e}  of the deviation of y, {how} the rows")
+            lines.append(
+                f"promise      {self.promise:.2e}  of the {self.size} of y, {how} the rows"
+            )
         lines.append(f"gain error   {self.gain_error:.2e}  of the largest gain, at any frequency")
         lines.append(
             f"probe        {self.probe_error:.2e}  of ‖G‖∞ ‖u‖₂, {self.steps} steps of noise"
         )
         if self.rows_error is not None:
-            lines.append(f"rows         {self.rows_error:.2e}  of the deviation of y, weighed")
+            lines.append(f"rows         {self.rows_error:.2e}  of the {self.size} of y, weighed")
         if self.held_out_error is not None:
-            lines.append(f"held out     {self.held_out_error:.2e}  of the deviation of y")
+            lines.append(f"held out     {self.held_out_error:.2e}  of the {self.size} of y")
         if self.radius_after is not None:
             before = "not known" if self.radius_before is None else f"{self.radius_before:.8g}"
             lines.append(f"closed loop  radius {before} → {self.radius_after:.8g}")

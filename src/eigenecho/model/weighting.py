@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from eigenecho.model.plant import Plant
 from eigenecho.reduction import Balanced, Smaller
@@ -39,5 +39,5 @@ class Weighting(Protocol):
     def error(self, found: Smaller) -> float:
         """What is compared with ``tol``."""
 
-    def said(self, found: Smaller, error: float) -> dict[str, float | None]:
+    def said(self, found: Smaller, error: float) -> dict[str, Any]:
         """What the certificate says of it, whose error is known."""

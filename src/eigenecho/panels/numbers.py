@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
+from eigenecho.errors import (
+    Shown,
+    bad_argument,
+    not_finite,
+    not_numbers,
+    numbers_in_text,
+    place,
+)
 from eigenecho.types import Array
 
 LARGEST, SMALLEST = 1e150, 1e-150
@@ -41,10 +50,13 @@ def as_floats(
     kind = getattr(dtype, "kind", "O")
     if kind not in ("fiuOb" if flags else "fiuO") or str(dtype) in ("category", "string", "str"):
         where = place(column=label, series=series) if label is not None else _of(series)
-        raise not_numbers(name, f"dtype {dtype} {where}".rstrip())
+        raise not_numbers(
+            name, f"dtype {dtype} {where}".rstrip(), None, _remedy(column, name, label)
+        )
     with np.errstate(over="ignore"):
         if kind == "O":
-            values = _objects(np.asarray(column, object), name, label, series, flags)
+            advice = partial(_remedy, column, name, label)
+            values = _objects(np.asarray(column, object), name, label, series, flags, advice)
         elif hasattr(column, "iloc"):
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
@@ -87,6 +99,14 @@ def filled_forward(values: Array, before: Array | None = None) -> Array:
     return np.take_along_axis(whole, np.maximum.accumulate(rows, axis=0), axis=0)[1:]
 
 
+def _remedy(column: Any, name: str, label: Any) -> str:
+    """What to do about a column that holds no numbers, or text that says some."""
+    held = name if label is None else f"{name}[{label!r}]"
+    if not hasattr(column, "iloc"):
+        held = f"pd.Series({held})" if label is None else f"pd.Series({name}[:, {label}])"
+    return numbers_in_text(np.asarray(column, object), held)
+
+
 def _of(series: int | None) -> str:
     return "" if series is None else f"in series {series}"
 
@@ -97,7 +117,14 @@ def _unmasked(column: Any) -> Any:
     return np.array(column, np.float64)
 
 
-def _objects(column: Array, name: str, label: Any, series: int | None, flags: bool) -> Array:
+def _objects(
+    column: Array,
+    name: str,
+    label: Any,
+    series: int | None,
+    flags: bool,
+    advice: Callable[[], str],
+) -> Array:
     refused = (str, bytes, complex, np.complexfloating) + (() if flags else (bool, np.bool_))
     values = np.empty(len(column))
     for row, value in enumerate(column):
@@ -110,5 +137,5 @@ def _objects(column: Array, name: str, label: Any, series: int | None, flags: bo
             values[row] = float(value)
         except (TypeError, ValueError, OverflowError) as error:
             shown = f"{str(value)[:40]!r} {place(row, label, series)}"
-            raise not_numbers(name, shown, error) from None
+            raise not_numbers(name, shown, error, advice()) from None
     return values

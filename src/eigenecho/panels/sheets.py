@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import ENCODE, Shown, bad_argument, says_number
 from eigenecho.panels.numbers import as_floats
 from eigenecho.panels.steps import is_date, is_period
 from eigenecho.panels.times import as_times, in_order
@@ -17,6 +17,8 @@ from eigenecho.types import Array
 
 TAKEN = ("forecast", "lower", "upper", "cutoff")
 """Columns that a long answer has beside ids and times."""
+SHOWN = 8
+"""Columns that are listed, at most."""
 LOOKED_AT = 20
 """Cells by which it is seen whether a column is one of dates."""
 KINDS = {"series": "a Series", "wide": "a wide DataFrame", "long": "a long DataFrame"}
@@ -48,18 +50,21 @@ def kind_of(y: Any, names: LongNames, name: str) -> str:
     found = [column in y.columns for column in names]
     if all(found):
         return "long"
+    others = [column for column in y.columns if column not in names]
     if found[1] and found[2] and not found[0]:
+        several = f" Of several, {_naming(['id'], others)}" if others else ""
         raise bad_argument(
             name, Shown(f"a DataFrame without a column {names.id!r}"),
             f"a long one with {', '.join(map(repr, names))}, or a single series",
-            f"Of one series, {_indexed(names.time, names.target, name)}.",
+            f"Of one series, {_indexed(names.time, names.target, name)}.{several}",
         )  # fmt: skip
     if found[1] or found[0]:
-        lacking = next(c for c, there in zip(names, found, strict=True) if not there)
+        lacking = [one for one, there in zip(names._fields, found, strict=True) if not there]
         raise bad_argument(
-            name, Shown(f"a DataFrame without a column {lacking!r}"),
+            name, Shown(f"a DataFrame without a column {getattr(names, lacking[0])!r}"),
             f"a long one with {', '.join(map(repr, names))}, or a wide one, a column for each "
             "series and times as its index",
+            _naming(lacking, others),
         )  # fmt: skip
     return "wide"
 
@@ -167,13 +172,23 @@ def _check_no_times(frame: Any, name: str) -> None:
         column = frame.iloc[:, number]
         if not _are_times(column) and (is_timed or not _says_dates(column)):
             continue
-        others = [one for one in frame.columns if one != label]
-        line = _indexed(label, others[0] if len(others) == 1 else None, name)
         raise bad_argument(
             name, Shown(f"a column of dates, {label!r}"),
             "numbers beside the dates of the index" if is_timed else "dates as the index",
-            "Drop it, or encode it as numbers." if is_timed else f"Give {line}.",
+            ENCODE if is_timed else _with_times(frame, label, name),
         )  # fmt: skip
+
+
+def _with_times(frame: Any, time: Any, name: str) -> str:
+    """The line that tells of a column of times: an index, or of a frame with ids that is long."""
+    others = [label for label in frame.columns if label != time]
+    words = [label for label in others if frame[label].dtype.kind in "OTU"]
+    if name == "y" and len(words) == 1 and len(others) == 2:
+        (target,) = (label for label in others if label not in words)
+        return (
+            f"If it is a long one: Forecaster(id={words[0]!r}, time={time!r}, target={target!r})."
+        )
+    return f"Give {_indexed(time, others[0] if len(others) == 1 else None, name)}."
 
 
 def _are_times(column: Any) -> bool:
@@ -199,11 +214,16 @@ def _says_dates(column: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (ValueError, TypeError, OverflowError):
-        return False
-    return True
+    """Whether a cell is a number, or says one: with a decimal comma, too, which is no date."""
+    return says_number(value.replace(",", ".") if isinstance(value, str) else value)
+
+
+def _naming(arguments: Sequence[str], columns: Sequence[Any]) -> str:
+    """The line that names columns of a long frame, where it is plain which they are."""
+    plain = len(arguments) == len(columns) == 1
+    said = ", ".join(f"{one}={columns[0]!r}" if plain else f"{one}=..." for one in arguments)
+    of = "" if plain or not columns else f", of {', '.join(map(repr, columns[:SHOWN]))}"
+    return f"Forecaster({said}) names {'it' if len(arguments) == 1 else 'them'}{of}."
 
 
 def _indexed(time: Any, value: Any, name: str) -> str:

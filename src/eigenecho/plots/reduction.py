@@ -55,7 +55,7 @@ def reduction(source: Any) -> Figure:
 
 
 def _title(said: Reduction) -> str:
-    promise = f"error at most {said.promise:.1e} of the deviation of y" if said.promise else ""
+    promise = f"error at most {said.promise:.1e} of the {said.size} of y" if said.promise else ""
     if said.bound is not None:
         promise = f"gain error at most {said.bound:.1e} of the largest gain"
     return f"{said.units_before} → {said.units} modes: {promise}".rstrip(": ")

@@ -487,3 +487,15 @@ def test_ids_may_be_called_anything(shops, tmp_path, name):
     columns = table.read_text().splitlines()[0].split(",")
     assert columns[:2] == ["series", "time"]
     assert len(set(columns)) == len(columns)
+
+
+def test_blocks_that_nothing_was_learnt_for_are_told_of_in_a_line(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("x\n" + "\n".join(map(str, np.random.default_rng(0).normal(size=14))))
+    result = invoke(
+        path, "--target", "x", "--horizon", 1, "--blocks", 4, "--out", tmp_path / "o.csv"
+    )
+    assert result.exit_code == 0, result.output
+    said = "Mind: at 2 of 4 origins the last value is given"
+    assert sum(said in line for line in result.output.splitlines()) == 1
+    assert "FewRowsWarning" not in result.output

@@ -94,6 +94,7 @@ def test_rows_that_are_too_few():
     with pytest.raises(TableError, match="Use --blocks 6"):
         blocks_of(300, 20, 20)
     assert blocks_of(300, 20) == 5
+    assert blocks_of(13, 1) == 1  # of which all 12 rows before are learnt from
     assert blocks_of(20_000, 24) == 3
 
 
@@ -136,10 +137,15 @@ def test_inputs_act_at_their_own_row_and_must_be_known(tmp_path):
 
 @pandas_3
 def test_dates_end_with_the_year_9999(tmp_path):
-    days = pd.date_range("9999-05-01", periods=150, unit="s").strftime("%Y-%m-%d")
+    days = pd.date_range("9999-07-20", periods=150, unit="s").strftime("%Y-%m-%d")
     data = daily().assign(day=days)
-    with pytest.raises(TableError, match="--horizon 96 goes from 9999-09-27 beyond the year 9999"):
-        made(tmp_path, data, Columns(("sales",)), 96)
+    with pytest.raises(TableError, match="--horizon 20 goes from 9999-12-16 beyond the year 9999"):
+        made(tmp_path, data, Columns(("sales",)), 20)
+
+
+def test_a_horizon_beyond_all_dates_is_told_by_the_rows(tmp_path):
+    with pytest.raises(TableError, match="--horizon 1000000000 is too long for 150 rows"):
+        made(tmp_path, daily(), Columns(("sales",)), 10**9)
 
 
 def test_seasons_that_rows_cannot_show(tmp_path):

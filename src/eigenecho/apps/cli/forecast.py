@@ -17,7 +17,7 @@ from eigenecho.apps.cli.endings import fail, make_writable
 from eigenecho.apps.shared import bars
 from eigenecho.apps.shared.durations import human
 from eigenecho.apps.shared.pages import MadeBy
-from eigenecho.apps.shared.terminal import say
+from eigenecho.apps.shared.terminal import say, saying_warnings
 from eigenecho.apps.tables import forecast_page, predictions, table_files, tested_forecast
 from eigenecho.apps.tables import table as tables
 from eigenecho.apps.tables.python_lines import python_lines
@@ -28,6 +28,7 @@ from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.forecasting.backtest_words import table as error_table
 from eigenecho.forecasting.candidates import STRATEGIES
+from eigenecho.forecasting.season import IN_ROWS
 
 GAPS = ("error", "fill", "ignore")
 COLOURS = {"beats": "blue", "not clearly": "yellow", "does not beat": "red"}
@@ -132,8 +133,9 @@ class ForecastRequest:
             found = []
         if not found or min(found) < 2:
             raise bad_argument(
-                "--season", self.season, "rows to a season, 2 or more, such as 24,168"
-            )
+                "--season", self.season, "rows to a season, 2 or more, such as 24,168",
+                f"{IN_ROWS}; without --season they are found.",
+            )  # fmt: skip
         return [int(one) if one == int(one) else one for one in found]
 
     @property
@@ -241,7 +243,7 @@ def forecast(
         run(request, Console(quiet=quiet))
     except ValueError as error:
         raise fail(error) from None
-    except ArithmeticError as error:
+    except (ArithmeticError, MemoryError) as error:
         raise fail(error, 1) from None
     except OSError as error:
         what = error.filename or (out or ForecastRequest.out)[0]
@@ -270,7 +272,8 @@ def run(request: ForecastRequest, console: Console) -> tested_forecast.TestedFor
     )
     series = from_table(table, columns, gaps=request.gaps, last=request.last)
     _describe(console, series)
-    with bars.progress(console, dict.fromkeys(STAGES, 1), "step") as progress:
+    hear = bars.progress(console, dict.fromkeys(STAGES, 1), "step")
+    with saying_warnings(console), hear as progress:
         result = tested_forecast.forecast(
             series,
             forecaster(request, series),

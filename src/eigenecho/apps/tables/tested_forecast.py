@@ -14,7 +14,7 @@ from eigenecho.apps.tables.time_series import TableSeries
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.banks import LONG
-from eigenecho.forecasting.plan import plan
+from eigenecho.forecasting.plan import fewest, plan
 from eigenecho.forecasting.rivals import naive, rivals
 
 BLOCKS, BLOCKS_OF_LONG = 5, 3
@@ -52,12 +52,12 @@ def forecast(
     """Forecast blocks at the end from the rows before each, then learn from all and go on.
 
     ``blocks`` are of as many rows as the forecaster's horizon; by default as many as fit into a
-    third of the rows, up to 5, or 3 of a long series. ``interval`` is the share of rows, in ]0, 1[,
-    that bounds around forecasts shall hold.
+    third of the rows and leave enough before them to learn from, up to 5, or 3 of a long series.
+    ``interval`` is the share of rows, in ]0, 1[, that bounds around forecasts shall hold.
     """
     tell = progress or (lambda *_: None)
-    _check(series, forecaster)
     count = blocks_of(series.rows, forecaster.horizon, blocks)
+    _check(series, forecaster)
     bounds = {} if interval is None else {"interval": interval}
     tell("testing", 0, count)
     tested = forecaster.backtest(
@@ -94,7 +94,8 @@ def blocks_of(rows: int, horizon: int, wanted: int | None = None) -> int:
     most = max(1, (rows - 1 - horizon - rows // 2) // horizon)
     if wanted is None:
         usual = BLOCKS if rows < LONG else BLOCKS_OF_LONG
-        return max(1, min(usual, rows // (3 * horizon), most))
+        learnt = (rows - fewest(horizon)) // horizon
+        return max(1, min(usual, rows // (3 * horizon), most, learnt))
     if wanted > most:
         raise TableError(
             f"--blocks {wanted} of {horizon} rows are too many for {rows} rows: they lie in the "

@@ -1,0 +1,56 @@
+"""Keywords that estimators do not take: what they are called here."""
+
+from __future__ import annotations
+
+from inspect import Parameter, signature
+
+import pytest
+from sklearn.base import clone
+
+import eigenecho as ee
+from eigenecho.errors import ELSEWHERE
+
+ESTIMATORS = (ee.LinearESN, ee.DiagonalReservoir, ee.Forecaster)
+
+
+@pytest.mark.parametrize(
+    ("kind", "keyword", "said"),
+    [
+        (
+            ee.LinearESN,
+            "spectral_radius",
+            "LinearESN takes no 'spectral_radius'; it is called 'sr'",
+        ),
+        (ee.LinearESN, "alpha", "it is called 'ridge' here"),
+        (ee.LinearESN, "random_state", "it is called 'seed' here"),
+        (ee.LinearESN, "n_reservoir", "it is called 'units' here"),
+        (ee.LinearESN, "leaking_rate", "it is called 'lr' here"),
+        (ee.LinearESN, "input_scale", "it is called 'input_scaling' here"),
+        (ee.LinearESN, "activation", "takes no 'activation': units are linear"),
+        (ee.LinearESN, "sed", "LinearESN takes no 'sed'. Did you mean 'seed'?"),
+        (ee.DiagonalReservoir, "spectral_radius", "DiagonalReservoir takes no"),
+        # What another estimator calls it helps nobody.
+        (ee.DiagonalReservoir, "alpha", "It takes units, spectrum, sr, lr"),
+        (ee.Forecaster, "season_length", "it is called 'seasons' here"),
+        (ee.Forecaster, "fh", "it is called 'horizon' here"),
+        (ee.Forecaster, "freq", "takes no 'freq': the step of the times is found by itself"),
+    ],
+)
+def test_a_keyword_of_another_library(kind, keyword, said):
+    with pytest.raises(TypeError) as caught:
+        kind(**{keyword: 1})
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_the_signature_is_that_of_the_parameters(kind):
+    parameters = signature(kind).parameters
+    assert all(one.kind is not Parameter.VAR_KEYWORD for one in parameters.values())
+    assert sorted(parameters) == sorted(kind().get_params(deep=False))
+    assert clone(kind(seed=3)).seed == 3
+
+
+def test_names_from_elsewhere_lead_to_parameters_and_are_none():
+    known = {name for kind in ESTIMATORS for name in signature(kind).parameters}
+    assert set(ELSEWHERE.values()) <= known
+    assert not known & set(ELSEWHERE)
