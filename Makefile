@@ -82,9 +82,9 @@ docs-check: docs .venv-peers/stamp
 	EVERY_EXAMPLE=1 $(DOCS)/pytest tests/test_docs.py tests/test_reference.py tests/test_commands.py -k "not sktime or test_commands"
 	EVERY_EXAMPLE=1 .venv-peers/bin/python -m pytest tests/test_docs.py -k sktime
 
-# Links to other hosts; the only target here that needs a network.
+# Links to other hosts, without running the gallery; the only target here that needs a network.
 docs-links: .venv-docs/stamp
-	$(DOCS)/python -m sphinx -b linkcheck docs build/links
+	$(DOCS)/python -m sphinx -b linkcheck -D plot_gallery=0 --quiet docs build/links
 
 # The sdist and the wheel, built apart from the clone, and tried as somebody would who has nothing else.
 dist: .venv-dist/stamp
