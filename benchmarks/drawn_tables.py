@@ -126,7 +126,7 @@ def walks(count: int) -> str:
     held = [one.held for one in found]
     return (
         f"Of {count} random walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}) {beaten or 'none'} "
-        "were said to beat their best naive forecast, which a test at 95 % would let one in twenty; "
+        "were said to beat their best naive forecast, as a test at 95 % lets one in twenty; "
         f"their intervals held {np.mean(held):.0%} in the mean and {min(held):.0%} of the worst."
     )
 
