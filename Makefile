@@ -76,13 +76,15 @@ docs: .venv-docs/stamp
 	$(DOCS)/python -m sphinx -b html -W --keep-going -n docs build/site
 	$(DOCS)/python tools/site_is_whole.py build/site
 
-# Every example of pages and docstrings, and that every link within the site leads somewhere.
-docs-check: docs
-	$(DOCS)/pytest tests/test_docs.py tests/test_reference.py
+# Every example and command of pages and docstrings: none is skipped. Those of sktime and statsforecast
+# run beside the packages that these hold back.
+docs-check: docs .venv-peers/stamp
+	EVERY_EXAMPLE=1 $(DOCS)/pytest tests/test_docs.py tests/test_reference.py tests/test_commands.py -k "not sktime or test_commands"
+	EVERY_EXAMPLE=1 .venv-peers/bin/python -m pytest tests/test_docs.py -k sktime
 
-# Links to other hosts; the only target here that needs a network.
+# Links to other hosts, without running the gallery; the only target here that needs a network.
 docs-links: .venv-docs/stamp
-	$(DOCS)/python -m sphinx -b linkcheck docs build/links
+	$(DOCS)/python -m sphinx -b linkcheck -D plot_gallery=0 --quiet docs build/links
 
 # The sdist and the wheel, built apart from the clone, and tried as somebody would who has nothing else.
 dist: .venv-dist/stamp
@@ -116,7 +118,7 @@ test-lowest: .venv-lowest/stamp
 # An environment apart: these peers ask for other versions than we do.
 .venv-peers/stamp: pyproject.toml
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,forecast-peers]"
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,forecast-peers]" "pytest>=8"
 	touch $@
 
 .venv-sktime/stamp: .venv-sktime/bin/python pyproject.toml
@@ -132,10 +134,10 @@ test-lowest: .venv-lowest/stamp
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-lowest/versions.txt --editable ".[cli,reservoirpy,dev]"
 	touch $@
 
-# With torch, for the examples that use it; without, these are shown and not run.
+# With torch and PyRCN, for the examples that use them; without, these are shown and not run.
 .venv-docs/stamp: .venv-docs/bin/python pyproject.toml
 	$(DOCS)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
-	$(DOCS)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,parquet,reservoirpy,docs]"
+	$(DOCS)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,parquet,reservoirpy,docs]" "pyrcn==0.1.0"
 	touch $@
 
 .venv-dask/stamp: .venv-dask/bin/python pyproject.toml

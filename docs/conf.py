@@ -100,6 +100,11 @@ html_theme_options = {
 html_sidebars = {name: [] for name in ("index", "start", "paper")}
 html_context = {"default_mode": "auto"}
 
+# For ``make docs-links``: a host that does not answer in time is not there.
+linkcheck_timeout = 20
+linkcheck_retries = 2
+linkcheck_report_timeouts_as_broken = True
+
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

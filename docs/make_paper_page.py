@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,11 +30,11 @@ HEAD = """# The paper, reproduced
 *Fast Linear Reservoirs via Diagonalization* (de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026):
 every table and figure, made anew with a verdict on each claim. A verdict is a rule that is written
 down in the code of its experiment (`eigenecho/apps/paper`), and what was measured stands beside it,
-whatever the verdict.
+whatever the verdict. Here they are {verdicts}.
 
-`eigenecho reproduce` computes all of it ({cells} cells here, {seconds} on one core, by the clock of
-a busy machine) and writes this report beside its store; `eigenecho reproduce --quick` makes a rough
-one in a minute. `make paper-page` made this page from that store; all numbers are in
+`eigenecho reproduce` computes all of it ({cells} cells here, {seconds} of core time on a machine
+that others used too) and writes this report beside its store; `eigenecho reproduce --quick` makes a
+rough one in a minute. `make paper-page` made this page from that store; all numbers are in
 [results.json](paper/results.json).
 {fewer}
 """
@@ -69,6 +70,12 @@ def fewer(jobs: Sequence[Job]) -> str:
     return FEWER.format(lines="\n".join(lines)) if lines else ""
 
 
+def counted(parts: Sequence[Part]) -> str:
+    """How many claims have each verdict."""
+    found = Counter(claim.verdict for _, claim in reproduction_report.claims(parts))
+    return ", ".join(f"{found[v]} × *{v}*" for v in reproduction_report.VERDICTS if found[v])
+
+
 def write(parts: Sequence[Part], jobs: Sequence[Job]) -> None:
     """The page, its figures and its numbers."""
     seconds = sum(part.seconds for part in parts)
@@ -82,7 +89,10 @@ def write(parts: Sequence[Part], jobs: Sequence[Job]) -> None:
             shutil.copy(picture, FOLDER / picture.name)
         shutil.copy(folder / "results.json", FOLDER / "results.json")
     head = HEAD.format(
-        cells=sum(part.cells for part in parts), seconds=human(seconds), fewer=fewer(jobs)
+        verdicts=counted(parts),
+        cells=sum(part.cells for part in parts),
+        seconds=human(seconds),
+        fewer=fewer(jobs),
     )
     body = text[text.index("## The claims") :].replace("](figures/", "](paper/")
     PAGE.write_text(head + body, encoding="utf-8")

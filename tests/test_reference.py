@@ -5,12 +5,16 @@ from __future__ import annotations
 import doctest
 import importlib
 import re
+import runpy
+from dataclasses import is_dataclass
 from pathlib import Path
+from types import FunctionType
 
 import matplotlib as mpl
 import pytest
 
 import eigenecho
+from examples import need
 
 API = Path(__file__).parents[1] / "docs" / "api"
 PAGES = sorted(API.glob("*.rst"))
@@ -40,6 +44,12 @@ NEEDS = {
     "eigenecho.plots.backtest": "pandas",
 }
 """Packages that the example of a name needs, and that not every environment has."""
+
+# All checks of numpydoc's but those that fight how docstrings are written here: a summary says
+# what something is or does, and may begin with a formula (SS02, SS05); what it or a type says is
+# not said again (ES01, PR07, RT01, RT03); neighbours are named with a phrase (SA02, SA03). Examples
+# and neighbours (EX01, SA01) have tests of their own.
+LEFT_OUT = {"ES01", "EX01", "PR07", "RT01", "RT03", "SA01", "SA02", "SA03", "SS02", "SS05"}
 
 
 def public():
@@ -80,7 +90,7 @@ EXPLAINED = sorted(name for name, generated in LISTED.items() if generated)
 
 def resolve(name):
     if name in NEEDS:
-        pytest.importorskip(NEEDS[name])
+        need(NEEDS[name])
     module, _, attribute = name.rpartition(".")
     return getattr(importlib.import_module(module), attribute)
 
@@ -117,9 +127,33 @@ def test_every_name_has_an_example_that_runs(name, monkeypatch, tmp_path):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_of_pages_run(page):
     if page.name == "clusters.rst":
-        pytest.importorskip("dask.array")
+        need("dask.array")
     result = doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS)
     assert result.failed == 0
+
+
+def mistakes(thing, most=0):
+    """What numpydoc finds wrong with a docstring; parameters may go unlisted up to so many."""
+    validate = importlib.import_module("numpydoc.validate")
+    found = dict(validate.validate(validate.get_doc_object(thing))["errors"])
+    if found.get("PR01", "").count("'") // 2 <= most:
+        found.pop("PR01", None)
+    return {code: text for code, text in found.items() if code not in LEFT_OUT}
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_docstrings_are_as_numpydoc_wants_them(name):
+    """Of a method two parameters may be in its sentences, of a value all are in its fields."""
+    need("numpydoc")
+    hidden = runpy.run_path(str(API.parent / "_ext" / "plain_docstrings.py"))["INTERNAL"]
+    thing = resolve(name)
+    fields = is_dataclass(thing) or (isinstance(thing, type) and issubclass(thing, tuple))
+    assert not mistakes(thing, most=99 if fields or name in ANSWERS else 0)
+    for member, part in vars(thing).items() if isinstance(thing, type) else ():
+        part = getattr(part, "func", getattr(part, "__func__", part))
+        shown = not member.startswith("_") and member not in hidden
+        if shown and isinstance(part, (FunctionType, property)):
+            assert not mistakes(part, most=2), member
 
 
 def test_see_also_names_what_is_there():

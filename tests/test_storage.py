@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -463,7 +464,12 @@ def redone(path, change):
     """The file with its values or arrays changed, and a digest to match."""
     kind, tensors, values = storage.read(path)
     change(values, tensors)
-    storage.write(path, kind, tensors, values)
+    try:
+        storage.write(path, kind, tensors, values)
+    except SafetensorError as error:
+        if "complex64" not in str(error):
+            raise
+        pytest.skip("this safetensors writes no complex numbers")
 
 
 @pytest.mark.parametrize("again", [rewritten, redone])

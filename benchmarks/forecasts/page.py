@@ -8,7 +8,7 @@ from forecasts.methods import COVERAGE, OURS
 from forecasts.protocol import ORIGINS, TRAINING_ROWS, Series
 from forecasts.scores import MUCH_WORSE, Line, Scores, Summary
 
-PROTOCOL = f"""Up to {ORIGINS} origins a series, evenly over the last 40 % of its rows. At each, every method
+PROTOCOL = f"""Made by `make bench-forecast BENCH=--write`. Up to {ORIGINS} origins a series, evenly over the last 40 % of its rows. At each, every method
 is fitted to the rows before (the last {TRAINING_ROWS} at most) and forecasts as far as the frequency says;
 ours is told the horizon and nothing else, and chooses on those rows alone; a second line is told
 the season too, as all peers are. Errors are MASE, over the mean error of the seasonal naive forecast in the rows before the origin; the geometric mean

@@ -14,8 +14,8 @@ from suite.peers import PEERS, why_missing
 from suite.record import Record
 
 HERE = Path(__file__).resolve().parent.parent
-FORECASTS = ("real_series", "long_horizon")
-"""Scripts that test no claim: they need packages or data of their own, and say what they find."""
+APART = ("drawn_tables", "long_horizon", "on_a_gpu", "real_series", "which_spectrum")
+"""Scripts that test no claim: they say what they find, and some need packages, data or a device."""
 
 
 def jobs() -> list[Job]:
@@ -25,7 +25,7 @@ def jobs() -> list[Job]:
 
 def claims() -> list[Job]:
     """Scripts beside the suite, named after their claim, with an underscore in it."""
-    scripts = sorted(path for path in HERE.glob("*_*.py") if path.stem not in FORECASTS)
+    scripts = sorted(path for path in HERE.glob("*_*.py") if path.stem not in APART)
     return [Job(path.stem, headline(path), partial(run_claim, path)) for path in scripts]
 
 

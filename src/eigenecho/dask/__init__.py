@@ -6,7 +6,8 @@
     predict(esn, X)         # a lazy dask array
 
 All that is summed over time merges, in a tree that the shards alone fix: the numbers depend
-neither on how many workers there are nor on which of them died. See docs/clusters.md.
+neither on how many workers there are nor on which of them died. The page "On a cluster"
+of the documentation has what travels, and what a death costs.
 """
 
 from eigenecho.dask.cluster import Cluster

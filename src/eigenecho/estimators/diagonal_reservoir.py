@@ -118,8 +118,13 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def transform(self, X: Any, out: Any = None, progress: Report | None = None) -> Any:
         """States (T, N) of each series.
 
-        ``out`` takes those of a single one; ``progress(done, total)`` is called with steps
-        several times a second.
+        Parameters
+        ----------
+        X : array (T, D_in), array (series, T, D_in) or list of arrays
+        out : array (T, N), optional
+            Takes the states of a single series.
+        progress : callable (done, total), optional
+            Called with steps several times a second.
         """
         if not hasattr(self, "reservoir_"):  # to ask scikit-learn takes as long as a kernel
             check_is_fitted(self)

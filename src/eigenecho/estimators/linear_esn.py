@@ -96,8 +96,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     ridge : float, list of floats, "auto" or "blocks"
         The penalty α. Of several, the best on the last fifth of the training data is kept. "auto"
         is the one under which the training targets are likeliest (marginal likelihood), "blocks"
-        the one that predicts ten blocks of the training rows best, each from all others. See
-        docs/ridge.md.
+        the one that predicts ten blocks of the training rows best, each from all others
+        (:doc:`/ridge`).
     penalty : {"neuron", "identity"}
         Plain ridge in the neuron basis (αQᵀQ) or in the basis at work (αI). With a named spectrum
         "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly, so that
@@ -359,6 +359,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """R² over all series, the first ``warmup`` rows of each left out.
 
         With ``missing="skip"`` so is what is missing in ``y``; of several outputs it is the mean.
+
+        Parameters
+        ----------
+        X, y : arrays or lists of arrays
+            As for ``fit``.
+        sample_weight : array (T,), or one for each series, optional
+            How much each row counts.
         """
         check_is_fitted(self)
         predicted = to_host(self.predict(X))

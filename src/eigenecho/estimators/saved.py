@@ -29,6 +29,11 @@ def load(path: Any) -> Any:
     ``Learner`` comes back as it was, to the last bit. A file that is damaged, foreign or of a newer
     format raises ``errors.StorageError``; whatever loads, runs.
 
+    Parameters
+    ----------
+    path : str or Path
+        Of the file.
+
     See Also
     --------
     eigenecho.errors.StorageError : a file that cannot be read

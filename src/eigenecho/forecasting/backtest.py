@@ -92,8 +92,10 @@ class Backtest:
 
     @cached_property
     def summary(self) -> Any:
-        """A DataFrame with a row for each method: mae, rmse, mase, smape; for ours also coverage
-        and interval_score, which is small for bounds that are narrow and hold.
+        """A DataFrame with a row for each method: mae, rmse, mase, smape.
+
+        For ours also coverage and interval_score, which is small for bounds that are narrow and
+        hold.
         """
         return self._scores()
 

@@ -63,7 +63,7 @@ def search(
     grid : dict of lists, or list of such dicts
         As for scikit-learn's ``ParameterGrid``. A combination with a ``seed`` keeps it, whatever
         ``seeds`` says; one that is None or a Generator becomes an int.
-    X, y
+    X, y : arrays or lists of arrays
         As for ``LinearESN.fit``: with ``feedback`` in all combinations X may be None. Tensors of a
         device are scored there, all ridges and scalings of a reservoir together.
     validation : float or list of (start, stop)

@@ -80,6 +80,11 @@ def smape(y: ArrayLike, forecast: ArrayLike) -> float:
 
     Where both are 0 there is no error.
 
+    Parameters
+    ----------
+    y, forecast : arrays of one shape
+        (T,), (T, D) or (series, T, D).
+
     See Also
     --------
     eigenecho.metrics.mase : in units of a naive forecast's error
@@ -148,7 +153,7 @@ def crps(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -> f
 
     Parameters
     ----------
-    y, quantile_forecasts, quantiles
+    y, quantile_forecasts, quantiles : arrays
         As for ``pinball``.
 
     See Also
@@ -168,6 +173,11 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
     """The share of observations that lie within their bounds, the bounds included.
 
         mean [lower ≤ y ≤ upper]
+
+    Parameters
+    ----------
+    y, lower, upper : arrays of one shape
+        (T,), (T, D) or (series, T, D); each lower bound at most the upper one.
 
     See Also
     --------

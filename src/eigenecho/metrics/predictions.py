@@ -18,7 +18,12 @@ _NORMS = ("std", "range", "mean")
 def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Root mean square error, over all rows and columns.
 
-    √( mean (y_true − y_pred)² )
+        √( mean (y_true − y_pred)² )
+
+    Parameters
+    ----------
+    y_true, y_pred : arrays of one shape
+        (T,), (T, D) or (series, T, D).
 
     See Also
     --------
@@ -44,8 +49,11 @@ def nrmse(y_true: ArrayLike, y_pred: ArrayLike, *, norm: str = "std") -> float:
 
     Parameters
     ----------
-    norm : size of a column of y_true: its standard deviation "std", its "range" max − min, or the
-        magnitude of its "mean"
+    y_true, y_pred : arrays of one shape
+        (T,), (T, D) or (series, T, D).
+    norm : {"std", "range", "mean"}
+        The size of a column of y_true: its standard deviation, max − min, or the magnitude of its
+        mean.
 
     See Also
     --------
@@ -68,6 +76,11 @@ def squared_correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
     """Squared Pearson correlation, column by column; 0 where either column is constant.
 
         cov²(a_j, b_j) / (σ²(a_j) σ²(b_j))
+
+    Parameters
+    ----------
+    a, b : arrays of one shape
+        (T,), (T, D) or (series, T, D).
 
     Returns
     -------

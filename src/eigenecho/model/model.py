@@ -270,8 +270,9 @@ class LinearModel:
 
     @one_blas_thread()
     def matrices(self, basis: str = "neuron") -> Matrices:
-        """All weights, in the ``neuron`` basis or as they are ``at work``; for standardised data
-        they act on standardised columns.
+        """All weights, in the basis of ``"neuron"`` or as they are at ``"work"``.
+
+        For standardised data they act on standardised columns.
         """
         r = self.reservoir
         check_known(basis, "basis", ("neuron", "work"))
@@ -311,11 +312,20 @@ class LinearModel:
         return_state: bool = False,
         progress: Report | None = None,
     ) -> Any:
-        """Outputs for one series (T, D_in), a stack (series, T, D_in) or a list of series.
+        """Outputs for every row of ``X``, in its shapes.
 
-        Closed on its own output where the model has feedback, unless ``y_previous`` (row t
-        holds y(t−1)) is given. Stateless: starts at zero unless ``initial_state`` is given.
-        ``progress(done, total)`` is called with steps several times a second, and changes no bit.
+        Parameters
+        ----------
+        X : array (T, D_in), array (series, T, D_in) or list of arrays
+        y_previous : array (T, D_out), optional
+            Row t holds y(t−1): teacher-forces feedback and readout, which otherwise run on the
+            model's own output.
+        initial_state : State, or one for each series, optional
+            Zero by default, whatever ran before.
+        return_state : bool
+            Return ``(outputs, state)`` instead, with the state at the end of each series.
+        progress : callable (done, total), optional
+            Called with steps several times a second; changes no bit of the outputs.
         """
         if self.closed and y_previous is None:  # step by step, which no device speeds up
             X = to_host(X)
@@ -337,9 +347,20 @@ class LinearModel:
     ) -> Any:
         """The series that follows ``context`` (or ``state``), each output the next input.
 
-        Several contexts, a stack (series, T, D_in) or a list, are forecast together.
-        With ``interval``, a probability, (mean, lower, upper) for one-step errors of the
-        covariance ``noise`` (D_out, D_out).
+        Parameters
+        ----------
+        horizon : int
+            Number of steps.
+        context : array (T, D_in), or several of them, optional
+            The series so far. Several, a 3-D array or a list, are forecast together.
+        inputs : array (horizon, D_known), optional
+            Further input columns that are known ahead, as for ``LinearESN.forecast``.
+        state : State, optional
+            Where to go on from instead of a context.
+        interval : float, optional
+            A probability: (mean, lower, upper) come back, for one-step errors of that ``noise``.
+        noise : array (D_out, D_out), optional
+            Their covariance.
         """
         if context is not None and are_several(context):
             mean = forecast_several(self, horizon, context, inputs, state)
@@ -361,8 +382,16 @@ class LinearModel:
     ) -> Learner:
         """An online run that goes on learning: ``learner.step(u, target)``, O(N'²) a step.
 
-        The ridge pulls to the present readout, in the neuron basis where that is known.
-        ``forgetting`` in ]0, 1] weighs rows that lie k steps back by its k-th power.
+        Parameters
+        ----------
+        ridge : float
+            Pulls to the present readout, in the neuron basis where that is known.
+        state : State, optional
+            Where to start, zero by default.
+        forgetting : float
+            In ]0, 1]: rows that lie k steps back weigh its k-th power.
+        penalize_bias : bool
+            Whether the ridge acts on the constant of the readout.
         """
         check_rates(ridge, forgetting)
         free = int(self.readout_bias and not penalize_bias)

@@ -19,6 +19,15 @@ def golden(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
 
     The few real eigenvalues are uniform; the seed draws them and the starting angle.
 
+    Parameters
+    ----------
+    n : int
+        How many, each of a pair counted.
+    sr : float
+        The radius, exactly.
+    seed : int, Generator or None
+        For the real eigenvalues and the starting angle.
+
     See Also
     --------
     eigenecho.spectra.noisy_golden : with noise, closer to a random matrix
@@ -58,8 +67,12 @@ def noisy_golden(
 
     Parameters
     ----------
-    n, sr, seed
-        As for ``golden``; the same seed starts from the same golden spectrum.
+    n : int
+        As for ``golden``.
+    sr : float
+        The radius before the noise.
+    seed : int, Generator or None
+        The same seed starts from the same golden spectrum.
     sigma : float
         Noise relative to the spacing of the eigenvalues.
     absolute : bool

@@ -23,6 +23,13 @@ LAWS: dict[str, Law] = {
 def law(name: str, *, also: tuple[str, ...] = ()) -> Law:
     """The law of that name; ``also`` names what the caller knows besides.
 
+    Parameters
+    ----------
+    name : str
+        One of ``LAWS``.
+    also : tuple of str
+        Further names for the message of an error.
+
     See Also
     --------
     eigenecho.spectra.joined : laws and eigenvalues in one

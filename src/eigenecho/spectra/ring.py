@@ -26,6 +26,15 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
     These are the eigenvalues of a weighted cycle of n units. Nothing is drawn: ``seed`` is
     accepted for the common signature. The radius matters; just below 1 is best for long series.
 
+    Parameters
+    ----------
+    n : int
+        How many, each of a pair counted.
+    sr : float
+        The radius of the circle.
+    seed : int, Generator or None
+        Not used.
+
     See Also
     --------
     eigenecho.spectra.log_ring : time constants from short to long
@@ -53,6 +62,17 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
     Every octave of memory gets the same number of modes. The seed draws the starting angle.
     ``sr`` in ]0, 1] is the modulus of the slowest mode; ``time_constants`` says how those of the
     others lie where it is 1, or decays within ``shortest``.
+
+    Parameters
+    ----------
+    n : int
+        How many, each of a pair counted.
+    sr : float
+        The modulus of the slowest mode, in ]0, 1].
+    seed : int, Generator or None
+        For the starting angle.
+    shortest : float
+        The shortest time constant, in steps.
 
     See Also
     --------
@@ -91,6 +111,17 @@ def time_constants(
     decays: one mode is 1, the others as for the largest number below 1.
 
     Nothing is drawn: ``seed`` is accepted for the common signature.
+
+    Parameters
+    ----------
+    n : int
+        How many, each of a pair counted.
+    sr : float
+        The slowest of them, in ]0, 1].
+    seed : int, Generator or None
+        Not used.
+    shortest : float
+        The shortest time constant, in steps.
 
     See Also
     --------

@@ -14,6 +14,17 @@ from eigenecho.types import Array, Seed
 def sim(n: int, sr: float = 0.9, seed: Seed = None, *, connectivity: float = 1.0) -> Spectrum:
     """The eigenvalues of a random Gaussian matrix, scaled to radius ``sr``.
 
+    Parameters
+    ----------
+    n : int
+        How many, each of a pair counted.
+    sr : float
+        The radius, exactly.
+    seed : int, Generator or None
+        For the matrix.
+    connectivity : float
+        The share of its entries that are not 0.
+
     See Also
     --------
     eigenecho.spectra.from_matrix : of a matrix that is given
@@ -31,6 +42,11 @@ def sim(n: int, sr: float = 0.9, seed: Seed = None, *, connectivity: float = 1.0
 
 def from_matrix(W: Any) -> Spectrum:
     """The eigenvalues of a real square matrix, dense or scipy sparse, as they are.
+
+    Parameters
+    ----------
+    W : array or scipy sparse matrix (N, N)
+        Real and finite.
 
     See Also
     --------
@@ -50,6 +66,15 @@ def from_matrix(W: Any) -> Spectrum:
 
 def random_matrix(n: int, seed: Seed = None, *, connectivity: float = 1.0) -> Array:
     """An (n, n) matrix of N(0, 1) entries, each kept with probability ``connectivity``.
+
+    Parameters
+    ----------
+    n : int
+        Rows, and columns.
+    seed : int, Generator or None
+        The entries that are kept are those of the dense matrix of this seed.
+    connectivity : float
+        In ]0, 1].
 
     See Also
     --------

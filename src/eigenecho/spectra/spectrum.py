@@ -78,6 +78,13 @@ class Spectrum:
         Values whose imaginary part is at most ``tol`` times the largest modulus count as real.
         Every other value needs its conjugate in the list.
 
+        Parameters
+        ----------
+        values : array (N,)
+            Closed under conjugation.
+        tol : float
+            A share of the largest modulus.
+
         See Also
         --------
         eigenecho.spectra.from_matrix : the eigenvalues of a matrix

@@ -16,6 +16,15 @@ def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
 
     The draw is not rescaled: its radius lies a little below ``sr``.
 
+    Parameters
+    ----------
+    n : int
+        How many, each of a pair counted.
+    sr : float
+        The radius of the disk.
+    seed : int, Generator or None
+        For all of them.
+
     See Also
     --------
     eigenecho.spectra.golden : an even cover, without clusters and holes

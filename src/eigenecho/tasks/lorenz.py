@@ -40,8 +40,8 @@ def lorenz(
     x0 : the start (x, y, z)
     washout : rows dropped from the start
     tolerance : the integrator's relative and absolute tolerance
-    seed : None to start at x0; an int, or a Generator to draw from, to start at x0 plus a uniform
-        draw from [−1, 1]³
+    seed : int, Generator or None
+        None starts at x0, others at x0 plus a uniform draw from [−1, 1]³.
 
     Returns
     -------

@@ -41,8 +41,9 @@ def mackey_glass(
     sample : time between rows
     x0 : the history before time 0, a constant above 0
     washout : rows dropped from the start
-    seed : None for the constant history; an int, or a Generator to draw from, for a smooth random
-        history within 10 % of x0, the same at every `dt`
+    seed : int, Generator or None
+        None is the constant history; others draw a smooth one within 10 % of x0, the same at every
+        ``dt``.
 
     Returns
     -------

@@ -115,8 +115,9 @@ def memory_capacity(
     ----------
     model : a regressor with ``fit(X, y)`` and ``predict(X)``; it is left as it was
     steps : length of the series
-    warmup : rows left out of the fit, through the model's own ``warmup`` parameter where it has
-        one at 0; a ``warmup`` that was set already is kept
+    warmup : int
+        Rows left out of the fit, through the model's own ``warmup`` parameter where it has one at
+        0; a ``warmup`` that was set already is kept.
     delays : an int K for 1, ..., K, or the delays themselves; by default 1, ..., 2 units
     seed : an int, or a Generator to draw from
 

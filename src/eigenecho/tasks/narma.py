@@ -40,7 +40,10 @@ def narma(
 
     Returns
     -------
-    u, y : arrays (steps, 1)
+    u : array (steps, 1)
+        The input.
+    y : array (steps, 1)
+        What the system makes of it.
 
     See Also
     --------

@@ -91,21 +91,25 @@ class MCConnectivity(Experiment[ConnectivityConfig]):
     def section(self, config: ConnectivityConfig, results: Mapping[Key, Cell]) -> Section:
         """The curves at the delay where a dense network recalls half, and their differences."""
         measured = [Measured.of(config, results, N) for N in config.sizes]
-        fails = [(m.N, m.fails_up_to) for m in measured if m.fails_up_to is not None]
+        fails = [(m.N, m.largest_failing(m.lost)) for m in measured]
         return Section(
             "The same random W, run in its own basis (Normal), in its eigenbasis whatever its "
             "condition (Diagonalization), and in the cheapest form that is accurate (Robust): "
-            "diagonal, a cascade, or W itself. Differences and losses are of Diagonalization. "
+            "diagonal, a cascade, or W itself. "
             f"Radius 1, no leak, {config.seeds} seeds, trained as in the figure "
             "before. The delay is where the dense network recalls half: "
             + ", ".join(f"k = {m.delay} for N = {m.N}" for m in measured)
-            + ".",
+            + ". A sparse W recalls little of so long ago, and what is not there cannot be lost: "
+            "the total over delays tells more of it.",
             [
                 TextTable(
                     "Memory capacity at that delay, and the share of the total that is lost",
                     ("N", "connectivity", "degree", "Normal", "Diagonalization", "Robust",
                      "difference", "total lost"),
                     [row for m in measured for row in _rows(m)],
+                    note="Difference and loss: of Diagonalization, from Normal. Eigenvectors that "
+                    "cannot be inverted make another network, which may also recall more: then "
+                    "the loss is negative.",
                 )
             ],
             {"mc-connectivity": _figure(measured)},
@@ -118,8 +122,8 @@ class MCConnectivity(Experiment[ConnectivityConfig]):
                 "delay": {str(m.N): m.delay for m in measured},
                 "fails_up_to": {str(m.N): m.fails_up_to for m in measured},
             },
-            "plain diagonalisation fails up to mean degree "
-            + ", ".join(f"{c * N:.3g} (N = {N})" for N, c in fails),
+            "plain diagonalisation loses memory up to mean degree "
+            + ", ".join(f"{c * N:.3g} (N = {N})" for N, c in fails if c is not None),
         )  # fmt: skip
 
 
@@ -183,10 +187,10 @@ def _rows(m: Measured) -> list[list[str]]:
         [
             "" if i else str(m.N),
             f"{c:.4g}",
-            f"{c * m.N:.3g}",
+            f"{c * m.N:.4g}",
             *(f"{mean:.3f}" for mean in means[i]),
             f"{m.gap[i]:.3f}",
-            f"{m.lost[i]:.1%}",
+            f"{m.lost[i]:z.1%}",
         ]
         for i, c in enumerate(m.connectivities)
     ]

@@ -12,6 +12,7 @@ from eigenecho.apps.paper import published
 from eigenecho.apps.paper.experiment import Cell, Claim, Experiment, Key, Section, TextTable
 from eigenecho.apps.paper.methods import METHODS
 from eigenecho.apps.paper.mso import MSOConfig, best_combinations
+from eigenecho.apps.shared.durations import factor
 from eigenecho.readout import Triangle, solve
 from eigenecho.reservoir import Cache, Recipe
 from eigenecho.tasks import mso_split
@@ -77,7 +78,7 @@ class MSOAccurate(Experiment[AccurateConfig]):
             mine = [ours[m][i] for m in SHOWN]
             bold.add((i, 1 + int(np.argmin(mine))))
             rows.append(
-                [f"MSO{k}", *(f"{e:.2e}" for e in mine), f"{theirs[i]:.2e}", f"{gain[i]:.3g} ×"]
+                [f"MSO{k}", *(f"{e:.2e}" for e in mine), f"{theirs[i]:.2e}", f"{factor(gain[i])} ×"]
             )
         hard = [g for k, g in zip(config.tasks, gain, strict=True) if k >= 5]
         text = (
@@ -92,7 +93,7 @@ class MSOAccurate(Experiment[AccurateConfig]):
         claim = Claim.judged(
             "Ours: an orthogonal solver goes at least 1000 times below the paper's best on MSO5 "
             "and beyond",
-            f"smallest gain {min(hard):.3g} times, largest {max(hard):.3g} times",
+            f"smallest gain {factor(min(hard))} times, largest {factor(max(hard))} times",
             min(hard) >= 1000,
         )
         numbers = {
@@ -104,5 +105,5 @@ class MSOAccurate(Experiment[AccurateConfig]):
             [table],
             claims=[claim],
             numbers=numbers,
-            headline=f"{min(hard):.0f} to {max(hard):.0f} × below the paper's best from MSO5 on",
+            headline=f"{factor(min(hard))} to {factor(max(hard))} × below the paper's best",
         )

@@ -160,7 +160,7 @@ def _machines(parts: Sequence[Part]) -> list[dict[str, str]]:
 
 
 def _settings(config: Any) -> dict[str, str]:
-    """The fields of a configuration as text."""
+    """The fields of a configuration as text, but for those that hold nothing."""
     return {
         name.replace("_", " "): ", ".join(f"{v:g}" for v in value)
         if isinstance(value, tuple)
@@ -168,6 +168,7 @@ def _settings(config: Any) -> dict[str, str]:
         if isinstance(value, float)
         else str(value)
         for name, value in asdict(config).items()
+        if value != ()
     }
 
 

@@ -1,4 +1,4 @@
-"""Durations in words."""
+"""Durations, and how many times longer one is, in words."""
 
 from __future__ import annotations
 
@@ -12,3 +12,8 @@ def human(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-9:.3g} ns"
+
+
+def factor(ratio: float) -> str:
+    """Three digits, written out: 8.05, 2930, 104000."""
+    return f"{float(f'{ratio:.3g}'):.12g}"

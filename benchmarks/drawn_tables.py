@@ -1,0 +1,149 @@
+"""What ``eigenecho forecast`` says of drawn tables: where it beats naive forecasts, and where not.
+
+    drawn_tables.py             # prints
+    drawn_tables.py --write     # docs/forecast.md too
+
+A series of each kind, and random walks, each forecast as the command does with its default
+options: blocks at the end that nothing was chosen with, a verdict by the best naive forecast, and
+the rows that bounds for 90 % held.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import eigenecho as ee
+from common import machine, written
+from eigenecho.apps.tables.tested_forecast import blocks_of
+from eigenecho.apps.tables.verdict import verdicts
+from forecasts.drawn import autoregressive
+
+PAGE = Path(__file__).parents[1] / "docs" / "forecast.md"
+INTERVAL = 0.9
+WALKS, WALK_ROWS, WALK_HORIZON = 30, 400, 20
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Series that are drawn alike: ``draw(rows, rng)`` at dates of one step."""
+
+    name: str
+    rows: int
+    horizon: int
+    step: str
+    draw: Callable[[int, np.random.Generator], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Mean absolute errors on held-out blocks, and what is said of them."""
+
+    error: float
+    rival: str
+    rival_error: float
+    verdict: str
+    held: float
+
+
+def daily(rows: int, rng: np.random.Generator) -> np.ndarray:
+    """A week, a year, a trend and noise."""
+    t = np.arange(rows)
+    waves = 10 * np.sin(2 * np.pi * t / 7) + 20 * np.sin(2 * np.pi * t / 365.25)
+    return 100 + 0.02 * t + waves + rng.normal(0, 5, rows)
+
+
+def hourly(rows: int, rng: np.random.Generator) -> np.ndarray:
+    """A day, a week and noise that remembers half a day."""
+    t = np.arange(rows)
+    waves = 20 * np.sin(2 * np.pi * t / 24) + 10 * np.sin(2 * np.pi * t / 168)
+    return 100 + waves + 10 * autoregressive(rows, 0.95, rng)
+
+
+def monthly(rows: int, rng: np.random.Generator) -> np.ndarray:
+    """A season that grows with its level, as noise does."""
+    t = np.arange(rows)
+    return 50 * np.exp(0.003 * t + 0.2 * np.sin(2 * np.pi * t / 12) + rng.normal(0, 0.05, rows))
+
+
+def walk(rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Steps that nothing foretells."""
+    return 100 + np.cumsum(rng.standard_normal(rows))
+
+
+def white(rows: int, rng: np.random.Generator) -> np.ndarray:
+    """No memory at all."""
+    return rng.standard_normal(rows)
+
+
+KINDS = (
+    Kind("daily, week + year + trend + noise", 3000, 200, "D", daily),
+    Kind("hourly, day + week + autocorrelated noise", 4000, 168, "h", hourly),
+    Kind("monthly, growing with its season", 600, 36, "MS", monthly),
+    Kind("random walk", 3000, 200, "D", walk),
+    Kind("white noise", 3000, 200, "D", white),
+)
+
+
+def tested(kind: Kind, seed: int) -> Tested:
+    """Draw a series, forecast its last blocks and judge that."""
+    values = kind.draw(kind.rows, np.random.default_rng(seed))
+    y = pd.Series(values, pd.date_range("1960-01-01", periods=kind.rows, freq=kind.step))
+    origins = blocks_of(kind.rows, kind.horizon)
+    found = ee.Forecaster(kind.horizon).backtest(y, origins=origins, interval=INTERVAL)
+    best, mae = verdicts(found)[0], found.summary["mae"]
+    held = float(found.summary.loc["forecast", "coverage"])
+    return Tested(float(mae["forecast"]), best.rival, float(mae[best.rival]), best.word, held)
+
+
+def rows_of(kinds: tuple[Kind, ...]) -> list[str]:
+    """The table, a line for each kind."""
+    lines = [
+        "| series | rows, horizon | eigenecho | best naive | verdict | held |",
+        "|---|---|---|---|---|---|",
+    ]
+    for kind in kinds:
+        one = tested(kind, seed=0)
+        lines.append(
+            f"| {kind.name} | {kind.rows}, {kind.horizon} | {one.error:.3g} | "
+            f"{one.rival_error:.3g} ({one.rival}) | {one.verdict} | {one.held:.0%} |"
+        )
+        print(lines[-1], flush=True)
+    return lines
+
+
+def walks(count: int) -> str:
+    """How often a random walk is said to be foreseen, and what its bounds hold."""
+    kind = Kind("random walk", WALK_ROWS, WALK_HORIZON, "D", walk)
+    found = [tested(kind, seed) for seed in range(count)]
+    beaten = sum(one.verdict == "beats" for one in found)
+    held = [one.held for one in found]
+    return (
+        f"Of {count} random walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}) {beaten or 'none'} "
+        "were said to beat their best naive forecast, as a test at 95 % lets one in twenty; "
+        f"their intervals held {np.mean(held):.0%} in the mean and {min(held):.0%} of the worst."
+    )
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--walks", type=int, default=WALKS)
+    parser.add_argument("--write", action="store_true", help="put the table into docs")
+    args = parser.parse_args()
+    print(machine("eigenecho", "numpy", "pandas"))
+    lines = [*rows_of(KINDS), "", walks(args.walks)]
+    print(lines[-1])
+    if args.write:
+        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), "drawn", lines), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
