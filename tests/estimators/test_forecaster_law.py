@@ -154,7 +154,7 @@ def changed(rng, rows, row):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(row=st.integers(4, ROWS - 1), seed=st.integers(0, 10**6), one=st.integers(0, 10))
 def test_later_values_change_no_bit(name, row, seed, one):
     this, (y, X, before) = setting(name), said(name)
@@ -166,7 +166,7 @@ def test_later_values_change_no_bit(name, row, seed, one):
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(row=st.integers(4, ROWS - 1), seed=st.integers(0, 10**6), one=st.integers(0, 10))
 def test_later_columns_change_no_bit(name, row, seed, one):
     this, (y, X, before) = setting(name), said(name)

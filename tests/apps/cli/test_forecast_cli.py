@@ -481,7 +481,11 @@ def test_targets_may_be_called_anything(data, tmp_path, name):
     assert answer.exit_code == 0, answer.output
 
 
-@pytest.mark.parametrize("name", ["time", "part", "series", "drift", "mean"])
+RARE = [pytest.param(name, marks=pytest.mark.slow) for name in ("part", "mean")]
+"""A column of the answer and a naive forecast, as "time" and "drift" are."""
+
+
+@pytest.mark.parametrize("name", ["time", "series", "drift", *RARE])
 def test_ids_may_be_called_anything(shops, tmp_path, name):
     path, table = tmp_path / "data.csv", tmp_path / "all.csv"
     pd.read_csv(shops).rename(columns={"shop": name}).to_csv(path, index=False)
