@@ -9,8 +9,9 @@ DOCS := .venv-docs/bin
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
 
+# Files stay whole (loadfile), so that what the tests of one share is made once.
 test: lint types
-	$(BIN)/pytest -m "not slow" -n auto
+	$(BIN)/pytest -m "not slow" -n auto --dist loadfile
 
 test-slow: .venv/dev.stamp
 	$(BIN)/pytest -m slow -n auto
@@ -26,7 +27,7 @@ test-torch: .venv-torch/stamp
 
 # Workers of a Dask cluster are processes of their own, and some are killed: one test after another.
 test-dask: .venv-dask/stamp
-	.venv-dask/bin/pytest tests/dask tests/test_docs.py -k "dask or clusters.md" -p no:cacheprovider
+	.venv-dask/bin/pytest tests/test_docs.py tests/dask -k "dask or clusters.md" -p no:cacheprovider
 
 # On a machine with a GPU, by the Python that is there: nothing is installed.
 test-gpu:

@@ -25,15 +25,52 @@ class Case(NamedTuple):
     several: bool
 
 
+CHECKS = (0b11111111, 0b11110000, 0b11001100, 0b10101010)
+"""Parities by which 256 combinations of eight options fall into 16 parts of 16.
+
+They are an extended Hamming code and its cosets: of any three options, each part has all eight
+combinations, twice. What is left out is repeats, and combinations of four options or more.
+"""
+OFTEN = {1: {0}, 2: {5}, 7: {0, 6, 11, 13}, 100: {10}}
+"""Parts that are run every time, by the number of units; the others are slow."""
+
+
+def part(i):
+    """The part that combination ``i`` belongs to."""
+    return sum(((i & check).bit_count() % 2) << bit for bit, check in enumerate(CHECKS))
+
+
+def pairs():
+    """Six combinations of eight options: of any two options they have all four.
+
+    An option is on in three of the six, the first among them, and no two in the same three.
+    """
+    on = list(itertools.islice(itertools.combinations(range(6), 3), 8))
+    return {sum((row in rows) << bit for bit, rows in enumerate(on)) for row in range(6)}
+
+
 def cases():
-    """All combinations; of the larger sizes all but a spread-out sample are slow."""
+    """All combinations; of each size all but a part that covers them is slow."""
     both = (False, True)
     options = list(itertools.product(both, both, both, both, (0.3, 1.0), (1, 3), (1, 2), both))
-    stride = {1: 1, 2: 1, 7: 1, 100: 7, 300: 29}
-    for N, every in stride.items():
+    for N in (1, 2, 7, 100, 300):
         for i, option in enumerate(options):
-            marks = [pytest.mark.slow] if i % every else []
+            often = i in pairs() if N == 300 else part(i) in OFTEN[N]
+            marks = [] if often else [pytest.mark.slow]
             yield pytest.param(Case(N, *option), marks=marks, id=f"N{N}-{i}")
+
+
+def test_cases_that_are_run_often_cover_the_others():
+    def covered(chosen, options):
+        bits = itertools.combinations(range(8), options)
+        return all(len({tuple(i >> b & 1 for b in some) for i in chosen}) == 2**options
+                   for some in bits)  # fmt: skip
+
+    for one in range(16):
+        chosen = [i for i in range(256) if part(i) == one]
+        assert len(chosen) == 16
+        assert covered(chosen, 3)
+    assert covered(pairs(), 2)
 
 
 def network(case):

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -193,26 +194,21 @@ def test_a_library_that_is_missing_is_asked_for_by_name(library):
     assert said.endswith(f"pip install 'eigenecho[{library}]'")
 
 
-def test_every_public_name_loads():
-    listed, missing = fresh(
-        "import eigenecho, json\n"
+def test_every_public_name_loads_and_a_star_brings_them():
+    listed, missing, starred = fresh(
+        "import json\n"
+        "from eigenecho import *\n"
+        "import eigenecho\n"
         "missing = [n for n in dir(eigenecho) if getattr(eigenecho, n, None) is None]\n"
-        "print(json.dumps([dir(eigenecho), missing]))"
+        "starred = [LinearESN.__name__, tasks.__name__, load.__name__]\n"
+        "print(json.dumps([dir(eigenecho), missing, starred]))"
     )
     assert missing == []
+    assert starred == ["LinearESN", "eigenecho.tasks", "load"]
     contract = ["LinearESN", "DiagonalReservoir", "Spectrum", "diagonalize", "load", "spectra",
                 "tasks", "metrics", "errors", "plots", "__version__"]  # fmt: skip
     assert set(contract) <= set(listed)
     assert listed == sorted(eigenecho.__all__)
-
-
-def test_star_import():
-    names = fresh(
-        "import json\n"
-        "from eigenecho import *\n"
-        "print(json.dumps([LinearESN.__name__, tasks.__name__, load.__name__]))"
-    )
-    assert names == ["LinearESN", "eigenecho.tasks", "load"]
 
 
 def test_an_unknown_name_is_an_attribute_error():
@@ -251,6 +247,11 @@ def area(path):
 def part(names):
     """The first of the names below eigenecho; of applications, the first two."""
     return ".".join(names[: 2 if names[0] == "apps" else 1])
+
+
+@cache
+def parsed(path):
+    return ast.parse(path.read_text())
 
 
 def imports(tree, everywhere=True):
@@ -300,17 +301,17 @@ def upward(here, used):
 def test_imports_point_downwards(path):
     here = area(path)
     if here.endswith("__init__"):
-        assert not ours(imports(ast.parse(path.read_text())))
+        assert not ours(imports(parsed(path)))
         return
     assert here in LEVEL or here in APART, f"{here} has no place among the layers"
-    bad = upward(here, ours(imports(ast.parse(path.read_text()))))
+    bad = upward(here, ours(imports(parsed(path))))
     assert not bad, f"{here} imports {sorted(bad)}, which lie above it"
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_ours_are_imported_at_the_top(path):
     """An import inside a function hides a circle, or a dependency that belongs elsewhere."""
-    assert area(path) in LATE or not late_imports(ast.parse(path.read_text()))
+    assert area(path) in LATE or not late_imports(parsed(path))
 
 
 def module_of(name):
@@ -337,7 +338,7 @@ def test_packages_form_no_circle():
     graph = {}
     for path in modules():
         here = area(path)
-        graph.setdefault(here, set()).update(ours(imports(ast.parse(path.read_text()))) - {here})
+        graph.setdefault(here, set()).update(ours(imports(parsed(path))) - {here})
     assert circle(graph) is None
 
 
@@ -347,7 +348,7 @@ def test_modules_form_no_circle():
     for path in modules():
         here = module_of(".".join(("eigenecho", *path.relative_to(ROOT).with_suffix("").parts)))
         here = here.removesuffix(".__init__")
-        used = imports(ast.parse(path.read_text()), everywhere=False)
+        used = imports(parsed(path), everywhere=False)
         graph[here] = {module_of(name) for name in used if name.startswith("eigenecho.")}
     assert len(graph) == len(modules())
     assert circle(graph) is None
@@ -355,7 +356,7 @@ def test_modules_form_no_circle():
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_optional_packages_stay_above(path):
-    here, tree = area(path), ast.parse(path.read_text())
+    here, tree = area(path), parsed(path)
     level = LEVEL.get(here, 0)
     used = {name.split(".")[0] for name in imports(tree)}
     if here not in ("plots", "pages") and not here.startswith(("apps.", "__main__")):
@@ -368,7 +369,7 @@ def test_optional_packages_stay_above(path):
 def test_kernels_of_tensors_are_loaded_by_their_name():
     for path in modules():
         if path.parent != ROOT / "kernels" / "tensors":
-            used = imports(ast.parse(path.read_text()))
+            used = imports(parsed(path))
             assert not any(name.startswith("eigenecho.kernels.tensors") for name in used)
 
 
@@ -376,7 +377,7 @@ def test_kernels_of_tensors_are_loaded_by_their_name():
     "path", [p for p in modules() if area(p) in APART], ids=lambda p: str(p.relative_to(ROOT))
 )
 def test_tasks_and_metrics_use_numpy_and_scipy_alone(path):
-    used = {name.split(".")[0] for name in imports(ast.parse(path.read_text()))}
+    used = {name.split(".")[0] for name in imports(parsed(path))}
     assert used - set(sys.stdlib_module_names) <= {"numpy", "scipy", "eigenecho"}
 
 
@@ -392,7 +393,7 @@ def test_the_package_itself_imports_nothing():
 )
 def test_packages_only_gather_names(path):
     kinds = (ast.Import, ast.ImportFrom, ast.Assign, ast.Expr, ast.FunctionDef, ast.If)
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     assert all(isinstance(node, kinds) for node in tree.body)
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert set(functions) <= {"__getattr__", "__dir__"}

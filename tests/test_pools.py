@@ -17,6 +17,7 @@ from joblib.externals.loky import get_reusable_executor
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from threadpoolctl import threadpool_info
 
+import blas
 from eigenecho import DiagonalReservoir, LinearESN, tasks
 
 TIMEOUT = 60
@@ -56,6 +57,12 @@ def _no_workers_left():
     get_reusable_executor().shutdown(wait=False)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _several_blas_threads():
+    with blas.several():
+        yield
+
+
 @pytest.fixture(scope="module")
 def alone():
     return [work(options) for options in CONFIGURATIONS]
@@ -91,6 +98,7 @@ def test_joblib_processes(alone, alone_long):
 
 def test_blas_threads_come_back():
     before = blas_threads()
+    assert before > 1
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, CONFIGURATIONS[:4]))
     assert blas_threads() == before

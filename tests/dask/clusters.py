@@ -23,6 +23,11 @@ def local(workers, **options):
     return LocalCluster(n_workers=workers, **options)
 
 
+def within(workers):
+    """So many workers as threads of this process, which are there at once."""
+    return local(workers, processes=False)
+
+
 class Killer(SchedulerPlugin):
     """Kills the worker that has begun with a task of some step, a few times."""
 

@@ -17,8 +17,17 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def cluster():
+    """Its workers are forked from a process that has loaded Dask, pandas and NumPy already.
+
+    So that one that was killed is back at once. The page on clusters starts its own as users do.
+    """
+    import multiprocessing
+
+    import dask
     from clusters import local
 
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     with local(2) as one:
         yield one
 

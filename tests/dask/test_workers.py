@@ -15,7 +15,7 @@ from distributed import Client
 from joblib import parallel_config
 
 import eigenecho as ee
-from clusters import deaths, leftovers, local
+from clusters import deaths, leftovers, local, within
 from data import cut, esn, recall, same
 from eigenecho.apps.paper import runner
 from eigenecho.apps.paper.cell_store import CellStore
@@ -70,8 +70,8 @@ def test_bits_do_not_depend_on_how_many_workers_there_are(client):
     same(nets["ragged"], esn(solver="structured", warmup=20).fit(*ragged), ragged[0])
     alone = ee.Forecaster(5).fit(panel(8)).predict()
     np.testing.assert_array_equal(forecaster.predict()["forecast"], alone["forecast"])
-    for workers in (1, 4):
-        with local(workers) as other, Client(other, set_as_default=False) as its:
+    for workers in (1, 4):  # beside the two processes of the others
+        with within(workers) as other, Client(other, set_as_default=False) as its:
             _, _, found = fits(its)
         for name, weights in wanted.items():
             np.testing.assert_array_equal(found[name], weights, err_msg=f"{workers}: {name}")
@@ -97,7 +97,8 @@ def _fatal(block):
     return block
 
 
-def test_more_deaths_than_dask_allows_are_an_error_that_says_so(cluster, client):
+def test_more_deaths_than_dask_allows_are_an_error_that_says_so(cluster, client, monkeypatch):
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)  # in place of 3
     u = cut(X, 2000).map_blocks(_fatal, dtype=float, meta=np.empty((0, 1)))
     estimator = esn()
     with pytest.raises(ClusterError, match="workers died of it again and again"):
@@ -185,8 +186,8 @@ def test_searches(cluster, client):
     np.testing.assert_array_equal(by_joblib.errors, wanted.errors)
 
 
-def test_a_panel_of_a_thousand_series(cluster, client):
-    frame = panel(1000)
+def test_a_panel_of_hundreds_of_series(cluster, client):
+    frame = panel(300)
     wanted = ee.Forecaster(5, strategy="direct", seasons=[7]).fit(frame)
     parts = dd.from_pandas(frame, npartitions=7, sort=False)
     found = fit(ee.Forecaster(5, strategy="direct", seasons=[7]), parts, client=client)

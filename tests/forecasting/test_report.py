@@ -110,6 +110,7 @@ def test_series_of_a_panel_by_their_expected_errors(tmp_path):
     assert "Forecasts of 23 series" in page
 
 
+@pytest.mark.usefixtures("sketched")
 def test_a_long_forecast_is_shown_by_its_ends(tmp_path):
     y = np.sin(np.arange(300) / 5)
     forecaster = quick(40, seasons=[1]).fit(y)
@@ -121,6 +122,7 @@ def test_a_long_forecast_is_shown_by_its_ends(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::eigenecho.errors.FewRowsWarning")
+@pytest.mark.usefixtures("sketched")
 def test_a_series_too_short_to_judge(tmp_path):
     page = words(written(quick(3).fit(np.arange(9.0)), tmp_path))
     assert "nothing is known of errors" in page
@@ -128,6 +130,7 @@ def test_a_series_too_short_to_judge(tmp_path):
     assert "lower" not in page
 
 
+@pytest.mark.usefixtures("sketched")
 def test_columns_that_are_known_ahead(tmp_path):
     x = np.random.default_rng(0).normal(size=(84, 1))
     forecaster = quick().fit(monthly(80) + x[:80, 0], x[:80])
@@ -138,6 +141,7 @@ def test_columns_that_are_known_ahead(tmp_path):
         forecaster.report(tmp_path / "x.html")
 
 
+@pytest.mark.usefixtures("sketched")
 def test_gaps_are_told(tmp_path):
     y = monthly()
     y[[3, 40]] = np.nan

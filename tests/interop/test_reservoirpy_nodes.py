@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import pickle
 
@@ -62,16 +63,21 @@ def check_conversion(model, X):
     return converted
 
 
-@pytest.mark.parametrize("lr", [1.0, 0.3, RATES], ids=["no leak", "leak", "leak of each unit"])
-@pytest.mark.parametrize("feedback", [False, True])
-@pytest.mark.parametrize("input_to_readout", [False, True])
-@pytest.mark.parametrize("outputs", [1, 2])
-@pytest.mark.parametrize("bias", [0.0, bernoulli], ids=["no bias", "bias"])
-def test_networks(lr, feedback, input_to_readout, outputs, bias):
-    u, y = series()
+def networks():
+    """All combinations; half of them, with all of any three options at every leak, are not slow."""
+    leaks = {"no leak": 1.0, "leak": 0.3, "leak of each unit": RATES}
+    for name, lr in leaks.items():
+        for options in itertools.product((False, True), repeat=4):
+            marks = [pytest.mark.slow] if sum(options) % 2 else []
+            yield pytest.param(lr, *options, marks=marks, id="-".join([name, *map(str, options)]))
+
+
+@pytest.mark.parametrize(("lr", "feedback", "input_to_readout", "two", "bias"), networks())
+def test_networks(lr, feedback, input_to_readout, two, bias):
+    (u, y), outputs = series(), 1 + two
     model = rp.ESN(
-        units=N, sr=0.9, lr=lr, activation="identity", bias=bias, feedback=feedback,
-        input_to_readout=input_to_readout, ridge=RIDGE, seed=3,
+        units=N, sr=0.9, lr=lr, activation="identity", bias=bernoulli if bias else 0.0,
+        feedback=feedback, input_to_readout=input_to_readout, ridge=RIDGE, seed=3,
     ).fit(u, y[:, :outputs], warmup=20)  # fmt: skip
     converted = check_conversion(model, series(1)[0])
     assert converted.certificate.form == "diagonal"

@@ -63,9 +63,9 @@ def test_nothing_drives_nothing():
 
 def test_singular_values_have_all_their_digits():
     mp = pytest.importorskip("mpmath")
-    spectrum = spectra.golden(60, sr=0.95, seed=0)
+    spectrum = spectra.golden(40, sr=0.95, seed=0)
     rng = np.random.default_rng(0)
-    system = System(spectrum, rng.normal(size=(1, 60)), rng.normal(size=(60, 1)))
+    system = System(spectrum, rng.normal(size=(1, 40)), rng.normal(size=(40, 1)))
     found = balance(system, lambda: [system.reachability.T], 0.0).values
     with mp.workdps(70):
         values = [mp.mpc(v) for v in spectrum.values]

@@ -188,6 +188,7 @@ def test_every_option_is_in_the_command(data, monkeypatch, tmp_path):
     assert heard[0].written == [tmp_path / name for name in ("r.html", "r.csv", "r.safetensors")]
 
 
+@pytest.mark.usefixtures("sketched")
 @pytest.mark.parametrize("words", [("--no-interval",), ("--interval", 0)])
 def test_without_intervals(data, tmp_path, words):
     out = tmp_path / "r.html"
@@ -201,6 +202,7 @@ def test_without_intervals(data, tmp_path, words):
     assert "--interval 0" in page
 
 
+@pytest.mark.usefixtures("sketched")
 def test_it_is_said_that_a_walk_cannot_be_forecast(data, tmp_path):
     out = tmp_path / "walk.html"
     answer = invoke(data, "--target", "walk", "--horizon", H, "--out", out)
@@ -298,6 +300,7 @@ def test_nothing_is_replaced_unless_forced_and_the_data_never(data, tmp_path, mo
     assert ran
 
 
+@pytest.mark.usefixtures("sketched")
 def test_a_table_beside_the_report_is_left_alone(data, tmp_path):
     table = tmp_path / "walk.csv"
     table.write_text("precious")
@@ -355,6 +358,7 @@ def shops(data, tmp_path_factory):
     return path
 
 
+@pytest.mark.usefixtures("sketched")
 def test_a_long_table_is_forecast_as_one_panel(shops, tmp_path):
     out, table = tmp_path / "r.html", tmp_path / "all.csv"
     answer = invoke(
@@ -477,7 +481,11 @@ def test_targets_may_be_called_anything(data, tmp_path, name):
     assert answer.exit_code == 0, answer.output
 
 
-@pytest.mark.parametrize("name", ["time", "part", "series", "drift", "mean"])
+RARE = [pytest.param(name, marks=pytest.mark.slow) for name in ("part", "mean")]
+"""A column of the answer and a naive forecast, as "time" and "drift" are."""
+
+
+@pytest.mark.parametrize("name", ["time", "series", "drift", *RARE])
 def test_ids_may_be_called_anything(shops, tmp_path, name):
     path, table = tmp_path / "data.csv", tmp_path / "all.csv"
     pd.read_csv(shops).rename(columns={"shop": name}).to_csv(path, index=False)

@@ -95,6 +95,7 @@ def test_without_a_terminal_progress_is_plain_lines(made):
     assert "\x1b" not in made[1]
 
 
+@pytest.mark.usefixtures("sketched")
 def test_a_second_start_says_what_is_stored(copy):
     answer = invoke("fake", "--quick", "--out", copy)
     assert "fake: 4 cells, 4 stored already" in answer.stdout
@@ -102,17 +103,20 @@ def test_a_second_start_says_what_is_stored(copy):
     assert 'id="alone"' in (copy / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("sketched")
 def test_seeds_change_the_number_of_cells_only(copy):
-    answer = invoke("fake", "--quick", "--seeds", 3, "--out", copy)
+    answer = invoke("fake", "--quick", "--seeds", 3, "--workers", 1, "--out", copy)
     assert "fake: 6 cells, 4 stored already" in answer.stdout
 
 
+@pytest.mark.usefixtures("sketched")
 def test_fresh_forgets_the_named_experiments(copy):
-    answer = invoke("fake", "--quick", "--fresh", "--out", copy)
+    answer = invoke("fake", "--quick", "--fresh", "--workers", 1, "--out", copy)
     assert "fake: 4 cells\n" in answer.stdout
     assert "alone: 4 cells, 4 stored" in invoke("alone", "--quick", "--out", copy).stdout
 
 
+@pytest.mark.usefixtures("sketched")
 def test_fresh_replaces_a_store_that_cannot_be_used(copy):
     store = copy / "store.sqlite"
     for spoilt in ("damaged", "another version"):
@@ -124,7 +128,7 @@ def test_fresh_replaces_a_store_that_cannot_be_used(copy):
         before = store.read_bytes()
         refused(invoke("fake", "--quick", "--out", copy), spoilt, str(store), "--fresh")
         assert store.read_bytes() == before
-        assert invoke("fake", "--quick", "--fresh", "--out", copy).exit_code == 0
+        assert invoke("fake", "--quick", "--fresh", "--workers", 1, "--out", copy).exit_code == 0
 
 
 def test_list_names_every_experiment():
@@ -172,6 +176,7 @@ def test_out_that_cannot_be_written(tmp_path):
         refused(invoke("--out", out), "cannot write", str(out))
 
 
+@pytest.mark.usefixtures("sketched")
 def test_a_disk_that_fills_up_during_a_write(tmp_path, monkeypatch):
     prepare = CellStore._prepare
 
@@ -187,6 +192,7 @@ def test_a_disk_that_fills_up_during_a_write(tmp_path, monkeypatch):
     assert invoke("fake", "--out", tmp_path).exit_code == 0
 
 
+@pytest.mark.usefixtures("sketched")
 def test_a_disk_that_fills_up_during_the_report(copy, monkeypatch):
     (copy / "report.html").write_text("the one before")
     write = Path.write_bytes
@@ -394,6 +400,7 @@ def test_large_figures_go_in_as_pixels(copy, monkeypatch):
     assert "data:image/png;base64," in (copy / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("sketched")
 def test_an_unfinished_experiment_stays_out_of_the_report(copy):
-    invoke("fake", "--quick", "--seeds", 3, "--out", copy)
+    invoke("fake", "--quick", "--seeds", 3, "--workers", 1, "--out", copy)
     assert 'id="alone"' not in (copy / "report.html").read_text()

@@ -1,0 +1,19 @@
+"""BLAS on one thread, as everything of ours runs it; ``blas.several`` where a test is about that.
+
+Tests run side by side, one process a core. What BLAS computes outside of our own functions, in
+oracles above all, would start as many threads in each of them, which spin and wait for each other.
+"""
+
+import os
+
+import pytest
+
+for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # read when NumPy is loaded
+    os.environ.setdefault(name, "1")
+
+
+@pytest.fixture
+def sketched(monkeypatch):
+    """Figures are made and not painted: for tests of what else pages say, and of files."""
+    for place in ("eigenecho.pages.pictures.rendered", "eigenecho.pages.rendered"):
+        monkeypatch.setattr(place, lambda figure, kind: b"<svg/>")
