@@ -5,6 +5,9 @@ processes, one thread each, fits a network of 500 units; one of a single process
 statistics. Printed are seconds by step, peak memory of all processes, and the bytes that travelled
 beside what the formula of docs/clusters.md says. Before all that the first rows are fitted without
 a cluster, and on both: predictions must agree, and weights be equal to the last bit.
+
+With ``--one-core`` there is no cluster: the first rows are fitted in this process, and printed is
+the time of the processor that a million of them take in each step.
 """
 
 from __future__ import annotations
@@ -25,6 +28,9 @@ from common import machine, table, verdict
 FIRST = 1_000_000
 """Rows that one machine fits too."""
 
+TIMED = 10_000_000
+"""Rows that the time of the processor is taken of."""
+
 
 def main() -> int:
     """Run the benchmark."""
@@ -35,13 +41,19 @@ def main() -> int:
     parser.add_argument("--memory", default="1GiB", help="of each worker")
     parser.add_argument("--at-least", type=float, default=1.6, help="times as fast")
     parser.add_argument("--folder", help="for the file; a temporary one by default")
+    parser.add_argument("--one-core", action="store_true", help="time of the processor alone")
     args = parser.parse_args()
     print(machine("eigenecho", "dask", "distributed", "numpy"))
+    if args.one_core:
+        args.rows = min(args.rows, TIMED)
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         path = Path(folder) / "series.npy"
         write(path, args.rows + 1)
         print(f"{args.rows:.0e} rows, {path.stat().st_size / 1e9:.2f} GB, N = {args.units}, "
               f"shards of {args.chunk} rows\n")  # fmt: skip
+        if args.one_core:
+            table(["step", "ms of the processor, a million rows"], one_core(path, args))
+            return 0
         error, same = compared(path, args)
         two, one = fitted(path, 2, args, args.rows), fitted(path, 1, args, args.rows, "statistics")
     stages = list(two["seconds"])
@@ -91,6 +103,31 @@ def compared(path: Path, args: argparse.Namespace) -> tuple[float, bool]:
     one, two = (fitted(path, workers, args, rows)["esn"] for workers in (1, 2))
     error = float(np.abs(two.predict(u) - wanted).max() / np.abs(wanted).max())
     return error, np.array_equal(one.W_out_, two.W_out_)
+
+
+def one_core(path: Path, args: argparse.Namespace) -> list[list[object]]:
+    """Milliseconds that a million rows take in each step; of several passes, the mean."""
+    from dask.callbacks import Callback
+
+    import dask
+    from eigenecho.dask import fit, from_npy
+
+    X, y = from_npy(path, args.chunk, stop=args.rows), from_npy(path, args.chunk, start=1)
+    begun: dict[Any, float] = {}
+    spent: dict[str, list[float]] = {}
+
+    def before(key: Any, *_: Any) -> None:
+        begun[key] = time.process_time()
+
+    def after(key: Any, *_: Any) -> None:
+        step = key[0].partition("-")[0]
+        spent.setdefault(step, []).append(time.process_time() - begun[key])
+
+    with dask.config.set(scheduler="synchronous"):
+        fit(network(args), X, y)  # compiles
+        with Callback(pretask=before, posttask=after):
+            fit(network(args), X, y)
+    return [[step, 1e3 * float(np.mean(each)) / (args.chunk / 1e6)] for step, each in spent.items()]
 
 
 class Enough(Exception):

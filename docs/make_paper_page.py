@@ -34,7 +34,7 @@ whatever the verdict. Here they are {verdicts}.
 
 `eigenecho reproduce` computes all of it ({cells} cells here, {seconds} of core time on a machine
 that others used too) and writes this report beside its store; `eigenecho reproduce --quick` makes a
-rough one in a minute. `make paper-page` made this page from that store; all numbers are in
+rough one in a minute or two. `make paper-page` made this page from that store; all numbers are in
 [results.json](paper/results.json).
 {fewer}
 """

@@ -80,8 +80,8 @@ def test_scripts_and_their_options_are_there(command):
 def folder(tmp_path):
     """The files that commands of ours read, by the names that pages give them."""
     rng = np.random.default_rng(0)
-    days = np.datetime64("2020-01-01") + np.arange(600)
-    sales = 100 + 10 * np.sin(2 * np.pi * np.arange(600) / 7) + rng.normal(size=600)
+    days = np.datetime64("2020-01-01") + np.arange(700)
+    sales = 100 + 10 * np.sin(2 * np.pi * np.arange(700) / 7) + rng.normal(size=700)
     table = "day,sales\n" + "".join(f"{d},{s:.3f}\n" for d, s in zip(days, sales, strict=True))
     for name in ("data.csv", "sales.csv"):
         (tmp_path / name).write_text(table, encoding="utf-8")

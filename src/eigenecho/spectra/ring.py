@@ -57,7 +57,7 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
 def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1.0) -> Spectrum:
     """Pairs whose time constants are spaced geometrically, their angles by the golden angle.
 
-        |μ_k| = exp(−1/τ_k),   τ from ``shortest`` steps to that of ``sr``: τ = −1 / ln sr
+        |μ_k| = exp(−1/τ_k),   τ from shortest to −1 / ln sr steps
 
     Every octave of memory gets the same number of modes. The seed draws the starting angle.
     ``sr`` in ]0, 1] is the modulus of the slowest mode; ``time_constants`` says how those of the
@@ -104,7 +104,7 @@ def time_constants(
 ) -> Spectrum:
     """Real eigenvalues only: a bank of leaky integrators, geometrically spaced.
 
-        λ_k = exp(−1/τ_k),   τ from ``shortest`` steps to that of ``sr``: τ = −1 / ln sr
+        λ_k = exp(−1/τ_k),   τ from shortest to −1 / ln sr steps
 
     ``sr`` in ]0, 1] is the slowest of them. One that decays within ``shortest`` leaves no room
     above that: τ then goes down by the same factor, to τ(sr)² / ``shortest``. And sr = 1 never
