@@ -180,7 +180,9 @@ def test_a_thread_pool(alone, alone_long):
 
 
 @pytest.mark.parametrize(
-    "start", ["fork", pytest.param("spawn", marks=pytest.mark.slow), "forkserver"]
+    "start",
+    # joblib's workers, above, are processes that load everything by themselves, as theirs do.
+    ["fork", *(pytest.param(name, marks=pytest.mark.slow) for name in ("spawn", "forkserver"))],
 )
 def test_started_processes(start, alone, alone_long):
     if start not in multiprocessing.get_all_start_methods():
