@@ -43,7 +43,7 @@ def check(found, count):
 
 
 def test_a_sample_of_crafted_files():
-    check(outcomes(0, 60), 60)
+    check(outcomes(0, 120), 120)
 
 
 @pytest.mark.slow
