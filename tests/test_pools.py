@@ -243,13 +243,10 @@ def test_grid_search_in_parallel(backend):
     np.testing.assert_array_equal(scores(2), scores(1))
 
 
+@pytest.mark.slow  # the kernels, the forecaster and the pools above try numbers of threads every time
 @pytest.mark.parametrize(
     ("name", "threads"),
-    [
-        pytest.param("EIGENECHO_NUM_THREADS", 1, marks=pytest.mark.slow),
-        ("EIGENECHO_NUM_THREADS", 4),
-        pytest.param("OMP_NUM_THREADS", 1, marks=pytest.mark.slow),
-    ],
+    [("EIGENECHO_NUM_THREADS", 1), ("EIGENECHO_NUM_THREADS", 4), ("OMP_NUM_THREADS", 1)],
 )
 def test_the_number_of_threads_changes_no_state(name, threads, alone_long, tmp_path):
     code = (
