@@ -243,7 +243,7 @@ def test_grid_search_in_parallel(backend):
     np.testing.assert_array_equal(scores(2), scores(1))
 
 
-@pytest.mark.slow  # the kernels, the forecaster and the pools above try numbers of threads every time
+@pytest.mark.slow  # kernels, a forecaster and pools try numbers of threads every time
 @pytest.mark.parametrize(
     ("name", "threads"),
     [("EIGENECHO_NUM_THREADS", 1), ("EIGENECHO_NUM_THREADS", 4), ("OMP_NUM_THREADS", 1)],
