@@ -180,7 +180,9 @@ def test_a_thread_pool(alone, alone_long):
 
 
 @pytest.mark.parametrize(
-    "start", ["fork", pytest.param("spawn", marks=pytest.mark.slow), "forkserver"]
+    "start",
+    # joblib's workers, above, are processes that load everything by themselves, as theirs do.
+    ["fork", *(pytest.param(name, marks=pytest.mark.slow) for name in ("spawn", "forkserver"))],
 )
 def test_started_processes(start, alone, alone_long):
     if start not in multiprocessing.get_all_start_methods():
@@ -241,13 +243,10 @@ def test_grid_search_in_parallel(backend):
     np.testing.assert_array_equal(scores(2), scores(1))
 
 
+@pytest.mark.slow  # kernels, a forecaster and pools try numbers of threads every time
 @pytest.mark.parametrize(
     ("name", "threads"),
-    [
-        pytest.param("EIGENECHO_NUM_THREADS", 1, marks=pytest.mark.slow),
-        ("EIGENECHO_NUM_THREADS", 4),
-        pytest.param("OMP_NUM_THREADS", 1, marks=pytest.mark.slow),
-    ],
+    [("EIGENECHO_NUM_THREADS", 1), ("EIGENECHO_NUM_THREADS", 4), ("OMP_NUM_THREADS", 1)],
 )
 def test_the_number_of_threads_changes_no_state(name, threads, alone_long, tmp_path):
     code = (

@@ -15,19 +15,31 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.dask)
 
 
-@pytest.fixture(scope="session")
-def cluster():
-    """Its workers are forked from a process that has loaded Dask, pandas and NumPy already.
+LOADED = ["distributed", "pandas", "scipy.linalg", "scipy.sparse", "sklearn.base", "numba"]
 
-    So that one that was killed is back at once. The page on clusters starts its own as users do.
-    """
+
+def _forked():
+    """Workers are forked from a process that has loaded what others wrote; ours they load."""
     import multiprocessing
 
+    from distributed.utils import get_mp_context
+
     import dask
-    from clusters import local
 
     if "forkserver" in multiprocessing.get_all_start_methods():
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+        get_mp_context().set_forkserver_preload(LOADED)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """One whose workers are back soon after they were killed.
+
+    The page on clusters, which is run before it, starts its own as users do.
+    """
+    from clusters import local
+
+    _forked()
     with local(2) as one:
         yield one
 

@@ -106,7 +106,7 @@ def fitted(kind):
 
 
 @pytest.mark.parametrize("kind", OPTIONS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     factors=st.lists(FACTORS, min_size=2, max_size=2),
     shifts=st.lists(SHIFTS, min_size=2, max_size=2),

@@ -80,6 +80,7 @@ def test_a_stream_goes_on_bit_for_bit(case, tmp_path):
         assert_same_place(other, whole.state)
 
 
+@pytest.mark.slow  # a learner, which is a stream too, and a network do so every time
 def test_a_stream_goes_on_in_another_process(tmp_path):
     expected = {}
     for case in CASES:

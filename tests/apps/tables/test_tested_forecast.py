@@ -251,7 +251,7 @@ CASES = {
 }  # fmt: skip
 
 
-OFTEN = ("inputs, cells empty", "long, inputs", "last rows", "multivariate", "holes", "utc")
+OFTEN = ("long, inputs", "last rows", "multivariate", "holes", "utc")
 """Cases that are run every time; the others are like one of them."""
 
 
