@@ -1,6 +1,7 @@
 """The code in the documentation runs, and its numbers are those that were stored."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -22,14 +23,18 @@ NEEDS = {
 """Packages that not every environment has, by the modules that code of a page imports."""
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 IMPORT = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
+FENCED = re.compile(r"^```(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^ *(?:`{3,}|~{3,})(?:\{[\w-]+\} *)?(\w*)", re.MULTILINE)
 SHOWN = {"": "what is printed, or a diagram", "console": "test_commands.py", "julia": "not ours"}
 """Blocks that are not Python, and what becomes of them."""
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=str)
-def test_examples_run(page, monkeypatch, tmp_path):
-    """Block by block, up to the first that needs a package which is not there."""
+def test_examples_run(page, monkeypatch, tmp_path, capsys):
+    """Block by block, up to the first that needs a package which is not there.
+
+    With the packages of the site they print what the page shows of it.
+    """
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "example"}
     for block in BLOCK.findall(page.read_text()):
@@ -38,6 +43,10 @@ def test_examples_run(page, monkeypatch, tmp_path):
                 if f"{module}.".startswith(f"{name}."):
                     need(package)
         exec(compile(block, str(page), "exec"), namespace)
+    printed = capsys.readouterr().out.split()
+    shown = [text.split() for kind, text in FENCED.findall(page.read_text()) if not kind]
+    if os.environ.get("EVERY_EXAMPLE"):
+        assert all(" ".join(text) in " ".join(printed) for text in shown)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
