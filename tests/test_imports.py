@@ -180,18 +180,22 @@ def test_training_needs_no_optional_package():
     assert loaded == [5, 1]
 
 
-@pytest.mark.parametrize("library", ["reservoirpy", "sktime", "dask"])
-def test_a_library_that_is_missing_is_asked_for_by_name(library):
-    where = "" if library == "dask" else "interop."
+def test_a_library_that_is_missing_is_asked_for_by_name():
+    modules = {"reservoirpy": "interop.reservoirpy", "sktime": "interop.sktime", "dask": "dask"}
     said = fresh(
-        "import json, sys\n"
-        f"sys.modules[{library!r}] = None\n"
-        "try:\n"
-        f"    import eigenecho.{where}{library}\n"
-        "except ImportError as error:\n"
-        "    print(json.dumps(str(error)))"
+        "import importlib, json, sys\n"
+        "said = {}\n"
+        f"for library, module in {modules}.items():\n"
+        "    sys.modules[library] = None\n"
+        "    try:\n"
+        "        importlib.import_module(f'eigenecho.{module}')\n"
+        "    except ImportError as error:\n"
+        "        said[library] = str(error)\n"
+        "print(json.dumps(said))"
     )
-    assert said.endswith(f"pip install 'eigenecho[{library}]'")
+    assert said.keys() == modules.keys()
+    for library, words in said.items():
+        assert words.endswith(f"pip install 'eigenecho[{library}]'")
 
 
 def test_every_public_name_loads_and_a_star_brings_them():

@@ -124,7 +124,7 @@ def test_contexts_are_measured_by_themselves(kind, factors, shifts, rows, ids):
 
 
 @pytest.mark.parametrize("kind", OPTIONS)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(
     factors=st.lists(FACTORS, min_size=2, max_size=2),
     shifts=st.lists(st.floats(-1, 1), min_size=2, max_size=2),  # still of both signs

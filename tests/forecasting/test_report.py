@@ -74,6 +74,7 @@ def test_it_needs_no_other_file(page):
     assert page.startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.usefixtures("sketched")
 def test_names_are_escaped(page, tmp_path):
     assert "<script" not in page
     assert "sales &lt;script&gt;&amp;" in page
@@ -85,6 +86,7 @@ def test_names_are_escaped(page, tmp_path):
     assert "&lt;i&gt;price" in page
 
 
+@pytest.mark.usefixtures("sketched")
 def test_a_backtest_is_shown(fitted, tmp_path):
     tested = fitted.backtest(dated(monthly()), origins=2)
     page = written(fitted, tmp_path, backtest=tested)

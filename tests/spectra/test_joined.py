@@ -244,7 +244,7 @@ def test_units_that_the_given_part_takes_up():
         network().set_params(units=12).fit(X, Y)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_search_goes_through_radii(workers):
     grid = {"sr": [0.2, 0.95], "ridge": [1e-8]}
     found = ee.search(network(), grid, X, Y, workers=workers)
@@ -261,7 +261,7 @@ def test_copies_know_the_same_law():
         assert isinstance(made, JoinedLaw)
         assert made == LAW
         assert made(30, sr=0.9, seed=5) == LAW(30, sr=0.9, seed=5)
-    grid = GridSearchCV(network(), {"sr": [0.2, 0.95]}, cv=TimeSeriesSplit(2), n_jobs=2)
+    grid = GridSearchCV(network(), {"sr": [0.2, 0.95]}, cv=TimeSeriesSplit(2))
     assert grid.fit(X, Y).best_params_["sr"] in (0.2, 0.95)
 
 
