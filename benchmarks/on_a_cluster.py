@@ -198,7 +198,7 @@ def traffic(run: dict[str, Any], args: argparse.Namespace) -> list[tuple[str, in
     passes = run["rounds"]["statistics"]
     rounds = run["rounds"]["residuals"]
     net = 8 * (N + N * D + 4 * N)
-    weights = 8 * 2 * (head + N) * k
+    weights = 8 * (head + N) * k
     halos = 8 * (S - 1) * K * 2 * (passes + rounds)
     merges = (S - 1) * (passes * lags + rounds * left)
     halos += 8 * S * K * 2

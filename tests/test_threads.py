@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import pytest
 from hypothesis import given
@@ -52,3 +53,18 @@ def test_a_team_does_one_round_after_the_other(monkeypatch, count):
         assert sorted(done) == [*range(20)]
         with pytest.raises(ZeroDivisionError):
             each(divmod, [(1, 1), (1, 0)])
+
+
+def test_what_a_team_has_not_begun_is_left_after_an_error(monkeypatch):
+    monkeypatch.setenv("EIGENECHO_NUM_THREADS", "1")
+    done = []
+
+    def work(item):
+        if item == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.01)
+        done.append(item)
+
+    with pytest.raises(KeyboardInterrupt), threads.team() as each:
+        each(work, [(item,) for item in range(200)])
+    assert len(done) < 100

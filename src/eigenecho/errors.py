@@ -7,8 +7,10 @@ import difflib
 import inspect
 import math
 import os
+import re
 import warnings
 from collections.abc import Iterable, Sequence
+from numbers import Number
 from typing import Any
 
 __all__ = [
@@ -48,6 +50,7 @@ ELSEWHERE = {
     "fh": "horizon",
     "steps": "horizon",
     "season_length": "seasons",
+    "seasonal_periods": "seasons",
     "seasonality": "seasons",
     "period": "seasons",
     "sp": "seasons",
@@ -83,6 +86,9 @@ NAMES_ELSEWHERE = {
 
 APART = ("dask", "interop")
 """Modules that are public, and loaded by their own names alone."""
+
+NEAR = 0.7
+"""How alike two names are, of 1, at least, if one may be meant by the other."""
 
 _HERE = os.path.dirname(__file__) + os.sep
 
@@ -277,6 +283,9 @@ def not_finite(
 ENCODE = "Drop it, or encode it as numbers."
 """What to do about a column that holds no numbers."""
 
+THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*")
+"""Text such as 1,234 or 1,234,567.8, whose commas may part thousands."""
+
 
 def not_numbers(
     name: str, got: str, cause: Exception | None = None, remedy: str = ENCODE
@@ -289,13 +298,29 @@ def not_numbers(
 
 def numbers_in_text(cells: Iterable[Any], held: str) -> str:
     """What to do about a column of pandas, ``held`` by an expression: its text may say numbers."""
+    cells = list(cells)
     texts = [cell for cell in cells if isinstance(cell, str)]
+    commas = [text for text in texts if "," in text]
+    reads = "reads the text as numbers"
+    if commas and all(map(THOUSANDS.fullmatch, commas)):
+        is_plain = any("." in text or text.count(",") > 1 for text in texts)
+        or_point = (
+            "" if is_plain else ' if commas part thousands; if they are decimal, write "." for ""'
+        )
+        if all(says_number(text.replace(",", "")) for text in texts):
+            return f"pd.to_numeric({_replaced(cells, held, '')}) {reads}{or_point}."
     if texts and all(says_number(text.replace(",", ".", 1)) for text in texts):
-        point = '.str.replace(",", ".")' if any("," in text for text in texts) else ""
-        return f"pd.to_numeric({held}{point}) reads the text as numbers."
+        return f"pd.to_numeric({_replaced(cells, held, '.') if commas else held}) {reads}."
     if any(map(says_number, texts)):
         return f"pd.to_numeric({held}, errors='coerce') reads numbers in text, and NaN elsewhere."
     return ENCODE
+
+
+def _replaced(cells: Iterable[Any], held: str, by: str) -> str:
+    """An expression for a column with something else in place of commas."""
+    if any(isinstance(cell, Number) and cell == cell for cell in cells):  # .str would lose them
+        return f'{held}.replace(",", "{by}", regex=True)'
+    return f'{held}.str.replace(",", "{by}")'
 
 
 def says_number(text: Any) -> bool:
@@ -396,7 +421,7 @@ def out_of_range(series: Any, step: int) -> UnstableError:
 def _hint(got: str, known: Iterable[str]) -> str:
     """The nearest of the names there are, whatever its capitals."""
     names = {name.lower(): name for name in known}
-    nearest = difflib.get_close_matches(got.lower(), names, n=1)
+    nearest = difflib.get_close_matches(got.lower(), names, n=1, cutoff=NEAR)
     return f" Did you mean {names[nearest[0]]!r}?" if nearest else ""
 
 

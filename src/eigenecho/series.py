@@ -289,7 +289,8 @@ def _check_columns(table: Any, name: str, series: int | None) -> None:
         except (TypeError, ValueError) as error:
             row, cause = _first_unreadable(column, error)
             shown = f"{_brief(column[row])} {place(row, label, series)}, of dtype {dtype}"
-            held = f"{name}[{label!r}]" if hasattr(table, "iloc") else f"pd.Series({name}[:, {j}])"
+            one = name if series is None else f"{name}[{series}]"
+            held = f"{one}[{label!r}]" if hasattr(table, "iloc") else f"pd.Series({one}[:, {j}])"
             raise not_numbers(name, shown, cause, numbers_in_text(column, held)) from None
 
 

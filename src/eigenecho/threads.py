@@ -50,14 +50,20 @@ def mapped(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any
 
 @contextmanager
 def team() -> Iterator[Callable[[Callable[..., None], Iterable[tuple[Any, ...]]], None]]:
-    """Threads for rounds of work: ``each(task, items)`` ends when all ``task(*item)`` have."""
-    with ThreadPoolExecutor(thread_count()) as pool:
+    """Threads for rounds of work: ``each(task, items)`` ends when all ``task(*item)`` have.
 
-        def each(task: Callable[..., None], items: Iterable[tuple[Any, ...]]) -> None:
-            for future in [pool.submit(task, *item) for item in items]:
-                future.result()
+    After an error, or Ctrl-C, what has not begun is left.
+    """
+    pool = ThreadPoolExecutor(thread_count())
 
+    def each(task: Callable[..., None], items: Iterable[tuple[Any, ...]]) -> None:
+        for future in [pool.submit(task, *item) for item in items]:
+            future.result()
+
+    try:
         yield each
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def even_split(count: int, parts: int, start: int = 0) -> list[tuple[int, int]]:

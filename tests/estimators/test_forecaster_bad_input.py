@@ -429,6 +429,15 @@ def test_text_that_says_no_date_is_named_as_text(text):
         (["1.5", "2"] * 30, r"pd\.to_numeric\(y\['a'\]\) reads the text"),
         (["1,5", "2"] * 30, r"pd\.to_numeric\(y\['a'\]\.str\.replace\(\",\", \"\.\"\)\)"),
         (["1.5", "n/a"] * 30, r"pd\.to_numeric\(y\['a'\], errors='coerce'\)"),
+        (
+            ["1,234.5", "-6"] * 30,
+            r"pd\.to_numeric\(y\['a'\]\.str\.replace\(\",\", \"\"\)\) .* numbers\.",
+        ),
+        (
+            ["1,234", "6"] * 30,
+            r"\.replace\(\",\", \"\"\)\) .* if commas part thousands; if they are decimal",
+        ),
+        (["1,234", "0,567"] * 30, r"\.replace\(\",\", \"\.\"\)\) reads"),
         (["low", "high"] * 30, "Drop it, or encode it as numbers"),
     ],
 )
@@ -444,6 +453,25 @@ def test_numbers_that_were_text_are_forecast_as_told():
     text = pd.Series([str(one).replace(".", ",") for one in NOISE], DAYS[:60])
     found = made().fit(pd.to_numeric(text.str.replace(",", "."))).predict()
     assert_allclose(found, made().fit(pd.Series(NOISE, DAYS[:60])).predict())
+
+
+@pytest.mark.parametrize("cells", [["1,5", 2.5, None], ["1,234,567", 8, None]])
+def test_numbers_beside_text_are_not_lost_by_what_is_advised(cells):
+    y = pd.Series(cells * 20, dtype=object)
+    with pytest.raises(ValueError, match="is no measurement") as caught:
+        made().fit(y)
+    expression = str(caught.value).partition("). ")[2].partition(" reads")[0]
+    found = eval(expression, {"pd": pd, "y": y})  # as somebody would who was told to
+    assert np.isnan(found).sum() == 20
+    made().fit(found)
+
+
+def test_text_in_one_of_several_series_is_named_by_its_number():
+    text = np.array(["1,5", "2,5"] * 30, object)
+    with pytest.raises(ValueError, match=r"pd\.Series\(y\[1\]\)\.str"):
+        made().fit([NOISE, text])
+    with pytest.raises(ValueError, match=r"pd\.Series\(X\[1\]\[:, 0\]\)\.str"):
+        ee.LinearESN(5).fit([NOISE[:, None], text[:, None]], [NOISE, NOISE])
 
 
 @pytest.mark.parametrize(

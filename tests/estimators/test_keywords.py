@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from inspect import Parameter, signature
 
 import pytest
@@ -27,6 +28,8 @@ ESTIMATORS = (ee.LinearESN, ee.DiagonalReservoir, ee.Forecaster)
         (ee.LinearESN, "leaking_rate", "it is called 'lr' here"),
         (ee.LinearESN, "input_scale", "it is called 'input_scaling' here"),
         (ee.LinearESN, "activation", "takes no 'activation': units are linear"),
+        # A name that looks a little like another does not mean it.
+        (ee.LinearESN, "noise", "LinearESN takes no 'noise'. It takes units"),
         (ee.LinearESN, "sed", "LinearESN takes no 'sed'. Did you mean 'seed'?"),
         (ee.DiagonalReservoir, "spectral_radius", "DiagonalReservoir takes no"),
         # What another estimator calls it helps nobody.
@@ -48,6 +51,19 @@ def test_the_signature_is_that_of_the_parameters(kind):
     assert all(one.kind is not Parameter.VAR_KEYWORD for one in parameters.values())
     assert sorted(parameters) == sorted(kind().get_params(deep=False))
     assert clone(kind(seed=3)).seed == 3
+
+
+class Shaded(ee.LinearESN):
+    def __init__(self, units=30, shade=1, **kwargs):
+        super().__init__(units, **kwargs)
+        self.shade = shade
+
+
+def test_who_inherits_is_told_by_their_own_name():
+    assert Shaded(shade=2, ridge=3.0).ridge == 3.0
+    assert pickle.loads(pickle.dumps(Shaded(sr=0.5))).sr == 0.5
+    with pytest.raises(TypeError, match="Shaded takes no 'alpha'; it is called 'ridge' here"):
+        Shaded(alpha=1)
 
 
 def test_names_from_elsewhere_lead_to_parameters_and_are_none():

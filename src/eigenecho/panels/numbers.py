@@ -51,11 +51,11 @@ def as_floats(
     if kind not in ("fiuOb" if flags else "fiuO") or str(dtype) in ("category", "string", "str"):
         where = place(column=label, series=series) if label is not None else _of(series)
         raise not_numbers(
-            name, f"dtype {dtype} {where}".rstrip(), None, _remedy(column, name, label)
+            name, f"dtype {dtype} {where}".rstrip(), None, _remedy(column, name, label, series)
         )
     with np.errstate(over="ignore"):
         if kind == "O":
-            advice = partial(_remedy, column, name, label)
+            advice = partial(_remedy, column, name, label, series)
             values = _objects(np.asarray(column, object), name, label, series, flags, advice)
         elif hasattr(column, "iloc"):
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -99,8 +99,9 @@ def filled_forward(values: Array, before: Array | None = None) -> Array:
     return np.take_along_axis(whole, np.maximum.accumulate(rows, axis=0), axis=0)[1:]
 
 
-def _remedy(column: Any, name: str, label: Any) -> str:
+def _remedy(column: Any, name: str, label: Any, series: int | None) -> str:
     """What to do about a column that holds no numbers, or text that says some."""
+    name = name if series is None else f"{name}[{series}]"
     held = name if label is None else f"{name}[{label!r}]"
     if not hasattr(column, "iloc"):
         held = f"pd.Series({held})" if label is None else f"pd.Series({name}[:, {label}])"

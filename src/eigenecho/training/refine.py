@@ -132,7 +132,7 @@ def rounds(first: Rows, system: System) -> Iterator[tuple[Rows, Array, Array]]:
 class Refined:
     """The last round whose residuals are known, and the step after it, which is the last.
 
-    ``moved`` (k,) is how far that changes each output, ‖X δ‖.
+    ``moved`` (k,) is how far that changes each output at most: √(‖Xδ‖² + α‖Lδ‖²).
     """
 
     last: Round

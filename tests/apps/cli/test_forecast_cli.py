@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import warnings
 from html.parser import HTMLParser
 
 import numpy as np
@@ -15,11 +16,13 @@ pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
 import pandas as pd
+from rich.console import Console
 from typer.testing import CliRunner
 
 import eigenecho as ee
 from eigenecho.apps.cli import forecast as command
 from eigenecho.apps.cli.app import app
+from eigenecho.apps.shared.terminal import saying_warnings
 from eigenecho.apps.tables import tested_forecast
 from tables import few_ways
 
@@ -507,3 +510,13 @@ def test_blocks_that_nothing_was_learnt_for_are_told_of_in_a_line(tmp_path):
     said = "Mind: at 2 of 4 origins the last value is given"
     assert sum(said in line for line in result.output.splitlines()) == 1
     assert "FewRowsWarning" not in result.output
+
+
+def test_warnings_are_said_of_what_fails_too(capsys):
+    def failing():
+        warnings.warn("it grows", stacklevel=1)
+        raise ArithmeticError
+
+    with pytest.raises(ArithmeticError), saying_warnings(Console()):
+        failing()
+    assert capsys.readouterr().out == "Mind: it grows\n"

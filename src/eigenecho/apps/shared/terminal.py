@@ -20,6 +20,8 @@ def say(console: Console, line: object) -> None:
 def saying_warnings(console: Console) -> Iterator[None]:
     """Say warnings in the end, each once, without the line of code that a command has none of."""
     with warnings.catch_warnings(record=True) as caught:
-        yield
-    for text in dict.fromkeys(str(one.message) for one in caught):
-        say(console, f"Mind: {text}")
+        try:
+            yield
+        finally:  # also of what failed: they may say why
+            for text in dict.fromkeys(str(one.message) for one in caught):
+                say(console, f"Mind: {text}")
