@@ -4,12 +4,23 @@ Tests run side by side, one process a core. What BLAS computes outside of our ow
 oracles above all, would start as many threads in each of them, which spin and wait for each other.
 """
 
+import gc
 import os
 
 import pytest
 
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # read when NumPy is loaded
     os.environ.setdefault(name, "1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Loading everything makes objects that stay: looking for garbage among them takes seconds."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.fixture
