@@ -266,6 +266,18 @@ def test_units_of_the_states_do_not_matter_to_rcond(kind):
     )
 
 
+@pytest.mark.parametrize("unit", [1e-180, 1e-250])
+@pytest.mark.parametrize("ridge", [0.0, 1e-3])
+def test_targets_whose_squares_are_0_are_no_reason_to_warn(unit, ridge):
+    X, Y = data(60, 5)
+    penalty = Penalty(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IllConditionedWarning)
+        found = solve(collect(Triangle, X, Y * unit), penalty, ridge)
+    wanted = least_squares(X, Y, penalty, ridge)
+    np.testing.assert_allclose(found / unit, wanted, rtol=1e-10)
+
+
 def ill_conditioned(singular_values, rows=200, seed=0):
     """Rows X, targets Y without noise and the weights that made them."""
     rng = np.random.default_rng(seed)

@@ -77,7 +77,10 @@ def _is_blown_up(w: Array, statistics: Triangle, penalty: Penalty) -> bool:
     ridge is too small to hold them. Modes whose eigenvectors are close to each other contribute
     much and cancel even so: then the neurons decide, as they do without a change of basis.
     """
-    targets = to_host(statistics.squares**0.5)
+    # Squares of the smallest numbers are 0.
+    targets = np.maximum(
+        to_host(statistics.squares**0.5), np.abs(to_host(statistics.Z)).max(axis=0, initial=0.0)
+    )
 
     def exceed(w: Array, columns: Array) -> bool:
         contributions = (
