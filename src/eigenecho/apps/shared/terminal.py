@@ -22,6 +22,9 @@ def saying_warnings(console: Console) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         try:
             yield
+        except KeyboardInterrupt:  # what was kept of the work is not, by a command
+            caught.clear()
+            raise
         finally:  # also of what failed: they may say why
             for text in dict.fromkeys(str(one.message) for one in caught):
                 say(console, f"Mind: {text}")
