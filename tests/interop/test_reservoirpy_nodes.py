@@ -72,7 +72,7 @@ def networks():
             yield pytest.param(lr, *options, marks=marks, id="-".join([name, *map(str, options)]))
 
 
-@pytest.mark.parametrize(("lr", "feedback", "input_to_readout", "two", "bias"), networks())
+@pytest.mark.parametrize(("lr", "feedback", "input_to_readout", "two", "bias"), [*networks()])
 def test_networks(lr, feedback, input_to_readout, two, bias):
     (u, y), outputs = series(), 1 + two
     model = rp.ESN(
