@@ -438,6 +438,9 @@ def test_text_that_says_no_date_is_named_as_text(text):
             r"\.replace\(\",\", \"\"\)\) .* if commas part thousands; if they are decimal",
         ),
         (["1,234", "0,567"] * 30, r"\.replace\(\",\", \"\.\"\)\) reads"),
+        (["1_000", "2"] * 30, r"pd\.to_numeric\(y\['a'\]\.str\.replace\(\"_\", \"\"\)\) reads"),
+        (["1.5", "nan"] * 30, r"pd\.to_numeric\(y\['a'\], errors='coerce'\)"),
+        (["١٢", "2,5"] * 30, "Drop it, or encode it as numbers"),
         (["low", "high"] * 30, "Drop it, or encode it as numbers"),
     ],
 )
@@ -455,7 +458,9 @@ def test_numbers_that_were_text_are_forecast_as_told():
     assert_allclose(found, made().fit(pd.Series(NOISE, DAYS[:60])).predict())
 
 
-@pytest.mark.parametrize("cells", [["1,5", 2.5, None], ["1,234,567", 8, None]])
+@pytest.mark.parametrize(
+    "cells", [["1,5", 2.5, None], ["1,234,567", 8, None], ["1_000", 8, None], ["1_000", "8", None]]
+)
 def test_numbers_beside_text_are_not_lost_by_what_is_advised(cells):
     y = pd.Series(cells * 20, dtype=object)
     with pytest.raises(ValueError, match="is no measurement") as caught:

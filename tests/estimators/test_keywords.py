@@ -37,6 +37,7 @@ ESTIMATORS = (ee.LinearESN, ee.DiagonalReservoir, ee.Forecaster)
         (ee.Forecaster, "season_length", "it is called 'seasons' here"),
         (ee.Forecaster, "fh", "it is called 'horizon' here"),
         (ee.Forecaster, "freq", "takes no 'freq': the step of the times is found by itself"),
+        (ee.LinearESN, "freq", "LinearESN takes no 'freq'. It takes units"),
     ],
 )
 def test_a_keyword_of_another_library(kind, keyword, said):

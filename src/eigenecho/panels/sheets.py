@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.errors import ENCODE, Shown, bad_argument, says_number
+from eigenecho.cells import says_number
+from eigenecho.errors import ENCODE, Shown, bad_argument
 from eigenecho.panels.numbers import as_floats
 from eigenecho.panels.steps import is_date, is_period
 from eigenecho.panels.times import as_times, in_order
