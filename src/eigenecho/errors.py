@@ -58,6 +58,9 @@ ELSEWHERE = {
 }
 """What other libraries call our parameters."""
 
+IN_CALLS = {"level": "interval", "coverage": "interval", "exog": "X", "X_df": "X"}
+"""What other libraries call arguments of our methods."""
+
 NOT_HERE = {
     "activation": ("", "units are linear"),
     "n_jobs": ("", "it uses the cores there are"),
@@ -313,6 +316,30 @@ def unknown_parameter(owner: str, got: str, known: Sequence[str]) -> TypeError:
         return TypeError(f"{said}: {why}.")
     listed = f" It takes {', '.join(known)}."
     return TypeError(f"{said}.{_hint(got, known) or listed}")
+
+
+def unknown_keyword(
+    call: tuple[str, str],
+    got: str,
+    known: Sequence[str],
+    parameters: Sequence[str],
+    takers: Sequence[str],
+) -> TypeError:
+    """A keyword that a method does not take, and where it belongs.
+
+    ``call`` is the class and the method, ``parameters`` are the class's, and ``takers`` its methods
+    that take the keyword.
+    """
+    owner, method = call
+    said = f"{method} takes no {got!r}"
+    here = IN_CALLS.get(got) or ELSEWHERE.get(got, got)
+    if here in known:
+        return TypeError(f"{said}; it is called {here!r} here.")
+    if here in parameters:
+        return TypeError(f"{said}; it belongs to {owner}({here}=...).")
+    if takers:
+        return TypeError(f"{said}; {', '.join(f'{one}({here}=...)' for one in takers)} would.")
+    return unknown_parameter(method, got, [*known, *parameters] if got in NOT_HERE else known)
 
 
 def no_attribute(got: str, known: Iterable[str]) -> AttributeError:
