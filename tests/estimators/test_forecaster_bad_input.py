@@ -524,7 +524,7 @@ def test_dates_that_repeat_are_those_of_a_long_table(ids, index, dates):
         made().fit(table.assign(price=1.5))
 
 
-@pytest.mark.parametrize("other", [np.arange(61), np.arange(61.0) // 2, [[1]] * 61])
+@pytest.mark.parametrize("other", [np.arange(61), np.arange(61.0) // 3, [[1]] * 61])
 def test_a_date_that_repeats_beside_no_id(other):
     table = pd.DataFrame({"date": [*DAYS[:60], DAYS[0]], "a": 1.5, "b": other, "c": 2.5})
     with pytest.raises(ValueError, match=r"a column of dates, 'date'.* y\.set_index\('date'\)\.$"):
@@ -561,10 +561,13 @@ def test_dates_that_pandas_reads_with_an_option(days, row, option, held):
         assert len(eval(line, {"pd": pd, "y": y})) == 60
 
 
-@pytest.mark.parametrize("frequency", ["D", "h", "MS"])
+@pytest.mark.parametrize(
+    ("frequency", "gaps"),
+    [("D", (1, 1, 8, 11)), ("h", (1, 1, 8, 11)), ("MS", (1, 1, 8, 11)), ("D", (5, 6, 7, 9))],
+)
 @pytest.mark.parametrize("kind", [pd.Series, pd.DataFrame])
-def test_rows_that_are_mostly_missing_are_told_the_line_to_write(frequency, kind):
-    some = np.cumsum(np.random.default_rng(3).choice([1, 1, 8, 11], 60))
+def test_rows_that_are_mostly_missing_are_told_the_line_to_write(frequency, gaps, kind):
+    some = np.cumsum(np.random.default_rng(3).choice(gaps, 60))
     whole = pd.date_range("2024-01-01", periods=some[-1] + 1, freq=frequency)
     y = kind(NOISE, whole[some])
     with pytest.raises(ValueError, match="a regular step") as caught:
