@@ -127,11 +127,9 @@ def _kind(times: Any) -> str:
 
 def _parsed(index: Any, name: str, held: str) -> Any:
     """Dates given as text, or as objects."""
-    import pandas
-
     found = _dates(index)
     if found is not None:
-        return pandas.DatetimeIndex(found)
+        return found
     unread = _dates(index, errors="coerce")
     row = 0 if unread is None else int(np.argmax(unread.isna() & ~index.isna()))
     remedy = f"pd.to_datetime({held}, format=...) reads dates; drop rows without one."
@@ -150,7 +148,7 @@ def _dates(index: Any, **options: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about formats that it has to guess
         try:
-            return pandas.to_datetime(index, **options)
+            return pandas.DatetimeIndex(pandas.to_datetime(index, **options))
         except (ValueError, TypeError, OverflowError):
             return None
 
