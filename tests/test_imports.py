@@ -37,7 +37,7 @@ OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},
-    {"checks", "threads", "files", "progress", "clients", "tensors", "arrays"},
+    {"cells", "checks", "keywords", "threads", "files", "progress", "clients", "tensors", "arrays"},
     {"storage", "series", "scaling"},
     {"spectra"},
     {"basis"},
@@ -113,6 +113,8 @@ def test_import_loads_no_other_module_of_ours():
         ("Reservoir", "It is DiagonalReservoir here."),
         ("Ridge", "It is LinearESN(ridge=...) here."),
         ("GridSearchCV", "It is search here."),
+        ("save", "It is LinearESN.save and Forecaster.save here."),
+        ("load_model", "It is load here."),
         ("linearesn", "Did you mean 'LinearESN'?"),
         ("Forcaster", "Did you mean 'Forecaster'?"),
         ("nothing_of_ours", "has no attribute 'nothing_of_ours'."),

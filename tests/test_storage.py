@@ -440,14 +440,24 @@ def test_a_foreign_safetensors_file(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"hello, world\n", b"\x80\x04K\x01.", bytes(200)])
 def test_a_file_of_another_kind(tmp_path, content):
     (tmp_path / "note.txt").write_bytes(content)
-    with pytest.raises(StorageError, match=r"note\.txt is not a readable model file|not written"):
+    said = r"note\.txt is not a readable model file: save\(\) did not write it|not written"
+    with pytest.raises(StorageError, match=said):
         ee.load(tmp_path / "note.txt")
 
 
 def test_a_missing_file(tmp_path):
     for path in (tmp_path / "nothing", tmp_path):
-        with pytest.raises(FileNotFoundError, match="no model file at"):
+        with pytest.raises(FileNotFoundError, match="no model file at") as caught:
             ee.load(path)
+        assert str(caught.value).endswith("it is a folder.") == (path == tmp_path)
+
+
+@pytest.mark.parametrize("path", [3, None, b"model", ["model"]])
+def test_what_is_no_path(path):
+    with pytest.raises(
+        ValueError, match=r"path=.* expected the path of a file that save\(\) wrote"
+    ):
+        ee.load(path)
 
 
 def rewritten(path, change):

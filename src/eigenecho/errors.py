@@ -7,10 +7,8 @@ import difflib
 import inspect
 import math
 import os
-import re
 import warnings
 from collections.abc import Iterable, Sequence
-from numbers import Number
 from typing import Any
 
 __all__ = [
@@ -60,12 +58,16 @@ ELSEWHERE = {
 }
 """What other libraries call our parameters."""
 
+IN_CALLS = {"level": "interval", "coverage": "interval", "exog": "X", "X_df": "X"}
+"""What other libraries call arguments of our methods."""
+
 NOT_HERE = {
-    "activation": "units are linear",
-    "n_jobs": "it uses the cores there are",
-    "freq": "the step of the times is found by itself",
+    "activation": ("", "units are linear"),
+    "n_jobs": ("", "it uses the cores there are"),
+    "freq": ("time", "the step of the times is found by itself"),
 }
-"""Parameters of other libraries that we have none of, and why."""
+"""Parameters of other libraries that we have none of: beside which of ours, if not beside any, and
+why."""
 
 NAMES_ELSEWHERE = {
     "ESN": "LinearESN",
@@ -79,6 +81,9 @@ NAMES_ELSEWHERE = {
     "GridSearchCV": "search",
     "hyper": "search",
     "research": "search",
+    "save": "LinearESN.save and Forecaster.save",
+    "save_model": "LinearESN.save and Forecaster.save",
+    "load_model": "load",
     "datasets": "tasks",
     "observables": "metrics",
 }
@@ -283,9 +288,6 @@ def not_finite(
 ENCODE = "Drop it, or encode it as numbers."
 """What to do about a column that holds no numbers."""
 
-THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*")
-"""Text such as 1,234 or 1,234,567.8, whose commas may part thousands."""
-
 
 def not_numbers(
     name: str, got: str, cause: Exception | None = None, remedy: str = ENCODE
@@ -294,42 +296,6 @@ def not_numbers(
     why = "" if cause is None else f" ({cause})"
     kind = TypeError if isinstance(cause, TypeError) else ValueError
     return kind(_will_not_do(name, Shown(got), f"real numbers{why}", remedy))
-
-
-def numbers_in_text(cells: Iterable[Any], held: str) -> str:
-    """What to do about a column of pandas, ``held`` by an expression: its text may say numbers."""
-    cells = list(cells)
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    commas = [text for text in texts if "," in text]
-    reads = "reads the text as numbers"
-    if commas and all(map(THOUSANDS.fullmatch, commas)):
-        is_plain = any("." in text or text.count(",") > 1 for text in texts)
-        or_point = (
-            "" if is_plain else ' if commas part thousands; if they are decimal, write "." for ""'
-        )
-        if all(says_number(text.replace(",", "")) for text in texts):
-            return f"pd.to_numeric({_replaced(cells, held, '')}) {reads}{or_point}."
-    if texts and all(says_number(text.replace(",", ".", 1)) for text in texts):
-        return f"pd.to_numeric({_replaced(cells, held, '.') if commas else held}) {reads}."
-    if any(map(says_number, texts)):
-        return f"pd.to_numeric({held}, errors='coerce') reads numbers in text, and NaN elsewhere."
-    return ENCODE
-
-
-def _replaced(cells: Iterable[Any], held: str, by: str) -> str:
-    """An expression for a column with something else in place of commas."""
-    if any(isinstance(cell, Number) and cell == cell for cell in cells):  # .str would lose them
-        return f'{held}.replace(",", "{by}", regex=True)'
-    return f'{held}.str.replace(",", "{by}")'
-
-
-def says_number(text: Any) -> bool:
-    """Whether a value, or the text of one, can be read as a number."""
-    try:
-        float(text)
-    except (ValueError, TypeError, OverflowError):
-        return False
-    return True
 
 
 def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:
@@ -345,10 +311,35 @@ def unknown_parameter(owner: str, got: str, known: Sequence[str]) -> TypeError:
     said = f"{owner} takes no {got!r}"
     if (here := ELSEWHERE.get(got)) in known:
         return TypeError(f"{said}; it is called {here!r} here.")
-    if got in NOT_HERE:
-        return TypeError(f"{said}: {NOT_HERE[got]}.")
+    beside, why = NOT_HERE.get(got, (None, ""))
+    if beside in ("", *known):
+        return TypeError(f"{said}: {why}.")
     listed = f" It takes {', '.join(known)}."
     return TypeError(f"{said}.{_hint(got, known) or listed}")
+
+
+def unknown_keyword(
+    call: tuple[str, str],
+    got: str,
+    known: Sequence[str],
+    parameters: Sequence[str],
+    takers: Sequence[str],
+) -> TypeError:
+    """A keyword that a method does not take, and where it belongs.
+
+    ``call`` is the class and the method, ``parameters`` are the class's, and ``takers`` its methods
+    that take the keyword.
+    """
+    owner, method = call
+    said = f"{method} takes no {got!r}"
+    here = IN_CALLS.get(got) or ELSEWHERE.get(got, got)
+    if here in known:
+        return TypeError(f"{said}; it is called {here!r} here.")
+    if here in parameters:
+        return TypeError(f"{said}; it belongs to {owner}({here}=...).")
+    if takers:
+        return TypeError(f"{said}; {', '.join(f'{one}({here}=...)' for one in takers)} would.")
+    return unknown_parameter(method, got, [*known, *parameters] if got in NOT_HERE else known)
 
 
 def no_attribute(got: str, known: Iterable[str]) -> AttributeError:

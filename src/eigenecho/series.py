@@ -10,15 +10,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from eigenecho.arrays import all_finite, namespace
+from eigenecho.cells import numbers_in_text
 from eigenecho.checks import as_array
-from eigenecho.errors import (
-    Shown,
-    bad_argument,
-    not_finite,
-    not_numbers,
-    numbers_in_text,
-    place,
-)
+from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
 from eigenecho.tensors import on_device, to_host
 from eigenecho.types import Array
 

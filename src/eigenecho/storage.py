@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -60,15 +61,20 @@ def read(path: Any) -> tuple[str, Tensors, Values]:
     """Kind, arrays and plain values of a file, or a ``StorageError`` that says what is wrong."""
     from safetensors import SafetensorError, safe_open
 
+    if not isinstance(path, (str, os.PathLike)):
+        raise bad_argument("path", path, "the path of a file that save() wrote")
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"no model file at {path}.")
+        folder = ": it is a folder" if path.is_dir() else ""
+        raise FileNotFoundError(f"no model file at {path}{folder}.")
     try:
         with safe_open(str(path), framework="numpy") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, *NO_MODEL) as error:  # a dtype that NumPy has not, too
-        raise StorageError(f"{path} is not a readable model file: {error}.") from error
+        foreign = f"save() did not write it, or it is damaged ({error})"
+        why = error if isinstance(error, OSError) else foreign
+        raise StorageError(f"{path} is not a readable model file: {why}.") from error
     try:
         header = _parsed(metadata["eigenecho"])
         version, kind, values = header["format"], header["kind"], header["values"]

@@ -21,6 +21,7 @@ import numpy as np
 
 from eigenecho.clients import check_at_hand
 from eigenecho.errors import Shown, bad_argument, out_of_memory, two_devices
+from eigenecho.keywords import check_keywords
 
 HOST = {"cpu"}
 """Kinds of devices whose memory NumPy reads."""
@@ -129,7 +130,7 @@ def takes_tensors(method: Method | None = None, *, stays: bool = False) -> Any:
 
     What it gets are NumPy arrays; if it ``stays``, tensors on a device reach it as they are, and
     collections of Dask in no case. A method that returns its object makes their device that of
-    later answers to no tensor at all.
+    later answers to no tensor at all. Keywords that it does not take are told where they belong.
     """
     if method is None:
         return lambda one: takes_tensors(one, stays=stays)
@@ -137,6 +138,7 @@ def takes_tensors(method: Method | None = None, *, stays: bool = False) -> Any:
 
     @wraps(method)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_keywords(self, method.__name__, kwargs, names)
         if "torch" not in sys.modules and "dask" not in sys.modules:
             return method(self, *args, **kwargs)
         given = dict(zip(names, args, strict=False)) | kwargs

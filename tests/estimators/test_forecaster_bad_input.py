@@ -438,6 +438,9 @@ def test_text_that_says_no_date_is_named_as_text(text):
             r"\.replace\(\",\", \"\"\)\) .* if commas part thousands; if they are decimal",
         ),
         (["1,234", "0,567"] * 30, r"\.replace\(\",\", \"\.\"\)\) reads"),
+        (["1_000", "2"] * 30, r"pd\.to_numeric\(y\['a'\]\.str\.replace\(\"_\", \"\"\)\) reads"),
+        (["1.5", "nan"] * 30, r"pd\.to_numeric\(y\['a'\], errors='coerce'\)"),
+        (["١٢", "2,5"] * 30, "Drop it, or encode it as numbers"),
         (["low", "high"] * 30, "Drop it, or encode it as numbers"),
     ],
 )
@@ -455,7 +458,9 @@ def test_numbers_that_were_text_are_forecast_as_told():
     assert_allclose(found, made().fit(pd.Series(NOISE, DAYS[:60])).predict())
 
 
-@pytest.mark.parametrize("cells", [["1,5", 2.5, None], ["1,234,567", 8, None]])
+@pytest.mark.parametrize(
+    "cells", [["1,5", 2.5, None], ["1,234,567", 8, None], ["1_000", 8, None], ["1_000", "8", None]]
+)
 def test_numbers_beside_text_are_not_lost_by_what_is_advised(cells):
     y = pd.Series(cells * 20, dtype=object)
     with pytest.raises(ValueError, match="is no measurement") as caught:
@@ -496,6 +501,87 @@ def test_long_tables_with_other_names_are_told_the_line_to_write(names, said):
         made().fit(table)
     given = {"unique_id": "id", "ds": "time", "y": "target"}
     made(**{given[one]: name for one, name in names.items()}).fit(table)
+
+
+@pytest.mark.parametrize("ids", [(1, 2), ("a", "b"), (True, False)])
+@pytest.mark.parametrize("index", [None, "store", "date"])
+@pytest.mark.parametrize("dates", ["datetime64[ns]", "str"])
+def test_dates_that_repeat_are_those_of_a_long_table(ids, index, dates):
+    table = long(*ids).rename(columns={"unique_id": "store", "ds": "date", "y": "sales"})
+    table = table.astype({"date": dates})
+    held = table if index is None else table.set_index(index)
+    said = "Forecaster(id='store', time='date', target='sales')."
+    with pytest.raises(ValueError, match="If it is a long one: ") as caught:
+        made().fit(held)
+    before = "" if index is None else "y.reset_index(), and "
+    assert str(caught.value).endswith(f": {before}{said}")
+    named = made(id="store", time="date", target="sales")
+    if index is not None:
+        with pytest.raises(ValueError, match=rf"{index!r} as its index.* y\.reset_index\(\) makes"):
+            named.fit(held)
+    assert len(named.fit(table).predict()) == 6
+    with pytest.raises(ValueError, match=r"target=\.\.\.\), of 'sales', 'price'\.$"):
+        made().fit(table.assign(price=1.5))
+
+
+@pytest.mark.parametrize("other", [np.arange(61), np.arange(61.0) // 3, [[1]] * 61])
+def test_a_date_that_repeats_beside_no_id(other):
+    table = pd.DataFrame({"date": [*DAYS[:60], DAYS[0]], "a": 1.5, "b": other, "c": 2.5})
+    with pytest.raises(ValueError, match=r"a column of dates, 'date'.* y\.set_index\('date'\)\.$"):
+        made().fit(table)
+
+
+def test_a_long_table_with_further_columns_is_told_the_line_to_write():
+    table = long("a", "b").assign(city="x", price=1.0)
+    with pytest.raises(ValueError, match="no more than") as caught:
+        made().fit(table)
+    line = str(caught.value).rpartition("drop others: ")[2].rstrip(".")
+    assert len(made().fit(eval(line, {"y": table})).predict()) == 6
+
+
+@pytest.mark.parametrize("held", ["y.index", "y['ds']"])
+@pytest.mark.parametrize(
+    ("days", "row", "option"),
+    [
+        (DAYS[:60].strftime("%d/%m/%Y"), 12, "dayfirst=True"),
+        ([*DAYS[:59].strftime("%Y-%m-%d"), "soon"], 59, "format=..."),
+        (pd.date_range("2024-03-01", periods=60, tz="CET").astype(str), 0, "utc=True"),
+    ],
+)
+def test_dates_that_pandas_reads_with_an_option(days, row, option, held):
+    table = pd.DataFrame({"unique_id": "a", "ds": days, "y": NOISE})
+    y = table.set_index("ds")["y"] if held == "y.index" else table
+    with pytest.raises(ValueError, match="rows with times such as") as caught:
+        made().fit(y)
+    said = str(caught.value)
+    assert f"{days[row]!r} in row {row}>" in said
+    line = f"pd.to_datetime({held}, {option})"
+    assert line in said
+    if "=True" in option:
+        assert len(eval(line, {"pd": pd, "y": y})) == 60
+
+
+@pytest.mark.parametrize(
+    ("frequency", "gaps"),
+    [("D", (1, 1, 8, 11)), ("h", (1, 1, 8, 11)), ("MS", (1, 1, 8, 11)), ("D", (5, 6, 7, 9))],
+)
+@pytest.mark.parametrize("kind", [pd.Series, pd.DataFrame])
+def test_rows_that_are_mostly_missing_are_told_the_line_to_write(frequency, gaps, kind):
+    some = np.cumsum(np.random.default_rng(3).choice(gaps, 60))
+    whole = pd.date_range("2024-01-01", periods=some[-1] + 1, freq=frequency)
+    y = kind(NOISE, whole[some])
+    with pytest.raises(ValueError, match="a regular step") as caught:
+        made().fit(y)
+    line = str(caught.value).partition(". ")[2].partition(" puts NaN")[0]
+    assert line == f"y.asfreq({frequency!r})"
+    found = made().fit(eval(line, {"y": y})).predict()
+    assert found.index[0] == whole[-1] + whole.freq
+
+
+def test_dates_on_no_grid_are_not_told_to_fill_one():
+    odd = DAYS[:60] + pd.to_timedelta(np.random.default_rng(0).integers(0, 10**9, 60), "us")
+    with pytest.raises(ValueError, match=r"seconds\. Resample to a regular step"):
+        made().fit(pd.Series(NOISE, odd))
 
 
 @pytest.mark.parametrize("seasons", ["weekly", "7", ["7"], [7, "year"], 0])

@@ -1,4 +1,4 @@
-"""Keywords that estimators do not take: what they are called here."""
+"""Keywords that estimators and their methods do not take: what they are called here."""
 
 from __future__ import annotations
 
@@ -37,12 +37,37 @@ ESTIMATORS = (ee.LinearESN, ee.DiagonalReservoir, ee.Forecaster)
         (ee.Forecaster, "season_length", "it is called 'seasons' here"),
         (ee.Forecaster, "fh", "it is called 'horizon' here"),
         (ee.Forecaster, "freq", "takes no 'freq': the step of the times is found by itself"),
+        (ee.LinearESN, "freq", "LinearESN takes no 'freq'. It takes units"),
     ],
 )
 def test_a_keyword_of_another_library(kind, keyword, said):
     with pytest.raises(TypeError) as caught:
         kind(**{keyword: 1})
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "keyword", "said"),
+    [
+        (ee.LinearESN, "fit", "warmup", r"^fit takes no 'warmup'; .* LinearESN\(warmup=\.\.\.\)"),
+        (ee.LinearESN, "fit", "washout", r"it belongs to LinearESN\(warmup=\.\.\.\)"),
+        (ee.LinearESN, "forecast", "fh", "it is called 'horizon' here"),
+        (ee.LinearESN, "predict", "interval", r"; forecast\(interval=\.\.\.\) would"),
+        (ee.LinearESN, "fit", "sample_weight", r"; score\(sample_weight=\.\.\.\) would"),
+        (ee.DiagonalReservoir, "transform", "sr", r"it belongs to DiagonalReservoir\(sr="),
+        # The parameter of that name is another thing.
+        (ee.Forecaster, "predict", "level", "it is called 'interval' here"),
+        (ee.Forecaster, "fit", "level", r"predict\(interval=\.\.\.\), .* would"),
+        (ee.Forecaster, "fit", "interval", r"predict\(interval=\.\.\.\), .* would"),
+        (ee.Forecaster, "fit", "horizon", r"it belongs to Forecaster\(horizon="),
+        (ee.Forecaster, "fit", "freq", "the step of the times is found by itself"),
+        (ee.Forecaster, "predict", "quantile", "Did you mean 'quantiles'"),
+        (ee.Forecaster, "update", "nothing", "It takes y_new, X_new"),
+    ],
+)
+def test_a_keyword_of_a_method(kind, method, keyword, said):
+    with pytest.raises(TypeError, match=said):
+        getattr(kind(), method)([[1.0]], **{keyword: 1})
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

@@ -12,8 +12,8 @@ from eigenecho.checks import check_not_negative
 from eigenecho.errors import Shown, UnstableError, bad_argument
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import unpack_spectrum
-from eigenecho.estimators.keywords import explains_keywords
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
+from eigenecho.keywords import explains_keywords
 from eigenecho.progress import Progress, Report
 from eigenecho.reservoir import Reservoir, draw
 from eigenecho.storage import Tensors, Values, named, write

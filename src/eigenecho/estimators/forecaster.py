@@ -16,7 +16,6 @@ from eigenecho.checks import check_count, check_flag, generator, is_finite_numbe
 from eigenecho.clients import Mapped, on_client
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.forecaster_parameters import pack_parameters, unpack_parameters
-from eigenecho.estimators.keywords import explains_keywords
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest
@@ -27,6 +26,7 @@ from eigenecho.forecasting.fitted_files import pack_fitted, unpack_fitted
 from eigenecho.forecasting.refits import refitted
 from eigenecho.forecasting.report import Page, write
 from eigenecho.forecasting.season import IN_ROWS
+from eigenecho.keywords import explains_keywords
 from eigenecho.model.intervals import check_coverage
 from eigenecho.panels.containers import read
 from eigenecho.panels.origins import origins as rows_of

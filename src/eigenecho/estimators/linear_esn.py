@@ -19,9 +19,9 @@ from eigenecho.checks import check_count, check_flag, check_known
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import Fitted
-from eigenecho.estimators.keywords import explains_keywords
 from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.score import r2
+from eigenecho.keywords import explains_keywords
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
 from eigenecho.model.forecast import are_several, forecast
 from eigenecho.model.intervals import check_coverage, with_interval

@@ -8,14 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import (
-    Shown,
-    bad_argument,
-    not_finite,
-    not_numbers,
-    numbers_in_text,
-    place,
-)
+from eigenecho.cells import numbers_in_text
+from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
 from eigenecho.types import Array
 
 LARGEST, SMALLEST = 1e150, 1e-150

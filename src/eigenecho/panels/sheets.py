@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.errors import ENCODE, Shown, bad_argument, says_number
+from eigenecho.cells import says_number
+from eigenecho.errors import ENCODE, Shown, bad_argument
 from eigenecho.panels.numbers import as_floats
+from eigenecho.panels.sheet_words import indexed, long_line, naming, with_times
 from eigenecho.panels.steps import is_date, is_period
-from eigenecho.panels.times import as_times, in_order
+from eigenecho.panels.times import as_times, in_order, shown
 from eigenecho.types import Array
 
 TAKEN = ("forecast", "lower", "upper", "cutoff")
 """Columns that a long answer has beside ids and times."""
-SHOWN = 8
-"""Columns that are listed, at most."""
 LOOKED_AT = 20
 """Cells by which it is seen whether a column is one of dates."""
 KINDS = {"series": "a Series", "wide": "a wide DataFrame", "long": "a long DataFrame"}
@@ -51,12 +51,19 @@ def kind_of(y: Any, names: LongNames, name: str) -> str:
     if all(found):
         return "long"
     others = [column for column in y.columns if column not in names]
+    apart = [one for one in names if one is not None and one in y.index.names]
+    if apart and (found[0] or found[1]):
+        raise bad_argument(
+            name, Shown(f"a DataFrame with {apart[0]!r} as its index"),
+            f"a long one with columns {', '.join(map(repr, names))}",
+            f"{name}.reset_index() makes it a column.",
+        )  # fmt: skip
     if found[1] and found[2] and not found[0]:
-        several = f" Of several, {_naming(['id'], others)}" if others else ""
+        several = f" Of several, {naming(['id'], others)}" if others else ""
         raise bad_argument(
             name, Shown(f"a DataFrame without a column {names.id!r}"),
             f"a long one with {', '.join(map(repr, names))}, or a single series",
-            f"Of one series, {_indexed(names.time, names.target, name)}.{several}",
+            f"Of one series, {indexed(names.time, names.target, name)}.{several}",
         )  # fmt: skip
     if found[1] or found[0]:
         lacking = [one for one, there in zip(names._fields, found, strict=True) if not there]
@@ -64,7 +71,7 @@ def kind_of(y: Any, names: LongNames, name: str) -> str:
             name, Shown(f"a DataFrame without a column {getattr(names, lacking[0])!r}"),
             f"a long one with {', '.join(map(repr, names))}, or a wide one, a column for each "
             "series and times as its index",
-            _naming(lacking, others),
+            naming(lacking, others),
         )  # fmt: skip
     return "wide"
 
@@ -80,10 +87,11 @@ def sheets(y: Any, kind: str, names: LongNames, name: str) -> tuple[Any, list[Sh
     else:
         _check_unique(y.columns, name)
         _check_no_times(y, name)
+        _check_not_long(y, name)
         labels, values = y.columns, _matrix(y, y.columns, name)
     if not len(labels):
         raise bad_argument(name, Shown("0 columns"), "a column for each series")
-    return labels, [_sheet(as_times(y.index, name), values, labels, name)]
+    return labels, [_sheet(_times(y, names, kind, name), values, labels, name)]
 
 
 def as_drivers(X: Any, names: LongNames, kind: str, name: str) -> tuple[Any, tuple[Any, ...]]:
@@ -111,7 +119,7 @@ def driver_sheets(
     """Rows of X by the id that they belong to; None for rows that all series share."""
     _check_no_times(X[list(labels)], name)
     values = _matrix(X, labels, name, flags=True)
-    times = as_times(_index(X[names.time]) if kind == "long" else X.index, name)
+    times = _times(X, names, kind, name)
     if kind != "long" or names.id not in X.columns:
         return {None: _sheet(times, values, labels, name)}
     ids, parts = _by_id(X, names, name)
@@ -127,15 +135,22 @@ def _long(y: Any, names: LongNames, name: str) -> tuple[Any, list[Sheet]]:
     if other:
         raise bad_argument(
             name, Shown(f"a column {other[0]!r}"), f"no more than {', '.join(map(repr, names))}",
-            "Columns that help to forecast are X; drop others.",
+            f"Columns that help to forecast are X; drop others: {name}[{list(names)!r}].",
         )  # fmt: skip
-    times = as_times(_index(y[names.time]), name)
+    times = _times(y, names, "long", name)
     values = as_floats(y[names.target], name, names.target)[:, None]
     ids, parts = _by_id(y, names, name)
     return ids, [
         _sheet(times[rows], values[rows], [label], name, label)
         for label, rows in zip(ids, parts, strict=True)
     ]
+
+
+def _times(frame: Any, names: LongNames, kind: str, name: str) -> Any:
+    """The times of rows: a column of a long frame, the index of others."""
+    if kind == "long":
+        return as_times(_index(frame[names.time]), name, f"{name}[{names.time!r}]")
+    return as_times(frame.index, name, f"{name}.index")
 
 
 def _by_id(frame: Any, names: LongNames, name: str) -> tuple[Any, list[Array]]:
@@ -175,20 +190,18 @@ def _check_no_times(frame: Any, name: str) -> None:
         raise bad_argument(
             name, Shown(f"a column of dates, {label!r}"),
             "numbers beside the dates of the index" if is_timed else "dates as the index",
-            ENCODE if is_timed else _with_times(frame, label, name),
+            ENCODE if is_timed else with_times(frame, label, name),
         )  # fmt: skip
 
 
-def _with_times(frame: Any, time: Any, name: str) -> str:
-    """The line that tells of a column of times: an index, or of a frame with ids that is long."""
-    others = [label for label in frame.columns if label != time]
-    words = [label for label in others if frame[label].dtype.kind in "OTU"]
-    if name == "y" and len(words) == 1 and len(others) == 2:
-        (target,) = (label for label in others if label not in words)
-        return (
-            f"If it is a long one: Forecaster(id={words[0]!r}, time={time!r}, target={target!r})."
-        )
-    return f"Give {_indexed(time, others[0] if len(others) == 1 else None, name)}."
+def _check_not_long(y: Any, name: str) -> None:
+    """Raise where times of an index occur twice, beside a column that tells their rows apart."""
+    if name != "y" or y.index.name is None or y.index.is_unique:
+        return
+    line = long_line(y, y.index.name)
+    if line:
+        twice = _times(y, LongNames(), "wide", name)[y.index.duplicated()]
+        raise bad_argument(name, Shown(f"{shown(twice)} twice"), "each time once", line)
 
 
 def _are_times(column: Any) -> bool:
@@ -216,20 +229,6 @@ def _says_dates(column: Any) -> bool:
 def _is_number(value: Any) -> bool:
     """Whether a cell is a number, or says one: with a decimal comma, too, which is no date."""
     return says_number(value.replace(",", ".") if isinstance(value, str) else value)
-
-
-def _naming(arguments: Sequence[str], columns: Sequence[Any]) -> str:
-    """The line that names columns of a long frame, where it is plain which they are."""
-    plain = len(arguments) == len(columns) == 1
-    said = ", ".join(f"{one}={columns[0]!r}" if plain else f"{one}=..." for one in arguments)
-    of = "" if plain or not columns else f", of {', '.join(map(repr, columns[:SHOWN]))}"
-    return f"Forecaster({said}) names {'it' if len(arguments) == 1 else 'them'}{of}."
-
-
-def _indexed(time: Any, value: Any, name: str) -> str:
-    """The line that makes times of a column the index, of one series or of all."""
-    column = "" if value is None else f"[{value!r}]"
-    return f"{name}.set_index({time!r}){column}"
 
 
 def _check_names(names: LongNames) -> None:

@@ -65,6 +65,22 @@ def find(times: Any) -> Any:
     return best
 
 
+def find_sparse(times: Any, places_each: int) -> Any:
+    """The step on whose grid all dates lie, of so many places for each at most, or None.
+
+    Days will do where no date has hours.
+    """
+    import pandas
+
+    local = _local(times)
+    days = [pandas.offsets.Day()] if (local == local.normalize()).all() else []
+    for step in (*_candidates(times), *days):
+        is_usable = not _is_too_short(step, times, places_each * len(times))
+        if is_usable and (places(times, step) >= 0).all():
+            return step
+    return None
+
+
 def most_common(times: Any) -> Any:
     """The difference that most times have to the next."""
     return _usual(times)[0]

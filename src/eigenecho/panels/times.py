@@ -20,8 +20,11 @@ LOOSE = 1000
 """Places on a given step's grid for each row, at most."""
 
 
-def as_times(index: Any, name: str) -> Any:
-    """An index, or a column as one: a DatetimeIndex, a PeriodIndex, or an array of numbers."""
+def as_times(index: Any, name: str, held: str) -> Any:
+    """An index, or a column as one: a DatetimeIndex, a PeriodIndex, or an array of numbers.
+
+    ``held`` is the expression that holds it, for errors.
+    """
     import pandas
 
     if isinstance(index, pandas.MultiIndex):
@@ -35,7 +38,7 @@ def as_times(index: Any, name: str) -> Any:
             raise bad_argument(name, got, f"numbers up to {FARTHEST:.3g}, which can go on")
         return times if index.dtype.kind == "f" else index.to_numpy(dtype=np.int64)
     if index.dtype.kind == "O" and not steps.is_period(index):
-        index = _parsed(index, name)
+        index = _parsed(index, name, held)
     if not steps.is_date(index) and not steps.is_period(index):
         raise bad_argument(name, Shown(f"rows with times of dtype {index.dtype}"), WANTED)
     _check_none_missing(np.asarray(index.isna()), name)
@@ -122,18 +125,32 @@ def _kind(times: Any) -> str:
     return "dates without a time zone" if times.tz is None else f"dates of zone {times.tz}"
 
 
-def _parsed(index: Any, name: str) -> Any:
+def _parsed(index: Any, name: str, held: str) -> Any:
     """Dates given as text, or as objects."""
+    found = _dates(index)
+    if found is not None:
+        return found
+    unread = _dates(index, errors="coerce")
+    row = 0 if unread is None else int(np.argmax(unread.isna() & ~index.isna()))
+    remedy = f"pd.to_datetime({held}, format=...) reads dates; drop rows without one."
+    for option, words in {"dayfirst": "days before months", "utc": "zones as one"}.items():
+        if _dates(index, **{option: True}) is not None:
+            remedy = f"pd.to_datetime({held}, {option}=True) reads {words}."
+            break
+    got = Shown(f"rows with times such as {str(index[row])[:40]!r} in row {row}")
+    raise bad_argument(name, got, WANTED, remedy)
+
+
+def _dates(index: Any, **options: Any) -> Any:
+    """What pandas reads by ``to_datetime``, or None where it refuses."""
     import pandas
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about formats that it has to guess
-            return pandas.DatetimeIndex(pandas.to_datetime(index))
-    except (ValueError, TypeError, OverflowError) as error:
-        got = Shown(f"rows with times such as {str(index[0])[:40]!r}")
-        remedy = f"Read them by pandas.to_datetime first ({str(error)[:80]})."
-        raise bad_argument(name, got, WANTED, remedy) from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about formats that it has to guess
+        try:
+            return pandas.DatetimeIndex(pandas.to_datetime(index, **options))
+        except (ValueError, TypeError, OverflowError):
+            return None
 
 
 def _check_none_missing(missing: Array, name: str) -> None:
@@ -150,7 +167,17 @@ def _irregular(times: Any, name: str, label: Any) -> ValueError:
     if steps.is_date(times):
         step = steps.tick(common)
     words = Clock("", times, step).words
-    return bad_argument(name, Shown(got), f"a regular step: most are {words}", ROWS_AS_STEPS)
+    remedy = (_filling(times, name) if label is None else "") + ROWS_AS_STEPS
+    return bad_argument(name, Shown(got), f"a regular step: most are {words}", remedy)
+
+
+def _filling(times: Any, name: str) -> str:
+    """The line that gives a Series or wide frame all rows of a step, where its dates lie on one."""
+    step = steps.find_sparse(times, LOOSE) if steps.is_date(times) else None
+    said = getattr(step, "freqstr", "")
+    if not said.replace("-", "").isalnum():
+        return ""
+    return f"{name}.asfreq({said!r}) puts NaN in the rows between. "
 
 
 def _off_grid(times: Any, found: Array, step: Any, name: str, label: Any) -> ValueError:
