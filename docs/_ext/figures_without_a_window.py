@@ -6,7 +6,9 @@ holds it or its axes.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -28,7 +30,7 @@ class OwnFigures:
         """Save what is new, and say so in reStructuredText."""
         variables = block_vars["example_globals"]
         shown = variables.setdefault(SHOWN, [])
-        paths = []
+        paths, titles = list[str](), list[str]()
         for figure in _figures(variables):
             if any(figure is other for other in shown):
                 continue
@@ -38,7 +40,9 @@ class OwnFigures:
             path = str(next(block_vars["image_path_iterator"]))
             figure.savefig(path, dpi=150)
             paths.append(path)
-        return figure_rst(paths, conf["src_dir"]) if paths else ""
+            titles += [ax.get_title(loc="center") for ax in figure.axes]
+        said = [_question(block_vars["src_file"]), *filter(None, titles)]
+        return figure_rst(paths, conf["src_dir"], ", ".join(said)) if paths else ""
 
 
 def _figures(variables: dict[str, Any]) -> Iterator[Figure]:
@@ -46,6 +50,12 @@ def _figures(variables: dict[str, Any]) -> Iterator[Figure]:
         figure = value.figure if isinstance(value, Axes) else value
         if isinstance(figure, Figure):
             yield figure
+
+
+def _question(script: str) -> str:
+    """The title of a script, for those who hear a picture."""
+    said = ast.get_docstring(ast.parse(Path(script).read_text(encoding="utf-8")))
+    return said.splitlines()[0] if said else ""
 
 
 def _of_pyplot(figure: Figure) -> bool:
