@@ -93,7 +93,9 @@ def draw_times(ax: Any, times: dict[str, list[float]]) -> None:
         (MARKED, high / 1.2),
         arrowprops={"arrowstyle": "<->", "color": GREY, "linewidth": 1.2},
     )
-    ax.text(MARKED * 1.12, 5 * low, f"dense takes\n{high / low:.0f}× the time\nof diagonal", fontsize=10)
+    ax.text(
+        MARKED * 1.12, 5 * low, f"dense takes\n{high / low:.0f}× the time\nof diagonal", fontsize=10
+    )
     ax.set_xlim(SIZES[0] * 0.75, SIZES[-1] * 1.3)
     ax.set_xticks(SIZES, [str(N) for N in SIZES])
     ax.set_xticks([], minor=True)
