@@ -7,6 +7,7 @@ holds it or its axes.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,13 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.pyplot import fignum_exists
-from sphinx_gallery.scrapers import figure_rst
+from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
 
 SHOWN = "_shown_figures"
 """Under which the variables of a script remember what was shown."""
+
+NAME = re.compile(r"(:alt: )plot [^\n]*")
+"""The name of a script, said of a picture that has no title."""
 
 
 class OwnFigures:
@@ -41,8 +45,20 @@ class OwnFigures:
             figure.savefig(path, dpi=150)
             paths.append(path)
             titles += [ax.get_title(loc="center") for ax in figure.axes]
-        said = [_question(block_vars["src_file"]), *filter(None, titles)]
-        return figure_rst(paths, conf["src_dir"], ", ".join(said)) if paths else ""
+        said = f"{_question(block_vars)} {', '.join(filter(None, titles))}".strip()
+        return figure_rst(paths, conf["src_dir"], said) if paths else ""
+
+
+class FiguresOfPyplot:
+    """The scraper of pyplot, which takes the name of a script for what a picture shows."""
+
+    def __repr__(self) -> str:
+        return "FiguresOfPyplot"
+
+    def __call__(self, block: Any, block_vars: dict[str, Any], conf: dict[str, Any]) -> str:
+        """What it says, with the question of the script in place of its name."""
+        found: str = matplotlib_scraper(block, block_vars, conf)
+        return NAME.sub(rf"\1{_question(block_vars)}", found)
 
 
 def _figures(variables: dict[str, Any]) -> Iterator[Figure]:
@@ -52,9 +68,10 @@ def _figures(variables: dict[str, Any]) -> Iterator[Figure]:
             yield figure
 
 
-def _question(script: str) -> str:
+def _question(block_vars: dict[str, Any]) -> str:
     """The title of a script, for those who hear a picture."""
-    said = ast.get_docstring(ast.parse(Path(script).read_text(encoding="utf-8")))
+    script = Path(block_vars["src_file"]).read_text(encoding="utf-8")
+    said = ast.get_docstring(ast.parse(script))
     return said.splitlines()[0] if said else ""
 
 
