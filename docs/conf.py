@@ -18,7 +18,7 @@ import eigenecho
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
-from figures_without_a_window import OwnFigures  # noqa: E402
+from figures_without_a_window import FiguresOfPyplot, OwnFigures  # noqa: E402
 
 project = "eigenecho"
 author = "The eigenecho authors"
@@ -130,7 +130,7 @@ if gallery:
         "doc_module": ("eigenecho",),
         "reference_url": {"eigenecho": None},
         "backreferences_dir": "examples/uses",
-        "image_scrapers": (OwnFigures(), "matplotlib"),
+        "image_scrapers": (OwnFigures(), FiguresOfPyplot()),
         "matplotlib_animations": False,
         "write_computation_times": False,  # their page loads scripts from another host
         "capture_repr": ("_repr_html_",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forecasts.methods import COVERAGE, OURS
+from forecasts.methods import COVERAGE, METHODS, OURS, PEERS
 from forecasts.protocol import ORIGINS, TRAINING_ROWS, Series
 from forecasts.scores import MUCH_WORSE, Line, Scores, Summary
 
@@ -21,14 +21,30 @@ first two forecast what MSTL leaves.
 
 def page(title: str, series: Sequence[Series], scores: Scores, found: Summary) -> str:
     """The whole page."""
-    parts = [f"# {title}\n", PROTOCOL, overall(found), ratio(found), by_series(series, scores)]
+    tables = [overall(found), ratio(found), by_series(series, scores)]
+    parts = [f"# {title}\n", in_short(found), PROTOCOL, *tables]
     return "\n".join(part for part in parts if part)
+
+
+def in_short(found: Summary) -> str:
+    """Ours and the best peer in a sentence, and whether chance would do as well."""
+    if found.ratio is None:
+        return ""
+    mase = {line.method: line.mase for line in found.lines}
+    low, high = found.ratio.low, found.ratio.high
+    chance = "is within chance" if low <= 1 <= high else "is more than chance"
+    return (
+        f"**In short:** on {len(found.series)} series the mean scaled error of {OURS} is "
+        f"{mase[OURS]:.3f}, that of {found.best_peer}, the best of the others,\n"
+        f"{mase[str(found.best_peer)]:.3f}. The difference {chance}: in 95 % of draws over series "
+        f"the ratio is between {low:.2f} and {high:.2f}.\n"
+    )
 
 
 def overall(found: Summary) -> str:
     """One row a method, best first."""
     head = f"| {len(found.series)} series | MASE | much worse | {COVERAGE:.0%} interval holds | claimed off by | seconds a fit | failed |"  # noqa: E501
-    return "\n".join([head, "|---|---|---|---|---|---|---|", *map(_row, found.lines), ""])
+    return "\n".join([head, "|---|" + 6 * "---:|", *map(_row, found.lines), ""])
 
 
 def _row(line: Line) -> str:
@@ -54,13 +70,18 @@ def ratio(found: Summary) -> str:
 
 
 def by_series(series: Sequence[Series], scores: Scores) -> str:
-    """MASE of every series and method."""
-    methods = [method for method, known in scores.items() if known]
+    """MASE of every series and method: ours, then peers from the best known to the simplest."""
+    methods = [method for method in _columns() if scores.get(method)]
     rows = [f"| series | rows | frequency | ahead | {' | '.join(methods)} |"]
-    rows.append("|---" * (4 + len(methods)) + "|")
+    rows.append("|---|---:|---|---:|" + "---:|" * len(methods))
     for one in series:
         known = [scores[method].get(one.name) for method in methods]
         cells = ["" if value is None else f"{value.mase:.3f}" for value in known]
         about = [one.name, str(len(one.values)), one.frequency, str(one.horizon)]
         rows.append(f"| {' | '.join([*about, *cells])} |")
     return "\n".join([*rows, ""])
+
+
+def _columns() -> list[str]:
+    others = [name for name in METHODS if name not in (OURS, *PEERS)]
+    return [OURS, *reversed(PEERS), *others]

@@ -6,16 +6,22 @@ holds it or its axes.
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.pyplot import fignum_exists
-from sphinx_gallery.scrapers import figure_rst
+from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
 
 SHOWN = "_shown_figures"
 """Under which the variables of a script remember what was shown."""
+
+NAME = re.compile(r"(:alt: )plot [^\n]*")
+"""The name of a script, said of a picture that has no title."""
 
 
 class OwnFigures:
@@ -28,7 +34,7 @@ class OwnFigures:
         """Save what is new, and say so in reStructuredText."""
         variables = block_vars["example_globals"]
         shown = variables.setdefault(SHOWN, [])
-        paths = []
+        paths, titles = list[str](), list[str]()
         for figure in _figures(variables):
             if any(figure is other for other in shown):
                 continue
@@ -38,7 +44,21 @@ class OwnFigures:
             path = str(next(block_vars["image_path_iterator"]))
             figure.savefig(path, dpi=150)
             paths.append(path)
-        return figure_rst(paths, conf["src_dir"]) if paths else ""
+            titles += [ax.get_title(loc="center") for ax in figure.axes]
+        said = f"{_question(block_vars)} {', '.join(filter(None, titles))}".strip()
+        return figure_rst(paths, conf["src_dir"], said) if paths else ""
+
+
+class FiguresOfPyplot:
+    """The scraper of pyplot, which takes the name of a script for what a picture shows."""
+
+    def __repr__(self) -> str:
+        return "FiguresOfPyplot"
+
+    def __call__(self, block: Any, block_vars: dict[str, Any], conf: dict[str, Any]) -> str:
+        """What it says, with the question of the script in place of its name."""
+        found: str = matplotlib_scraper(block, block_vars, conf)
+        return NAME.sub(rf"\1{_question(block_vars)}", found)
 
 
 def _figures(variables: dict[str, Any]) -> Iterator[Figure]:
@@ -46,6 +66,13 @@ def _figures(variables: dict[str, Any]) -> Iterator[Figure]:
         figure = value.figure if isinstance(value, Axes) else value
         if isinstance(figure, Figure):
             yield figure
+
+
+def _question(block_vars: dict[str, Any]) -> str:
+    """The title of a script, for those who hear a picture."""
+    script = Path(block_vars["src_file"]).read_text(encoding="utf-8")
+    said = ast.get_docstring(ast.parse(script))
+    return said.splitlines()[0] if said else ""
 
 
 def _of_pyplot(figure: Figure) -> bool:
