@@ -13,7 +13,7 @@ SMALLEST = 1e-3
 """Of the largest size, what others are taken to be at least: some series are foreseen exactly."""
 
 GAUSSIAN = np.pi / 2 - 1
-"""var|e| / (mean|e|)² of a Gaussian error, which chance is not taken to be below."""
+"""var|e| / (mean|e|)² of a Gaussian error."""
 
 
 class Spread(NamedTuple):
@@ -70,25 +70,33 @@ def sizes(ratios: Sequence[Array], origins: Sequence[Array]) -> tuple[Array, Arr
         return nothing
     means = np.maximum(means, SMALLEST * np.nanmax(means))
     blocks = np.array([_blocks(one, rows) for one, rows in zip(ratios, origins, strict=True)])
-    spread = _spread(means[judged, 1:], blocks[judged] / 2, ratios[0].shape[1])
+    spread = _spread(means[judged, 1:], blocks[judged] / 2)
     if spread.lasting <= 0:
         return nothing
+    own = spread.sizes(means[:, 0], blocks)
     before, after = (spread.sizes(means[:, part], blocks / 2) for part in (1, 2))
     scaled = []
-    for one, (first, second), early, late in zip(ratios, parts, before, after, strict=True):
-        scaled += [one[first] / late, one[second] / early]
+    for one, (first, second), *by in zip(ratios, parts, own, before, after, strict=True):
+        size, early, late = by
+        scaled.append(one / np.select([first, second], [late, early], size)[:, None])
     found = np.concatenate(scaled)
-    return spread.sizes(means[:, 0], blocks), np.sort(found[~np.isnan(found)])
+    return own, np.sort(found[~np.isnan(found)])
 
 
-def _spread(halves: Array, blocks: Array, horizon: int) -> Spread:
-    """From mean errors (S, 2) of earlier and later forecasts, over so many blocks each."""
+def _spread(halves: Array, blocks: Array) -> Spread:
+    """From mean errors (S, 2) of earlier and later forecasts, over so many blocks each.
+
+    Chance is taken from S − 1 differences between halves, and from one more, such as if errors of
+    a forecast all went together: of few series halves may agree by chance. What lasts is what
+    halves have in common beyond the standard error of that, were nothing to last.
+    """
     logs = np.log(halves)
     logs -= logs.mean(axis=0)
-    count = len(logs) - 1
-    lasting = float(np.sum(logs[:, 0] * logs[:, 1])) / count
-    apart = float(np.sum((logs[:, 0] - logs[:, 1]) ** 2)) / (2 * count)
-    return Spread(lasting, max(apart / float(np.mean(1 / blocks)), GAUSSIAN / horizon))
+    count, short = len(logs) - 1, float(np.mean(1 / blocks))
+    apart = float(np.sum((logs[:, 0] - logs[:, 1]) ** 2)) / 2
+    chance = (apart / short + GAUSSIAN) / (count + 1)
+    common = float(np.sum(logs[:, 0] * logs[:, 1])) / count
+    return Spread(common - chance * short / np.sqrt(count), chance)
 
 
 def _halves(origins: Array, horizon: int) -> tuple[Array, Array]:
