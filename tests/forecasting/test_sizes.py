@@ -26,34 +26,43 @@ def errors_of(scales, rows=60, seed=0, lasting=True):
 
 
 def textbook(ratios, origins):
-    """Sizes, loop by loop, of series that are all observed."""
-    early, late, whole, blocks = [], [], [], []
+    """Sizes and scaled errors, loop by loop, of series that are all observed."""
+    logs, blocks, parts = [], [], []
     for one, rows in zip(ratios, origins, strict=True):
         targets = rows[:, None] + np.arange(1, HORIZON + 1)
         middle = (targets.min() + targets.max()) / 2
-        early.append(
-            np.log(np.mean([e for e, t in zip(one, targets, strict=True) if max(t) < middle]))
-        )
-        late.append(
-            np.log(np.mean([e for e, t in zip(one, targets, strict=True) if min(t) > middle]))
-        )
-        whole.append(np.log(one.mean()))
+        part = ["late" if min(t) > middle else "early" if max(t) < middle else "" for t in targets]
+        some = {name: [e for e, p in zip(one, part, strict=True) if p == name] for name in part}
+        logs.append(np.log([one.mean(), np.mean(some["early"]), np.mean(some["late"])]))
         blocks.append((targets.max() - targets.min() + 1) / HORIZON)
-    early, late, whole, blocks = map(np.array, (early, late, whole, blocks))
+        parts.append(part)
+    (whole, early, late), blocks = np.transpose(logs), np.array(blocks)
     degrees = len(early) - 1
     a, b, half = early - early.mean(), late - late.mean(), np.mean(2 / blocks)
     chance = (sum((a - b) ** 2) / 2 / half + GAUSSIAN) / (degrees + 1)
     lasting = sum(a * b) / degrees - chance * half / np.sqrt(degrees)
-    weights = lasting / (lasting + chance / blocks)
-    centre = sum(weights * whole) / sum(weights)
-    return np.exp(weights * (whole - centre))
+
+    def shrunk(logs, blocks):
+        weights = lasting / (lasting + chance / blocks)
+        return np.exp(weights * (logs - sum(weights * logs) / sum(weights)))
+
+    own = shrunk(whole, blocks)
+    by = {"": own, "early": shrunk(late, blocks / 2), "late": shrunk(early, blocks / 2)}
+    scaled = [
+        error / by[part][i]
+        for i, (one, names) in enumerate(zip(ratios, parts, strict=True))
+        for errors, part in zip(one, names, strict=True)
+        for error in errors
+    ]
+    return own, sorted(scaled)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_sizes_are_those_of_the_textbook(seed):
     ratios, origins = errors_of([0.3, 1, 2, 5], seed=seed)
     ratios[1], origins[1] = ratios[1][20:], origins[1][20:]
-    assert_allclose(sizes(ratios, origins)[0], textbook(ratios, origins))
+    for found, expected in zip(sizes(ratios, origins), textbook(ratios, origins), strict=True):
+        assert_allclose(found, expected)
 
 
 def test_sizes_are_those_of_the_noise():
