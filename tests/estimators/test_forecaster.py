@@ -100,6 +100,56 @@ def test_intervals_hold_about_their_share():
 # Learning goes on ---------------------------------------------------------------------------------
 
 
+def noisy(rows=90, scales=(0.3, 1.0, 3.0, 9.0), seed=0):
+    """Columns with the same season, that differ in their noise."""
+    noise = np.random.default_rng(seed).normal(size=(rows, len(scales)))
+    return 20 * np.sin(2 * np.pi * np.arange(rows) / 4)[:, None] + noise * scales
+
+
+def test_bounds_of_a_panel_are_as_wide_as_errors_of_each_series_are():
+    y = noisy(rows=120)
+    forecaster = made(seasons=[4]).fit(y[:90])
+    held = []
+    for end in range(90, 118):
+        _, lower, upper = forecaster.predict(context=y[:end], interval=0.9)
+        truth = y[end : end + 3]
+        held.append((lower <= truth) & (truth <= upper))
+    share = np.concatenate(held).mean(axis=0)
+    assert np.all(share > 0.7)
+    _, lower, upper = forecaster.predict(interval=0.9)
+    widths = (upper - lower).mean(axis=0)
+    assert np.all(widths[1:] > 1.5 * widths[:-1])
+
+
+def test_series_that_were_not_fitted_have_the_bounds_of_the_panel():
+    frame = pd.DataFrame(noisy(), pd.date_range("2024", periods=90), columns=list("abcd"))
+    forecaster = made(seasons=[4]).fit(frame)
+    fitted = forecaster.fitted_
+    widths = {}
+    for name in ("a", "new"):
+        context = frame[["a"]].rename(columns={"a": name})
+        found = forecaster.predict(context=context, interval=0.9)
+        widths[name] = np.subtract(*found[name][["upper", "lower"]].to_numpy().T)
+    unit = fitted.measures.units["a"]
+    off = fitted.bands.quantile(0.95, np.zeros(3), unit)
+    assert_allclose(widths["new"], 2 * off)
+    assert np.all(widths["a"] < 0.8 * widths["new"])
+
+
+def test_forecasts_do_not_depend_on_sizes_of_errors(monkeypatch):
+    y = noisy()
+    plain = made(seasons=[4]).fit(y).predict()
+    none = np.zeros(0)
+    monkeypatch.setattr("eigenecho.forecasting.bands.sizes", lambda *_: (none, none))
+    assert np.array_equal(made(seasons=[4]).fit(y).predict(), plain)
+
+
+def test_one_series_is_measured_by_all_of_its_errors():
+    bands = made(seasons=[4]).fit(noisy()[:, 0]).fitted_.bands
+    assert not bands.sizes.size
+    assert not bands.scaled.size
+
+
 def again(forecaster, y, X=None):
     """A forecaster that was fitted anew, with the choices of another."""
     fitted = forecaster.fitted_

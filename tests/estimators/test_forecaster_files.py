@@ -343,3 +343,77 @@ def test_numbers_of_numpy_are_parameters_like_any_other(tmp_path):
     for one in (plain, again):
         assert np.array_equal(one.predict(X=ahead), given.predict(X=ahead))
     assert (again.horizon, again.level, list(again.past)) == (3, 4.0, [1])
+
+
+# Sizes of series ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Of series that differ in their noise."""
+    rng = np.random.default_rng(0)
+    waves = 20 * np.sin(2 * np.pi * np.arange(60) / 4)[:, None]
+    y = waves + rng.normal(size=(60, 4)) * [0.3, 1, 3, 9]
+    return ee.Forecaster(3, spectrum=ee.Spectrum([0.9])).fit(y)
+
+
+def test_sizes_of_series_come_back(noisy, tmp_path):
+    again = loaded(noisy, tmp_path / "file")
+    assert np.array_equal(again.fitted_.bands.sizes, noisy.fitted_.bands.sizes)
+    same(again.predict(interval=0.8), noisy.predict(interval=0.8))
+    lower, upper = noisy.predict(interval=0.8)[1:]
+    assert np.all(np.diff((upper - lower).mean(axis=0)) > 0)  # else this would hold without
+
+
+def test_former_files_have_the_same_bounds_for_all_series(noisy, tmp_path):
+    path = tmp_path / "file"
+    noisy.save(path)
+    name, tensors, values = storage.read(path)
+    del tensors["bands.sizes"], tensors["bands.scaled"]
+    storage.write(path, name, tensors, values)
+    former = ee.load(path)
+    same(former.predict(), noisy.predict())
+    bands, fitted = former.fitted_.bands, noisy.fitted_
+    plain = replace(fitted.bands, sizes=np.zeros(0), scaled=np.zeros(0))
+    assert np.array_equal(bands.ratios, plain.ratios)
+    noisy_as_then = replace(fitted, bands=plain)
+    for i, made in enumerate(noisy.predict().T):
+        one, other = (
+            each.quantiles(fitted.panel, i, made, [0.1, 0.9])
+            for each in (former.fitted_, noisy_as_then)
+        )
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (_tensor("bands.sizes", lambda a: a[1:]), "bands.sizes"),
+        (_tensor("bands.sizes", lambda a: 0 * a), "bands.sizes"),
+        (_tensor("bands.sizes", lambda a: a * np.inf), "bands.sizes"),
+        (_tensor("bands.scaled", lambda a: a[::-1]), "bands.scaled"),
+        (_tensor("bands.scaled", lambda a: a[:0]), "bands.scaled"),
+        (_drop("bands.scaled"), "bands.scaled"),
+        (_drop("bands.sizes"), "bands.scaled"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused(damage, words, noisy, tmp_path):
+    path = tmp_path / "file"
+    noisy.save(path)
+    name, tensors, values = storage.read(path)
+    damage(tensors, values)
+    storage.write(path, name, tensors, values)
+    with pytest.raises(StorageError, match=words):
+        ee.load(path)
+
+
+def test_a_series_without_a_size_comes_back(noisy, tmp_path):
+    path = tmp_path / "file"
+    noisy.save(path)
+    name, tensors, values = storage.read(path)
+    tensors["bands.sizes"][1] = np.nan
+    storage.write(path, name, tensors, values)
+    again = ee.load(path)
+    found, plain = again.fitted_.bands, noisy.fitted_.bands
+    assert found.of_series(1) is found
+    assert np.array_equal(found.of_series(2).growth, plain.of_series(2).growth)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from eigenecho.forecasting.sizes import sizes
 from eigenecho.types import Array
 
 FEW = 0.25
@@ -30,6 +31,11 @@ class Bands:
         How many times the horizon the errors are of.
     means : array (S,)
         The mean absolute error of each series over all steps, in its units.
+    sizes : array (S,)
+        The size of errors of each series, where those of most are 1; NaN where it is not known.
+        Empty where all are alike.
+    scaled : array (m,)
+        As ``ratios``, in units of the sizes of their series.
     """
 
     growth: Array
@@ -37,6 +43,8 @@ class Bands:
     relative: bool
     blocks: float
     means: Array
+    sizes: Array = field(default_factory=lambda: np.zeros(0))
+    scaled: Array = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def of(
@@ -46,8 +54,12 @@ class Bands:
         units: Sequence[float],
         relative: bool,
         blocks: float,
+        origins: Sequence[Array] = (),
     ) -> Bands:
-        """From forecasts (O, H) of series, what came about, and the units of the series."""
+        """From forecasts (O, H) of series, what came about, and the units of the series.
+
+        Where the ``origins`` (O,) of forecasts are given, series are told apart by their errors.
+        """
         relative = relative and not any(np.any(one <= 0) for one in (*forecasts, *truths))
         errors, absolute = [], []
         for forecast, truth, unit in zip(forecasts, truths, units, strict=True):
@@ -57,7 +69,17 @@ class Bands:
         growth = _smooth(np.sqrt(_means(size**2)))
         ratios = size / growth
         means = np.array([np.nan if np.isnan(one).all() else np.nanmean(one) for one in absolute])
-        return cls(growth, np.sort(ratios[~np.isnan(ratios)]), relative, blocks, means)
+        bands = cls(growth, np.sort(ratios[~np.isnan(ratios)]), relative, blocks, means)
+        if len(origins) < 2:
+            return bands
+        own, scaled = sizes([one / growth for one in errors], origins)
+        return replace(bands, sizes=own, scaled=scaled)
+
+    def of_series(self, number: int | None) -> Bands:
+        """Errors as large as those of one series; of all where its own are not known."""
+        if number is None or not self.sizes.size or np.isnan(self.sizes[number]):
+            return self
+        return replace(self, growth=self.growth * self.sizes[number], ratios=self.scaled)
 
     def lasting(self, horizon: int) -> Bands:
         """For so many steps; errors are taken to grow no more after the last that was judged."""

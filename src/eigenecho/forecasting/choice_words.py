@@ -81,7 +81,8 @@ def _intervals(fitted: Fitted) -> str:
     if fitted.bands is None:
         return "none: there were too few rows to hold some back"
     kind = "factors" if fitted.bands.relative else "differences"
-    return f"from errors on rows held back, as {kind}, by step ahead"
+    each = " and series" if fitted.bands.sizes.size else ""
+    return f"from errors on rows held back, as {kind}, by step ahead{each}"
 
 
 def _counted(members: Iterable[Candidate], words: Callable[[Candidate], str]) -> str:

@@ -98,7 +98,7 @@ class Fitted:
         if horizon > self.ensemble.horizon:
             check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
         ensemble = self.ensemble.lasting(horizon)
-        names = {history.name: i for i, history in enumerate(self.panel.histories)}
+        names = self._numbers
         if self.measures.multivariate and [one.name for one in panel.histories] != list(names):
             raise bad_argument(
                 "context", Shown(f"{len(panel)} series"),
@@ -137,12 +137,16 @@ class Fitted:
         history = panel.histories[series]
         signal = bridged(history.values, self.measures.season)
         unit = self.measures.in_unit(signal, history.name, len(history)).unit
-        bands = self.bands.lasting(len(made))
+        bands = self.bands.of_series(self._numbers.get(history.name)).lasting(len(made))
         return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
 
     def _anchor(self, name: Hashable | None) -> int:
         """Rows of a series from its first observation on, where it was fitted."""
         return self._lengths.get(name, ANCHOR)
+
+    @cached_property
+    def _numbers(self) -> dict[Hashable | None, int]:
+        return {one.name: i for i, one in enumerate(self.panel.histories)}
 
     @cached_property
     def _lengths(self) -> dict[Hashable | None, int]:
@@ -236,12 +240,17 @@ def _bands(choice: Choice, series: int) -> Bands | None:
         [judge.signals[i].unit for i in used],
         2 * logarithms > len(choice.candidates),
         judge.blocks * len(used) / len(judge.signals),
+        [judge.plans[i].origins for i in used],
     )
     # A series that did not judge is taken to be as the others.
     means = np.full(series, np.nanmean(bands.means))
     numbers = [judge.numbers[i] for i in used]
     means[numbers] = np.where(np.isnan(bands.means), np.nanmean(bands.means), bands.means)
-    return replace(bands, means=means)
+    if not bands.sizes.size:
+        return replace(bands, means=means)
+    own = np.full(series, np.nan)
+    own[numbers] = bands.sizes
+    return replace(bands, means=means, sizes=own)
 
 
 def _check(panel: Panel, wanted: Wanted) -> None:

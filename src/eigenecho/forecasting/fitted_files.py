@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,8 @@ def _pack_bands(bands: Bands | None) -> tuple[Tensors, Values]:
         return {}, {"bands": None}
     tensors = {"bands.growth": bands.growth, "bands.ratios": bands.ratios}
     tensors["bands.means"] = bands.means
+    if bands.sizes.size:
+        tensors |= {"bands.sizes": bands.sizes, "bands.scaled": bands.scaled}
     return tensors, {"bands": {"relative": bool(bands.relative), "blocks": float(bands.blocks)}}
 
 
@@ -146,10 +149,21 @@ def _unpack_bands(tensors: Tensors, values: Values, horizon: int, series: int) -
     if (means < 0).any():
         raise bad_argument("bands.means", Shown("numbers below 0"), "means of absolute errors")
     growth = _take_sizes(tensors, "bands.growth", horizon)
-    ratios = take_floats(tensors, "bands.ratios", None)
-    if not len(ratios) or ratios[0] < 0 or (np.diff(ratios) < 0).any():
-        raise bad_argument("bands.ratios", Shown(f"{len(ratios)} numbers"), "sizes, in order")
-    return Bands(growth, ratios, relative, float(blocks), means)
+    bands = Bands(growth, _take_ordered(tensors, "bands.ratios"), relative, float(blocks), means)
+    if "bands.sizes" not in tensors:  # of series that are alike, and of former files
+        return bands
+    sizes = take_floats(tensors, "bands.sizes", series, missing=True)
+    if (sizes <= 0).any():
+        raise bad_argument("bands.sizes", Shown("numbers of 0 or less"), "numbers above 0, or NaN")
+    return replace(bands, sizes=sizes, scaled=_take_ordered(tensors, "bands.scaled"))
+
+
+def _take_ordered(tensors: Tensors, name: str) -> Any:
+    """Take sizes of errors in ascending order out of a file's arrays."""
+    sizes = take_floats(tensors, name, None)
+    if not len(sizes) or sizes[0] < 0 or (np.diff(sizes) < 0).any():
+        raise bad_argument(name, Shown(f"{len(sizes)} numbers"), "sizes, in order")
+    return sizes
 
 
 def _is_period(value: Any) -> bool:
