@@ -311,25 +311,28 @@ DAMAGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "damage", "words"), DAMAGES)
-def test_parts_that_do_not_fit_are_refused(kind, damage, words, forecasters, tmp_path):
-    path = tmp_path / "file"
-    forecasters[kind].save(path)
+def _damaged(forecaster, folder, damage):
+    """The path of a forecaster's file with other arrays or values in it."""
+    path = folder / "file"
+    forecaster.save(path)
     name, tensors, values = storage.read(path)
     damage(tensors, values)
     storage.write(path, name, tensors, values)
+    return path
+
+
+@pytest.mark.parametrize(("kind", "damage", "words"), DAMAGES)
+def test_parts_that_do_not_fit_are_refused(kind, damage, words, forecasters, tmp_path):
     with pytest.raises(StorageError, match=words):
-        ee.load(path)
+        ee.load(_damaged(forecasters[kind], tmp_path, damage))
 
 
 def test_an_effect_needs_columns_that_are_known(forecasters, tmp_path):
-    path = tmp_path / "file"
-    forecasters["list"].save(path)
-    name, tensors, values = storage.read(path)
-    values["effects"]["moved"].append("010")
-    storage.write(path, name, tensors, values)
+    def more(tensors, values):
+        values["effects"]["moved"].append("010")
+
     with pytest.raises(StorageError, match="what there is, once"):
-        ee.load(path)
+        ee.load(_damaged(forecasters["list"], tmp_path, more))
 
 
 def test_numbers_of_numpy_are_parameters_like_any_other(tmp_path):
@@ -398,22 +401,15 @@ def test_former_files_have_the_same_bounds_for_all_series(noisy, tmp_path):
     ],
 )
 def test_sizes_that_do_not_fit_are_refused(damage, words, noisy, tmp_path):
-    path = tmp_path / "file"
-    noisy.save(path)
-    name, tensors, values = storage.read(path)
-    damage(tensors, values)
-    storage.write(path, name, tensors, values)
     with pytest.raises(StorageError, match=words):
-        ee.load(path)
+        ee.load(_damaged(noisy, tmp_path, damage))
 
 
 def test_a_series_without_a_size_comes_back(noisy, tmp_path):
-    path = tmp_path / "file"
-    noisy.save(path)
-    name, tensors, values = storage.read(path)
-    tensors["bands.sizes"][1] = np.nan
-    storage.write(path, name, tensors, values)
-    again = ee.load(path)
+    def unknown(tensors, values):
+        tensors["bands.sizes"][1] = np.nan
+
+    again = ee.load(_damaged(noisy, tmp_path, unknown))
     found, plain = again.fitted_.bands, noisy.fitted_.bands
     assert found.of_series(1) is found
     assert np.array_equal(found.of_series(2).growth, plain.of_series(2).growth)
