@@ -13,6 +13,7 @@ arrays relative to that array's largest entry. ``--store`` keeps some numbers of
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import subprocess
 import sys
@@ -293,6 +294,111 @@ def conversion(kind: str) -> Arrays:
         "values": model.spectrum.values,
         "closed": model.predict(u[:50]),
     }
+
+
+def sales(T: int, series: int = 1, seed: int = 0) -> Any:
+    """Return weekly series (T, series) with a trend, all positive."""
+    rng, t = np.random.default_rng(seed), np.arange(T)[:, None]
+    phases, sizes = rng.uniform(0, 7, series), rng.uniform(5, 20, series)
+    waves = np.sin(2 * np.pi * (t + phases) / 7)
+    return 100 + 0.05 * t + sizes * waves + rng.normal(size=(T, series)).cumsum(axis=0)
+
+
+@case(
+    single={},
+    direct={"strategy": "direct"},
+    recursive={"strategy": "recursive"},
+    panel={"series": 6},
+    own={"series": 6, "sharing": "own"},
+    multivariate={"series": 3, "multivariate": True},
+    gaps={"gaps": True},
+    columns={"columns": 2},
+    long={"rows": 8000},
+)
+def forecaster(options: dict[str, Any]) -> Arrays:
+    """Forecast series with intervals, after many origins, and after an update."""
+    import eigenecho as ee
+
+    options = dict(options)
+    y = sales(options.pop("rows", 260), options.pop("series", 1))
+    y = y[:, 0] if y.shape[1] == 1 else y
+    if options.pop("gaps", False):
+        y[[20, 21, 100, 180]] = np.nan
+    columns = options.pop("columns", 0)
+    X = noise(len(y) + 14, columns, seed=7) if columns else None
+    if X is not None:
+        y = y + 3 * X[: len(y), 0]
+    model = ee.Forecaster(14, **options).fit(y[:-20], None if X is None else X[: len(y) - 20])
+    ahead = None if X is None else X[len(y) - 20 : len(y) - 6]
+    forecast = model.predict(X=ahead, interval=0.9)
+    beside = {} if X is None else {"X": X[: len(y)]}
+    rolling = model.rolling(y, [len(y) - 40, len(y) - 15], **beside)
+    model.update(y[-20:], *(() if X is None else (X[len(y) - 20 : len(y)],)))
+    ahead = None if X is None else X[len(y) :]
+    return {**forecast._asdict(), "rolling": rolling, "updated": model.predict(X=ahead)}
+
+
+@case(
+    tol={"tol": 0.01},
+    units={"units": 20},
+    data={"tol": 0.02, "with_data": True},
+    float32={"units": 20, "dtype": "float32"},
+)
+def reduction(options: dict[str, Any]) -> Arrays:
+    """Reduce a trained network."""
+    import eigenecho as ee
+
+    X, y = recall(3000)
+    options = dict(options)
+    esn = ee.LinearESN(80, ridge=1e-2, seed=0, dtype=options.pop("dtype", "float64")).fit(X, y)
+    data = X if options.pop("with_data", False) else None
+    small = esn.reduce(data=data, **options)
+    return {"outputs": small.predict(X), "units": small.units}
+
+
+@case(qr="qr", gram="gram", structured="structured")
+def learner(solver: str) -> Arrays:
+    """Learn row by row from what a fit leaves."""
+    import eigenecho as ee
+
+    X, y = recall(2500)
+    esn = ee.LinearESN(60, solver=solver, ridge=1e-2, seed=0).fit(X[:2000], y[:2000])
+    learner = esn.learner(forgetting=0.995)
+    rows = zip(X[2000:], y[2000:], strict=True)
+    return {"outputs": np.stack([learner.step(u, v) for u, v in rows])}
+
+
+@case(auto={"ridge": "auto"}, auto_gram={"ridge": "auto", "solver": "gram"},
+      auto_structured={"ridge": "auto", "solver": "structured"},
+      missing={"missing": "skip"}, missing_ridges={"missing": "skip", "ridge": [1e-6, 1e-2]},
+      missing_auto={"missing": "skip", "ridge": "auto"})  # fmt: skip
+def ridge(options: dict[str, Any]) -> Arrays:
+    """Choose a ridge, also where targets are missing."""
+    import eigenecho as ee
+
+    X, y = recall(2500)
+    if options.get("missing"):
+        y[100:150, 0] = y[400:420, 1] = np.nan
+    esn = ee.LinearESN(**{"units": 100, "warmup": 50, "seed": 1, "ridge": 1e-4} | options)
+    esn.fit(X, y)
+    return everything(esn, X) | {"std": esn.predict(X, return_std=True)[1]}
+
+
+if importlib.util.find_spec("distributed"):
+
+    @case(qr="qr", gram="gram", structured="structured", refined="refined")
+    def cluster(solver: str) -> Arrays:
+        """Fit and predict on a cluster of one process."""
+        import dask.array as da
+        import eigenecho as ee
+        from distributed import Client
+        from eigenecho.dask import fit, predict
+
+        X, y = recall(6000)
+        with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
+            U, Y = (da.from_array(part, chunks=(1500, -1)) for part in (X, y))
+            esn = fit(ee.LinearESN(80, solver=solver, ridge=1e-4, warmup=20, seed=0), U, Y)
+            return everything(esn, X) | {"there": predict(esn, U).compute()}
 
 
 # Comparing -------------------------------------------------------------------------------------
