@@ -76,7 +76,6 @@ def networks():
         "plain": fitted(),
         "identity": fitted(penalty="identity", fit_bias=False),
         "auto": fitted(2, ridge="auto", solver="gram"),
-        "blocks": fitted(ridge="blocks"),
         "everything": fitted(2, **everything),
         "everything float32": fitted(2, **everything, dtype="float32"),
         "gram": fitted(2, solver="gram", ridge=[1e-3, 1.0]),

@@ -14,7 +14,7 @@ from eigenecho.model.certificate import Certificate
 from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
-from eigenecho.training import Evidence, Learnt
+from eigenecho.training import GroupEvidence, Learnt
 from eigenecho.transition import Cascade
 
 SPECTRUM = Spectrum([0.5, -0.2], [0.3 + 0.4j])
@@ -110,9 +110,9 @@ def test_evidence_that_does_not_fit(change):
         "statistics": Gram.empty(5, 2), "penalty": Penalty(5), "ridge": 1.0,
         "weights": np.ones((5, 2)), "scatter": np.eye(2),
     }  # fmt: skip
-    Evidence(**parts).check()
+    GroupEvidence(**parts).check()
     with pytest.raises(ValueError, match=f"{next(iter(change))}="):
-        Evidence(**(parts | change)).check()
+        GroupEvidence(**(parts | change)).check()
 
 
 LEARNT = Learnt.nothing(MODEL.W_out, Penalty(5), 1.0)
@@ -188,7 +188,8 @@ def test_a_certificate_of_numbers_that_are_none(change):
 def test_intervals_of_an_estimator_whose_triangle_is_singular():
     # No rows and a penalty that weighs nothing: every degree of freedom is taken up.
     basis = Basis(np.zeros((4, 4)), 2)
-    evidence = Evidence(Triangle.empty(5, 1), Penalty(5, 1, basis), 1.0, np.ones((5, 1)), np.eye(1))
+    weights, penalty = np.ones((5, 1)), Penalty(5, 1, basis)
+    evidence = GroupEvidence(Triangle.empty(5, 1), penalty, 1.0, weights, np.eye(1))
     assert evidence.freedom == 5.0
 
 

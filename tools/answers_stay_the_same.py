@@ -390,8 +390,9 @@ if importlib.util.find_spec("distributed"):
     def cluster(solver: str) -> Arrays:
         """Fit and predict on a cluster of one process."""
         import dask.array as da
-        import eigenecho as ee
         from distributed import Client
+
+        import eigenecho as ee
         from eigenecho.dask import fit, predict
 
         X, y = recall(6000)

@@ -22,7 +22,6 @@ OPTIONS = {
     "a warmup longer than a shard": {"warmup": 1100},
     "several ridges": {"ridge": [1e-3, 1e-2, 1.0]},
     "likeliest ridge": {"ridge": "auto"},
-    "blocks": {"ridge": "blocks"},
     "feedback": {"feedback": True, "fb_scaling": 0.1, "standardize": True},
     "y(t-1) in the readout": {"output_to_readout": True, "fit_bias": False},
     "a ring that never settles": {"spectrum": "ring", "sr": 1.0},

@@ -1014,7 +1014,7 @@ def test_an_interrupted_fit_keeps_the_old_one(monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eigenecho.estimators.linear_esn.train_with_gaps", interrupt)
+    monkeypatch.setattr("eigenecho.estimators.linear_esn.train", interrupt)
     with pytest.raises(KeyboardInterrupt):
         esn.fit(X[:, :1], Y)
     np.testing.assert_array_equal(esn.predict(X), predicted)

@@ -38,7 +38,6 @@ SEQUENCE = {
     [
         LinearESN(seed=0),
         LinearESN(ridge="auto", seed=0),
-        LinearESN(units=30, ridge="blocks", seed=0),
         DiagonalReservoir(seed=0),
     ],
     expected_failed_checks=lambda estimator: SEQUENCE,

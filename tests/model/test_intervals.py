@@ -159,7 +159,7 @@ def test_small_residuals_are_not_lost_in_differences(solver, count):
             warnings.simplefilter("ignore", IllConditionedWarning)
             esn.partial_fit(x[:-1], x[1:])
     left = np.concatenate([(x[1:] - esn.predict(x[:-1]))[100:] for x in pieces])
-    wanted = left.T @ left / (len(left) - esn._fitted.evidence.freedom)
+    wanted = left.T @ left / (len(left) - esn._fitted.evidence.single.freedom)
     np.testing.assert_allclose(esn.noise_covariance_, wanted, rtol=0.05)
 
 
@@ -167,7 +167,7 @@ def test_noise_is_never_negative():
     """Residuals below the rounding of XᵀX, whose half of the digits cannot say how small."""
     x, x2 = ee.tasks.mso(3, steps=1001), ee.tasks.mso(5, steps=201)
     esn = ee.LinearESN(30, solver="gram", ridge=1e-10, warmup=100, seed=0).fit(x[:-1], x[1:])
-    evidence = esn._fitted.evidence
+    evidence = esn._fitted.evidence.single
     esn.partial_fit(x2[:-1], x2[1:])
     assert 0 <= evidence.scatter_with(esn._fitted.evidence.weights)[0, 0] < evidence.scatter[0, 0]
 
@@ -293,7 +293,7 @@ def test_weights_that_are_off_move_forecasts_as_far_as_simulated(params):
     # A tenth of what is open, so that the first order is all there is.
     small = 0.1
     scale = np.ones(2) if esn.model_.outputs is None else esn.model_.outputs.scale
-    R, C = evidence.triangle[0], small * np.linalg.cholesky(evidence.noise)
+    R, C = evidence.single.triangle[0], small * np.linalg.cholesky(evidence.noise)
     ends = np.empty((2, runs, h, 2))
     for k in range(runs):
         delta = np.linalg.solve(R, rng.normal(size=evidence.weights.shape)) @ C.T

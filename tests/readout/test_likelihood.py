@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 
 from eigenecho import spectra
 from eigenecho.basis import random_basis
-from eigenecho.readout import Gram, Likelihood, Penalty, Triangle, likeliest, solve
+from eigenecho.readout import Gram, Penalty, Triangle, likeliest
 
 N = 6
 BASIS = random_basis(spectra.golden(N, seed=1), np.random.default_rng(1))
@@ -33,7 +33,7 @@ def data(rows, size, seed=0, noise=(0.3, 3.0)):
 
 def likelihood(kind, X, Y, penalty):
     statistics = kind.empty(X.shape[1], Y.shape[1]).absorb(X, Y)
-    return Likelihood.of(statistics, penalty, np.sum(Y**2, axis=0))
+    return statistics.likelihood(penalty, np.sum(Y**2, axis=0))
 
 
 def dense(X, Y, penalty, ridge):
@@ -66,9 +66,9 @@ def test_densities_are_gaussian(kind, rows, penalty):
 def test_what_is_unexplained_is_the_least_penalised_sum(kind, penalty):
     X, Y = data(50, penalty.size)
     statistics = kind.empty(*X.shape[1:], 2).absorb(X, Y)
-    found = Likelihood.of(statistics, penalty, np.sum(Y**2, axis=0)).unexplained(RIDGES)
+    found = statistics.likelihood(penalty, np.sum(Y**2, axis=0)).unexplained(RIDGES)
     for ridge, q in zip(RIDGES, found, strict=True):
-        w = solve(statistics, penalty, ridge)
+        w = statistics.solve(penalty, ridge)
         wanted = np.sum((Y - X @ w) ** 2 + 0, axis=0)
         wanted += ridge * np.sum(penalty.times_root(w) ** 2, axis=0)
         np.testing.assert_allclose(q, wanted, rtol=1e-9)

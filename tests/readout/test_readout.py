@@ -15,9 +15,9 @@ import naive
 from eigenecho import spectra
 from eigenecho.basis import random_basis
 from eigenecho.errors import IllConditionedWarning
-from eigenecho.readout import Gram, Penalty, Triangle, factorise, held_out_errors, solve
+from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.reservoir import Recipe, draw
-from eigenecho.training import lowest
+from eigenecho.training import held_out_errors, lowest
 
 KINDS = [Gram, Triangle]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=["gram", "triangle"])
@@ -150,8 +150,8 @@ def test_statistics_change_nothing_that_is_given(kind):
     held = [np.copy(part) for part in vars(a).values()]
     a.absorb(X, Y)
     a.merge(b)
-    solve(a, Penalty(4), 0.1)
-    factorise(a, Penalty(4)).weights(0.1)
+    a.solve(Penalty(4), 0.1)
+    a.factorise(Penalty(4)).weights(0.1)
     for part, was in zip(vars(a).values(), held, strict=True):
         np.testing.assert_array_equal(part, was)
     np.testing.assert_array_equal(X, before[0])
@@ -202,7 +202,7 @@ def test_penalty_by_hand():
 @pytest.mark.parametrize("ridge", [1e-6, 1e-2, 10.0])
 def test_solve_is_least_squares_on_the_stacked_rows(kind, penalty, ridge):
     X, Y = data(120, penalty.size, bias=True)
-    solution = solve(collect(kind, X, Y), penalty, ridge)
+    solution = collect(kind, X, Y).solve(penalty, ridge)
     expected = least_squares(X, Y, penalty, ridge)
     assert solution.shape == expected.shape
     np.testing.assert_allclose(solution, expected, rtol=0, atol=1e-10)
@@ -213,7 +213,7 @@ def test_solve_is_least_squares_on_the_stacked_rows(kind, penalty, ridge):
 def test_fewer_rows_than_weights(kind, ridge):
     penalty = PENALTIES["free bias"]
     X, Y = data(5, penalty.size, bias=True)
-    found = solve(collect(kind, X, Y), penalty, ridge)
+    found = collect(kind, X, Y).solve(penalty, ridge)
     np.testing.assert_allclose(found, least_squares(X, Y, penalty, ridge), rtol=0, atol=1e-9)
 
 
@@ -226,7 +226,7 @@ def test_neuron_penalty_is_plain_ridge_in_the_neuron_basis(kind, penalise_bias, 
     neurons, Y = rng.normal(size=(80, N)), rng.normal(size=(80, 2)) + 1.0
     modes = naive.extended(BASIS.states_to_eigen(neurons))
     penalty = Penalty(1 + N, 0 if penalise_bias else 1, BASIS)
-    found = solve(collect(kind, modes, Y), penalty, ridge)
+    found = collect(kind, modes, Y).solve(penalty, ridge)
     expected = naive.ridge(naive.extended(neurons), Y, ridge, penalise_bias)
     found = np.concatenate([found[:1], BASIS.weights_to_neuron(found[1:])])
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
@@ -237,8 +237,8 @@ def test_free_bias_takes_up_a_shift_of_the_targets(kind):
     X, Y = data(60, 1 + N, bias=True)
     for free, follows in ((1, True), (0, False)):
         penalty = Penalty(1 + N, free, BASIS)
-        w = solve(collect(kind, X, Y), penalty, 100.0)
-        shifted = solve(collect(kind, X, Y + 1000.0), penalty, 100.0)
+        w = collect(kind, X, Y).solve(penalty, 100.0)
+        shifted = collect(kind, X, Y + 1000.0).solve(penalty, 100.0)
         difference = shifted - w
         assert np.allclose(difference[0], 1000.0, rtol=1e-9) is follows
         assert np.allclose(difference[1:], 0.0, atol=1e-8) is follows
@@ -249,7 +249,7 @@ def test_full_rank_without_a_ridge_is_least_squares_and_no_warning(kind):
     X, Y = data(60, 7)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = solve(collect(kind, X, Y), Penalty(7), 0.0)
+        found = collect(kind, X, Y).solve(Penalty(7), 0.0)
     np.testing.assert_allclose(found, np.linalg.lstsq(X, Y)[0], rtol=0, atol=1e-11)
 
 
@@ -260,7 +260,7 @@ def test_units_of_the_states_do_not_matter_to_rcond(kind):
     scales = np.geomspace(1, 1e12, 7)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        solution = solve(collect(kind, X * scales, Y), Penalty(7), 0.0)
+        solution = collect(kind, X * scales, Y).solve(Penalty(7), 0.0)
     np.testing.assert_allclose(
         solution * scales[:, None], np.linalg.lstsq(X, Y)[0], rtol=0, atol=1e-10
     )
@@ -273,7 +273,7 @@ def test_targets_whose_squares_are_0_are_no_reason_to_warn(unit, ridge):
     penalty = Penalty(5)
     with warnings.catch_warnings():
         warnings.simplefilter("error", IllConditionedWarning)
-        found = solve(collect(Triangle, X, Y * unit), penalty, ridge)
+        found = collect(Triangle, X, Y * unit).solve(penalty, ridge)
     wanted = least_squares(X, Y, penalty, ridge)
     np.testing.assert_allclose(found / unit, wanted, rtol=1e-10)
 
@@ -295,7 +295,7 @@ def test_triangle_keeps_the_digits_that_gram_loses():
         statistics = kind.empty(12, 1)
         for start in range(0, len(X), 37):
             statistics = statistics.absorb(X[start : start + 37], Y[start : start + 37])
-        found = solve(statistics, Penalty(12), 1e-24)
+        found = statistics.solve(Penalty(12), 1e-24)
         errors[kind] = np.abs(found - w).max()
     assert errors[Triangle] < 1e-9
     assert errors[Gram] > 1e-7
@@ -306,7 +306,7 @@ def test_a_tiny_ridge_is_no_reason_to_warn_for_a_triangle():
     X, Y, _ = ill_conditioned(np.geomspace(1, 1e-12, 12))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = solve(collect(Triangle, X, Y), Penalty(12), 1e-28)
+        found = collect(Triangle, X, Y).solve(Penalty(12), 1e-28)
     assert np.abs(Y - X @ found).max() < 1e-12
 
 
@@ -333,7 +333,7 @@ def test_no_ridge_and_deficient_rank_give_the_minimum_norm(kind, penalty, make):
         X = np.concatenate([np.ones((len(X), 1)), X], axis=1)
     Y = rng.normal(size=(len(X), 2)) + 1.0
     with pytest.warns(IllConditionedWarning, match=r"singular at ridge=0.*minimum-norm"):
-        solution = solve(collect(kind, X, Y), penalty, 0.0)
+        solution = collect(kind, X, Y).solve(penalty, 0.0)
     expected = minimum_norm(X, Y, penalty)
     # Normal equations know the states to half the digits.
     np.testing.assert_allclose(solution, expected, rtol=0, atol=1e-9 if kind is Triangle else 1e-6)
@@ -348,7 +348,7 @@ def test_twin_columns_are_seen_whatever_the_rounding(kind, size):
         X[:, -1] = X[:, 0]
         Y = rng.normal(size=(3 * size, 1))
         with pytest.warns(IllConditionedWarning):
-            w = solve(collect(kind, X, Y), Penalty(size), 0.0)
+            w = collect(kind, X, Y).solve(Penalty(size), 0.0)
         assert w[-1, 0] == pytest.approx(w[0, 0], abs=1e-8)
 
 
@@ -356,7 +356,7 @@ def test_a_ridge_below_rounding_is_as_good_as_none():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(5, 12)), rng.normal(size=(5, 2))
     with pytest.warns(IllConditionedWarning, match=r"singular at ridge=1e-20"):
-        w = solve(collect(Gram, X, Y), Penalty(12), 1e-20)
+        w = collect(Gram, X, Y).solve(Penalty(12), 1e-20)
     np.testing.assert_allclose(w, minimum_norm(X, Y, Penalty(12)), rtol=0, atol=1e-10)
 
 
@@ -368,10 +368,10 @@ def test_a_free_bias_beside_a_constant_state(kind):
     Y = rng.normal(size=(60, 2)) + 5.0
     penalty = Penalty(7, 1)
     with pytest.warns(IllConditionedWarning):
-        w = solve(collect(kind, X, Y), penalty, 0.0)
+        w = collect(kind, X, Y).solve(penalty, 0.0)
     np.testing.assert_allclose(w, minimum_norm(X, Y, penalty), rtol=0, atol=1e-7)
     for ridge in (1e-6, 1.0):
-        w = factorise(collect(kind, X, Y), penalty).weights(ridge)
+        w = collect(kind, X, Y).factorise(penalty).weights(ridge)
         tol = 1e-8 if kind is Triangle else 1e-12 / ridge  # what rounding of XᵀY may do
         np.testing.assert_allclose(
             w, least_squares(X, Y, penalty, ridge), rtol=0, atol=max(tol, 1e-8)
@@ -381,7 +381,7 @@ def test_a_free_bias_beside_a_constant_state(kind):
 @each_kind
 def test_no_rows_at_all(kind):
     with pytest.warns(IllConditionedWarning):
-        w = solve(kind.empty(4, 2), Penalty(4), 0.0)
+        w = kind.empty(4, 2).solve(Penalty(4), 0.0)
     np.testing.assert_array_equal(w, np.zeros((4, 2)))
 
 
@@ -393,11 +393,11 @@ def test_no_rows_at_all(kind):
 def test_factorised_equals_solve_for_every_ridge(kind, penalty):
     X, Y = data(120, penalty.size, bias=True)
     statistics = collect(kind, X, Y)
-    factorised = factorise(statistics, penalty)
+    factorised = statistics.factorise(penalty)
     for ridge in (1e-8, 1e-4, 1e-2, 1.0, 1e4):
         np.testing.assert_allclose(
             factorised.weights(ridge),
-            solve(statistics, penalty, ridge),
+            statistics.solve(penalty, ridge),
             rtol=0,
             atol=1e-9,
         )
@@ -418,11 +418,11 @@ def test_factorised_loses_no_more_digits_than_solve(kind, head):
     X, penalty = reservoir_rows("ring", u)
     X, Y = X[100:], u[70:-30]
     statistics = collect(kind, X[:300], Y[:300])
-    factorised = factorise(statistics, penalty, head)
+    factorised = statistics.factorise(penalty, head)
     for ridge in (1e-2, 1e-4, 1e-6, 1e-8):
         errors = [
             np.linalg.norm(Y[300:] - X[300:] @ w)
-            for w in (factorised.weights(ridge), solve(statistics, penalty, ridge))
+            for w in (factorised.weights(ridge), statistics.solve(penalty, ridge))
         ]
         assert errors[0] == pytest.approx(errors[1], rel=0.01)
 
@@ -432,11 +432,11 @@ def test_factorised_follows_a_tiny_ridge():
     X, penalty = reservoir_rows("golden", u[:-1])
     train = collect(Triangle, X[100:400], u[101:401])
     held_out = collect(Triangle, X[400:], u[401:])
-    factorised = factorise(train, penalty)
+    factorised = train.factorise(penalty)
     for ridge in (1e-16, 1e-20, 1e-24, 1e-28):
         by_svd, by_qr = (
             np.sqrt(held_out.squared_error(w)[0] / 300)
-            for w in (factorised.weights(ridge), solve(train, penalty, ridge))
+            for w in (factorised.weights(ridge), train.solve(penalty, ridge))
         )
         # Below 1e-12 of outputs of size 5 both are rounding, which machines do in their own ways.
         assert by_svd < 10 * max(by_qr, 1e-12)
@@ -446,7 +446,7 @@ def test_factorised_follows_a_tiny_ridge():
 def test_factorised_with_fewer_rows_than_weights(kind):
     penalty = PENALTIES["free bias"]
     X, Y = data(6, penalty.size, bias=True)
-    factorised = factorise(collect(kind, X, Y), penalty)
+    factorised = collect(kind, X, Y).factorise(penalty)
     for ridge in (1e-3, 1.0):
         expected = least_squares(X, Y, penalty, ridge)
         np.testing.assert_allclose(factorised.weights(ridge), expected, rtol=0, atol=1e-8)
@@ -459,7 +459,7 @@ def test_one_factorisation_serves_every_scale_of_the_states(kind, free, head):
     """States times s, solved afresh, against weights that act on the unscaled states."""
     penalty = Penalty(3 + N, free, BASIS)
     X, Y = data(120, 3 + N, bias=True)
-    factorised = factorise(collect(kind, X, Y), penalty, head=head)
+    factorised = collect(kind, X, Y).factorise(penalty, head=head)
     for scale in (0.01, 1.0, 5.0):
         scaled = X.copy()
         scaled[:, head:] *= scale
@@ -495,7 +495,7 @@ def test_squared_error_resolves_tiny_residuals():
 def test_factorised_errors_are_those_of_its_weights(kind, penalty):
     X, Y = data(160, penalty.size, bias=True)
     held_out = collect(Triangle, X[120:], Y[120:])
-    factorised = factorise(collect(kind, X[:120], Y[:120]), penalty)
+    factorised = collect(kind, X[:120], Y[:120]).factorise(penalty)
     ridges, scales = (1e-6, 1.0, 30.0), (0.5, 1.0)
     found = factorised.squared_errors(held_out, ridges, scales)
     assert found.shape == (2, 3, 2)
@@ -546,7 +546,7 @@ def test_noise_on_collinear_states_at_a_tiny_ridge_is_not_garbage():
     Y = rng.normal(size=(60, 1))
     statistics = Triangle.empty(6, 1).absorb(X, Y)
     with pytest.warns(IllConditionedWarning, match="minimum-norm"):
-        w = solve(statistics, Penalty(6), 1e-28)
+        w = statistics.solve(Penalty(6), 1e-28)
     np.testing.assert_allclose(w, np.linalg.pinv(X) @ Y, atol=1e-10)
 
 

@@ -84,7 +84,6 @@ OPTIONS = {
     "cascade": dict(spectrum="matrix", rc_connectivity=0.05),
     "auto": dict(ridge="auto"),
     "auto, refined": dict(ridge="auto", solver="refined"),
-    "blocks": dict(ridge="blocks"),
     "gram ridges": dict(solver="gram", ridge=[1e-2, 1.0]),
     "gram float32": dict(solver="gram", ridge=1e-2, dtype="float32"),
     "singular": dict(units=300, sr=0.1, ridge=0.0, solver="qr"),
@@ -103,7 +102,7 @@ def test_tensors_train_what_arrays_do(name, device):
     tensors = ee.LinearESN(**parameters).fit(*to(device, (X, y)))
     assert tensors.solver_ == arrays.solver_
     assert tensors.ridge_ == pytest.approx(arrays.ridge_, rel=1e-5)
-    digits = {"auto": 1e-7, "blocks": 1e-7, "singular": 1e-3}.get(name, 1e-8)
+    digits = {"auto": 1e-7, "singular": 1e-3}.get(name, 1e-8)
     digits = 1e-5 if "dtype" in parameters else digits
     asked = torch.tensor(X, device=device)
     assert_close(tensors.predict(asked), arrays.predict(X), digits)
@@ -122,7 +121,6 @@ STAYING = {
     "refined": dict(solver="refined"),
     "ridges": dict(ridge=[1e-3, 1.0]),
     "auto": dict(ridge="auto"),
-    "blocks": dict(ridge="blocks"),
     "standardised": dict(standardize=True),
     "fed back": dict(feedback=True, fb_scaling=0.1),
     "cascade": dict(spectrum="matrix", rc_connectivity=0.05),
@@ -237,9 +235,7 @@ def test_what_tensors_trained_is_trained_further_and_saved(device, tmp_path):
     np.testing.assert_allclose(loaded.predict(X), half.predict(t).cpu().numpy(), atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"standardize": True}, {"ridge": "blocks"}, {"solver": "refined"}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"standardize": True}, {"solver": "refined"}], ids=str)
 def test_arrays_beside_tensors_go_where_those_are(options, device):
     rng = np.random.default_rng(0)
     X, Y = rng.uniform(-1, 1, (200, 2)), rng.uniform(-1, 1, (200, 2))
@@ -311,7 +307,7 @@ def test_a_device_finds_what_is_wrong_with_data(device):
 
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "refined"])
-@pytest.mark.parametrize("ridge", [1e-3, [1e-3, 1.0], "auto", "blocks"])
+@pytest.mark.parametrize("ridge", [1e-3, [1e-3, 1.0], "auto"])
 def test_missing_targets_are_left_out_of_tensors_too(ridge, solver, device):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (400, 1))

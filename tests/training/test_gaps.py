@@ -15,7 +15,6 @@ import eigenecho as ee
 import naive
 from eigenecho.errors import IllConditionedWarning
 from eigenecho.kernels import costs
-from eigenecho.training import PartedEvidence
 
 RNG = np.random.default_rng(0)
 T = 400
@@ -317,7 +316,7 @@ def test_what_cannot_be_trained_further(tmp_path):
     said = "statistics .* differ between outputs.*Fit again"
     esn = network().fit(X, MASKS["two groups"])
     before = esn.W_out_.copy()
-    assert isinstance(esn._fitted.evidence, PartedEvidence)
+    assert esn._fitted.evidence.single is None
     for further in (
         lambda: esn.partial_fit(X, WHOLE),
         lambda: esn.learner(),

@@ -16,8 +16,8 @@ from sklearn.exceptions import NotFittedError
 import eigenecho as ee
 import naive
 from eigenecho.errors import IllConditionedWarning, UnstableError
-from eigenecho.readout import Gram, Penalty, Triangle, solve
-from eigenecho.training import Fold, Problem, gather, update
+from eigenecho.readout import Gram, Penalty, Triangle
+from eigenecho.training import Evidence, Fold, Problem, gather, update
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 2))
@@ -102,8 +102,10 @@ def test_states_given_are_one_for_each_series():
 
 @SOLVERS
 def test_the_statistics_are_those_of_all_rows(solver):
-    parts = in_turn(network(solver=solver), [A, B])._fitted.evidence.statistics
-    whole = network(solver=solver).fit([X[A], X[B]], [Y[A], Y[B]])._fitted.evidence.statistics
+    parts = in_turn(network(solver=solver), [A, B])._fitted.evidence.single.statistics
+    whole = (
+        network(solver=solver).fit([X[A], X[B]], [Y[A], Y[B]])._fitted.evidence.single.statistics
+    )
     assert parts.rows == whole.rows == 400 - 2 * 15
     if solver == "qr":
         assert_close(parts.rest, whole.rest)
@@ -158,13 +160,14 @@ def test_a_correction_loses_digits_of_the_change_alone():
     u = rng.uniform(-1, 1, (5200, 1))
     y = np.roll(u, 5, axis=0) + 0.1 * rng.normal(size=u.shape)
     esn = ee.LinearESN(100, ridge=1e-9, solver="qr", seed=0)
-    truth = esn.fit([u[:5000], u[5000:]], [y[:5000], y[5000:]])._fitted.evidence
+    truth = esn.fit([u[:5000], u[5000:]], [y[:5000], y[5000:]])._fitted.evidence.single
     trained = esn.fit(u[:5000], y[:5000])._fitted.trained
-    start = trained.evidence
+    start = trained.evidence.single
     as_gram = replace(start, statistics=start.statistics.gram())
     problem = Problem(esn.model_.reservoir, [u[5000:]], [y[5000:]], start.penalty)
-    corrected = update(replace(trained, evidence=as_gram), problem, [(0, 200)]).evidence
-    anew = solve(corrected.statistics, start.penalty, start.ridge)
+    trained = replace(trained, evidence=Evidence.of_one(as_gram))
+    corrected = update(trained, problem, [(0, 200)]).evidence.single
+    anew = corrected.statistics.solve(start.penalty, start.ridge)
 
     def distance(w):
         return np.linalg.norm(truth.statistics.R @ (w - truth.weights))

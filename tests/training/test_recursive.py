@@ -11,8 +11,8 @@ import naive
 from eigenecho import spectra
 from eigenecho.basis import random_basis
 from eigenecho.errors import UnstableError
-from eigenecho.readout import Gram, Penalty, Triangle, solve
-from eigenecho.training import Evidence, Learnt, RecursiveLeastSquares
+from eigenecho.readout import Gram, Penalty, Triangle
+from eigenecho.training import GroupEvidence, Learnt, RecursiveLeastSquares
 from eigenecho.training.recursive import FADED
 
 N, D = 6, 2
@@ -69,7 +69,7 @@ def test_rows_one_by_one_are_a_batch(penalty, count, ridge, seed):
     X, Y = rows(count, seed)
     squares = learn(nothing(penalty, ridge), X, Y)
     assert squares.rows == count
-    wanted = solve(Triangle.empty(N, D).absorb(X, Y), penalty, ridge)
+    wanted = Triangle.empty(N, D).absorb(X, Y).solve(penalty, ridge)
     assert_close(squares.weights.T, wanted, 1e-8)
 
 
@@ -93,12 +93,12 @@ def test_every_row_is_a_regression_done_anew(penalty, forgetting):
 def test_it_goes_on_from_what_a_batch_has_learnt(penalty, kind):
     X, Y = rows(60)
     first = kind.empty(N, D).absorb(X[:40], Y[:40])
-    weights = solve(first, penalty, 0.1)
+    weights = first.solve(penalty, 0.1)
     E = Y[:40] - X[:40] @ weights
-    learnt = Learnt.of(Evidence(first, penalty, 0.1, weights, E.T @ E))
+    learnt = Learnt.of(GroupEvidence(first, penalty, 0.1, weights, E.T @ E))
     assert (learnt.doubt is not None) == (kind is Gram)
     squares = learn(RecursiveLeastSquares(learnt, penalty, 0.1, 1.0), X[40:], Y[40:])
-    wanted = solve(Triangle.empty(N, D).absorb(X, Y), penalty, 0.1)
+    wanted = Triangle.empty(N, D).absorb(X, Y).solve(penalty, 0.1)
     assert_close(squares.weights.T, wanted)
     assert squares.rows == 20
 

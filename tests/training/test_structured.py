@@ -13,7 +13,7 @@ from eigenecho.basis import random_basis
 from eigenecho.grid_search import lagged
 from eigenecho.kernels import costs
 from eigenecho.kernels.convolution import settling_steps
-from eigenecho.readout import Gram, Lags, Penalty, Triangle, correlate, factorise
+from eigenecho.readout import Gram, Lags, Penalty, Triangle, correlate
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.training import Fold, Problem, gather, structured
 from eigenecho.training.gather import _chunks
@@ -264,7 +264,7 @@ def test_corrections_solve_the_normal_equations_of_every_candidate(free, from_ro
     X = np.concatenate([np.ones((rows_, 1)), rng.normal(size=(rows_, N)) + 0.5], axis=1)
     penalty = Penalty(N + 1, free, basis)
     statistics = from_rows.empty(N + 1, D).absorb(X, rng.normal(size=(rows_, D)))
-    factorised = factorise(statistics, penalty, 1)
+    factorised = statistics.factorise(penalty, 1)
     ridges, scales = np.array([1e-3, 0.5, 2.0]), np.array([1.0, 0.1, 3.0])
     gradient = rng.normal(size=(N + 1, 3, D))
     found = factorised.corrections(gradient, ridges, scales)

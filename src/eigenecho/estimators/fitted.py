@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -30,11 +29,10 @@ from eigenecho.storage import Tensors, Values, named, take
 from eigenecho.training import (
     SOLVERS,
     Evidence,
-    PartedEvidence,
+    GroupEvidence,
     Posterior,
     Problem,
     Trained,
-    TrainedParts,
 )
 from eigenecho.transition import Diagonal, unpack
 from eigenecho.types import Array
@@ -68,16 +66,14 @@ class Fitted:
     lr: float
     flat: bool
     target: str | None
-    evidence: Evidence | PartedEvidence | None
+    evidence: Evidence | None
     drawn: Spectrum | None
     known_noise: Array | None = None
     known_log_density: float | None = None
     taken: float | None = None
 
     @classmethod
-    def of(
-        cls, problem: Problem, trained: Trained | TrainedParts, last: Array, **known: Any
-    ) -> Fitted:
+    def of(cls, problem: Problem, trained: Trained, last: Array, **known: Any) -> Fitted:
         """Of a problem, its solution, the last target in the caller's units, and all else.
 
         A last target that is missing is what the model has for it.
@@ -90,7 +86,7 @@ class Fitted:
             last = np.where(np.isnan(last), own, last)
         end = State(r, last.copy())
         fitted = cls(model, trained.solver, evidence.ridge, end, evidence=evidence, **known)
-        if isinstance(trained, TrainedParts) or trained.log_density is None:
+        if trained.log_density is None:
             return fitted
         return replace(fitted, known_log_density=fitted._in_units(trained.log_density))
 
@@ -112,34 +108,30 @@ class Fitted:
     @property
     def trained(self) -> Trained:
         """What training further goes on from."""
-        return Trained(self._whole_evidence(), self.solver, self.final_state.r)
+        return Trained(Evidence.of_one(self._need_single()), self.solver, self.final_state.r)
 
     @cached_property
     def noise(self) -> Array:
         """Covariance of one-step errors, in the caller's units."""
         if self.known_noise is not None:
             return self.known_noise
-        known = self.evidence if self.evidence is not None else self._whole_evidence()
-        return self.model.covariance_to_user(known.noise)
+        return self.model.covariance_to_user(self._need_any().noise)
 
     @cached_property
     def log_density(self) -> float:
         """Of the training targets under the ridge, in the caller's units."""
         if self.known_log_density is not None:
             return self.known_log_density
-        known = self.evidence if self.evidence is not None else self._whole_evidence()
-        return self._in_units(known.log_density)
+        return self._in_units(self._need_any().log_density)
 
     def _in_units(self, log_density: float) -> float:
         """A log density of the network's own outputs, for those in the caller's units."""
         if self.model.outputs is None:
             return log_density
         rows = np.empty(self.model.D_out)
-        columns: Sequence[Any] = (slice(None),)
-        if isinstance(self.evidence, PartedEvidence):
-            columns = self.evidence.columns
-        for which, part in zip(columns, self._parts, strict=True):
-            rows[which] = part.statistics.rows - part.penalty.free
+        assert self.evidence is not None
+        for which, group in zip(self.evidence.columns, self.evidence.groups, strict=True):
+            rows[which] = group.statistics.rows - group.penalty.free
         return log_density - float(rows @ np.log(self.model.outputs.scale))
 
     @cached_property
@@ -164,8 +156,8 @@ class Fitted:
         need, and what it left open of the weights, does not: the rows of the new states have never
         been seen.
         """
-        evidence = self.evidence.on_host if isinstance(self.evidence, Evidence) else None
-        found = reduce(self.model, units, tol, data, evidence)
+        group = None if self.evidence is None else self.evidence.single
+        found = reduce(self.model, units, tol, data, None if group is None else group.on_host)
         r = (self.final_state.r @ found.states).astype(self.final_state.r.dtype)
         knows_noise = self.known_noise is not None or self.evidence is not None
         return replace(
@@ -178,14 +170,18 @@ class Fitted:
             taken=self._told().get("taken"),
         )
 
-    def need_evidence(self) -> Evidence:
-        """The evidence in NumPy arrays, or an error that says why there is none."""
-        return self._whole_evidence().on_host
+    def need_evidence(self) -> GroupEvidence:
+        """Return the evidence of all outputs in NumPy arrays, or raise if there is none."""
+        return self._need_single().on_host
 
-    def _whole_evidence(self) -> Evidence:
-        """The same wherever it was gathered."""
-        if isinstance(self.evidence, Evidence):
-            return self.evidence
+    def _need_any(self) -> Evidence:
+        """Return the evidence, or raise if there is none."""
+        return self.evidence or Evidence.of_one(self._need_single())
+
+    def _need_single(self) -> GroupEvidence:
+        """Return the evidence of all outputs together, or raise if there is none."""
+        if self.evidence is not None and self.evidence.single is not None:
+            return self.evidence.single
         why = "are not known: a file has them only when save(path, statistics=True) wrote it"
         if isinstance(self.model.certificate, Reduction):
             why = "are those of more units than it has now: it was made smaller"
@@ -213,11 +209,9 @@ class Fitted:
         )
 
     @property
-    def _parts(self) -> tuple[Evidence, ...]:
+    def _parts(self) -> tuple[GroupEvidence, ...]:
         """The evidence of each group of outputs."""
-        if isinstance(self.evidence, PartedEvidence):
-            return self.evidence.parts
-        return () if self.evidence is None else (self.evidence,)
+        return () if self.evidence is None else self.evidence.groups
 
     def warn_if_few_rows(self) -> None:
         """Warn where there are fewer rows than weights, and a ridge that does not hold them."""
@@ -292,7 +286,9 @@ class Fitted:
         """Take what ``pack`` took apart out of a file's arrays and values."""
         model = unpack_model(tensors, values)
         drawn = unpack_spectrum(tensors, model.units) if "spectrum.real" in tensors else None
-        evidence = unpack_evidence(tensors, values, model) if "statistics" in values else None
+        evidence = None
+        if "statistics" in values:
+            evidence = Evidence.of_one(unpack_evidence(tensors, values, model))
         # Files of 0.1.0 have another name for a solver, and no word on targets.
         solver = values.pop("solver")
         fitted = cls(

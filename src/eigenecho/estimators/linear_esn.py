@@ -41,7 +41,7 @@ from eigenecho.training import (
     check_lengths,
     check_rates,
     pose,
-    train_with_gaps,
+    train,
     update,
 )
 from eigenecho.types import Seed
@@ -93,11 +93,10 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     standardize : bool
         Scale inputs and outputs to mean 0 and deviation 1, undone on the way out and inside
         closed loops.
-    ridge : float, list of floats, "auto" or "blocks"
+    ridge : float, list of floats, or "auto"
         The penalty α. Of several, the best on the last fifth of the training data is kept. "auto"
-        is the one under which the training targets are likeliest (marginal likelihood), "blocks"
-        the one that predicts ten blocks of the training rows best, each from all others
-        (:doc:`/ridge`).
+        is the one under which the training targets are likeliest (marginal likelihood; see
+        :doc:`/ridge`).
     penalty : {"neuron", "identity"}
         Plain ridge in the neuron basis (αQᵀQ) or in the basis at work (αI). With a named spectrum
         "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly, so that
@@ -251,7 +250,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if self.basis == "eigen":
             validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
         problem = pose(settings, drawn, inputs, outputs)
-        trained = train_with_gaps(problem, settings)
+        trained = train(problem, settings)
         target = validation.target_of(inputs, outputs)
         known = {"lr": float(self.lr), "flat": container.flat, "drawn": drawn.spectrum}
         last = to_host(outputs[-1][-1])
@@ -261,7 +260,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
         """Train the readout on more series, as if ``fit`` had been given them too.
 
-        The first call fits. Later ones keep the reservoir, the ridge chosen (by "auto", "blocks"
+        The first call fits. Later ones keep the reservoir, the ridge chosen (by "auto"
         or among several) and the scaling of ``standardize``, all from the first data. Statistics
         are merged: the earlier series need not be kept, and cost no time.
 
@@ -289,7 +288,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             if self.model_.is_diagonal:
                 validation.warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
             before = self._fitted
-            penalty = before.trained.evidence.penalty
+            penalty = before.trained.evidence.groups[0].penalty
             skipped = [warmup if start is None else 0 for start in starts]
             check_lengths(inputs, outputs, max(skipped, default=0))
             problem = self.model_.problem(inputs, outputs, penalty, starts)

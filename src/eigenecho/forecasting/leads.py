@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.sums import Sums, expected
-from eigenecho.readout import Gram, Likelihood, Penalty, factorise
+from eigenecho.readout import Gram, Likelihood, Penalty
 from eigenecho.types import Array
 
 RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
@@ -18,7 +18,7 @@ RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
 def direct(sums: Sums, ridges: Sequence[float] = RIDGES) -> Array:
     """Weights (R, N', B·H) for every ridge: a readout of its own for each step and base."""
     gram = expected(sums.ahead, sums.ahead_seen)
-    factorised = factorise(_without_constant(gram), Penalty(len(gram.XtX) - 1))
+    factorised = _without_constant(gram).factorise(Penalty(len(gram.XtX) - 1))
     weights = np.zeros((len(ridges), *gram.XtY.shape))
     for i, ridge in enumerate(ridges):
         weights[i, 1:] = factorised.weights(ridge)
@@ -50,8 +50,8 @@ def likeliest(gram: Gram, squares: float, free: bool = False) -> Array:
 
     ``squares`` is yᵀy. A ``free`` first column is not penalised: it takes its share off first.
     """
-    factorised = factorise(gram, Penalty(len(gram.XtX), int(free)))
-    likelihood = Likelihood.of_sums(factorised, gram, np.array([squares]))
+    factorised = gram.factorise(Penalty(len(gram.XtX), int(free)))
+    likelihood = Likelihood.of_sums(factorised, gram.XtX, gram.XtY, gram.rows, np.array([squares]))
     best = int(np.argmax(likelihood(RIDGES)))
     return factorised.weights(RIDGES[best])[:, 0]
 

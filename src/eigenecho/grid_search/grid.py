@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenecho.checks import check_known
 from eigenecho.errors import bad_argument
-from eigenecho.training import RULES, Block, Fold
+from eigenecho.training import Block, Fold
 
 Params = dict[str, Any]
 
@@ -79,7 +79,7 @@ def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> li
         params = base | combination
         scale, ridge = 1.0, params["ridge"]
         # Rows choose a ridge for one scaling: each is a reservoir of its own.
-        rule = isinstance(ridge, str) and ridge in RULES
+        rule = isinstance(ridge, str) and ridge == "auto"
         if not rule and not params["feedback"] and _is_moderate(params, size):
             scale, params = float(params["input_scaling"]), params | {"input_scaling": 1.0}
         if not rule:
@@ -88,7 +88,7 @@ def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> li
             raise bad_argument(
                 "ridge",
                 ridge,
-                "one number for each combination, 'auto' or 'blocks'",
+                "one number for each combination, or 'auto'",
                 "List the ridges in the grid.",
             )
         own_seed = "seed" in combination  # the others take the seeds of the search

@@ -15,7 +15,6 @@ from eigenecho import kernels
 from eigenecho.arrays import namespace
 from eigenecho.grid_search.candidates import Shared, judged
 from eigenecho.kernels.convolution import settling_steps
-from eigenecho.readout import factorise
 from eigenecho.training import Block, Problem, check_range
 from eigenecho.training.refine import Round
 from eigenecho.training.structured import gather_gram
@@ -42,7 +41,7 @@ def squared_errors(trial: Trial) -> list[Array] | None:
         statistics = gather_gram(problem, fold.train, trial.lags(K)).statistics
     check_range(statistics, problem.reservoir)
     known = statistics, problem.penalty, problem.head, trial.ridges, trial.scales
-    system = Shared(*known, factorise(statistics, problem.penalty, problem.head))
+    system = Shared(*known, statistics.factorise(problem.penalty, problem.head))
     if not system.are_resolved:
         return None
     first = Round(problem, fold.train, system.weights)

@@ -21,11 +21,11 @@ from eigenecho.grid_search import lagged, stacked
 from eigenecho.grid_search.grid import Group
 from eigenecho.kernels import costs
 from eigenecho.model.learnt import learnt
-from eigenecho.readout import EPS, Factorised, Gram, Lags, Triangle, factorise, solve
+from eigenecho.readout import EPS, Factorised, Gram, Lags, Statistic, Triangle
 from eigenecho.reservoir import Cache, Drawn
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Fold, Problem, Settings, check_range, gather, pose, told
+from eigenecho.training import Fold, Problem, Settings, check_range, gather, pose, select_ridge
 from eigenecho.training.structured import applies, lags
 from eigenecho.types import Array
 
@@ -108,11 +108,11 @@ class Trial:
         R = np.linalg.qr(columns, mode="r")
         return float(np.linalg.svd(R, compute_uv=False)[-1] ** 2)
 
-    def check_scaled(self, statistics: Gram | Triangle) -> None:
+    def check_scaled(self, statistics: Statistic) -> None:
         """States that stay in range under the inputs as they are may not under larger ones."""
         problem, scale = self.problem, self.scales.max()
         largest = min(LARGEST, float(np.finfo(problem.reservoir.dtype).max))
-        if scale > 1 and not scale * _size(statistics, problem.head) < largest:
+        if scale > 1 and not scale * statistics.magnitude(problem.head) < largest:
             raise problem.reservoir.overflowed("scaled states")
 
     def _once(self, name: str, make: Any) -> Any:
@@ -160,7 +160,8 @@ def _trial(
     shape = len(group.scalings), len(group.ridges)
     given = group.ridges
     if "ridge" in group.params:  # the rows before validation choose it
-        given = (told([part for _, part in problem.parts], settings, fold.train),)
+        parts = [part for _, part in problem.parts]
+        given = (select_ridge(parts, settings, Fold(fold.train)).ridge,)
     ridges = np.tile(np.array(given), shape[0])
     scales = np.repeat(np.array(group.scalings), shape[1])
     key = (*flags, problem.head, str(np.dtype(recipe.dtype)))
@@ -218,13 +219,13 @@ def _by_states(trial: Trial) -> list[Array]:
     for statistics in (train, *held_out):
         check_range(statistics, problem.reservoir)
         trial.check_scaled(statistics)
-    factorised = factorise(train, problem.penalty, head)
+    factorised = train.factorise(problem.penalty, head)
     ridges = trial.ridges.reshape(trial.shape)[0]
     scales = trial.scales.reshape(trial.shape)[:, 0]
     found = [factorised.squared_errors(block, ridges, scales) for block in held_out]
-    if isinstance(train, Triangle):
+    if train.is_exact:
         for i, j in np.argwhere(_is_coarse(train, factorised, trial)):
-            w = solve(_times(train, head, scales[i]), problem.penalty, float(ridges[j]))
+            w = _times(train, head, scales[i]).solve(problem.penalty, float(ridges[j]))
             for squared, block in zip(found, held_out, strict=True):
                 squared[i, j] = _times(block, head, scales[i]).squared_error(w)
     return found
@@ -236,7 +237,7 @@ def _is_coarse(train: Triangle, factorised: Factorised, trial: Trial) -> Array:
     It rounds by the largest of its singular values, which a level of the inputs that is large
     beside their changes makes large too; a solution of its own by each column.
     """
-    if 0 < _size(train, trial.problem.head) < SMALLEST:
+    if 0 < train.magnitude(trial.problem.head) < SMALLEST:
         return np.ones(trial.shape, bool)
     if not trial.problem.output_to_readout:
         return np.zeros(trial.shape, bool)
@@ -249,13 +250,6 @@ def _times(statistics: Triangle, head: int, scale: float) -> Triangle:
     R = statistics.R.copy()
     R[:, head:] *= scale
     return replace(statistics, R=R)
-
-
-def _size(statistics: Gram | Triangle, head: int) -> float:
-    """The size of the states over all rows, within a factor of N."""
-    if isinstance(statistics, Gram):
-        return float(np.sqrt(float(statistics.XtX.diagonal()[head:].max())))
-    return float(np.abs(statistics.R[:, head:]).max())
 
 
 def _one_by_one(group: Group, data: Data, fold: Fold, cache: Cache) -> list[Array]:

@@ -15,14 +15,13 @@ from eigenecho.checks import check_units, generator
 from eigenecho.errors import IllConditionedWarning, Shown, bad_argument
 from eigenecho.model.model import LinearModel
 from eigenecho.model.reduce import modes, weighting_of
-from eigenecho.readout import Triangle, held_out_errors
+from eigenecho.readout import Triangle
 from eigenecho.reservoir import Recipe, Reservoir
 from eigenecho.series import as_rows, as_series, unpack_outputs
 from eigenecho.spectra import Spectrum, ring
 from eigenecho.tensors import device_of, to_host
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Evidence, Problem, Settings, gather, pose, train_with_gaps
-from eigenecho.training.problem import to_choose_by
+from eigenecho.training import Problem, Settings, held_out_errors, hold_out, pose, train
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array, Seed
 
@@ -186,9 +185,9 @@ class Task:
         problem = large.posed()
         _check_modes(problem.reservoir)
         with _unconcerned():
-            evidence = train_with_gaps(problem, large.settings).evidence
+            evidence = train(problem, large.settings).evidence
         model = LinearModel.of(problem, evidence.weights)
-        weighting = weighting_of(model, None, evidence if isinstance(evidence, Evidence) else None)
+        weighting = weighting_of(model, None, evidence.single)
         values = weighting.balanced.values
         sure = int(np.count_nonzero(values > SURE * values[0])) if values.size else 0
         if not sure:
@@ -227,9 +226,9 @@ class Task:
         task = self.with_spectrum(spectrum, spectrum.units)
         total = 0.0
         for columns, problem in task.posed().parts:
-            fold = to_choose_by(problem, self.settings)
+            fold = hold_out(problem, self.settings)
             with _unconcerned():
-                known, (last,), _ = gather(problem, Triangle, fold)
+                known, (last,), _ = problem.gather(Triangle, fold)
                 errors = held_out_errors(known, last, problem.penalty, self.settings.ridge)
             total += float(np.nanmin(errors)) * len(columns)
         return total

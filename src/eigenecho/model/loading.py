@@ -23,7 +23,7 @@ from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.storage import Tensors, Values, check_range, fields, take, take_names
-from eigenecho.training import Evidence, Learnt
+from eigenecho.training import GroupEvidence, Learnt
 from eigenecho.training.doubt import Doubt
 from eigenecho.types import Array
 
@@ -85,8 +85,8 @@ def unpack_learner(tensors: Tensors, values: Values) -> Learner:
     return Learner(model, learnt, penalty, ridge, forgetting, warmup, state, names)
 
 
-def unpack_evidence(tensors: Tensors, values: Values, model: LinearModel) -> Evidence:
-    """What a readout was trained on, as ``Evidence.pack`` took it apart."""
+def unpack_evidence(tensors: Tensors, values: Values, model: LinearModel) -> GroupEvidence:
+    """Return what a readout was trained on, as ``GroupEvidence.pack`` stores it."""
     kind, rows, ridge, free, neurons = fields(
         values, "statistics", "kind", "rows", "ridge", "free", "neurons"
     )
@@ -104,7 +104,7 @@ def unpack_evidence(tensors: Tensors, values: Values, model: LinearModel) -> Evi
         R, Z, rest = (take(tensors, f"statistics.{name}") for name in ("R", "Z", "rest"))
         statistics = Triangle(R, Z, _whole_rest(rest, R, Z, weights, scatter), rows)
     penalty = Penalty(len(weights), free, _penalised(neurons, model))
-    evidence = Evidence(statistics, penalty, ridge, weights, scatter, XtE)
+    evidence = GroupEvidence(statistics, penalty, ridge, weights, scatter, XtE)
     evidence.check()
     return evidence
 

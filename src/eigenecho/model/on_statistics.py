@@ -7,12 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 from eigenecho.model.plant import Plant
-from eigenecho.readout import Triangle
 from eigenecho.reduction import EPS, Balanced, Smaller, balance, promised
-from eigenecho.training import Evidence
+from eigenecho.training import GroupEvidence
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ class OnStatistics:
     )
 
     @classmethod
-    def of(cls, model: LinearModel, evidence: Evidence) -> OnStatistics:
+    def of(cls, model: LinearModel, evidence: GroupEvidence) -> OnStatistics:
         """Of the rows [1, y(t−1), r] that a readout was trained on, as deviations from rest.
 
         What a series starts from, −r∞, is one more of them; of several series once, as statistics
@@ -54,10 +52,7 @@ class OnStatistics:
         """
         known, count = evidence.statistics, max(evidence.statistics.rows, 1)
         plant = Plant.of(model, _deviation(model, evidence))
-        if isinstance(known, Triangle):
-            R, floor = known.R, EPS
-        else:
-            R, floor = _root(known.XtX), FLOOR
+        R, floor = known.root(), EPS if known.is_exact else FLOOR
         rows = R[:, -model.units :]
         if plant.rest is not None:  # the first column is the constant's
             rows = np.concatenate([rows - R[:, :1] * plant.rest, -plant.rest[None]])
@@ -91,26 +86,16 @@ class OnStatistics:
         return {"promise": error, "size": self.size, **known}
 
 
-def _deviation(model: LinearModel, evidence: Evidence) -> Array:
+def _deviation(model: LinearModel, evidence: GroupEvidence) -> Array:
     """Standard deviation of the targets of training, (D_out,); about zero without a constant."""
     known, mean = evidence.statistics, np.zeros_like(evidence.weights)
     if model.readout_bias:
-        XtY = known.R.T @ known.Z if isinstance(known, Triangle) else known.XtY
-        mean[0] = XtY[0] / known.rows
+        mean[0] = known.XtY[0] / known.rows
     # What the mean leaves of the rows: squares of a level far from zero would hide it.
     variance = np.diag(evidence.scatter_with(mean)) / known.rows
     level = mean[0] ** 2
     rounding = STILL**2 * level
-    if not isinstance(known, Triangle):  # sums of the change from the weights at work to the mean
+    if not known.is_exact:  # sums of the change from the weights at work to the mean
         rounding += SUMMED * (evidence.weights[0] - mean[0]) ** 2 * bool(model.readout_bias)
     constant = np.where(level > 0, level, 1.0)  # no deviation to speak of
     return np.sqrt(np.where(variance > rounding, variance, constant))
-
-
-def _root(XtX: Array) -> Array:
-    """Rows R with RᵀR = XᵀX, by pivots as long as they are more than rounding."""
-    factor, pivots, rank, _ = lapack.dpstrf(XtX, lower=0)
-    R = np.triu(factor)[:rank]
-    out = np.empty_like(R)
-    out[:, pivots - 1] = R
-    return out

@@ -18,7 +18,7 @@ from eigenecho.model.reduction import Reduction
 from eigenecho.model.weighting import Weighting
 from eigenecho.reduction import Smaller, essential, largest_gain, smaller, smallest
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Evidence
+from eigenecho.training import GroupEvidence
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
@@ -53,7 +53,7 @@ def reduce(
     units: int | None = None,
     tol: float | None = None,
     data: Any = None,
-    evidence: Evidence | None = None,
+    evidence: GroupEvidence | None = None,
 ) -> Reduced:
     """``LinearModel.reduce``; ``evidence`` is what the readout was trained on, where known."""
     _check(model, units, tol)
@@ -131,7 +131,7 @@ def _unmoved(model: LinearModel, data: Any) -> ValueError:
     return bad_argument("data", got, "rows to weigh by", "Without data all inputs count alike.")
 
 
-def weighting_of(model: LinearModel, data: Any, evidence: Evidence | None) -> Weighting:
+def weighting_of(model: LinearModel, data: Any, evidence: GroupEvidence | None) -> Weighting:
     """What counts: the rows that are given, those of training, or all inputs alike."""
     if data is not None:
         return OnRows.of(model, data)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from eigenecho.readout.gram import Gram
+from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout.penalty import Penalty
-from eigenecho.readout.triangle import Triangle
 from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.readout.triangle import Triangle
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -161,40 +164,44 @@ def _sizes(columns: Array) -> Array:
     return np.where(size > 0, size, 1.0)
 
 
-def factorise(statistics: Gram | Triangle, penalty: Penalty, head: int | None = None) -> Factorised:
-    """Factorise once for many ridges, and for many scales of all columns past the first ``head``.
+def factorise_sums(
+    G: Array, c: Array, rows: int, penalty: Penalty, head: int | None = None
+) -> Factorised:
+    """Factorise XᵀX = ``G`` and XᵀY = ``c`` of so many rows, for any ridge and state scale.
 
-    By default the head is the unpenalised bias, where there is one.
+    The head are the first columns, by default the unpenalised bias where there is one.
     """
-    k = penalty.free if head is None else head
-    head_penalty = np.ones(k)
-    head_penalty[: penalty.free] = 0.0
-    lean = np.zeros((k, penalty.size - k))
-    free = slice(penalty.free if statistics.rows else 0)
-    if isinstance(statistics, Gram):
-        G, c = statistics.XtX, statistics.XtY
-        lean[free] = G[free, k:] / G[0, 0]
-        cross, target = G[:k, k:] - G[:k, :k] @ lean, c[k:] - lean.T @ c[:k]
-        cross[free] = 0.0
-        inner = penalty.unroot_right(G[k:, k:] - lean.T @ G[:k, k:])
-        inner = penalty.unroot_right(inner.T)
-        s2, V = eigh((inner + inner.T) / 2, check_finite=False)
-        # What lies below is rounding. A ridge may still be larger, so no direction is dropped here.
-        s2 = np.maximum(s2, EPS * s2.max(initial=0.0))
-        cutoff = 10 * EPS * max(len(s2), 1) * s2.max(initial=0.0)
-        S = np.sqrt(s2)
-        inverse = np.divide(1.0, S, out=np.zeros_like(S), where=S > 0)[:, None]
-        UtH = inverse * (V.T @ penalty.unroot_right(cross).T)
-        UtY = inverse * (V.T @ penalty.unroot_right(target.T).T)
-        HtH, HtY = G[:k, :k] - UtH.T @ UtH, c[:k] - UtH.T @ UtY
-        return Factorised(penalty, S, V, UtH, UtY, HtH, HtY, lean, head_penalty, cutoff)
-    R, Z = statistics.R, statistics.Z
+    k, lean, head_penalty = _head_of(penalty, head)
+    free = slice(penalty.free if rows else 0)
+    lean[free] = G[free, k:] / G[0, 0]
+    cross, target = G[:k, k:] - G[:k, :k] @ lean, c[k:] - lean.T @ c[:k]
+    cross[free] = 0.0
+    inner = penalty.unroot_right(G[k:, k:] - lean.T @ G[:k, k:])
+    inner = penalty.unroot_right(inner.T)
+    s2, V = eigh((inner + inner.T) / 2, check_finite=False)
+    # What lies below is rounding. A ridge may still be larger, so no direction is dropped here.
+    s2 = np.maximum(s2, EPS * s2.max(initial=0.0))
+    cutoff = 10 * EPS * max(len(s2), 1) * s2.max(initial=0.0)
+    S = np.sqrt(s2)
+    inverse = np.divide(1.0, S, out=np.zeros_like(S), where=S > 0)[:, None]
+    UtH = inverse * (V.T @ penalty.unroot_right(cross).T)
+    UtY = inverse * (V.T @ penalty.unroot_right(target.T).T)
+    HtH, HtY = G[:k, :k] - UtH.T @ UtH, c[:k] - UtH.T @ UtY
+    return Factorised(penalty, S, V, UtH, UtY, HtH, HtY, lean, head_penalty, cutoff)
+
+
+def factorise_rows(
+    R: Array, Z: Array, rows: int, penalty: Penalty, head: int | None = None
+) -> Factorised:
+    """Factorise X = O ``R`` and OᵀY = ``Z`` of so many rows, as ``factorise_sums`` does sums."""
+    k, lean, head_penalty = _head_of(penalty, head)
+    free = slice(penalty.free if rows else 0)
     # The first row of a triangle is the bias's alone.
     states = R[:, k:].copy()
     lean[free] = states[free] / R[0, 0]
     states[free] = 0.0
     U, S, Vt = svd(penalty.unroot_right(states), full_matrices=False, check_finite=False)
-    cutoff = (EPS * max(statistics.rows, len(R)) * S.max(initial=0.0)) ** 2
+    cutoff = (EPS * max(rows, len(R)) * S.max(initial=0.0)) ** 2
     UtH, UtY = U.T @ R[:, :k], U.T @ Z
     H, Y = R[:, :k] - U @ UtH, Z - U @ UtY
     across = None
@@ -203,4 +210,22 @@ def factorise(statistics: Gram | Triangle, penalty: Penalty, head: int | None = 
         across = root, reflections.T @ Y
     return Factorised(
         penalty, S, Vt.T, UtH, UtY, H.T @ H, H.T @ Y, lean, head_penalty, cutoff, across
+    )
+
+
+def _head_of(penalty: Penalty, head: int | None) -> tuple[int, Array, Array]:
+    """Return the number k of head columns, zeros (k, N) and which of them are penalised (k,)."""
+    k = penalty.free if head is None else head
+    head_penalty = np.ones(k)
+    head_penalty[: penalty.free] = 0.0
+    return k, np.zeros((k, penalty.size - k)), head_penalty
+
+
+def warn_singular(ridge: float, remedy: str = "") -> None:
+    """Warn that the minimum-norm readout was taken, as the system has no unique solution."""
+    warn(
+        f"the readout system is singular at ridge={ridge:g} (collinear states, or fewer training "
+        "rows than weights): the minimum-norm readout was taken. A larger ridge makes the answer "
+        f"unique{remedy}.",
+        IllConditionedWarning,
     )

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.linalg import lapack
 
-from eigenecho.arrays import moved, namespace
+from eigenecho.arrays import moved, namespace, upper
 from eigenecho.checks import check_count, check_shape
+from eigenecho.errors import bad_argument
+from eigenecho.readout.factorised import Factorised, factorise_sums, warn_singular
+from eigenecho.readout.likelihood import Likelihood
+from eigenecho.readout.normal_equations import NormalEquations
+from eigenecho.readout.penalty import Penalty
+from eigenecho.readout.statistic import Residuals
 from eigenecho.tensors import to_host
 from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.readout.triangle import Triangle
+
+LARGEST = 1e300
+"""Sums of squares from which on further products overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,34 +33,67 @@ class Gram:
     XtX: Array
     XtY: Array
     rows: int
+    solver: ClassVar[str] = "gram"
+    is_exact: ClassVar[bool] = False
 
     def check(self) -> None:
-        """Whether the parts, which may be anybody's, fit each other."""
+        """Raise if the parts, which may come from a file, do not fit each other."""
         check_shape(self.XtX, "XtX", 2 * (len(self.XtX),))
         check_shape(self.XtY, "XtY", (len(self.XtX), self.XtY.shape[-1]))
         check_count(self.rows, "rows")
 
     @classmethod
     def empty(cls, size: int, outputs: int, xp: Any = np) -> Gram:
-        """The statistics of no rows: the neutral element of ``merge``."""
+        """Return the statistics of no rows, the neutral element of ``merge``."""
         return cls(xp.zeros((size, size)), xp.zeros((size, outputs)), 0)
 
     @staticmethod
     def lanes(rows: int, size: int) -> int:
-        """Two: NumPy's products let other threads run."""
+        """Return two: NumPy's products let other threads run."""
         return 2
 
     def absorb(self, X: Array, Y: Array) -> Gram:
-        """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
+        """Return the statistics with rows X (rows, N'), Y (rows, D_out) added."""
         X, Y = (namespace(rows).asarray(rows, np.float64) for rows in (X, Y))
         # NumPy sees that both factors are one array and computes half of the product. Squares
         # that overflow show in the result, which the caller checks.
         with np.errstate(over="ignore", invalid="ignore"):
             return Gram(self.XtX + X.T @ X, self.XtY + X.T @ Y, self.rows + len(X))
 
+    def merge(self, other: Gram) -> Gram:
+        """Return the statistics of both sets of rows."""
+        return Gram(self.XtX + other.XtX, self.XtY + other.XtY, self.rows + other.rows)
+
+    def merge_triangle(self, other: Triangle) -> Gram:
+        """Return the statistics with the rows of a triangle added."""
+        return self.merge(other.gram())
+
+    def gram(self) -> Gram:
+        """Return these statistics."""
+        return self
+
+    @property
+    def size(self) -> int:
+        """Number of columns N'."""
+        return len(self.XtX)
+
+    @property
+    def outputs(self) -> int:
+        """Number of targets D_out."""
+        return self.XtY.shape[1]
+
+    @property
+    def overflows(self) -> bool:
+        """True if squares of the rows are beyond the range of floating point."""
+        return not (self.XtX.max() < LARGEST and self.XtX.min() > -LARGEST)
+
+    def magnitude(self, head: int) -> float:
+        """Return the size of the columns past ``head`` over all rows, within a factor of N'."""
+        return float(np.sqrt(float(self.XtX.diagonal()[head:].max())))
+
     @property
     def on_host(self) -> Gram:
-        """The same in NumPy arrays."""
+        """The same statistics in NumPy arrays."""
         return Gram(to_host(self.XtX), to_host(self.XtY), self.rows)
 
     def __reduce__(self) -> Any:
@@ -55,10 +101,68 @@ class Gram:
         return Gram, (to_host(self.XtX), to_host(self.XtY), self.rows)
 
     def where(self, like: Array) -> Gram:
-        """The same where an array or tensor is."""
+        """Return the same statistics on the device of an array."""
         XtX, XtY = moved((self.XtX, self.XtY), like)
         return Gram(XtX, XtY, self.rows)
 
-    def merge(self, other: Gram) -> Gram:
-        """The statistics of both sets of rows."""
-        return Gram(self.XtX + other.XtX, self.XtY + other.XtY, self.rows + other.rows)
+    def factorise(self, penalty: Penalty, head: int | None = None) -> Factorised:
+        """Factorise once for many ridges, and for many scales of all columns past ``head``.
+
+        By default the head is the unpenalised bias, where there is one.
+        """
+        return factorise_sums(self.XtX, self.XtY, self.rows, penalty, head)
+
+    def solve(self, penalty: Penalty, ridge: float) -> Array:
+        """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out), where the statistics are.
+
+        A system that is singular in floating point gets its minimum-norm answer and a warning.
+        """
+        system = NormalEquations.of(self.XtX, penalty, ridge)
+        if system is not None and system.is_regular:
+            return system.solve(self.XtY)
+        warn_singular(ridge, "; solver='qr' resolves more")
+        return namespace(self.XtY).asarray(self.on_host.factorise(penalty).weights(0.0))
+
+    def likelihood(self, penalty: Penalty, squares: Array) -> Likelihood:
+        """Return log p(Y) as a function of the ridge; ``squares`` are ‖y_d‖² (D_out,)."""
+        XtX, XtY = self.XtX, self.XtY
+        return Likelihood.of_sums(self.factorise(penalty), XtX, XtY, self.rows, squares)
+
+    def penalised(self, penalty: Penalty, ridge: float, weights: Array) -> tuple[Array, Array]:
+        """Return R and Z with RᵀR = XᵀX + ridge M and R w = Z, for weights w solved from it."""
+        try:
+            R = upper(self.XtX + ridge * penalty.gram(self.XtX))
+        except (np.linalg.LinAlgError, ValueError):  # indefinite, or beyond the range of numbers
+            raise bad_argument(
+                "ridge", ridge, "a ridge that makes the normal equations definite",
+                "Fit with a larger one, or with solver='qr'.",
+            ) from None  # fmt: skip
+        return R, R @ namespace(R).asarray(weights)
+
+    def scatter(self, weights: Array, known: Residuals | None = None) -> Array:
+        """Return EᵀE (D_out, D_out) of ``weights``, from the residuals of others on the same rows.
+
+        With Δ the difference of weights, E becomes E − X Δ. From XᵀX and XᵀY alone it would be a
+        difference of large numbers.
+        """
+        assert known is not None
+        change = weights - known.weights
+        cross = change.T @ known.XtE
+        moved_by = change.T @ to_host(self.XtX @ namespace(self.XtX).asarray(change))
+        return _without_negatives(known.EtE - cross - cross.T + moved_by)
+
+    def root(self) -> Array:
+        """Return rows R with RᵀR = XᵀX, by pivots as long as they exceed rounding."""
+        factor, pivots, rank, _ = lapack.dpstrf(self.XtX, lower=0)
+        R = np.triu(factor)[:rank]
+        out = np.empty_like(R)
+        out[:, pivots - 1] = R
+        return out
+
+
+def _without_negatives(scatter: Array) -> Array:
+    """Return EᵀE with negative eigenvalues, which are rounding, replaced by zero."""
+    values, vectors = np.linalg.eigh((scatter + scatter.T) / 2)
+    if values[0] >= 0:
+        return scatter
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T

@@ -34,10 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenecho.readout.factorised import EPS, Factorised, factorise
-from eigenecho.readout.gram import Gram
-from eigenecho.readout.penalty import Penalty
-from eigenecho.readout.triangle import Triangle
+from eigenecho.readout.factorised import EPS, Factorised
 from eigenecho.types import Array
 
 HIGHEST = 1e6
@@ -76,31 +73,25 @@ class Likelihood:
     least: Array
 
     @classmethod
-    def of(
-        cls, statistics: Gram | Triangle, penalty: Penalty, squares: Array | None = None
+    def of_rows(
+        cls, factorised: Factorised, across: Array, rows: int, squares: Array
     ) -> Likelihood:
-        """Of either kind of statistics; sums do not know the ``squares`` ‖y_d‖² (D_out,)."""
-        if isinstance(statistics, Gram):
-            assert squares is not None
-            return cls.of_sums(factorise(statistics, penalty), statistics, squares)
-        # The first row of a triangle is the free bias's alone.
-        k = penalty.free
-        R, Z, rest = statistics.R[k:, k:], statistics.Z[k:], statistics.rest
-        left = Triangle(R, Z, rest, max(statistics.rows - k, 0))
-        factorised = factorise(left, Penalty(penalty.size - k, 0, penalty.basis))
+        """Return the likelihood of rows that were factorised without squaring them."""
         s2 = factorised.S**2
-        parts = s2, factorised.UtY**2, np.diag(rest), left.rows
-        return cls(*parts, EPS**2 * s2.max(initial=0.0), TOLD * left.squares)
+        floor = EPS**2 * s2.max(initial=0.0)
+        return cls(s2, factorised.UtY**2, across, rows, floor, TOLD * squares)
 
     @classmethod
-    def of_sums(cls, factorised: Factorised, gram: Gram, squares: Array) -> Likelihood:
-        """Of sums and a factorisation of theirs; ``squares`` are ‖y_d‖² (D_out,)."""
+    def of_sums(
+        cls, factorised: Factorised, XtX: Array, XtY: Array, rows: int, squares: Array
+    ) -> Likelihood:
+        """Return the likelihood of sums; ``squares`` are ‖y_d‖² (D_out,), which they lack."""
         free, least = factorised.penalty.free, SUMMED * squares
         if free:
-            squares = squares - gram.XtY[0] ** 2 / gram.XtX[0, 0]
+            squares = squares - XtY[0] ** 2 / XtX[0, 0]
         along = factorised.UtY**2
-        parts = factorised.S**2, along, squares - along.sum(axis=0), gram.rows - free
-        return cls(*parts, factorised.cutoff, least)
+        across = squares - along.sum(axis=0)
+        return cls(factorised.S**2, along, across, rows - free, factorised.cutoff, least)
 
     def unexplained(self, ridges: Array) -> Array:
         """q_d (ridges, D_out), nothing below ``least``."""

@@ -12,7 +12,6 @@ from eigenecho import threads
 from eigenecho.arrays import namespace
 from eigenecho.readout.cholesky import cholesky
 from eigenecho.readout.factorised import EPS
-from eigenecho.readout.gram import Gram
 from eigenecho.readout.penalty import Penalty
 from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
@@ -36,13 +35,13 @@ class NormalEquations:
 
     @classmethod
     def of(
-        cls, statistics: Gram, penalty: Penalty, ridge: float, M: Array | None = None
+        cls, XtX: Array, penalty: Penalty, ridge: float, M: Array | None = None
     ) -> NormalEquations | None:
-        """The factors, or None where the matrix is not positive definite in floating point.
+        """Factorise, or return None if the matrix is not positive definite in floating point.
 
-        ``M`` is ``penalty.gram()``, for who has it already.
+        ``M`` is ``penalty.gram()``, for callers that have it already.
         """
-        XtX, xp = statistics.XtX, namespace(statistics.XtX)
+        xp = namespace(XtX)
         if ridge and M is None and penalty.basis is not None:
             M = penalty.gram(XtX)
         own = penalty.diagonal(XtX) if M is None else xp.diagonal(M)

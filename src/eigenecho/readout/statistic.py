@@ -1,30 +1,115 @@
-"""What all statistics of rows have in common: they merge.
+"""Statistics of rows: what a readout is trained from.
 
-So rows may be gathered in any parts, on any thread, machine or device, and put together in a
-fixed order. ``Gram``, ``Triangle`` and ``Remainder`` grow by rows; ``Moments`` and ``Lags`` are
-made of whole series.
+A statistic summarises rows X (rows, N') and targets Y (rows, D_out). Statistics merge, so rows can
+be gathered in any parts, on any thread, machine or device, and put together in a fixed order.
+``Gram``, ``Triangle`` and ``Remainder`` absorb rows; ``Moments`` and ``Lags`` are computed from
+whole series and become a ``Gram``.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 from eigenecho.types import Array
 
+if TYPE_CHECKING:
+    from eigenecho.readout.factorised import Factorised
+    from eigenecho.readout.gram import Gram
+    from eigenecho.readout.likelihood import Likelihood
+    from eigenecho.readout.penalty import Penalty
+    from eigenecho.readout.triangle import Triangle
+
 
 class Accumulated(Protocol):
-    """A statistic that takes rows in as they come: with ``empty`` and ``merge``, a monoid."""
+    """A statistic that absorbs rows: with ``empty`` and ``merge``, a monoid."""
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
 
     @classmethod
     def empty(cls, size: int, outputs: int, xp: Any = ..., /) -> Self:
-        """The statistic of no rows, made by NumPy or another namespace: neutral in ``merge``."""
+        """Return the statistic of no rows, the neutral element of ``merge``."""
 
     @staticmethod
     def lanes(rows: int, size: int) -> int:
-        """How many are gathered side by side of so many rows and columns, whatever the threads."""
+        """Return how many statistics to gather side by side, whatever the number of threads."""
 
     def absorb(self, X: Array, Y: Array, /) -> Self:
-        """The statistic with rows X (rows, N'), Y (rows, D_out) added."""
+        """Return the statistic with rows X (rows, N'), Y (rows, D_out) added."""
 
     def merge(self, other: Self, /) -> Self:
-        """The statistic of both sets of rows: of(A ∪ B) = of(A).merge(of(B))."""
+        """Return the statistic of both sets of rows: of(A ∪ B) = of(A).merge(of(B))."""
+
+
+class Residuals(NamedTuple):
+    """Weights w (N', D_out) with EᵀE (D_out, D_out) and XᵀE (N', D_out) of E = Y − X w."""
+
+    weights: Array
+    EtE: Array
+    XtE: Array
+
+
+class Statistic(Accumulated, Protocol):
+    """A statistic that a readout is solved from. ``solver`` names the solver that uses it."""
+
+    solver: ClassVar[str]
+
+    is_exact: ClassVar[bool]
+    """True if the statistic keeps all digits of the rows, so that residuals follow from it."""
+
+    @property
+    def size(self) -> int:
+        """Number of columns N'."""
+
+    @property
+    def outputs(self) -> int:
+        """Number of targets D_out."""
+
+    @property
+    def XtY(self) -> Array:
+        """XᵀY (N', D_out)."""
+
+    @property
+    def overflows(self) -> bool:
+        """True if squares of the rows are beyond the range of floating point."""
+
+    @property
+    def on_host(self) -> Self:
+        """The same statistic in NumPy arrays."""
+
+    def check(self) -> None:
+        """Raise if the parts, which may come from a file, do not fit each other."""
+
+    def where(self, like: Array, /) -> Self:
+        """Return the same statistic on the device of an array."""
+
+    def gram(self) -> Gram:
+        """Return normal-equation statistics of the same rows."""
+
+    def merge_triangle(self, other: Triangle, /) -> Self:
+        """Return the statistic with the rows of a triangle added."""
+
+    def factorise(self, penalty: Penalty, head: int | None = None) -> Factorised:
+        """Factorise once for many ridges, and for many scales of all columns past ``head``."""
+
+    def solve(self, penalty: Penalty, ridge: float) -> Array:
+        """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out)."""
+
+    def likelihood(self, penalty: Penalty, squares: Array) -> Likelihood:
+        """Return log p(Y) as a function of the ridge; ``squares`` are ‖y_d‖² (D_out,)."""
+
+    def penalised(self, penalty: Penalty, ridge: float, weights: Array) -> tuple[Array, Array]:
+        """Return R and Z with RᵀR = XᵀX + ridge M and R w = Z, for weights w solved from it."""
+
+    def scatter(self, weights: Array, known: Residuals | None = None) -> Array:
+        """Return EᵀE (D_out, D_out) of the residuals of ``weights`` on the same rows.
+
+        An exact statistic needs nothing else. Sums need the residuals of other weights.
+        """
+
+    def root(self) -> Array:
+        """Return rows R with RᵀR = XᵀX."""
+
+    def magnitude(self, head: int) -> float:
+        """Return the size of the columns past ``head`` over all rows, within a factor of N'."""

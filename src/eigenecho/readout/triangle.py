@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg import lapack
 
-from eigenecho.arrays import moved, namespace
+from eigenecho.arrays import moved, namespace, solve_triangular
 from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import Shown, bad_argument
+from eigenecho.readout.factorised import EPS, Factorised, factorise_rows, warn_singular
 from eigenecho.readout.gram import Gram
+from eigenecho.readout.likelihood import Likelihood
+from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.reflections import reflect
+from eigenecho.readout.statistic import Residuals
 from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
 
 MOST, WORK, ROWS, NUMBERS = 16, 1e11, 12, 1 << 24
 """Triangles that are gathered side by side, at most; operations and rows of each over its columns
 from which that pays; and numbers that all of them may take."""
+
+LARGEST = 1e150
+"""Entries of R from which on their squares overflow."""
+
+BLOWN_UP = 1e9
+"""Size of a weight times its state, over that of the targets; noise-free sines needed up to 1e4."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +45,8 @@ class Triangle:
     Z: Array
     rest: Array
     rows: int
+    solver: ClassVar[str] = "qr"
+    is_exact: ClassVar[bool] = True
 
     def check(self) -> None:
         """Whether the parts, which may be anybody's, fit each other."""
@@ -81,19 +94,90 @@ class Triangle:
         R, Z, rest = moved((self.R, self.Z, self.rest), like)
         return Triangle(R, Z, rest, self.rows)
 
+    @property
+    def size(self) -> int:
+        """Number of columns N'."""
+        return len(self.R)
+
+    @property
+    def outputs(self) -> int:
+        """Number of targets D_out."""
+        return self.Z.shape[1]
+
+    @property
+    def XtY(self) -> Array:
+        """XᵀY (N', D_out)."""
+        return self.R.T @ self.Z
+
+    @property
+    def overflows(self) -> bool:
+        """True if squares of the rows are beyond the range of floating point."""
+        return not (self.R.max() < LARGEST and self.R.min() > -LARGEST)
+
+    def magnitude(self, head: int) -> float:
+        """Return the size of the columns past ``head`` over all rows, within a factor of N'."""
+        return float(np.abs(self.R[:, head:]).max())
+
+    def merge_triangle(self, other: Triangle) -> Triangle:
+        """Return the statistics with the rows of another triangle added."""
+        return self.merge(other)
+
+    def factorise(self, penalty: Penalty, head: int | None = None) -> Factorised:
+        """Factorise once for many ridges, and for many scales of all columns past ``head``.
+
+        By default the head is the unpenalised bias, where there is one.
+        """
+        return factorise_rows(self.R, self.Z, self.rows, penalty, head)
+
+    def solve(self, penalty: Penalty, ridge: float) -> Array:
+        """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out), where the statistics are.
+
+        A single ridge is solved on [R; √ridge L], so that L is never inverted. A system that is
+        singular in floating point gets its minimum-norm answer and a warning.
+        """
+        R, Z = self.R, self.Z
+        if ridge > 0:
+            R, Z = self.penalised(penalty, ridge)
+        if is_regular(R, ridge):
+            w = solve_triangular(R, Z)
+            if not _is_blown_up(w, self, penalty):
+                return w
+        warn_singular(ridge)
+        return namespace(self.Z).asarray(self.on_host.factorise(penalty).weights(0.0))
+
+    def likelihood(self, penalty: Penalty, squares: Array | None = None) -> Likelihood:
+        """Return log p(Y) as a function of the ridge."""
+        # The first row of a triangle is the free bias's alone.
+        k = penalty.free
+        left = Triangle(self.R[k:, k:], self.Z[k:], self.rest, max(self.rows - k, 0))
+        factorised = left.factorise(Penalty(penalty.size - k, 0, penalty.basis))
+        return Likelihood.of_rows(factorised, np.diag(self.rest), left.rows, left.squares)
+
+    def penalised(
+        self, penalty: Penalty, ridge: float, weights: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Return R and Z of the rows with √ridge L below them: RᵀR = XᵀX + ridge M."""
+        L = np.sqrt(ridge) * penalty.root(self.R)
+        R, Z, _ = annihilate(self.R, self.Z, L, namespace(self.Z).zeros_like(self.Z))
+        return R, Z
+
     def squared_error(self, w: Array) -> Array:
-        """‖Y − X w‖² per output, for weights (N', D_out)."""
+        """Return ‖Y − X w‖² per output, for weights (N', D_out)."""
         return ((self.Z - self.R @ w) ** 2).sum(axis=0) + self.rest.diagonal()
 
-    def scatter(self, w: Array) -> Array:
-        """EᵀE (D_out, D_out) of the residuals E = Y − X w."""
-        left = self.Z - self.R @ w
+    def scatter(self, weights: Array, known: Residuals | None = None) -> Array:
+        """Return EᵀE (D_out, D_out) of the residuals E = Y − X w."""
+        left = self.Z - self.R @ namespace(self.R).asarray(weights)
         return left.T @ left + self.rest
 
     @property
     def squares(self) -> Array:
         """‖Y‖² per output."""
         return (self.Z**2).sum(axis=0) + self.rest.diagonal()
+
+    def root(self) -> Array:
+        """Return rows R with RᵀR = XᵀX."""
+        return self.R
 
     def gram(self) -> Gram:
         """The same rows as normal-equation statistics."""
@@ -125,3 +209,46 @@ def _annihilate_tensors(R: Any, Z: Any, A: Any, Y: Any) -> tuple[Any, Any, Any]:
     joined = xp.concatenate([xp.concatenate([R, Z], axis=1), xp.concatenate([A, Y], axis=1)])
     upper = xp.triangle(joined)
     return upper[:size, :size], upper[:size, size:], upper[size:, size:]
+
+
+def is_regular(R: Array, ridge: float) -> bool:
+    """Whether a triangle of rows, those of a ridge among them, can be solved with as it is.
+
+    1/cond of its columns at length 1, which have no units then.
+    """
+    xp = namespace(R)
+    scale = xp.linalg.norm(R, axis=0)
+    if not xp.all(scale > 0):
+        return False
+    rcond, info = lapack.dtrcon(to_host(R / scale), norm="1", uplo="U", diag="N")
+    # With a ridge the answer is unique however small the ridge: only breakdown stops it.
+    return bool(info == 0 and rcond >= (EPS**2 if ridge else len(R) * EPS))
+
+
+def _is_blown_up(w: Array, statistics: Triangle, penalty: Penalty) -> bool:
+    """Whether single states contribute far more than the targets they add up to.
+
+    Then noise in the targets met directions of the states that are nothing but rounding, and the
+    ridge is too small to hold them. Modes whose eigenvectors are close to each other contribute
+    much and cancel even so: then the neurons decide, as they do without a change of basis.
+    """
+    # Squares of the smallest numbers are 0.
+    targets = np.maximum(
+        to_host(statistics.squares**0.5), np.abs(to_host(statistics.Z)).max(axis=0, initial=0.0)
+    )
+
+    def exceed(w: Array, columns: Array) -> bool:
+        contributions = (
+            np.abs(w) * to_host(namespace(columns).linalg.norm(columns, axis=0))[:, None]
+        )
+        return bool(np.any(contributions > BLOWN_UP * targets))
+
+    w = to_host(w)
+    if not exceed(w, statistics.R):
+        return False
+    basis, statistics = penalty.basis, statistics.on_host
+    if basis is None:
+        return True
+    head = len(w) - basis.units
+    neurons = np.concatenate([w[:head], basis.weights_to_neuron(w[head:])])
+    return exceed(neurons, penalty.unroot_right(statistics.R))

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import namespace, solve_triangular, upper
+from eigenecho.arrays import solve_triangular
 from eigenecho.checks import check_not_negative, check_shape
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.readout import Gram, Penalty, Triangle, annihilate, factorise, log_density
+from eigenecho.readout import Penalty, Residuals, Statistic, log_density
 from eigenecho.storage import named
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
@@ -19,7 +19,7 @@ from eigenecho.types import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class GroupEvidence:
     """Statistics of all training rows, the ridge and penalty at work, and weights (N', D_out).
 
     The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, whatever the model's dtype.
@@ -28,7 +28,7 @@ class Evidence:
     is ridge M w. Statistics may be tensors on a device, where N'² numbers were gathered.
     """
 
-    statistics: Gram | Triangle
+    statistics: Statistic
     penalty: Penalty
     ridge: float
     weights: Array
@@ -36,10 +36,10 @@ class Evidence:
     XtE: Array | None = None
 
     def check(self) -> None:
-        """Whether the parts, which may be anybody's, fit each other."""
+        """Raise if the parts, which may come from a file, do not fit each other."""
         statistics = self.statistics
         statistics.check()
-        size, D = (statistics.Z if isinstance(statistics, Triangle) else statistics.XtY).shape
+        size, D = statistics.size, statistics.outputs
         check_shape(self.weights, "weights", (size, D), ", as the statistics have")
         check_shape(self.scatter, "scatter", (D, D), ", as the statistics have")
         if self.XtE is not None:
@@ -70,12 +70,12 @@ class Evidence:
         return max(freedom, 0.0)
 
     @property
-    def noise(self) -> Array:
-        """The covariance of single steps, EᵀE / (rows − degrees of freedom)."""
-        return self.scatter / max(self.statistics.rows - self.freedom, 1.0)
+    def free_rows(self) -> float:
+        """Rows less degrees of freedom, at least 1."""
+        return max(self.statistics.rows - self.freedom, 1.0)
 
     @property
-    def on_host(self) -> Evidence:
+    def on_host(self) -> GroupEvidence:
         """The same with statistics in NumPy arrays, wherever they were gathered."""
         return replace(self, statistics=self.statistics.on_host)
 
@@ -87,22 +87,14 @@ class Evidence:
             raise ValueError("ridge=0 believes nothing: no targets are likely under it.")
         ridge, free = np.array([self.ridge]), self.penalty.free
         size = self.ridge * np.sum(self.penalty.times_root(self.weights) ** 2, axis=0)
-        s2 = factorise(self.statistics.on_host, self.penalty).S ** 2
+        s2 = self.statistics.on_host.factorise(self.penalty).S ** 2
         q = (np.diag(self.scatter) + size)[None]
         return float(log_density(q, s2, ridge, self.statistics.rows - free)[0])
 
     def scatter_with(self, weights: Array) -> Array:
-        """EᵀE of the same rows with other weights.
-
-        With Δ the change of weights, E becomes E − X Δ.
-        """
-        if isinstance(self.statistics, Triangle):
-            here = namespace(self.statistics.R).asarray(weights)
-            return to_host(self.statistics.scatter(here))
-        change, XtX = weights - self.weights, self.statistics.XtX
-        cross = change.T @ self.gradient
-        moved = change.T @ to_host(XtX @ namespace(XtX).asarray(change))
-        return _without_negatives(self.scatter - cross - cross.T + moved)
+        """Return EᵀE of the same rows with other weights."""
+        known = Residuals(self.weights, self.scatter, self.gradient)
+        return to_host(self.statistics.scatter(weights, known))
 
     @property
     def gradient(self) -> Array:
@@ -129,26 +121,59 @@ class Evidence:
     @cached_property
     def triangle(self) -> tuple[Array, Array]:
         """R and Z of the penalised rows, where the statistics are: RᵀR = XᵀX + αM and R w = Z."""
-        statistics, w = self.statistics, self.weights
-        if isinstance(statistics, Triangle):
-            R, Z = statistics.R, statistics.Z
-            L = np.sqrt(self.ridge) * self.penalty.root(R)
-            R, Z, _ = annihilate(R, Z, L, namespace(Z).zeros_like(Z))
-            return R, Z
-        A = statistics.XtX + self.ridge * self.penalty.gram(statistics.XtX)
-        try:
-            R = upper(A)
-        except (np.linalg.LinAlgError, ValueError):  # indefinite, or beyond the range of numbers
-            raise bad_argument(
-                "ridge", self.ridge, "a ridge that makes the normal equations definite",
-                "Fit with a larger one, or with solver='qr'.",
-            ) from None  # fmt: skip
-        return R, R @ namespace(R).asarray(w)
+        return self.statistics.penalised(self.penalty, self.ridge, self.weights)
 
 
-def _without_negatives(scatter: Array) -> Array:
-    """Negative eigenvalues, which are rounding where residuals are far smaller, made zero."""
-    values, vectors = np.linalg.eigh((scatter + scatter.T) / 2)
-    if values[0] >= 0:
-        return scatter
-    return (vectors * np.maximum(values, 0.0)) @ vectors.T
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a readout was trained on, for each group of outputs with the same missing rows.
+
+    All groups have one ridge. ``columns`` are the outputs of each group, and ``scatter``
+    (D_out, D_out) is EᵀE of all residuals E, which are 0 where targets are missing.
+    """
+
+    groups: tuple[GroupEvidence, ...]
+    columns: tuple[Array, ...]
+    scatter: Array
+
+    @classmethod
+    def of_one(cls, group: GroupEvidence) -> Evidence:
+        """Return the evidence of outputs that are all observed at the same rows."""
+        return cls((group,), (np.arange(len(group.scatter)),), group.scatter)
+
+    @property
+    def single(self) -> GroupEvidence | None:
+        """The only group, or None if outputs are missing at different rows."""
+        return self.groups[0] if len(self.groups) == 1 else None
+
+    @property
+    def ridge(self) -> float:
+        """The ridge in use."""
+        return self.groups[0].ridge
+
+    @property
+    def weights(self) -> Array:
+        """Weights of all outputs, (N', D_out)."""
+        if len(self.groups) == 1:
+            return self.groups[0].weights
+        order = np.argsort(np.concatenate(self.columns))
+        return np.concatenate([group.weights for group in self.groups], axis=1)[:, order]
+
+    @property
+    def noise(self) -> Array:
+        """Covariance of one-step errors: EᵀE / √(f fᵀ), f rows less degrees of freedom (D_out,).
+
+        Two outputs contribute as far as they are observed together, so that it is a covariance
+        whatever is missing.
+        """
+        if len(self.groups) == 1:
+            return self.scatter / self.groups[0].free_rows
+        free = np.empty(len(self.scatter))
+        for columns, group in zip(self.columns, self.groups, strict=True):
+            free[columns] = group.free_rows
+        return self.scatter / np.sqrt(np.outer(free, free))
+
+    @property
+    def log_density(self) -> float:
+        """Log p(Y) of all targets under the ridge."""
+        return sum(group.log_density for group in self.groups)

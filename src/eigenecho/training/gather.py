@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from eigenecho.arrays import namespace
-from eigenecho.readout import Accumulated, Gram, Triangle
+from eigenecho.readout import Accumulated, Statistic, Triangle
 from eigenecho.reservoir import Reservoir
 from eigenecho.tensors import is_tensor
 from eigenecho.threads import thread_count
-from eigenecho.training.problem import Fold, Problem
 from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.training.problem import Problem
 
 CHUNK_BYTES = 1 << 24
 """Rows that are held at a time."""
 
 DEVICE_BYTES = 1 << 30
 """The same on a device, which has more to do at once."""
+
+
+Block = Sequence[tuple[int, int]]
+"""Rows (start, stop) of each series."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to train on and blocks of held-out rows; other rows are run through and left out."""
+
+    train: Block
+    held_out: tuple[Block, ...] = ()
 
 
 class Gathered(NamedTuple):
@@ -79,13 +94,9 @@ def rows_of(problem: Problem, series: int, stop: int) -> Array:
     return namespace(head).concatenate([head[:stop], states], axis=1, dtype=np.float64)
 
 
-def check_range(statistics: Gram | Triangle, reservoir: Reservoir) -> None:
-    """Squares of the states that overflow would end in a readout of zeros."""
-    if isinstance(statistics, Gram):
-        numbers, most = statistics.XtX, 1e300
-    else:
-        numbers, most = statistics.R, 1e150
-    if not (numbers.max() < most and numbers.min() > -most):
+def check_range(statistics: Statistic, reservoir: Reservoir) -> None:
+    """Raise if squares of the states overflow: the readout would be zero."""
+    if statistics.overflows:
         raise reservoir.overflowed("squares of the states")
 
 

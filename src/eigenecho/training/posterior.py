@@ -19,8 +19,7 @@ from eigenecho.arrays import at, namespace, solve_triangular
 from eigenecho.readout import is_regular
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.evidence import Evidence
-from eigenecho.training.gaps import PartedEvidence
+from eigenecho.training.evidence import Evidence, GroupEvidence
 from eigenecho.types import Array
 
 COLUMNS, PROBES = 96, 8
@@ -74,19 +73,15 @@ class Posterior:
     free: float
 
     @classmethod
-    def of(cls, evidence: Evidence | PartedEvidence) -> Posterior | None:
+    def of(cls, evidence: Evidence) -> Posterior | None:
         """Of a readout that was trained; None where rows and ridge leave weights open."""
-        if isinstance(evidence, PartedEvidence):
-            each, columns = evidence.parts, evidence.columns
-        else:
-            each, columns = (evidence,), (np.arange(len(evidence.scatter)),)
         parts = []
-        for one, which in zip(each, columns, strict=True):
+        for one, which in zip(evidence.groups, evidence.columns, strict=True):
             root = _root(one)
             if root is None:
                 return None
             parts.append(Part(which, root, evidence.noise[np.ix_(which, which)]))
-        return cls(tuple(parts), min(max(one.statistics.rows - one.freedom, 1.0) for one in each))
+        return cls(tuple(parts), min(one.free_rows for one in evidence.groups))
 
     @one_blas_thread()
     def variances(self, rows: Array) -> Array:
@@ -99,7 +94,7 @@ class Posterior:
         return found
 
 
-def _root(evidence: Evidence) -> Array | None:
+def _root(evidence: GroupEvidence) -> Array | None:
     try:
         R, _ = evidence.triangle
     except ValueError:  # a ridge that normal equations cannot tell from none

@@ -1,113 +1,30 @@
-"""What is to be trained: a network and series, as one value that every way of training takes."""
+"""Training problems: a network, series and the penalty on readout weights, as one value."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import at, namespace
 from eigenecho.basis import Basis
-from eigenecho.checks import check_count, check_flag, check_known
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.kernels import costs
-from eigenecho.readout import Penalty
-from eigenecho.reservoir import Cache, Drawn, Recipe, Reservoir, draw
+from eigenecho.readout import Accumulated, Penalty
+from eigenecho.reservoir import Drawn, Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.series import shifted
 from eigenecho.tensors import to_host
-from eigenecho.types import Array, Seed
-
-SOLVERS = ("auto", "gram", "qr", "refined", "structured")
-PENALTIES = ("neuron", "identity")
-MISSING = ("error", "skip")
-
-RULES = ("auto", "blocks")
-"""Ridges that the training rows choose: by marginal likelihood, or by blocks left out."""
+from eigenecho.training.gather import Block, Fold, Gathered, gather
+from eigenecho.training.refine import Round
+from eigenecho.training.settings import Settings
+from eigenecho.training.structured import gather_gram
+from eigenecho.types import Array
 
 HELD_OUT = 0.2
 """Share of each series, at its end, on which several ridges are compared."""
-
-Block = Sequence[tuple[int, int]]
-"""Rows (start, stop) of each series."""
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Rows to train on and blocks of rows held out; others are run through and left out."""
-
-    train: Block
-    held_out: tuple[Block, ...] = ()
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a network is drawn and its readout trained: the parameters of ``LinearESN``, checked.
-
-    ``ridge`` holds one value or several to choose from, or is one of ``RULES``.
-    """
-
-    recipe: Recipe = field(default_factory=Recipe)
-    feedback: bool = False
-    standardize: bool = False
-    penalty: str = "neuron"
-    ridge: Any = (1e-8,)
-    solver: str = "auto"
-    warmup: int = 0
-    fit_bias: bool = True
-    penalize_bias: bool = True
-    output_to_readout: bool = False
-    missing: str = "error"
-
-    def __post_init__(self) -> None:
-        for name in ("feedback", "standardize", "fit_bias", "penalize_bias", "output_to_readout"):
-            check_flag(getattr(self, name), name)
-        check_known(self.penalty, "penalty", PENALTIES)
-        check_known(self.solver, "solver", SOLVERS)
-        check_known(self.missing, "missing", MISSING)
-        check_count(self.warmup, "warmup", "a number of steps", 0)
-        if not isinstance(self.ridge, str) or self.ridge not in RULES:
-            object.__setattr__(self, "ridge", _numbers(self.ridge))
-
-    @property
-    def compares(self) -> bool:
-        """Whether several ridges are given, to choose from by rows held out."""
-        return not isinstance(self.ridge, str) and len(self.ridge) > 1
-
-    @classmethod
-    def of(cls, params: Mapping[str, Any]) -> Settings:
-        """The settings that the parameters of an estimator name."""
-        own = {one.name for one in fields(cls)} - {"recipe"}
-        drawn = {one.name for one in fields(Recipe)}
-        recipe = {name: value for name, value in params.items() if name in drawn}
-        # The identity penalises what is at work: no eigenvectors are needed to draw it.
-        recipe["eigenvectors"] = params.get("penalty", "neuron") == "neuron"
-        rest = {name: value for name, value in params.items() if name in own}
-        return cls(Recipe(**recipe), **rest)
-
-    def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> Drawn:
-        """A reservoir for that many inputs and outputs."""
-        return draw(self.recipe, D_in, D_out if self.feedback else 0, seed, cache)
-
-    def penalty_of(self, drawn: Drawn, D_out: int) -> Penalty:
-        """What the ridge penalises in a readout with that many outputs."""
-        size = self.fit_bias + self.output_to_readout * D_out + drawn.reservoir.units
-        free = int(self.fit_bias and not self.penalize_bias)
-        return Penalty(size, free, drawn.basis if self.penalty == "neuron" else None)
-
-
-def _numbers(ridge: Any) -> tuple[float, ...]:
-    """One ridge or several, as numbers."""
-    given = np.atleast_1d(ridge)
-    fits = given.dtype.kind in "fiu" and given.ndim == 1 and given.size > 0
-    if not fits or not np.all(np.isfinite(given) & (given >= 0)):
-        shown = ridge[0] if isinstance(ridge, tuple) and len(ridge) == 1 else ridge
-        wanted = "a finite number ≥ 0, a list of them, 'auto' or 'blocks'"
-        raise bad_argument("ridge", shown, wanted)
-    return tuple(map(float, given))
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +149,27 @@ class Problem:
             head[:, int(self.fit_bias) :] = previous
         return self.reservoir.drive(u, previous), head
 
+    # Passes over the rows. Rows that lie elsewhere, in shards, override these methods.
+
+    def gather(self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None) -> Gathered:
+        """Return statistics of training rows and held-out blocks, as ``training.gather`` does."""
+        if less is not None:
+            less = at(less, self.inputs[0])
+        return gather(self, kind, fold, less=less)
+
+    def gather_gram(self, block: Block) -> Gathered:
+        """Return XᵀX and XᵀY over a block from sums over time, without states."""
+        return gather_gram(self, block)
+
+    def round(self, block: Block, w: Array) -> Round:
+        """Return weights (N', k) with their residuals over a block."""
+        return Round(self, block, at(w, self.inputs[0]))
+
+    def squares(self, block: Block) -> Array:
+        """Return ‖y_d‖² over a block, (D_out,), in float64; missing targets count as 0."""
+        targets = [namespace(y).asarray(y, np.float64) for y in self.targets(block)]
+        return np.sum([to_host((y**2).sum(axis=0)) for y in targets], axis=0)
+
     def start(self, series: int) -> Array:
         """The state before the first row, as a copy to move on."""
         start = self.starts[series] if self.starts else None
@@ -291,8 +229,8 @@ def filled(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | Non
     return whole, [~to_host(gaps) for gaps in missing]
 
 
-def to_choose_by(problem: Problem, settings: Settings) -> Fold:
-    """All rows after the warmup, those at the end of each series held out to compare ridges on."""
+def hold_out(problem: Problem, settings: Settings) -> Fold:
+    """Return all rows after the warmup, the last fifth of each series held out."""
     everything = problem.everything(settings.warmup)
     cuts = [stop - round(HELD_OUT * (stop - start)) for start, stop in everything]
     train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]

@@ -18,10 +18,10 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.checks import check_count, check_shape, is_finite_number
 from eigenecho.errors import Shown, bad_argument, overflowed
-from eigenecho.readout import Gram, Penalty, annihilate, check_upper
+from eigenecho.readout import Penalty, annihilate, check_upper
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.doubt import Doubt, warn_if_lost
-from eigenecho.training.evidence import Evidence
+from eigenecho.training.evidence import GroupEvidence
 from eigenecho.types import Array
 
 FADED = 0.1
@@ -62,11 +62,11 @@ class Learnt(NamedTuple):
 
     @classmethod
     @one_blas_thread()
-    def of(cls, evidence: Evidence) -> Learnt:
+    def of(cls, evidence: GroupEvidence) -> Learnt:
         """The rows that a readout was trained on."""
         R, Z = evidence.triangle
         w, known = evidence.weights, evidence.statistics
-        doubt = Doubt.of(known, w) if isinstance(known, Gram) else None
+        doubt = None if known.is_exact else Doubt.of(known.gram(), w)
         return cls(R, Z, w.T, np.zeros_like(w), doubt=doubt)
 
     def check(self, penalty: Penalty) -> None:

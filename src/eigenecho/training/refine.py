@@ -10,16 +10,19 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import namespace
 from eigenecho.readout import NormalEquations, against, correlate
-from eigenecho.training.problem import Block, Problem
+from eigenecho.training.gather import Block
 from eigenecho.training.structured import lag_count, summed
 from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.training.problem import Problem
 
 ROUNDS = 12
 """Refinements until the route is given up."""

@@ -6,7 +6,9 @@ The cost is O(T N + N²) and, for a reservoir that settles within the series, O(
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +24,12 @@ from eigenecho.readout import (
     resonant,
     transform_length,
 )
-from eigenecho.training.gather import Gathered, gather
-from eigenecho.training.problem import Block, Fold, Problem
+from eigenecho.training.gather import Block, Fold, Gathered, gather
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.training.problem import Problem
 
 CHUNK_BYTES = 1 << 19
 """States that are held at a time, small enough to stay in cache."""
@@ -75,9 +79,8 @@ def resonating(problem: Problem) -> Problem | None:
     if starts is not None:
         columns = problem.reservoir.spectrum.columns(modes)
         starts = [None if start is None else (start[0][columns], start[1]) for start in starts]
-    return Problem(
-        few, problem.inputs, problem.outputs, Penalty(few.units), fit_bias=False, starts=starts
-    )
+    alone = replace(problem, reservoir=few, penalty=Penalty(few.units), starts=starts)
+    return replace(alone, fit_bias=False, output_to_readout=False, basis=None)
 
 
 def assembled(problem: Problem, sums: Lags | Moments, direct: Gram | None) -> Gathered:

@@ -8,12 +8,13 @@ import numpy as np
 
 from eigenecho.arrays import namespace
 from eigenecho.errors import IllConditionedWarning, warn
-from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, factorise, solve
+from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.doubt import doubt, scale_of, warn_if_lost
-from eigenecho.training.gather import check_range, gather
-from eigenecho.training.problem import Block, Fold, Problem
+from eigenecho.training.evidence import Evidence, GroupEvidence
+from eigenecho.training.gather import Block, Fold, check_range, gather
+from eigenecho.training.problem import Problem
 from eigenecho.training.refine import fitted, lengths
 from eigenecho.training.train import Trained
 from eigenecho.types import Array
@@ -32,27 +33,31 @@ def update(trained: Trained, problem: Problem, block: Block) -> Trained:
         w + (G₁ + G₂ + αM)⁻¹ X₂ᵀ (Y₂ − X₂ w)
     """
     # Statistics go where the new rows are.
-    evidence = trained.evidence
+    evidence = trained.evidence.groups[0]
     old = evidence.statistics.where(problem.inputs[0])
-    if isinstance(old, Gram):
-        return _corrected(trained, old, problem, block)
+    if not old.is_exact:
+        return _corrected(trained, old.gram(), problem, block)
     new, _, ends = gather(problem, Triangle, Fold(block))
     total = old.merge(new)
     check_range(total, problem.reservoir)
-    found = solve(total, evidence.penalty, evidence.ridge)
+    found = total.solve(evidence.penalty, evidence.ridge)
     weights, scatter = np.ascontiguousarray(to_host(found)), to_host(total.scatter(found))
     evidence = replace(evidence, statistics=total, weights=weights, scatter=scatter, XtE=None)
-    return replace(trained, evidence=evidence, end=to_host(ends[-1]))
+    return _trained_further(trained, evidence, ends[-1])
+
+
+def _trained_further(trained: Trained, evidence: GroupEvidence, end: Array) -> Trained:
+    return replace(trained, evidence=Evidence.of_one(evidence), end=to_host(end))
 
 
 def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> Trained:
-    evidence, xp = trained.evidence, namespace(old.XtX)
+    evidence, xp = trained.evidence.groups[0], namespace(old.XtX)
     w, ridge = xp.asarray(evidence.weights), evidence.ridge
     left, _, ends = gather(problem, Gram, Fold(block), less=w)
     check_range(left, problem.reservoir)
     total = old.merge(Gram(left.XtX, left.XtY + left.XtX @ w, left.rows))
     check_range(total, problem.reservoir)
-    system = NormalEquations.of(total, evidence.penalty, ridge)
+    system = NormalEquations.of(total.XtX, evidence.penalty, ridge)
     if system is not None and system.is_regular:
         change = system.solve(left.XtY)
         off = doubt(scale_of(total), change, system.solve)
@@ -65,7 +70,7 @@ def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> T
             IllConditionedWarning,
         )
         sums = Gram(total.XtX, left.XtY, total.rows).on_host
-        change = xp.asarray(factorise(sums, evidence.penalty).weights(ridge))
+        change = xp.asarray(sums.factorise(evidence.penalty).weights(ridge))
     found = w + change
     new = gather(problem.in_double, Remainder, Fold(block), less=found).statistics
     weights, moved = np.ascontiguousarray(to_host(found)), to_host(old.XtX @ (found - w))
@@ -76,7 +81,7 @@ def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> T
         scatter=evidence.scatter_with(weights) + to_host(new.EtE),
         XtE=evidence.gradient - moved + to_host(new.XtE),
     )
-    return replace(trained, evidence=evidence, end=to_host(ends[-1]))
+    return _trained_further(trained, evidence, ends[-1])
 
 
 def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> float:

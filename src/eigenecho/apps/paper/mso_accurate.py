@@ -13,7 +13,7 @@ from eigenecho.apps.paper.experiment import Cell, Claim, Experiment, Key, Sectio
 from eigenecho.apps.paper.methods import METHODS
 from eigenecho.apps.paper.mso import MSOConfig, best_combinations
 from eigenecho.apps.shared.durations import factor
-from eigenecho.readout import Triangle, solve
+from eigenecho.readout import Triangle
 from eigenecho.reservoir import Cache, Recipe
 from eigenecho.tasks import mso_split
 from eigenecho.training import Fold, Settings, gather, pose
@@ -62,7 +62,7 @@ class MSOAccurate(Experiment[AccurateConfig]):
                 problem = pose(settings, drawn, [task.X], [task.y])
                 train, blocks, _ = gather(problem, Triangle, fold)
                 for ridge in config.ridges:
-                    w = solve(train, problem.penalty, ridge)
+                    w = train.solve(problem.penalty, ridge)
                     errors[-1].append([np.sqrt(b.squared_error(w)[0] / b.rows) for b in blocks])
         valid, test = np.moveaxis(np.array(errors), -1, 0)
         return {"valid": valid, "test": test}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 
 import numpy as np
@@ -11,7 +10,6 @@ from scipy.stats import multivariate_normal
 
 import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning
-from eigenecho.training.ridges import cut
 
 RNG = np.random.default_rng(0)
 U = RNG.normal(size=(400, 2))
@@ -64,9 +62,8 @@ def test_log_evidence_is_that_of_a_dense_gaussian(options):
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("ridge", ["auto", "blocks"])
-def test_every_solver_finds_the_same_ridge(ridge, options):
-    found = [network(ridge, solver=s, **options).fit(U, Y) for s in ("qr", "gram", "refined")]
+def test_every_solver_finds_the_same_ridge(options):
+    found = [network(solver=s, **options).fit(U, Y) for s in ("qr", "gram", "refined")]
     for esn in found[1:]:
         assert esn.ridge_ == pytest.approx(found[0].ridge_, rel=1e-3)
         assert esn.log_evidence_ == pytest.approx(found[0].log_evidence_, rel=1e-6)
@@ -81,39 +78,8 @@ def test_structured_sums_choose_too():
     assert sums.ridge_ == pytest.approx(exact.ridge_, rel=1e-3)
 
 
-def test_blocks_are_left_out_exactly():
-    """Against refits of a network that sees the same states, without the block's rows."""
-    esn = network("blocks").fit(U, Y)
-    X = np.column_stack([np.ones(400), esn.states(U)])[10:]
-    edges = [390 * k // 10 for k in range(11)]
-
-    def score(ridge):
-        total = np.zeros(2)
-        for a, b in itertools.pairwise(edges):
-            kept = np.r_[0:a, b:390]
-            A = X[kept].T @ X[kept] + ridge * np.eye(21)
-            w = np.linalg.solve(A, X[kept].T @ Y[10:][kept])
-            total += np.sum((Y[10:][a:b] - X[a:b] @ w) ** 2, axis=0)
-        return np.log(total).sum()
-
-    best = min(map(score, np.geomspace(1e-4, 1e5, 400)))
-    assert score(esn.ridge_) <= best + 1e-4
-
-
-def test_rows_of_all_series_are_cut_once():
-    blocks = cut([(5, 20), (3, 4), (0, 30)])
-    rows = [set(), set(), set()]
-    for block in blocks:
-        assert 4 <= sum(stop - start for start, stop in block) <= 5
-        for seen, (start, stop) in zip(rows, block, strict=True):
-            assert not seen & set(range(start, stop))
-            seen |= set(range(start, stop))
-    assert rows == [set(range(5, 20)), {3}, set(range(30))]
-
-
-@pytest.mark.parametrize("ridge", ["auto", "blocks"])
-def test_units_of_the_targets_do_not_matter(ridge):
-    esn, other = network(ridge).fit(U, Y), network(ridge).fit(U, 1e6 * Y)
+def test_units_of_the_targets_do_not_matter():
+    esn, other = network().fit(U, Y), network().fit(U, 1e6 * Y)
     assert other.ridge_ == pytest.approx(esn.ridge_, rel=1e-4)
     np.testing.assert_allclose(other.noise_, 1e12 * esn.noise_, rtol=1e-3)
 
@@ -124,12 +90,11 @@ def test_units_of_standardised_targets_move_the_density_alone():
     assert esn.log_evidence_ - other.log_evidence_ == pytest.approx(2 * 390 * np.log(10))
 
 
-@pytest.mark.parametrize("ridge", ["auto", "blocks"])
-def test_outputs_with_gaps_share_one_ridge(ridge):
+def test_outputs_with_gaps_share_one_ridge():
     y = Y.copy()
     y[50:90, 0] = y[200:230, 1] = np.nan
-    esn = network(ridge, missing="skip").fit(U, y)
-    assert 0.1 < esn.ridge_ / network(ridge).fit(U, Y).ridge_ < 10
+    esn = network(missing="skip").fit(U, y)
+    assert 0.1 < esn.ridge_ / network().fit(U, Y).ridge_ < 10
     assert np.isfinite(esn.log_evidence_)
     alone = [network(esn.ridge_, missing="skip").fit(U, y[:, [i]]) for i in (0, 1)]
     assert esn.log_evidence_ == pytest.approx(sum(one.log_evidence_ for one in alone))
@@ -181,13 +146,8 @@ def test_more_rows_keep_the_ridge():
 
 @pytest.mark.parametrize("ridge", ["Auto", "gcv", "", "1"])
 def test_unknown_words(ridge):
-    with pytest.raises(ValueError, match=f"ridge='{ridge}' .*'auto' or 'blocks'"):
+    with pytest.raises(ValueError, match=f"ridge='{ridge}' .*or 'auto'"):
         network(ridge).fit(U, Y)
-
-
-def test_too_few_rows_for_blocks():
-    with pytest.raises(ValueError, match=r"ridge='blocks' .*of one sample nothing"):
-        network("blocks", warmup=399).fit(U, Y)
 
 
 def test_no_ridge_has_no_density():
