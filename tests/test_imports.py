@@ -44,6 +44,7 @@ LAYERS = [
     {"kernels"},
     {"transition"},
     {"reservoir"},
+    {"rows"},
     {"readout"},
     {"training"},
     {"reduction"},

@@ -38,7 +38,7 @@ def fitted(T=3000):
 def side_by_side(monkeypatch):
     monkeypatch.setattr(triangle, "WORK", 0)
     # By its name, which is that of a function, too.
-    monkeypatch.setattr(import_module("eigenecho.training.gather"), "CHUNK_BYTES", 8 * 21 * 100)
+    monkeypatch.setattr(import_module("eigenecho.rows.series_rows"), "CHUNK_BYTES", 8 * 21 * 100)
 
 
 def test_triangles_side_by_side_are_one(side_by_side, monkeypatch):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import eigenecho as ee
-from eigenecho.grid_search import stacked
 from eigenecho.reservoir import Reservoir
 
 torch = pytest.importorskip("torch")
@@ -109,7 +108,6 @@ def test_too_little_memory_leaves_everything_as_it_was(device, monkeypatch):
     before, new = esn.predict(t), ee.LinearESN(20, seed=0)
     with monkeypatch.context() as full:
         full.setattr(Reservoir, "scan", out_of_memory)
-        full.setattr(stacked, "rows_of", out_of_memory)
         refused_for_memory(lambda: esn.fit(t[:-1], -t[1:]))
         refused_for_memory(lambda: esn.partial_fit(t[:-1], -t[1:]))
         refused_for_memory(lambda: reservoir.transform(t))

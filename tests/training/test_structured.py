@@ -16,7 +16,6 @@ from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import Gram, Lags, Penalty, Triangle, correlate
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.training import Fold, Problem, gather, structured
-from eigenecho.training.gather import _chunks
 from eigenecho.training.refine import Refined, Round, fitted, project, residuals
 
 INPUTS = {
@@ -132,7 +131,7 @@ def test_residuals_and_their_projection_are_those_of_the_states(sr, basis):
     left = residuals(problem, block, w)
     projected = np.zeros((problem.size, 2))
     for i, (start, stop) in enumerate(block):
-        chunks = _chunks(problem, i, problem.start(i), len(problem.inputs[i]))
+        chunks = problem.rows(i).chunks(0, len(problem.inputs[i]), 1000)
         X = np.concatenate([X.copy() for _, X in chunks])
         wanted = problem.outputs[i] - X @ w
         np.testing.assert_allclose(left[i], wanted[start:stop], rtol=0, atol=1e-10)

@@ -19,7 +19,7 @@ from eigenecho.grid_search.lagged import squared_on
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import Gram
 from eigenecho.tensors import on_device
-from eigenecho.training import Block, Fold, Problem, check_range, gather, rows_of
+from eigenecho.training import Block, Fold, Problem, check_range, gather
 from eigenecho.training.refine import CONVERGED, Round, System, Weighed
 from eigenecho.training.structured import applies, gather_gram
 from eigenecho.types import Array
@@ -102,7 +102,11 @@ class Kept:
         """Of a fold, up to the last of its rows."""
         blocks = (fold.train, *fold.held_out)
         stops = [max(block[i][1] for block in blocks) for i in range(len(problem.inputs))]
-        return cls(problem, fold.train, [rows_of(problem, i, n) for i, n in enumerate(stops)])
+        return cls(
+            problem,
+            fold.train,
+            [next(problem.rows(i).chunks(0, n, n))[1] for i, n in enumerate(stops)],
+        )
 
     @cached_property
     def _training(self) -> tuple[Array, Array]:

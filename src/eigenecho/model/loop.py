@@ -31,14 +31,19 @@ MAPPED = 1 << 22
 
 
 def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
-    """[1, y(t−1), r(t)] (T, N') in float64, the parts that the readout has."""
-    parts, xp = [states], namespace(states)
+    """Return [1, y(t−1), r(t)] (T, N') in float64, the parts that the readout has."""
+    head = readout_head(model, before, len(states), states)
+    return namespace(states).concatenate([head, states], axis=1, dtype=np.float64)
+
+
+def readout_head(model: LinearModel, before: Array | None, steps: int, like: Array) -> Array:
+    """Return [1, y(t−1)] (T, k) in float64, the parts that the readout has before the states."""
+    xp = namespace(like)
+    head = xp.ones((steps, int(model.readout_bias) + model.D_out * model.output_to_readout))
     if model.output_to_readout:
         assert before is not None
-        parts.insert(0, before)
-    if model.readout_bias:
-        parts.insert(0, xp.ones((len(states), 1)))
-    return xp.concatenate(parts, axis=1, dtype=np.float64)
+        head[:, int(model.readout_bias) :] = before
+    return head
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.plant import Plant
 from eigenecho.reduction import Balanced, Smaller, balance
+from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
 from eigenecho.tensors import device_of, to_host
 from eigenecho.types import Array
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 HELD_OUT = 0.2
 """Share of rows, at the end of each series, that is not weighed but has to keep to the promise."""
-
-CHUNK_BYTES = 1 << 24
-"""States that are held at a time."""
 
 FLOOR = 1e-13
 """Share of the largest singular value that is rounding, of rows that come in pieces."""
@@ -75,18 +73,14 @@ class OnRows:
     def _pieces(self) -> Iterator[Array]:
         """Deviations from rest over the rows that are weighed, and before the first of a series."""
         reservoir = self.plant.model.reservoir
-        rows = max(256, CHUNK_BYTES // (8 * reservoir.units))
         rest = 0.0 if self.plant.rest is None else self.plant.rest
         count = np.sqrt(sum(self._cuts))
         for drive, cut in zip(self.drives, self._cuts, strict=True):
-            state = reservoir.zero_state()
             if self.plant.rest is not None:
                 yield -self.plant.rest[None] / count
-            for start in range(0, cut, rows):
-                states = reservoir.scan(drive[start : min(start + rows, cut)], state)
-                states -= rest
-                states /= count
-                yield states
+            rows = SeriesRows(drive[:, :0], [(reservoir, drive)])
+            for _, states in rows.chunks(0, cut, chunk_rows(drive, reservoir.units, least=256)):
+                yield (states - rest) / count
 
     @cached_property
     def balanced(self) -> Balanced:

@@ -10,10 +10,11 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.arrays import all_finite, at, moved, namespace
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
-from eigenecho.model.loop import ClosedLoop, readout_rows
+from eigenecho.model.loop import ClosedLoop, readout_head
 from eigenecho.model.state import State, initial_states
 from eigenecho.model.step_inputs import open_model
 from eigenecho.progress import Progress, Report
+from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, shifted, unpack_outputs
 from eigenecho.tensors import on_device, to_host
 from eigenecho.threads import one_blas_thread
@@ -22,12 +23,6 @@ from eigenecho.types import Array
 if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
     from eigenecho.training import Posterior
-
-CHUNK_BYTES = 1 << 24
-"""Rows of the readout that are held at a time."""
-
-DEVICE_BYTES = 1 << 28
-"""The same on a device."""
 
 
 def predict_series(
@@ -157,16 +152,11 @@ def deviations(
     before = None if y_previous is None else model.from_user(y_previous)
     drive = reservoir.drive(model.own_inputs(u), before)
     xp = namespace(u)
-    r = xp.array(start.r, reservoir.dtype)
     found = xp.empty((len(u), model.D_out), reservoir.dtype)
-    held = CHUNK_BYTES if xp is np else DEVICE_BYTES
-    count = max(1, held // (8 * len(model.W_out)))
     scale = 1.0 if model.outputs is None else xp.asarray(model.outputs.scale)
-    for first in range(0, len(u), count):
-        piece = slice(first, first + count)
-        states = reservoir.scan(drive[piece], r)
-        rows = readout_rows(model, None if before is None else before[piece], states)
-        found[piece] = scale * xp.sqrt(posterior.variances(rows))
+    rows = SeriesRows(readout_head(model, before, len(u), u), [(reservoir, drive)], [start.r])
+    for first, X in rows.chunks(0, len(u), chunk_rows(u, rows.size)):
+        found[first : first + len(X)] = scale * xp.sqrt(posterior.variances(X))
     return found
 
 

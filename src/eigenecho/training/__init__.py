@@ -1,7 +1,7 @@
 """Training: from series to the weights of a readout, in one batch, in parts, or row by row."""
 
 from eigenecho.training.evidence import Evidence, GroupEvidence
-from eigenecho.training.gather import Block, Fold, Gathered, check_range, gather, rows_of
+from eigenecho.training.gather import Block, Fold, Gathered, check_range, gather
 from eigenecho.training.posterior import Part, Posterior
 from eigenecho.training.problem import Problem, check_lengths, filled, hold_out, pose
 from eigenecho.training.recursive import Learnt, RecursiveLeastSquares, check_rates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,19 +14,13 @@ import numpy as np
 from eigenecho.arrays import namespace
 from eigenecho.readout import Accumulated, Statistic, Triangle
 from eigenecho.reservoir import Reservoir
+from eigenecho.rows import chunk_rows
 from eigenecho.tensors import is_tensor
 from eigenecho.threads import thread_count
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from eigenecho.training.problem import Problem
-
-CHUNK_BYTES = 1 << 24
-"""Rows that are held at a time."""
-
-DEVICE_BYTES = 1 << 30
-"""The same on a device, which has more to do at once."""
-
 
 Block = Sequence[tuple[int, int]]
 """Rows (start, stop) of each series."""
@@ -69,9 +63,10 @@ def gather(
         lanes = _Lanes(kind.empty(problem.size, problem.D_out, xp), count, pool)
         for i, y in enumerate(problem.outputs):
             stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
-            state = problem.start(i)
             there = None if problem.observed is None else np.all(problem.observed[i], axis=1)
-            for first, X in _chunks(problem, i, state, stop):
+            series, states = problem.rows(i), [problem.start(i)]
+            chunk = chunk_rows(y, max(problem.size, problem.D_out), least=64)
+            for first, X in series.chunks(0, stop, chunk, states):
                 Y = y[first : first + len(X)]
                 for j, block in enumerate(fold.held_out):
                     rows = _within(block[i], first, X, there)
@@ -82,44 +77,14 @@ def gather(
                 some, targets = X[rows], Y[rows]
                 if len(some):
                     lanes.absorb(some, targets if less is None else targets - some @ less)
-            ends.append(state)
+            ends.append(states[0])
         return Gathered(lanes.merged(), held_out, ends)
-
-
-def rows_of(problem: Problem, series: int, stop: int) -> Array:
-    """Rows x(t) (stop, N') of one series in float64, for who has the room to keep them."""
-    (drive, head), reservoir = problem.columns(series), problem.reservoir
-    states = reservoir.scan(drive[:stop], problem.start(series))
-    reservoir.check_states(states)
-    return namespace(head).concatenate([head[:stop], states], axis=1, dtype=np.float64)
 
 
 def check_range(statistics: Statistic, reservoir: Reservoir) -> None:
     """Raise if squares of the states overflow: the readout would be zero."""
     if statistics.overflows:
         raise reservoir.overflowed("squares of the states")
-
-
-def _chunks(problem: Problem, series: int, state: Array, stop: int) -> Iterator[tuple[int, Array]]:
-    """Pieces of the rows with the number of their first; the array is used again.
-
-    ``state`` moves on in place, to that after the last row.
-    """
-    reservoir, head = problem.reservoir, problem.head
-    drive, before = problem.columns(series)
-    wide = max(problem.size, problem.D_out)
-    held = CHUNK_BYTES if isinstance(drive, np.ndarray) else DEVICE_BYTES
-    rows = max(1, min(stop, max(64, held // (8 * wide))))
-    xp = namespace(drive)
-    states = xp.empty((rows, reservoir.units), reservoir.dtype)
-    X = xp.empty((rows, problem.size))
-    for first in range(0, stop, rows):
-        n = min(rows, stop - first)
-        reservoir.scan(drive[first : first + n], state, states[:n])
-        reservoir.check_states(states[:n], first)
-        X[:n, :head] = before[first : first + n]
-        X[:n, head:] = states[:n]
-        yield first, X[:n]
 
 
 def _within(block: tuple[int, int], first: int, X: Array, there: Array | None) -> slice | Array:

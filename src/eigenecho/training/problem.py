@@ -14,6 +14,7 @@ from eigenecho.errors import Shown, bad_argument
 from eigenecho.kernels import costs
 from eigenecho.readout import Accumulated, Penalty
 from eigenecho.reservoir import Drawn, Reservoir
+from eigenecho.rows import SeriesRows
 from eigenecho.scaling import Scaling
 from eigenecho.series import shifted
 from eigenecho.tensors import to_host
@@ -169,6 +170,11 @@ class Problem:
         """Return ‖y_d‖² over a block, (D_out,), in float64; missing targets count as 0."""
         targets = [namespace(y).asarray(y, np.float64) for y in self.targets(block)]
         return np.sum([to_host((y**2).sum(axis=0)) for y in targets], axis=0)
+
+    def rows(self, series: int) -> SeriesRows:
+        """Return the rows [1, y(t−1), r(t)] of one series."""
+        drive, head = self.columns(series)
+        return SeriesRows(head, [(self.reservoir, drive)], [self.start(series)])
 
     def start(self, series: int) -> Array:
         """The state before the first row, as a copy to move on."""

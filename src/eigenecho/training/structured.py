@@ -24,18 +24,13 @@ from eigenecho.readout import (
     resonant,
     transform_length,
 )
+from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.training.gather import Block, Fold, Gathered, gather
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from eigenecho.training.problem import Problem
-
-CHUNK_BYTES = 1 << 19
-"""States that are held at a time, small enough to stay in cache."""
-
-DEVICE_BYTES = 1 << 30
-"""The same on a device, which has more to do at once."""
 
 
 def applies(problem: Problem) -> bool:
@@ -135,23 +130,16 @@ def lag_count(problem: Problem) -> int | None:
 def summed(
     problem: Problem, series: int, drive: Array, side: Array, start: int
 ) -> tuple[Array, Array, Array]:
-    """State before row ``start``, Σ e(t)ᵀ r(t) from there on, and the last state."""
-    reservoir, state = problem.reservoir, problem.start(series)
-    count = max(16, CHUNK_BYTES // (8 * reservoir.units))
-    xp = namespace(side)
-    if xp is not np:
-        count = max(count, DEVICE_BYTES // (8 * reservoir.units))
-    states = xp.empty((min(count, len(drive)), reservoir.units))
+    """Return the state before row ``start``, Σ e(t)ᵀ r(t) from there on, and the last state."""
+    reservoir, xp = problem.reservoir, namespace(side)
+    rows = SeriesRows(drive[:, :0], [(reservoir, drive)], [problem.start(series)])
+    states = rows.states_before(start)
+    before = xp.array(states[0])
     C = xp.zeros((side.shape[1], reservoir.units))
-    for first in range(0, start, count):
-        piece = drive[first : min(first + count, start)]
-        reservoir.scan(piece, state, states[: len(piece)])
-    before = xp.array(state)
-    for first in range(start, len(drive), count):
-        piece = drive[first : first + count]
-        reservoir.scan(piece, state, states[: len(piece)])
-        C += side[first - start : first - start + len(piece)].T @ states[: len(piece)]
-    return before, C, state
+    count = chunk_rows(side, reservoir.units, least=16, in_cache=True)
+    for first, r in rows.chunks(start, len(drive), count, states):
+        C += side[first - start : first - start + len(r)].T @ r
+    return before, C, states[0]
 
 
 def _columns(problem: Problem, block: Block) -> Iterator[tuple[int, Array, Array]]:

@@ -1,0 +1,102 @@
+"""The row source of one series: what a readout sees at each step, produced in chunks.
+
+Networks, forecasters and shards of a cluster all train and predict from such rows. Rows are
+computed again whenever they are needed and never stored for a whole series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenecho.arrays import namespace
+from eigenecho.reservoir import Reservoir
+from eigenecho.types import Array
+
+CHUNK_BYTES = 1 << 24
+"""Bytes of a chunk that goes into matrix products: large enough for BLAS."""
+
+CACHE_BYTES = 1 << 19
+"""Bytes of a chunk that is summed against few columns: small enough to stay in cache."""
+
+DEVICE_BYTES = 1 << 30
+"""Bytes of a chunk on a device, which needs more work at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesRows:
+    """Rows x(t) = [head(t), r₁(t), r₂(t), …] of one series, (T, N').
+
+    Parameters
+    ----------
+    head : array (T, k)
+        Columns before the states, such as a constant and the previous output.
+    runs : sequence of (Reservoir, array (T, D))
+        Reservoirs, each with the columns that drive it.
+    starts : sequence of arrays (N,), optional
+        States before the first row, one for each reservoir; zero by default.
+    """
+
+    head: Array
+    runs: Sequence[tuple[Reservoir, Array]]
+    starts: Sequence[Array] | None = None
+
+    def __len__(self) -> int:
+        return len(self.head)
+
+    @property
+    def size(self) -> int:
+        """Number of columns N'."""
+        return self.head.shape[1] + sum(reservoir.units for reservoir, _ in self.runs)
+
+    def states_before(self, row: int = 0) -> list[Array]:
+        """Return the states of all reservoirs before a row, as new arrays."""
+        states = []
+        for number, (reservoir, drive) in enumerate(self.runs):
+            if self.starts is None:
+                state = reservoir.zero_state(drive)
+            else:
+                state = namespace(drive).array(self.starts[number], reservoir.dtype)
+            if row:
+                reservoir.last_state(drive[:row], state)
+            states.append(state)
+        return states
+
+    def chunks(
+        self, first: int, last: int, count: int, states: list[Array] | None = None
+    ) -> Iterator[tuple[int, Array]]:
+        """Yield the rows first ≤ t < last in chunks of ``count``, with the number of their first.
+
+        All chunks share one array in float64: copy what must outlast the next chunk. ``states``
+        are those before the first row, and move on in place to those after the last.
+        """
+        xp = namespace(self.head)
+        count = max(1, min(count, last - first))
+        states = self.states_before(first) if states is None else states
+        found = [xp.empty((count, r.units), r.dtype) for r, _ in self.runs]
+        # States alone, in float64, are the rows already.
+        is_plain = len(found) == 1 and self.size == found[0].shape[1]
+        is_plain = is_plain and self.runs[0][0].dtype == np.float64
+        X = found[0] if is_plain else xp.empty((count, self.size))
+        for start in range(first, last, count):
+            n = min(count, last - start)
+            for (reservoir, drive), state, part in zip(self.runs, states, found, strict=True):
+                reservoir.scan(drive[start : start + n], state, part[:n])
+                reservoir.check_states(part[:n], start)
+            if not is_plain:
+                column = self.head.shape[1]
+                X[:n, :column] = self.head[start : start + n]
+                for part in found:
+                    X[:n, column : column + part.shape[1]] = part[:n]
+                    column += part.shape[1]
+            yield start, X[:n]
+
+
+def chunk_rows(like: Array, width: int, least: int = 1, *, in_cache: bool = False) -> int:
+    """Return how many rows of ``width`` numbers fit into a chunk, on the device of an array."""
+    size = CACHE_BYTES if in_cache else CHUNK_BYTES
+    if namespace(like) is not np:
+        size = max(size, DEVICE_BYTES)
+    return max(least, size // (8 * width))
