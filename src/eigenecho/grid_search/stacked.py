@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from eigenecho.arrays import namespace
 from eigenecho.grid_search.candidates import Stacked, judged
-from eigenecho.grid_search.lagged import squared_on
-from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import Gram
 from eigenecho.tensors import on_device
-from eigenecho.training import Block, Fold, Problem, check_range, gather
-from eigenecho.training.refine import CONVERGED, Round, System, Weighed
-from eigenecho.training.structured import applies, gather_gram
+from eigenecho.training import Block, Fold, Problem, check_range
+from eigenecho.training.refine import CONVERGED, System
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -41,13 +38,14 @@ def stays(trial: Trial) -> bool:
 def squared_errors(trial: Trial) -> list[Array] | None:
     """Squared residuals of each held-out block, (scalings, ridges, D_out).
 
-    None where normal equations are too far off for rounds of refinement to converge.
+    None where rows take too much memory, or refinement of the normal equations does not converge.
     """
     problem, fold = trial.problem, trial.fold
     longest = max(stop for block in (fold.train, *fold.held_out) for _, stop in block)
     wide = problem.size + 4 * trial.ridges.size * problem.D_out
-    fits = 8.0 * len(fold.train) * longest * wide <= ROOM
-    known = Kept.of(problem, fold) if fits else MadeAnew(problem.in_double, fold)
+    if 8.0 * len(fold.train) * longest * wide > ROOM:
+        return None
+    known = KeptRows.of(problem, fold)
     check_range(known.statistics, problem.reservoir)
     trial.check_scaled(known.statistics)
     found = []
@@ -74,42 +72,26 @@ def _batches(trial: Trial) -> Iterator[Trial]:
 
 @dataclass(frozen=True, eq=False)
 class KeptRows:
-    """Weights w (N', k) on rows X (T, N') that are kept, with targets Y (T, k)."""
+    """Weights w (N', k) on rows x(t) (T_i, N') that are kept for all series of a problem.
 
-    X: Array
-    Y: Array
-    w: Array
-
-    def gradient(self, system: System) -> Array:
-        """Xᵀ(Y − X w) − αM w."""
-        return self.X.T @ (self.Y - self.X @ self.w) - system.pull(self.w)
-
-    def moved(self, step: Array) -> KeptRows:
-        """The same rows with w + step."""
-        return replace(self, w=self.w + step)
-
-
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """Rows x(t) (T_i, N') of all series of a problem, and those of them to train on."""
+    ``train`` are the rows to train on.
+    """
 
     problem: Problem
     train: Block
     rows: list[Array]
+    w: Any = None
 
     @classmethod
-    def of(cls, problem: Problem, fold: Fold) -> Kept:
-        """Of a fold, up to the last of its rows."""
+    def of(cls, problem: Problem, fold: Fold) -> KeptRows:
+        """Run a problem up to the last row of a fold."""
         blocks = (fold.train, *fold.held_out)
         stops = [max(block[i][1] for block in blocks) for i in range(len(problem.inputs))]
-        return cls(
-            problem,
-            fold.train,
-            [next(problem.rows(i).chunks(0, n, n))[1] for i, n in enumerate(stops)],
-        )
+        rows = [next(problem.rows(i).chunks(0, n, n))[1] for i, n in enumerate(stops)]
+        return cls(problem, fold.train, rows)
 
     @cached_property
-    def _training(self) -> tuple[Array, Array]:
+    def training(self) -> tuple[Array, Array]:
         """X and Y of the rows to train on."""
         xp, each = namespace(self.rows[0]), list(enumerate(self.train))
         X = [self.rows[i][start:stop] for i, (start, stop) in each]
@@ -119,43 +101,29 @@ class Kept:
     @cached_property
     def statistics(self) -> Gram:
         """XᵀX and XᵀY of the rows to train on."""
-        X, Y = self._training
+        X, Y = self.training
         return Gram(X.T @ X, X.T @ Y, len(X))
 
-    def weighed(self, w: Array) -> Weighed:
-        """Weights (N', k), on the rows to train on."""
-        X, Y = self._training
-        return KeptRows(X, namespace(Y).tile(Y, w.shape[1] // Y.shape[1]), w)
+    def weighed(self, w: Array) -> KeptRows:
+        """Return the same rows with weights (N', k)."""
+        rows = replace(self, w=w)
+        vars(rows)["training"] = self.training
+        return rows
+
+    def gradient(self, system: System) -> Array:
+        """Return Xᵀ(Y − X w) − αM w; Y repeats where w has more outputs."""
+        X, Y = self.training
+        Y = namespace(Y).tile(Y, self.w.shape[1] // Y.shape[1])
+        return X.T @ (Y - X @ self.w) - system.pull(self.w)
+
+    def moved(self, step: Array) -> KeptRows:
+        """Return the same rows with w + step."""
+        return self.weighed(self.w + step)
 
     def squared(self, block: Block, W: Array) -> Array:
-        """Squared residuals (C, D_out) of candidates W (N', C, D_out) over a block."""
+        """Return squared residuals (C, D_out) of candidates W (N', C, D_out) over a block."""
         total = namespace(W).zeros(W.shape[1:])
         for X, y, (start, stop) in zip(self.rows, self.problem.outputs, block, strict=True):
             found = (X[start:stop] @ W.reshape(len(W), -1)).reshape(-1, *W.shape[1:])
             total += ((y[start:stop, None] - found) ** 2).sum(axis=0)
         return total
-
-
-@dataclass(frozen=True, eq=False)
-class MadeAnew:
-    """The same for rows that take too much room: they are run through whenever they are needed."""
-
-    problem: Problem
-    fold: Fold
-
-    @cached_property
-    def statistics(self) -> Gram:
-        """XᵀX and XᵀY of the rows to train on."""
-        if applies(self.problem):
-            return gather_gram(self.problem, self.fold.train).statistics
-        return gather(self.problem, Gram, Fold(self.fold.train)).statistics
-
-    def weighed(self, w: Array) -> Weighed:
-        """Weights (N', k), on the rows to train on."""
-        return Round(self.problem, self.fold.train, w)
-
-    def squared(self, block: Block, W: Array) -> Array:
-        """Squared residuals (C, D_out) of candidates W (N', C, D_out) over a block."""
-        settling = settling_steps(self.problem.reservoir.form)
-        longest = max(stop for _, stop in block)
-        return squared_on(self.problem, int(min(settling, longest)), block, W)
