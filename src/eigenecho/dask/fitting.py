@@ -97,9 +97,9 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     checks = RowChecks(np.dtype(esn.dtype), gaps, settings.standardize, settings.warmup)
     drawn: Drawn | None = None
     halo: int | None = 0
-    if any(shard.continues for shard in shards):
+    if shards[0].columns is not None:
         # The length of halos must be known before the first pass, which collects them.
-        drawn = settings.draw(_count_columns(X), _count_columns(y), esn.seed)
+        drawn = settings.draw(*shards[0].columns, esn.seed)
         halo = halo_length(drawn.reservoir, shards)
         checks = replace(checks, tail=halo or 0)
     summaries = validate_shards(cluster, shards, checks)
@@ -133,14 +133,6 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     esn.n_features_in_ = summaries[0].columns[0]
     esn.__dict__.pop("feature_names_in_", None)  # dask arrays have no column names
     fitted.given_to(esn)
-
-
-def _count_columns(series: Any) -> int:
-    """Return the number of columns of series in dask arrays."""
-    if series is None:
-        return 0
-    first = series[0] if isinstance(series, (list, tuple)) or series.ndim == 3 else series
-    return 1 if first.ndim == 1 else int(first.shape[1])
 
 
 def _halos(

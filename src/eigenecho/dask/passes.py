@@ -11,7 +11,7 @@ import numpy as np
 
 from eigenecho.dask.carry import carry_states, final_state
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import Shard, as_tables, load
+from eigenecho.dask.shards import Shard
 from eigenecho.readout import Accumulated, Gram, Lags, Moments, Penalty, Remainder, Triangle
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Block, Fold, Gathered, Passes, Problem, filled, gather
@@ -40,9 +40,9 @@ class ProblemTemplate:
         bare = Penalty(problem.size)
         return cls(replace(problem, inputs=(), outputs=(), observed=None, basis=None, penalty=bare))
 
-    def fill(self, source: Any, halo: Rows | None, start: Start | None) -> Problem:
+    def fill(self, shard: Shard, halo: Rows | None, start: Start | None) -> Problem:
         """Return the problem of the rows of a shard, after a halo or from a given start."""
-        u, y = as_tables(load(source), self.problem.reservoir.dtype)
+        u, y = shard.as_tables(shard.load(), self.problem.reservoir.dtype)
         if halo is not None:
             u, y = (np.concatenate(parts) for parts in zip(halo, (u, y), strict=True))
         u, y = (
@@ -117,9 +117,8 @@ class ShardedPasses(Passes):
         before: list[Any] = [None, *self.lasts]
 
         def end_state(i: int, state: Any) -> Any:
-            shard = self.shards[i]
-            start = (state, before[i]) if shard.continues else None
-            problem = template, shard.source, None, start
+            start = (state, before[i]) if self.shards[i].continues else None
+            problem = template, self.shards[i], None, start
             return cluster.task("carry", _compute, _final_state, *problem, state)
 
         tasks = carry_states(cluster, self.problem.reservoir, self.shards, end_state)
@@ -139,9 +138,9 @@ class ShardedPasses(Passes):
         for shard, (halo, start) in zip(self.shards, self._starts, strict=True):
             part = _fold_of_shard(shard, fold, 0 if halo is None else len(halo[1]))
             if part is not None:
-                problem = template, shard.source, halo, start
-                given = *problem, part, shard.series == series, *arguments
-                tasks.append(cluster.task(stage, _compute, function, *given))
+                problem = function, template, shard, halo, start
+                given = part, shard.series == series, *arguments
+                tasks.append(cluster.task(stage, _compute, *problem, *given))
                 series = shard.series
         return cluster.compute(stage, cluster.tree(tasks, merge_results), tasks)
 
@@ -253,12 +252,12 @@ class ResidualStats:
 def _compute(
     function: Callable[..., Any],
     template: ProblemTemplate,
-    source: Any,
+    shard: Shard,
     halo: Rows | None,
     start: Start | None,
     *arguments: Any,
 ) -> Any:
-    return function(template.fill(source, halo, start), *arguments)
+    return function(template.fill(shard, halo, start), *arguments)
 
 
 def _final_state(problem: Problem, state: Array | None) -> Array:

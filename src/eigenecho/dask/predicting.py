@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenecho.dask.carry import carry_states, final_state
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.panels import predict_panel
-from eigenecho.dask.shards import Place, as_tables, check_finite, load, places, split_series
+from eigenecho.dask.shards import Shard, split_series
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators import Forecaster, LinearESN
 from eigenecho.model import LinearModel, State
@@ -67,25 +67,30 @@ def predict(
 def _predict_network(model: LinearModel, X: Any, y_previous: Any, flat: bool) -> list[Any]:
     """Return a lazy array of outputs for each series."""
     shards = split_series(X, y_previous)
-    if not all(shard.count for shard in shards):
-        got, remedy = Shown("delayed series"), "dask.array.from_delayed(X, shape, dtype) makes one."
-        raise bad_argument("X", got, "a dask array, or a list of them", remedy)
-    cluster, reservoir, located = Cluster(None), model.reservoir, places(shards)
+    columns = model.D_in, 0 if y_previous is None else model.D_out
+    for shard in shards:
+        if shard.columns is None:
+            remedy = "dask.array.from_delayed(X, shape, dtype) makes one."
+            raise bad_argument("X", Shown("delayed series"), "a dask array", remedy)
+        if shard.columns != columns:
+            got = Shown("{} and {} columns".format(*shard.columns))
+            raise bad_argument("X, y_previous", got, "{} and {}, as in fit".format(*columns))
+    cluster, reservoir = Cluster(None), model.reservoir
     network = cluster.value("network", replace(model, basis=None, certificate=None))
     closed = model.closed and y_previous is None
 
     def end_state(i: int, start: Any) -> Any:
-        return cluster.task("carry", _end_state, network, shards[i].source, located[i], start)
+        return cluster.task("carry", _end_state, network, shards[i], start)
 
     starts: list[Any] = [None] * len(shards)
     if not closed:
         starts = carry_states(cluster, reservoir, shards, end_state)
     arrays: list[list[Any]] = []
     state = None
-    for shard, place, start in zip(shards, located, starts, strict=True):
+    for shard, start in zip(shards, starts, strict=True):
         if closed and shard.continues:
             start = state
-        results = cluster.task("predict", _run, network, shard.source, place, start, flat)
+        results = cluster.task("predict", _run, network, shard, start, flat)
         state = cluster.task("state", operator.getitem, results, 1)
         block = cluster.task("outputs", operator.getitem, results, 0)
         shape = (shard.count,) if flat else (shard.count, model.D_out)
@@ -98,21 +103,17 @@ def _predict_network(model: LinearModel, X: Any, y_previous: Any, flat: bool) ->
 # On workers --------------------------------------------------------------------------------------
 
 
-def _read(network: LinearModel, source: Any, place: Place) -> tuple[Array, Array | None]:
-    u, previous = as_tables(load(source), network.reservoir.dtype)
-    if u.shape[1] != network.D_in:
-        raise bad_argument("X", Shown(f"{u.shape[1]} columns"), f"{network.D_in}, as in fit")
-    check_finite(u, "X", place)
+def _read(network: LinearModel, shard: Shard) -> tuple[Array, Array | None]:
+    u, previous = shard.as_tables(shard.load(), network.reservoir.dtype, "y_previous")
+    shard.check_finite(u, "X")
     if previous is not None:
-        check_finite(previous, "y_previous", place)
+        shard.check_finite(previous, "y_previous")
     return u, previous
 
 
-def _run(
-    network: LinearModel, source: Any, place: Place, start: Any, flat: bool
-) -> tuple[Array, State]:
+def _run(network: LinearModel, shard: Shard, start: Any, flat: bool) -> tuple[Array, State]:
     """Return the outputs of a shard and the state after it, from a state, None for zero."""
-    u, previous = _read(network, source, place)
+    u, previous = _read(network, shard)
     if start is not None and not isinstance(start, State):
         start = State(start, network.zero_state().y)
     outputs, last = run(network, u, previous, start)
@@ -120,8 +121,8 @@ def _run(
 
 
 @one_blas_thread()
-def _end_state(network: LinearModel, source: Any, place: Place, start: Array | None) -> Array:
-    u, previous = _read(network, source, place)
+def _end_state(network: LinearModel, shard: Shard, start: Array | None) -> Array:
+    u, previous = _read(network, shard)
     forced = None if previous is None else network.from_user(previous)
     drive = network.reservoir.drive(network.own_inputs(u), forced)
     return final_state(network.reservoir, drive, start)

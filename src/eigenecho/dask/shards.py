@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dask.array as da
@@ -18,12 +18,10 @@ from dask.optimization import cull
 from distributed import Future
 
 from eigenecho.errors import Shown, bad_argument, not_finite
+from eigenecho.series import as_table
 from eigenecho.types import Array
 
 SOURCES = "a dask array (T, D) chunked along time, a list of them, or a list of delayed series"
-
-Place = tuple[int, int, int | None]
-"""Number of a shard, its first row, and its series, or None if there is only one."""
 
 
 class Recipe:
@@ -53,18 +51,57 @@ class Shard:
 
     ``source`` holds the inputs and targets of these rows: a `Recipe`, or a pair of delayed blocks,
     None for a block that does not exist. The ``count`` of a delayed series is 0 until a worker has
-    read it.
+    read it. ``columns`` are the numbers of columns (D_in, D_out) of dask arrays, None for delayed
+    series. ``name`` is used in error messages. Dask computes the delayed blocks of a shard that is
+    passed to a task.
     """
 
     source: Any
     series: int
     first: int = 0
     count: int = 0
+    columns: tuple[int, int] | None = None
+    name: str = ""
 
     @property
     def continues(self) -> bool:
         """True if the shard before this one belongs to the same series."""
         return self.first > 0
+
+    def load(self) -> tuple[Any, Any]:
+        """Return inputs and targets as they come, each an array or None."""
+        return self.source.compute() if isinstance(self.source, Recipe) else self.source
+
+    def as_tables(self, parts: tuple[Any, Any], dtype: Any, y: str = "y") -> tuple[Any, Any]:
+        """Return inputs and targets as contiguous arrays (rows, D), where (rows,) is one column.
+
+        Missing inputs have no columns; missing targets are None. ``y`` is the name of the targets.
+        """
+        targets = None if parts[1] is None else self._as_table(parts[1], y, dtype)
+        if parts[0] is None and targets is not None:
+            return targets[:, :0], targets
+        return self._as_table(parts[0], "X", dtype), targets
+
+    def _as_table(self, part: Any, name: str, dtype: Any) -> Array:
+        rows = np.asanyarray(part)
+        rows = as_table(rows[:, None] if rows.ndim == 1 else rows, name)
+        if self.columns is not None:
+            expected = self.count, self.columns[name != "X"]
+            if rows.shape != expected:
+                raise bad_argument(
+                    name, Shown(f"a chunk of shape {rows.shape} in {self.name}"),
+                    f"shape {expected}, as the dask array declares",
+                    "Correct the chunks and meta of the function that makes it.",
+                )  # fmt: skip
+        return np.ascontiguousarray(rows, dtype)
+
+    def check_finite(self, rows: Array, name: str, *, gaps: bool = False) -> None:
+        """Raise if a number is infinite, or NaN unless ``gaps`` are allowed, and say where."""
+        finite = ~np.isinf(rows) if gaps else np.isfinite(rows)
+        if not finite.all():
+            row, column = (int(i) for i in np.unravel_index(int(np.argmin(finite)), rows.shape))
+            where = f"in row {self.first + row} (row {row} of {self.name}), column {column}"
+            raise not_finite(name, float(rows[row, column]), where, rows.dtype)
 
 
 def split_series(X: Any, y: Any) -> list[Shard]:
@@ -82,21 +119,17 @@ def split_series(X: Any, y: Any) -> list[Shard]:
     if not inputs:
         raise bad_argument(name, given, SOURCES)
     pairs = list(zip(inputs, outputs, strict=True))
+    which = [f" of series {number}" if len(pairs) > 1 else "" for number in range(len(pairs))]
     if all(part is None or isinstance(part, Delayed) for pair in pairs for part in pair):
-        return [Shard(pair, number) for number, pair in enumerate(pairs)]
-    each = (_split_arrays(*pair, number, len(pairs) > 1) for number, pair in enumerate(pairs))
-    return list(itertools.chain(*each))
+        shards = [Shard(pair, number) for number, pair in enumerate(pairs)]
+    else:
+        each = (_split_arrays(*pair, number, which[number]) for number, pair in enumerate(pairs))
+        shards = list(itertools.chain(*each))
+    return [replace(s, name=f"shard {i}{which[s.series]}") for i, s in enumerate(shards)]
 
 
-def places(shards: Sequence[Shard]) -> list[Place]:
-    """Return the place of each shard, for error messages."""
-    several = shards[-1].series > 0
-    return [(i, s.first, s.series if several else None) for i, s in enumerate(shards)]
-
-
-def _split_arrays(u: Any, y: Any, number: int, several: bool) -> list[Shard]:
+def _split_arrays(u: Any, y: Any, number: int, which: str) -> list[Shard]:
     """Return the shards of one series, one for each chunk of the inputs, or else of the targets."""
-    which = f" of series {number}" if several else ""
     for array, name in ((u, "X"), (y, "y")):
         if array is not None:
             _check_array(array, name, which)
@@ -104,9 +137,9 @@ def _split_arrays(u: Any, y: Any, number: int, several: bool) -> list[Shard]:
         check_lengths(len(u), len(y), which)
         y = y.rechunk({0: u.chunks[0]})
     counts = (y if u is None else u).chunks[0]
-    firsts = itertools.accumulate(counts, initial=0)
-    each = zip(_block_sources(u, y), firsts, counts, strict=False)
-    shards = [Shard(source, number, first, count) for source, first, count in each if count]
+    columns = _count_columns(u), _count_columns(y)
+    each = zip(_block_sources(u, y), itertools.accumulate(counts, initial=0), counts, strict=False)
+    shards = [Shard(source, number, first, n, columns) for source, first, n in each if n]
     if not shards:
         raise bad_argument("X", Shown(f"0 rows{which}"), "at least one row in each series")
     return shards
@@ -130,6 +163,10 @@ def _check_array(array: Any, name: str, which: str) -> None:
     if array.ndim == 2 and array.numblocks[1] > 1:
         got, remedy = Shown(f"{array.numblocks[1]} chunks of columns{which}"), "joins them."
         raise bad_argument(name, got, "chunks of whole rows", f"{name}.rechunk({{1: -1}}) {remedy}")
+
+
+def _count_columns(array: Any) -> int:
+    return 0 if array is None else 1 if array.ndim == 1 else int(array.shape[1])
 
 
 def check_lengths(rows: int, targets: int, which: str = "") -> None:
@@ -159,35 +196,3 @@ def _block_sources(u: Any, y: Any) -> list[Any]:
     recipes = [Recipe(graph, pair) for pair in pairs(lambda a: flatten(a.__dask_keys__()))]
     graph = dict(arrays[0].__dask_optimize__(graph, [recipe.present for recipe in recipes]))
     return [Recipe(cull(graph, recipe.present)[0], recipe.keys) for recipe in recipes]
-
-
-# On workers --------------------------------------------------------------------------------------
-
-
-def load(source: Any) -> tuple[Any, Any]:
-    """Return the inputs and targets of a shard as they come, each an array or None."""
-    return source.compute() if isinstance(source, Recipe) else source
-
-
-def as_tables(parts: tuple[Any, Any], dtype: Any) -> tuple[Any, Any]:
-    """Return inputs and targets as contiguous arrays (rows, D), where (rows,) is one column.
-
-    Missing inputs have no columns; missing targets are None.
-    """
-    arrays = [None if part is None else np.asarray(part) for part in parts]
-    u, y = (
-        None if a is None else np.ascontiguousarray(a[:, None] if a.ndim == 1 else a, dtype)
-        for a in arrays
-    )
-    return (y[:, :0] if u is None and y is not None else u), y
-
-
-def check_finite(rows: Array, name: str, place: Place, *, gaps: bool = False) -> None:
-    """Raise if a number is infinite, or NaN unless ``gaps`` are allowed, and say where it is."""
-    finite = ~np.isinf(rows) if gaps else np.isfinite(rows)
-    if not finite.all():
-        row, column = (int(i) for i in np.unravel_index(int(np.argmin(finite)), rows.shape))
-        number, first, series = place
-        where = f"in row {first + row} (row {row} of shard {number}), column {column}"
-        which = "" if series is None else f" of series {series}"
-        raise not_finite(name, float(rows[row, column]), where + which, rows.dtype)

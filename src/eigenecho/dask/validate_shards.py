@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import (
-    Place,
-    Shard,
-    as_tables,
-    check_finite,
-    check_lengths,
-    load,
-    places,
-)
+from eigenecho.dask.shards import Shard, check_lengths
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.validation import ROWS
 from eigenecho.scaling import Spread
@@ -62,9 +54,8 @@ def validate_shards(
 ) -> list[ShardSummary]:
     """Return a summary of each shard; raise if there are invalid numbers or shapes."""
     wanted, tasks = ROWS + 1, []
-    for shard, place in zip(shards, places(shards), strict=True):
-        arguments = shard.source, place, checks, max(wanted, 0)
-        tasks.append(cluster.task("validate", _summarize, *arguments))
+    for shard in shards:
+        tasks.append(cluster.task("validate", _summarize, shard, checks, max(wanted, 0)))
         wanted -= shard.count or ROWS + 1  # of delayed series, only the first is compared
     summaries = cluster.compute("validate", cluster.task("summaries", list, tasks), tasks)
     columns = summaries[0].columns
@@ -83,20 +74,19 @@ def validate_shards(
     return summaries
 
 
-def _summarize(source: Any, place: Place, checks: RowChecks, head: int) -> ShardSummary:
-    parts = load(source)
-    u, y = as_tables(parts, checks.dtype)
-    which = "" if place[2] is None else f" of series {place[2]}"
-    check_lengths(len(u), len(y), which)
+def _summarize(shard: Shard, checks: RowChecks, head: int) -> ShardSummary:
+    parts = shard.load()
+    u, y = shard.as_tables(parts, checks.dtype)
+    check_lengths(len(u), len(y), f" of {shard.name}")
     if not len(y):
-        raise bad_argument("X", Shown(f"0 rows{which}"), "at least one row in each series")
-    check_finite(u, "X", place)
-    check_finite(y, "y", place, gaps=checks.gaps)
+        raise bad_argument("X", Shown(f"0 rows of {shard.name}"), "at least one row in each series")
+    shard.check_finite(u, "X")
+    shard.check_finite(y, "y", gaps=checks.gaps)
     observed: Array | int = 1
     same_gaps = True
     if checks.gaps:
         present = ~np.isnan(y)
-        observed = present[max(checks.warmup - place[1], 0) :].sum(axis=0)
+        observed = present[max(checks.warmup - shard.first, 0) :].sum(axis=0)
         same_gaps = bool(np.all(present == present[:, :1]))
     tail = max(len(y) - checks.tail, 0)
     return ShardSummary(
