@@ -1,6 +1,6 @@
 """A series of 10⁸ rows fits on two workers of 1 GiB, and two are 1.6 times as fast as one.
 
-The series lies in a .npy file, which the workers map; the client never holds it. A cluster of two
+The series is in a .npy file, which the workers map; the client never holds it. A cluster of two
 processes, one thread each, fits a network of 500 units; one of a single process gathers the same
 statistics. Printed are seconds by step, peak memory of all processes, and the bytes that travelled
 beside what the formula of docs/clusters.md says. Before all that the first rows are fitted without
@@ -86,6 +86,18 @@ def write(path: Path, rows: int) -> None:
     out.flush()
 
 
+def series(path: Path, chunk: int, start: int, rows: int) -> Any:
+    """Return so many rows of the file as a dask array; workers map the file and read chunks."""
+    import dask.array as da
+
+    def read(block_info: Any) -> np.ndarray:
+        first, last = block_info[None]["array-location"][0]
+        return np.array(np.load(path, mmap_mode="r")[start + first : start + last])
+
+    chunks = da.core.normalize_chunks((chunk, 1), shape=(rows, 1))
+    return da.map_blocks(read, chunks=chunks, dtype=float, meta=np.empty((0, 1)))
+
+
 def network(args: argparse.Namespace) -> Any:
     """The one that is fitted."""
     import eigenecho as ee
@@ -110,9 +122,9 @@ def one_core(path: Path, args: argparse.Namespace) -> list[list[object]]:
     from dask.callbacks import Callback
 
     import dask
-    from eigenecho.dask import fit, from_npy
+    from eigenecho.dask import fit
 
-    X, y = from_npy(path, args.chunk, stop=args.rows), from_npy(path, args.chunk, start=1)
+    X, y = (series(path, args.chunk, start, args.rows) for start in (0, 1))
     begun: dict[Any, float] = {}
     spent: dict[str, list[float]] = {}
 
@@ -140,10 +152,9 @@ def fitted(
     """A fit by so many workers: seconds, memory and bytes; up to the ``last`` step, if named."""
     from distributed import Client, LocalCluster
 
-    from eigenecho.dask import fit, from_npy
+    from eigenecho.dask import fit
 
-    chunk = min(args.chunk, rows // 7)
-    X, y = from_npy(path, chunk, stop=rows), from_npy(path, chunk, start=1, stop=rows + 1)
+    X, y = (series(path, min(args.chunk, rows // 7), start, rows) for start in (0, 1))
     esn = network(args)
     begun: dict[str, float] = {}
     seconds: Counter[str] = Counter()

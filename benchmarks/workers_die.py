@@ -22,7 +22,7 @@ from common import machine, table, verdict
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "dask"))
 
-STEPS = ("look", "carry", "statistics", "merge", "residuals")
+STEPS = ("validate", "carry", "statistics", "merge", "residuals")
 
 
 def main() -> int:
@@ -97,7 +97,7 @@ def too_many(client: Any, args: argparse.Namespace) -> str:
 
     X, y = data(args.rows)
     try:
-        fit(network("look"), X.map_blocks(fatal, dtype=float, meta=np.empty((0, 1))), y,
+        fit(network("validate"), X.map_blocks(fatal, dtype=float, meta=np.empty((0, 1))), y,
             client=client)  # fmt: skip
     except ClusterError as error:
         return str(error)

@@ -167,6 +167,15 @@ def test_spectra_need_neither_numba_nor_sklearn():
     assert loaded == []
 
 
+def test_low_layers_do_not_load_code_for_clusters():
+    loaded = fresh(
+        "import eigenecho.basis, json, sys\n"
+        "print(json.dumps([name for name in sys.modules if name.startswith('eigenecho.')]))"
+    )
+    assert "eigenecho.tensors" in loaded
+    assert not {"eigenecho.clients", "eigenecho.dask"} & set(loaded)
+
+
 def test_training_needs_no_optional_package():
     loaded = fresh(
         "import sys\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,6 +19,16 @@ def check_flag(value: Any, name: str) -> None:
     """A flag is True or False, so that "no" does not count as yes."""
     if value is not True and value is not False and not isinstance(value, np.bool_):
         raise bad_argument(name, value, "True or False")
+
+
+def check_in_memory(arguments: Mapping[str, Any]) -> None:
+    """Raise if an argument, or its first element, is a Dask collection."""
+    for name, value in arguments.items():
+        first = value[0] if isinstance(value, (list, tuple)) and value else value
+        if any(kind.__module__.partition(".")[0] == "dask" for kind in type(first).__mro__):
+            got = Shown(f"dask {type(first).__name__}")
+            remedy = "Use eigenecho.dask.fit or eigenecho.dask.predict, or compute it first."
+            raise bad_argument(name, got, "data in the memory of this process", remedy)
 
 
 def check_known(value: Any, name: str, known: Iterable[str]) -> None:

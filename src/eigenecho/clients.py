@@ -1,15 +1,16 @@
-"""Work on a Dask cluster, by the client that a caller hands over; nothing here needs Dask before.
+"""Run functions on the Dask cluster of a client that the caller passes.
 
-What tasks share is a task too: a worker that dies takes no copy along that nobody could make anew.
+Dask is imported only when there is a client. Values that tasks share are tasks too, never
+scattered: if a worker dies, the scheduler can compute them again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import operator
 import pydoc
-import sys
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,75 +18,40 @@ import eigenecho
 from eigenecho.errors import ClusterError, Shown, bad_argument
 
 Mapped = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
-"""A ``map`` in order, whoever does the work."""
+"""A function like ``map``, whose results come in the order of the items."""
 
+POLL_SECONDS = 5.0
+"""Interval between two checks that the cluster has workers."""
 
-GLANCE, PATIENCE = 5.0, 120.0
-"""Seconds after which to look whether there are workers, and for which a cluster may have none."""
-
-
-ON_A_CLUSTER = {
-    ("LinearESN", "fit"): "eigenecho.dask.fit(esn, X, y) trains where they are",
-    ("Forecaster", "fit"): "eigenecho.dask.fit(forecaster, y, X) trains on the workers",
-    ("LinearESN", "predict"): "eigenecho.dask.predict(esn, X) runs where they are",
-    ("LinearModel", "predict"): "eigenecho.dask.predict(model, X) runs where they are",
-    ("Forecaster", "predict"): "eigenecho.dask.predict(forecaster, context) runs on the workers",
-}
-"""What does the same with collections of Dask, by class and method."""
-
-
-def check_at_hand(given: Mapping[str, Any], call: tuple[str, str] = ("", "")) -> None:
-    """Raise where a series is a collection of Dask: to compute all of it here is seldom meant."""
-    if "dask" not in sys.modules:
-        return
-    for name, value in given.items():
-        listed = isinstance(value, (list, tuple)) and len(value) > 0
-        first = value[0] if listed else value
-        if any(kind.__module__.partition(".")[0] == "dask" for kind in type(first).__mro__):
-            there = f"{ON_A_CLUSTER[call]}; " if call in ON_A_CLUSTER else ""
-            here = f"dask.compute(*{name})" if listed else f"{name}.compute()"
-            raise bad_argument(
-                name, Shown(f"dask {type(first).__name__}"), "series in the memory of this process",
-                f"{there}{here} brings them here.",
-            )  # fmt: skip
+PATIENCE_SECONDS = 120.0
+"""Time after which a step fails if the cluster has no workers."""
 
 
 def check_client(client: Any) -> None:
-    """Raise where a client is none, waits for nobody, or is closed."""
-    kinds = ((one.__module__.partition(".")[0], one.__name__) for one in type(client).__mro__)
-    if ("distributed", "Client") not in kinds:
-        raise bad_argument("client", client, "a dask.distributed Client, or None")
-    if client.asynchronous:
-        got = Shown("an asynchronous Client")
-        raise bad_argument("client", got, "one that waits for its results")
+    """Raise unless a client can be used, and all workers have this version of eigenecho.
+
+    Another version would compute other numbers.
+    """
+    kinds = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(client).__mro__)
+    if ("distributed", "Client") not in kinds or client.asynchronous:
+        raise bad_argument("client", client, "a dask.distributed Client that is not asynchronous")
     if client.status != "running":
-        got = Shown(f"a Client that is {client.status}")
-        raise bad_argument("client", got, "one that is connected", "Client(address) makes one.")
-
-
-def check_versions(client: Any) -> None:
-    """Raise where a worker has no eigenecho, or another version: it would compute other numbers."""
-    # By a function of the standard library, which a worker without eigenecho has too.
-    found = client.run(pydoc.locate, "eigenecho.__version__", on_error="return")
-    for address, version in found.items():
-        if isinstance(version, OSError):  # died meanwhile: whoever comes in its place is like it
-            continue
-        if version != eigenecho.__version__:
-            lacks = version is None or isinstance(version, Exception)
-            what = "without eigenecho" if lacks else f"with eigenecho {version}"
-            raise bad_argument(
-                "client", Shown(f"a cluster whose worker {address} is {what}"),
-                f"eigenecho {eigenecho.__version__} on every worker, as here",
-                "Install it there, with the numpy and scipy that are here.",
-            )  # fmt: skip
+        got, remedy = Shown(f"a Client that is {client.status}"), "Client(address) connects one."
+        raise bad_argument("client", got, "a connected Client", remedy)
+    # This function is in the standard library, so it also runs on a worker without eigenecho.
+    versions = client.run(pydoc.locate, "eigenecho.__version__", on_error="return")
+    for address, version in versions.items():
+        # OSError: the worker has died. The one that replaces it will have the same packages.
+        if version != eigenecho.__version__ and not isinstance(version, OSError):
+            has = f"eigenecho {version}" if isinstance(version, str) else "no eigenecho"
+            got = Shown(f"a cluster whose worker {address} has {has}")
+            expected = f"eigenecho {eigenecho.__version__} on every worker, as here"
+            raise bad_argument("client", got, expected, "Install it there.")
 
 
 @contextlib.contextmanager
-def explained(stage: str) -> Iterator[None]:
-    """What a cluster says when it gives up, in words that help.
-
-    What a task itself raises, be it of a file, is not the cluster's and stays as it is.
-    """
+def explain_errors(stage: str) -> Iterator[None]:
+    """Raise errors of the cluster as `ClusterError`; errors of the tasks pass unchanged."""
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
@@ -94,83 +60,82 @@ def explained(stage: str) -> Iterator[None]:
         yield
     except KilledWorker as error:
         raise ClusterError(
-            f"the step {stage!r} was given up: workers died of it again and again. Most often "
-            "memory runs out: cut the data into smaller chunks, or give workers more. Of deaths "
-            "with other causes the configuration distributed.scheduler.allowed-failures lets you "
-            "have more. The client still works."
+            f"the step {stage!r} failed because workers died of it repeatedly. Usually they run "
+            "out of memory: use smaller chunks, or workers with more memory. If they die for "
+            "other reasons, raise distributed.scheduler.allowed-failures. The client still works."
         ) from error
     except (FutureCancelledError, CommClosedError) as error:
         raise ClusterError(
-            f"the step {stage!r} was cancelled, or the scheduler is gone ({error}). Look whether "
-            "the client is connected; nothing has changed here."
+            f"the step {stage!r} was cancelled, or the scheduler is gone ({error}). Check that "
+            "the client is connected. The estimator is unchanged."
         ) from error
 
 
-def awaited(client: Any, stage: str, future: Any) -> Any:
-    """The result of a future; an error where for a while nobody is there to compute it."""
-    left = PATIENCE
-    with explained(stage):
+def wait_for(client: Any, stage: str, future: Any) -> Any:
+    """Return the result of a future; raise if the cluster has no workers for some time."""
+    left = PATIENCE_SECONDS
+    with explain_errors(stage):
         while True:
             try:
-                return future.result(timeout=GLANCE)
+                return future.result(timeout=POLL_SECONDS)
             except TimeoutError:
-                if future.status != "pending":  # a task's own
+                if future.status != "pending":  # the task itself raised TimeoutError
                     raise
-            there = client.scheduler_info(n_workers=-1)["workers"]
-            left = PATIENCE if there else left - GLANCE
+            workers = client.scheduler_info(n_workers=-1)["workers"]
+            left = PATIENCE_SECONDS if workers else left - POLL_SECONDS
             if left <= 0:
                 raise ClusterError(
-                    f"the step {stage!r} was given up: for {PATIENCE:.0f} seconds the cluster has "
-                    "had no workers. Start some, and fit again; nothing has changed here."
+                    f"the step {stage!r} failed because the cluster has had no workers for "
+                    f"{PATIENCE_SECONDS:.0f} seconds. Start workers and try again. "
+                    "The estimator is unchanged."
                 )
 
 
-def forget(client: Any, futures: Sequence[Any]) -> None:
-    """Leave nothing behind, whether all is done or somebody has pressed Ctrl-C."""
+def release(client: Any, futures: Sequence[Any]) -> None:
+    """Cancel unfinished futures and release all, also after an error or Ctrl-C."""
     unfinished = [future for future in futures if future.status == "pending"]
-    with contextlib.suppress(Exception):  # a scheduler that is gone has nothing left of ours
+    with contextlib.suppress(Exception):  # a scheduler that is gone holds no tasks
         if unfinished:
             client.cancel(unfinished, force=True)
     for future in futures:
         future.release()
 
 
-def on_client(client: Any, stage: str) -> Mapped:
-    """A ``map`` on the workers of a client, by a name that its dashboard shows."""
-    check_client(client)
-    check_versions(client)
-    return partial(_mapped, client, stage)
-
-
-def _mapped(
-    client: Any, stage: str, function: Callable[[Any], Any], items: Sequence[Any]
-) -> Iterator[Any]:
-    futures = submitted(client, stage, function, items)
-    try:
-        for future in futures[1:]:
-            yield awaited(client, stage, future)
-    finally:
-        forget(client, futures)
-
-
-def submitted(
-    client: Any, stage: str, function: Callable[[Any], Any], items: Sequence[Any]
-) -> list[Any]:
-    """Futures of a function, which travels once to each worker, and of it at every item."""
+def allow_large_graphs() -> Any:
+    """Return a context in which Dask does not warn about graphs that hold networks or data."""
     import dask
 
+    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"})
+
+
+def submit(
+    client: Any, stage: str, function: Callable[[Any], Any], items: Sequence[Any]
+) -> list[Any]:
+    """Return the future of a function, sent once to each worker, and of its result for each item.
+
+    The dashboard shows the tasks by the name of the ``stage``.
+    """
     name = uuid.uuid4().int
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
-        shared = client.submit(_same, function, key=f"shared-{name}", pure=False)
-        keys = [f"{stage}-{name}-{number}" for number in range(len(items))]
-        calls = zip(items, keys, strict=True)
-        futures = [client.submit(_called, shared, item, key=key, pure=False) for item, key in calls]
-    return [shared, *futures]
+    with allow_large_graphs():
+        shared = client.submit(partial, function, key=f"shared-{name}", pure=False)
+        return [shared] + [
+            client.submit(operator.call, shared, item, key=f"{stage}-{name}-{i}", pure=False)
+            for i, item in enumerate(items)
+        ]
 
 
-def _same(value: Any) -> Any:
-    return value
+def on_client(client: Any, stage: str) -> Mapped:
+    """Return a function like ``map`` that runs on the workers of a client."""
+    check_client(client)
+    return partial(_map, client, stage)
 
 
-def _called(function: Callable[[Any], Any], item: Any) -> Any:
-    return function(item)
+def _map(
+    client: Any, stage: str, function: Callable[[Any], Any], items: Sequence[Any]
+) -> Iterator[Any]:
+    futures = submit(client, stage, function, items)
+    try:
+        for future in futures[1:]:
+            yield wait_for(client, stage, future)
+    finally:
+        release(client, futures)

@@ -151,10 +151,10 @@ class ClusterError(RuntimeError):
     --------
     >>> import eigenecho as ee
     >>> try:
-    ...     raise ee.errors.ClusterError("the step 'look' was given up")
+    ...     raise ee.errors.ClusterError("the step 'validate' failed")
     ... except RuntimeError as error:
     ...     print(error)
-    the step 'look' was given up
+    the step 'validate' failed
     """
 
 

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from eigenecho.clients import check_at_hand
+from eigenecho.checks import check_in_memory
 from eigenecho.errors import Shown, bad_argument, out_of_memory, two_devices
 from eigenecho.keywords import check_keywords
 
@@ -142,7 +142,7 @@ def takes_tensors(method: Method | None = None, *, stays: bool = False) -> Any:
         if "torch" not in sys.modules and "dask" not in sys.modules:
             return method(self, *args, **kwargs)
         given = dict(zip(names, args, strict=False)) | kwargs
-        check_at_hand(given, (type(self).__name__, method.__name__))
+        check_in_memory(given)
         if "torch" not in sys.modules:
             return method(self, *args, **kwargs)
         device = device_of(given)

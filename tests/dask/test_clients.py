@@ -10,12 +10,12 @@ def test_a_lost_connection_says_that_the_scheduler_may_be_gone():
     from distributed.comm.core import CommClosedError
 
     said = "'search' was cancelled, or the scheduler is gone"
-    with pytest.raises(ClusterError, match=said), clients.explained("search"):
+    with pytest.raises(ClusterError, match=said), clients.explain_errors("search"):
         raise CommClosedError("closed")
 
 
 def test_a_file_that_a_worker_does_not_see_is_said_to_be_that():
-    with pytest.raises(FileNotFoundError, match=r"series\.npy"), clients.explained("look"):
+    with pytest.raises(FileNotFoundError, match=r"series\.npy"), clients.explain_errors("validate"):
         raise FileNotFoundError("series.npy")
 
 
@@ -29,7 +29,7 @@ def test_what_is_no_client_is_refused():
     class Client:
         """Of somebody else's."""
 
-    with pytest.raises(ValueError, match=r"client=.*a dask\.distributed Client, or None"):
+    with pytest.raises(ValueError, match=r"client=.*a dask\.distributed Client"):
         clients.check_client(Client())
 
 

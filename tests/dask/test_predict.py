@@ -9,7 +9,7 @@ from dask.delayed import delayed
 
 import eigenecho as ee
 from data import cut, esn, recall, same
-from eigenecho.dask import fit, from_npy, predict
+from eigenecho.dask import fit, predict
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -49,28 +49,38 @@ def test_lists_stacks_and_flat_targets():
     np.testing.assert_allclose(found, [model.predict(one) for one in stack], atol=1e-12)
 
 
-def test_arrays_in_files(tmp_path):
-    u = ee.tasks.mso(3, steps=1201)
-    np.save(tmp_path / "u.npy", u)
-    given = from_npy(tmp_path / "u.npy", 250, stop=-1), from_npy(tmp_path / "u.npy", 250, start=1)
-    assert given[0].chunks[0] == (250, 250, 250, 250, 200)
-    np.testing.assert_array_equal(given[1].compute(), u[1:])
-    wanted = esn().fit(u[:-1], u[1:])
-    same(fit(esn(), *given), wanted, u)
-    np.save(tmp_path / "flat.npy", u[:, 0])
-    np.testing.assert_array_equal(from_npy(tmp_path / "flat.npy"), u[:, 0])
+def test_an_output_needs_only_the_chunk_before_where_the_network_settles():
+    read = []
+
+    def note(block, block_info=None):
+        if block_info:
+            read.append(block_info[0]["chunk-location"][0])
+        return block
+
+    model = esn(sr=0.5).fit(X, Y)
+    lazy = predict(model, cut(X, 300).map_blocks(note, dtype=float, meta=np.empty((0, 1))))
+    read.clear()
+    np.testing.assert_allclose(lazy[-5:], model.predict(X)[-5:], atol=1e-12)
+    assert sorted(read) == [3, 4]
 
 
-def test_rows_of_a_file_are_read_by_the_task_that_works_on_them(tmp_path):
-    from eigenecho.dask.shards import Recipe, made
-    from eigenecho.dask.sources import shards_of
+def test_rows_are_read_by_the_task_that_works_on_them():
+    from eigenecho.dask.shards import Recipe, split_series
 
-    np.save(tmp_path / "u.npy", X)
-    given = from_npy(tmp_path / "u.npy", 250, stop=-1), from_npy(tmp_path / "u.npy", 250, start=1)
-    second = shards_of(*given)[0][1].rows
-    assert isinstance(second, Recipe)  # no task of its own, whose rows would travel
-    for rows, wanted in zip(made(second), (X[250:500], X[251:501]), strict=True):
+    read = []
+
+    def note(block, block_info=None):
+        if block_info:
+            read.append(block_info[0]["chunk-location"][0])
+        return block
+
+    u = cut(X, 250).map_blocks(note, dtype=float, meta=np.empty((0, 1)))
+    read.clear()
+    second = split_series(u[:-1], u[1:])[1]
+    assert isinstance(second.source, Recipe)  # no task of its own, whose rows would travel
+    for rows, wanted in zip(second.load(), (X[250:500], X[251:501]), strict=True):
         np.testing.assert_array_equal(rows, wanted)
+    assert sorted(read) == [1, 2]  # what inputs and targets share is read once
 
 
 def test_zarr(tmp_path):
@@ -96,12 +106,12 @@ def test_panels_in_partitions_that_cut_series(tmp_path):
     whole = frame()
     wanted = ee.Forecaster(4).fit(whole).predict()
     parts = [delayed(whole.iloc[i : i + 50]) for i in range(0, len(whole), 50)]
-    found = fit(ee.Forecaster(4), parts)
+    found = fit(ee.Forecaster(4), None, parts)
     np.testing.assert_array_equal(found.predict()["forecast"], wanted["forecast"])
     pytest.importorskip("pyarrow")
     dd.from_pandas(whole, npartitions=4, sort=False).to_parquet(tmp_path / "panel")
     stored = dd.read_parquet(tmp_path / "panel")
-    found = fit(ee.Forecaster(4), stored)
+    found = fit(ee.Forecaster(4), y=stored)
     np.testing.assert_array_equal(found.predict()["forecast"], wanted["forecast"])
     lazy = predict(found, stored)
     assert isinstance(lazy, dd.DataFrame)
@@ -113,6 +123,6 @@ def test_panels_in_partitions_that_cut_series(tmp_path):
 
 def test_frames_that_will_not_do():
     with pytest.raises(ValueError, match="y=<str>"):
-        fit(ee.Forecaster(4), "panel")
+        fit(ee.Forecaster(4), y="panel")
     with pytest.raises(ValueError, match="partitions of ndarray"):
-        fit(ee.Forecaster(4), [delayed(X)])
+        fit(ee.Forecaster(4), y=[delayed(X)])

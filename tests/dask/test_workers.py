@@ -52,7 +52,7 @@ def fits(client, rows=800):
     late = [[delayed(part[one]) for one in SERIES] for part in (X, Y)]
     found["ragged"] = fit(esn(solver="structured", warmup=20), *late, client=client)
     frame = dd.from_pandas(panel(8), npartitions=3, sort=False)
-    forecaster = fit(ee.Forecaster(5), frame, client=client)
+    forecaster = fit(ee.Forecaster(5), y=frame, client=client)
     weights = {name: one.W_out_ for name, one in found.items()}
     weights["panel"] = np.concatenate([m.weights.ravel() for m in _members(forecaster)])
     return found, forecaster, weights
@@ -77,7 +77,7 @@ def test_bits_do_not_depend_on_how_many_workers_there_are(client):
             np.testing.assert_array_equal(found[name], weights, err_msg=f"{workers}: {name}")
 
 
-@pytest.mark.parametrize("step", ["look", "statistics", "merge", "residuals", "carry"])
+@pytest.mark.parametrize("step", ["validate", "statistics", "merge", "residuals", "carry"])
 def test_a_death_changes_nothing(cluster, client, step):
     rows = 75 if step == "carry" else 800
     params = {"solver": "structured", "ridge": 1e-2}
@@ -101,7 +101,7 @@ def test_more_deaths_than_dask_allows_are_an_error_that_says_so(cluster, client,
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)  # in place of 3
     u = cut(X, 2000).map_blocks(_fatal, dtype=float, meta=np.empty((0, 1)))
     estimator = esn()
-    with pytest.raises(ClusterError, match="workers died of it again and again"):
+    with pytest.raises(ClusterError, match="workers died of it repeatedly"):
         fit(estimator, u, cut(Y, 2000), client=client)
     assert not hasattr(estimator, "model_")
     with deaths(cluster, "nothing"):
@@ -112,8 +112,8 @@ def test_more_deaths_than_dask_allows_are_an_error_that_says_so(cluster, client,
 
 
 def test_a_cluster_without_workers_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("eigenecho.clients.GLANCE", 0.1)
-    monkeypatch.setattr("eigenecho.clients.PATIENCE", 0.3)
+    monkeypatch.setattr("eigenecho.clients.POLL_SECONDS", 0.1)
+    monkeypatch.setattr("eigenecho.clients.PATIENCE_SECONDS", 0.3)
     with (
         local(0) as empty,
         Client(empty, set_as_default=False) as its,
@@ -126,7 +126,7 @@ def test_steps_have_names_and_nothing_is_left_behind(cluster, client):
     cluster.scheduler.task_prefixes.clear()
     fit(esn(solver="structured"), cut(X, 1000), cut(Y, 1000), client=client)
     known = set(cluster.scheduler.task_prefixes)
-    assert {"look", "statistics", "merge", "residuals", "network"} <= known
+    assert {"validate", "statistics", "merge", "residuals", "network"} <= known
     assert not leftovers(cluster)
 
 
@@ -146,13 +146,13 @@ def test_cancelling_leaves_nothing_behind(cluster, client):
         fit(estimator, cut(X, 200), cut(Y, 200), client=client, progress=stop)
     assert not leftovers(cluster)
     assert not hasattr(estimator, "model_")
-    assert set(calls) >= {"look", "statistics"}
+    assert set(calls) >= {"validate", "statistics"}
 
 
 def test_a_bar_is_drawn(client, capsys):
     fit(esn(solver="qr"), cut(X, 2000), cut(Y, 2000), client=client, progress=True)
     drawn = capsys.readouterr().err
-    assert "look" in drawn
+    assert "validate" in drawn
     assert "statistics" in drawn
     assert "3/3" in drawn
 
@@ -190,7 +190,7 @@ def test_a_panel_of_hundreds_of_series(cluster, client):
     frame = panel(300)
     wanted = ee.Forecaster(5, strategy="direct", seasons=[7]).fit(frame)
     parts = dd.from_pandas(frame, npartitions=7, sort=False)
-    found = fit(ee.Forecaster(5, strategy="direct", seasons=[7]), parts, client=client)
+    found = fit(ee.Forecaster(5, strategy="direct", seasons=[7]), y=parts, client=client)
     expected = wanted.predict()
     np.testing.assert_array_equal(found.predict()["forecast"], expected["forecast"])
     assert not leftovers(cluster)

@@ -1,16 +1,15 @@
-"""Training and predicting on a cluster: the same calls, on data that lie in shards.
+"""Fit and predict on a Dask cluster.
 
     from eigenecho.dask import fit, predict
 
-    fit(esn, X, y)          # dask arrays cut along time, lists or bags of series, frames
+    fit(esn, X, y)          # dask arrays chunked along time, or lists of series
+    fit(forecaster, y=y)    # long frames in partitions
     predict(esn, X)         # a lazy dask array
 
-All that is summed over time merges, in a tree that the shards alone fix: the numbers depend
-neither on how many workers there are nor on which of them died. The page "On a cluster"
-of the documentation has what travels, and what a death costs.
+Statistics of chunks are merged in a tree that depends on the chunks alone, so the result has the
+same bits for any number of workers, and if workers die. The page "On a cluster" of the
+documentation describes what is sent between machines, and what the death of a worker costs.
 """
 
-from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.files import from_npy
 from eigenecho.dask.fitting import fit
 from eigenecho.dask.predicting import predict

@@ -1,36 +1,37 @@
-"""Where shards begin: in which state a series is when a shard goes on with it.
+"""States at the start of shards that continue a series.
 
-A reservoir that settles within K steps has forgotten all but the K rows before a shard, which are
-run through first: a halo. Elsewhere states are carried. A diagonal one is linear in where it
-begins, so that shards run side by side from zero and their ends add up,
+A reservoir that settles within K steps has forgotten all but the last K rows. In ``fit`` these
+rows, the halo of a shard, are run through first, unless that would be more work than the shards
+themselves. Otherwise, and in ``predict``, states are carried from shard to shard. A diagonal
+reservoir is linear in its initial state, so its shards run in parallel from zero, and
 
-    r_{i+1} = λ^{T_i} r_i + e_i,   e_i the end of shard i when it begins at zero
+    r_{i+1} = λ^{T_i} r_i + e_i,   e_i the final state of shard i when it starts from zero.
 
-and any other is run through in the order of time. Nothing is cut off either way.
+Other reservoirs run through the shards in the order of time. Both are exact up to rounding.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from eigenecho.basis import interleave, separate
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import Network, Pair, Shard, Start, series_of
+from eigenecho.dask.shards import Shard
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.kernels.forms import DiagonalForm
 from eigenecho.reservoir import Reservoir
-from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 
-def halo(reservoir: Reservoir, shards: Sequence[Shard]) -> int | None:
-    """How many rows before a shard it needs; None where states are carried instead.
+def halo_length(reservoir: Reservoir, shards: Sequence[Shard]) -> int | None:
+    """Return how many rows before a shard are run through, None if states are carried instead.
 
-    That is where halos would be more rows than there are.
+    States are carried if all halos together would have more rows than the series.
     """
     steps = settling_steps(reservoir.form)
     cuts = sum(shard.continues for shard in shards)
@@ -41,59 +42,46 @@ def halo(reservoir: Reservoir, shards: Sequence[Shard]) -> int | None:
     return int(steps)
 
 
-def carried(
-    cluster: Cluster, network: Network, shards: Sequence[Shard], lasts: Sequence[Array]
-) -> list[Start | None]:
-    """The state that each shard begins in, None for zero.
+def carry_states(
+    cluster: Cluster,
+    reservoir: Reservoir,
+    shards: Sequence[Shard],
+    end_state: Callable[[int, Any], Any],
+) -> list[Any]:
+    """Return a task for the state at the start of each shard, None for a state of zero.
 
-    ``lasts`` (D_out,) are the last targets of the shards, in the network's own units.
+    ``end_state(i, start)`` makes the task of the state after shard i, where ``start`` is the task
+    of the state before it, or None for zero.
     """
-    reservoir, known = network.reservoir, cluster.value("network", network)
-    side_by_side = isinstance(reservoir.form, DiagonalForm)
-    ends: list[Any] = []
-    for i, shard in enumerate(shards[:-1]):
-        needed = shards[i + 1].continues
-        before = lasts[i - 1] if shard.continues else None
-        start = ends[-1] if shard.continues and not side_by_side else None
-        given = known, shard.rows, before, start
-        ends.append(cluster.task("carry", end_state, *given) if needed else None)
-    tasks = [task for task in ends if task is not None]
-    found = iter(cluster.compute("carry", cluster.task("carried", _listed, tasks), tasks))
-    starts: list[Start | None] = [None]
-    for i, task in enumerate(ends):
-        if task is None:
-            starts.append(None)
-            continue
-        state, start = next(found), starts[-1]
-        if side_by_side and start is not None:
-            state = state + faded(reservoir, start[0], shards[i].count)
-        starts.append((state, lasts[i]))
+    form, steps = reservoir.form, settling_steps(reservoir.form)
+    diagonal = isinstance(form, DiagonalForm)
+    shared = cluster.value("form", form)
+    starts: list[Any] = [None]
+    for i, (shard, following) in enumerate(itertools.pairwise(shards)):
+        start, end = starts[-1], None
+        if following.continues:
+            end = end_state(i, None if diagonal else start)
+            if diagonal and start is not None and shard.count < steps:
+                end = cluster.task("carry", add_decayed, shared, end, start, shard.count)
+        starts.append(end)
     return starts
 
 
-def faded(reservoir: Reservoir, state: Array, steps: int) -> Array:
-    """λ^steps r: what is left of a state (N,) of a diagonal reservoir when nothing drives it.
+def final_state(reservoir: Reservoir, drive: Array, start: Array | None) -> Array:
+    """Return the state (N,) after a drive (T, D), which starts from zero by default."""
+    if start is not None:
+        return reservoir.last_state(drive, np.array(start))
+    steps = settling_steps(reservoir.form)
+    recent = drive if steps >= len(drive) else drive[-int(steps) :]
+    return reservoir.last_state(recent, reservoir.zero_state())
 
-    In extended precision, since a power of so many steps multiplies the rounding of its base.
+
+def add_decayed(form: DiagonalForm, end: Array, start: Array, steps: int) -> Array:
+    """Return λ^steps start + end, in the real layout (N,) of states.
+
+    The power is computed in extended precision, since it multiplies the rounding error of λ.
     """
-    form = reservoir.form
-    assert isinstance(form, DiagonalForm)
     n = form.real.size
     modes = np.concatenate([form.real, form.re.astype(np.clongdouble) + 1j * form.im])
-    left = separate(state.astype(np.longdouble), n) * modes**steps
-    return interleave(left[:n].real, left[n:]).astype(state.dtype)
-
-
-@one_blas_thread()
-def end_state(network: Network, rows: Pair, before: Array | None, state: Array | None) -> Array:
-    """The state at the end of a shard, from zero or a state, the output before it being known."""
-    us, ys = series_of((), rows, network.dtype)
-    reservoir = network.reservoir
-    r = reservoir.zero_state() if state is None else np.array(state)
-    start = None if before is None else (r, before)
-    drive, _ = network.problem(us, ys, start).columns(0)
-    return reservoir.last_state(drive, r)
-
-
-def _listed(values: list[Array]) -> list[Array]:
-    return values
+    decayed = separate(start.astype(np.longdouble), n) * modes**steps
+    return end + interleave(decayed[:n].real, decayed[n:]).astype(end.dtype)

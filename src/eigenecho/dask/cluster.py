@@ -1,4 +1,4 @@
-"""Work on a cluster: named tasks, trees of merges, and a client that is left as it was."""
+"""Named tasks, trees of merges, and their computation on a cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigenecho.clients import awaited, check_client, check_versions, forget
+from eigenecho.clients import allow_large_graphs, check_client, release, wait_for
 
 try:
     from dask.delayed import Delayed, delayed
@@ -20,14 +20,10 @@ except ImportError as error:
 
 Report = Callable[[str, int, int], object]
 
-LARGE = "distributed.admin.large-graph-warning-threshold"
-"""Dask warns of graphs that hold large values. Ours hold networks and weights, once each: what a
-graph holds can be computed anew when a worker dies, what was scattered cannot."""
-
 
 @dataclass(frozen=True, eq=False)
 class Cluster:
-    """Where tasks run: on the workers of a client, or without one by Dask's own scheduler.
+    """The workers of a client, or without one Dask's scheduler in this process.
 
     ``report(stage, done, total)`` is called as shards are finished.
     """
@@ -39,64 +35,61 @@ class Cluster:
 
     @classmethod
     def of(cls, client: Any, report: Report | None = None) -> Cluster:
-        """By the client that is given, or that is at work here; its workers must know ours."""
+        """Return the cluster of a client, by default of the current one if there is one."""
         if client is None:
             try:
                 client = get_client()
             except ValueError:
                 return cls(None, report)
         check_client(client)
-        check_versions(client)
         return cls(client, report)
 
     def value(self, name: str, value: Any) -> Delayed:
-        """Something that many tasks share: it travels once to each worker that needs it."""
+        """Return a task for a value that is sent once to each worker that needs it."""
         return delayed(value, name="-".join(map(str, self._key(name))), traverse=False)
 
     def task(self, name: str, function: Callable[..., Any], *arguments: Any) -> Delayed:
-        """A call by its name, which the dashboard shows."""
+        """Return a task for a function call; the dashboard shows its name."""
         return delayed(function, pure=False)(*arguments, dask_key_name=self._key(name))
 
     def tree(self, parts: Sequence[Delayed], merge: Callable[[Any, Any], Any]) -> Delayed:
-        """All parts in one: neighbours are merged, then what they became."""
-        known = list(parts)
-        while len(known) > 1:
-            pairs = zip(known[::2], known[1::2], strict=False)
+        """Return a task that merges neighbours, then the results, until one is left."""
+        level = list(parts)
+        while len(level) > 1:
+            pairs = zip(level[::2], level[1::2], strict=False)
             merged = [self.task("merge", merge, one, other) for one, other in pairs]
-            known = merged + known[2 * len(merged) :]
-        return known[0]
+            level = merged + level[2 * len(merged) :]
+        return level[0]
 
     def compute(self, stage: str, root: Delayed, leaves: Sequence[Delayed] = ()) -> Any:
-        """What a task comes to; ``leaves`` are those that tell how far it has come."""
+        """Return the result of a task; progress is the number of finished ``leaves``."""
         if self.client is None:
-            (found,) = dask.compute(root)
-            return found
-        check_client(self.client)
+            return dask.compute(root)[0]
         ticks = []
         if self.report is not None:
-            ticks = [self.task("counted", _nothing, leaf) for leaf in leaves]
-        with dask.config.set({LARGE: "1 GiB"}):
+            ticks = [self.task("counted", _discard, leaf) for leaf in leaves]
+        with allow_large_graphs():
             futures = self.client.compute([root, *ticks])
         try:
-            self._tell(stage, futures[1:])
-            return awaited(self.client, stage, futures[0])
+            if self.report is not None and ticks:
+                _report_progress(self.report, stage, futures[1:], self.client.loop)
+            return wait_for(self.client, stage, futures[0])
         finally:
-            forget(self.client, futures)
-
-    def _tell(self, stage: str, ticks: Sequence[Any]) -> None:
-        if self.client is None or self.report is None or not ticks:
-            return
-        self.report(stage, 0, len(ticks))
-        for done, future in enumerate(as_completed(ticks, loop=self.client.loop), 1):
-            if future.status != "finished":  # the root says why
-                return
-            self.report(stage, done, len(ticks))
+            release(self.client, futures)
 
     def _key(self, name: str) -> tuple[str, int]:
-        # Dask takes the words before the first number for the name of a step, and pairs of one
-        # name for tasks of one kind, which it spreads over all workers.
+        # Dask uses the words before the first number as the name of a step. It treats tuples with
+        # the same first element as tasks of one kind, and spreads them over all workers.
         return f"{name}-{self._name}", next(self._numbers)
 
 
-def _nothing(_: Any) -> None:
-    """What counts is that it was there."""
+def _report_progress(report: Report, stage: str, ticks: Sequence[Any], loop: Any) -> None:
+    report(stage, 0, len(ticks))
+    for done, future in enumerate(as_completed(ticks, loop=loop), 1):
+        if future.status != "finished":  # the result of the root task says why
+            return
+        report(stage, done, len(ticks))
+
+
+def _discard(_: Any) -> None:
+    """Return nothing, so that the client can wait for a task without keeping its result."""

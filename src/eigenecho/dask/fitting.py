@@ -1,21 +1,21 @@
-"""Fitting on a cluster."""
+"""Fit estimators on a cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
 
 from eigenecho.checks import check_flag
-from eigenecho.dask.carry import halo
+from eigenecho.dask.carry import halo_length
 from eigenecho.dask.cluster import Cluster, Report
-from eigenecho.dask.look import Looked, Wanted, look, placed
 from eigenecho.dask.panels import fit_panel
-from eigenecho.dask.passes import ShardedPasses
-from eigenecho.dask.shards import Network, Shard
-from eigenecho.dask.sources import shards_of
+from eigenecho.dask.passes import ProblemTemplate, Rows, ShardedPasses
+from eigenecho.dask.shards import Shard, split_series
+from eigenecho.dask.validate_shards import RowChecks, ShardSummary, validate_shards
 from eigenecho.errors import bad_argument
 from eigenecho.estimators import Forecaster, LinearESN
 from eigenecho.estimators.fitted import Fitted
@@ -27,145 +27,148 @@ from eigenecho.estimators.validation import (
 )
 from eigenecho.progress import bar
 from eigenecho.reservoir import Drawn
+from eigenecho.scaling import Spread
 from eigenecho.training import Problem, Settings, pose, train_by
-from eigenecho.types import Array
 
 Estimator = TypeVar("Estimator", LinearESN, Forecaster)
 
 
 def fit(
-    estimator: Estimator, X: Any, y: Any = None, *, client: Any = None, progress: Any = False
+    estimator: Estimator, X: Any = None, y: Any = None, *, client: Any = None, progress: Any = False
 ) -> Estimator:
-    """Fit an estimator to data that lie on a cluster, as its own ``fit`` does with those at hand.
+    """Fit an estimator to data on a cluster, with the same result as its own ``fit``.
 
     Parameters
     ----------
     estimator : LinearESN or Forecaster
-        It is fitted in place, and is an ordinary one afterwards; where a fit fails it is as before.
+        Fitted in place, and unchanged if the fit fails.
     X, y : for a LinearESN
-        Dask arrays (T, D) cut along time are one long series: nothing restarts at a cut. A list of
-        them, or an array (series, T, D), is several. Delayed series, in a list, and bags of them
-        (or one bag of pairs) stay whole, one or a partition on a worker. X may be None for a
-        generator with ``feedback``.
+        Dask arrays (T, D), chunked along time, are one long series. A list of them, or an array
+        (series, T, D), is several series. A list of delayed arrays is several series too, each of
+        which a worker reads as a whole. X may be None for a generator with ``feedback``.
     X, y : for a Forecaster
-        In the order of its own ``fit``, the series first: long frames of dask.dataframe, or lists
-        of delayed pandas frames; then columns beside them, or None. A series may lie across
-        partitions. The rows come to the client, which keeps them as any forecaster does; ways to
-        forecast are judged and trained on the workers.
+        y is the series and X its further columns, or None: long frames of dask.dataframe, or lists
+        of delayed pandas frames. A series may be spread over partitions. The rows are sent to the
+        client, since a forecaster stores them; candidates are compared and trained on the workers.
     client : distributed.Client, optional
-        By default the one at work here, else Dask's own scheduler in this process.
+        By default the current client, or without one Dask's scheduler in this process.
     progress : bool, or callable (step, done, total)
-        Draw a bar on the terminal for every step; or called as shards are finished. What it raises
-        ends the fit, and nothing is left of it on the cluster.
+        True draws a progress bar for each step. A callable is called as shards are finished; an
+        exception that it raises ends the fit, and no task is left on the cluster.
 
     Returns
     -------
-    the estimator
+    estimator
 
     Notes
     -----
-    Data are read where they are computed on, once for a look at them, once for statistics and once
-    for each round of refinement: X.persist() keeps them in the workers' memory.
+    Workers read the data where they compute on them: once to validate them, once for statistics,
+    and once for each round of refinement. X.persist() keeps the data in the workers' memory.
     """
     if not callable(progress):
         check_flag(progress, "progress")
     if not isinstance(estimator, (LinearESN, Forecaster)):
         raise bad_argument("estimator", estimator, "a LinearESN or a Forecaster")
-    with all_or_nothing(estimator), bar(progress is True) as drawn:
-        report = progress if callable(progress) else drawn
+    with all_or_nothing(estimator), bar(progress is True) as draw:
+        report = progress if callable(progress) else draw
         if isinstance(estimator, Forecaster):
-            return fit_panel(estimator, X, y, Cluster.of(client, report))
-        _fit_network(estimator, X, y, client, report)
+            fit_panel(estimator, X, y, Cluster.of(client, report))
+        else:
+            _fit_network(estimator, X, y, client, report)
     return estimator
 
 
 def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | None) -> None:
     settings = Settings.of(esn.get_params(deep=False))
     if settings.recipe.is_learnt:
-        raise bad_argument(
-            "spectrum", "data", "eigenvalues, or a law: these are learnt on one machine",
-            "spectra.from_data of some of the rows gives them.",
-        )  # fmt: skip
+        remedy = "spectra.from_data(X, y), with some of the rows, computes eigenvalues."
+        raise bad_argument("spectrum", "data", "eigenvalues, or the name of a law", remedy)
+    if y is None:
+        raise ValueError(
+            "fit requires y to be passed, but the target y is None. For next-step prediction: "
+            "fit(esn, X[:-1], X[1:])."
+        )
     if X is None and not esn.feedback:
         remedy = "A generator without input needs feedback=True."
         raise bad_argument("X", None, "an input series", remedy)
-    shards, container = shards_of(X, y)
+    shards = split_series(X, y)
     cluster = Cluster.of(client, report)
     gaps = "gaps" in gaps_of(esn)
-    wanted = Wanted(np.dtype(esn.dtype), gaps, settings.standardize, settings.warmup)
-    drawn = None
-    if any(shard.continues for shard in shards):
-        # What to keep of a shard for the one after it is known before anybody looks.
-        drawn = settings.draw(_columns(X), _columns(y), esn.seed)
-        wanted = replace(wanted, tail=halo(drawn.reservoir, shards) or 0)
-    looked = look(cluster, shards, wanted)
-    shards = placed(shards, looked)
-    _, D_in, _, D_out = looked.shapes[0][0]
+    checks = RowChecks(np.dtype(esn.dtype), gaps, settings.standardize, settings.warmup)
+    drawn: Drawn | None = None
+    halo: int | None = 0
+    if shards[0].columns is not None:
+        # The length of halos must be known before the first pass, which collects them.
+        drawn = settings.draw(*shards[0].columns, esn.seed)
+        halo = halo_length(drawn.reservoir, shards)
+        checks = replace(checks, tail=halo or 0)
+    summaries = validate_shards(cluster, shards, checks)
+    shards = [replace(s, count=summary.rows) for s, summary in zip(shards, summaries, strict=True)]
     if drawn is None:
-        drawn = settings.draw(D_in, D_out, esn.seed)
-    problem = outline(settings, drawn, shards, looked, gaps)
+        drawn = settings.draw(*summaries[0].columns, esn.seed)
+    problem = _outline(settings, drawn, shards, summaries, gaps)
     if esn.basis == "eigen":
-        longest = max(map(len, problem.inputs))
-        warn_if_unstable(drawn.reservoir.spectrum.radius, longest)
-    y_scaling = problem.scalings[1]
-    lasts = [last for last in looked.lasts if last.size]
-    own = lasts if y_scaling is None else [y_scaling.forward(last) for last in lasts]
+        warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, problem.inputs)))
+    scaling = problem.scalings[1]
+    lasts = [summary.last for summary in summaries]
     passes = ShardedPasses(
         problem,
         cluster=cluster,
-        network=Network.of(problem),
+        template=ProblemTemplate.of(problem),
         shards=shards,
-        lasts=own,
-        tails=looked.tails,
+        lasts=lasts if scaling is None else [scaling.forward(last) for last in lasts],
+        halos=None if halo is None else _halos(shards, summaries, halo),
     )
     trained = train_by(passes, settings)
-    us, ys = zip(*_in_one(looked.heads, shards), strict=True)
-    flat = container.flat if any(shard.continues for shard in shards) else looked.flat
-    known = {"lr": float(esn.lr), "flat": flat, "drawn": drawn.spectrum}
-    esn.n_features_in_ = D_in
-    if hasattr(esn, "feature_names_in_"):
-        del esn.feature_names_in_
-    made = Fitted.of(problem, trained, lasts[-1], target=target_of(us, ys), **known)
-    made.given_to(esn)
+    heads = [summary.head for summary in summaries if len(summary.head[0])]
+    fitted = Fitted.of(
+        problem,
+        trained,
+        lasts[-1],
+        target=target_of(*zip(*heads, strict=True)),
+        lr=float(esn.lr),
+        flat=all(summary.flat for summary in summaries),
+        drawn=drawn.spectrum,
+    )
+    esn.n_features_in_ = summaries[0].columns[0]
+    esn.__dict__.pop("feature_names_in_", None)  # dask arrays have no column names
+    fitted.given_to(esn)
 
 
-def _columns(given: Any) -> int:
-    """How many columns series in dask arrays have."""
-    if given is None:
-        return 0
-    first = given[0] if isinstance(given, (list, tuple)) or given.ndim == 3 else given
-    return 1 if first.ndim == 1 else int(first.shape[1])
+def _halos(
+    shards: Sequence[Shard], summaries: Sequence[ShardSummary], length: int
+) -> list[Rows | None]:
+    """Return the last ``length`` rows before each shard, from as many shards as it takes."""
+    halos: list[Rows | None] = [None]
+    for shard, before in zip(shards[1:], summaries, strict=False):
+        halo = None
+        if shard.continues:
+            known = [before.tail] if halos[-1] is None else [halos[-1], before.tail]
+            u, y = (np.concatenate(parts)[-length:] for parts in zip(*known, strict=True))
+            halo = u, y
+        halos.append(halo)
+    return halos
 
 
-def outline(
-    settings: Settings, drawn: Drawn, shards: Sequence[Shard], looked: Looked, gaps: bool
+def _outline(
+    settings: Settings,
+    drawn: Drawn,
+    shards: Sequence[Shard],
+    summaries: Sequence[ShardSummary],
+    gaps: bool,
 ) -> Problem:
-    """The problem of all rows, none of which are here: series of their lengths, of no numbers."""
-    lengths: dict[int, int] = {}
-    for shard in shards:
-        for piece in shard.pieces:
-            lengths[piece.series] = piece.first + piece.rows
-    _, D_in, _, D_out = looked.shapes[0][0]
+    """Return the problem of all rows, with series of the right lengths that have no values."""
+    rows = {shard.series: shard.first + shard.count for shard in shards}
     inputs, outputs = (
-        [np.broadcast_to(np.zeros(()), (rows, D)) for rows in lengths.values()]
-        for D in (D_in, D_out)
+        [np.broadcast_to(0.0, (length, D)) for length in rows.values()]
+        for D in summaries[0].columns
     )
     plain = replace(settings, standardize=False, missing="error")
     problem = pose(plain, drawn, inputs, outputs)
     if gaps:
-        there = [np.broadcast_to(np.ones((), bool), y.shape) for y in outputs]
-        problem = replace(problem, observed=there)
-    if looked.spreads is None:
-        return problem
-    u_spread, y_spread = looked.spreads
-    return replace(problem, scalings=(u_spread.scaling if D_in else None, y_spread.scaling))
-
-
-def _in_one(heads: Sequence[tuple[Array, Array]], shards: Sequence[Shard]) -> list[Any]:
-    """First rows of series; those of one that lies in several shards are put together."""
-    found: list[Any] = []
-    for (u, y), shard in zip(heads, shards, strict=False):
-        if shard.continues and found:
-            u, y = (np.concatenate(both) for both in zip(found.pop(), (u, y), strict=True))
-        found.append((u, y))
-    return found
+        problem = replace(problem, observed=[np.broadcast_to(True, y.shape) for y in outputs])
+    if settings.standardize:
+        spreads = (s.spreads for s in summaries if s.spreads is not None)
+        u, y = (reduce(Spread.merge, each) for each in zip(*spreads, strict=True))
+        problem = replace(problem, scalings=(u.scaling if len(u.mean) else None, y.scaling))
+    return problem

@@ -1,220 +1,188 @@
-"""Passes over rows in shards: each works on its own, and what they find merges in a fixed tree."""
+"""Passes over rows in shards: workers compute statistics of shards, which merge in a fixed tree."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from eigenecho.dask.carry import carried, halo
+from eigenecho.dask.carry import carry_states, final_state
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import Network, Pair, Shard, Start, fold_within, series_of, within
-from eigenecho.dask.tails import KnownTails, Tails
-from eigenecho.readout import Accumulated, Gram, Lags, Moments, Remainder, Triangle
+from eigenecho.dask.shards import Shard
+from eigenecho.readout import Accumulated, Gram, Lags, Moments, Penalty, Remainder, Triangle
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Block, Fold, Gathered, Passes, Problem, gather
+from eigenecho.training import Block, Fold, Gathered, Passes, Problem, filled, gather
 from eigenecho.training.passes import squares
 from eigenecho.training.refine import Round, lengths, project, residuals
 from eigenecho.training.structured import assembled, lag_count, resonating, sums_over
 from eigenecho.types import Array
 
+Rows = tuple[Array, Array]
+"""Inputs (rows, D_in) and targets (rows, D_out)."""
+
+Start = tuple[Any, Array]
+"""A state r (N,), None for zero, and the output before it, (D_out,), in the network's units."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemTemplate:
+    """A problem without rows, as workers get it; ``double`` asks for double precision."""
+
+    problem: Problem
+    double: bool = False
+
+    @classmethod
+    def of(cls, problem: Problem) -> ProblemTemplate:
+        """Remove from a problem its rows and what only the solver needs."""
+        bare = Penalty(problem.size)
+        return cls(replace(problem, inputs=(), outputs=(), observed=None, basis=None, penalty=bare))
+
+    def fill(self, shard: Shard, halo: Rows | None, start: Start | None) -> Problem:
+        """Return the problem of the rows of a shard, after a halo or from a given start."""
+        u, y = shard.as_tables(shard.load(), self.problem.reservoir.dtype)
+        if halo is not None:
+            u, y = (np.concatenate(parts) for parts in zip(halo, (u, y), strict=True))
+        u, y = (
+            rows if scaling is None else scaling.forward(rows)
+            for scaling, rows in zip(self.problem.scalings, (u, y), strict=True)
+        )
+        outputs, observed = filled([y])
+        starts = None if start is None else [start]
+        problem = replace(
+            self.problem, inputs=[u], outputs=outputs, observed=observed, starts=starts
+        )
+        return problem.in_double if self.double else problem
+
 
 @dataclass(frozen=True, eq=False)
 class ShardedPasses(Passes):
-    """Passes over rows that lie on the workers of a cluster.
+    """Passes over rows that are on the workers of a cluster.
 
-    ``problem`` has series of the right lengths that hold no numbers. ``lasts`` (D_out,) are the
-    last targets of the shards, in the network's own units; ``tails`` the last rows of shards, in
-    the caller's, where they are known.
+    The series of ``problem`` have the right lengths, but no values. ``halos`` are the rows to run
+    through before each shard, None for a shard that starts from zero; if ``halos`` itself is None,
+    states are carried. ``lasts`` (D_out,) are the last targets of the shards, in the network's
+    units.
     """
 
     cluster: Cluster = field(kw_only=True)
-    network: Network = field(kw_only=True)
+    template: ProblemTemplate = field(kw_only=True)
     shards: Sequence[Shard] = field(kw_only=True)
     lasts: Sequence[Array] = field(kw_only=True)
-    tails: Sequence[Pair] = field(kw_only=True)
+    halos: Sequence[Rows | None] | None = field(kw_only=True)
 
     @cached_property
     def in_double(self) -> ShardedPasses:
-        """The same in double precision."""
+        """The same passes in double precision."""
         if self.problem.reservoir.dtype == np.float64:
             return self
-        return ShardedPasses(
-            self.problem.in_double,
-            cluster=self.cluster,
-            network=Network(self.network.template, double=True),
-            shards=self.shards,
-            lasts=[last.astype(np.float64) for last in self.lasts],
-            tails=self.tails,
-        )
+        template = replace(self.template, double=True)
+        return replace(self, problem=self.problem.in_double, template=template)
 
     def gather(self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None) -> Gathered:
-        """Statistics of training rows and held-out blocks."""
-        cuts = [fold_within(shard, fold, len_) for shard, len_ in self._each]
-        value = None if less is None else self.cluster.value("weights", less)
-        found: Part = self._over("statistics", _gather, cuts, kind, value)
+        """Return statistics of training rows and held-out blocks."""
+        weights = None if less is None else self.cluster.value("weights", less)
+        total, held_out, end = self._merge_over_shards("statistics", _gather, fold, kind, weights)
         size = self.problem.size, self.problem.D_out
-        held_out = [Triangle.empty(*size) if part is None else part for part in found.held_out]
-        statistics = kind.empty(*size) if found.statistics is None else found.statistics
-        return Gathered(statistics, held_out, [found.end])
+        held_out = [Triangle.empty(*size) if part is None else part for part in held_out]
+        return Gathered(kind.empty(*size) if total is None else total, held_out, [end.state])
 
     def gather_gram(self, block: Block) -> Gathered:
-        """XᵀX and XᵀY over a block from sums over time."""
-        cuts = [within(shard, block, len_) for shard, len_ in self._each]
-        K = None if self._halo is None else lag_count(self.problem)
-        found: Part = self._over("statistics", _sums, cuts, K)
-        sums, direct = found.statistics
+        """Return XᵀX and XᵀY over a block from sums over time."""
+        K = None if self.halos is None else lag_count(self.problem)
+        sums, direct = self._merge_over_shards("statistics", _sum_over_time, Fold(block), K)
         return assembled(self.problem, sums.value, direct)
 
     def round(self, block: Block, w: Array) -> Round:
-        """Weights, and what they leave of the targets over a block."""
+        """Return weights and their residuals over a block."""
         return ShardedRound(self, block, w)
 
     def squares(self, block: Block) -> Array:
-        """‖y_d‖² over a block, (D_out,)."""
-        cuts = [within(shard, block, len_) for shard, len_ in self._each]
-        return self._over("squares", _squares, cuts, merge=np.add)
+        """Return ‖y_d‖² over a block, (D_out,)."""
+        return self._merge_over_shards("squares", _sum_squares, Fold(block))
 
-    def left(self, block: Block, w: Array) -> Left:
-        """What weights leave of the targets over a block, and the size of their outputs."""
-        cuts = [within(shard, block, len_) for shard, len_ in self._each]
-        value = self.cluster.value("weights", w)
-        return self._over("residuals", _left, cuts, value, merge=Left.merge)
+    def residuals(self, block: Block, w: Array) -> ResidualStats:
+        """Return statistics of the residuals of weights over a block."""
+        weights = self.cluster.value("weights", w)
+        return self._merge_over_shards("residuals", _sum_residuals, Fold(block), weights)
 
     @cached_property
-    def _halo(self) -> int | None:
-        return halo(self.problem.reservoir, self.shards)
+    def _starts(self) -> list[tuple[Rows | None, Start | None]]:
+        """The halo of each shard and the state that it starts from."""
+        if self.halos is not None:
+            return [(halo, None) for halo in self.halos]
+        cluster, template = self.cluster, self.cluster.value("network", self.template)
+        before: list[Any] = [None, *self.lasts]
 
-    @cached_property
-    def _starts(self) -> list[Start | None]:
-        """The state that each shard begins in; with halos, zero."""
-        if self._halo is not None:
-            return [None] * len(self.shards)
-        return carried(self.cluster, self.network, self.shards, self.lasts)
+        def end_state(i: int, state: Any) -> Any:
+            start = (state, before[i]) if self.shards[i].continues else None
+            problem = template, self.shards[i], None, start
+            return cluster.task("carry", _compute, _final_state, *problem, state)
 
-    @property
-    def _tails(self) -> Tails | KnownTails:
-        if self.tails:
-            return KnownTails(self.shards, self.tails)
-        return Tails(self.cluster, self.shards)
-
-    @property
-    def _each(self) -> list[tuple[Shard, int]]:
-        """Every shard, and how many rows before it are run through."""
-        most = self._halo or 0
+        tasks = carry_states(cluster, self.problem.reservoir, self.shards, end_state)
+        leaves = [task for task in tasks if task is not None]
+        states = cluster.compute("carry", cluster.task("carry", list, tasks), leaves)
         return [
-            (shard, min(most, shard.pieces[0].first) if shard.continues else 0)
-            for shard in self.shards
+            (None, None if state is None else (state, last))
+            for state, last in zip(states, before, strict=False)
         ]
 
-    def _over(
-        self,
-        stage: str,
-        function: Callable[..., Any],
-        cuts: Sequence[Any],
-        *arguments: Any,
-        merge: Callable[[Any, Any], Any] | None = None,
+    def _merge_over_shards(
+        self, stage: str, function: Callable[..., Any], fold: Fold, *arguments: Any
     ) -> Any:
-        """What a function finds in all shards that have a part in it, merged."""
-        cluster, starts = self.cluster, self._starts
-        network, tails = cluster.value("network", self.network), self._tails
-        leaves = []
-        for number, (shard, rows) in enumerate(self._each):
-            if cuts[number] is None:
-                continue
-            held = tails.before(number, rows), shard.rows
-            cut = cuts[number] if merge is not None else (cuts[number], shard.continues)
-            given = network, *held, starts[number], cut
-            leaves.append(cluster.task(stage, function, *given, *arguments))
-        root = cluster.tree(leaves, Part.merge if merge is None else merge)
-        return cluster.compute(stage, root, leaves)
+        """Return the merged results of a function for all shards that have rows of a fold."""
+        cluster, template = self.cluster, self.cluster.value("network", self.template)
+        tasks, series = [], None
+        for shard, (halo, start) in zip(self.shards, self._starts, strict=True):
+            part = _fold_of_shard(shard, fold, 0 if halo is None else len(halo[1]))
+            if part is not None:
+                problem = function, template, shard, halo, start
+                given = part, shard.series == series, *arguments
+                tasks.append(cluster.task(stage, _compute, *problem, *given))
+                series = shard.series
+        return cluster.compute(stage, cluster.tree(tasks, merge_results), tasks)
 
 
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """Lags or moments of shards; those that go on with a series are joined to it."""
+def _fold_of_shard(shard: Shard, fold: Fold, skip: int) -> Fold | None:
+    """Return the rows of a fold in a shard that has ``skip`` rows before its own, None if none."""
 
-    value: Lags | Moments
-    continues: bool
-
-    def merge(self, after: Sums) -> Sums:
-        """Of both, in the order of time."""
-        one, two = self.value, after.value
-        found = one.joined(two) if after.continues else one.merge(two)  # type: ignore[arg-type]
-        return Sums(found, self.continues)
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """What shards gathered: statistics, those of held-out blocks, and the last state.
-
-    None where a shard had no row of a kind, so that nothing travels for it.
-    """
-
-    statistics: Any
-    held_out: tuple[Triangle | None, ...]
-    end: Array
-
-    def merge(self, after: Part) -> Part:
-        """Of both, in the order of time."""
-        held_out = zip(self.held_out, after.held_out, strict=True)
-        return Part(
-            _merged(self.statistics, after.statistics),
-            tuple(_merged(one, two) for one, two in held_out),
-            after.end,
+    def part(block: Block) -> Block:
+        start, stop = (
+            min(max(edge - shard.first, 0), shard.count) + skip for edge in block[shard.series]
         )
+        return [(start, max(start, stop))]
 
-
-@one_blas_thread()
-def _merged(one: Any, two: Any) -> Any:
-    if one is None or two is None:
-        return two if one is None else one
-    if isinstance(one, tuple):
-        return tuple(_merged(*pair) for pair in zip(one, two, strict=True))
-    return one.merge(two)
-
-
-@dataclass(frozen=True, eq=False)
-class Left:
-    """Of residuals E = Y − X w: EᵀE and XᵀE; and ‖X w‖ of each output, (k,)."""
-
-    remainder: Remainder
-    size: Array
-
-    def merge(self, after: Left) -> Left:
-        """Of both sets of rows."""
-        size = np.hypot(self.size, after.size)
-        return Left(self.remainder.merge(after.remainder), size)
+    local = Fold(part(fold.train), tuple(map(part, fold.held_out)))
+    blocks = local.train, *local.held_out
+    return local if any(stop > start for ((start, stop),) in blocks) else None
 
 
 class ShardedRound(Round):
-    """A round whose residuals stay where the rows are."""
+    """Weights w (N', k) whose residuals stay on the workers."""
 
     def __init__(self, passes: ShardedPasses, block: Block, w: Array) -> None:
         super().__init__(passes.problem, block, w)
         self._passes, self._block = passes, block
 
+    def moved(self, step: Array) -> ShardedRound:
+        """Return the round of w + step."""
+        return ShardedRound(self._passes, self._block, self.w + step)
+
     @cached_property
-    def found(self) -> Left:
-        """What one pass over the rows says of these weights."""
-        return self._passes.left(self._block, self.w)
+    def _stats(self) -> ResidualStats:
+        return self._passes.residuals(self._block, self.w)
 
     @property
     def onto(self) -> Array:
         """XᵀE, (N', k)."""
-        return self.found.remainder.XtE
-
-    def moved(self, step: Array) -> ShardedRound:
-        """The round of w + step."""
-        return ShardedRound(self._passes, self._block, self.w + step)
+        return self._stats.sums.XtE
 
     @property
     def scatter(self) -> Array:
         """EᵀE, (k, k)."""
-        return self.found.remainder.EtE
+        return self._stats.sums.EtE
 
     @property
     def squares(self) -> Array:
@@ -224,64 +192,101 @@ class ShardedRound(Round):
     @property
     def size(self) -> Array:
         """‖X w‖ of each output, (k,)."""
-        return self.found.size.copy()
+        return self._stats.size.copy()
+
+
+# Results of shards -------------------------------------------------------------------------------
+
+
+@one_blas_thread()
+def merge_results(one: Any, two: Any) -> Any:
+    """Merge the results of two neighbours in time; None is the result of no rows."""
+    if one is None or two is None:
+        return two if one is None else one
+    if isinstance(one, tuple):
+        return tuple(merge_results(*pair) for pair in zip(one, two, strict=True))
+    return one + two if isinstance(one, np.ndarray) else one.merge(two)
+
+
+@dataclass(frozen=True, eq=False)
+class LastState:
+    """The state (N,) after the last row."""
+
+    state: Array
+
+    def merge(self, after: LastState) -> LastState:
+        """Return the later state."""
+        return after
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesSums:
+    """Lags or moments of shards; ``continues`` is True if the first continues a series."""
+
+    value: Lags | Moments
+    continues: bool
+
+    def merge(self, after: SeriesSums) -> SeriesSums:
+        """Return the sums over the rows of both."""
+        one, two = self.value, after.value
+        both = one.joined(two) if after.continues else one.merge(two)  # type: ignore[arg-type]
+        return SeriesSums(both, self.continues)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualStats:
+    """EᵀE and XᵀE of residuals E = Y − X w, and ‖X w‖ of each output, (k,)."""
+
+    sums: Remainder
+    size: Array
+
+    def merge(self, after: ResidualStats) -> ResidualStats:
+        """Return the statistics of the rows of both."""
+        return ResidualStats(self.sums.merge(after.sums), np.hypot(self.size, after.size))
 
 
 # On workers --------------------------------------------------------------------------------------
 
 
-def _posed(network: Network, before: Any, rows: Pair, start: Start | None) -> Problem:
-    return network.problem(*series_of(before, rows, network.dtype), start)
-
-
 @one_blas_thread()
+def _compute(
+    function: Callable[..., Any],
+    template: ProblemTemplate,
+    shard: Shard,
+    halo: Rows | None,
+    start: Start | None,
+    *arguments: Any,
+) -> Any:
+    return function(template.fill(shard, halo, start), *arguments)
+
+
+def _final_state(problem: Problem, state: Array | None) -> Array:
+    drive, _ = problem.columns(0)
+    return final_state(problem.reservoir, drive, state)
+
+
 def _gather(
-    network: Network,
-    before: Any,
-    rows: Pair,
-    start: Start | None,
-    cut: tuple[Fold, bool],
-    kind: type[Accumulated],
-    less: Array | None,
-) -> Part:
-    problem, (fold, _) = _posed(network, before, rows, start), cut
+    problem: Problem, fold: Fold, _: bool, kind: type[Accumulated], less: Array | None
+) -> tuple[Any, tuple[Any, ...], LastState]:
     total, held_out, ends = gather(problem, kind, fold, less=less)
-    kept = tuple(part if part.rows else None for part in held_out)
-    return Part(total if total.rows else None, kept, ends[-1])
+    blocks = tuple(part if part.rows else None for part in held_out)
+    return (total if total.rows else None), blocks, LastState(ends[-1])
 
 
-@one_blas_thread()
-def _sums(
-    network: Network,
-    before: Any,
-    rows: Pair,
-    start: Start | None,
-    cut: tuple[Block, bool],
-    K: int | None,
-) -> Part:
-    problem, (block, continues) = _posed(network, before, rows, start), cut
-    sums, alone = Sums(sums_over(problem, block, K), continues), resonating(problem)
-    direct = None if alone is None else gather(alone, Gram, Fold(block)).statistics
-    return Part((sums, direct), (), np.empty(0))
+def _sum_over_time(
+    problem: Problem, fold: Fold, continues: bool, K: int | None
+) -> tuple[SeriesSums, Gram | None]:
+    sums, alone = SeriesSums(sums_over(problem, fold.train, K), continues), resonating(problem)
+    return sums, None if alone is None else gather(alone, Gram, fold).statistics
 
 
-@one_blas_thread()
-def _squares(network: Network, before: Any, rows: Pair, start: Start | None, block: Block) -> Array:
-    return squares(_posed(network, before, rows, start).targets(block))
+def _sum_squares(problem: Problem, fold: Fold, _: bool) -> Array:
+    return squares(problem.targets(fold.train))
 
 
-@one_blas_thread()
-def _left(
-    network: Network,
-    before: Any,
-    rows: Pair,
-    start: Start | None,
-    block: Block,
-    w: Array,
-) -> Left:
-    problem = _posed(network, before, rows, start)
-    left = residuals(problem, block, w)
-    size = lengths([y - e for y, e in zip(problem.targets(block), left, strict=True)])
+def _sum_residuals(problem: Problem, fold: Fold, _: bool, w: Array) -> ResidualStats:
+    left = residuals(problem, fold.train, w)
+    size = lengths([y - e for y, e in zip(problem.targets(fold.train), left, strict=True)])
     scatter = np.sum([e.T @ e for e in left], axis=0)
-    count = sum(map(len, left))
-    return Left(Remainder(scatter, project(problem, block, left), count), size)
+    sums = Remainder(scatter, project(problem, fold.train, left), sum(map(len, left)))
+    return ResidualStats(sums, size)

@@ -1,151 +1,198 @@
-"""Shards: rows that lie together on some worker, and the problems that they are there."""
+"""Shards: consecutive rows of one series, which one worker reads and computes on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
+import dask.array as da
 import numpy as np
+from dask.core import flatten
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
 from dask.local import get_sync
+from dask.optimization import cull
+from distributed import Future
 
-from eigenecho.readout import Penalty
-from eigenecho.reservoir import Reservoir
-from eigenecho.training import Block, Fold, Problem, filled
+from eigenecho.errors import Shown, bad_argument, not_finite
+from eigenecho.series import as_table
 from eigenecho.types import Array
 
-Start = tuple[Array, Array]
-"""A state r (N,) and the output before, (D_out,), in the network's own units."""
-
-
-Pair = tuple[Any, Any]
-"""Inputs and targets of the same rows."""
+SOURCES = "a dask array (T, D) chunked along time, a list of them, or a list of delayed series"
 
 
 class Recipe:
-    """How a worker makes the rows of a shard, in the task that works on them.
+    """Graph that computes the blocks of a shard, run inside the task that needs them.
 
-    As a task of its own it might run on one worker and be wanted on another: rows would travel.
+    If reading were a task of its own, Dask could run it on one worker and use the result on
+    another, and rows would be sent over the network.
     """
 
-    def __init__(self, graph: Any, key: Any) -> None:
-        self.graph, self.key = graph, key
+    def __init__(self, graph: Any, keys: Sequence[Any]) -> None:
+        self.graph, self.keys = graph, keys
 
-    def made(self) -> Pair:
-        """The rows."""
-        return get_sync(self.graph, self.key)
+    @property
+    def present(self) -> list[Any]:
+        """The keys that are not None."""
+        return [key for key in self.keys if key is not None]
 
-
-def made(rows: Any) -> Pair:
-    """Inputs and targets of a shard, wherever they come from."""
-    return rows.made() if isinstance(rows, Recipe) else rows
-
-
-class Piece(NamedTuple):
-    """Rows of one series: its number among all, that of the first row, and how many there are."""
-
-    series: int
-    first: int
-    rows: int
+    def compute(self) -> tuple[Any, ...]:
+        """Return one block for each key, None for a key that is None."""
+        blocks = iter(get_sync(self.graph, self.present))
+        return tuple(None if key is None else next(blocks) for key in self.keys)
 
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """A piece of one series, or some whole series.
+    """Rows ``first`` to ``first + count`` of the series with number ``series``.
 
-    ``rows`` are delayed, or a recipe, inputs and targets as one pair: arrays (rows, D), or lists of
-    them, one for each of the ``pieces``; None for what there is not. A shard that ``continues``
-    goes on with the series of the one before it.
+    ``source`` holds the inputs and targets of these rows: a `Recipe`, or a pair of delayed blocks,
+    None for a block that does not exist. The ``count`` of a delayed series is 0 until a worker has
+    read it. ``columns`` are the numbers of columns (D_in, D_out) of dask arrays, None for delayed
+    series. ``name`` is used in error messages. Dask computes the delayed blocks of a shard that is
+    passed to a task.
     """
 
-    rows: Any
-    pieces: tuple[Piece, ...] = ()
-    continues: bool = False
+    source: Any
+    series: int
+    first: int = 0
+    count: int = 0
+    columns: tuple[int, int] | None = None
+    name: str = ""
 
     @property
-    def count(self) -> int:
-        """The rows of all pieces."""
-        return sum(piece.rows for piece in self.pieces)
+    def continues(self) -> bool:
+        """True if the shard before this one belongs to the same series."""
+        return self.first > 0
+
+    def load(self) -> tuple[Any, Any]:
+        """Return inputs and targets as they come, each an array or None."""
+        return self.source.compute() if isinstance(self.source, Recipe) else self.source
+
+    def as_tables(self, parts: tuple[Any, Any], dtype: Any, y: str = "y") -> tuple[Any, Any]:
+        """Return inputs and targets as contiguous arrays (rows, D), where (rows,) is one column.
+
+        Missing inputs have no columns; missing targets are None. ``y`` is the name of the targets.
+        """
+        targets = None if parts[1] is None else self._as_table(parts[1], y, dtype)
+        if parts[0] is None and targets is not None:
+            return targets[:, :0], targets
+        return self._as_table(parts[0], "X", dtype), targets
+
+    def _as_table(self, part: Any, name: str, dtype: Any) -> Array:
+        rows = np.asanyarray(part)
+        rows = as_table(rows[:, None] if rows.ndim == 1 else rows, name)
+        if self.columns is not None:
+            expected = self.count, self.columns[name != "X"]
+            if rows.shape != expected:
+                raise bad_argument(
+                    name, Shown(f"a chunk of shape {rows.shape} in {self.name}"),
+                    f"shape {expected}, as the dask array declares",
+                    "Correct the chunks and meta of the function that makes it.",
+                )  # fmt: skip
+        return np.ascontiguousarray(rows, dtype)
+
+    def check_finite(self, rows: Array, name: str, *, gaps: bool = False) -> None:
+        """Raise if a number is infinite, or NaN unless ``gaps`` are allowed, and say where."""
+        finite = ~np.isinf(rows) if gaps else np.isfinite(rows)
+        if not finite.all():
+            row, column = (int(i) for i in np.unravel_index(int(np.argmin(finite)), rows.shape))
+            where = f"in row {self.first + row} (row {row} of {self.name}), column {column}"
+            raise not_finite(name, float(rows[row, column]), where, rows.dtype)
 
 
-@dataclass(frozen=True, eq=False)
-class Network:
-    """What a worker needs to know of a problem: all but its rows, and the penalty on weights."""
+def split_series(X: Any, y: Any) -> list[Shard]:
+    """Return the shards of inputs and targets, ordered by series and time; one may be None."""
+    name, given = ("y", y) if X is None else ("X", X)
+    stacked = getattr(given, "ndim", 0) == 3
+    inputs, outputs = (
+        list(part) if isinstance(part, (list, tuple)) or (stacked and part is not None) else [part]
+        for part in (X, y)
+    )
+    inputs = inputs if X is not None else inputs * len(outputs)
+    outputs = outputs if y is not None else outputs * len(inputs)
+    if len(inputs) != len(outputs):
+        raise bad_argument("y", Shown(f"{len(outputs)} series"), f"{len(inputs)} series, as in X")
+    if not inputs:
+        raise bad_argument(name, given, SOURCES)
+    pairs = list(zip(inputs, outputs, strict=True))
+    which = [f" of series {number}" if len(pairs) > 1 else "" for number in range(len(pairs))]
+    if all(part is None or isinstance(part, Delayed) for pair in pairs for part in pair):
+        shards = [Shard(pair, number) for number, pair in enumerate(pairs)]
+    else:
+        each = (_split_arrays(*pair, number, which[number]) for number, pair in enumerate(pairs))
+        shards = list(itertools.chain(*each))
+    return [replace(s, name=f"shard {i}{which[s.series]}") for i, s in enumerate(shards)]
 
-    template: Problem
-    double: bool = False
 
-    @classmethod
-    def of(cls, problem: Problem) -> Network:
-        """Of a problem whose rows lie elsewhere."""
-        bare = Penalty(problem.size)
-        return cls(replace(problem, inputs=(), outputs=(), penalty=bare, basis=None, observed=None))
+def _split_arrays(u: Any, y: Any, number: int, which: str) -> list[Shard]:
+    """Return the shards of one series, one for each chunk of the inputs, or else of the targets."""
+    for array, name in ((u, "X"), (y, "y")):
+        if array is not None:
+            _check_array(array, name, which)
+    if u is not None and y is not None:
+        check_lengths(len(u), len(y), which)
+        y = y.rechunk({0: u.chunks[0]})
+    counts = (y if u is None else u).chunks[0]
+    columns = _count_columns(u), _count_columns(y)
+    each = zip(_block_sources(u, y), itertools.accumulate(counts, initial=0), counts, strict=False)
+    shards = [Shard(source, number, first, n, columns) for source, first, n in each if n]
+    if not shards:
+        raise bad_argument("X", Shown(f"0 rows{which}"), "at least one row in each series")
+    return shards
 
-    @cached_property
-    def reservoir(self) -> Reservoir:
-        """The reservoir in the precision that it runs in."""
-        reservoir = self.template.reservoir
-        return reservoir.in_double() if self.double else reservoir
 
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the rows as they are read."""
-        return self.template.reservoir.dtype
-
-    def problem(
-        self, inputs: Sequence[Array], outputs: Sequence[Array], start: Start | None = None
-    ) -> Problem:
-        """The problem of rows in the caller's units, where one piece may go on from a state."""
-        u_scaling, y_scaling = self.template.scalings
-        if u_scaling is not None:
-            inputs = [u_scaling.forward(u) for u in inputs]
-        if y_scaling is not None:
-            outputs = [y_scaling.forward(y) for y in outputs]
-        outputs, observed = filled(outputs)
-        starts = None if start is None else [start]
-        posed = replace(
-            self.template, inputs=inputs, outputs=outputs, observed=observed, starts=starts
+def _check_array(array: Any, name: str, which: str) -> None:
+    """Raise unless this is a dask array of known size that is chunked along time only."""
+    if not isinstance(array, da.Array):
+        raise bad_argument(
+            name, Shown(type(array).__name__), SOURCES,
+            "dask.array.from_array converts an array, frame.to_dask_array(lengths=True) a frame.",
+        )  # fmt: skip
+    if array.ndim != 2 and (name == "X" or array.ndim != 1):
+        got, remedy = Shown(f"shape {array.shape}{which}"), f"{name}[:, None] makes one column."
+        raise bad_argument(name, got, "a 2-D series (T, D)", remedy)
+    if any(math.isnan(size) for size in array.shape):
+        remedy = f"{name}.compute_chunk_sizes() counts the rows."
+        raise bad_argument(
+            name, Shown(f"chunks of unknown sizes{which}"), "known chunk sizes", remedy
         )
-        return posed.in_double if self.double else posed
+    if array.ndim == 2 and array.numblocks[1] > 1:
+        got, remedy = Shown(f"{array.numblocks[1]} chunks of columns{which}"), "joins them."
+        raise bad_argument(name, got, "chunks of whole rows", f"{name}.rechunk({{1: -1}}) {remedy}")
 
 
-def tables(given: Any, dtype: Any) -> list[Array]:
-    """What a task was handed, as contiguous arrays (rows, D); (rows,) is one column."""
-    each = list(given) if isinstance(given, (list, tuple)) else [given]
-    arrays = [np.asarray(part) for part in each]
-    arrays = [part[:, None] if part.ndim == 1 else part for part in arrays]
-    return [np.ascontiguousarray(part, dtype) for part in arrays]
+def _count_columns(array: Any) -> int:
+    return 0 if array is None else 1 if array.ndim == 1 else int(array.shape[1])
 
 
-def series_of(before: Any, rows: Pair, dtype: Any) -> tuple[Any, Any]:
-    """Inputs and targets of a shard, the rows ``before`` it in front; both as lists of arrays."""
-    inputs, outputs = made(rows)
-    ys = tables(outputs, dtype)
-    us = [y[:, :0] for y in ys] if inputs is None else tables(inputs, dtype)
-    if before:
-        early = [series_of((), one, dtype) for one in before]
-        us = [np.concatenate([*(u[0] for u, _ in early), us[0]])]
-        ys = [np.concatenate([*(y[0] for _, y in early), ys[0]])]
-    return us, ys
+def check_lengths(rows: int, targets: int, which: str = "") -> None:
+    """Raise if inputs and targets differ in length."""
+    if rows != targets:
+        raise ValueError(
+            f"X and y have inconsistent lengths{which}: X has {rows} rows and y has {targets}. "
+            "Each row of y is the target at the same row of X."
+        )
 
 
-def within(shard: Shard, block: Block, skip: int = 0) -> Block | None:
-    """The rows of a block that a shard has, by its own numbers; None where it has none.
+def _block_sources(u: Any, y: Any) -> list[Any]:
+    """Return the source of each pair of blocks.
 
-    ``skip`` rows lie before its own.
+    Blocks that workers hold in memory stay tasks, which Dask runs where the blocks are.
     """
-    found = []
-    for series, first, rows in shard.pieces:
-        start, stop = (min(max(edge - first, 0), rows) + skip for edge in block[series])
-        found.append((start, max(start, stop)))
-    return found if any(stop > start for start, stop in found) else None
+    arrays = [part for part in (u, y) if part is not None]
+    graph = HighLevelGraph.merge(*(array.__dask_graph__() for array in arrays))
+    absent = [None] * arrays[0].numblocks[0]
 
+    def pairs(blocks: Callable[[Any], Any]) -> list[Any]:
+        each = (absent if part is None else blocks(part) for part in (u, y))
+        return list(zip(*each, strict=True))
 
-def fold_within(shard: Shard, fold: Fold, skip: int = 0) -> Fold | None:
-    """The same of a fold."""
-    none = [(skip, skip)] * len(shard.pieces)
-    train, *held_out = (within(shard, block, skip) for block in (fold.train, *fold.held_out))
-    if train is None and not any(held_out):
-        return None
-    return Fold(train or none, tuple(block or none for block in held_out))
+    if any(isinstance(task, Future) for task in dict(graph).values()):
+        return pairs(lambda array: np.ravel(array.to_delayed()))
+    recipes = [Recipe(graph, pair) for pair in pairs(lambda a: flatten(a.__dask_keys__()))]
+    graph = dict(arrays[0].__dask_optimize__(graph, [recipe.present for recipe in recipes]))
+    return [Recipe(cull(graph, recipe.present)[0], recipe.keys) for recipe in recipes]

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import clone
 
 from eigenecho.arrays import namespace
-from eigenecho.checks import check_count, generator
-from eigenecho.clients import check_at_hand, on_client
+from eigenecho.checks import check_count, check_in_memory, generator
+from eigenecho.clients import on_client
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
 from eigenecho.estimators.validation import gaps_of, training_series
@@ -110,7 +110,7 @@ def search(
     base = estimator.get_params(deep=False)
     check_names(combinations, sorted(base))
     seeds = _seeds(seeds, base["seed"])
-    check_at_hand({"X": X, "y": y})
+    check_in_memory({"X": X, "y": y})
     device = device_of({"X": X, "y": y})
     apart = is_apart(device) and client is None
     given = (X, y) if apart else to_host((X, y))

@@ -19,7 +19,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from eigenecho.clients import check_client, check_versions, explained, forget, submitted
+from eigenecho.clients import check_client, explain_errors, release, submit
 from eigenecho.threads import one_blas_thread
 
 ONE_THREAD = (
@@ -83,14 +83,13 @@ def computed_by(
 
     listed = list(tasks)
     check_client(client)
-    check_versions(client)
-    futures = submitted(client, "cells", partial(_timed, function), listed)
+    futures = submit(client, "cells", partial(_timed, function), listed)
     which = {future.key: task for future, task in zip(futures[1:], listed, strict=True)}
     try:
         for future in as_completed(futures[1:], loop=client.loop):
             task = which[future.key]
             try:
-                with explained("cells"):
+                with explain_errors("cells"):
                     value, seconds = future.result()
             except Exception as error:
                 shown = " ".join(map(str, task))
@@ -98,7 +97,7 @@ def computed_by(
             future.release()
             yield task, value, seconds
     finally:
-        forget(client, futures)
+        release(client, futures)
 
 
 @one_blas_thread()

@@ -1,0 +1,102 @@
+"""First pass over all shards: check their rows and collect what later passes need to know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eigenecho.dask.cluster import Cluster
+from eigenecho.dask.shards import Shard, check_lengths
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.estimators.validation import ROWS
+from eigenecho.scaling import Spread
+from eigenecho.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class RowChecks:
+    """Rows are read as ``dtype``; ``gaps`` allows NaN in targets; ``tail`` rows are kept."""
+
+    dtype: Any
+    gaps: bool
+    standardize: bool
+    warmup: int
+    tail: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class ShardSummary:
+    """Facts about the rows of one shard.
+
+    ``columns`` is (D_in, D_out); ``flat`` is True for targets of shape (rows,). ``head`` and
+    ``tail`` are inputs and targets of some of the first and last rows, ``last`` (D_out,) is the
+    last target. ``spreads`` of inputs and targets exist if columns are standardized. ``observed``
+    (D_out,) counts targets after the warmup that are not NaN, and ``same_gaps`` is True if all
+    columns have NaN in the same rows.
+    """
+
+    rows: int
+    columns: tuple[int, int]
+    flat: bool
+    head: tuple[Array, Array]
+    tail: tuple[Array, Array]
+    last: Array
+    spreads: tuple[Spread, Spread] | None
+    observed: Array | int
+    same_gaps: bool
+
+
+def validate_shards(
+    cluster: Cluster, shards: Sequence[Shard], checks: RowChecks
+) -> list[ShardSummary]:
+    """Return a summary of each shard; raise if there are invalid numbers or shapes."""
+    wanted, tasks = ROWS + 1, []
+    for shard in shards:
+        tasks.append(cluster.task("validate", _summarize, shard, checks, max(wanted, 0)))
+        wanted -= shard.count or ROWS + 1  # of delayed series, only the first is compared
+    summaries = cluster.compute("validate", cluster.task("summaries", list, tasks), tasks)
+    columns = summaries[0].columns
+    for shard, summary in zip(shards, summaries, strict=True):
+        if summary.columns != columns:
+            got = "{} and {} columns in series {}".format(*summary.columns, shard.series)
+            raise bad_argument("X, y", Shown(got), "{} and {}, as in the first".format(*columns))
+    if not np.all(sum(summary.observed for summary in summaries)):
+        got = Shown("nothing but NaN after the warmup in a column")
+        remedy = "Leave such columns out."
+        raise bad_argument("y", got, "at least one observation in each column", remedy)
+    if not all(summary.same_gaps for summary in summaries):
+        remedy = "Fit one network for each column, or fit on one machine."
+        got = Shown("columns with gaps at different rows")
+        raise bad_argument("y", got, "gaps at the same rows in all columns", remedy)
+    return summaries
+
+
+def _summarize(shard: Shard, checks: RowChecks, head: int) -> ShardSummary:
+    parts = shard.load()
+    u, y = shard.as_tables(parts, checks.dtype)
+    check_lengths(len(u), len(y), f" of {shard.name}")
+    if not len(y):
+        raise bad_argument("X", Shown(f"0 rows of {shard.name}"), "at least one row in each series")
+    shard.check_finite(u, "X")
+    shard.check_finite(y, "y", gaps=checks.gaps)
+    observed: Array | int = 1
+    same_gaps = True
+    if checks.gaps:
+        present = ~np.isnan(y)
+        observed = present[max(checks.warmup - shard.first, 0) :].sum(axis=0)
+        same_gaps = bool(np.all(present == present[:, :1]))
+    tail = max(len(y) - checks.tail, 0)
+    return ShardSummary(
+        rows=len(y),
+        columns=(u.shape[1], y.shape[1]),
+        flat=np.ndim(parts[1]) == 1,
+        head=(u[:head].copy(), y[:head].copy()),
+        tail=(u[tail:].copy(), y[tail:].copy()),
+        last=y[-1].copy(),
+        spreads=(Spread.of(u), Spread.of(y)) if checks.standardize else None,
+        observed=observed,
+        same_gaps=same_gaps,
+    )
