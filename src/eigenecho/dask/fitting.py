@@ -13,7 +13,7 @@ from eigenecho.checks import check_flag
 from eigenecho.dask.carry import halo_length
 from eigenecho.dask.cluster import Cluster, Report
 from eigenecho.dask.panels import fit_panel
-from eigenecho.dask.passes import ProblemTemplate, Rows, ShardedPasses
+from eigenecho.dask.sharded_problem import ProblemTemplate, Rows, ShardedProblem
 from eigenecho.dask.shards import Shard, split_series
 from eigenecho.dask.validate_shards import RowChecks, ShardSummary, validate_shards
 from eigenecho.errors import bad_argument
@@ -28,7 +28,7 @@ from eigenecho.estimators.validation import (
 from eigenecho.progress import bar
 from eigenecho.reservoir import Drawn
 from eigenecho.scaling import Spread
-from eigenecho.training import Problem, Settings, pose, train_by
+from eigenecho.training import Problem, Settings, pose, train
 
 Estimator = TypeVar("Estimator", LinearESN, Forecaster)
 
@@ -111,7 +111,7 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
         warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, problem.inputs)))
     scaling = problem.scalings[1]
     lasts = [summary.last for summary in summaries]
-    passes = ShardedPasses(
+    sharded = ShardedProblem.of(
         problem,
         cluster=cluster,
         template=ProblemTemplate.of(problem),
@@ -119,7 +119,7 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
         lasts=lasts if scaling is None else [scaling.forward(last) for last in lasts],
         halos=None if halo is None else _halos(shards, summaries, halo),
     )
-    trained = train_by(passes, settings)
+    trained = train(sharded, settings)
     heads = [summary.head for summary in summaries if len(summary.head[0])]
     fitted = Fitted.of(
         problem,

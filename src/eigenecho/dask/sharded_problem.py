@@ -1,9 +1,9 @@
-"""Passes over rows in shards: workers compute statistics of shards, which merge in a fixed tree."""
+"""Training on rows in shards: workers compute statistics of shards, which merge in a fixed tree."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +14,7 @@ from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.shards import Shard
 from eigenecho.readout import Accumulated, Gram, Lags, Moments, Penalty, Remainder, Triangle
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Block, Fold, Gathered, Passes, Problem, filled, gather
-from eigenecho.training.passes import squares
+from eigenecho.training import Block, Fold, Gathered, Problem, filled, gather
 from eigenecho.training.refine import Round, lengths, project, residuals
 from eigenecho.training.structured import assembled, lag_count, resonating, sums_over
 from eigenecho.types import Array
@@ -58,10 +57,10 @@ class ProblemTemplate:
 
 
 @dataclass(frozen=True, eq=False)
-class ShardedPasses(Passes):
-    """Passes over rows that are on the workers of a cluster.
+class ShardedProblem(Problem):
+    """A problem whose rows are on the workers of a cluster.
 
-    The series of ``problem`` have the right lengths, but no values. ``halos`` are the rows to run
+    Its own series have the right lengths, but no values. ``halos`` are the rows to run
     through before each shard, None for a shard that starts from zero; if ``halos`` itself is None,
     states are carried. ``lasts`` (D_out,) are the last targets of the shards, in the network's
     units.
@@ -73,27 +72,37 @@ class ShardedPasses(Passes):
     lasts: Sequence[Array] = field(kw_only=True)
     halos: Sequence[Rows | None] | None = field(kw_only=True)
 
+    @classmethod
+    def of(cls, problem: Problem, **more: Any) -> ShardedProblem:
+        """Return a problem with the parts of another, which has no values, and its shards."""
+        return cls(**{part.name: getattr(problem, part.name) for part in fields(problem)}, **more)
+
     @cached_property
-    def in_double(self) -> ShardedPasses:
-        """The same passes in double precision."""
-        if self.problem.reservoir.dtype == np.float64:
+    def in_double(self) -> ShardedProblem:
+        """The same rows in double precision."""
+        if self.reservoir.dtype == np.float64:
             return self
         template = replace(self.template, double=True)
-        return replace(self, problem=self.problem.in_double, template=template)
+        return replace(self, reservoir=self.reservoir.in_double(), template=template)
+
+    @property
+    def parts(self) -> list[tuple[Array, Problem]]:
+        """All outputs: on a cluster, a row is left out if any target is missing."""
+        return [(np.arange(self.D_out), self)]
 
     def gather(self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None) -> Gathered:
         """Return statistics of training rows and held-out blocks."""
         weights = None if less is None else self.cluster.value("weights", less)
         total, held_out, end = self._merge_over_shards("statistics", _gather, fold, kind, weights)
-        size = self.problem.size, self.problem.D_out
+        size = self.size, self.D_out
         held_out = [Triangle.empty(*size) if part is None else part for part in held_out]
         return Gathered(kind.empty(*size) if total is None else total, held_out, [end.state])
 
     def gather_gram(self, block: Block) -> Gathered:
         """Return XᵀX and XᵀY over a block from sums over time."""
-        K = None if self.halos is None else lag_count(self.problem)
+        K = None if self.halos is None else lag_count(self)
         sums, direct = self._merge_over_shards("statistics", _sum_over_time, Fold(block), K)
-        return assembled(self.problem, sums.value, direct)
+        return assembled(self, sums.value, direct)
 
     def round(self, block: Block, w: Array) -> Round:
         """Return weights and their residuals over a block."""
@@ -121,7 +130,7 @@ class ShardedPasses(Passes):
             problem = template, self.shards[i], None, start
             return cluster.task("carry", _compute, _final_state, *problem, state)
 
-        tasks = carry_states(cluster, self.problem.reservoir, self.shards, end_state)
+        tasks = carry_states(cluster, self.reservoir, self.shards, end_state)
         leaves = [task for task in tasks if task is not None]
         states = cluster.compute("carry", cluster.task("carry", list, tasks), leaves)
         return [
@@ -162,17 +171,17 @@ def _fold_of_shard(shard: Shard, fold: Fold, skip: int) -> Fold | None:
 class ShardedRound(Round):
     """Weights w (N', k) whose residuals stay on the workers."""
 
-    def __init__(self, passes: ShardedPasses, block: Block, w: Array) -> None:
-        super().__init__(passes.problem, block, w)
-        self._passes, self._block = passes, block
+    def __init__(self, problem: ShardedProblem, block: Block, w: Array) -> None:
+        super().__init__(problem, block, w)
+        self._problem, self._block = problem, block
 
     def moved(self, step: Array) -> ShardedRound:
         """Return the round of w + step."""
-        return ShardedRound(self._passes, self._block, self.w + step)
+        return ShardedRound(self._problem, self._block, self.w + step)
 
     @cached_property
     def _stats(self) -> ResidualStats:
-        return self._passes.residuals(self._block, self.w)
+        return self._problem.residuals(self._block, self.w)
 
     @property
     def onto(self) -> Array:
@@ -281,7 +290,7 @@ def _sum_over_time(
 
 
 def _sum_squares(problem: Problem, fold: Fold, _: bool) -> Array:
-    return squares(problem.targets(fold.train))
+    return problem.squares(fold.train)
 
 
 def _sum_residuals(problem: Problem, fold: Fold, _: bool, w: Array) -> ResidualStats:
