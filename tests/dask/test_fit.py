@@ -95,8 +95,12 @@ def test_a_series_whose_first_shard_is_left_out_does_not_continue_another(option
     wanted = esn(**params).fit(us, ys)
     found = fit(esn(**params), [cut(u, rows) for u in us], [cut(y, rows) for y in ys])
     same(found, wanted, us)
-    XtX = wanted._fitted.evidence.statistics.XtX  # refinement hides errors in it from predictions
-    np.testing.assert_allclose(found._fitted.evidence.statistics.XtX, XtX, rtol=1e-7, atol=1e-6)
+    XtX = (
+        wanted._fitted.evidence.single.statistics.XtX
+    )  # refinement hides errors in it from predictions
+    np.testing.assert_allclose(
+        found._fitted.evidence.single.statistics.XtX, XtX, rtol=1e-7, atol=1e-6
+    )
 
 
 def test_a_stack():
