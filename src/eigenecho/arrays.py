@@ -70,15 +70,16 @@ def solve_triangular(R: Any, rhs: Any, transposed: bool = False) -> Any:
 _kept: dict[tuple[Any, ...], Any] = {}
 
 
-def kept(owner: Array, key: Hashable, make: Callable[[], Any]) -> Any:
-    """What ``make`` makes, once, for as long as an array lives that it was made of.
+def kept(owners: Sequence[Array], key: Hashable, make: Callable[[], Any]) -> Any:
+    """Return what ``make`` returns, computed once while all arrays that it depends on live.
 
-    Nothing in it may refer to the array, which would live for ever.
+    The value must not refer to any of these arrays, which would keep them alive.
     """
-    whole = id(owner), key
+    whole = (*map(id, owners), key)
     if whole not in _kept:
         _kept[whole] = make()
-        weakref.finalize(owner, _kept.pop, whole, None).atexit = False
+        for owner in owners:
+            weakref.finalize(owner, _kept.pop, whole, None).atexit = False
     return _kept[whole]
 
 
@@ -97,7 +98,7 @@ def at(array: Any, like: Any) -> Any:
         # A tensor of the host would share the array's memory, and keep it alive.
         return as_tensor(array.copy(), like.device).to(dtype)
 
-    return kept(array, (str(like.device), dtype), make)
+    return kept([array], (str(like.device), dtype), make)
 
 
 def moved(arrays: Sequence[Any], like: Any) -> list[Any]:

@@ -71,5 +71,5 @@ def test_convolutions_of_all_lengths_share_a_few_spectra(count, device):
     for T in range(4 * K, 4000, 97):
         given = form, B, a[:T], weights, a.new_zeros(8), poisoned((T, 2), a)
         convolution.convolve_readout(kernels_of_tensors, *given)
-    spectra = [key for _, key in arrays._kept if isinstance(key, tuple) and key[0] == "spectra"]
+    spectra = [key for *_, key in arrays._kept if isinstance(key, tuple) and key[0] == "spectra"]
     assert len(spectra) <= 3

@@ -175,8 +175,8 @@ def test_what_a_network_is_made_of_is_kept_as_long_as_it_lives(device):
     made = []
     del array
     other = np.ones(3)
-    kept(other, "once", lambda: made.append(1))
-    kept(other, "once", lambda: made.append(1))
+    kept([other], "once", lambda: made.append(1))
+    kept([other], "once", lambda: made.append(1))
     assert made == [1]
     assert at(2 * other, like).cpu().tolist() == [2, 2, 2]
     assert at(3 * other, like).cpu().tolist() == [3, 3, 3]

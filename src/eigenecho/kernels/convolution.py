@@ -135,13 +135,13 @@ def _at_once(drive: Array, spectra: Array, K: int, size: int, out: Array) -> Non
 def _known(
     make: Callable[[], Array], form: Form, B: Array, drive: Array, weights: Array, size: int
 ) -> Array:
-    """Spectra of responses on a device, which are kept as long as the weights live.
+    """Return spectra of responses on a device, cached while the network lives.
 
     There each operation takes the host as long as a million steps take the device.
     """
-    key = "spectra", size, id(form), id(B), str(drive.device), drive.dtype
-    # What an id is part of the key lives as long, so that nothing else takes it.
-    return kept(weights, key, lambda: (make(), form, B))[0]
+    assert isinstance(form, DiagonalForm)
+    key = "spectra", size, str(drive.device), drive.dtype
+    return kept([weights, form.re, B], key, make)
 
 
 def _product(transformed: Array, spectra: Array) -> Array:

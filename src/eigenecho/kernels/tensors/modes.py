@@ -30,7 +30,7 @@ class Modes(NamedTuple):
             real, re, im = (at(part, like) for part in form)
             return torch.cat([torch.complex(real, torch.zeros_like(real)), torch.complex(re, im)])
 
-        values = kept(form.re, ("modes", str(like.device), like.dtype), make)
+        values = kept([form.re], ("modes", str(like.device), like.dtype), make)
         return cls(values, len(form.real), form)
 
     def apart(self, A: Tensor) -> Tensor:
@@ -59,7 +59,7 @@ class Modes(NamedTuple):
         if count * len(self.values) > TABLE:
             return make()
         key = "powers", count, str(self.values.device), self.values.dtype
-        return kept(self.form.re, key, make)
+        return kept([self.form.re], key, make)
 
     def columns(self) -> tuple[Tensor, Tensor]:
         """The factors a and s of each column of the Q layout, as ``fused`` has them, (N,) each."""
@@ -93,15 +93,14 @@ class Chunks(NamedTuple):
             powers = modes.powers(most + 1)
             adds = torch.view_as_real(powers[:most].flip(0)[:, None] * modes.apart(at(B, like)))
             adds = adds.reshape(most * len(B), 2 * len(modes.values))
-            # The form lives as long, so that no other one takes its id.
-            return adds, torch.view_as_real(powers), *modes.columns(), form
+            return adds, torch.view_as_real(powers), *modes.columns()
 
         def parts() -> Chunks:
-            adds, powers, a, s, _ = kept(B, ("tables", most, *key), tables)
+            adds, powers, a, s = kept([B, form.re], ("tables", most, *key), tables)
             return cls(adds[(most - L) * len(B) :], powers[L], a, s)
 
-        key = id(form.re), like.device, like.dtype
-        return kept(B, ("chunks", L, most, *key), parts)
+        key = like.device, like.dtype
+        return kept([B, form.re], ("chunks", L, most, *key), parts)
 
 
 def weighed(weights: Tensor, modes: Modes) -> Tensor:
