@@ -192,7 +192,8 @@ def _block_sources(u: Any, y: Any) -> list[Any]:
         return list(zip(*each, strict=True))
 
     if any(isinstance(task, Future) for task in dict(graph).values()):
-        return pairs(lambda array: np.ravel(array.to_delayed()))
+        # Dask 2024.12 loses the blocks of persisted arrays when it optimizes their graph.
+        return pairs(lambda array: np.ravel(array.to_delayed(optimize_graph=False)))
     recipes = [Recipe(graph, pair) for pair in pairs(lambda a: flatten(a.__dask_keys__()))]
     graph = dict(arrays[0].__dask_optimize__(graph, [recipe.present for recipe in recipes]))
     return [Recipe(cull(graph, recipe.present)[0], recipe.keys) for recipe in recipes]
