@@ -84,6 +84,8 @@ def test_what_is_not_on_a_cluster():
         fit("network", cut(X, 300), cut(Y, 300))
     with pytest.raises(ValueError, match="model="):
         predict("network", cut(X, 300))
+    with pytest.raises(ValueError, match=r"X=None"):
+        predict(esn().fit(X, Y), None)
     with pytest.raises(ValueError, match=r"X=<delayed series> .*from_delayed"):
         predict(esn().fit(X, Y), [delayed(X)])
     refused("progress=3", cut(X, 300), cut(Y, 300), progress=3)

@@ -85,6 +85,8 @@ def test_ragged_series(solver):
     same(fit(esn(**params), *arrays), wanted, us, close)
     late = [delayed(u) for u in us], [delayed(y) for y in ys]
     same(fit(esn(**params), *late), wanted, us, close)
+    wanted = esn(**params).fit(us[0], ys[0])
+    same(fit(esn(**params), delayed(us[0]), delayed(ys[0])), wanted, us[0], close)
 
 
 @pytest.mark.parametrize("options", [{"warmup": 450}, {"ridge": [1e-3, 1e-2, 1.0]}], ids=str)

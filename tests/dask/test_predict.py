@@ -108,6 +108,8 @@ def test_panels_in_partitions_that_cut_series(tmp_path):
     parts = [delayed(whole.iloc[i : i + 50]) for i in range(0, len(whole), 50)]
     found = fit(ee.Forecaster(4), None, parts)
     np.testing.assert_array_equal(found.predict()["forecast"], wanted["forecast"])
+    ahead = predict(found, parts).compute().sort_values(["unique_id", "ds"])
+    np.testing.assert_array_equal(ahead["forecast"], wanted["forecast"])
     pytest.importorskip("pyarrow")
     dd.from_pandas(whole, npartitions=4, sort=False).to_parquet(tmp_path / "panel")
     stored = dd.read_parquet(tmp_path / "panel")
@@ -126,3 +128,5 @@ def test_frames_that_will_not_do():
         fit(ee.Forecaster(4), y="panel")
     with pytest.raises(ValueError, match="partitions of ndarray"):
         fit(ee.Forecaster(4), y=[delayed(X)])
+    with pytest.raises(ValueError, match="y=<Delayed"):
+        fit(ee.Forecaster(4), y=delayed(frame()))

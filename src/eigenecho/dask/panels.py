@@ -28,23 +28,30 @@ def predict_panel(forecaster: Forecaster, context: Any, horizon: int | None) -> 
     All rows of a series are brought into one partition first.
     """
     import dask.dataframe as dd
+    import pandas
 
     if context is None:
         return dd.from_pandas(forecaster.predict(horizon), npartitions=1)
-    frame = context if hasattr(context, "shuffle") else dd.from_delayed(_parts(context, "X"))
+    frame = context
+    if not isinstance(context, dd.DataFrame):
+        frame = dd.from_delayed(_parts(context, "X"))
     names = [forecaster.id, forecaster.time]
     if not {*names} <= {*frame.columns}:
         got = Shown(f"a frame with columns {list(frame.columns)}")
         raise bad_argument("X", got, f"a long frame with columns {names[0]!r} and {names[1]!r}")
-    whole = frame.shuffle(forecaster.id, shuffle_method="tasks")
+    parts = frame.shuffle(forecaster.id, shuffle_method="tasks").to_delayed()
     shared = delayed(forecaster, traverse=False)
-    meta = {**frame.dtypes[names], "forecast": float}
-    return whole.map_partitions(_forecast, shared, horizon, names, meta=meta)
+    forecasts = [delayed(_forecast)(part, shared, horizon, names) for part in parts]
+    dtypes = {**frame.dtypes[names], "forecast": float}
+    meta = pandas.DataFrame({name: pandas.Series(dtype=dtype) for name, dtype in dtypes.items()})
+    return dd.from_delayed(forecasts, meta=meta, verify_meta=False)
 
 
 def _parts(frame: Any, name: str) -> list[Delayed]:
     """Return the partitions of a frame."""
-    if hasattr(frame, "to_delayed") and hasattr(frame, "npartitions"):
+    import dask.dataframe as dd
+
+    if isinstance(frame, dd.DataFrame):
         return list(frame.to_delayed())
     if isinstance(frame, (list, tuple)) and frame:
         return [part if isinstance(part, Delayed) else delayed(part) for part in frame]

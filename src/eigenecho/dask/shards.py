@@ -106,8 +106,8 @@ class Shard:
 
 def split_series(X: Any, y: Any) -> list[Shard]:
     """Return the shards of inputs and targets, ordered by series and time; one may be None."""
-    name, given = ("y", y) if X is None else ("X", X)
-    stacked = getattr(given, "ndim", 0) == 3
+    name, given = ("X", X) if X is not None or y is None else ("y", y)
+    stacked = isinstance(given, da.Array) and given.ndim == 3
     inputs, outputs = (
         list(part) if isinstance(part, (list, tuple)) or (stacked and part is not None) else [part]
         for part in (X, y)
@@ -116,7 +116,7 @@ def split_series(X: Any, y: Any) -> list[Shard]:
     outputs = outputs if y is not None else outputs * len(inputs)
     if len(inputs) != len(outputs):
         raise bad_argument("y", Shown(f"{len(outputs)} series"), f"{len(inputs)} series, as in X")
-    if not inputs:
+    if given is None or not inputs:
         raise bad_argument(name, given, SOURCES)
     pairs = list(zip(inputs, outputs, strict=True))
     which = [f" of series {number}" if len(pairs) > 1 else "" for number in range(len(pairs))]
@@ -192,7 +192,8 @@ def _block_sources(u: Any, y: Any) -> list[Any]:
         return list(zip(*each, strict=True))
 
     if any(isinstance(task, Future) for task in dict(graph).values()):
-        return pairs(lambda array: np.ravel(array.to_delayed()))
+        # Dask 2024.12 loses the blocks of persisted arrays when it optimizes their graph.
+        return pairs(lambda array: np.ravel(array.to_delayed(optimize_graph=False)))
     recipes = [Recipe(graph, pair) for pair in pairs(lambda a: flatten(a.__dask_keys__()))]
     graph = dict(arrays[0].__dask_optimize__(graph, [recipe.present for recipe in recipes]))
     return [Recipe(cull(graph, recipe.present)[0], recipe.keys) for recipe in recipes]
