@@ -589,9 +589,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """A smaller network, fitted already, with a certificate of how near it is to this one.
 
         The smallest stable order whose rms error on the rows of training is at most ``tol`` times
-        the deviation of y. Of those rows the statistics are known, from which the error is bounded;
-        with ``data=(X, y)`` it is measured, and takes fewer modes. Networks whose statistics are
-        not known (from a file without them) weigh all inputs alike, as ``model_.reduce`` does.
+        the standard deviation of y, or the root mean square of y with ``fit_bias=False`` and
+        ``standardize=False`` (see ``certificate_.size``). Of those rows the statistics are known,
+        from which the error is bounded; with ``data=(X, y)`` it is measured, and takes fewer modes.
+        Networks without statistics (from a file without them, or with outputs that are missing at
+        different rows) weigh all inputs alike, as ``model_.reduce`` does.
 
         Parameters
         ----------
