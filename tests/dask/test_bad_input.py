@@ -1,5 +1,7 @@
 """What will not do is told before anything runs for long, by name and place."""
 
+import uuid
+
 import dask.array as da
 import dask.bag as db
 import numpy as np
@@ -153,3 +155,77 @@ def test_workers_with_another_version(client, monkeypatch, version):
     refused(f"worker tcp://there is {said}", cut(X, 300), cut(Y, 300), client=client)
     with pytest.raises(ValueError, match=said):
         clients.on_client(client, "views")
+
+
+def declared(array, like, rows=300):
+    """Return a Dask array of ``array`` that declares the shape and dtype of ``like``."""
+    name, count = f"declared-{uuid.uuid4()}", len(like) // rows
+    blocks = {(name, i, 0): array[i * rows : (i + 1) * rows] for i in range(count)}
+    chunks = ((rows,) * count, (like.shape[1],))
+    return da.Array(blocks, name, chunks, meta=np.empty((0, 0), like.dtype))
+
+
+COMPLEX = {
+    "array": lambda c: (cut(c, 300), cut(Y, 300)),
+    "one chunk": lambda c: (cut(c, 1200), cut(Y, 1200)),
+    "declared real": lambda c: (declared(c, X), cut(Y, 300)),
+    "objects": lambda c: (cut(c.astype(object), 300), cut(Y, 300)),
+    "delayed": lambda c: ([delayed(c)], [delayed(Y)]),
+    "bag": lambda c: (db.from_sequence([c]), db.from_sequence([Y])),
+}
+
+
+@pytest.mark.parametrize("hold", COMPLEX.values(), ids=COMPLEX)
+def test_complex_numbers(hold):
+    """The imaginary parts were dropped."""
+    refused(r"X=.*real numbers \(Complex data not supported\)", *hold(X + 1j))
+
+
+def test_complex_targets_and_predictions():
+    refused(r"y=.*Complex data not supported", cut(X, 300), cut(Y + 1j, 300))
+    refused(r"y=.*Complex data not supported", None, cut(Y + 1j, 300), estimator=esn(feedback=True))
+    with pytest.raises(ValueError, match=r"X=.*Complex data not supported"):
+        predict(esn().fit(X, Y), cut(X + 1j, 300)).compute()
+    closed = esn(feedback=True).fit(X, Y)
+    with pytest.raises(ValueError, match=r"y_previous=.*Complex data not supported"):
+        predict(closed, cut(X, 300), y_previous=cut(Y + 1j, 300)).compute()
+
+
+def test_masked_entries_are_missing():
+    masked = np.ma.masked_array(X, np.arange(len(X))[:, None] == 777)
+    refused(r"X=<NaN in row 777", cut(masked, 300), cut(Y, 300))
+
+
+@pytest.mark.parametrize("rows", [300, 1200])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_chunks_of_another_shape_than_declared(rows, standardize):
+    """Networks were trained on fewer columns or rows than the array says it has."""
+    network, wide = esn(standardize=standardize), np.hstack([X, X])
+    for array, other in ((wide, X), (X, wide)):
+        shape = rf"X=<a chunk of shape \({rows}, {array.shape[1]}\).*\({rows}, {other.shape[1]}\)"
+        refused(shape, declared(array, other, rows), cut(Y, rows), estimator=network)
+    narrow = r"y=<a chunk of shape \(\d+, 1\) in shard \d> .*expected shape \(\d+, 2\)"
+    refused(narrow, cut(X, rows), declared(Y[:, 0], Y, rows), estimator=network)
+    one = [wide[:300], wide[300:, :1]]
+    if rows == 300:
+        mixed = da.concatenate([cut(one[0], 300), declared(one[1], wide[300:])])
+        words = r"X=<a chunk of shape \(300, 1\) in shard [123]>"
+        refused(words, mixed, cut(Y, 300), estimator=network)
+    short = r"X=<a chunk of shape \(\d+, 1\) in shard \d> .*expected shape"
+    refused(short, declared(X[:1100], X, rows), declared(Y[:1100], Y, rows), estimator=network)
+
+
+def test_chunks_of_another_shape_in_predictions():
+    plain, closed = esn().fit(X, Y), esn(feedback=True).fit(X, Y)
+    with pytest.raises(ValueError, match=r"X=<a chunk of shape \(200, 1\) in shard 3>"):
+        predict(plain, declared(X[:1100], X)).compute()
+    with pytest.raises(ValueError, match=r"X='2 columns'"):
+        predict(plain, declared(np.hstack([X, X]), X)).compute()
+    with pytest.raises(ValueError, match=r"y_previous='1 columns'"):
+        predict(closed, cut(X, 300), y_previous=declared(Y[:, :1], Y)).compute()
+
+
+def test_delayed_series_of_other_widths_that_are_standardised():
+    words, network = "3 and 2 columns in series 1", esn(standardize=True)
+    series = [delayed(np.hstack([X] * columns)) for columns in (2, 3)]
+    refused(words, series, [delayed(Y)] * 2, estimator=network)

@@ -90,6 +90,8 @@ def test_ragged_series(solver):
     bag = db.from_sequence(list(zip(us, ys, strict=True)), npartitions=2)
     same(fit(esn(**params), bag), wanted, us, close)
     same(fit(esn(**params), bag.pluck(0), bag.pluck(1)), wanted, us, close)
+    empty = db.from_delayed([delayed([]), *bag.to_delayed(), delayed([])])
+    same(fit(esn(**params), empty), wanted, us, close)
 
 
 def test_a_stack():

@@ -94,13 +94,14 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     gaps = "gaps" in gaps_of(esn)
     wanted = Wanted(np.dtype(esn.dtype), gaps, settings.standardize, settings.warmup)
     drawn = None
-    if any(shard.continues for shard in shards):
+    columns = shards[0].columns
+    if columns is not None and any(shard.continues for shard in shards):
         # What to keep of a shard for the one after it is known before anybody looks.
-        drawn = settings.draw(_columns(X), _columns(y), esn.seed)
+        drawn = settings.draw(*columns, esn.seed)
         wanted = replace(wanted, tail=halo(drawn.reservoir, shards) or 0)
     looked = look(cluster, shards, wanted)
     shards = placed(shards, looked)
-    _, D_in, _, D_out = looked.shapes[0][0]
+    D_in, D_out = looked.columns
     if drawn is None:
         drawn = settings.draw(D_in, D_out, esn.seed)
     problem = outline(settings, drawn, shards, looked, gaps)
@@ -119,22 +120,15 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
         tails=looked.tails,
     )
     trained = train_by(passes, settings)
-    us, ys = zip(*_in_one(looked.heads, shards), strict=True)
+    heads = _in_one(looked.heads, shards)
+    target = target_of(*zip(*heads, strict=True)) if heads else None
     flat = container.flat if any(shard.continues for shard in shards) else looked.flat
     known = {"lr": float(esn.lr), "flat": flat, "drawn": drawn.spectrum}
     esn.n_features_in_ = D_in
     if hasattr(esn, "feature_names_in_"):
         del esn.feature_names_in_
-    made = Fitted.of(problem, trained, lasts[-1], target=target_of(us, ys), **known)
+    made = Fitted.of(problem, trained, lasts[-1], target=target, **known)
     made.given_to(esn)
-
-
-def _columns(given: Any) -> int:
-    """How many columns series in dask arrays have."""
-    if given is None:
-        return 0
-    first = given[0] if isinstance(given, (list, tuple)) or given.ndim == 3 else given
-    return 1 if first.ndim == 1 else int(first.shape[1])
 
 
 def outline(
@@ -145,7 +139,7 @@ def outline(
     for shard in shards:
         for piece in shard.pieces:
             lengths[piece.series] = piece.first + piece.rows
-    _, D_in, _, D_out = looked.shapes[0][0]
+    D_in, D_out = looked.columns
     inputs, outputs = (
         [np.broadcast_to(np.zeros(()), (rows, D)) for rows in lengths.values()]
         for D in (D_in, D_out)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.dask.shards import Pair, Piece, Shard, made, tables
+from eigenecho.dask.shards import Pair, Piece, Shard, check_declared, made, tables
 from eigenecho.dask.tails import last_rows
 from eigenecho.errors import Shown, bad_argument, not_finite
 from eigenecho.estimators.validation import ROWS
@@ -61,12 +61,23 @@ class Looked:
     alike: bool = True
     tails: tuple[Pair, ...] = ()
 
+    @property
+    def columns(self) -> tuple[int, int]:
+        """Return D_in and D_out of the first series; empty partitions have none, (0, 0)."""
+        every = (shape for shapes in self.shapes for shape in shapes)
+        return next(((D_in, D_out) for _, D_in, _, D_out in every), (0, 0))
+
     def merge(self, after: Looked) -> Looked:
-        """What both hold, in the order of time."""
-        spreads = self.spreads
-        if spreads is not None and after.spreads is not None:
-            one, two = (a.merge(b) for a, b in zip(spreads, after.spreads, strict=True))
-            spreads = one, two
+        """What both hold, in the order of time.
+
+        Sums over columns are left as they are where widths differ, which ``look`` then refuses.
+        """
+        spreads, seen = self.spreads or after.spreads, self.seen
+        if self.columns == after.columns or (0, 0) in (self.columns, after.columns):
+            seen = seen + after.seen
+            if self.spreads is not None and after.spreads is not None:
+                u, y = (a.merge(b) for a, b in zip(self.spreads, after.spreads, strict=True))
+                spreads = u, y
         return Looked(
             self.bad or after.bad,
             self.shapes + after.shapes,
@@ -74,7 +85,7 @@ class Looked:
             self.lasts + after.lasts,
             self.heads + after.heads,
             spreads,
-            self.seen + after.seen,
+            seen,
             self.alike and after.alike,
             self.tails + after.tails,
         )
@@ -84,8 +95,7 @@ def look(cluster: Cluster, shards: Sequence[Shard], wanted: Wanted) -> Looked:
     """Look at all shards; raise where numbers, or shapes, will not do."""
     left, leaves = ROWS + 1, []
     for number, shard in enumerate(shards):
-        firsts = tuple(piece.first for piece in shard.pieces)
-        given = wanted, number, firsts, max(left, 0), shard.rows
+        given = wanted, number, replace(shard, rows=None), max(left, 0), shard.rows
         leaves.append(cluster.task("look", _look, *given))
         left -= shard.count if shard.pieces else ROWS + 1  # delayed series: the first is enough
     found = cluster.compute("look", cluster.tree(leaves, Looked.merge), leaves)
@@ -116,15 +126,20 @@ def placed(shards: Sequence[Shard], looked: Looked) -> list[Shard]:
     return [shard for shard in found if shard.count]
 
 
-def _look(wanted: Wanted, number: int, firsts: tuple[int, ...], head: int, pair: Pair) -> Looked:
+def _look(wanted: Wanted, number: int, shard: Shard, head: int, pair: Pair) -> Looked:
     inputs, outputs = made(pair)
     flat = all(np.ndim(y) == 1 for y in (outputs if isinstance(outputs, list) else [outputs]))
-    ys = tables(outputs, wanted.dtype)
-    us = [y[:, :0] for y in ys] if inputs is None else tables(inputs, wanted.dtype)
+    ys = tables(outputs, "y", wanted.dtype)
+    us = [y[:, :0] for y in ys] if inputs is None else tables(inputs, "X", wanted.dtype)
+    if shard.columns is not None:
+        for name, rows, columns in zip("Xy", (us[0], ys[0]), shard.columns, strict=True):
+            check_declared(rows, name, number, (shard.count, columns))
+    firsts = tuple(piece.first for piece in shard.pieces)
     shapes = tuple((*u.shape, *y.shape) for u, y in zip(us, ys, strict=True))
     bad = _first_bad("X", us, number, False) or _first_bad("y", ys, number, wanted.gaps)
     spreads = None
-    if wanted.standardize and not bad:
+    widths = {shape[1::2] for shape in shapes}
+    if wanted.standardize and not bad and len(widths) == 1:
         spreads = _spread(us), _spread(ys)
     seen, alike = _observed(ys, firsts or (0,) * len(ys), wanted)
     some = us if head > 0 else []
@@ -173,9 +188,10 @@ def _check_shapes(looked: Looked) -> None:
                 f"X and y have inconsistent lengths of series {i}: X has {rows} rows and y has "
                 f"{length}. Each row of y is the target at the same row of X."
             )
-        if (D_in, D_out) != (every[0][1], every[0][3]):
+        if (D_in, D_out) != looked.columns:
             got = Shown(f"{D_in} and {D_out} columns in series {i}")
-            raise bad_argument("X, y", got, f"{every[0][1]} and {every[0][3]}, as in the first")
+            first = "{} and {}".format(*looked.columns)
+            raise bad_argument("X, y", got, f"{first}, as in the first")
 
 
 def _not_finite(bad: Bad, shards: Sequence[Shard], wanted: Wanted) -> ValueError:

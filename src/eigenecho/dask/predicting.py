@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenecho.dask.carry import faded, halo
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.panels import predict_panel
-from eigenecho.dask.shards import Pair, Shard, made, tables
+from eigenecho.dask.shards import Pair, Shard, check_declared, made, tables
 from eigenecho.dask.sources import shards_of
 from eigenecho.dask.tails import Tails
 from eigenecho.errors import bad_argument, not_finite
@@ -91,7 +91,7 @@ def _outputs(
         elif not shard.continues:
             state = None
         given = network, tails.before(i, skip), shard.rows, state
-        both = tasks.task("predict", _run, *given, skip, (i, piece.first), flat)
+        both = tasks.task("predict", _run, *given, skip, (i, piece.first, piece.rows), flat)
         state = tasks.task("state", _second, both) if closed else None
         found = tasks.task("outputs", _first, both)
         shape = (piece.rows,) if flat else (piece.rows, model.D_out)
@@ -117,11 +117,14 @@ def _states(
 
 def _read(network: LinearModel, pair: Pair) -> tuple[Array, Array | None]:
     (inputs, previous), dtype = made(pair), network.reservoir.dtype
-    before = None if previous is None else tables(previous, dtype)[0]
+    before = None if previous is None else tables(previous, "y_previous", dtype)[0]
+    if before is not None and before.shape[1] != network.D_out:
+        got = f"{before.shape[1]} columns"
+        raise bad_argument("y_previous", got, f"{network.D_out}, as in fit")
     if inputs is None:
         assert before is not None
         return before[:, :0], before
-    u = tables(inputs, dtype)[0]
+    u = tables(inputs, "X", dtype)[0]
     if u.shape[1] != network.D_in:
         raise bad_argument("X", f"{u.shape[1]} columns", f"{network.D_in}, as in fit")
     return u, before
@@ -133,11 +136,15 @@ def _run(
     rows: Pair,
     state: Any,
     skip: int,
-    place: tuple[int, int],
+    place: tuple[int, int, int],
     flat: bool,
 ) -> tuple[Array, State]:
     """Outputs of a shard and the state at its end, from a state or rows before it."""
     u, forced = _read(network, rows)
+    shard, _, count = place
+    check_declared(u, "X", shard, (count, network.D_in))
+    if forced is not None:
+        check_declared(forced, "y_previous", shard, (count, network.D_out))
     if before:
         early = [_read(network, one) for one in before]
         u = np.concatenate([*(x for x, _ in early), u])
@@ -176,12 +183,12 @@ def _second(both: tuple[Any, Any]) -> Any:
     return both[1]
 
 
-def _check_finite(rows: Array, name: str, skip: int, place: tuple[int, int]) -> None:
+def _check_finite(rows: Array, name: str, skip: int, place: tuple[int, int, int]) -> None:
     """Raise where rows, the first ``skip`` of which lie before the shard, are not finite."""
     finite = np.isfinite(rows)
     if finite.all():
         return
-    (shard, first), value = place, rows[~finite][0]
+    (shard, first, _), value = place, rows[~finite][0]
     row, column = (int(i) for i in np.unravel_index(int(np.argmin(finite)), rows.shape))
     at = f"row {row - skip} of shard {shard}" if row >= skip else f"before shard {shard}"
     where = f"in row {first - skip + row} ({at}), column {column}"

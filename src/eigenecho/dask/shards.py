@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from dask.local import get_sync
 
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout import Penalty
 from eigenecho.reservoir import Reservoir
+from eigenecho.series import as_table
 from eigenecho.training import Block, Fold, Problem, filled
 from eigenecho.types import Array
 
@@ -56,12 +58,14 @@ class Shard:
 
     ``rows`` are delayed, or a recipe, inputs and targets as one pair: arrays (rows, D), or lists of
     them, one for each of the ``pieces``; None for what there is not. A shard that ``continues``
-    goes on with the series of the one before it.
+    goes on with the series of the one before it. ``columns`` are the numbers of columns of inputs
+    and targets that a Dask array declares; None for delayed series.
     """
 
     rows: Any
     pieces: tuple[Piece, ...] = ()
     continues: bool = False
+    columns: tuple[int, int] | None = None
 
     @property
     def count(self) -> int:
@@ -110,19 +114,27 @@ class Network:
         return posed.in_double if self.double else posed
 
 
-def tables(given: Any, dtype: Any) -> list[Array]:
-    """What a task was handed, as contiguous arrays (rows, D); (rows,) is one column."""
+def tables(given: Any, name: str, dtype: Any) -> list[Array]:
+    """Return what a task was given as contiguous real arrays (rows, D); (rows,) is one column."""
     each = list(given) if isinstance(given, (list, tuple)) else [given]
-    arrays = [np.asarray(part) for part in each]
+    arrays = [np.asanyarray(part) for part in each]
     arrays = [part[:, None] if part.ndim == 1 else part for part in arrays]
-    return [np.ascontiguousarray(part, dtype) for part in arrays]
+    return [np.ascontiguousarray(as_table(part, name), dtype) for part in arrays]
+
+
+def check_declared(rows: Array, name: str, shard: int, shape: tuple[int, int]) -> None:
+    """Raise if a chunk does not have the shape that its Dask array declares."""
+    if rows.shape != shape:
+        got = Shown(f"a chunk of shape {rows.shape} in shard {shard}")
+        remedy = "Correct the chunks and meta of the function that makes it."
+        raise bad_argument(name, got, f"shape {shape}, as the Dask array declares", remedy)
 
 
 def series_of(before: Any, rows: Pair, dtype: Any) -> tuple[Any, Any]:
     """Inputs and targets of a shard, the rows ``before`` it in front; both as lists of arrays."""
     inputs, outputs = made(rows)
-    ys = tables(outputs, dtype)
-    us = [y[:, :0] for y in ys] if inputs is None else tables(inputs, dtype)
+    ys = tables(outputs, "y", dtype)
+    us = [y[:, :0] for y in ys] if inputs is None else tables(inputs, "X", dtype)
     if before:
         early = [series_of((), one, dtype) for one in before]
         us = [np.concatenate([*(u[0] for u, _ in early), us[0]])]

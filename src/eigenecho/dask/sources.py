@@ -111,11 +111,18 @@ def _cut(u: Any, y: Any, number: int | None) -> list[Shard]:
     for pair, rows in zip(_pairs(u, y), (y if u is None else u).chunks[0], strict=True):
         if rows:
             piece = Piece(number or 0, first, int(rows))
-            found.append(Shard(pair, (piece,), bool(found)))
+            found.append(Shard(pair, (piece,), bool(found), (_width(u), _width(y))))
         first += int(rows)
     if not found:
         raise bad_argument("X", Shown("0 rows"), "at least one row in each series")
     return found
+
+
+def _width(array: Any) -> int:
+    """Return the number of columns that a Dask array declares; None has no columns."""
+    if array is None:
+        return 0
+    return 1 if array.ndim == 1 else int(array.shape[1])
 
 
 def _pairs(u: Any, y: Any) -> list[Any]:
