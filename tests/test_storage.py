@@ -554,6 +554,20 @@ def test_a_file_that_does_not_fit_together(saved, change):
         ee.load(saved)
 
 
+@pytest.mark.parametrize("value", [1e308, -1e300, 1e39, 0.0])
+@pytest.mark.parametrize("options", [{}, {"solver": "gram"}, {"dtype": "float32"}], ids=str)
+def test_weights_of_statistics_are_those_of_the_readout(tmp_path, options, value):
+    """Weights of 1e308 loaded, and failed in ``learner``."""
+    path = tmp_path / "model.safetensors"
+    esn = LinearESN(8, ridge=1e-3, seed=0, **options).fit(TWO[:-1], TWO[1:])
+    esn.save(path, statistics=True)
+    redone(path, lambda values, tensors: tensors["statistics.weights"].fill(value))
+    with pytest.raises(StorageError, match=r"is damaged: weights="):
+        ee.load(path)
+    esn.partial_fit(TWO[:-1], TWO[1:]).save(path, statistics=True)
+    assert np.array_equal(ee.load(path).predict(TWO), esn.predict(TWO))
+
+
 @pytest.mark.parametrize(
     "change",
     [
