@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
@@ -138,6 +139,14 @@ def test_grid_collapses_scalings_and_ridges():
         (dict(grid=[]), "at least one combination"),
         (dict(grid=3), "grid=3.*dict of lists"),
         (dict(grid={"sr": np.array(0.9)}), "list of values"),
+        (dict(grid={"spectrum": "golden"}), r"grid\['spectrum'\]='golden'.*a list of values"),
+        (dict(grid={"spectrum": 0.5 * np.eye(3)}), r"grid\['spectrum'\]=.*\[value\].*list\(array"),
+        (dict(grid={"spectrum": 0.5 * np.ones((2, 3, 3))}), r"grid\['spectrum'\].*list\(array"),
+        (dict(grid={"spectrum": sparse.eye(3)}), r"grid\['spectrum'\]=.*a list of values"),
+        (dict(grid={"spectrum": ee.spectra.ring(4)}), r"grid\['spectrum'\]=Spectrum.*\[value\]"),
+        (dict(grid={"spectrum": ee.spectra.ring}), r"grid\['spectrum'\]=.*a list of values"),
+        (dict(grid={"seed": [0, 1]}, seeds=[0, 1]), r"seeds=\[0, 1\].*the grid lists seeds"),
+        (dict(grid=[{"seed": [0]}, {"sr": [0.5]}], seeds=range(2)), "the grid lists seeds"),
         (dict(grid={"ridge": [[1e-8, 1e-4]]}), "one number for each"),
         (dict(grid={"ridge": [1e-8, -1.0]}), "ridge=-1.0 .*a finite number ≥ 0"),
         (dict(grid={"ridge": [1e-8, np.nan]}), "ridge=nan .*a finite number ≥ 0"),
@@ -258,7 +267,7 @@ def test_a_seed_of_the_grid_stands_beside_combinations_without_one(first):
     estimator = ee.LinearESN(15, warmup=20, seed=0)
     grids = [{"seed": [0], "ridge": [1e-4, 1.0]}, {"ridge": [1e-4, 1.0]}]
     grid = [grids[first], grids[1 - first]]
-    found = ee.search(estimator, grid, u, y, validation=[(400, 600)], seeds=[0, 3, 4], refit=False)
+    found = ee.search(estimator, grid, u, y, validation=[(400, 600)], refit=False)
     assert_scores_are_those_of_fits(found, estimator, u, y, 400)
 
 
@@ -415,6 +424,15 @@ def test_generators_need_feedback(feedback):
     grid = {"sr": [0.5]} | feedback
     with pytest.raises(ValueError, match=r"X=None.*feedback=True.*every combination"):
         ee.search(ee.LinearESN(5, seed=0), grid, None, X)
+
+
+def test_a_single_matrix_or_spectrum_is_a_list_of_one():
+    estimator = ee.LinearESN(4, warmup=20, seed=0)
+    for value in (0.5 * np.eye(4), sparse.csr_matrix(0.5 * np.eye(4)), ee.spectra.ring(4, sr=0.5)):
+        found = ee.search(estimator, {"spectrum": [value]}, X[:-1], X[1:])
+        assert len(found.params) == 1
+        assert found.params[0]["spectrum"] is value
+        assert found.best_estimator.model_.units == 4
 
 
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho.checks import check_known
-from eigenecho.errors import bad_argument
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.spectra import Spectrum
 from eigenecho.training import RULES, Block, Fold
 
 Params = dict[str, Any]
@@ -25,15 +26,23 @@ def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> l
     combinations: list[Params] = []
     for one in grids:
         for name, values in one.items():
-            listed = hasattr(values, "__len__") and getattr(values, "ndim", 1) > 0
-            if isinstance(values, str) or not listed or not len(values):
-                raise bad_argument(f"grid[{name!r}]", values, "a list of values to try")
+            _check_listed(name, values)
         combinations += [
             dict(zip(one, values, strict=True)) for values in itertools.product(*one.values())
         ]
     if not combinations:
         raise bad_argument("grid", grid, "at least one combination of parameters")
     return combinations
+
+
+def _check_listed(name: str, values: Any) -> None:
+    """Raise unless ``values`` is a list of values to try, not one value such as a matrix."""
+    single = isinstance(values, (str, bytes, Mapping, Spectrum)) or not hasattr(values, "__len__")
+    if getattr(values, "ndim", 1) != 1:
+        single, values = True, Shown(f"an array of shape {values.shape}")
+    if single or not len(values):
+        remedy = "Put a single value in a list, [value]; list(array) lists the rows of an array."
+        raise bad_argument(f"grid[{name!r}]", values, "a list of values to try", remedy)
 
 
 def check_names(combinations: Sequence[Params], known: Sequence[str]) -> None:

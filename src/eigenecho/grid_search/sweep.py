@@ -61,8 +61,9 @@ def search(
         normal equations, where that would take minutes and they resolve the head of the readout);
         ``solver`` counts when the best is fitted.
     grid : dict of lists, or list of such dicts
-        As for scikit-learn's ``ParameterGrid``. A combination with a ``seed`` keeps it, whatever
-        ``seeds`` says; one that is None or a Generator becomes an int.
+        As for scikit-learn's ``ParameterGrid``: a single value, such as one matrix or one
+        ``Spectrum``, is a list of one. A ``seed`` that is None or a Generator becomes an int; a
+        grid that lists seeds excludes ``seeds``.
     X, y : arrays or lists of arrays
         As for ``LinearESN.fit``: with ``feedback`` in all combinations X may be None. Tensors of a
         device are scored there, all ridges and scalings of a reservoir together.
@@ -107,6 +108,8 @@ def search(
         raise bad_argument("estimator", estimator, "a LinearESN")
     check_count(workers, "workers", "a number of processes", 1)
     combinations = _with_int_seeds(expand(grid))
+    if seeds is not None and any("seed" in one for one in combinations):
+        raise bad_argument("seeds", seeds, "None: the grid lists seeds", "Leave one of them out.")
     base = estimator.get_params(deep=False)
     check_names(combinations, sorted(base))
     seeds = _seeds(seeds, base["seed"])
