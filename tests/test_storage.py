@@ -17,7 +17,10 @@ import pytest
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
 
 import eigenecho as ee
 from eigenecho import LinearESN, LinearModel, Spectrum, storage, tasks
@@ -199,9 +202,34 @@ def test_a_reservoir_comes_back_bit_equal(options, tmp_path):
     assert list(back.get_feature_names_out()) == list(made.get_feature_names_out())
     assert repr(back.reservoir_.form) == repr(made.reservoir_.form)
     if "spectrum" not in options:
-        assert back.get_params() == made.get_params()
+        assert back.get_params() == made.get_params() | {"seed": made.seed_}
     back.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "reservoir").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"spectrum": "uniform", "input_bias": True, "input_connectivity": 0.5},
+        {"spectrum": "matrix", "rc_connectivity": 0.3},
+        {"spectrum": lambda n, sr, seed: Spectrum(np.linspace(-sr, sr, n))},
+    ],
+    ids=["golden", "uniform", "matrix", "callable"],
+)
+@pytest.mark.filterwarnings("ignore:spectrum=.* cannot be written")
+def test_fit_of_a_loaded_reservoir_draws_the_same_weights(options, tmp_path):
+    """Pipelines fit their steps again, and drew another reservoir where there was no seed."""
+    made = ee.DiagonalReservoir(12, **options).fit(TWO)
+    made.save(tmp_path / "reservoir")
+    back = ee.load(tmp_path / "reservoir")
+    states = made.transform(TWO)
+    pipeline = make_pipeline(back, Ridge()).fit(TWO, TWO)
+    np.testing.assert_array_equal(pipeline[0].transform(TWO), states)
+    np.testing.assert_array_equal(clone(back).fit_transform(TWO), states)
+    # Without a file every fit still draws anew, and leaves the parameter as it is.
+    assert made.seed is None
+    assert not np.array_equal(made.fit_transform(TWO), states)
 
 
 @pytest.mark.slow
