@@ -202,6 +202,16 @@ def test_squares_that_overflow_lose(route):
     assert np.isinf(found.errors).all()
 
 
+def test_squares_that_underflow_are_told_of(route):
+    u, y = noise(900)
+    estimator, grid = ee.LinearESN(15, seed=0), {"sr": [0.5, 0.9], "ridge": [1e-4, 1.0]}
+    with pytest.warns(UserWarning, match=r"every combination has a score of 0.*standardize=True"):
+        ee.search(estimator, grid, u, 1e-200 * y, refit=False)
+    wanted = ee.search(estimator, grid, u, y, refit=False)
+    found = ee.search(estimator, grid, u, 2.0**-500 * y, refit=False)
+    np.testing.assert_allclose(found.errors * 2.0**500, wanted.errors, rtol=1e-9)
+
+
 # Every score is that of a network of its own
 
 

@@ -97,7 +97,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         The penalty α. Of several, the best on the last fifth of the training data is kept. "auto"
         is the one under which the training targets are likeliest (marginal likelihood), "blocks"
         the one that predicts ten blocks of the training rows best, each from all others
-        (:doc:`/ridge`).
+        (:doc:`/ridge`). A choice needs squares of the targets: beyond about 1e±150, scale them or
+        use ``standardize=True``.
     penalty : {"neuron", "identity"}
         Plain ridge in the neuron basis (αQᵀQ) or in the basis at work (αI). With a named spectrum
         "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly, so that

@@ -125,7 +125,7 @@ def search(
         errors, test_errors = errors[..., :-1], errors[..., -1]
     scores = errors.mean(axis=(1, 2))
     best, fitted = lowest(scores), None
-    _warn_if_none_is_finite(scores)
+    _warn_if_useless(scores)
     if refit:
         params = {"seed": seeds[0]} | combinations[best]
         fitted = clone(estimator).set_params(**params).fit(X, y)
@@ -235,7 +235,14 @@ def _known_data(base: Params, combinations: list[Params], X: Any, y: Any) -> lis
     return known
 
 
-def _warn_if_none_is_finite(scores: Array) -> None:
+def _warn_if_useless(scores: Array) -> None:
+    """Warn if no score is finite, or if all of them are 0."""
+    if np.all(scores == 0):
+        warn(
+            "every combination has a score of 0: the targets are 0, or so small that their squares "
+            "are. Scale the targets, or use standardize=True.",
+            UserWarning,
+        )
     if np.any(np.isfinite(scores)):
         return
     count = int(np.count_nonzero(np.isnan(scores)))

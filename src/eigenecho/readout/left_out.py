@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho.readout.factorised import EPS, Factorised, factorise
-from eigenecho.readout.likelihood import HIGHEST, ladder
+from eigenecho.readout.likelihood import HIGHEST, check_targets, ladder
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.triangle import Triangle
 from eigenecho.types import Array
@@ -32,6 +32,8 @@ class LeftOut:
     def of(cls, parts: Sequence[Triangle], penalty: Penalty) -> LeftOut:
         """Of two parts or more; one without rows, or without others, says nothing."""
         k = penalty.free
+        sums = np.concatenate([part.Z for part in parts])
+        check_targets(np.sum([part.squares for part in parts], axis=0), sums)
         # The sum of all S², of which the largest is a part.
         size = float(sum(np.sum(penalty.unroot_right(part.R[:, k:]) ** 2) for part in parts))
         pairs = tuple(

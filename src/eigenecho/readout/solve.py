@@ -11,6 +11,7 @@ from eigenecho.arrays import namespace, solve_triangular
 from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout.factorised import EPS, factorise
 from eigenecho.readout.gram import Gram
+from eigenecho.readout.likelihood import check_targets
 from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.triangle import Triangle, annihilate
@@ -107,6 +108,7 @@ def held_out_errors(
     They are true residuals, each output relative to its size there.
     """
     size = held_out.squares
+    check_targets(size, held_out.Z)
     size[size == 0] = 1.0
     errors = factorise(train, penalty).squared_errors(held_out, ridges)[0] / size
     return errors.mean(axis=1)

@@ -52,13 +52,15 @@ class Triangle:
     def absorb(self, X: Array, Y: Array) -> Triangle:
         """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
         R, Z, left = annihilate(self.R, self.Z, X, Y)
-        with np.errstate(over="ignore"):  # it shows in the result, which the caller checks
+        # Overflow shows in the result, which the caller checks.
+        with np.errstate(over="ignore", invalid="ignore"):
             return Triangle(R, Z, self.rest + left.T @ left, self.rows + len(X))
 
     def merge(self, other: Triangle) -> Triangle:
         """The statistics of both sets of rows."""
         R, Z, left = annihilate(self.R, self.Z, other.R, other.Z)
-        rest = self.rest + other.rest + left.T @ left
+        with np.errstate(over="ignore", invalid="ignore"):
+            rest = self.rest + other.rest + left.T @ left
         return Triangle(R, Z, rest, self.rows + other.rows)
 
     @staticmethod
@@ -93,7 +95,8 @@ class Triangle:
     @property
     def squares(self) -> Array:
         """‖Y‖² per output."""
-        return (self.Z**2).sum(axis=0) + self.rest.diagonal()
+        with np.errstate(over="ignore"):
+            return (self.Z**2).sum(axis=0) + self.rest.diagonal()
 
     def gram(self) -> Gram:
         """The same rows as normal-equation statistics."""

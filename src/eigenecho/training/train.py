@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigenecho.kernels import costs
-from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, held_out_errors, solve
+from eigenecho.readout import (
+    Gram,
+    NormalEquations,
+    Remainder,
+    Triangle,
+    check_targets,
+    held_out_errors,
+    solve,
+)
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence
@@ -126,6 +134,7 @@ def _refined(passes: Passes, settings: Settings, solver: str, fold: Fold) -> Tra
     ridge = ridges[0]
     for last in fold.held_out:
         size = passes.squares(last)
+        check_targets(size, to_host(total.XtY))
         errors = []
         for candidate in ridges:
             found = solved(fold.train, candidate)
