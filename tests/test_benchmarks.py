@@ -189,6 +189,7 @@ from common import at_least, check, verdict
     [
         ("sys.exit(verdict({at_least('ours', 2): 3}))", "holds", "ours: 3 times", 0),
         ("sys.exit(verdict({at_least('ours', 2): 1}))", "MISSED", "times, required at least 2", 0),
+        ("verdict({at_least('ours', 2): 3}); print('closed')", "holds", "ours: 3 times", 0),
         ("check('outputs', 0.1, 1e-9)", "FAILED", "WrongAnswer: outputs: differs by 0.1", 1),
         ("raise KeyError('lost')", "FAILED", "KeyError: 'lost'", 1),
         ("sys.exit('lost')", "FAILED", "exit code 1: lost", 1),
