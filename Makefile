@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DOCS := .venv-docs/bin
 
-.PHONY: demo test test-slow test-sktime test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures paper-page docs docs-check docs-links dist test-lowest clean
+.PHONY: demo test test-slow test-sktime test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast figures paper-page docs docs-check docs-links dist test-lowest clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -59,6 +59,10 @@ bench-page: .venv-bench/stamp
 # Our own times, stored in .benchmarks, against those of the run before.
 bench-compare: .venv-bench/stamp
 	.venv-bench/bin/pytest benchmarks/compare --benchmark-autosave --benchmark-compare --benchmark-columns=median,iqr,rounds --benchmark-group-by=name $(BENCH)
+
+# Our own speed against that of the last release, before the next one.
+speed-check: .venv/dev.stamp
+	$(BIN)/python tools/speed_stays_the_same.py $(BENCH)
 
 # Forecasts of real series against statsforecast; goes on where it was interrupted. The page:
 # make bench-forecast BENCH=--write.
