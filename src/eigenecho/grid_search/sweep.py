@@ -144,8 +144,9 @@ def _scored(
     _check_settings(distinct, given[0])
     cache = Cache()
     inputs, outputs = _data(distinct[0], given, cache)
-    for params in distinct:
-        per_feature(params["input_scaling"], inputs[0].shape[1])
+    scalings = {id(params["input_scaling"]): params["input_scaling"] for params in distinct}
+    for scaling in scalings.values():
+        per_feature(scaling, inputs[0].shape[1])
     largest = max(_largest(u) for u in inputs)
     plan = []
     for one in group(base, combinations, largest or 1.0):
