@@ -56,16 +56,14 @@ def load(folder: Path, jobs: Iterable[Job]) -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a line: holds, MISSED, FAILED, skipped or not measured, and why."""
+    """What became of a line: holds, MISSED, FAILED, skipped or not measured, and why.
+
+    Only FAILED, a wrong answer or a crash, makes a run fail.
+    """
 
     word: str
     measured: float | None = None
     remark: str = ""
-
-    @property
-    def failed(self) -> bool:
-        """Whether it makes a run fail: a wrong answer or a crash does, a missed goal does not."""
-        return self.word == "FAILED"
 
 
 def judge(requirement: Requirement, result: dict[str, Any] | None) -> Verdict:
