@@ -11,6 +11,7 @@ from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarni
 from eigenecho.grid_search import lagged, sweep
 from eigenecho.grid_search.grid import expand, group
 from eigenecho.kernels import costs
+from eigenecho.training import Settings
 
 X = ee.tasks.mso(3, 501)
 GRID = {
@@ -185,6 +186,28 @@ def test_bad_input(change, words, monkeypatch):
     )
     with pytest.raises(ValueError, match=words):
         ee.search(**(given | change))
+
+
+def test_each_value_is_checked_once_whatever_the_number_of_combinations(monkeypatch):
+    calls = []
+    honest = Settings.of.__func__
+    monkeypatch.setattr(
+        Settings, "of", classmethod(lambda cls, params: calls.append(params) or honest(cls, params))
+    )
+    grid = {"ridge": [10.0**k for k in range(-9, 1)], "input_scaling": [0.1, 0.2, 0.5, 1.0]}
+    ee.search(ee.LinearESN(5, seed=0), grid, X[:-1], X[1:], refit=False)
+    values = sum(map(len, grid.values()))
+    assert len(calls) <= values  # 13 to see every value, one for the group; 40 combinations
+
+
+def test_parameters_of_the_estimator_count_only_where_the_grid_leaves_them():
+    estimator = ee.LinearESN(5, sr=-1.0, seed=0)
+    rows = X[:-1], X[1:]
+    ee.search(estimator, {"sr": [0.5], "lr": [0.5, 1.0]}, *rows, refit=False)
+    lr = 0.5
+    grids = [{"sr": [0.5], "lr": [lr]}, {"lr": [lr]}]
+    with pytest.raises(ValueError, match="sr=-1"):
+        ee.search(estimator, grids, *rows, refit=False)
 
 
 def test_seeds_in_the_grid_and_no_seed_at_all():

@@ -84,15 +84,13 @@ def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> li
     them.
     """
     gathered: dict[Any, tuple[Params, bool, list[tuple[int, float, Any]]]] = {}
+    base_keys = {name: _key(value) for name, value in base.items()}
     for number, combination in enumerate(combinations):
         params = base | combination
+        keys = base_keys | {name: _key(value) for name, value in combination.items()}
         scale, ridge = 1.0, params["ridge"]
         # Rows choose a ridge for one scaling: each is a reservoir of its own.
         rule = isinstance(ridge, str) and ridge in RULES
-        if not rule and not params["feedback"] and _is_moderate(params, size):
-            scale, params = float(params["input_scaling"]), params | {"input_scaling": 1.0}
-        if not rule:
-            del params["ridge"]
         if not rule and not isinstance(ridge, Real):
             raise bad_argument(
                 "ridge",
@@ -100,8 +98,13 @@ def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> li
                 "one number for each combination, 'auto' or 'blocks'",
                 "List the ridges in the grid.",
             )
+        if not rule:
+            del params["ridge"], keys["ridge"]
+            if not params["feedback"] and _is_moderate(params, size):
+                scale = float(params["input_scaling"])
+                params["input_scaling"] = keys["input_scaling"] = 1.0
         own_seed = "seed" in combination  # the others take the seeds of the search
-        key = (own_seed, *((name, _key(value)) for name, value in sorted(params.items())))
+        key = (own_seed, rule, *keys.values())  # in the order of base, whatever the grid's is
         group = gathered.setdefault(key, (params, own_seed, []))
         group[2].append((number, scale, ridge if rule else float(ridge)))
     groups = []

@@ -143,16 +143,20 @@ def _scored(
     progress: Report | None,
 ) -> Array:
     """RMSE of every combination, seed and block, that of test rows last."""
-    known = _known_data(base, combinations, *given)
-    inputs, outputs = known[0]
+    distinct = _with_every_value(base, combinations)
+    _check_settings(distinct, given[0])
+    cache = Cache()
+    inputs, outputs = _data(distinct[0], given, cache)
+    scalings = {id(params["input_scaling"]): params["input_scaling"] for params in distinct}
+    for scaling in scalings.values():
+        per_feature(scaling, inputs[0].shape[1])
     largest = max(_largest(u) for u in inputs)
-    groups = group(base, combinations, largest or 1.0)
     plan = []
-    for one in groups:
+    for one in group(base, combinations, largest or 1.0):
         warmup = one.params["warmup"]
         check_lengths(inputs, outputs, warmup)
         split = folds(validation, test, [len(u) for u in inputs], warmup)
-        plan.append((one, known[one.members[0]], split))
+        plan.append((one, _data(one.params, given, cache), split))
     return _errors(plan, seeds, len(combinations), who, progress)
 
 
@@ -214,25 +218,40 @@ def _with_int_seeds(combinations: list[Params]) -> list[Params]:
     return [one | {"seed": ints[id(one["seed"])]} if "seed" in one else one for one in combinations]
 
 
-def _known_data(base: Params, combinations: list[Params], X: Any, y: Any) -> list[Data]:
-    """What each combination is trained on, after a look at all its parameters.
+def _with_every_value(base: Params, combinations: list[Params]) -> list[Params]:
+    """Return parameters of combinations that together hold every value that is tried.
 
-    Combinations of one dtype share the data, if targets may be missing in both or in neither.
+    A product of lists repeats the same objects, and each parameter is checked by itself: checking
+    these combinations checks all of them.
     """
-    every = [base | combination for combination in combinations]
-    for params in every:
+    seen: set[Any] = set()
+    distinct = []
+    for combination in combinations:
+        # The names count as well: all other parameters are those of the base.
+        values = {frozenset(combination), *((name, id(v)) for name, v in combination.items())}
+        if not values <= seen:
+            seen |= values
+            distinct.append(base | combination)
+    return distinct
+
+
+def _check_settings(distinct: list[Params], X: Any) -> None:
+    for params in distinct:
         Settings.of(params)
-    if X is None and not all(params["feedback"] for params in every):
+    if X is None and not all(params["feedback"] for params in distinct):
         remedy = "A generator without input needs feedback=True, here in every combination."
         raise bad_argument("X", None, "an input series", remedy)
-    cache, known = Cache(), []
-    for params in every:
-        one = LinearESN(**params)
-        key = np.dtype(params["dtype"]), "gaps" in gaps_of(one)
-        inputs, outputs, _ = cache.once(key, partial(training_series, one, X, y))
-        per_feature(params["input_scaling"], inputs[0].shape[1])
-        known.append((inputs, outputs))
-    return known
+
+
+def _data(params: Params, given: tuple[Any, Any], cache: Cache) -> Data:
+    """Return the validated series that a combination is trained on.
+
+    Combinations share them if they have the same dtype and both or neither allow missing targets.
+    """
+    esn = LinearESN(**params)
+    key = np.dtype(params["dtype"]), "gaps" in gaps_of(esn)
+    inputs, outputs, _ = cache.once(key, partial(training_series, esn, *given))
+    return inputs, outputs
 
 
 def _warn_if_useless(scores: Array) -> None:
