@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DOCS := .venv-docs/bin
 
-.PHONY: demo test test-slow test-sktime test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare bench-forecast figures paper-page docs docs-check docs-links dist test-lowest clean
+.PHONY: demo test test-slow test-sktime test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast figures paper-page docs docs-check docs-links dist test-lowest clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -49,16 +49,20 @@ format: .venv/dev.stamp
 	$(BIN)/ruff format .
 
 # All of it, then docs/benchmarks.md; a part of it: make bench BENCH="--only fit forecast".
-bench: .venv/bench.stamp
-	$(BIN)/python benchmarks/run.py $(BENCH)
+bench: .venv-bench/stamp
+	.venv-bench/bin/python benchmarks/run.py $(BENCH)
 
 # docs/benchmarks.md from the results of the last run.
-bench-page: .venv/bench.stamp
-	$(BIN)/python benchmarks/run.py --render
+bench-page: .venv-bench/stamp
+	.venv-bench/bin/python benchmarks/run.py --render
 
 # Our own times, stored in .benchmarks, against those of the run before.
-bench-compare: .venv/bench.stamp
-	$(BIN)/pytest benchmarks/compare --benchmark-autosave --benchmark-compare --benchmark-columns=median,iqr,rounds --benchmark-group-by=name $(BENCH)
+bench-compare: .venv-bench/stamp
+	.venv-bench/bin/pytest benchmarks/compare --benchmark-autosave --benchmark-compare --benchmark-columns=median,iqr,rounds --benchmark-group-by=name $(BENCH)
+
+# Our own speed against that of the last release, before the next one.
+speed-check: .venv/dev.stamp
+	$(BIN)/python tools/speed_stays_the_same.py $(BENCH)
 
 # Forecasts of real series against statsforecast; goes on where it was interrupted. The page:
 # make bench-forecast BENCH=--write.
@@ -98,7 +102,7 @@ dist: .venv-dist/stamp
 test-lowest: .venv-lowest/stamp
 	.venv-lowest/bin/pytest -m "not slow" -n auto
 
-.venv/bin/python .venv-sktime/bin/python .venv-torch/bin/python .venv-dask/bin/python .venv-docs/bin/python .venv-dist/bin/python .venv-lowest/bin/python:
+.venv/bin/python .venv-bench/bin/python .venv-sktime/bin/python .venv-torch/bin/python .venv-dask/bin/python .venv-docs/bin/python .venv-dist/bin/python .venv-lowest/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'eigenecho needs Python 3.11 or newer; say which with: make PYTHON=python3.12')"
 	$(PYTHON) -m venv $(@:/bin/python=)
 
@@ -111,10 +115,10 @@ test-lowest: .venv-lowest/stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,reservoirpy,dev]"
 	touch $@ .venv/demo.stamp
 
-# Peers are large (torch) and nothing else needs them: tests and lint do without.
-.venv/bench.stamp: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,reservoirpy,dev,peers]"
-	touch $@ .venv/dev.stamp .venv/demo.stamp
+# Dask and torch stay out of .venv, where `make test` would run the tests that need them.
+.venv-bench/stamp: .venv-bench/bin/python pyproject.toml
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,dask,peers]"
+	touch $@
 
 # An environment apart: these peers ask for other versions than we do.
 .venv-peers/stamp: pyproject.toml
@@ -152,5 +156,5 @@ test-lowest: .venv-lowest/stamp
 	touch $@
 
 clean:
-	rm -rf .venv .venv-dask .venv-dist .venv-docs .venv-lowest .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api/names docs/examples
+	rm -rf .venv .venv-bench .venv-dask .venv-dist .venv-docs .venv-lowest .venv-peers .venv-sktime .venv-torch build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api/names docs/examples
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""What the benchmarks share: interleaved timing, memory, tables, parts of pages, the machine."""
+"""What the benchmarks share: interleaved timing, memory, tables, goals, verdicts, the machine."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import platform
 import re
 import resource
 import statistics
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter, sleep
+from typing import Literal
 
 SETTLE = 0.2
 """Seconds between cases: BLAS threads keep spinning after a product and would slow the next."""
@@ -129,10 +132,83 @@ def machine(*packages: str) -> str:
     return f"{platform.machine()}, {os.cpu_count()} cores, {python}, {versions}"
 
 
-def verdict(claim: str, holds: bool) -> int:
-    """Say whether a claim holds in this run; the exit code."""
-    print(f"{'holds' if holds else 'DOES NOT HOLD'} in this run: {claim}")
-    return 0 if holds else 1
+def number(value: float) -> str:
+    """Format a number with three digits, and small ones as powers of ten."""
+    if value == 0:
+        return "0"
+    if abs(value) < 1e-2:
+        return f"{value:.0e}"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+# Answers and goals: a wrong answer is an error, a missed goal is reported -------------------------
+
+
+class WrongAnswer(Exception):
+    """A result that differs from the right one; a script that raises it exits with an error."""
+
+
+def check(what: str, error: float, tolerance: float) -> None:
+    """Raise WrongAnswer unless an error is within its tolerance, which NaN is not."""
+    if not error <= tolerance:
+        raise WrongAnswer(f"{what}: differs by {number(error)}, more than {number(tolerance)}")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound that a measured value should keep. Missing it is no error."""
+
+    what: str
+    sense: Literal["at least", "at most"]
+    bound: float
+    unit: str = "times"
+
+    def holds(self, measured: float) -> bool:
+        """Return True if a measured value keeps the bound; NaN does not."""
+        return measured >= self.bound if self.sense == "at least" else measured <= self.bound
+
+    def report(self, measured: float) -> str:
+        """Return the measured value beside the required one."""
+        required = f"required {self.sense} {number(self.bound)}"
+        return f"{self.what}: {number(measured)} {self.unit}, {required}"
+
+
+def at_least(what: str, bound: float, unit: str = "times") -> Goal:
+    """Return a goal for a value that should be large."""
+    return Goal(what, "at least", bound, unit)
+
+
+def at_most(what: str, bound: float, unit: str = "times") -> Goal:
+    """Return a goal for a value that should be small."""
+    return Goal(what, "at most", bound, unit)
+
+
+VERDICTS = {True: "holds in this run: ", False: "MISSED in this run: "}
+
+
+def verdict(measured: Mapping[Goal, float]) -> int:
+    """Print the last line of a script: each goal with what was measured. Return exit code 0."""
+    holds = all(goal.holds(value) for goal, value in measured.items())
+    print(VERDICTS[holds] + "; ".join(goal.report(value) for goal, value in measured.items()))
+    return 0
+
+
+def read_verdict(line: str) -> tuple[bool, str] | None:
+    """Read whether all goals hold, and what was measured, from a line that ``verdict`` printed."""
+    for holds, start in VERDICTS.items():
+        if line.startswith(start):
+            return holds, line.removeprefix(start)
+    return None
+
+
+def output_of(command: Sequence[str], **environment: str) -> str:
+    """Return what a command prints; exit with an error, and what it said, if it fails."""
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | environment
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}\nthe process ended with {done.returncode}")
+    return done.stdout
 
 
 def written(text: str, name: str, lines: list[str]) -> str:

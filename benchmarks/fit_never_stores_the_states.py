@@ -10,12 +10,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from pathlib import Path
 from time import perf_counter
 
-from common import MIB, machine, memory_in_use, peak_memory, table, verdict
+from common import (
+    MIB,
+    at_most,
+    check,
+    machine,
+    memory_in_use,
+    output_of,
+    peak_memory,
+    table,
+    verdict,
+)
 
 AGREE = {"qr": 1e-9, "structured": 1e-8, "refined": 1e-8, "gram": 1e-5}
 """Largest difference from the textbook prediction, relative: gram has half the digits."""
@@ -53,22 +62,16 @@ def main() -> int:
         ],
     )
     for solver, row in found.items():
-        if not row["difference"] < AGREE[row["solver_"]]:
-            return verdict(f"{solver} agrees with the textbook ({row['difference']:.0e})", False)
+        check(f"{solver} and the textbook", row["difference"], AGREE[row["solver_"]])
     peak = max(row["extra"] for row in found.values())
-    return verdict(
-        f"fit needs {peak:.0f} ≤ {args.at_most:.0f} MiB beside its data", peak <= args.at_most
-    )
+    return verdict({at_most("memory of fit beside its data", args.at_most, "MiB"): peak})
 
 
 def in_fresh_process(args: argparse.Namespace, solver: str) -> dict:
     """``measure`` in a process of its own, whose memory nothing else has touched."""
     command = [sys.executable, str(Path(__file__).resolve()), "--alone", solver]
     command += ["--units", str(args.units), "--steps", str(args.steps)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"DOES NOT HOLD: solver {solver} failed ({done.returncode})\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(output_of(command).splitlines()[-1])
 
 
 def measure(N: int, T: int, solver: str) -> dict:

@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 import eigenecho as ee
-from common import interleaved, machine, ratio, table, verdict
+from common import at_least, check, interleaved, machine, ratio, table, verdict
 
 EASY = 1e4
 """A ridge at which even normal equations keep all digits."""
@@ -78,8 +78,7 @@ def main() -> int:
         }
         for what, found in checks.items():
             print(f"{what}: differs by {found:.0e}")
-            if not found < 1e-9:
-                return verdict(f"{what}: {found:.0e} < 1e-9", False)
+            check(what, found, 1e-9)
 
         rows = []
         for ridge in args.ridges:
@@ -95,7 +94,7 @@ def main() -> int:
         )
         print(f"fit with qr takes {ratio(seconds['qr'], seconds['gram']):.1f} times that of gram")
     print()
-    return verdict(f"gram is off by up to {worst:.0e}, more than √ε ≈ 1.5e-8", worst > 1.5e-8)
+    return verdict({at_least("gram from qr at worst", 1.5e-8, "of the targets (√ε)"): worst})
 
 
 if __name__ == "__main__":

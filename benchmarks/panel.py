@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 
-from common import machine, peak_memory, table, verdict
+from common import at_most, machine, output_of, peak_memory, table, verdict
 from forecasts.drawn import panel
 
 DAY = 24
@@ -45,8 +44,7 @@ def main() -> int:
          for form, row in found.items()],
     )  # fmt: skip
     peak = max(row["peak"] for row in found.values())
-    claim = f"fit and predict stay within {peak:.0f} ≤ {args.at_most:.0f} MiB"
-    return verdict(claim, peak <= args.at_most)
+    return verdict({at_most("memory of fit and predict", args.at_most, "MiB"): peak})
 
 
 def in_fresh_process(args: argparse.Namespace, form: str) -> dict:
@@ -54,10 +52,7 @@ def in_fresh_process(args: argparse.Namespace, form: str) -> dict:
     command = [sys.executable, str(Path(__file__).resolve()), "--alone", form]
     for name in ("series", "rows", "horizon"):
         command += [f"--{name}", str(getattr(args, name))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"DOES NOT HOLD: {form} failed ({done.returncode})\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(output_of(command).splitlines()[-1])
 
 
 def measure(series: int, rows: int, horizon: int, form: str) -> dict:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +18,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 from rich.console import Console
 
 import run
-from suite import page, peers, results
+from common import WrongAnswer, at_least, at_most, check, output_of, read_verdict, verdict
+from suite import catalogue, page, peers, results
 from suite.catalogue import claims, jobs
 from suite.job import Job, faster, within
-from suite.record import Case, Record, Unequal
+from suite.record import Case, Record
 
+ROOT = Path(__file__).resolve().parent.parent
 FAST, SMALL = faster("fast", "a job", "reservoirpy", 10), within("small", "another", "itself", 2)
 
 
@@ -48,7 +52,7 @@ def test_bounds_are_kept_or_missed(tmp_path):
     job, found = stored(tmp_path, body)
     assert words(job, found) == ["holds", "MISSED"]
     assert found["work"]["lines"]["fast"]["measured"] == pytest.approx(10)
-    assert run.report(Console(quiet=True), [job], tmp_path) == 1
+    assert run.report(Console(quiet=True), [job], tmp_path) == 0  # a missed goal is no error
     assert not FAST.holds(float("nan"))
     assert not SMALL.holds(float("nan"))
 
@@ -82,7 +86,7 @@ def test_different_answers_fail_every_line(tmp_path):
 
 @pytest.mark.parametrize("found", [np.array([1.0, np.nan]), np.ones(3)], ids=["nan", "shape"])
 def test_answers_that_cannot_be_compared_are_unequal(found):
-    with pytest.raises(Unequal):
+    with pytest.raises(WrongAnswer):
         Record(False, quiet).same("two ways", found, np.ones(2), 1e-3)
 
 
@@ -95,6 +99,7 @@ def test_a_job_that_breaks_or_says_nothing_fails(tmp_path, capsys):
     assert "no memory" in results.judge(FAST, found["work"]).remark
     job, found = stored(tmp_path, quiet)
     assert words(job, found) == ["FAILED", "FAILED"]
+    assert run.report(Console(quiet=True), [job], tmp_path) == 1
     assert words(job, {}) == ["not measured", "not measured"]
 
 
@@ -141,3 +146,89 @@ def test_names_and_keys_are_unique():
     assert len(set(keys)) == len(keys)
     assert "search_collapses" in {job.name for job in claims()}
     assert run.parse(["--only", "fit"]).only == ["fit"]
+
+
+# Scripts that test one claim each
+
+
+def test_a_verdict_tells_what_was_measured_and_is_no_error(capsys):
+    slow, small = at_least("naive search", 20), at_most("memory", 1024, "MiB")
+    assert verdict({slow: 14.44, small: 300.0}) == 0
+    line = capsys.readouterr().out.strip()
+    found = "naive search: 14.4 times, required at least 20; memory: 300 MiB, required at most 1024"
+    assert read_verdict(line) == (False, found)
+    assert verdict({slow: 20.0}) == 0
+    assert read_verdict(capsys.readouterr().out)[0]
+    assert verdict({slow: float("nan")}) == 0
+    assert not read_verdict(capsys.readouterr().out)[0]
+    assert read_verdict("Traceback") is None
+
+
+def test_wrong_answers_are_errors():
+    check("two ways", 1e-9, 1e-9)
+    for error in (2e-9, float("nan")):
+        with pytest.raises(WrongAnswer, match="two ways: differs by"):
+            check("two ways", error, 1e-9)
+
+
+def test_a_command_that_fails_ends_the_script_with_what_it_said():
+    assert output_of([sys.executable, "-c", "import os; print(os.environ['A'])"], A="b") == "b\n"
+    with pytest.raises(SystemExit, match="broken"):
+        output_of([sys.executable, "-c", "raise RuntimeError('broken')"])
+
+
+SCRIPT = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "benchmarks")!r})
+from common import at_least, check, verdict
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "word", "remark", "code"),
+    [
+        ("sys.exit(verdict({at_least('ours', 2): 3}))", "holds", "ours: 3 times", 0),
+        ("sys.exit(verdict({at_least('ours', 2): 1}))", "MISSED", "times, required at least 2", 0),
+        ("verdict({at_least('ours', 2): 3}); print('closed')", "holds", "ours: 3 times", 0),
+        ("check('outputs', 0.1, 1e-9)", "FAILED", "WrongAnswer: outputs: differs by 0.1", 1),
+        ("raise KeyError('lost')", "FAILED", "KeyError: 'lost'", 1),
+        ("sys.exit('lost')", "FAILED", "exit code 1: lost", 1),
+        ("print('done')", "FAILED", "without a verdict: done", 1),
+    ],
+)  # fmt: skip
+def test_a_script_fails_by_wrong_answers_and_crashes_alone(tmp_path, end, word, remark, code):
+    script = tmp_path / "one_claim.py"
+    script.write_text(SCRIPT + end, encoding="utf-8")
+    job = Job("one_claim", "One", lambda record: catalogue.run_claim(script, record))
+    results.measure(job, False, tmp_path / "one_claim.json", quiet)
+    [found] = results.verdicts(job, results.load(tmp_path, [job])["one_claim"])
+    assert found.word == word
+    assert remark in found.remark
+    assert run.report(Console(quiet=True), [job], tmp_path) == code
+
+
+def test_every_script_ends_with_the_shared_verdict():
+    for job in claims():
+        source = (ROOT / "benchmarks" / f"{job.name}.py").read_text(encoding="utf-8")
+        assert "return verdict(" in source, job.name
+        assert "sys.exit(main())" in source, job.name
+
+
+def test_make_bench_installs_what_the_benchmarks_import():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    [command] = re.findall(r"^bench: (\S+)/stamp\n", makefile, re.MULTILINE)
+    [extras] = re.findall(rf'^\t{re.escape(command)}/.* "\.\[(.*)\]"$', makefile, re.MULTILINE)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    optional = project["optional-dependencies"]
+    lines = [
+        *project["dependencies"],
+        *(line for one in extras.split(",") for line in optional[one]),
+    ]
+    installed = {re.match(r"[\w-]+", line).group() for line in lines} | {"eigenecho"}
+    own = {path.stem for path in ROOT.glob("benchmarks/*")} | {"clusters", "matrices"}
+    files = [ROOT / "benchmarks" / f"{job.name}.py" for job in claims()]
+    files += [ROOT / "benchmarks" / "run.py", *ROOT.glob("benchmarks/suite/**/*.py")]
+    for file in files:
+        imported = catalogue.packages(file) - own - sys.stdlib_module_names
+        named = {"scikit-learn" if name == "sklearn" else name for name in imported}
+        assert named <= installed, file.name

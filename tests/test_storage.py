@@ -17,7 +17,10 @@ import pytest
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
 
 import eigenecho as ee
 from eigenecho import LinearESN, LinearModel, Spectrum, storage, tasks
@@ -199,9 +202,34 @@ def test_a_reservoir_comes_back_bit_equal(options, tmp_path):
     assert list(back.get_feature_names_out()) == list(made.get_feature_names_out())
     assert repr(back.reservoir_.form) == repr(made.reservoir_.form)
     if "spectrum" not in options:
-        assert back.get_params() == made.get_params()
+        assert back.get_params() == made.get_params() | {"seed": made.seed_}
     back.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "reservoir").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"spectrum": "uniform", "input_bias": True, "input_connectivity": 0.5},
+        {"spectrum": "matrix", "rc_connectivity": 0.3},
+        {"spectrum": lambda n, sr, seed: Spectrum(np.linspace(-sr, sr, n))},
+    ],
+    ids=["golden", "uniform", "matrix", "callable"],
+)
+@pytest.mark.filterwarnings("ignore:spectrum=.* cannot be written")
+def test_fit_of_a_loaded_reservoir_draws_the_same_weights(options, tmp_path):
+    """Pipelines fit their steps again, and drew another reservoir where there was no seed."""
+    made = ee.DiagonalReservoir(12, **options).fit(TWO)
+    made.save(tmp_path / "reservoir")
+    back = ee.load(tmp_path / "reservoir")
+    states = made.transform(TWO)
+    pipeline = make_pipeline(back, Ridge()).fit(TWO, TWO)
+    np.testing.assert_array_equal(pipeline[0].transform(TWO), states)
+    np.testing.assert_array_equal(clone(back).fit_transform(TWO), states)
+    # Without a file every fit still draws anew, and leaves the parameter as it is.
+    assert made.seed is None
+    assert not np.array_equal(made.fit_transform(TWO), states)
 
 
 @pytest.mark.slow
@@ -552,6 +580,20 @@ def test_a_file_that_does_not_fit_together(saved, change):
     redone(saved, change)
     with pytest.raises(StorageError, match=r"model\.safetensors is damaged"):
         ee.load(saved)
+
+
+@pytest.mark.parametrize("value", [1e308, -1e300, 1e39, 0.0])
+@pytest.mark.parametrize("options", [{}, {"solver": "gram"}, {"dtype": "float32"}], ids=str)
+def test_weights_of_statistics_are_those_of_the_readout(tmp_path, options, value):
+    """Weights of 1e308 loaded, and failed in ``learner``."""
+    path = tmp_path / "model.safetensors"
+    esn = LinearESN(8, ridge=1e-3, seed=0, **options).fit(TWO[:-1], TWO[1:])
+    esn.save(path, statistics=True)
+    redone(path, lambda values, tensors: tensors["statistics.weights"].fill(value))
+    with pytest.raises(StorageError, match=r"is damaged: weights="):
+        ee.load(path)
+    esn.partial_fit(TWO[:-1], TWO[1:]).save(path, statistics=True)
+    assert np.array_equal(ee.load(path).predict(TWO), esn.predict(TWO))
 
 
 @pytest.mark.parametrize(

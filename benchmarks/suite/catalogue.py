@@ -8,6 +8,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from common import read_verdict
 from suite.job import Job
 from suite.jobs import accuracy, fit, predict, states
 from suite.peers import PEERS, why_missing
@@ -35,7 +36,7 @@ def headline(path: Path) -> str:
 
 
 def run_claim(path: Path, record: Record) -> None:
-    """Its exit code is the verdict, and its last line says which claim that is."""
+    """Run a script and read its verdict. An exit code other than 0 is a failure."""
     if record.quick:
         record.skip("claim", "claims have no quick form")
         return
@@ -53,11 +54,16 @@ def run_claim(path: Path, record: Record) -> None:
             if line.strip():
                 lines.append(line.rstrip())
                 record.say(lines[-1])
-    record.lines["claim"] = {
-        "holds": process.returncode == 0,
-        "remark": lines[-1] if lines else f"no output, exit code {process.returncode}",
-        "output": lines,
-    }
+    last = lines[-1] if lines else "no output"
+    if process.returncode:
+        print(*lines, sep="\n", file=sys.stderr)
+        raise RuntimeError(f"exit code {process.returncode}: {last}")
+    # Workers of a cluster may log to stderr after the verdict.
+    found = list(filter(None, map(read_verdict, lines)))
+    if not found:
+        raise RuntimeError(f"the script ended without a verdict: {last}")
+    holds, remark = found[-1]
+    record.lines["claim"] = {"holds": holds, "remark": remark, "output": lines}
 
 
 def packages(path: Path) -> set[str]:

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
+
+from common import Goal
 
 if TYPE_CHECKING:
     from suite.record import Record
 
 
-@dataclass(frozen=True)
-class Requirement:
-    """One line of the table: what is compared, with what, and the bound on the ratio."""
+@dataclass(frozen=True, kw_only=True)
+class Requirement(Goal):
+    """One line of the table: a goal, and what the measured value is compared with."""
 
     key: str
-    what: str
     against: str
-    sense: Literal["at least", "at most"]
-    bound: float
-    unit: str = "times faster"
     accuracy: bool = False
-
-    def holds(self, measured: float) -> bool:
-        """Whether a measured value keeps the bound; NaN does not."""
-        return measured >= self.bound if self.sense == "at least" else measured <= self.bound
 
 
 @dataclass(frozen=True)
@@ -39,14 +33,14 @@ class Job:
 
 def faster(key: str, what: str, against: str, bound: float) -> Requirement:
     """At least ``bound`` times faster than a peer."""
-    return Requirement(key, what, against, "at least", bound)
+    return Requirement(what, "at least", bound, "times faster", key=key, against=against)
 
 
 def within(key: str, what: str, against: str, bound: float, unit: str = "times") -> Requirement:
     """At most ``bound`` of the unit."""
-    return Requirement(key, what, against, "at most", bound, unit)
+    return Requirement(what, "at most", bound, unit, key=key, against=against)
 
 
 def exact(key: str, what: str, against: str, bound: float, unit: str) -> Requirement:
     """A line of the accuracy table."""
-    return Requirement(key, what, against, "at most", bound, unit, accuracy=True)
+    return Requirement(what, "at most", bound, unit, key=key, against=against, accuracy=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from common import BUSY
+from common import BUSY, number
 from eigenecho.apps.shared.durations import human
 from suite import figures
 from suite.job import Job, Requirement
@@ -172,12 +172,3 @@ def markdown(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         return ""
     ruled = [list(headers), ["---"] * len(headers), *cells]
     return "\n".join(f"| {' | '.join(row)} |" for row in ruled)
-
-
-def number(value: float) -> str:
-    """Three digits; small ones as powers of ten."""
-    if value == 0:
-        return "0"
-    if abs(value) < 1e-2:
-        return f"{value:.0e}"
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"

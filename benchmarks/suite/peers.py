@@ -18,8 +18,8 @@ from eigenecho import Spectrum
 
 Array = np.ndarray
 
-PEERS = {"reservoirpy": "reservoirpy", "ResDAG": "resdag", "JAX": "jax"}
-"""Names in the tables, and of the packages."""
+PEERS = {"reservoirpy": "reservoirpy", "ResDAG": "resdag", "JAX": "jax", "Dask": "distributed"}
+"""Names in the tables, and of the packages, without which a job is skipped."""
 
 
 def why_missing(peer: str) -> str | None:
@@ -29,7 +29,7 @@ def why_missing(peer: str) -> str | None:
     try:
         version(PEERS[peer])
     except PackageNotFoundError:
-        return f"{peer} is not installed: pip install -e '.[peers]'"
+        return f"{peer} is not installed; make bench installs it"
     return None
 
 

@@ -8,12 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from common import interleaved, ratio
+from common import WrongAnswer, check, interleaved, ratio
 from suite.peers import why_missing
-
-
-class Unequal(Exception):
-    """Two ways of doing a job gave different answers: there is nothing to time."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +66,11 @@ class Record:
         """Stop unless two answers agree, relative to the size of the second."""
         found, truth = np.asarray(found), np.asarray(truth)
         if found.shape != truth.shape:
-            raise Unequal(f"{what}: shapes {found.shape} and {truth.shape}")
+            raise WrongAnswer(f"{what}: shapes {found.shape} and {truth.shape}")
         error = float(np.abs(found - truth).max() / np.abs(truth).max())
         self.checks.append({"what": what, "error": error, "tolerance": tolerance})
         self.say(f"{what}: equal to {error:.0e}")
-        if not error <= tolerance:
-            raise Unequal(f"{what}: they differ by {error:.1e}, more than {tolerance:.0e}")
+        check(what, error, tolerance)
 
     def time(
         self,

@@ -10,11 +10,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from common import WrongAnswer
 from suite.job import Job, Requirement
 from suite.machine import environment
-from suite.record import Record, Unequal
+from suite.record import Record
 
-FORMAT = 1
+FORMAT = 2
 """Goes up when records change shape: files of another one count as not measured."""
 
 
@@ -25,8 +26,8 @@ def measure(job: Job, quick: bool, path: Path, say: Callable[[str], None]) -> No
     failed = None
     try:
         job.run(record)
-    except Unequal as error:
-        failed = f"answers differ: {error}"
+    except WrongAnswer as error:
+        failed = f"wrong answer: {error}"
     except Exception as error:
         traceback.print_exc()
         failed = f"{type(error).__name__}: {error}"
@@ -55,16 +56,14 @@ def load(folder: Path, jobs: Iterable[Job]) -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a line: holds, MISSED, FAILED, skipped or not measured, and why."""
+    """What became of a line: holds, MISSED, FAILED, skipped or not measured, and why.
+
+    Only FAILED, a wrong answer or a crash, makes a run fail.
+    """
 
     word: str
     measured: float | None = None
     remark: str = ""
-
-    @property
-    def bad(self) -> bool:
-        """Whether it makes a run fail."""
-        return self.word in ("MISSED", "FAILED")
 
 
 def judge(requirement: Requirement, result: dict[str, Any] | None) -> Verdict:
@@ -91,8 +90,7 @@ def judge_claim(result: dict[str, Any] | None) -> Verdict:
         return Verdict("FAILED", remark=result["failed"] or "the script gave no verdict")
     if "skipped" in line:
         return Verdict("skipped", remark=line["skipped"])
-    remark = line["remark"].partition("in this run: ")[2] or line["remark"]
-    return Verdict("holds" if line["holds"] else "MISSED", remark=remark)
+    return Verdict("holds" if line["holds"] else "MISSED", remark=line["remark"])
 
 
 def verdicts(job: Job, result: dict[str, Any] | None) -> list[Verdict]:

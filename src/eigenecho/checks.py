@@ -135,6 +135,16 @@ def check_real(A: Any, name: str) -> None:
         raise bad_argument(name, Shown(f"dtype {A.dtype}"), "real numbers")
 
 
+def has_complex(array: Any) -> bool:
+    """Return True if an array holds complex numbers, whether by its dtype or as objects.
+
+    NumPy only warns when it casts its own complex objects to floats, and drops imaginary parts.
+    """
+    if array.dtype.kind != "O":
+        return bool(array.dtype.kind == "c")
+    return any(isinstance(value, (complex, np.complexfloating)) for value in array.flat)
+
+
 def check_finite(A: Any, name: str, remedy: str = "") -> None:
     """Numbers are neither NaN nor infinite."""
     if not np.all(np.isfinite(A)):

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from eigenecho.arrays import all_finite, namespace
 from eigenecho.cells import numbers_in_text
-from eigenecho.checks import as_array
+from eigenecho.checks import as_array, has_complex
 from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
 from eigenecho.tensors import on_device, to_host
 from eigenecho.types import Array
@@ -235,7 +235,9 @@ def column_labels(table: Any) -> list[Any] | None:
 
 
 def _unmasked(x: Any) -> Any:
-    return x.astype(np.float64).filled(np.nan) if np.ma.is_masked(x) else x
+    if not np.ma.is_masked(x) or has_complex(x):  # as_table refuses complex numbers
+        return x
+    return x.astype(np.float64).filled(np.nan)
 
 
 def _not_two_dimensional(
@@ -272,6 +274,7 @@ def _check_columns(table: Any, name: str, series: int | None) -> None:
         column = np.asarray(table.iloc[:, j] if hasattr(table, "iloc") else table[:, j])
         # Dates with a time zone are objects to NumPy.
         kind = column.dtype.kind if column.dtype.kind != "O" else getattr(dtype, "kind", "O")
+        kind = "c" if has_complex(column) else kind
         if kind in "fiub":
             continue
         if kind in "mMc":

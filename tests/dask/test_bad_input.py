@@ -168,6 +168,7 @@ COMPLEX = {
     "array": lambda c: (cut(c, 300), cut(Y, 300)),
     "one chunk": lambda c: (cut(c, 1200), cut(Y, 1200)),
     "declared real": lambda c: (declared(c, X), cut(Y, 300)),
+    "objects": lambda c: (cut(c.astype(object), 300), cut(Y, 300)),
     "delayed": lambda c: ([delayed(c)], [delayed(Y)]),
 }
 

@@ -14,7 +14,16 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
-from eigenecho import DiagonalReservoir, LinearESN, Spectrum, diagonalize, spectra, tasks
+from eigenecho import (
+    DiagonalReservoir,
+    LinearESN,
+    Spectrum,
+    diagonalize,
+    metrics,
+    search,
+    spectra,
+    tasks,
+)
 from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
 
 T = 60
@@ -464,6 +473,54 @@ def test_other_kinds_of_data():
         network().fit(1j * X, Y)
     with pytest.raises(ValueError, match=r"^X=<'a' in row 0, column 0.*string to float: 'a'"):
         network().fit([["a"], ["b"]], [1.0, 2.0])
+
+
+def complex_objects(array):
+    """Return NumPy's own complex scalars as objects: a cast to floats only warns about them."""
+    objects = np.empty(np.shape(array), object)
+    for i in np.ndindex(objects.shape):
+        objects[i] = np.complex128(array[i] + 1j)
+    return objects
+
+
+COMPLEX = {
+    "dtype": lambda a: a + 1j,
+    "objects": complex_objects,
+    "frame": lambda a: pd.DataFrame(complex_objects(a)),
+    "masked": lambda a: np.ma.masked_array(a + 1j, np.arange(a.size).reshape(a.shape) == 3),
+}
+
+
+@pytest.mark.parametrize("hold", COMPLEX.values(), ids=COMPLEX)
+def test_complex_numbers_are_refused_wherever_series_are_read(open_model, closed_model, hold):
+    bad = hold(X)
+    y = hold(Y[:, None])
+    small = {"units": 3}
+    calls = {
+        "X of fit": lambda: network().fit(bad, Y),
+        "y of fit": lambda: network(missing="skip").fit(X, y),
+        "X of transform": lambda: DiagonalReservoir(10, seed=0).fit_transform(bad),
+        "X of predict": lambda: open_model.predict(bad),
+        "X of a model": lambda: open_model.model_.predict(bad),
+        "y_previous": lambda: closed_model.predict(X, y_previous=y),
+        "context": lambda: open_model.forecast(3, bad),
+        "rows": lambda: open_model.stream().run(bad),
+        "data": lambda: open_model.reduce(**small, data=(X, bad)),
+        "X of search": lambda: search(network(), {"sr": [0.5, 0.9]}, bad, Y),
+        "y of search": lambda: search(network(missing="skip"), {"sr": [0.5, 0.9]}, X, y),
+        "X of from_data": lambda: spectra.from_data(bad, Y, **small),
+        "y of metrics": lambda: metrics.nrmse(Y[:, None], y),
+    }
+    for name, call in calls.items():
+        with pytest.raises(ValueError, match=r"real (numbers|array)"):
+            pytest.fail(f"{name} took {call()}")
+
+
+def test_complex_numbers_are_refused_in_rows_with_labels():
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    stream = network().fit(frame, Y).stream()
+    with pytest.raises(ValueError, match=r"u=.*column 'a'.*Complex data not supported"):
+        stream.step(pd.Series({"a": np.complex64(1 + 2j), "b": 1.0}, dtype=object))
 
 
 @pytest.mark.parametrize(

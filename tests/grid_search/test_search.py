@@ -4,12 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
 from eigenecho.grid_search import lagged, sweep
 from eigenecho.grid_search.grid import expand, group
 from eigenecho.kernels import costs
+from eigenecho.training import Settings
 
 X = ee.tasks.mso(3, 501)
 GRID = {
@@ -138,6 +140,14 @@ def test_grid_collapses_scalings_and_ridges():
         (dict(grid=[]), "at least one combination"),
         (dict(grid=3), "grid=3.*dict of lists"),
         (dict(grid={"sr": np.array(0.9)}), "list of values"),
+        (dict(grid={"spectrum": "golden"}), r"grid\['spectrum'\]='golden'.*a list of values"),
+        (dict(grid={"spectrum": 0.5 * np.eye(3)}), r"grid\['spectrum'\]=.*\[value\].*list\(array"),
+        (dict(grid={"spectrum": 0.5 * np.ones((2, 3, 3))}), r"grid\['spectrum'\].*list\(array"),
+        (dict(grid={"spectrum": sparse.eye(3)}), r"grid\['spectrum'\]=.*a list of values"),
+        (dict(grid={"spectrum": ee.spectra.ring(4)}), r"grid\['spectrum'\]=Spectrum.*\[value\]"),
+        (dict(grid={"spectrum": ee.spectra.ring}), r"grid\['spectrum'\]=.*a list of values"),
+        (dict(grid={"seed": [0, 1]}, seeds=[0, 1]), r"seeds=\[0, 1\].*the grid lists seeds"),
+        (dict(grid=[{"seed": [0]}, {"sr": [0.5]}], seeds=range(2)), "the grid lists seeds"),
         (dict(grid={"ridge": [[1e-8, 1e-4]]}), "one number for each"),
         (dict(grid={"ridge": [1e-8, -1.0]}), "ridge=-1.0 .*a finite number ≥ 0"),
         (dict(grid={"ridge": [1e-8, np.nan]}), "ridge=nan .*a finite number ≥ 0"),
@@ -178,6 +188,28 @@ def test_bad_input(change, words, monkeypatch):
         ee.search(**(given | change))
 
 
+def test_each_value_is_checked_once_whatever_the_number_of_combinations(monkeypatch):
+    calls = []
+    honest = Settings.of.__func__
+    monkeypatch.setattr(
+        Settings, "of", classmethod(lambda cls, params: calls.append(params) or honest(cls, params))
+    )
+    grid = {"ridge": [10.0**k for k in range(-9, 1)], "input_scaling": [0.1, 0.2, 0.5, 1.0]}
+    ee.search(ee.LinearESN(5, seed=0), grid, X[:-1], X[1:], refit=False)
+    values = sum(map(len, grid.values()))
+    assert len(calls) <= values  # 13 to see every value, one for the group; 40 combinations
+
+
+def test_parameters_of_the_estimator_count_only_where_the_grid_leaves_them():
+    estimator = ee.LinearESN(5, sr=-1.0, seed=0)
+    rows = X[:-1], X[1:]
+    ee.search(estimator, {"sr": [0.5], "lr": [0.5, 1.0]}, *rows, refit=False)
+    lr = 0.5
+    grids = [{"sr": [0.5], "lr": [lr]}, {"lr": [lr]}]
+    with pytest.raises(ValueError, match="sr=-1"):
+        ee.search(estimator, grids, *rows, refit=False)
+
+
 def test_seeds_in_the_grid_and_no_seed_at_all():
     found = ee.search(ee.LinearESN(10, warmup=20), {"seed": [0, 1, 2]}, X[:-1], X[1:])
     assert len(set(found.errors.ravel())) == 3
@@ -191,6 +223,16 @@ def test_squares_that_overflow_lose(route):
     with pytest.warns(UnstableWarning, match="no combination has a finite score"):
         found = ee.search(ee.LinearESN(15, seed=0), {"sr": [0.5]}, u[:-1], u[1:], refit=False)
     assert np.isinf(found.errors).all()
+
+
+def test_squares_that_underflow_are_told_of(route):
+    u, y = noise(900)
+    estimator, grid = ee.LinearESN(15, seed=0), {"sr": [0.5, 0.9], "ridge": [1e-4, 1.0]}
+    with pytest.warns(UserWarning, match=r"every combination has a score of 0.*standardize=True"):
+        ee.search(estimator, grid, u, 1e-200 * y, refit=False)
+    wanted = ee.search(estimator, grid, u, y, refit=False)
+    found = ee.search(estimator, grid, u, 2.0**-500 * y, refit=False)
+    np.testing.assert_allclose(found.errors * 2.0**500, wanted.errors, rtol=1e-9)
 
 
 # Every score is that of a network of its own
@@ -258,7 +300,7 @@ def test_a_seed_of_the_grid_stands_beside_combinations_without_one(first):
     estimator = ee.LinearESN(15, warmup=20, seed=0)
     grids = [{"seed": [0], "ridge": [1e-4, 1.0]}, {"ridge": [1e-4, 1.0]}]
     grid = [grids[first], grids[1 - first]]
-    found = ee.search(estimator, grid, u, y, validation=[(400, 600)], seeds=[0, 3, 4], refit=False)
+    found = ee.search(estimator, grid, u, y, validation=[(400, 600)], refit=False)
     assert_scores_are_those_of_fits(found, estimator, u, y, 400)
 
 
@@ -415,6 +457,15 @@ def test_generators_need_feedback(feedback):
     grid = {"sr": [0.5]} | feedback
     with pytest.raises(ValueError, match=r"X=None.*feedback=True.*every combination"):
         ee.search(ee.LinearESN(5, seed=0), grid, None, X)
+
+
+def test_a_single_matrix_or_spectrum_is_a_list_of_one():
+    estimator = ee.LinearESN(4, warmup=20, seed=0)
+    for value in (0.5 * np.eye(4), sparse.csr_matrix(0.5 * np.eye(4)), ee.spectra.ring(4, sr=0.5)):
+        found = ee.search(estimator, {"spectrum": [value]}, X[:-1], X[1:])
+        assert len(found.params) == 1
+        assert found.params[0]["spectrum"] is value
+        assert found.best_estimator.model_.units == 4
 
 
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])

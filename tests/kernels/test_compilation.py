@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -64,6 +65,37 @@ def test_without_a_place_for_compiled_code_a_fit_works_and_one_warning_says_why(
     np.testing.assert_array_equal(np.array(found, float), esn.predict(waves)[:, 0])
     assert said.stderr.count("SlowStartWarning") == 1
     assert "NUMBA_CACHE_DIR" in said.stderr
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", ["random", "zeros", "short", "empty"])
+def test_damaged_files_of_compiled_code_are_written_anew(tmp_path, monkeypatch, kind, damage):
+    """They raised what unpickling raises, in every process until somebody deleted them."""
+    source = tmp_path / "twice.py"
+    source.write_text(
+        "from eigenecho.kernels.compiled.jit import jit\n\n\n"
+        "@jit(fastmath=False)\ndef twice(x):\n    return 2.0 * x\n"
+    )
+    monkeypatch.setattr("numba.config.CACHE_DIR", "")
+
+    def compiled():
+        return runpy.run_path(str(source))["twice"]
+
+    assert compiled()(1.5) == 3.0
+    (path,) = (tmp_path / "__pycache__").glob(f"*.{kind}")
+    data = path.read_bytes()
+    path.write_bytes(
+        {
+            "random": np.random.default_rng(0).bytes(len(data)),
+            "zeros": bytes(len(data)),
+            "short": data[: len(data) // 2],
+            "empty": b"",
+        }[damage]
+    )
+    assert compiled()(1.5) == 3.0
+    again = compiled()
+    assert again(1.5) == 3.0
+    assert sum(again.stats.cache_hits.values()) == 1
 
 
 def everything():

@@ -126,7 +126,15 @@ def test_rows_take_fewer_modes_than_all_inputs_alike():
 
 
 @pytest.mark.parametrize("solver", ["qr", "gram"])
-@pytest.mark.parametrize("options", [{}, {"standardize": True}, {"input_bias": True}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"standardize": True},
+        {"input_bias": True},
+        {"input_bias": True, "fit_bias": False, "standardize": True},
+    ],
+)
 def test_what_statistics_promise_holds_on_the_rows_of_training(solver, options):
     esn = fitted(solver=solver, warmup=0, **options)
     small = esn.reduce(tol=1e-4)
@@ -135,6 +143,25 @@ def test_what_statistics_promise_holds_on_the_rows_of_training(solver, options):
     u = series()
     off = esn.predict(u[:-1]) - small.predict(u[:-1])
     assert np.all(np.sqrt(np.mean(off**2, axis=0)) <= 1.001e-4 * u[1:].std(axis=0))
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram"])
+@pytest.mark.parametrize("level", [0.0, 300.0])
+def test_statistics_without_a_constant_weigh_the_rows_of_an_input_bias(solver, level):
+    """Weighing all inputs alike missed tol on these rows: the targets are small beside u."""
+    u = level + 10 * ee.tasks.mackey_glass(steps=1000, seed=0)
+    u, y = u[:-1], np.diff(u, axis=0)
+    options = {"input_bias": True, "fit_bias": False, "solver": solver}
+    esn = ee.LinearESN(60, sr=0.95, ridge=1e-4, seed=0, **options).fit(u, y)
+    small = esn.reduce(tol=0.03)
+    said = small.certificate_
+    assert (said.weighting, said.size) == ("statistics", "root mean square")
+    error = np.sqrt(np.mean((esn.predict(u) - small.predict(u)) ** 2))
+    assert error <= said.promise * np.sqrt(np.mean(y**2))
+    assert said.promise <= 0.03
+    rest = np.zeros((3000, 1))
+    wanted = esn.predict(rest)[-1]
+    np.testing.assert_allclose(small.predict(rest)[-1], wanted, atol=1e-9 * level + 1e-10)
 
 
 @pytest.mark.parametrize("options", [{"input_bias": True}, {"input_bias": True, "fit_bias": False}])

@@ -14,7 +14,7 @@ import eigenecho as ee
 import naive
 from eigenecho import spectra
 from eigenecho.basis import random_basis
-from eigenecho.errors import IllConditionedWarning
+from eigenecho.errors import IllConditionedWarning, UnstableError
 from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.training import held_out_errors, lowest
@@ -550,12 +550,18 @@ def test_noise_on_collinear_states_at_a_tiny_ridge_is_not_garbage():
     np.testing.assert_allclose(w, np.linalg.pinv(X) @ Y, atol=1e-10)
 
 
+def test_a_ridge_whose_error_is_not_a_number_is_not_chosen():
+    assert lowest([np.nan, np.inf, 2.0, 1.0, np.nan]) == 3
+    assert lowest([np.nan, np.inf]) == 0
+
+
 @pytest.mark.parametrize("solver", ["qr", "structured"])
-def test_a_ridge_whose_error_is_not_a_number_is_not_chosen(solver):
-    """Squares of these targets overflow, so that a poor fit is wrong by infinity over infinity."""
+def test_ridges_are_not_compared_by_squares_that_overflow(solver):
+    """A poor fit is wrong by infinity over infinity there."""
     u = np.random.default_rng(0).normal(size=(400, 1))
     y = 1e155 * np.roll(u, 1, axis=0)
     esn = ee.LinearESN(20, warmup=50, seed=0, ridge=[1e6, 1e-6], solver=solver)
-    with np.errstate(over="ignore", invalid="ignore"):
+    overflow = np.errstate(over="ignore", invalid="ignore")
+    with overflow, pytest.raises(UnstableError, match="squares of the targets overflowed"):
         esn.fit(u, y)
-    assert esn.ridge_ == 1e-6
+    assert esn.set_params(standardize=True).fit(u, y).ridge_ == 1e-6

@@ -13,6 +13,7 @@ from eigenecho.basis import random_basis
 from eigenecho.errors import UnstableError
 from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.training import GroupEvidence, Learnt, RecursiveLeastSquares
+from eigenecho.training.doubt import Doubt
 from eigenecho.training.recursive import FADED
 
 N, D = 6, 2
@@ -157,3 +158,14 @@ def test_rates_that_are_none(ridge, forgetting, words):
     learnt = Learnt.nothing(np.zeros((N, D)), Penalty(N), 1.0)
     with pytest.raises(ValueError, match=words):
         RecursiveLeastSquares(learnt, Penalty(N), ridge, forgetting)
+
+
+@pytest.mark.parametrize("scale", [2.0**-560, 2.0**560])
+def test_the_size_of_outputs_does_not_overflow(scale):
+    """Squares of these weights leave the range, and the size was NaN or 1."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(50, 6)), rng.normal(size=(6, 2))
+    gram = Gram.empty(6, 2).absorb(X, X @ weights)
+    wanted = np.sqrt(np.mean((X @ weights) ** 2, axis=0))
+    np.testing.assert_allclose(Doubt.of(gram, weights).size, wanted)
+    np.testing.assert_allclose(Doubt.of(gram, scale * weights).size / scale, wanted)

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import eigenecho as ee
-from eigenecho.errors import IllConditionedWarning
+from eigenecho.errors import IllConditionedWarning, UnstableError
 
 RNG = np.random.default_rng(0)
 U = RNG.normal(size=(400, 2))
@@ -82,6 +82,44 @@ def test_units_of_the_targets_do_not_matter():
     esn, other = network().fit(U, Y), network().fit(U, 1e6 * Y)
     assert other.ridge_ == pytest.approx(esn.ridge_, rel=1e-4)
     np.testing.assert_allclose(other.noise_, 1e12 * esn.noise_, rtol=1e-3)
+
+
+@pytest.mark.parametrize("scale", [2.0**-500, 2.0**500])  # 3e±150
+@pytest.mark.parametrize("solver", ["qr", "gram", "refined", "structured"])
+@pytest.mark.parametrize("ridge", ["auto", [1e-3, 1.0, 1e2], 1e-2], ids=str)
+def test_units_at_the_ends_of_the_range_do_not_matter(ridge, solver, scale):
+    """At 1e-150 a share of the squares underflowed, and "auto" took the largest ridge."""
+    options = {"solver": solver, "penalize_bias": False}
+    esn, other = (network(ridge, **options).fit(U, size * Y) for size in (1.0, scale))
+    assert other.solver_ == esn.solver_
+    assert other.ridge_ == pytest.approx(esn.ridge_, rel=1e-6)
+    np.testing.assert_allclose(other.model_.W_out / scale, esn.model_.W_out, rtol=1e-4, atol=1e-9)
+    noise = other.noise_covariance_ / scale / scale
+    np.testing.assert_allclose(noise, esn.noise_covariance_, rtol=1e-6)
+    found, deviation = other.predict(U, return_std=True)
+    wanted, expected = esn.predict(U, return_std=True)
+    np.testing.assert_allclose(found / scale, wanted, atol=1e-5)
+    np.testing.assert_allclose(deviation / scale, expected, rtol=1e-6)
+    rows = 390 * Y.shape[1] - Y.shape[1]  # a free bias takes one row of each output
+    moved = esn.log_evidence_ - other.log_evidence_
+    assert moved == pytest.approx(rows * np.log(scale), rel=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram", "refined"])
+@pytest.mark.parametrize("ridge", ["auto", [1e-3, 1.0]], ids=str)
+def test_targets_whose_squares_leave_the_range_are_told_of(ridge, solver):
+    """Ridges are compared by squares; the largest or the smallest one was taken without a word."""
+    with pytest.raises(UnstableError, match=r"squares of the targets overflowed.*standardize=True"):
+        network(ridge, solver=solver).fit(U, 1e200 * Y)
+    with pytest.warns(IllConditionedWarning, match=r"squares of some targets .*standardize=True"):
+        network(ridge, solver=solver).fit(U, 1e-200 * Y)
+    # Zeros say nothing either, and nothing is lost by that.
+    zeros = Y * [1.0, 0.0]
+    wanted = network(ridge, solver=solver).fit(U, Y[:, :1])
+    assert network(ridge, solver=solver).fit(U, zeros).ridge_ == pytest.approx(wanted.ridge_)
+    scaled = network(ridge, solver=solver, standardize=True)
+    chosen = [scaled.fit(U, scale * Y).ridge_ for scale in (1.0, 1e-200, 1e200)]
+    np.testing.assert_allclose(chosen, chosen[0], rtol=1e-6)
 
 
 def test_units_of_standardised_targets_move_the_density_alone():

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 
 import eigenecho as ee
+from common import WrongAnswer, check
 from eigenecho.kernels import reference
 from suite.job import Job, exact
 from suite.jobs.predict import random_model
@@ -19,6 +20,9 @@ WARMUP = 200
 INPUTS = ("white", "sinusoidal", "AR")
 RIDGES = (1e-9, 1e-6, 1e-3)
 """Of the mean diagonal of XᵀX in the neuron basis."""
+
+WRONG = 1e-5
+"""Relative difference above which an answer is wrong, and not just less accurate than required."""
 
 
 def structured(record: Record) -> None:
@@ -38,6 +42,7 @@ def structured(record: Record) -> None:
                 if fast.solver_ == "structured":
                     truth = slow.predict(u)[WARMUP:]
                     error = np.abs(fast.predict(u)[WARMUP:] - truth).max() / np.abs(truth).max()
+                    check(f"structured and qr, {kind}, radius {sr:g}", error, WRONG)
                     worst = max(worst, float(error))
                 else:
                     fell_back += 1
@@ -95,6 +100,7 @@ def inference(record: Record) -> None:
         reference.scan_readout(reservoir.form, reservoir.B, drive, model.readout.weights, r, truth)
         truth += model.readout.offset
         error = np.abs(model.predict(u) - truth).max() / np.abs(truth).max()
+        check(f"outputs by {way}", error, WRONG)
         record.measured(f"inference {way}", error, remark=f"radius {sr:g}, N = {N}, T = {T}")
 
 
@@ -163,6 +169,8 @@ def threads(record: Record) -> None:
     else:
         os.environ["EIGENECHO_NUM_THREADS"] = before
     differ = sum(len({d[i] for d in digests.values()}) > 1 for i in range(len(digests[1])))
+    if differ:
+        raise WrongAnswer(f"bits of {differ} results depend on the number of threads")
     remark = f"{len(digests[1])} results: states, fits ({', '.join(solvers)}), outputs, free runs"
     record.measured("threads", differ, remark=remark)
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho.checks import check_not_negative
+from eigenecho.checks import check_not_negative, generator
 from eigenecho.errors import Shown, UnstableError, bad_argument
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import unpack_spectrum
@@ -59,6 +59,8 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         What was drawn, before the leak.
     effective_radius_ : float
         max |λ'|, after the leak.
+    seed_ : int or Generator
+        The seed it was drawn with: ``seed``, or an int that replaces None.
 
     See Also
     --------
@@ -106,7 +108,9 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             recipe = Settings.of(self.get_params(deep=False) | {"penalty": "identity"}).recipe
             series, container = validation.check_inputs(self, X, reset=True)
             validation.warn_if_single_rows(series, container)
-            drawn = draw(recipe, series[0].shape[1], seed=self.seed)
+            # An int that save can write, so that a loaded reservoir can be drawn again.
+            self.seed_ = int(generator(None).integers(2**31)) if self.seed is None else self.seed
+            drawn = draw(recipe, series[0].shape[1], seed=self.seed_)
             validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, series)))
             self.reservoir_ = drawn.reservoir
             assert drawn.spectrum is not None  # in the eigenbasis it is always known
@@ -148,11 +152,15 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def save(self, path: Any) -> None:
         """Write the fitted reservoir to a safetensors file; ``eigenecho.load`` reads it back.
 
-        What was drawn is written: the states are the same to the last bit. Of a callable
-        ``spectrum`` the file keeps the eigenvalues, of a Generator ``seed`` nothing; both warn.
+        What was drawn is written: the states are the same to the last bit. With ``seed=None`` the
+        file keeps ``seed_``, so that ``fit`` of the loaded reservoir, in a pipeline for example,
+        draws the same weights again. Of a callable ``spectrum`` the file keeps the eigenvalues, of
+        a Generator ``seed`` nothing; both warn.
         """
         check_is_fitted(self)
         tensors, values = pack_parameters(self, self.spectrum_)
+        if self.seed is None:
+            values["params"]["seed"] = self.seed_
         tensors |= self.reservoir_.pack() | named("spectrum", Diagonal(self.spectrum_).pack())
         values["effective_radius"] = self.effective_radius_
         write(path, "DiagonalReservoir", tensors, values)
@@ -166,7 +174,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 "W_in", Shown(f"shape {drawn.W_in.shape}"), "weights of inputs alone"
             )
         made = unpack_parameters(cls, len(drawn.W_in), tensors, values)
-        made.reservoir_ = drawn
+        made.reservoir_, made.seed_ = drawn, made.seed
         made.spectrum_ = unpack_spectrum(tensors, drawn.units)
         # Kept, since to find it anew takes N² numbers of a sparse matrix, and N³ operations.
         made.effective_radius_ = values.pop("effective_radius")

@@ -96,7 +96,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     ridge : float, list of floats, or "auto"
         The penalty α. Of several, the best on the last fifth of the training data is kept. "auto"
         is the one under which the training targets are likeliest (marginal likelihood; see
-        :doc:`/ridge`).
+        :doc:`/ridge`). A choice needs squares of the targets: beyond about 1e±150, scale them or
+        use ``standardize=True``.
     penalty : {"neuron", "identity"}
         Plain ridge in the neuron basis (αQᵀQ) or in the basis at work (αI). With a named spectrum
         "identity" never builds an N×N matrix and draws W_in in the eigenbasis directly, so that
@@ -588,9 +589,11 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         """A smaller network, fitted already, with a certificate of how near it is to this one.
 
         The smallest stable order whose rms error on the rows of training is at most ``tol`` times
-        the deviation of y. Of those rows the statistics are known, from which the error is bounded;
-        with ``data=(X, y)`` it is measured, and takes fewer modes. Networks whose statistics are
-        not known (from a file without them) weigh all inputs alike, as ``model_.reduce`` does.
+        the standard deviation of y, or the root mean square of y with ``fit_bias=False`` and
+        ``standardize=False`` (see ``certificate_.size``). Of those rows the statistics are known,
+        from which the error is bounded; with ``data=(X, y)`` it is measured, and takes fewer modes.
+        Networks without statistics (from a file without them, or with outputs that are missing at
+        different rows) weigh all inputs alike, as ``model_.reduce`` does.
 
         Parameters
         ----------

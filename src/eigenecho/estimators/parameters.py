@@ -32,7 +32,7 @@ def pack_parameters(estimator: Any, drawn: Spectrum | None) -> tuple[Tensors, Va
         tensors = _pack_given(given)
         params["spectrum"] = None
     if isinstance(seed, np.random.Generator):
-        _warn_of_loss("seed", seed, "None; what was drawn is kept all the same")
+        _warn_of_loss("seed", seed, "None: what was drawn is kept, and fit draws anew")
         params["seed"] = None
     names = getattr(estimator, "feature_names_in_", None)
     return tensors, {

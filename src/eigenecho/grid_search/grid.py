@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho.checks import check_known
-from eigenecho.errors import bad_argument
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.spectra import Spectrum
 from eigenecho.training import Block, Fold
 
 Params = dict[str, Any]
@@ -25,15 +26,23 @@ def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> l
     combinations: list[Params] = []
     for one in grids:
         for name, values in one.items():
-            listed = hasattr(values, "__len__") and getattr(values, "ndim", 1) > 0
-            if isinstance(values, str) or not listed or not len(values):
-                raise bad_argument(f"grid[{name!r}]", values, "a list of values to try")
+            _check_listed(name, values)
         combinations += [
             dict(zip(one, values, strict=True)) for values in itertools.product(*one.values())
         ]
     if not combinations:
         raise bad_argument("grid", grid, "at least one combination of parameters")
     return combinations
+
+
+def _check_listed(name: str, values: Any) -> None:
+    """Raise unless ``values`` is a list of values to try, not one value such as a matrix."""
+    single = isinstance(values, (str, bytes, Mapping, Spectrum)) or not hasattr(values, "__len__")
+    if getattr(values, "ndim", 1) != 1:
+        single, values = True, Shown(f"an array of shape {values.shape}")
+    if single or not len(values):
+        remedy = "Put a single value in a list, [value]; list(array) lists the rows of an array."
+        raise bad_argument(f"grid[{name!r}]", values, "a list of values to try", remedy)
 
 
 def check_names(combinations: Sequence[Params], known: Sequence[str]) -> None:
@@ -75,15 +84,13 @@ def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> li
     them.
     """
     gathered: dict[Any, tuple[Params, bool, list[tuple[int, float, Any]]]] = {}
+    base_keys = {name: _key(value) for name, value in base.items()}
     for number, combination in enumerate(combinations):
         params = base | combination
+        keys = base_keys | {name: _key(value) for name, value in combination.items()}
         scale, ridge = 1.0, params["ridge"]
         # Rows choose a ridge for one scaling: each is a reservoir of its own.
         rule = isinstance(ridge, str) and ridge == "auto"
-        if not rule and not params["feedback"] and _is_moderate(params, size):
-            scale, params = float(params["input_scaling"]), params | {"input_scaling": 1.0}
-        if not rule:
-            del params["ridge"]
         if not rule and not isinstance(ridge, Real):
             raise bad_argument(
                 "ridge",
@@ -91,8 +98,13 @@ def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> li
                 "one number for each combination, or 'auto'",
                 "List the ridges in the grid.",
             )
+        if not rule:
+            del params["ridge"], keys["ridge"]
+            if not params["feedback"] and _is_moderate(params, size):
+                scale = float(params["input_scaling"])
+                params["input_scaling"] = keys["input_scaling"] = 1.0
         own_seed = "seed" in combination  # the others take the seeds of the search
-        key = (own_seed, *((name, _key(value)) for name, value in sorted(params.items())))
+        key = (own_seed, rule, *keys.values())  # in the order of base, whatever the grid's is
         group = gathered.setdefault(key, (params, own_seed, []))
         group[2].append((number, scale, ridge if rule else float(ridge)))
     groups = []

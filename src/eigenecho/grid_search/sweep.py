@@ -61,8 +61,9 @@ def search(
         normal equations, where that would take minutes and they resolve the head of the readout);
         ``solver`` counts when the best is fitted.
     grid : dict of lists, or list of such dicts
-        As for scikit-learn's ``ParameterGrid``. A combination with a ``seed`` keeps it, whatever
-        ``seeds`` says; one that is None or a Generator becomes an int.
+        As for scikit-learn's ``ParameterGrid``: a single value, such as one matrix or one
+        ``Spectrum``, is a list of one. A ``seed`` that is None or a Generator becomes an int; a
+        grid that lists seeds excludes ``seeds``.
     X, y : arrays or lists of arrays
         As for ``LinearESN.fit``: with ``feedback`` in all combinations X may be None. Tensors of a
         device are scored there, all ridges and scalings of a reservoir together.
@@ -107,6 +108,8 @@ def search(
         raise bad_argument("estimator", estimator, "a LinearESN")
     check_count(workers, "workers", "a number of processes", 1)
     combinations = _with_int_seeds(expand(grid))
+    if seeds is not None and any("seed" in one for one in combinations):
+        raise bad_argument("seeds", seeds, "None: the grid lists seeds", "Leave one of them out.")
     base = estimator.get_params(deep=False)
     check_names(combinations, sorted(base))
     seeds = _seeds(seeds, base["seed"])
@@ -122,7 +125,7 @@ def search(
         errors, test_errors = errors[..., :-1], errors[..., -1]
     scores = errors.mean(axis=(1, 2))
     best, fitted = lowest(scores), None
-    _warn_if_none_is_finite(scores)
+    _warn_if_useless(scores)
     if refit:
         params = {"seed": seeds[0]} | combinations[best]
         fitted = clone(estimator).set_params(**params).fit(X, y)
@@ -140,16 +143,20 @@ def _scored(
     progress: Report | None,
 ) -> Array:
     """RMSE of every combination, seed and block, that of test rows last."""
-    known = _known_data(base, combinations, *given)
-    inputs, outputs = known[0]
+    distinct = _with_every_value(base, combinations)
+    _check_settings(distinct, given[0])
+    cache = Cache()
+    inputs, outputs = _data(distinct[0], given, cache)
+    scalings = {id(params["input_scaling"]): params["input_scaling"] for params in distinct}
+    for scaling in scalings.values():
+        per_feature(scaling, inputs[0].shape[1])
     largest = max(_largest(u) for u in inputs)
-    groups = group(base, combinations, largest or 1.0)
     plan = []
-    for one in groups:
+    for one in group(base, combinations, largest or 1.0):
         warmup = one.params["warmup"]
         check_lengths(inputs, outputs, warmup)
         split = folds(validation, test, [len(u) for u in inputs], warmup)
-        plan.append((one, known[one.members[0]], split))
+        plan.append((one, _data(one.params, given, cache), split))
     return _errors(plan, seeds, len(combinations), who, progress)
 
 
@@ -211,28 +218,50 @@ def _with_int_seeds(combinations: list[Params]) -> list[Params]:
     return [one | {"seed": ints[id(one["seed"])]} if "seed" in one else one for one in combinations]
 
 
-def _known_data(base: Params, combinations: list[Params], X: Any, y: Any) -> list[Data]:
-    """What each combination is trained on, after a look at all its parameters.
+def _with_every_value(base: Params, combinations: list[Params]) -> list[Params]:
+    """Return parameters of combinations that together hold every value that is tried.
 
-    Combinations of one dtype share the data, if targets may be missing in both or in neither.
+    A product of lists repeats the same objects, and each parameter is checked by itself: checking
+    these combinations checks all of them.
     """
-    every = [base | combination for combination in combinations]
-    for params in every:
+    seen: set[Any] = set()
+    distinct = []
+    for combination in combinations:
+        # The names count as well: all other parameters are those of the base.
+        values = {frozenset(combination), *((name, id(v)) for name, v in combination.items())}
+        if not values <= seen:
+            seen |= values
+            distinct.append(base | combination)
+    return distinct
+
+
+def _check_settings(distinct: list[Params], X: Any) -> None:
+    for params in distinct:
         Settings.of(params)
-    if X is None and not all(params["feedback"] for params in every):
+    if X is None and not all(params["feedback"] for params in distinct):
         remedy = "A generator without input needs feedback=True, here in every combination."
         raise bad_argument("X", None, "an input series", remedy)
-    cache, known = Cache(), []
-    for params in every:
-        one = LinearESN(**params)
-        key = np.dtype(params["dtype"]), "gaps" in gaps_of(one)
-        inputs, outputs, _ = cache.once(key, partial(training_series, one, X, y))
-        per_feature(params["input_scaling"], inputs[0].shape[1])
-        known.append((inputs, outputs))
-    return known
 
 
-def _warn_if_none_is_finite(scores: Array) -> None:
+def _data(params: Params, given: tuple[Any, Any], cache: Cache) -> Data:
+    """Return the validated series that a combination is trained on.
+
+    Combinations share them if they have the same dtype and both or neither allow missing targets.
+    """
+    esn = LinearESN(**params)
+    key = np.dtype(params["dtype"]), "gaps" in gaps_of(esn)
+    inputs, outputs, _ = cache.once(key, partial(training_series, esn, *given))
+    return inputs, outputs
+
+
+def _warn_if_useless(scores: Array) -> None:
+    """Warn if no score is finite, or if all of them are 0."""
+    if np.all(scores == 0):
+        warn(
+            "every combination has a score of 0: the targets are 0, or so small that their squares "
+            "are. Scale the targets, or use standardize=True.",
+            UserWarning,
+        )
     if np.any(np.isfinite(scores)):
         return
     count = int(np.count_nonzero(np.isnan(scores)))

@@ -17,11 +17,13 @@ def finite(
 ) -> NDArray[np.float64]:
     """A value as an array of 1 to ``most`` dimensions; NaN only where there may be ``gaps``."""
     try:
-        # What lies under a mask is not data.
-        array = value.astype(float).filled(np.nan) if np.ma.is_masked(value) else np.asarray(value)
-        if np.iscomplexobj(array):
+        array = value if np.ma.is_masked(value) else np.asarray(value)
+        objects = array.flat if array.dtype == object else ()
+        # NumPy only warns when it casts its own complex objects to floats.
+        if np.iscomplexobj(array) or any(isinstance(x, np.complexfloating) for x in objects):
             raise TypeError
-        array = array.astype(np.float64)
+        # What lies under a mask is not data.
+        array = np.ma.filled(array.astype(np.float64), np.nan)
     except (TypeError, ValueError):
         raise bad_argument(name, value, expected) from None
     if not 1 <= array.ndim <= most or array.size == 0:

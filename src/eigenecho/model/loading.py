@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.basis import Basis
-from eigenecho.checks import check_flag, check_known, check_shape
+from eigenecho.checks import check_flag, check_known
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.learner import Learner
@@ -94,7 +94,9 @@ def unpack_evidence(tensors: Tensors, values: Values, model: LinearModel) -> Gro
     scatter = take(tensors, "statistics.scatter", np.inf)
     weights = take(tensors, "statistics.weights")
     XtE = take(tensors, "statistics.XtE") if "statistics.XtE" in tensors else None
-    check_shape(weights, "weights", model.W_out.shape)
+    check_range(weights, "weights", model.reservoir.dtype)
+    if not np.array_equal(weights.astype(model.reservoir.dtype), model.W_out):
+        raise bad_argument("weights", Shown("other numbers"), "those of W_out, which they became")
     check_known(kind, "kind", ("Gram", "Triangle"))
     statistics: Gram | Triangle
     if kind == "Gram":

@@ -47,19 +47,21 @@ class OnStatistics:
     def of(cls, model: LinearModel, evidence: GroupEvidence) -> OnStatistics:
         """Of the rows [1, y(t−1), r] that a readout was trained on, as deviations from rest.
 
-        What a series starts from, −r∞, is one more of them; of several series once, as statistics
-        do not say how many there were.
+        The start of a series, −r∞, is one more row. It counts once, because statistics do not tell
+        how many series there were.
         """
         known, count = evidence.statistics, max(evidence.statistics.rows, 1)
         plant = Plant.of(model, _deviation(model, evidence))
         R, floor = known.root(), EPS if known.is_exact else FLOOR
-        rows = R[:, -model.units :]
-        if plant.rest is not None:  # the first column is the constant's
-            rows = np.concatenate([rows - R[:, :1] * plant.rest, -plant.rest[None]])
+        rows = R[:, -model.units :] / np.sqrt(count)
+        if plant.rest is not None:
+            constant = R[:, :1] / np.sqrt(count) if model.readout_bias else None
+            start = -plant.rest[None] / np.sqrt(count)
+            rows = np.concatenate([_deviations(rows, constant, plant.rest), start])
         # Without a constant the mean is not known; of standardised targets it is 0.
         is_centred = model.readout_bias or model.outputs is not None
         size = "deviation" if is_centred else "root mean square"
-        return cls(plant, rows / np.sqrt(count), floor, size)
+        return cls(plant, rows, floor, size)
 
     @cached_property
     def balanced(self) -> Balanced:
@@ -77,13 +79,23 @@ class OnStatistics:
         return CAREFUL * self.balanced.cut_off
 
     def error(self, found: Smaller) -> float:
-        """A bound on the rms error of any output, over its deviation."""
+        """Return a bound on the rms error of any output, over the ``size`` of its targets."""
         return float(promised(self.balanced, found, lambda: [self.rows]).max())
 
     def said(self, found: Smaller, error: float) -> dict[str, Any]:
         """The promise."""
         known = {"bound": None, "rows_error": None, "held_out_error": None}
         return {"promise": error, "size": self.size, **known}
+
+
+def _deviations(rows: Array, constant: Array | None, rest: Array) -> Array:
+    """Return rows D with DᵀD = Σ dᵀd / T of the deviations d = r − r∞, or an upper bound of it.
+
+    Statistics without a constant column do not hold Σ r. Then dᵀd ≤ 2 rᵀr + 2 r∞ᵀr∞ bounds the sum.
+    """
+    if constant is None:
+        return np.sqrt(2) * np.concatenate([rows, rest[None]])
+    return rows - constant * rest
 
 
 def _deviation(model: LinearModel, evidence: GroupEvidence) -> Array:

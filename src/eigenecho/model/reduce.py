@@ -135,7 +135,7 @@ def weighting_of(model: LinearModel, data: Any, evidence: GroupEvidence | None) 
     """What counts: the rows that are given, those of training, or all inputs alike."""
     if data is not None:
         return OnRows.of(model, data)
-    if evidence is not None and (model.readout_bias or model.reservoir.bias is None):
+    if evidence is not None:
         return OnStatistics.of(model, evidence)
     return White(Plant.of(model))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigenecho.checks import has_complex
 from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, other_columns, place
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
@@ -139,6 +140,8 @@ def _without_labels(value: Any, name: str, known: Sequence[str] | None) -> Any:
         return numbers
     for label, number in zip(labels or (), numbers, strict=True):
         try:
+            if has_complex(np.array([number], object)):
+                raise ValueError("Complex data not supported")
             np.array([number], object).astype(np.float64)
         except (TypeError, ValueError) as cause:
             raise not_numbers(name, f"{number!r} {place(column=label)}", cause) from None

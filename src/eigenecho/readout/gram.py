@@ -12,7 +12,7 @@ from eigenecho.arrays import moved, namespace, upper
 from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import bad_argument
 from eigenecho.readout.factorised import Factorised, factorise_sums, warn_singular
-from eigenecho.readout.likelihood import Likelihood
+from eigenecho.readout.likelihood import Likelihood, check_targets
 from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.statistic import Residuals
@@ -126,6 +126,7 @@ class Gram:
     def likelihood(self, penalty: Penalty, squares: Array) -> Likelihood:
         """Return log p(Y) as a function of the ridge; ``squares`` are ‖y_d‖² (D_out,)."""
         XtX, XtY = self.XtX, self.XtY
+        check_targets(squares, XtY)
         return Likelihood.of_sums(self.factorise(penalty), XtX, XtY, self.rows, squares)
 
     def penalised(self, penalty: Penalty, ridge: float, weights: Array) -> tuple[Array, Array]:

@@ -34,6 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eigenecho.errors import IllConditionedWarning, UnstableError, warn
 from eigenecho.readout.factorised import EPS, Factorised
 from eigenecho.types import Array
 
@@ -54,6 +55,10 @@ SUMMED = 1e-12
 
 TOLD = 1e-30
 """The same for an orthogonal factorisation."""
+
+
+TINY, SMALLEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).smallest_subnormal)
+"""The smallest normal and the smallest positive number: squares below the former lose digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +83,10 @@ class Likelihood:
     ) -> Likelihood:
         """Return the likelihood of rows that were factorised without squaring them."""
         s2 = factorised.S**2
+        # A share of squares near the end of the range is 0, which would make the output one of 0.
+        least = np.where(squares < TINY, 0.0, np.maximum(TOLD * squares, SMALLEST))
         floor = EPS**2 * s2.max(initial=0.0)
-        return cls(s2, factorised.UtY**2, across, rows, floor, TOLD * squares)
+        return cls(s2, factorised.UtY**2, across, rows, floor, least)
 
     @classmethod
     def of_sums(
@@ -111,6 +118,25 @@ class Likelihood:
         """Log p(Y) for each ridge > 0; outputs that are 0 throughout say nothing."""
         ridges = np.asarray(ridges, np.float64)
         return log_density(self.unexplained(ridges), self.s2, ridges, self.rows)
+
+
+def check_targets(squares: Array, sums: Array) -> None:
+    """Check that ridges can be compared by errors of targets with these ``squares`` ‖y_d‖².
+
+    ``sums`` (N', D_out) are linear in the targets. They tell targets that are 0 from targets whose
+    squares underflow.
+    """
+    if not np.all(np.isfinite(squares)):
+        raise UnstableError(
+            "the squares of the targets overflowed, and ridges are compared by them. Scale the "
+            "targets, or use standardize=True."
+        )
+    if np.any((squares < TINY) & np.any(sums != 0, axis=0)):
+        warn(
+            "the squares of some targets are too small for floating point: these targets do not "
+            "count in the choice of the ridge. Scale them, or use standardize=True.",
+            IllConditionedWarning,
+        )
 
 
 def log_density(q: Array, s2: Array, ridges: Array, rows: int) -> Array:

@@ -13,7 +13,7 @@ from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout.factorised import EPS, Factorised, factorise_rows, warn_singular
 from eigenecho.readout.gram import Gram
-from eigenecho.readout.likelihood import Likelihood
+from eigenecho.readout.likelihood import Likelihood, check_targets
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.reflections import reflect
 from eigenecho.readout.statistic import Residuals
@@ -65,13 +65,15 @@ class Triangle:
     def absorb(self, X: Array, Y: Array) -> Triangle:
         """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
         R, Z, left = annihilate(self.R, self.Z, X, Y)
-        with np.errstate(over="ignore"):  # it shows in the result, which the caller checks
+        # Overflow shows in the result, which the caller checks.
+        with np.errstate(over="ignore", invalid="ignore"):
             return Triangle(R, Z, self.rest + left.T @ left, self.rows + len(X))
 
     def merge(self, other: Triangle) -> Triangle:
         """The statistics of both sets of rows."""
         R, Z, left = annihilate(self.R, self.Z, other.R, other.Z)
-        rest = self.rest + other.rest + left.T @ left
+        with np.errstate(over="ignore", invalid="ignore"):
+            rest = self.rest + other.rest + left.T @ left
         return Triangle(R, Z, rest, self.rows + other.rows)
 
     @staticmethod
@@ -150,8 +152,10 @@ class Triangle:
         # The first row of a triangle is the free bias's alone.
         k = penalty.free
         left = Triangle(self.R[k:, k:], self.Z[k:], self.rest, max(self.rows - k, 0))
+        squares = left.squares
+        check_targets(squares, left.Z)
         factorised = left.factorise(Penalty(penalty.size - k, 0, penalty.basis))
-        return Likelihood.of_rows(factorised, np.diag(self.rest), left.rows, left.squares)
+        return Likelihood.of_rows(factorised, np.diag(self.rest), left.rows, squares)
 
     def penalised(
         self, penalty: Penalty, ridge: float, weights: Array | None = None
@@ -173,7 +177,8 @@ class Triangle:
     @property
     def squares(self) -> Array:
         """‖Y‖² per output."""
-        return (self.Z**2).sum(axis=0) + self.rest.diagonal()
+        with np.errstate(over="ignore"):
+            return (self.Z**2).sum(axis=0) + self.rest.diagonal()
 
     def root(self) -> Array:
         """Return rows R with RᵀR = XᵀX."""

@@ -66,8 +66,12 @@ class Doubt(NamedTuple):
     @classmethod
     def of(cls, statistics: Gram, weights: Array) -> Doubt:
         """Of a learner that knows these statistics and has learnt no row of its own."""
-        squares = np.einsum("ie,ij,je->e", weights, statistics.XtX, weights, optimize=True)
-        size = np.sqrt(np.maximum(squares, 0.0) / max(statistics.rows, 1))
+        # Squares of very large or small weights would leave the range of numbers.
+        unit = np.abs(weights).max(axis=0)
+        unit[unit == 0] = 1.0
+        w = weights / unit
+        squares = np.einsum("ie,ij,je->e", w, statistics.XtX, w, optimize=True)
+        size = unit * np.sqrt(np.maximum(squares, 0.0) / max(statistics.rows, 1))
         size[size == 0] = 1.0
         return cls(scale_of(statistics), weights.copy(), size)
 

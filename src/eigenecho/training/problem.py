@@ -169,7 +169,8 @@ class Problem:
     def squares(self, block: Block) -> Array:
         """Return ‖y_d‖² over a block, (D_out,), in float64; missing targets count as 0."""
         targets = [namespace(y).asarray(y, np.float64) for y in self.targets(block)]
-        return np.sum([to_host((y**2).sum(axis=0)) for y in targets], axis=0)
+        with np.errstate(over="ignore"):  # it shows in the result, which the caller checks
+            return np.sum([to_host((y**2).sum(axis=0)) for y in targets], axis=0)
 
     def rows(self, series: int) -> SeriesRows:
         """Return the rows [1, y(t−1), r(t)] of one series."""

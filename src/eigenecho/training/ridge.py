@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenecho.errors import IllConditionedWarning, warn
-from eigenecho.readout import Gram, Penalty, Statistic, Triangle, likeliest
+from eigenecho.readout import Gram, Penalty, Statistic, Triangle, check_targets, likeliest
 from eigenecho.training.gather import Fold, Gathered, check_range
 from eigenecho.training.problem import Problem
 from eigenecho.training.settings import Settings
@@ -94,6 +94,7 @@ def held_out_errors(
     """
     train, held_out = train.on_host, held_out.on_host
     size = held_out.squares
+    check_targets(size, held_out.Z)
     size[size == 0] = 1.0
     errors = train.factorise(penalty).squared_errors(held_out, ridges)[0] / size
     return errors.mean(axis=1)

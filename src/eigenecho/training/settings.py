@@ -56,12 +56,10 @@ class Settings:
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> Settings:
         """Return the settings that the parameters of an estimator describe."""
-        own = {one.name for one in fields(cls)} - {"recipe"}
-        drawn = {one.name for one in fields(Recipe)}
-        recipe = {name: value for name, value in params.items() if name in drawn}
+        recipe = {name: params[name] for name in RECIPE_FIELDS if name in params}
         # The identity penalises what is at work: no eigenvectors are needed to draw it.
         recipe["eigenvectors"] = params.get("penalty", "neuron") == "neuron"
-        rest = {name: value for name, value in params.items() if name in own}
+        rest = {name: params[name] for name in OWN_FIELDS if name in params}
         return cls(Recipe(**recipe), **rest)
 
     def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> Drawn:
@@ -73,6 +71,10 @@ class Settings:
         size = self.fit_bias + self.output_to_readout * D_out + drawn.reservoir.units
         free = int(self.fit_bias and not self.penalize_bias)
         return Penalty(size, free, drawn.basis if self.penalty == "neuron" else None)
+
+
+RECIPE_FIELDS = tuple(one.name for one in fields(Recipe))
+OWN_FIELDS = tuple(one.name for one in fields(Settings) if one.name != "recipe")
 
 
 def _numbers(ridge: Any) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenecho.errors import bad_argument
 from eigenecho.kernels import costs
-from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle
+from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, check_targets
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence, GroupEvidence
@@ -139,6 +139,7 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
     ridge = ridges[0]
     for last in fold.held_out:
         size = problem.squares(last)
+        check_targets(size, to_host(total.XtY))
         errors = []
         for candidate in ridges:
             found = solved(fold.train, candidate)

@@ -34,8 +34,9 @@ def reduce(
     """Make a trained network smaller, with a certificate of how near it is.
 
     A LinearESN that was saved with its statistics weighs the rows of training: the rms error on
-    them is at most --tol times the deviation of y. Others weigh all inputs alike: the gain is off
-    by at most --tol of the largest at any frequency.
+    them is at most --tol times the deviation of y, or the root mean square of y for a network
+    without a readout bias. Others weigh all inputs alike: the gain is off by at most --tol of the
+    largest at any frequency.
     """
     target = source.with_name(f"{source.stem}-reduced{source.suffix}") if out is None else out
     try:

@@ -8,8 +8,21 @@ from typing import Any
 
 import numpy as np
 from numba import config, njit
+from numba.core.caching import FunctionCache
 
 from eigenecho.errors import SlowStartWarning, warn
+
+
+class RebuiltCache(FunctionCache):
+    """Numba's cache of one function, emptied if its files are damaged, for example by a crash."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code from disk; None if there is none that can be read."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # unpickling damaged bytes raises nearly anything
+            self.flush()
+            return None
 
 
 def jit(fastmath: bool | set[str]) -> Callable[[Callable[..., Any]], Any]:
@@ -23,7 +36,9 @@ def jit(fastmath: bool | set[str]) -> Callable[[Callable[..., Any]], Any]:
             # As when compiled: numbers that overflow are for the caller to find.
             return np.errstate(over="ignore", invalid="ignore")(function)
         try:
-            return njit(nogil=True, cache=True, fastmath=fastmath)(function)
+            compiled = njit(nogil=True, cache=True, fastmath=fastmath)(function)
+            compiled._cache = RebuiltCache(function)  # noqa: SLF001 (numba has no option for it)
+            return compiled
         except RuntimeError as error:
             # What numba raises where neither the package's folder nor the user's can be written.
             if "cannot cache" not in str(error):

@@ -1,0 +1,55 @@
+"""The speed check finds the last release and judges by the best times; nothing is timed here."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+
+from speed_stays_the_same import last_release, merge, slower
+
+
+@pytest.fixture
+def git(tmp_path):
+    """Return a function that runs git in an empty repository, and commits versions of a file."""
+
+    def run(*words):
+        names = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(
+            ["git", "-C", str(tmp_path), *names, *words], check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    def commit(text):
+        (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+        run("add", ".")
+        run("commit", "-m", "one")
+        return run("rev-parse", "--short", "HEAD")
+
+    run("init", "--quiet")
+    run.commit = commit
+    return run
+
+
+def test_the_last_release_is_the_newest_tag_or_change_of_version(git, tmp_path):
+    git.commit('version = "0.1.0"\n')
+    with pytest.raises(SystemExit, match="no release"):
+        last_release(tmp_path)
+    second = git.commit('version = "0.2.0"\n')
+    git.commit('version = "0.2.0"\nname = "a"\n')
+    assert last_release(tmp_path) == second
+    git.commit('version = "0.3.0"\nname = "a"\n')  # the release that is being made
+    assert last_release(tmp_path) == second
+    git("tag", "v0.2.0", second)
+    git("tag", "other", "HEAD^")
+    assert last_release(tmp_path) == "v0.2.0"
+
+
+def test_jobs_are_slower_by_their_best_times():
+    best = {"fit": (1.0, 1.3), "search": (1.0, 1.05)}
+    assert slower(best) == ["fit"]
+    merge(best, {"fit": (1.1, 1.0)})
+    assert best["fit"] == (1.0, 1.0)
+    assert slower(best) == []
