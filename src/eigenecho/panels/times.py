@@ -40,7 +40,8 @@ def as_times(index: Any, name: str, held: str) -> Any:
     if index.dtype.kind == "O" and not steps.is_period(index):
         index = _parsed(index, name, held)
     if steps.is_date(index):
-        index = pandas.DatetimeIndex(index)  # dates of pyarrow are another kind of index
+        # Dates of pyarrow are another kind of index.
+        index = steps.with_room(pandas.DatetimeIndex(index))
     if not steps.is_date(index) and not steps.is_period(index):
         raise bad_argument(name, Shown(f"rows with times of dtype {index.dtype}"), WANTED)
     _check_none_missing(np.asarray(index.isna()), name)
