@@ -24,6 +24,7 @@ INDEXES = {
         "2024-11-02 18:00", periods=60, freq="15min", tz="America/New_York", name="when"
     ),
     "business days": dates("B"),
+    "every second business day": dates("2B"),
     "weeks": dates("W-FRI", "UTC"),
     "month starts": dates("MS", "Europe/Berlin"),
     "month ends": dates("ME"),

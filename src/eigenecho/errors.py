@@ -300,8 +300,9 @@ def not_numbers(
 
 def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:
     """Labels that are not those of ``fit``, or in another order; scikit-learn's first words."""
+    what = "output names" if name in ("y", "y_previous", "target") else "feature names"
     return ValueError(
-        "The feature names should match those that were passed during fit, in the same order: "
+        f"The {what} should match those that were passed during fit, in the same order: "
         f"{name} has {_listed(got)}, fit had {_listed(known)}. Select them by name."
     )
 

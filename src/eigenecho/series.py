@@ -19,6 +19,9 @@ from eigenecho.types import Array
 RAGGED = "a 2-D series (T, D)", "Several series are a list of 2-D arrays."
 """What is wanted of rows that differ in length, and what to do."""
 
+DATES = (np.datetime64, np.timedelta64)
+"""Objects that NumPy reads as numbers though they are dates."""
+
 FILL = "Fill or drop the gaps first."
 """What to do about NaN and infinity."""
 
@@ -81,7 +84,7 @@ def _are_flat_series(X: Any) -> bool:
     """Whether a list could be read as one series of long rows, and hardly is meant so."""
     if not (isinstance(X, (list, tuple)) and len(X)):
         return False
-    return all(getattr(x, "ndim", None) == 1 and len(x) > 1 for x in X)
+    return all(len(getattr(x, "shape", ())) == 1 and len(x) > 1 for x in X)
 
 
 def output_container(y: Any) -> Container:
@@ -264,7 +267,7 @@ def _not_two_dimensional(
 def _check_columns(table: Any, name: str, series: int | None) -> None:
     """Raise where a column holds other than real numbers: text, dates, complex numbers."""
     if not hasattr(table, "dtype") and not hasattr(table, "dtypes"):
-        table = np.asarray(table)
+        table = _common_array(table, name)
     D = table.shape[1]
     dtypes = [table.dtype] * D if hasattr(table, "dtype") else list(table.dtypes)
     if all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes):
@@ -277,7 +280,7 @@ def _check_columns(table: Any, name: str, series: int | None) -> None:
         kind = "c" if has_complex(column) else kind
         if kind in "fiub":
             continue
-        if kind in "mMc":
+        if kind in "mMc" or any(isinstance(value, DATES) for value in column):
             which = "" if series is None else f" of series {series}"
             why = ValueError("Complex data not supported") if kind == "c" else None
             raise not_numbers(name, f"column {label!r}{which}, of dtype {dtype}", why)
@@ -289,6 +292,17 @@ def _check_columns(table: Any, name: str, series: int | None) -> None:
             one = name if series is None else f"{name}[{series}]"
             held = f"{one}[{label!r}]" if hasattr(table, "iloc") else f"pd.Series({one}[:, {j}])"
             raise not_numbers(name, shown, cause, numbers_in_text(column, held)) from None
+
+
+def _common_array(table: Any, name: str) -> Array:
+    """Return a table without dtypes, such as one of pyarrow, as an array."""
+    try:
+        return np.asarray(table)
+    except TypeError as error:  # of NumPy, about dates beside numbers
+        raise bad_argument(
+            name, Shown(f"{type(table).__name__} with columns of different types"),
+            "columns of real numbers", "Select these columns.",
+        ) from error  # fmt: skip
 
 
 def _first_unreadable(column: Array, error: Exception) -> tuple[int, Exception]:
@@ -322,8 +336,8 @@ def shifted(y: Array, first: Array | float = 0.0) -> Array:
 
 def _ndim(x: Any) -> int:
     # np.ndim asks a container that is only convertible to an array for more than conversion.
-    if hasattr(x, "ndim"):
-        return int(x.ndim)
+    if hasattr(x, "shape"):
+        return len(x.shape)
     try:
         return np.asarray(x).ndim
     except ValueError:  # rows of different lengths: as_table says so, and whose they are

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import pickle
 import textwrap
@@ -19,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigenecho import DiagonalReservoir, LinearESN, Spectrum, tasks
+from eigenecho import DiagonalReservoir, LinearESN, Spectrum, load, tasks
 
 BOTH = [LinearESN, DiagonalReservoir]
 
@@ -367,9 +368,64 @@ def test_names_are_checked_in_every_series_and_context(frame):
     )  # fmt: skip
 
 
+def test_names_of_outputs_are_checked(frame, tmp_path):
+    X, y = frame, frame.rename(columns={"load": "heat", "wind": "rain"})
+    swapped = y[["rain", "heat"]]
+    esn = LinearESN(15, output_to_readout=True, seed=0).fit(X, y)
+    esn.save(tmp_path / "esn")
+    said = r"output names should match .* in the same order: (y|y_previous|target) has \['rain', "
+    for one in (esn, load(tmp_path / "esn"), copy.deepcopy(esn), esn.reduce(8)):
+        calls = [
+            lambda one=one: one.score(X, swapped),
+            lambda one=one: one.predict(X, y_previous=swapped),
+            lambda one=one: one.predict([X, X], y_previous=[y, swapped]),
+            lambda one=one: one.stream().step(X.iloc[0], y_previous=swapped.iloc[0]),
+            lambda one=one: one.stream().run(X, y_previous=swapped),
+        ]
+        for call in calls:
+            with pytest.raises(ValueError, match=said):
+                call()
+    with pytest.raises(ValueError, match=said):
+        esn.partial_fit(X, swapped)
+    with pytest.raises(ValueError, match=said):
+        esn.learner().step(X.iloc[0], swapped.iloc[0])
+    with pytest.raises(ValueError, match=said):
+        LinearESN(15, seed=0).fit([X, X], [y, swapped])
+
+
+def test_outputs_in_order_or_without_names_are_taken(frame):
+    X, y = frame, frame.shift(1, fill_value=0.0)
+    esn = LinearESN(15, output_to_readout=True, seed=0).fit(X, y)
+    assert esn.score(X, y) == esn.score(X, y.to_numpy())
+    before = esn.predict(X, y_previous=y)
+    np.testing.assert_array_equal(before, esn.predict(X, y_previous=y.to_numpy()))
+    np.testing.assert_array_equal(esn.stream().run(X, y_previous=y), esn.stream().run(
+        X, y_previous=y.to_numpy()
+    ))  # fmt: skip
+    for rows in (y, y.to_numpy()):
+        esn.partial_fit(X, rows)
+    with pytest.raises(ValueError, match="output names"):
+        esn.score(X, y[["wind", "load"]])
+    plain = LinearESN(15, seed=0).fit(X, y.to_numpy())
+    assert plain.score(X, y) == plain.score(X, y.to_numpy())
+    one = LinearESN(15, seed=0).fit(X, y["load"])
+    assert one.score(X, y["load"].rename("other")) == one.score(X, y["load"])
+
+
+def test_the_context_of_a_generator_has_the_names_of_its_outputs(frame):
+    esn = LinearESN(15, feedback=True, ridge=1e-2, seed=0).fit(None, frame)
+    with pytest.raises(ValueError, match=r"names should match .* context has \['wind', 'load'\]"):
+        esn.forecast(3, context=frame[["wind", "load"]])
+    np.testing.assert_array_equal(
+        esn.forecast(3, context=frame), esn.forecast(3, context=frame.to_numpy())
+    )
+
+
 def test_refitting_on_arrays_forgets_names(frame):
     esn = LinearESN(15, seed=0).fit(frame, frame["load"]).fit(frame.to_numpy(), frame["load"])
     assert not hasattr(esn, "feature_names_in_")
+    esn = LinearESN(15, seed=0).fit(frame, frame).fit(frame, frame.to_numpy())
+    assert np.isfinite(esn.score(frame, frame[["wind", "load"]]))
 
 
 @pytest.mark.parametrize("kind", BOTH)

@@ -22,6 +22,52 @@ def check_index(found, expected):
     assert getattr(found, "freq", None) == getattr(expected, "freq", None)
 
 
+# Dates --------------------------------------------------------------------------------------------
+
+
+def test_every_second_business_day_has_no_gaps():
+    index = pd.DatetimeIndex(pd.date_range("2024-01-01", periods=40, freq="2B"), freq=None)
+    panel = read(series(index[:-H]))
+    assert len(panel.histories[0]) == 40 - H
+    assert panel.container.step == "2 business days"
+    found = panel.container.forecast(panel, H, [np.zeros(H)])
+    assert found.index.equals(index[-H:])
+    gaps = read(series(index.delete([7, 20])))
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(gaps.histories[0].values)), [7, 20])
+
+
+@pytest.mark.parametrize("zone", [None, "Asia/Tokyo", "America/New_York"])
+@pytest.mark.parametrize("freq", ["h", "D", "B", "W-WED", "MS", "YE"])
+def test_dates_go_on_after_the_last_nanosecond(freq, zone):
+    """Nanoseconds end on 2262-04-11, between the rows of the series and those that follow."""
+    last = pd.Timestamp("2262-04-11 12:00" if freq == "h" else "2262-04-11").as_unit("us")
+    until = pd.date_range(end=last, periods=35, freq=freq, unit="us")
+    after = pd.date_range(until[-1], periods=40 + 1, freq=freq, unit="us")[1:]
+    until, after = (part.tz_localize(zone) for part in (until, after))
+    given = pd.DatetimeIndex(until, freq=None).as_unit("ns")
+    panel = read(series(given))
+    found = panel.container.forecast(panel, 40, [np.zeros(40)])
+    assert found.index.equals(after)
+    rolled = panel.container.rolling(panel, [np.array([30, 34])], [np.zeros((2, 40))])
+    assert list(rolled["ds"][-40:]) == list(after)
+    panel = read(long(given))
+    found = panel.container.forecast(panel, 40, [np.zeros(40)] * 3)
+    assert list(found["ds"][:40]) == list(after)
+
+
+def test_a_far_date_for_an_unknown_end_is_told_as_a_gap():
+    index = pd.date_range("2024-01-01", periods=39, freq="MS", unit="ns")
+    index = index.append(pd.DatetimeIndex([pd.Timestamp.max]))
+    with pytest.raises(ValueError, match="expected a regular step"):
+        read(series(index))
+
+
+def test_differences_of_centuries_are_told_as_they_are():
+    index = pd.DatetimeIndex(["1700-01-01", "1800-01-01", "2100-01-01", "2262-04-01"])
+    with pytest.raises(ValueError, match="most are 36524 days"):
+        read(series(index.as_unit("ns")))
+
+
 # There and back -------------------------------------------------------------------------------
 
 

@@ -25,6 +25,14 @@ def loaded(holder, path):
     )
 
 
+def test_a_series_that_ends_with_nanoseconds(tmp_path):
+    index = pd.date_range("2262-03-03", "2262-04-11", unit="us").as_unit("ns")
+    panel = read(series(index))
+    holder = loaded(panel.container, tmp_path / "holder.safetensors")
+    after = holder.forecast(panel, H, [np.zeros(H)]).index
+    assert after.equals(pd.date_range("2262-04-12", periods=H, unit="us"))
+
+
 @pytest.mark.parametrize("hold", [series, wide, long])
 @pytest.mark.parametrize("kind", INDEXES)
 def test_a_loaded_holder_goes_on(kind, hold, tmp_path):

@@ -13,7 +13,7 @@ from eigenecho.panels.clock import Clock, rows_of, same_pace
 
 FREQUENCIES = [
     "min", "15min", "h", "6h", "D", "2D", "7D", "W-WED", "B", "MS", "ME", "QS-FEB", "QE-MAR", "YS",
-    "YE-JUN", "BME", "BMS", "BQE-DEC", "2MS", "6ME", "90s", "250ms",
+    "YE-JUN", "BME", "BMS", "BQE-DEC", "2MS", "6ME", "90s", "250ms", "2B", "3B", "7B",
 ]  # fmt: skip
 ZONES = [None, "UTC", "Europe/Berlin", "America/Santiago", "Asia/Kathmandu"]
 
@@ -46,7 +46,7 @@ def _in(local, zone):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    freq=st.sampled_from(["h", "D", "B", "MS", "ME", "QS-FEB", "W-WED"]),
+    freq=st.sampled_from(["h", "D", "B", "2B", "MS", "ME", "QS-FEB", "W-WED"]),
     zone=st.sampled_from([None, "Europe/Berlin"]),
     seed=st.integers(0, 10**6),
     start=st.dates(pd.Timestamp("2000-01-01").date(), pd.Timestamp("2030-01-01").date()),
@@ -157,6 +157,25 @@ def test_three_centuries(freq, unit):
     step = steps.find(times)
     np.testing.assert_array_equal(steps.places(times, step), np.arange(len(times)))
     assert len(steps.onward(times[-1:], step, 3)) == 3
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [("2259-01-05", "2262-04-10"), ("1700-01-01", "1990-01-01")]
+)
+def test_dates_at_the_ends_of_nanoseconds_have_room(first, last):
+    whole = pd.DatetimeIndex(pd.to_datetime([first, last]).as_unit("ns"))
+    assert steps.with_room(whole).unit == "us"
+    assert same_times(steps.with_room(whole), whole)
+    usual = pd.date_range("1900-01-01", "2100-01-01", freq="YS", unit="ns")
+    assert steps.with_room(usual) is usual
+
+
+@pytest.mark.parametrize(("unit", "how"), [("ns", r"as_unit\('us'\)"), ("us", "fewer steps")])
+def test_dates_that_cannot_go_on(unit, how):
+    last = pd.DatetimeIndex(["2262-01-01"]).as_unit(unit)
+    step = pd.tseries.frequencies.to_offset("1000YS")
+    with pytest.raises(ValueError, match=rf"out of bounds for datetime64\[{unit}\].*{how}"):
+        steps.onward(last, step, 400)
 
 
 @pytest.mark.parametrize("freq", ["MS", "ME", "QS", "YE"])

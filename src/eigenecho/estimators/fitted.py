@@ -25,7 +25,7 @@ from eigenecho.model.reduce import reduce
 from eigenecho.model.reduction import Reduction
 from eigenecho.model.state import as_state
 from eigenecho.spectra import Spectrum
-from eigenecho.storage import Tensors, Values, named, take
+from eigenecho.storage import Tensors, Values, named, take, take_names
 from eigenecho.training import (
     SOLVERS,
     Evidence,
@@ -56,6 +56,7 @@ class Fitted:
     answers are too; ``target`` is what they were of the inputs, as ``validation.target_of`` has it.
     A file may come without evidence, and with the noise and log density that it gave
     (``known_noise``, ``known_log_density``) and its degrees of freedom over its rows (``taken``).
+    ``output_names`` are the columns of the targets, where they were frames.
     ``drawn`` are the eigenvalues before the leak, of a matrix None until somebody asks for them.
     """
 
@@ -71,6 +72,7 @@ class Fitted:
     known_noise: Array | None = None
     known_log_density: float | None = None
     taken: float | None = None
+    output_names: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, problem: Problem, trained: Trained, last: Array, **known: Any) -> Fitted:
@@ -265,6 +267,8 @@ class Fitted:
         plain = "solver", "ridge", "flat", "lr", "target"
         values |= {name: getattr(self, name) for name in plain}
         values |= self._told()
+        if self.output_names is not None:
+            values["output_names"] = list(self.output_names)
         if statistics:
             more, values["statistics"] = self.need_evidence().pack()
             tensors |= more
@@ -291,6 +295,7 @@ class Fitted:
             evidence = Evidence.of_one(unpack_evidence(tensors, values, model))
         # Files of 0.1.0 have another name for a solver, and no word on targets.
         solver = values.pop("solver")
+        names = take_names(values, "output_names", model.D_out)
         fitted = cls(
             model,
             "refined" if solver == "refined gram" else solver,
@@ -304,6 +309,7 @@ class Fitted:
             _unpack_noise(tensors, model),
             values.pop("log_evidence", None),
             values.pop("taken", None),
+            None if names is None else tuple(names),
         )
         check_known(fitted.solver, "solver", SOLVERS)
         check_not_negative(fitted.ridge, "ridge")

@@ -244,6 +244,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     def _fit(self, X: Any, y: Any) -> None:
         settings = self._settings()
         inputs, outputs, container = validation.training_series(self, X, y)
+        names = validation.output_names(y)
         given = (outputs, container, "y") if X is None else (inputs, container, "X")
         validation.warn_if_single_rows(*given)
         settings = learnt(settings, inputs, outputs, self.seed)
@@ -252,10 +253,15 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))
         problem = pose(settings, drawn, inputs, outputs)
         trained = train(problem, settings)
-        target = validation.target_of(inputs, outputs)
-        known = {"lr": float(self.lr), "flat": container.flat, "drawn": drawn.spectrum}
+        known = {
+            "lr": float(self.lr),
+            "flat": container.flat,
+            "drawn": drawn.spectrum,
+            "target": validation.target_of(inputs, outputs),
+            "output_names": names,
+        }
         last = to_host(outputs[-1][-1])
-        Fitted.of(problem, trained, last, target=target, **known).given_to(self)
+        Fitted.of(problem, trained, last, **known).given_to(self)
 
     @takes_tensors(stays=True)
     def partial_fit(self, X: Any, y: Any = None, *, initial_state: Any = None) -> Self:
@@ -283,12 +289,13 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         with validation.all_or_nothing(self):
             warmup = self._settings().warmup
             inputs, outputs, container = validation.training_series(self, X, y, reset=False)
+            before = self._fitted
+            validation.output_names(y, before.output_names)
             if initial_state is None:
                 validation.warn_if_single_rows(inputs, container)
             starts = initial_states(self.model_, initial_state, len(inputs), container.kind)
             if self.model_.is_diagonal:
                 validation.warn_if_unstable(self.effective_radius_, max(map(len, inputs)))
-            before = self._fitted
             penalty = before.trained.evidence.groups[0].penalty
             skipped = [warmup if start is None else 0 for start in starts]
             check_lengths(inputs, outputs, max(skipped, default=0))
@@ -300,10 +307,15 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 )  # fmt: skip
             block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
             trained = update(before.trained, problem, block)
-            target = validation.merged(before.target, validation.target_of(inputs, outputs))
-            known = {"lr": before.lr, "flat": before.flat, "drawn": before.drawn}
+            known = {
+                "lr": before.lr,
+                "flat": before.flat,
+                "drawn": before.drawn,
+                "target": validation.merged(before.target, validation.target_of(inputs, outputs)),
+                "output_names": before.output_names,
+            }
             last = to_host(outputs[-1][-1])
-            Fitted.of(problem, trained, last, target=target, **known).given_to(self)
+            Fitted.of(problem, trained, last, **known).given_to(self)
         return self
 
     @takes_tensors(stays=True)
@@ -345,6 +357,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if self.model_.closed and y_previous is None:  # step by step, on the host
             X = to_host(X)
         inputs, container = validation.input_series(self, X, y_previous)
+        validation.output_names(y_previous, self._fitted.output_names, "y_previous")
         held = Container(container.kind, self._fitted.flat)
         given = self.model_, inputs, held, y_previous, initial_state
         if not return_std:
@@ -371,6 +384,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         predicted = to_host(self.predict(X))
         X, y, sample_weight = to_host((X, y, sample_weight))
         _, container = validation.input_series(self, X)
+        validation.output_names(y, self._fitted.output_names)
         gaps = self.missing == "skip"
         truths, _ = validation.check_outputs(y, container, self.dtype, D=self.n_outputs_, gaps=gaps)
         guesses, _ = validation.check_outputs(predicted, container, self.dtype)
@@ -471,7 +485,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if interval is not None:
             check_coverage(interval)
         if context is not None:
-            context = validation.check_context(self, context)
+            context = validation.check_context(self, context, self._fitted.output_names)
         if inputs is not None and self._feature_names is not None:
             check_labels("inputs", column_labels(inputs), self._feature_names[self.n_outputs_ :])
         if context is None and state is None:
@@ -519,7 +533,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
 
         ``stream.step(u)`` takes one row, ``stream.run(rows)`` several.
         """
-        return Stream(self._known.model, state, self._feature_names)
+        known = self._known
+        return Stream(known.model, state, self._feature_names, known.output_names)
 
     def learner(
         self,
@@ -564,6 +579,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
                 wait,
                 state,
                 self._feature_names,
+                self._fitted.output_names,
             )
         check_rates(self.ridge, forgetting)
         columns = "a number of columns"

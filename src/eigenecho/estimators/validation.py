@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from eigenecho.arrays import namespace, side_by_side
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
+from eigenecho.model.step_inputs import check_labels
 from eigenecho.series import (
     FILL,
     Container,
@@ -165,6 +166,19 @@ def training_series(
     return [s[:, :0] for s in outputs], outputs, container
 
 
+def output_names(y: Any, known: Sequence[str] | None = None, name: str = "y") -> Any:
+    """Return the names of the columns of outputs, a tuple, or None where they have none.
+
+    Frames whose columns are not the ``known`` ones, in their order, are an error.
+    """
+    for item in y if isinstance(y, (list, tuple)) else [y]:
+        labels = column_labels(item)
+        check_labels(name, labels, known)
+        if known is None and labels and all(isinstance(label, str) for label in labels):
+            known = tuple(labels)
+    return known
+
+
 def gaps_of(estimator: Any) -> dict[str, Any]:
     """Whether targets of a fit may be missing, and what to do where they may not."""
     if estimator.missing != "skip":
@@ -206,14 +220,19 @@ def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[A
     return [s[:, :0] for s in before], container
 
 
-def check_context(estimator: Any, context: Any) -> Any:
-    """Series to go on from; ``forecast`` checks the rest, and calls it context."""
+def check_context(estimator: Any, context: Any, names: Sequence[str] | None) -> Any:
+    """Series to go on from; ``forecast`` checks the rest, and calls it context.
+
+    ``names`` are those of the outputs, which the context of a model without input has.
+    """
     several = on_device(context) and context.ndim == 3
     items = [context[0]] if several and len(context) else unpack(context)[0]
     if estimator.n_features_in_:
         for item in items:
             validate_data(estimator, item, reset=False, skip_check_array=True, ensure_2d=False)
-    elif len(items) == 1 and getattr(context, "ndim", np.ndim(context)) == 1:
+        return context
+    output_names(context, names, "context")
+    if len(items) == 1 and getattr(context, "ndim", np.ndim(context)) == 1:
         return context.reshape(-1, 1) if on_device(context) else np.reshape(context, (-1, 1))
     return context
 

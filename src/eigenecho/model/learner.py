@@ -61,6 +61,7 @@ class Learner:
         warmup: int = 0,
         state: State | None = None,
         feature_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
     ) -> None:
         check_count(warmup, "warmup")
         check_shape(learnt.centre, "centre", model.W_out.shape, ", as the model's")
@@ -68,7 +69,7 @@ class Learner:
             raise bad_argument("free", penalty.free, "0: the model has no bias to leave free")
         self._model, self._wait = model, warmup
         self._squares = RecursiveLeastSquares(learnt, penalty, ridge, forgetting)
-        self._inputs = StepInputs(model, feature_names)
+        self._inputs = StepInputs(model, feature_names, output_names)
         self._x = np.ones(len(model.W_out))
         self._advance = on_one_thread(model.reservoir, kernels.backend(self._x).step)
         self.state = model.zero_state() if state is None else state
@@ -112,6 +113,7 @@ class Learner:
             self._wait,
             self.state,
             self._inputs.feature_names,
+            self._inputs.output_names,
         )
 
     @takes_tensors
@@ -157,10 +159,11 @@ class Learner:
 
     def save(self, path: Any) -> None:
         """Write all of it to a safetensors file; ``eigenecho.load`` gives the learner back."""
-        model, learnt, penalty, ridge, forgetting, warmup, state, names = self.parts
+        model, learnt, penalty, ridge, forgetting, warmup, state, *names = self.parts
         tensors, values = model.pack()
-        if names is not None:
-            values["feature_names"] = names
+        for key, known in zip(("feature_names", "output_names"), names, strict=True):
+            if known is not None:
+                values[key] = known
         values["learner"] = {
             "rows": learnt.rows,
             "free": penalty.free,

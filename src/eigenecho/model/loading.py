@@ -60,7 +60,7 @@ def unpack_stream(tensors: Tensors, values: Values) -> Stream:
     """What ``Stream.save`` wrote."""
     model = unpack_model(tensors, values)
     state = State.unpack("state", tensors)
-    return Stream(model, state, take_names(values, "feature_names", model.D_in))
+    return Stream(model, state, *_names(values, model))
 
 
 def unpack_learner(tensors: Tensors, values: Values) -> Learner:
@@ -81,8 +81,15 @@ def unpack_learner(tensors: Tensors, values: Values) -> Learner:
     penalty = Penalty(len(model.W_out), free, _penalised(neurons, model))
     learnt = Learnt(R, Z, weights, centre, rows, doubt)
     state = State.unpack("state", tensors)
-    names = take_names(values, "feature_names", model.D_in)
-    return Learner(model, learnt, penalty, ridge, forgetting, warmup, state, names)
+    return Learner(model, learnt, penalty, ridge, forgetting, warmup, state, *_names(values, model))
+
+
+def _names(values: Values, model: LinearModel) -> tuple[list[str] | None, list[str] | None]:
+    """Take the names of the columns of inputs and outputs out of a file's values."""
+    return (
+        take_names(values, "feature_names", model.D_in),
+        take_names(values, "output_names", model.D_out),
+    )
 
 
 def unpack_evidence(tensors: Tensors, values: Values, model: LinearModel) -> GroupEvidence:

@@ -24,13 +24,20 @@ class StepInputs:
 
     ``drive`` (D,) has the parts that the reservoir has, ``before`` (D_out,) is y(t−1). Rows are
     taken without a look at NaN and Inf, which show in the output; ``check_finite`` then says
-    whose they were. A row with labels must have those of ``feature_names``, where they are known.
+    whose they were. A row with labels must have those of ``feature_names`` or ``output_names``,
+    where they are known.
     """
 
-    def __init__(self, model: LinearModel, feature_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        model: LinearModel,
+        feature_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+    ) -> None:
         reservoir = model.reservoir
         self.model = model
         self.feature_names = None if feature_names is None else list(map(str, feature_names))
+        self.output_names = None if output_names is None else list(map(str, output_names))
         D_in, fixed = model.D_in, int(reservoir.bias is not None)
         buffer = np.ones(D_in + fixed + model.D_out, reservoir.dtype)
         self.drive = buffer[: len(reservoir.B)]
@@ -49,7 +56,7 @@ class StepInputs:
             fill(self._u, as_row(u, self._u.size, "u", self.feature_names), model.inputs)
         if self._closed:
             if y_previous is not None:
-                y = as_row(y_previous, self.before.size, "y_previous")
+                y = as_row(y_previous, self.before.size, "y_previous", self.output_names)
             fill(self.before, y, model.outputs)
         elif y_previous is not None:
             raise open_model(y_previous)
@@ -67,6 +74,7 @@ class StepInputs:
         if y_previous is not None:
             if not self._closed:
                 raise open_model(Shown("array"))
+            check_labels("y_previous", column_labels(y_previous), self.output_names)
             if np.ndim(y_previous) == 1 and model.D_out == 1:
                 y_previous = np.reshape(y_previous, (-1, 1))
             given = as_rows(y_previous, "y_previous", model.D_out, dtype)
@@ -85,7 +93,7 @@ class StepInputs:
 
     def row(self, value: Any, name: str) -> Array:
         """A finite row of outputs, in the caller's units."""
-        row = as_row(value, self.before.size, name)
+        row = as_row(value, self.before.size, name, self.output_names)
         remedy = f"Nothing has moved. A row that has no {name} is step(u) without one."
         check_finite(name, row, self.before.dtype, remedy=remedy)
         return np.array(row, self.before.dtype).reshape(self.before.shape)

@@ -53,11 +53,12 @@ class Stream:
         model: LinearModel,
         state: State | None = None,
         feature_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
     ) -> None:
         reservoir = model.reservoir
         self.model = model
         self.state = model.zero_state() if state is None else state
-        self._inputs = StepInputs(model, feature_names)
+        self._inputs = StepInputs(model, feature_names, output_names)
         self._next = np.empty_like(self._r), np.empty_like(self._y)
         self._weights = reservoir.form, reservoir.B, self._inputs.drive, model.readout
         compiled = kernels.backend(self._r)
@@ -125,19 +126,26 @@ class Stream:
         """The columns of the inputs, where they are known."""
         return self._inputs.feature_names
 
+    @property
+    def output_names(self) -> list[str] | None:
+        """The columns of the outputs, where they are known."""
+        return self._inputs.output_names
+
     def copy(self) -> Stream:
         """An independent stream that stands where this one does."""
-        return Stream(self.model, self.state, self.feature_names)
+        return Stream(self.model, self.state, self.feature_names, self.output_names)
 
     def save(self, path: Any) -> None:
         """Write model and state to a safetensors file; ``eigenecho.load`` gives the stream back."""
         tensors, values = self.model.pack()
         if self.feature_names is not None:
             values["feature_names"] = self.feature_names
+        if self.output_names is not None:
+            values["output_names"] = self.output_names
         storage.write(path, "Stream", tensors | self.state.pack("state"), values)
 
     def __reduce__(self) -> Any:
-        return Stream, (self.model, self.state, self.feature_names)
+        return Stream, (self.model, self.state, self.feature_names, self.output_names)
 
     def __repr__(self) -> str:
         return f"Stream of {self.model!r}"

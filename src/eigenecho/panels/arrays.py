@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import as_array, check_count
+from eigenecho.checks import as_array, check_count, check_pandas
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.panels.columns import Columns, check_known, choose, split, unwanted
 from eigenecho.panels.numbers import as_floats, check_observed
@@ -156,6 +156,7 @@ def unpack_arrays(tensors: Tensors, values: Values) -> ArrayHolder:
 
 def unpacked(y: Any, name: str) -> tuple[str, list[Any]]:
     """How arrays are held, and the columns (T,) in them."""
+    check_pandas(y, name)
     if hasattr(y, "toarray"):
         raise bad_argument(name, Shown(type(y).__name__), "a dense array", f"{name}.toarray().")
     if isinstance(y, (list, tuple)) and any(_is_series(one) for one in y):
@@ -184,6 +185,7 @@ def _is_series(one: Any) -> bool:
 
 def _listed_series(y: Sequence[Any], name: str) -> list[Any]:
     for i, one in enumerate(y):
+        check_pandas(one, f"{name}[{i}]")
         if hasattr(one, "iloc"):
             raise bad_argument(
                 name, Shown(f"a list with a {type(one).__name__}"), WANTED,
@@ -195,7 +197,7 @@ def _listed_series(y: Sequence[Any], name: str) -> list[Any]:
                 f"np.array({name}) for rows of columns (T, D), [np.array(s) for s in {name}] for "
                 "a list of series.",
             )  # fmt: skip
-        if getattr(one, "ndim", 0) != 1:
+        if np.ndim(one) != 1:
             got = Shown(f"shape {np.shape(one)} in series {i}")
             raise bad_argument(name, got, "a list of arrays (T,)")
     return [_plain(one) for one in y]
@@ -274,6 +276,7 @@ def _rows(x: Any, name: str, rows: int, columns: Columns, series: int | None) ->
 
 
 def _table(x: Any, name: str) -> Any:
+    check_pandas(x, name)
     table = _plain(x) if hasattr(x, "ndim") else as_array(x, name, "an array (T, k)")
     return table.reshape(-1, 1) if table.ndim == 1 else table
 

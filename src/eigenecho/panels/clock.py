@@ -93,6 +93,8 @@ class Clock:
         name = getattr(self.step, "freqstr", "").split("-")[0]
         if name in UNEVEN:
             return UNEVEN[name]
+        if name.endswith("B") and name[:-1].isdigit():
+            return f"{name[:-1]} business days"
         if hasattr(self.step, "months"):
             return f"{self.step.months} month{'s' * (self.step.months > 1)}"
         seconds = self.seconds

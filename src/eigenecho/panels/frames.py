@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.checks import check_pandas
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.panels import steps
 from eigenecho.panels.answers import (
@@ -213,6 +214,7 @@ class FrameHolder:
         self, y: Any, X: Any, name: str, X_name: str, *, whole: bool = True, use_ahead: bool = False
     ) -> tuple[Any, Reading]:
         """Labels and rows of series that are held alike."""
+        check_pandas(y, name)
         if not hasattr(y, "iloc"):
             raise bad_argument(name, Shown(type(y).__name__), f"{KINDS[self.kind]}, as in fit")
         kind = kind_of(y, self.names, name)

@@ -120,7 +120,9 @@ def _objects(
     flags: bool,
     advice: Callable[[], str],
 ) -> Array:
-    refused = (str, bytes, complex, np.complexfloating) + (() if flags else (bool, np.bool_))
+    dates = (np.datetime64, np.timedelta64)  # float would read them
+    others = (str, bytes, complex, np.complexfloating)
+    refused = (*dates, *others) if flags else (*dates, *others, bool, np.bool_)
     values = np.empty(len(column))
     for row, value in enumerate(column):
         if type(value).__name__ in NOTHING:

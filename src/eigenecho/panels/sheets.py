@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho.cells import says_number
+from eigenecho.checks import check_pandas
 from eigenecho.errors import ENCODE, Shown, bad_argument
 from eigenecho.panels.numbers import as_floats
 from eigenecho.panels.sheet_words import indexed, long_line, naming, with_times
@@ -44,6 +45,7 @@ class Sheet:
 
 def kind_of(y: Any, names: LongNames, name: str) -> str:
     """Whether a pandas object is a Series, a wide frame or a long one."""
+    check_pandas(y, name)
     if y.ndim == 1:
         return "series"
     _check_names(names)
@@ -96,6 +98,7 @@ def sheets(y: Any, kind: str, names: LongNames, name: str) -> tuple[Any, list[Sh
 
 def as_drivers(X: Any, names: LongNames, kind: str, name: str) -> tuple[Any, tuple[Any, ...]]:
     """X as a frame, and the columns in it that are not times and ids."""
+    check_pandas(X, name)
     if not hasattr(X, "iloc"):
         raise bad_argument(
             name, Shown(type(X).__name__), "a DataFrame with the times of the series",

@@ -30,6 +30,8 @@ USUAL = 0.1
 """Share of all differences that one is no exception from."""
 NEAR = 0.01
 """How far numbers may be from their place, in steps."""
+YEAR = 31_556_952 * 10**9
+"""A mean year in nanoseconds, which end 292 years before and after 1970."""
 
 
 def is_date(times: Any) -> bool:
@@ -45,6 +47,18 @@ def is_period(times: Any) -> bool:
 def as_numbers(times: Any) -> Array:
     """Times as numbers (T,) in their own unit."""
     return times if isinstance(times, np.ndarray) else times.asi8
+
+
+def with_room(times: Any) -> Any:
+    """Return dates in microseconds where nanoseconds leave no room to count or to go on.
+
+    Those end in 1677 and 2262, and differences of dates after 292 years.
+    """
+    values = times.asi8
+    if times.unit != "ns" or not len(values):
+        return times
+    first, last = values.min() / YEAR, values.max() / YEAR
+    return times.as_unit("us") if max(-first, last, last - first) > 230 else times
 
 
 def find(times: Any) -> Any:
@@ -141,12 +155,21 @@ def onward(last: Any, step: Any, steps: int) -> Any:
         return _periods(last.asi8[0] + step * np.arange(1, steps + 1), last)
     if not is_date(last):
         return last[0] + step * np.arange(1, steps + 1)
-    if _fixed_length(step, last.tz) is not None:
-        times = _range(last[0], step, periods=steps + 1)[1:]
-    else:
-        local = _range(_nominal(last)[0], step, periods=steps + 1)[1:]
-        times = _with_step(_localised(local, last.tz), step)
-    return times.as_unit(last.unit)
+    try:
+        if _fixed_length(step, last.tz) is not None:
+            times = _range(last[0], step, periods=steps + 1)[1:]
+        else:
+            local = _range(_nominal(last)[0], step, periods=steps + 1)[1:]
+            times = _with_step(_localised(local, last.tz), step)
+        return times.as_unit(last.unit)
+    except (ValueError, OverflowError) as error:  # of pandas, about dates out of bounds
+        remedy = "Forecast fewer steps"
+        if last.unit == "ns":
+            remedy += ", or give the index another unit: index.as_unit('us')"
+        raise ValueError(
+            f"the dates of {steps} steps after {last[0]} are out of bounds for datetime64"
+            f"[{last.unit}] of pandas. {remedy}."
+        ) from error
 
 
 def backward(first: Any, step: Any, steps: int) -> Any:
@@ -184,9 +207,18 @@ def _candidates(times: Any) -> Iterator[Any]:
         if _is_days(length):
             yield pandas.offsets.Day(int(length // DAY))
             yield pandas.offsets.BusinessDay()
+            if (count := _business_days(local)) > 1:
+                yield pandas.offsets.BusinessDay(count)
     for length in _usual(times if times.tz is None else times.tz_convert(None)):
         # Whole days here are those of another zone, such as UTC, seen from a place.
         yield pandas.offsets.Hour(24 * int(length // DAY)) if _is_days(length) else tick(length)
+
+
+def _business_days(local: Any) -> int:
+    """Return how many business days most dates are apart."""
+    days = np.asarray(local).astype("datetime64[D]")
+    sizes, counts = np.unique(np.busday_count(days[:-1], days[1:]), return_counts=True)
+    return int(sizes[np.argmax(counts)])
 
 
 def _is_days(length: Any) -> bool:
@@ -313,7 +345,8 @@ def _with_step(times: Any, step: Any) -> Any:
 def _range(start: Any, step: Any, **until: Any) -> Any:
     import pandas
 
-    return pandas.date_range(start, freq=step, **until)
+    unit = (until["end"] if start is None else start).unit  # pandas 2 takes ns by default
+    return pandas.date_range(start, freq=step, unit=unit, **until)
 
 
 def _periods(ordinals: Array, like: Any) -> Any:

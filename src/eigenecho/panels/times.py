@@ -39,6 +39,9 @@ def as_times(index: Any, name: str, held: str) -> Any:
         return times if index.dtype.kind == "f" else index.to_numpy(dtype=np.int64)
     if index.dtype.kind == "O" and not steps.is_period(index):
         index = _parsed(index, name, held)
+    if steps.is_date(index):
+        # Dates of pyarrow are another kind of index.
+        index = steps.with_room(pandas.DatetimeIndex(index))
     if not steps.is_date(index) and not steps.is_period(index):
         raise bad_argument(name, Shown(f"rows with times of dtype {index.dtype}"), WANTED)
     _check_none_missing(np.asarray(index.isna()), name)

@@ -192,6 +192,21 @@ def test_every_option_is_in_the_command(data, monkeypatch, tmp_path):
 
 
 @pytest.mark.usefixtures("sketched")
+def test_thousands_are_asked_about(tmp_path):
+    days = pd.date_range("2021-01-01", periods=60).strftime("%d.%m.%Y")
+    sales = [f"{900 + 7 * i % 300:,}".replace(",", ".") for i in range(60)]
+    path, out = tmp_path / "sales.csv", tmp_path / "r.csv"
+    pd.DataFrame({"day": days, "sales": sales}).to_csv(path, index=False, sep=";")
+    words = [path, "--target", "sales", "--horizon", 5, "--out", out, "--blocks", 1]
+    answer = invoke(*words)
+    assert answer.exit_code == 2
+    assert "--decimal ',' for thousands" in re.sub(r"\s+", " ", answer.output)
+    assert invoke(*words, "--decimal", ",").exit_code == 0
+    forecast = pd.read_csv(out)["forecast"]
+    assert forecast.between(500, 2000).all()
+
+
+@pytest.mark.usefixtures("sketched")
 @pytest.mark.parametrize("words", [("--no-interval",), ("--interval", 0)])
 def test_without_intervals(data, tmp_path, words):
     out = tmp_path / "r.html"

@@ -42,6 +42,79 @@ def test_decimal_commas(tmp_path):
     np.testing.assert_array_equal(read(path, decimal=",").numbers(1), VALUES)
 
 
+def written(sep, dates, cells, header="date"):
+    """A table of dates and values, as text."""
+    rows = [f"{date}{sep}{cell}" for date, cell in zip(dates, cells, strict=False)]
+    return "\n".join([f"{header}{sep}sales", *rows]).encode()
+
+
+ISO = [f"2023-01-{day:02d}" for day in range(1, 6)]
+DOTTED = [f"{day:02d}.01.2023" for day in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("sep", "dates", "cells"),
+    [
+        (";", DOTTED, ["987", "1.061", "1.102", "", "1.250"]),
+        (";", ISO, ["987", "1.061", "1.102", "999", "1.250"]),
+        (";", ISO, ["1.061", "2.102", "-13.250", "+999.125", "1.250"]),
+        ("\t", ISO, ["987", "1.061", "1.102", "999", "1.250"]),
+        (",", DOTTED, ["987", "1.061", "1.102", "999", "1.250"]),
+        (",", [f'{date},"12,5"' for date in ISO], ["987", "1.061", "1.102", "999", "1.250"]),
+        (",", [f'{date},"1.061,50"' for date in ISO], ["987", "1.061", "1.102", "999", "1.250"]),
+    ],
+)
+def test_points_that_may_separate_thousands_are_refused(tmp_path, sep, dates, cells):
+    header = "date,price" if dates[0].endswith('"') else "date"
+    data = written(sep, dates, cells, header)
+    with pytest.raises(TableError, match=r"'sales' .* thousands: line \d says '1\.061'") as error:
+        loaded(tmp_path, data)
+    assert "--decimal '.' for a decimal point, --decimal ',' for thousands" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("decimal", "cells"),
+    [
+        (",", ["987", "1.061", "-1.102.500", "999,5", "+1.250,25"]),
+        (".", ["987", "1,061", "-1,102,500", "999.5", "+1,250.25"]),
+    ],
+)
+@pytest.mark.parametrize("dates", [ISO, DOTTED])
+def test_the_other_sign_separates_thousands(tmp_path, decimal, cells, dates):
+    found = loaded(tmp_path, written(";", dates, cells), reading={"decimal": decimal})
+    np.testing.assert_array_equal(found.values, [987, 1061, -1102500, 999.5, 1250.25])
+
+
+@pytest.mark.parametrize("cell", ["0.123", "1.5", "1234.567", "1.0615", ".125", "1.125e1", "7."])
+def test_one_decimal_point_is_enough(tmp_path, cell):
+    found = loaded(tmp_path, written(";", DOTTED, ["1.061", cell, "2.062", "3.063", "4.064"]))
+    np.testing.assert_array_equal(found.values, [1.061, float(cell), 2.062, 3.063, 4.064])
+
+
+@pytest.mark.parametrize("reading", [{}, {"decimal": "."}])
+def test_points_between_commas_are_decimal(tmp_path, reading):
+    cells = ["987", "1.061", "1.102", "999", "1.250"]
+    found = loaded(tmp_path, written(",", ISO, cells), reading=reading)
+    np.testing.assert_array_equal(found.values, [987, 1.061, 1.102, 999, 1.25])
+    found = loaded(tmp_path, written(";", DOTTED, cells), reading={"decimal": "."})
+    np.testing.assert_array_equal(found.values, [987, 1.061, 1.102, 999, 1.25])
+
+
+def test_a_column_alone_says_nothing_of_its_points(tmp_path):
+    with pytest.raises(TableError, match="separate thousands"):
+        loaded(tmp_path, b"sales\n987\n1.061\n1.102\n")
+    np.testing.assert_array_equal(
+        loaded(tmp_path, b"sales\n987\n1.061\n1.1\n").values, [987, 1.061, 1.1]
+    )
+
+
+@pytest.mark.parametrize("cell", ["0.123", "12.34", "1.06", "1234.567", "1.061.50", "01.061"])
+def test_what_separates_no_thousands_is_no_number(tmp_path, cell):
+    data = written(";", ISO, ["1.061", cell, "2.062", "3.063", "4.064"])
+    with pytest.raises(TableError, match="cells that are not numbers"):
+        loaded(tmp_path, data, reading={"decimal": ","})
+
+
 LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31))
 
 
@@ -54,7 +127,10 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
         (LINES.replace("7.5", "shut", 1), {}, ["line 8 says 'shut'", "--gaps fill"]),
         (LINES.replace("7.5", "inf", 1), {}, ["line 8 says 'inf'"]),
         (LINES.replace("7.5", '"7,5"', 1), {}, ["'7,5'", "--decimal ','"]),
-        (LINES.replace("7.5", '"7,500"', 1), {}, ["separators of thousands"]),
+        (LINES.replace("7.5", '"7,500"', 1), {}, ["thousands: --decimal '.'; if decimals:"]),
+        (LINES.replace("7.5", '"7,500.5"', 1), {}, ["decimal point: --decimal '.'"]),
+        (LINES.replace("7.5", '"7.500,5"', 1), {}, ["decimal comma: --decimal ','"]),
+        (LINES.replace("7.5", "7 500", 1), {}, ["Remove the separators of thousands."]),
         (LINES, {"decimal": ","}, ["'1.5'", "--decimal '.'"]),
         (LINES, {"decimal": "x"}, ["--decimal 'x'", "expected"]),
         (LINES, {"sep": "::"}, ["--sep", "one character"]),

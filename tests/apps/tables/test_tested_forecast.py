@@ -287,6 +287,19 @@ def test_inputs_and_decimal_commas_in_python(tmp_path):
     np.testing.assert_allclose(again["made"]["sales"], found.future["sales"]["forecast"], rtol=1e-9)
 
 
+@pytest.mark.parametrize("decimal", [",", "."])
+def test_thousands_in_python(tmp_path, decimal):
+    path, other = tmp_path / "data.csv", "." if decimal == "," else ","
+    signs = str.maketrans({",": other, ".": decimal})
+    data = daily().assign(day=lambda rows: pd.to_datetime(rows["day"]).dt.strftime("%d.%m.%Y"))
+    data["sales"] = [f"{1000 * value:,.1f}".translate(signs) for value in data["sales"]]
+    data.to_csv(path, index=False, sep=";")
+    table = read(path, decimal=decimal)
+    found = forecast(from_table(table, Columns(("sales",))), ee.Forecaster(7), blocks=1)
+    again = ran(python_lines(found, table))
+    np.testing.assert_allclose(again["made"]["sales"], found.future["sales"]["forecast"], rtol=1e-9)
+
+
 def test_all_forecasts_are_in_one_table(tmp_path):
     found, _ = made(tmp_path, long_data(), Columns(("sales",), id="shop"))
     rows = predictions(found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ pytest.importorskip("pandas")
 
 import pandas as pd
 
-from eigenecho.apps.tables.table import TableError
+from eigenecho.apps.tables.table import Table, TableError
 from eigenecho.apps.tables.table_files import read
 from eigenecho.apps.tables.time_series import Columns, from_table
 from eigenecho.panels.clock import Clock
@@ -17,8 +19,9 @@ from tables import DAYS, VALUES, frame, loaded, one, pandas_3, saved, taken
 
 STEPS = {
     "D": "1 day", "2D": "2 days", "h": "1 hour", "15min": "15 minutes", "250ms": "0.25 seconds",
-    "W-WED": "1 week", "B": "1 business day", "MS": "1 month", "ME": "1 month",
-    "QS-FEB": "1 quarter", "QE-MAR": "1 quarter", "YS-JAN": "1 year", "YE-DEC": "1 year",
+    "W-WED": "1 week", "B": "1 business day", "2B": "2 business days", "MS": "1 month",
+    "ME": "1 month", "QS-FEB": "1 quarter", "QE-MAR": "1 quarter", "YS-JAN": "1 year",
+    "YE-DEC": "1 year",
 }  # fmt: skip
 
 
@@ -34,6 +37,13 @@ def test_times_go_on_at_their_step(tmp_path, step):
     assert pd.DatetimeIndex(text).equals(pd.DatetimeIndex(times[40:]))
 
 
+def test_dates_in_nanoseconds_go_on_after_the_last_of_them():
+    times = pd.date_range("2262-03-03", periods=45, unit="us")  # to 2262-04-11, and on
+    columns, sales = (times[:40].as_unit("ns").to_numpy(), VALUES), Columns(("sales",))
+    series = one(from_table(Table(Path("a.parquet"), ("when", "sales"), columns), sales))
+    assert series.clock.ahead(5).equals(times[40:])
+
+
 def test_the_same_day_of_every_month(tmp_path):
     times = pd.date_range("2000-01-15", periods=45, freq=pd.DateOffset(months=1))
     series = loaded(tmp_path, pd.DataFrame({"when": times[:40], "sales": VALUES}))
@@ -46,7 +56,7 @@ def test_the_same_day_of_every_month(tmp_path):
     ("step", "cycles"),
     [
         ("h", (24, 168, 8765.82)), ("D", (7, 365.2425)), ("W-SUN", (52.1775,)),
-        ("B", (5, 260.8875)),
+        ("B", (5, 260.8875)), ("2B", (130.44375,)),
         ("MS", (12,)), ("QS-JAN", (4,)), ("YS-JAN", ()), ("6h", (4, 28, 1460.97)),
     ],
 )  # fmt: skip

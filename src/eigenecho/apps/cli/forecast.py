@@ -60,7 +60,7 @@ class ForecastRequest:
     gaps: str = "error"
     last: int = LAST
     sep: str | None = None
-    decimal: str = "."
+    decimal: str | None = None
     encoding: str = ""
     out: tuple[Path, ...] = (Path("forecast.html"),)
     save: Path | None = None
@@ -128,7 +128,7 @@ class ForecastRequest:
         if not self.season:
             return None
         try:
-            found = [tables.number(text.strip(), ".") for text in self.season.split(",")]
+            found = [tables.number(text.strip()) for text in self.season.split(",")]
         except ValueError:
             found = []
         if not found or min(found) < 2:
@@ -212,7 +212,13 @@ def forecast(
     sep: Annotated[
         str | None, typer.Option(help="What separates cells; by default found by itself.")
     ] = None,
-    decimal: Annotated[str, typer.Option(help="Decimal sign, . or ,")] = ".",
+    decimal: Annotated[
+        str | None,
+        typer.Option(
+            help="The decimal sign, . or , (the other one may separate thousands). By default a "
+            "point; numbers such as 1.061 are refused where it may separate thousands."
+        ),
+    ] = None,
     encoding: Annotated[str, typer.Option(help="Of the file; UTF-8 by default.")] = "",
     out: Annotated[
         list[Path] | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eigenecho.apps.tables.table import Table
+from eigenecho.apps.tables.table import GROUPED, Table
 from eigenecho.apps.tables.table_files import PARQUET
 from eigenecho.apps.tables.tested_forecast import TestedForecast
 from eigenecho.apps.tables.time_series import TableSeries
@@ -62,12 +62,19 @@ def _csv_options(table: Table, series: TableSeries, encoding: str) -> dict[str, 
     columns = series.columns
     used = [table.names.index(name) for name in (*columns.targets, *columns.beside)]
     marks = {str(cell).strip() for i in used for cell in table.columns[i]}
+    as_text = [] if columns.id is None else [columns.id]
+    thousands = ""
+    if table.decimal is not None and any(map(GROUPED[table.decimal].fullmatch, marks)):
+        thousands = "," if table.decimal == "." else "."
+        if "to_datetime" in series.code:  # pandas would take 31.12.2024 for a number
+            as_text.append(str(columns.time))
     return {
         "sep": table.sep.replace(",", ""),
-        "decimal": table.decimal.replace(".", ""),
+        "decimal": "," if table.decimal == "," else "",
+        "thousands": thousands,
         "encoding": encoding,
         "na_values": sorted(mark for mark in marks if mark.lower() in UNUSUAL),
-        "dtype": {} if columns.id is None else {columns.id: "str"},
+        "dtype": dict.fromkeys(as_text, "str"),
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho.apps.tables.table import MISSING, Table, TableError, all_numbers, need_pandas
+from eigenecho.panels.steps import with_room
 from eigenecho.types import Array
 
 NAMES = re.compile(r"^(date|time|datetime|timestamp|year|month|week|day|t|step|index|period)s?$")
@@ -80,7 +81,8 @@ def _readings(table: Table, index: int, strict: bool) -> Iterator[Reading]:
     cells, name = table.columns[index], table.names[index]
     if cells.dtype.kind == "M":
         code = "{}.dt.tz_convert('UTC').dt.tz_localize(None)" if name in table.utc else "{}"
-        yield Reading(_complete(table, index, pandas.DatetimeIndex(cells)), code)
+        times = with_room(pandas.DatetimeIndex(cells))
+        yield Reading(_complete(table, index, times), code)
         return
     said = [text for text in _sample(cells) if text.lower() not in MISSING]
     if not all_numbers(said, table.decimal):
@@ -159,7 +161,7 @@ def _parsed(cells: Any, pandas: Any, dayfirst: bool = False) -> Any:
                 return None
     if times.isna().all():
         return None
-    return pandas.DatetimeIndex(times).tz_localize(None)
+    return with_room(pandas.DatetimeIndex(times).tz_localize(None))
 
 
 def _texts(cells: Any, pandas: Any) -> Any:

@@ -23,6 +23,15 @@ MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "-", "?"}
 
 THOUSANDS = re.compile(r"[-+]?\d{1,3}([,. ']\d{3})+([,.]\d+)?$")
 SIGNS = {",": "comma", ".": "point"}
+GROUPED = {
+    ".": re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?"),
+    ",": re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?"),
+}
+"""Numbers with separators of thousands, by their decimal sign."""
+
+DOTTED_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}\b.*")
+DECIMAL_COMMA = re.compile(r"[-+]?\d*,(\d{1,2}|\d{4,})|[-+]?\d{1,3}(\.\d{3})+,\d*")
+"""Cells that only countries with decimal commas write: 31.12.2024; 12,5 and 1.061,50."""
 
 LARGEST = 1e150
 """Numbers beyond which squares leave the range of floating point."""
@@ -51,13 +60,14 @@ class Table:
     """Columns of text, or of numbers and dates, (rows,) each.
 
     ``text`` is that of a CSV file, in which rows have lines, and ``sep`` stands between its cells;
-    ``utc`` are columns that knew their place on Earth and were turned into UTC.
+    ``utc`` are columns that knew their place on Earth and were turned into UTC. ``decimal`` is the
+    decimal sign, and the other sign then separates thousands; None is a point, without separators.
     """
 
     path: Path
     names: tuple[str, ...]
     columns: tuple[Any, ...]
-    decimal: str = "."
+    decimal: str | None = None
     text: str = ""
     sep: str = ","
     utc: tuple[str, ...] = ()
@@ -128,35 +138,61 @@ class Table:
         except ValueError:
             bad = [row for row in there if not all_numbers([texts[row]], self.decimal)]
             raise TableError(self._not_numbers(column, bad)) from None
+        if self.decimal is None and self._may_have_decimal_commas:
+            self._check_points(column, [row for row in there if "." in texts[row]])
         return found
+
+    def _check_points(self, column: int, rows: Sequence[int]) -> None:
+        """Raise where every point of a column, in these rows, may separate thousands."""
+        cells = self.columns[column]
+        if rows and all(GROUPED[","].fullmatch(str(cells[row]).strip()) for row in rows):
+            raise TableError(
+                f"column {self.names[column]!r} has numbers whose point may be a decimal point or "
+                f"separate thousands: {self.quoted(column, rows)}. Say which: --decimal '.' for a "
+                "decimal point, --decimal ',' for thousands."
+            )
+
+    @cached_property
+    def _may_have_decimal_commas(self) -> bool:
+        """Return True unless commas between cells, and nothing in them, speak for points."""
+        if self.text and (self.sep != "," or len(self.columns) == 1):
+            return True
+        columns = [cells for cells in self.columns if cells.dtype.kind == "O"]
+        texts = (str(cell).strip() for cells in columns for cell in cells)
+        return any(DOTTED_DATE.fullmatch(text) or DECIMAL_COMMA.fullmatch(text) for text in texts)
 
     def _not_numbers(self, column: int, bad: Any) -> str:
         cells = self.columns[column]
         shown = self.quoted(column, bad)
         remedy = "Correct them, or leave the cells empty and use --gaps fill."
-        other = "," if self.decimal == "." else "."
         texts = [str(cells[row]).strip() for row in bad]
-        if all(THOUSANDS.match(text) for text in texts):
+        fits = [sign for sign in SIGNS if all_numbers(texts, sign)]
+        if len(fits) == 2:
+            remedy = "If commas separate thousands: --decimal '.'; if decimals: --decimal ','."
+        elif fits:
+            remedy = f"For numbers with a decimal {SIGNS[fits[0]]}: --decimal '{fits[0]}'."
+        elif all(THOUSANDS.match(text) for text in texts):
             remedy = "Remove the separators of thousands."
-            if all_numbers(texts, other):
-                remedy += f" If they are decimal signs: --decimal '{other}'."
-        elif all_numbers(texts, other):
-            remedy = f"For numbers with a decimal {SIGNS[other]}: --decimal '{other}'."
         return f"column {self.names[column]!r} has cells that are not numbers: {shown}. {remedy}"
 
 
-def number(text: str, decimal: str) -> float:
-    """A finite number, as tables write it; anything else is a ``ValueError``."""
+def number(text: str, decimal: str | None = None) -> float:
+    """Read a finite number, as tables write it; anything else is a ``ValueError``.
+
+    The sign that is not ``decimal`` may separate thousands; without ``decimal`` nothing may.
+    """
+    if decimal is not None and GROUPED[decimal].fullmatch(text):
+        text = text.replace("," if decimal == "." else ".", "")
     # Underscores are Python's own spelling of numbers, not a table's.
-    if "_" in text or (decimal != "." and "." in text):
+    if "_" in text or (decimal == "," and "." in text):
         raise ValueError
-    value = float(text.replace(decimal, "."))
+    value = float(text.replace(decimal or ".", "."))
     if not math.isfinite(value):
         raise ValueError
     return value
 
 
-def all_numbers(cells: Sequence[Any], decimal: str) -> bool:
+def all_numbers(cells: Sequence[Any], decimal: str | None) -> bool:
     """Whether each cell is a number."""
     try:
         return all(math.isfinite(number(str(cell).strip(), decimal)) for cell in cells)

@@ -27,13 +27,16 @@ NEEDS_PYARROW = (
 )
 
 
-def read(path: Path, *, sep: str | None = None, decimal: str = ".", encoding: str = "") -> Table:
+def read(
+    path: Path, *, sep: str | None = None, decimal: str | None = None, encoding: str = ""
+) -> Table:
     """Read a CSV file, also compressed with gzip, or a Parquet file.
 
     ``sep`` stands between cells; by default whichever of , ; tab | cuts the first lines alike.
-    The encoding is UTF-8 by default.
+    ``decimal`` is the decimal sign, a point by default, which see in ``Table``. The encoding is
+    UTF-8 by default.
     """
-    if decimal not in SIGNS:
+    if decimal is not None and decimal not in SIGNS:
         raise TableError(f"--decimal {decimal!r} will not do: expected '.' or ','.")
     sep = {"tab": "\t", "\\t": "\t"}.get(sep or "", sep)
     if sep is not None and len(sep) != 1:
@@ -46,7 +49,7 @@ def read(path: Path, *, sep: str | None = None, decimal: str = ".", encoding: st
     return _read_csv(path, text, sep or _separator(text), decimal)
 
 
-def _read_csv(path: Path, text: str, sep: str, decimal: str) -> Table:
+def _read_csv(path: Path, text: str, sep: str, decimal: str | None) -> Table:
     cells = _cells(path, text, sep)
     header = tuple(name.strip() for name in cells.iloc[0])
     stop = len(cells)
