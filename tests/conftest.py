@@ -9,8 +9,12 @@ import os
 
 import pytest
 
+from optional import PACKAGES, replace_missing_hypothesis
+
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # read when NumPy is loaded
     os.environ.setdefault(name, "1")
+
+replace_missing_hypothesis()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -21,6 +25,17 @@ def pytest_collection():
         return (yield)
     finally:
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    """Skip a test, or an example of the docs, that imports a package which is not installed."""
+    try:
+        return (yield)
+    except ModuleNotFoundError as error:
+        if error.name not in PACKAGES or os.environ.get("EVERY_EXAMPLE"):
+            raise
+        pytest.skip(f"could not import {error.name!r}")
 
 
 @pytest.fixture

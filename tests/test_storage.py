@@ -12,7 +12,6 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
@@ -23,6 +22,8 @@ import eigenecho as ee
 from eigenecho import LinearESN, LinearModel, Spectrum, storage, tasks
 from eigenecho.errors import StorageError
 from eigenecho.reservoir import Reservoir
+
+pd = pytest.importorskip("pandas")
 
 WAVES = tasks.mso(3, steps=301)
 X, Y = WAVES[:-1], WAVES[1:]

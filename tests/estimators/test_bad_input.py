@@ -8,7 +8,6 @@ import warnings
 from collections import deque
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn import config_context
@@ -16,6 +15,8 @@ from sklearn.exceptions import NotFittedError
 
 from eigenecho import DiagonalReservoir, LinearESN, Spectrum, diagonalize, spectra, tasks
 from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
+
+pd = pytest.importorskip("pandas")
 
 T = 60
 RNG = np.random.default_rng(0)
