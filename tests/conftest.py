@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from optional import PACKAGES, replace_missing_hypothesis
+from optional import PACKAGES, prepare_hypothesis
 
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # read when NumPy is loaded
     os.environ.setdefault(name, "1")
 
-replace_missing_hypothesis()
+prepare_hypothesis()
 
 TESTS = Path(__file__).parent
 NUMERICS = {

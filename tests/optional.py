@@ -47,20 +47,25 @@ class Anything:
         return self
 
 
-def replace_missing_hypothesis():
-    """Let modules import ``hypothesis`` where it is missing: what it gives numbers to is skipped.
+def prepare_hypothesis():
+    """Take the time limit off examples: how long one takes depends on the machine.
 
-    Most of these modules have other tests, which run.
+    Where hypothesis is missing, modules can import it even so, and tests that it gives numbers to
+    are skipped. Most of these modules have other tests, which run.
     """
     try:
-        importlib.import_module("hypothesis")
+        settings = importlib.import_module("hypothesis").settings
     except ImportError:
-        skipped = pytest.mark.skip(reason="could not import 'hypothesis'")
-        replacement = ModuleType("hypothesis")
-        replacement.given = lambda *args, **options: skipped
-        replacement.settings = lambda *args, **options: lambda test: test
-        replacement.assume = Anything()
-        replacement.strategies = Anything()
-        extra = ModuleType("hypothesis.extra")
-        extra.numpy = Anything()
-        sys.modules |= {"hypothesis": replacement, "hypothesis.extra": extra}
+        sys.modules |= _without_hypothesis()
+    else:
+        settings.register_profile("eigenecho", deadline=None)
+        settings.load_profile("eigenecho")
+
+
+def _without_hypothesis():
+    skipped = pytest.mark.skip(reason="could not import 'hypothesis'")
+    hypothesis, extra = ModuleType("hypothesis"), ModuleType("hypothesis.extra")
+    hypothesis.given = lambda *args, **options: skipped
+    hypothesis.settings = lambda *args, **options: lambda test: test
+    hypothesis.assume = hypothesis.strategies = extra.numpy = Anything()
+    return {"hypothesis": hypothesis, "hypothesis.extra": extra}

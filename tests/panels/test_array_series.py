@@ -130,7 +130,7 @@ def test_arrays_need_no_pandas():
         "panel.container.future(panel, [1, 2], 2)\n"
         "origins(panel, 1, 1)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
 # Answers --------------------------------------------------------------------------------------
