@@ -7,7 +7,6 @@ import sys
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.metrics import r2_score
 
@@ -16,6 +15,9 @@ import naive
 from eigenecho.errors import IllConditionedWarning
 from eigenecho.kernels import costs
 from eigenecho.training import PartedEvidence
+from optional import optional
+
+pd = optional("pandas")
 
 RNG = np.random.default_rng(0)
 T = 400
