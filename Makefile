@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DOCS := .venv-docs/bin
 
-.PHONY: demo test test-slow test-sktime test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast figures paper-page docs docs-check docs-links dist test-lowest clean
+.PHONY: demo test test-kernels test-slow test-sktime test-torch test-dask test-gpu bench-gpu lint types format bench bench-page bench-compare speed-check bench-forecast figures paper-page docs docs-check docs-links dist test-lowest clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenecho reproduce --quick --out results/quick
@@ -12,6 +12,10 @@ demo: .venv/demo.stamp
 # Files stay whole (loadfile), so that what the tests of one share is made once.
 test: lint types
 	$(BIN)/pytest -m "not slow" -n auto --dist loadfile
+
+# The numerical tests under the kernels that BLAS and numba have for several CPUs.
+test-kernels: .venv/dev.stamp
+	$(BIN)/python tools/each_kernel.py $(BIN)/pytest -m "numerics and not slow" -n auto --dist loadfile
 
 test-slow: .venv/dev.stamp
 	$(BIN)/pytest -m slow -n auto

@@ -6,11 +6,26 @@ oracles above all, would start as many threads in each of them, which spin and w
 
 import gc
 import os
+from pathlib import Path
 
 import pytest
 
+from optional import PACKAGES, prepare_hypothesis
+
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # read when NumPy is loaded
     os.environ.setdefault(name, "1")
+
+prepare_hypothesis()
+
+TESTS = Path(__file__).parent
+NUMERICS = {
+    "basis", "convert", "forecasting", "grid_search", "kernels", "model", "readout", "reduction",
+    "reservoir", "spectra", "tasks", "training", "transition", "test_agreement.py",
+    "test_answers.py", "test_docs.py", "test_forecaster.py", "test_forecaster_law.py",
+    "test_forecaster_scale.py", "test_reference.py", "test_ridge.py", "test_scaling.py",
+    "test_sklearn.py",
+}  # fmt: skip
+"""Folders and modules whose results depend on floating-point kernels."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -21,6 +36,25 @@ def pytest_collection():
         return (yield)
     finally:
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what depends on the kernels that BLAS and numba choose by the CPU."""
+    for item in items:
+        if not NUMERICS.isdisjoint(item.path.relative_to(TESTS).parts):
+            item.add_marker(pytest.mark.numerics)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    """Skip a test, or an example of the docs, that imports a package which is not installed."""
+    try:
+        return (yield)
+    except ModuleNotFoundError as error:
+        if error.name not in PACKAGES or os.environ.get("EVERY_EXAMPLE"):
+            raise
+        pytest.skip(f"could not import {error.name!r}")
 
 
 @pytest.fixture

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
+import pytest
+
+pd = pytest.importorskip("pandas")
 
 RNG = np.random.default_rng(0)
 H = 5

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import eigenecho as ee
+from optional import optional
+
+pd = optional("pandas")
 
 FOLDER = Path(__file__).with_name("files_former")
 ANSWERS = np.load(FOLDER / "answers.npz")

@@ -82,7 +82,7 @@ LATE = {"interop", "apps.cli"}
 def fresh(code):
     """What ``code`` prints as JSON in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse
 from hypothesis import given
@@ -12,6 +11,8 @@ from hypothesis.extra import numpy as npst
 
 import naive
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack, unpack_outputs
+
+pd = pytest.importorskip("pandas")
 
 ONE = np.arange(10.0).reshape(5, 2)
 

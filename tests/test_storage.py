@@ -12,7 +12,6 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
@@ -26,6 +25,8 @@ import eigenecho as ee
 from eigenecho import LinearESN, LinearModel, Spectrum, storage, tasks
 from eigenecho.errors import StorageError
 from eigenecho.reservoir import Reservoir
+
+pd = pytest.importorskip("pandas")
 
 WAVES = tasks.mso(3, steps=301)
 X, Y = WAVES[:-1], WAVES[1:]
@@ -245,7 +246,7 @@ def test_another_process_reads_a_reservoir(tmp_path):
         "frame = pd.DataFrame(np.load(folder / 'X.npy'), columns=['load', 'größe'])\n"
         "np.save(folder / 'states.npy', ee.load(folder / 'reservoir').transform(frame))\n"
     )
-    subprocess.run([sys.executable, "-c", code, tmp_path], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code, tmp_path], check=True, timeout=300)
     np.testing.assert_array_equal(np.load(tmp_path / "states.npy"), made.transform(frame))
 
 
@@ -397,7 +398,7 @@ def test_another_process_reads_it(tmp_path):
         f"np.save({str(tmp_path / 'answer.npy')!r}, esn.predict(ee.tasks.mso(3, steps=300)))\n"
         "assert 'pickle' not in {**vars(ee.estimators.saved), **vars(ee.storage)}\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
     np.testing.assert_array_equal(np.load(tmp_path / "answer.npy"), esn.predict(X))
 
 
@@ -859,7 +860,7 @@ ee.LinearModel(Reservoir(Spectrum([0.5]), np.ones((1, 1))), np.ones((2, 1))).sav
 
 def killed(path, name):
     command = [sys.executable, "-c", KILLED, str(path), name]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == -getattr(signal, name), done.stderr
 
 

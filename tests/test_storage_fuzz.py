@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("resource")
+pytest.importorskip("pandas")
 
 CRAFTED = Path(__file__).with_name("crafted.py")
 BATCH = 1000

@@ -7,7 +7,8 @@ BEFORE and AFTER are commits or folders with a checkout; without AFTER it is the
 Cases run in turns, once with either commit, each in a process of its own that sees that commit's
 package alone. For every case the result says "equal", or the largest difference of any of its
 arrays relative to that array's largest entry. ``--store`` keeps some numbers of every array, which
-``tests/test_answers.py`` compares with.
+``tests/test_answers.py`` compares with, and how much they differ between the floating-point
+kernels that this CPU supports, which is how well each problem determines them.
 """
 
 from __future__ import annotations
@@ -19,16 +20,21 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from each_kernel import usable
+
 ROOT = Path(__file__).parents[1]
 KEPT = 24
 """Numbers of each array that are stored, evenly spread."""
+
+SPREAD = 1e-11
+"""Differences between kernels below this are not stored: tolerances do not depend on them."""
 
 AT_ONCE = 6
 """Cases that share a process: starting one takes longer than most cases."""
@@ -421,14 +427,28 @@ def some(value: Any) -> Any:
 
 
 def keep(path: Path) -> None:
-    """Keep some numbers of every case."""
-    warnings.simplefilter("ignore")
-    kept = {
-        f"{name}/{key}": some(value)
-        for name, case in CASES.items()
-        for key, value in case().items()
-    }
+    """Keep some numbers of every array, and the largest difference between kernels beside them."""
+    kept = {}
+    with tempfile.TemporaryDirectory() as store:
+        folders = []
+        for kernels in usable():
+            folders.append(Path(store) / kernels.name)
+            folders[-1].mkdir()
+            run(ROOT, folders[-1], list(CASES), kernels.environment)
+        for name in CASES:
+            first, *others = [np.load(folder / f"{name}.npz") for folder in folders]
+            for key in first:
+                kept[f"{name}/{key}"] = some(first[key])
+                spread = max((difference(first[key], other[key]) for other in others), default=0.0)
+                if spread > SPREAD:
+                    kept[f"{name}/{key}/spread"] = np.array(spread)
     np.savez_compressed(path, **kept)
+
+
+def difference(a: Any, b: Any) -> float:
+    """Return the largest difference of two arrays relative to the largest entry of the first."""
+    size = np.abs(a[np.isfinite(a)]).max(initial=0.0) or 1.0
+    return float(np.abs(a - b).max(initial=0.0) / size) if a.shape == b.shape else np.inf
 
 
 def compare(before: Path, after: Path, name: str) -> str:
@@ -443,10 +463,9 @@ def compare(before: Path, after: Path, name: str) -> str:
                 return f"{key}: {a.dtype} {a.shape} became {b.dtype} {b.shape}"
             if a.tobytes() == b.tobytes() or np.array_equal(a, b, equal_nan=True):
                 continue
-            size = np.abs(a[np.isfinite(a)]).max(initial=0.0) or 1.0
-            difference = float(np.abs(a - b).max() / size)
-            if not difference <= worst:
-                worst, where = difference, key
+            far = difference(a, b)
+            if not far <= worst:
+                worst, where = far, key
         return f"{worst:.1e} ({where})" if where else "equal"
 
 
@@ -466,9 +485,11 @@ def checkout(what: str) -> Iterator[Path]:
             subprocess.run([*git, "remove", "--force", str(tree)], check=True)
 
 
-def run(tree: Path, folder: Path, names: list[str]) -> None:
+def run(
+    tree: Path, folder: Path, names: list[str], environment: Mapping[str, str] = os.environ
+) -> None:
     """Cases in a process that sees the package of one checkout."""
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+    environment = {**environment, "PYTHONPATH": str(tree / "src")}
     command = [sys.executable, __file__, "--emit", str(folder), "--only", *names]
     subprocess.run(command, env=environment, check=True)
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+
 from answers_stay_the_same import ROOT, checkout
 
 SLOWER = 0.9

@@ -5,8 +5,8 @@ thread pool of the caller's could trip over.
 
 BLAS and LAPACK round by the number of their threads, and process pools change that number. At
 the sizes of reservoirs a second thread gains little and, on a busy machine, stalls. So whatever
-ends in a number of ours runs on one, and bits are the same on any machine, in any pool, on any
-worker; threads of our own work on parts that do not depend on them.
+ends in a number of ours runs on one, and bits are the same in any pool, on any worker, and on any
+machine with the same type of CPU; threads of our own work on parts that do not depend on them.
 """
 
 from __future__ import annotations

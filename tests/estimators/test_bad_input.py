@@ -8,7 +8,6 @@ import warnings
 from collections import deque
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn import config_context
@@ -25,6 +24,8 @@ from eigenecho import (
     tasks,
 )
 from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
+
+pd = pytest.importorskip("pandas")
 
 T = 60
 RNG = np.random.default_rng(0)

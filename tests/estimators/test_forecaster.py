@@ -9,7 +9,6 @@ import sys
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -19,9 +18,15 @@ import eigenecho as ee
 from eigenecho.forecasting.choice import effects
 from eigenecho.forecasting.ensemble import train
 from eigenecho.forecasting.signals import Measures
+from optional import optional
+
+pd = optional("pandas")
 
 SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
-DAYS = pd.date_range("2024-01-01", periods=80, tz="Europe/Berlin")
+
+
+def days():
+    return pd.date_range("2024-01-01", periods=80, tz="Europe/Berlin")
 
 
 def walk(rows=60, seed=0):
@@ -182,12 +187,12 @@ def halves(kind):
     if kind == "past":
         X = columns()
     if kind in ("series", "long"):
-        y = pd.Series(y, DAYS[:60], name="load")
+        y = pd.Series(y, days()[:60], name="load")
     if kind == "long":
         other = y * 2 + 1
         y = pd.concat([y, other[:57]], keys=["b", "a"], names=["unique_id", "ds"])
         y = y.rename("y").reset_index()
-        late = y["ds"] >= DAYS[50]
+        late = y["ds"] >= days()[50]
         return (y, X), (y[~late], X), (y[late], X)
     return (y, X), (y[:50], X if X is None else X[:50]), (y[50:], X if X is None else X[50:])
 

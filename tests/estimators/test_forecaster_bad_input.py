@@ -6,13 +6,14 @@ import os
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
 import eigenecho as ee
 from eigenecho.errors import FewRowsWarning, UnstableError
+
+pd = pytest.importorskip("pandas")
 
 SPECTRUM = ee.spectra.ring(6, sr=0.9)
 NOISE = np.random.default_rng(0).normal(size=60)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import crafted
@@ -13,6 +12,8 @@ import eigenecho as ee
 from eigenecho import storage
 from eigenecho.errors import StorageError
 from eigenecho.forecasting.ensemble import MOST, Ensemble
+
+pd = pytest.importorskip("pandas")
 
 pytestmark = pytest.mark.filterwarnings("ignore::eigenecho.errors.FewRowsWarning")
 

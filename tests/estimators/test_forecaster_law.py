@@ -12,18 +12,25 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import eigenecho as ee
+from optional import optional
+
+pd = optional("pandas")
 
 ROWS, HORIZON, FITTED = 24, 3, 50
 ORIGINS = [3, 4, 9, 14, 20]
 SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
-DAYS = pd.date_range("2024-01-01", periods=FITTED)
+
+
+def days():
+    return pd.date_range("2024-01-01", periods=FITTED)
+
+
 EACH_OTHER = {"multivariate": True, "past": [0], "strategy": "direct"}
 
 
@@ -56,7 +63,7 @@ def _held(kind, y, ids="nop"):
     if kind == "list":
         return [np.array(one) for one in y]
     frames = [
-        pd.DataFrame({"unique_id": name, "ds": DAYS[: len(one)], "y": one})
+        pd.DataFrame({"unique_id": name, "ds": days()[: len(one)], "y": one})
         for name, one in zip(ids, y, strict=False)
     ]
     return pd.concat(frames)
@@ -67,7 +74,7 @@ def _columns(kind, X, series):
         return X
     if kind == "list":
         return [X] * series
-    return pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(ds=DAYS[: len(X)])
+    return pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(ds=days()[: len(X)])
 
 
 def drawn(series, rows, seed, positive=False):
@@ -272,7 +279,7 @@ def test_a_forecast_is_that_of_the_rows_up_to_its_origin(name, number):
     stop = ORIGINS[number] + 1
     ahead = _columns(this.kind, X[stop : stop + HORIZON, : this.known], len(y))
     if this.kind == "long" and this.known:
-        ahead["ds"] = DAYS[stop : stop + HORIZON]
+        ahead["ds"] = days()[stop : stop + HORIZON]
     shown = X[:stop] if X.size else None
     found = this.forecaster.predict(
         context=_held(this.kind, y[:, :stop]),

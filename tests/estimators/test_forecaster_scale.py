@@ -5,17 +5,24 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import eigenecho as ee
+from optional import optional
+
+pd = optional("pandas")
 
 HORIZON, ROWS = 3, 60
 SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
-DAYS = pd.date_range("2024-01-01", periods=ROWS + HORIZON)
+
+
+def days():
+    return pd.date_range("2024-01-01", periods=ROWS + HORIZON)
+
+
 X = np.random.default_rng(9).normal(size=(ROWS + HORIZON, 2))
 
 FACTORS = st.floats(-9, 9).map(lambda power: 10.0**power)
@@ -43,7 +50,7 @@ def held(kind, y, ids="ab"):
         return y.T, beside
     if kind == "list":
         return list(y), [beside] * len(y)
-    frame = pd.DataFrame(y.T, DAYS[: y.shape[1]], list(ids[: len(y)]))
+    frame = pd.DataFrame(y.T, days()[: y.shape[1]], list(ids[: len(y)]))
     beside = pd.DataFrame(beside, frame.index, ["plan", "heat"])
     if kind == "wide":
         return frame, beside
@@ -58,7 +65,7 @@ def known(kind, stop, series):
         return rows
     if kind == "list":
         return [rows] * series
-    frame = pd.DataFrame(rows, DAYS[stop : stop + HORIZON], ["plan"])
+    frame = pd.DataFrame(rows, days()[stop : stop + HORIZON], ["plan"])
     return frame if kind == "wide" else frame.rename_axis("ds").reset_index()
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 
 import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning
+from optional import optional
+
+pd = optional("pandas")
 
 SERIES = ee.tasks.mso(3, steps=701) + 0.01 * np.random.default_rng(0).normal(size=(701, 1))
 X, Y = SERIES[:-1], SERIES[1:]

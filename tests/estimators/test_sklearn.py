@@ -9,7 +9,6 @@ import pickle
 import textwrap
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -21,6 +20,9 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigenecho import DiagonalReservoir, LinearESN, Spectrum, load, tasks
+from optional import optional
+
+pd = optional("pandas")
 
 BOTH = [LinearESN, DiagonalReservoir]
 

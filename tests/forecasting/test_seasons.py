@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from eigenecho.forecasting.seasons import LOOKED_AT, periods_of, whole
 from eigenecho.panels.containers import read
+
+pd = pytest.importorskip("pandas")
 
 DAYS = pd.date_range("2024-01-01", periods=120)
 

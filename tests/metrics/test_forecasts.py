@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 from eigenecho import metrics
+from optional import optional
+
+pd = optional("pandas")
 
 SHAPES = [(40,), (40, 3), (2, 40, 3)]
 LEVELS = [0.9, 0.1, 0.5]

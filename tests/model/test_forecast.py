@@ -7,7 +7,6 @@ import pickle
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import naive
@@ -16,6 +15,9 @@ from eigenecho.errors import UnstableWarning
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.reservoir import Reservoir
 from eigenecho.storage import read, write
+from optional import optional
+
+pd = optional("pandas")
 
 T = 300
 RNG = np.random.default_rng(0)

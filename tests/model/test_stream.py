@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import eigenecho as ee
@@ -16,6 +15,9 @@ from eigenecho.errors import StorageError, UnstableError
 from eigenecho.model import Stream
 from eigenecho.reservoir import Reservoir
 from eigenecho.storage import write
+from optional import optional
+
+pd = optional("pandas")
 
 RNG = np.random.default_rng(0)
 X = np.cumsum(RNG.normal(size=(160, 2)), axis=0) + 50.0
@@ -209,7 +211,11 @@ def test_a_run_that_overflows_moves_nothing():
 
 # Labels ---------------------------------------------------------------------------------------
 
-FRAME = pd.DataFrame(X, columns=["a", "b"])
+
+def frame():
+    return pd.DataFrame(X, columns=["a", "b"])
+
+
 ROWS = {
     "Series": lambda frame: frame.iloc[3],
     "frame": lambda frame: frame.iloc[3:4],
@@ -223,7 +229,7 @@ MISMATCH = r"(?s)feature names should match those that were passed during fit.*"
 
 @pytest.fixture(scope="module")
 def labelled():
-    return ee.LinearESN(30, ridge=1.0, seed=0).fit(FRAME, Y)
+    return ee.LinearESN(30, ridge=1.0, seed=0).fit(frame(), Y)
 
 
 def runners(esn, folder):
@@ -241,12 +247,12 @@ def runners(esn, folder):
 @each_row
 def test_a_row_with_labels_is_a_row(row, labelled, tmp_path):
     for runner in runners(labelled, tmp_path):
-        assert_same(runner.copy().step(row(FRAME)), runner.copy().step(X[3]))
+        assert_same(runner.copy().step(row(frame())), runner.copy().step(X[3]))
 
 
 @each_row
 def test_labels_in_another_order_are_refused_as_in_predict(row, labelled, tmp_path):
-    swapped, other = FRAME[["b", "a"]], FRAME.rename(columns={"b": "sun"})
+    swapped, other = frame()[["b", "a"]], frame().rename(columns={"b": "sun"})
     with pytest.raises(ValueError, match=MISMATCH):
         labelled.predict(swapped)
     for runner in runners(labelled, tmp_path):
@@ -260,23 +266,23 @@ def test_labels_in_another_order_are_refused_as_in_predict(row, labelled, tmp_pa
 
 @each_row
 def test_labels_of_outputs_are_checked_too(row, tmp_path):
-    esn = ee.LinearESN(30, ridge=1.0, output_to_readout=True, seed=0).fit(X, FRAME)
+    esn = ee.LinearESN(30, ridge=1.0, output_to_readout=True, seed=0).fit(X, frame())
     said = r"output names should match .* has \['b', 'a'\], fit had \['a', 'b'\]"
     for runner in runners(esn, tmp_path):
         state = runner.state
         name = "target" if hasattr(runner, "forgetting") else "y_previous"
         with pytest.raises(ValueError, match=said):
-            runner.step(X[3], **{name: row(FRAME[["b", "a"]])})
+            runner.step(X[3], **{name: row(frame()[["b", "a"]])})
         assert_same_place(runner, state)
         plain = runner.copy()
-        assert_same(runner.step(X[3], **{name: row(FRAME)}), plain.step(X[3], **{name: X[3]}))
+        assert_same(runner.step(X[3], **{name: row(frame())}), plain.step(X[3], **{name: X[3]}))
 
 
 def test_labels_of_several_rows(labelled):
-    assert_same(labelled.stream().run(FRAME), labelled.stream().run(X))
+    assert_same(labelled.stream().run(frame()), labelled.stream().run(X))
     with pytest.raises(ValueError, match=MISMATCH + r"rows has \['b', 'a'\]"):
-        labelled.stream().run(FRAME[["b", "a"]])
-    bad = FRAME.copy()
+        labelled.stream().run(frame()[["b", "a"]])
+    bad = frame().copy()
     bad.loc[7, "b"] = np.nan
     with pytest.raises(ValueError, match="rows=<NaN in row 7, column 'b'>"):
         labelled.stream().run(bad)
@@ -304,7 +310,7 @@ def test_labels_that_nobody_knows_are_no_labels(labelled):
 
 def test_a_frame_of_several_rows_is_no_row(labelled):
     with pytest.raises(ValueError, match=r"u=<shape \(2, 2\)>.*one row of 2.*run\(rows\)"):
-        labelled.stream().step(FRAME[:2])
+        labelled.stream().step(frame()[:2])
 
 
 # What a row may be ----------------------------------------------------------------------------

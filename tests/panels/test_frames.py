@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigenecho.panels.containers import read
 from held import DAYS, INDEXES, RNG, H, as_long, dates, drivers, long, naive, series, wide
+
+pd = pytest.importorskip("pandas")
 
 
 @pytest.fixture(params=INDEXES, ids=str)

@@ -6,7 +6,6 @@ import copy
 from datetime import timedelta, timezone
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +13,8 @@ from hypothesis import strategies as st
 from eigenecho import storage
 from eigenecho.panels.containers import read, unpack
 from held import DAYS, INDEXES, H, as_long, drivers, long, naive, series, wide
+
+pd = pytest.importorskip("pandas")
 
 
 def loaded(holder, path):

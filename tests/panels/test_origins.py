@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from eigenecho.panels.containers import read
 from eigenecho.panels.origins import origins
+
+pd = pytest.importorskip("pandas")
 
 DAYS = pd.date_range("2024-03-01", periods=30, tz="Europe/Berlin")
 ARRAY = read(np.arange(30.0))

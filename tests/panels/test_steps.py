@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigenecho.panels import steps
 from eigenecho.panels.clock import Clock, rows_of, same_pace
+
+pd = pytest.importorskip("pandas")
 
 FREQUENCIES = [
     "min", "15min", "h", "6h", "D", "2D", "7D", "W-WED", "B", "MS", "ME", "QS-FEB", "QE-MAR", "YS",

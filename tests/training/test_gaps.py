@@ -7,7 +7,6 @@ import sys
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.metrics import r2_score
 
@@ -15,6 +14,9 @@ import eigenecho as ee
 import naive
 from eigenecho.errors import IllConditionedWarning
 from eigenecho.kernels import costs
+from optional import optional
+
+pd = optional("pandas")
 
 RNG = np.random.default_rng(0)
 T = 400

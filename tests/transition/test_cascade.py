@@ -158,7 +158,11 @@ def test_a_network_is_the_same_in_every_form(form, lr, monkeypatch):
     in_form(form, monkeypatch)
     esn = ee.LinearESN(50, **options).fit(U, Y)
     assert esn.model_.reservoir.transition.name == form
-    np.testing.assert_allclose(esn.predict(U), normal.predict(U), rtol=0, atol=1e-8)
+    # The rows have a condition number of up to 2e6, so that weights and outputs keep 1e-9 of their
+    # size. Outputs before the end of the warmup are a hundred times those that were trained.
+    wanted = normal.predict(U)
+    close = 1e-8 * np.abs(wanted).max()
+    np.testing.assert_allclose(esn.predict(U), wanted, rtol=0, atol=close)
     np.testing.assert_allclose(esn.states(U), normal.states(U), rtol=0, atol=1e-10)
     assert esn.transform(U).shape == (500, 50)
     for found, wanted in zip(esn.matrices(), normal.matrices(), strict=True):

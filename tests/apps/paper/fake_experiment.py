@@ -13,6 +13,8 @@ import numpy as np
 
 from eigenecho.apps.paper.experiment import Claim, Config, Experiment, Section, TextTable
 
+HELD = "EIGENECHO_TEST_HELD"
+
 
 @dataclass(frozen=True)
 class FakeConfig(Config):
@@ -88,9 +90,29 @@ class Dying(Fake):
 
 
 class Slow(Fake):
+    """After three cells, none finishes as long as the parent of the worker lives.
+
+    Only where HELD is in the environment: a run that is started so cannot end by itself, however
+    late the signal comes that is to interrupt it.
+    """
+
     name = "slow"
-    config = FakeConfig(seeds=8, pause=0.3)
+    config = FakeConfig(seeds=8, pause=0.01)
     quick = config
+
+    def run(self, config, key):
+        parent = os.getppid()
+        while HELD in os.environ and key not in self.cells(config)[:3] and os.getppid() == parent:
+            time.sleep(0.02)
+        return super().run(config, key)
+
+
+def wait_for(condition, seconds=300.0):
+    """Wait for an event that comes soon, or much later where other tests keep all cores busy."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
 
 
 def main() -> None:

@@ -1,0 +1,91 @@
+"""Run a command once for each set of floating-point kernels that this CPU supports.
+
+    python tools/each_kernel.py COMMAND [ARGUMENT ...]
+
+NumPy and SciPy bring an OpenBLAS each, which chooses its kernels by the CPU; numba compiles for the
+CPU it finds. Both can be told to take those of another CPU, and then round differently. A set that
+this CPU or this BLAS does not have is skipped by name. The exit code is 1 if any run fails.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+CPUINFO = Path("/proc/cpuinfo")
+
+ARCHITECTURES = """
+import numpy, scipy.linalg, threadpoolctl
+print(*{library.get("architecture") for library in threadpoolctl.threadpool_info()})
+"""
+
+
+class Kernels(NamedTuple):
+    """Kernels of the CPU ``name``: the variable that selects them, the CPU flags they need."""
+
+    variable: str
+    name: str
+    flags: str = ""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of a process that uses them."""
+        return {**os.environ, self.variable: self.name}
+
+    def obstacle(self) -> str:
+        """Return why they cannot be used here, or an empty string if they can."""
+        missing = set(self.flags.split()) - cpu_flags()
+        if missing:  # OpenBLAS would run into instructions that the CPU does not know
+            return f"this CPU has no {', '.join(sorted(missing))}"
+        if self.variable == "NUMBA_CPU_NAME":
+            return ""
+        command = [sys.executable, "-c", ARCHITECTURES]
+        used = subprocess.check_output(command, env=self.environment, text=True).strip()
+        return "" if used == self.name else f"NumPy and SciPy use kernels for {used}"
+
+
+KERNELS = (
+    Kernels("OPENBLAS_CORETYPE", "Haswell", "avx2 fma"),
+    Kernels("OPENBLAS_CORETYPE", "SkylakeX", "avx512f avx512cd avx512bw avx512dq avx512vl"),
+    Kernels("OPENBLAS_CORETYPE", "Nehalem", "sse4_2"),
+    Kernels("NUMBA_CPU_NAME", "generic"),
+)
+
+
+def cpu_flags() -> set[str]:
+    """Return the CPU flags that Linux lists on x86, and none elsewhere."""
+    lines = CPUINFO.read_text(encoding="utf-8").splitlines() if CPUINFO.exists() else []
+    return set(next((line for line in lines if line.startswith("flags")), "").split())
+
+
+def usable() -> list[Kernels]:
+    """Return the kernels that can be used here, and print why others cannot."""
+    found = []
+    for kernels in KERNELS:
+        if obstacle := kernels.obstacle():
+            print(f"{kernels.name} kernels: skipped, {obstacle}", flush=True)
+        else:
+            found.append(kernels)
+    return found
+
+
+def main(command: list[str]) -> int:
+    """Run the command under each set of kernels; return 1 if any run fails."""
+    failed = []
+    for kernels in usable():
+        print(f"{kernels.name} kernels:", *command, flush=True)
+        start = time.monotonic()
+        if subprocess.run(command, env=kernels.environment, check=False).returncode:
+            failed.append(kernels.name)
+        print(f"{kernels.name} kernels: {time.monotonic() - start:.0f} s", flush=True)
+    if failed:
+        print(f"failed under these kernels: {', '.join(failed)}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]) if sys.argv[1:] else __doc__)
