@@ -37,7 +37,7 @@ OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},
-    {"cells", "checks", "keywords", "threads", "files", "progress", "clients", "tensors", "arrays"},
+    {"cells", "checks", "keywords", "threads", "progress", "clients", "tensors", "arrays"},
     {"storage", "series", "scaling"},
     {"spectra"},
     {"basis"},

@@ -14,13 +14,13 @@ import hashlib
 import json
 import os
 import re
+import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from eigenecho import files
 from eigenecho.checks import check_real
 from eigenecho.errors import Shown, StorageError, bad_argument
 from eigenecho.types import Array
@@ -54,7 +54,22 @@ def write(path: Any, kind: str, tensors: Tensors, values: Mapping[str, Any]) -> 
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"cannot save to {path}: the folder {path.parent} does not exist.")
-    files.write_whole(path, data)
+    write_whole(path, data)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that takes its place when it is complete.
+
+    A full disk or an interrupt leaves the file that was there before, and no temporary file.
+    """
+    # The start of the name is enough: a whole one may be as long as names may be.
+    part = path.with_name(f"{path.name[:40]}.{secrets.token_hex(8)}.part")
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def read(path: Any) -> tuple[str, Tensors, Values]:
