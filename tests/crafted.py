@@ -206,7 +206,8 @@ def crafted(seed, known):
         else:
             kind, values = other[0], other[2]
     arrays = {name: np.asarray(array) for name, array in arrays.items()}
-    header = {"format": 1, "kind": kind, "values": values, "digest": digest(kind, arrays, values)}
+    header = {"format": storage.FORMAT, "kind": kind, "values": values}
+    header["digest"] = digest(kind, arrays, values)
     if rng.random() < 0.03:
         header["format"] = STRANGE[rng.integers(len(STRANGE))]
     text = json.dumps(header)
@@ -531,7 +532,7 @@ def main(first, count):
         known = templates()
         tracemalloc.start()
         for number, (kind, arrays, values) in enumerate(known):  # as they are, all of them load
-            text = {"format": 1, "kind": kind, "values": values}
+            text = {"format": storage.FORMAT, "kind": kind, "values": values}
             text["digest"] = digest(kind, arrays, values)
             path.write_bytes(file_bytes(arrays, json.dumps(text)))
             assert attempt(path), f"template {number}, a {kind}, is refused"

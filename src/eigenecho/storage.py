@@ -25,7 +25,7 @@ from eigenecho.checks import check_real
 from eigenecho.errors import Shown, StorageError, bad_argument
 from eigenecho.types import Array
 
-FORMAT = 1
+FORMAT = 2
 Tensors = dict[str, Array]
 Values = dict[str, Any]
 Made = TypeVar("Made")
@@ -99,7 +99,7 @@ def read(path: Any) -> tuple[str, Tensors, Values]:
     if type(version) is not int or version != FORMAT:
         raise StorageError(
             f"{path} has format {version}, this version of eigenecho reads {FORMAT}: "
-            "use the version that wrote it, or a newer one."
+            "fit and save it again, or use the version that wrote it."
         )
     if digest != found:
         raise StorageError(f"{path} is damaged: its content does not match its digest.")

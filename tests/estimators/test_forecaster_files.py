@@ -368,26 +368,6 @@ def test_sizes_of_series_come_back(noisy, tmp_path):
     assert np.all(np.diff((upper - lower).mean(axis=0)) > 0)  # else this would hold without
 
 
-def test_former_files_have_the_same_bounds_for_all_series(noisy, tmp_path):
-    path = tmp_path / "file"
-    noisy.save(path)
-    name, tensors, values = storage.read(path)
-    del tensors["bands.sizes"], tensors["bands.scaled"]
-    storage.write(path, name, tensors, values)
-    former = ee.load(path)
-    same(former.predict(), noisy.predict())
-    bands, fitted = former.fitted_.bands, noisy.fitted_
-    plain = replace(fitted.bands, sizes=np.zeros(0), scaled=np.zeros(0))
-    assert np.array_equal(bands.ratios, plain.ratios)
-    noisy_as_then = replace(fitted, bands=plain)
-    for i, made in enumerate(noisy.predict().T):
-        one, other = (
-            each.quantiles(fitted.panel, i, made, [0.1, 0.9])
-            for each in (former.fitted_, noisy_as_then)
-        )
-        assert np.array_equal(one, other)
-
-
 @pytest.mark.parametrize(
     ("damage", "words"),
     [

@@ -293,16 +293,14 @@ class Fitted:
         model = unpack_model(tensors, values)
         drawn = unpack_spectrum(tensors, model.units) if "spectrum.real" in tensors else None
         evidence = unpack_evidence(tensors, values, model) if "statistics" in values else None
-        # Files of 0.1.0 have another name for a solver, and no word on targets.
-        solver = values.pop("solver")
         fitted = cls(
             model,
-            "refined" if solver == "refined gram" else solver,
+            values.pop("solver"),
             values.pop("ridge"),
             as_state(model, State.unpack("final_state", tensors), "final_state"),
             values.pop("lr"),
             values.pop("flat"),
-            values.pop("target", None),
+            values.pop("target"),
             evidence,
             drawn,
             _unpack_noise(tensors, model),
@@ -335,6 +333,4 @@ def unpack_spectrum(tensors: Tensors, units: int) -> Spectrum:
 def _unpack_noise(tensors: Tensors, model: LinearModel) -> Any:
     if "noise" not in tensors:
         return None
-    noise = take(tensors, "noise", np.inf)
-    # Squares of large residuals overflow, which version 0.1.0 wrote as they were.
-    return None if np.any(np.isinf(noise)) else check_noise(noise, model.D_out)
+    return check_noise(take(tensors, "noise"), model.D_out)

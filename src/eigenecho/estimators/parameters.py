@@ -15,9 +15,6 @@ from eigenecho.storage import Tensors, Values, fields, named, take_names
 from eigenecho.training import Settings
 from eigenecho.transition import Diagonal, as_transition, unpack
 
-SINCE = {"missing": "error"}
-"""Parameters that former files do not have, as they were then."""
-
 
 def pack_parameters(estimator: Any, drawn: Spectrum | None) -> tuple[Tensors, Values]:
     """Of a fitted estimator; ``drawn`` is what a callable spectrum gave."""
@@ -44,7 +41,9 @@ def pack_parameters(estimator: Any, drawn: Spectrum | None) -> tuple[Tensors, Va
 
 def unpack_parameters(kind: type, D_in: int, tensors: Tensors, values: Values) -> Any:
     """An estimator with the parameters and features that ``pack_parameters`` took apart."""
-    params = _of_this_version(kind, values.pop("params"))
+    params, wanted = values.pop("params"), set(kind().get_params(deep=False))
+    if not isinstance(params, dict) or params.keys() != wanted:
+        raise bad_argument("params", params, f"the parameters {', '.join(sorted(wanted))}")
     for name, value in params.items():
         if isinstance(value, int) and abs(value) >= 2**63 and name != "seed":
             raise bad_argument(name, value, "a number that a machine can count to")
@@ -66,16 +65,6 @@ def unpack_parameters(kind: type, D_in: int, tensors: Tensors, values: Values) -
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     return estimator
-
-
-def _of_this_version(kind: type, params: Any) -> Values:
-    """The parameters of a file, of which a former one lacks those that came later."""
-    wanted = set(kind().get_params(deep=False))
-    if isinstance(params, dict):
-        params = {name: value for name, value in SINCE.items() if name in wanted} | params
-    if not isinstance(params, dict) or params.keys() != wanted:
-        raise bad_argument("params", params, f"the parameters {', '.join(sorted(wanted))}")
-    return params
 
 
 def _check(params: Values, D_in: int) -> None:

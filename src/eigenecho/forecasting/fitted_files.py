@@ -150,7 +150,7 @@ def _unpack_bands(tensors: Tensors, values: Values, horizon: int, series: int) -
         raise bad_argument("bands.means", Shown("numbers below 0"), "means of absolute errors")
     growth = _take_sizes(tensors, "bands.growth", horizon)
     bands = Bands(growth, _take_ordered(tensors, "bands.ratios"), relative, float(blocks), means)
-    if "bands.sizes" not in tensors:  # of series that are alike, and of former files
+    if "bands.sizes" not in tensors:  # of series that are alike
         return bands
     sizes = take_floats(tensors, "bands.sizes", series, missing=True)
     if (sizes <= 0).any():

@@ -25,7 +25,6 @@ from eigenecho.scaling import Scaling
 from eigenecho.storage import Tensors, Values, check_range, fields, take, take_names
 from eigenecho.training import Evidence, Learnt
 from eigenecho.training.doubt import Doubt
-from eigenecho.types import Array
 
 
 def unpack_model(tensors: Tensors, values: Values) -> LinearModel:
@@ -69,10 +68,6 @@ def unpack_learner(tensors: Tensors, values: Values) -> Learner:
     doubt = None
     if "doubt.scale" in tensors:
         doubt = Doubt(*(take(tensors, f"doubt.{name}") for name in Doubt._fields))
-        # Earlier files also hold rows that were seen, and how many steps.
-        tensors.pop("doubt.rows", None)
-        if isinstance(values.get("learner"), dict):
-            values["learner"].pop("doubted_steps", None)
     rows, free, neurons, ridge, forgetting, warmup = fields(
         values, "learner", "rows", "free", "neurons", "ridge", "forgetting", "warmup"
     )
@@ -102,23 +97,11 @@ def unpack_evidence(tensors: Tensors, values: Values, model: LinearModel) -> Evi
         statistics = Gram(XtX, XtY, rows)
     else:
         R, Z, rest = (take(tensors, f"statistics.{name}") for name in ("R", "Z", "rest"))
-        statistics = Triangle(R, Z, _whole_rest(rest, R, Z, weights, scatter), rows)
+        statistics = Triangle(R, Z, rest, rows)
     penalty = Penalty(len(weights), free, _penalised(neurons, model))
     evidence = Evidence(statistics, penalty, ridge, weights, scatter, XtE)
     evidence.check()
     return evidence
-
-
-def _whole_rest(rest: Array, R: Array, Z: Array, weights: Array, scatter: Array) -> Array:
-    """Version 0.1.0 kept the diagonal of the rest alone: the scatter has the other products."""
-    D = Z.shape[-1]
-    fits = R.shape == 2 * (len(weights),) and Z.shape == weights.shape and scatter.shape == (D, D)
-    if rest.shape != (D,) or not fits:
-        return rest
-    left = Z - R @ weights
-    whole = np.nan_to_num(scatter - left.T @ left, posinf=0.0, neginf=0.0)
-    np.fill_diagonal(whole, rest)
-    return whole
 
 
 def _unpack_scaling(name: str, tensors: Tensors, dtype: Any) -> Scaling | None:
