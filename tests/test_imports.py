@@ -38,7 +38,7 @@ OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 LAYERS = [
     {"errors", "types"},
     {"cells", "checks", "keywords", "threads", "progress", "clients", "tensors", "arrays"},
-    {"storage", "series", "scaling"},
+    {"schema", "storage", "series", "scaling"},
     {"spectra"},
     {"basis"},
     {"kernels"},

@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import eigenecho as ee
-from eigenecho import LinearESN, LinearModel, Spectrum, storage, tasks
+from eigenecho import LinearESN, LinearModel, Spectrum, schema, storage, tasks
 from eigenecho.errors import StorageError
 from eigenecho.reservoir import Reservoir
 
@@ -316,19 +316,21 @@ def test_a_cascade(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"W.block": np.zeros((2, 3))},
-        {"W.block": np.full((1, 1), np.nan)},
-        {"W.coupling": np.zeros((1, 2))},
-        {"W.coupling": None},
-        {"W.real": np.zeros(14)},
+        {"block": np.zeros((2, 3))},
+        {"block": np.full((1, 1), np.nan)},
+        {"coupling": np.zeros((1, 2))},
+        {"coupling": None},
+        {"real": np.zeros(14)},
         {"Q": np.eye(7)},
     ],
     ids=["block", "NaN", "coupling", "no coupling", "modes", "basis"],
 )
 def test_a_cascade_whose_parts_do_not_fit_is_refused(change, tmp_path):
-    tensors, values = cascaded().pack()
-    tensors = {name: a for name, a in (tensors | change).items() if a is not None}
-    storage.write(tmp_path / "model", "LinearModel", tensors, values)
+    kind, tensors, values = schema.pack(cascaded())
+    (end,) = change
+    (name,) = (name for name in tensors if name.endswith(f".{end}"))
+    tensors = {key: a for key, a in (tensors | {name: change[end]}).items() if a is not None}
+    storage.write(tmp_path / "model", kind, tensors, values)
     with pytest.raises(StorageError, match="is damaged"):
         ee.load(tmp_path / "model")
 
@@ -375,7 +377,7 @@ def test_another_process_reads_it(tmp_path):
 def test_the_file_is_plain_safetensors(tmp_path):
     esn = LinearESN(20, seed=0).fit(X, Y)
     esn.save(tmp_path / "model")
-    np.testing.assert_array_equal(load_file(tmp_path / "model")["W_out"], esn.W_out_)
+    np.testing.assert_array_equal(load_file(tmp_path / "model")["fitted.model.W_out"], esn.W_out_)
 
 
 # Files that cannot be read --------------------------------------------------------------------
@@ -502,47 +504,101 @@ def test_an_unknown_kind(saved):
         ee.load(saved)
 
 
+def value(path, new):
+    """Another value at a path of names; without one, ``...``, none at all."""
+
+    def change(values, tensors):
+        *parents, key = path.split("/")
+        for parent in parents:
+            values = values[parent]
+        values.pop(key) if new is ... else values.update({key: new})
+
+    return change
+
+
+def array(name, new):
+    """Another array, made from the one there was; ``...`` for none."""
+
+    def change(values, tensors):
+        old = tensors.pop(name, None)
+        if new is not ...:
+            tensors[name] = np.ascontiguousarray(new(old))
+
+    return change
+
+
+MODEL, MODES = "fitted.model.", "fitted.model.reservoir.transition.Diagonal.modes."
+DRAWN = "fitted/model/basis/DrawnBasis/"
 CHANGES = [
-    lambda values, tensors: values.pop("params"),
-    lambda values, tensors: values.pop("readout_bias"),
-    lambda values, tensors: values["params"].update(nonsense=3),
-    lambda values, tensors: values["params"].pop("spectrum"),
-    lambda values, tensors: values.update(params=[1, 2]),
-    lambda values, tensors: values.update(readout_bias=False),
-    lambda values, tensors: tensors.pop("W_in"),
-    lambda values, tensors: tensors.pop("final_state.r"),
-    lambda values, tensors: tensors.update(W_in=tensors["W_in"][:, 1:]),
-    lambda values, tensors: tensors.update(Q=tensors["Q"][1:]),
-    lambda values, tensors: tensors.update({"W.real": tensors["W.real"] + np.nan}),
-    lambda values, tensors: tensors.update({"W.re": tensors["W.re"][:1]}),
-    lambda values, tensors: tensors.update({"W.re": tensors["W.re"].astype(np.complex64)}),
-    lambda values, tensors: tensors.update(extra=np.ones(3)),
-    lambda values, tensors: tensors.update({"final_state.r": np.zeros(3)}),
-    lambda values, tensors: tensors.update({"final_state.y": np.full(1, np.nan)}),
-    lambda values, tensors: tensors.update({"inputs.scale": np.zeros(1)}),
-    lambda values, tensors: tensors.update({"outputs.mean": np.zeros(2)}),
-    lambda values, tensors: tensors.update(noise=np.full((1, 1), -1.0)),
-    lambda values, tensors: tensors.update(noise=np.eye(2)),
-    lambda values, tensors: tensors.update(W_out=tensors["W_out"].astype(np.complex64)),
-    lambda values, tensors: tensors.update({"spectrum.real": np.zeros(99)}),
-    lambda values, tensors: values.update(readout_bias=1),
-    lambda values, tensors: values.update(flat="no"),
-    lambda values, tensors: values.update(extra=1),
-    lambda values, tensors: values.update(lr="1"),
-    lambda values, tensors: values.update(ridge=10**400),
-    lambda values, tensors: values.update(ridge=float("nan")),
-    lambda values, tensors: values.update(solver=["qr"]),
-    lambda values, tensors: values.update(n_features_in=2),
-    lambda values, tensors: values.update(n_features_in=True),
-    lambda values, tensors: values.update(feature_names_in=["a", "b"]),
-    lambda values, tensors: values.update(feature_names_in="a"),
-    lambda values, tensors: values["params"].update(sr=10**400),
-    lambda values, tensors: values["params"].update(warmup=1.5),
-    lambda values, tensors: values["params"].update(dtype="complex128"),
-    lambda values, tensors: values["params"].update(spectrum=3),
-    lambda values, tensors: values["params"].update(spectrum="gold"),
-    lambda values, tensors: values["params"].update(seed="0"),
-    lambda values, tensors: values["params"].pop("seed"),
+    value("params", ...),
+    value("fitted/model/readout_bias", ...),
+    value("params/plain/nonsense", 3),
+    value("params/plain/spectrum", ...),
+    value("params", [1, 2]),
+    value("params/plain", [1, 2]),
+    value("fitted/model/readout_bias", False),
+    array(MODEL + "reservoir.W_in", ...),
+    array("fitted.final_state.r", ...),
+    array(MODEL + "reservoir.W_in", lambda a: a[:, 1:]),
+    array(MODES + "real", lambda a: a + np.nan),
+    array(MODES + "pairs", lambda a: a[:1]),
+    array(MODES + "pairs", lambda a: a[:, :1]),
+    array(MODES + "pairs", lambda a: a.astype(np.float32)),
+    array(MODES + "pairs", lambda a: a.astype(np.complex64)),
+    array("extra", lambda a: np.ones(3)),
+    array("fitted.final_state.r", lambda a: np.zeros(3)),
+    array("fitted.final_state.y", lambda a: np.full(1, np.nan)),
+    array(MODEL + "inputs.scale", lambda a: np.zeros(1)),
+    array(MODEL + "outputs.mean", lambda a: np.zeros(2)),
+    array("fitted.known_noise", lambda a: np.full((1, 1), -1.0)),
+    array("fitted.known_noise", lambda a: np.eye(2)),
+    array(MODEL + "W_out", lambda a: a.astype(np.complex64)),
+    array(MODEL + "W_out", lambda a: a.sum()),
+    array("fitted.drawn.real", lambda a: np.zeros(99)),
+    value("fitted/model/W_out", 7),
+    value("fitted/model/W_out", None),
+    value("fitted/model/W_out", -1),
+    value("fitted/model/readout_bias", 1),
+    value("fitted/model/inputs", None),
+    value("fitted/model/inputs/kind", None),
+    value("fitted/model/inputs/kind", "Basis"),
+    value("fitted/model/inputs/kind", ["Scaling"]),
+    value("fitted/model/reservoir/transition/kind", "Transition"),
+    value("fitted/flat", "no"),
+    value("extra", 1),
+    value("fitted/extra", 1),
+    value("fitted/lr", "1"),
+    value("fitted/lr", 2.0),
+    value("fitted/ridge", 10**400),
+    value("fitted/ridge", float("nan")),
+    value("fitted/solver", ["qr"]),
+    value("fitted/target", "past"),
+    value("neurons", 1),
+    value("params/feature_names_in", ["a", "b"]),
+    value("params/feature_names_in", {"count": 2, "of": ["a", "b"]}),
+    value("params/feature_names_in", {"count": 1, "of": "a"}),
+    value("params/feature_names_in", {"count": 1, "of": [1]}),
+    value("params/feature_names_in", {"count": 10**15, "of": ["a"]}),
+    value("params/given", {"kind": "Cascade", "Cascade": {}}),
+    value("params/plain/sr", 10**400),
+    value("params/plain/warmup", 1.5),
+    value("params/plain/dtype", "complex128"),
+    value("params/plain/spectrum", 3),
+    value("params/plain/spectrum", None),
+    value("params/plain/spectrum", "gold"),
+    value("params/plain/seed", "0"),
+    value("params/plain/seed", ...),
+    value("params/plain/ridge", [[1.0]]),
+    value(DRAWN + "n_real", 5),
+    value(DRAWN + "n_real", -2),
+    value(DRAWN + "pairs", 10**12),
+    value(DRAWN + "entropy", "1"),
+    value(DRAWN + "entropy", "none"),
+    value(DRAWN + "entropy", "-1"),
+    value(DRAWN + "spawn_key/of", [2]),
+    value(DRAWN + "spawn_key/of", [-1]),
+    value(DRAWN + "first/of", [0.0, 0.0, 0.0]),
+    value(DRAWN + "first", {"count": 0, "of": []}),
 ]
 
 
@@ -553,6 +609,9 @@ def test_a_file_that_does_not_fit_together(saved, change):
         ee.load(saved)
 
 
+WEIGHTS = MODEL + "reservoir.W_in"
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -560,9 +619,9 @@ def test_a_file_that_does_not_fit_together(saved, change):
         lambda header, tensors: header.pop("values"),
         lambda header, tensors: header.update(values=None),
         lambda header, tensors: header.update(kind="LinearModel"),
-        lambda header, tensors: header["values"]["params"].update(sr=0.8),
-        lambda header, tensors: header["values"].update(flat=True),
-        lambda header, tensors: tensors.update(W_in=tensors["W_in"] + 1e-9),
+        lambda header, tensors: header["values"]["params"]["plain"].update(sr=0.8),
+        lambda header, tensors: header["values"]["fitted"].update(flat=True),
+        lambda header, tensors: tensors.update({WEIGHTS: tensors[WEIGHTS] + 1e-9}),
     ],
 )
 def test_a_file_that_does_not_match_its_digest(saved, change):
@@ -663,24 +722,27 @@ def test_loading_a_large_file_takes_a_few_times_its_size(tmp_path):
 def test_arrays_of_nothing_claim_no_memory(tmp_path):
     learner = LinearESN(20, seed=0).fit(X, Y).learner()
     learner.save(tmp_path / "learner")
-    redone(tmp_path / "learner", lambda values, tensors: tensors.update(
-        {"learner.R": np.zeros((10**12, 0)), "learner.Z": np.zeros((10**12, 0))}
-    ))  # fmt: skip
+
+    def huge(values, tensors):
+        tensors |= dict.fromkeys(("learnt.R", "learnt.Z"), np.zeros((10**12, 0)))
+        values["learnt"] |= dict.fromkeys("RZ", 10**12)
+
+    redone(tmp_path / "learner", huge)
     assert taken(tmp_path / "learner") < 10**6
     with pytest.raises(StorageError, match=r"R=<shape"):
         ee.load(tmp_path / "learner")
 
 
 SPARSE_CHANGES = {
-    "out of range": ("W.indices", lambda indices: indices + 10**6),
-    "negative": ("W.indices", lambda indices: indices - 100),
-    "floats": ("W.indices", lambda indices: indices.astype(float)),
-    "going back": ("W.indptr", lambda indptr: indptr[::-1].copy()),
-    "past the end": ("W.indptr", lambda indptr: indptr * 1000),
-    "fewer": ("W.indptr", lambda indptr: indptr[:-1]),
-    "in two dimensions": ("W.data", lambda data: data[None]),
-    "half": ("W.data", lambda data: data[::2].copy()),
-    "NaN": ("W.data", lambda data: data * np.nan),
+    "out of range": ("indices", lambda indices: indices + 10**6),
+    "negative": ("indices", lambda indices: indices - 100),
+    "floats": ("indices", lambda indices: indices.astype(float)),
+    "going back": ("indptr", lambda indptr: indptr[::-1].copy()),
+    "past the end": ("indptr", lambda indptr: indptr * 1000),
+    "fewer": ("indptr", lambda indptr: indptr[:-1]),
+    "in two dimensions": ("data", lambda data: data[:, None]),
+    "half": ("data", lambda data: data[::2].copy()),
+    "NaN": ("data", lambda data: data * np.nan),
 }
 
 
@@ -689,9 +751,13 @@ def test_a_sparse_matrix_out_of_bounds(change, tmp_path):
     name, changed = change
     model = LinearESN(20, **CASES["neuron sparse"], seed=0).fit(X, Y).model_
     model.save(tmp_path / "model")
-    redone(tmp_path / "model", lambda values, tensors: tensors.update(
-        {name: np.ascontiguousarray(changed(tensors[name]))}
-    ))  # fmt: skip
+
+    def change_array(values, tensors):
+        path = f"reservoir.transition.Sparse.{name}"
+        tensors[path] = np.ascontiguousarray(changed(tensors[path]))
+        values["reservoir"]["transition"]["Sparse"][name] = len(tensors[path])
+
+    redone(tmp_path / "model", change_array)
     with pytest.raises(StorageError, match="is damaged"):
         ee.load(tmp_path / "model")
 
@@ -699,22 +765,24 @@ def test_a_sparse_matrix_out_of_bounds(change, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda values, tensors: tensors.update({"learner.R": tensors["learner.R"][:5, :5]}),
-        lambda values, tensors: tensors.update({"learner.R": np.ones((21, 21))}),
-        lambda values, tensors: tensors.update({"learner.weights": np.ones((3, 21))}),
-        lambda values, tensors: tensors.update({"learner.Z": np.ones((40, 1))}),
-        lambda values, tensors: tensors.update({"state.r": np.ones(3)}),
-        lambda values, tensors: values["learner"].update(rows="5"),
-        lambda values, tensors: values["learner"].update(rows=2**70),
-        lambda values, tensors: values["learner"].update(warmup=-1),
-        lambda values, tensors: values["learner"].update(ridge=10**400),
-        lambda values, tensors: values["learner"].update(free=2),
-        lambda values, tensors: values["learner"].update(neurons=1),
-        lambda values, tensors: values["learner"].update(extra=1),
-        lambda values, tensors: values["learner"].pop("rows"),
-        lambda values, tensors: values.update(learner=[1]),
-        lambda values, tensors: values.pop("learner"),
-        lambda values, tensors: tensors.pop("Q"),
+        array("learnt.R", lambda a: a[:, :5]),
+        array("learnt.R", lambda a: np.ones((21, 21))),
+        array("learnt.weights", lambda a: np.ones((1, 3))),
+        array("learnt.weights", lambda a: np.ones((3, 21))),
+        array("learnt.Z", lambda a: np.ones((40, 1))),
+        array("state.r", lambda a: np.ones(3)),
+        value("learnt/rows", "5"),
+        value("learnt/rows", 2**70),
+        value("warmup", -1),
+        value("ridge", 10**400),
+        value("penalty/free", 2),
+        value("penalty/size", 10**12),
+        value("neurons", 1),
+        value("extra", 1),
+        value("learnt/rows", ...),
+        value("learnt", [1]),
+        value("learnt", ...),
+        value("model/basis", {"kind": None}),
     ],
 )
 def test_a_learner_that_does_not_fit_together(change, tmp_path):
@@ -726,7 +794,12 @@ def test_a_learner_that_does_not_fit_together(change, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("W_out", 1e300), ("W.real", 1e300), ("outputs.mean", 1e300), ("bias", 1e300)],
+    [
+        ("W_out", 1e300),
+        ("reservoir.transition.Diagonal.modes.real", 1e300),
+        ("outputs.mean", 1e300),
+        ("reservoir.bias", 1e300),
+    ],
 )
 def test_numbers_beyond_single_precision(name, value, tmp_path):
     path = tmp_path / "model"

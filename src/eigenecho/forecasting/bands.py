@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from eigenecho.forecasting.sizes import sizes
-from eigenecho.types import Array
+from eigenecho.types import Array, GappyArray
 
 FEW = 0.25
 """Of a block, by which shares of errors are raised: so that intervals of series with four or five
@@ -43,7 +43,7 @@ class Bands:
     relative: bool
     blocks: float
     means: Array
-    sizes: Array = field(default_factory=lambda: np.zeros(0))
+    sizes: GappyArray = field(default_factory=lambda: np.zeros(0))
     scaled: Array = field(default_factory=lambda: np.zeros(0))
 
     @classmethod

@@ -11,6 +11,7 @@ import numpy as np
 from eigenecho.forecasting.effect import NEVER, KnownColumns
 from eigenecho.forecasting.signal import Signal, bridged, seen, usual_step
 from eigenecho.panels.panel import Panel
+from eigenecho.schema import NOT_STORED
 from eigenecho.types import Array
 
 
@@ -36,7 +37,7 @@ class Measures:
     """
 
     season: int
-    units: Mapping[Hashable, float] = field(default_factory=dict)
+    units: Mapping[Hashable, float] = field(default_factory=dict, metadata=NOT_STORED)
     known: KnownColumns | None = None
     past: Array = field(default_factory=lambda: np.zeros(0))
     multivariate: bool = False

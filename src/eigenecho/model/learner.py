@@ -157,23 +157,7 @@ class Learner:
 
     def save(self, path: Any) -> None:
         """Write all of it to a safetensors file; ``eigenecho.load`` gives the learner back."""
-        model, learnt, penalty, ridge, forgetting, warmup, state, names = self.parts
-        tensors, values = model.pack()
-        if names is not None:
-            values["feature_names"] = names
-        values["learner"] = {
-            "rows": learnt.rows,
-            "free": penalty.free,
-            "neurons": penalty.basis is not None,
-            "ridge": ridge,
-            "forgetting": forgetting,
-            "warmup": warmup,
-        }
-        if learnt.doubt is not None:
-            tensors |= storage.named("doubt", learnt.doubt._asdict())
-        tensors |= state.pack("state")
-        tensors |= storage.named("learner", dict(zip(learnt._fields[:4], learnt, strict=False)))
-        storage.write(path, "Learner", tensors, values)
+        storage.save(path, self)
 
     def __reduce__(self) -> Any:
         return Learner, self.parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,10 @@ import numpy as np
 from eigenecho.checks import check_count, is_finite_number
 from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.spectra import Spectrum
-from eigenecho.storage import Tensors, Values, take
 from eigenecho.types import Array
 
 WEIGHTINGS = ("white", "rows", "statistics")
 SIZES = ("deviation", "root mean square")
-ARRAYS = ("values", "before")
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,26 +115,6 @@ class Reduction:
     def units_before(self) -> int:
         """N of the original."""
         return self.before.units
-
-    def pack(self) -> tuple[Tensors, Values]:
-        """Its arrays and plain values, for a file."""
-        pairs = self.before.pairs
-        arrays = {"values": self.values, "real": self.before.real, "re": pairs.real}
-        arrays["im"] = pairs.imag
-        plain = {one.name: getattr(self, one.name) for one in fields(self)}
-        for name in ARRAYS:
-            del plain[name]
-        return {f"reduction.{name}": array for name, array in arrays.items()}, plain
-
-    @classmethod
-    def unpack(cls, tensors: Tensors, plain: Any) -> Reduction:
-        """Take the certificate that ``pack`` took apart out of a file's arrays."""
-        values, real, re, im = (
-            take(tensors, f"reduction.{name}") for name in ("values", "real", "re", "im")
-        )
-        if not isinstance(plain, dict) or re.shape != im.shape:
-            raise bad_argument("reduction", plain, "values of a certificate, and its arrays")
-        return cls(values=values, before=Spectrum(real, re + 1j * im), **plain)
 
     def __str__(self) -> str:
         lines = [f"units        {self.units_before} → {self.units}", f"weighting    {self._what}"]

@@ -12,10 +12,9 @@ from eigenecho.arrays import namespace, solve_triangular, upper
 from eigenecho.checks import check_not_negative, check_shape
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout import Gram, Penalty, Triangle, annihilate, factorise, log_density
-from eigenecho.storage import named
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
-from eigenecho.types import Array
+from eigenecho.types import Array, UnboundedArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +31,12 @@ class Evidence:
     penalty: Penalty
     ridge: float
     weights: Array
-    scatter: Array
+    scatter: UnboundedArray
     XtE: Array | None = None
 
     def check(self) -> None:
         """Whether the parts, which may be anybody's, fit each other."""
         statistics = self.statistics
-        statistics.check()
         size, D = (statistics.Z if isinstance(statistics, Triangle) else statistics.XtY).shape
         check_shape(self.weights, "weights", (size, D), ", as the statistics have")
         check_shape(self.scatter, "scatter", (D, D), ", as the statistics have")
@@ -110,21 +108,6 @@ class Evidence:
         if self.XtE is not None:
             return self.XtE
         return self.ridge * self.penalty.apply(self.weights)
-
-    def pack(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Its arrays and plain values, for a file; the penalty's basis is the model's."""
-        known = self.statistics
-        sums = {name: part for name, part in vars(known).items() if name != "rows"}
-        arrays = {"weights": self.weights, "scatter": self.scatter, **sums}
-        if self.XtE is not None:
-            arrays["XtE"] = self.XtE
-        return named("statistics", arrays), {
-            "kind": type(known).__name__,
-            "rows": known.rows,
-            "ridge": self.ridge,
-            "free": self.penalty.free,
-            "neurons": self.penalty.basis is not None,
-        }
 
     @cached_property
     def triangle(self) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 from eigenecho.checks import check_finite, check_square
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.kernels import DenseForm, SparseForm, costs
+from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum, from_matrix
 from eigenecho.transition.transition import Transition
 from eigenecho.types import Array
@@ -51,6 +52,8 @@ class Matrix(Transition):
 class Dense(Matrix):
     """W as an array: N² multiplications a step."""
 
+    W: Array
+
     name = "dense"
     steps_by_blas = True
 
@@ -67,9 +70,6 @@ class Dense(Matrix):
 
     def padded(self, extra: int) -> Dense:
         return Dense(np.pad(self.W, (0, extra)))
-
-    def pack(self) -> dict[str, Array]:
-        return {"": self.W}
 
 
 class Sparse(Matrix):
@@ -109,9 +109,35 @@ class Sparse(Matrix):
         W.resize((self.units + extra,) * 2)
         return Sparse(W)
 
-    def pack(self) -> dict[str, Array]:
-        csr = self.W.tocsr()
-        return {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr}
+
+@stands_for(Sparse)
+@dataclass(frozen=True, eq=False)
+class CompressedRows:
+    """A sparse matrix as the arrays of its CSR form."""
+
+    data: Array
+    indices: Array
+    indptr: Array
+
+    @classmethod
+    def of(cls, sparse: Sparse) -> CompressedRows:
+        """Return the arrays of a matrix."""
+        csr = sparse.W.tocsr()
+        return cls(csr.data, csr.indices, csr.indptr)
+
+    def restored(self) -> Sparse:
+        """Return the matrix, if these are the arrays of one."""
+        from scipy.sparse import csr_matrix
+
+        parts = self.data, self.indices, self.indptr
+        if any(part.ndim != 1 for part in parts) or len(self.indptr) < 2:
+            got = Shown(f"shapes {[part.shape for part in parts]}")
+            raise bad_argument("W", got, "the arrays of a sparse matrix")
+        if any(part.dtype not in (np.int32, np.int64) for part in parts[1:]):
+            got = Shown(f"dtypes {self.indices.dtype}, {self.indptr.dtype}")
+            raise bad_argument("indices", got, "int32 or int64")
+        size = len(self.indptr) - 1
+        return Sparse(csr_matrix(parts, shape=(size, size)))
 
 
 def compact(W: Array) -> Dense | Sparse:
