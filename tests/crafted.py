@@ -323,7 +323,7 @@ def change_value(rng, values, others):
     strange = deepcopy(STRANGE[rng.integers(len(STRANGE))])
     if isinstance(parent[key], list) and parent[key] and rng.random() < 0.6:
         items, place = parent[key], rng.integers(len(parent[key]))
-        changes = [strange, items[rng.integers(len(items))], 0, 1, 0.5, "sa", True, None]
+        changes = [strange, items[rng.integers(len(items))], 0, 1, 0.5, "a", "\0t2024", True, None]
         items[place] = changes[rng.integers(len(changes))]
         return values
     what = rng.integers(10)

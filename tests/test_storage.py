@@ -380,6 +380,87 @@ def test_the_file_is_plain_safetensors(tmp_path):
     np.testing.assert_array_equal(load_file(tmp_path / "model")["fitted.model.W_out"], esn.W_out_)
 
 
+# Random eigenvectors are known by their seed ----------------------------------------------------
+
+
+def drawn_files(esn, folder):
+    """Paths of an estimator with statistics, its model, a stream and a learner."""
+    esn.save(folder / "esn", statistics=True)
+    esn.model_.save(folder / "model")
+    esn.stream(esn.final_state_).save(folder / "stream")
+    esn.learner(forgetting=0.9).save(folder / "learner")
+    return {name: folder / name for name in ("esn", "model", "stream", "learner")}
+
+
+SEEDS = {"int": 0, "none": None, "generator": np.random.default_rng(3)}
+
+
+@pytest.mark.filterwarnings("ignore:seed=:UserWarning")
+@pytest.mark.parametrize("seed", SEEDS.values(), ids=SEEDS)
+def test_random_eigenvectors_are_not_in_files_and_come_back_bit_equal(seed, tmp_path, monkeypatch):
+    esn = LinearESN(60, ridge=1e-6, input_bias=True, seed=seed).fit(X, Y)
+    paths = drawn_files(esn, tmp_path)
+    for name in ("model", "stream"):
+        assert paths[name].stat().st_size < 60 * 60 * 8
+    with monkeypatch.context() as patch:
+        patch.setattr("eigenecho.basis.drawn.random_vectors", lambda *_: pytest.fail("drawn"))
+        loaded = {name: ee.load(path) for name, path in paths.items()}
+    back = loaded["esn"]
+    for model in (back.model_, loaded["model"], loaded["stream"].model):
+        for old, new in zip(esn.matrices("neuron"), model.matrices("neuron"), strict=True):
+            np.testing.assert_array_equal(new, old)
+        np.testing.assert_array_equal(model.basis.P, esn.model_.basis.P)
+    states = esn.states(X, basis="neuron")
+    np.testing.assert_array_equal(back.states(X, basis="neuron"), states)
+    small, again = esn.reduce(units=7), back.reduce(units=7)
+    np.testing.assert_array_equal(again.predict(X), small.predict(X))
+    for some in (esn, back):
+        some.partial_fit(X[:50], Y[:50])
+    np.testing.assert_array_equal(back.W_out_, esn.W_out_)
+    np.testing.assert_array_equal(back.noise_covariance_, esn.noise_covariance_)
+
+
+def test_a_learner_draws_its_eigenvectors_when_it_learns(tmp_path, monkeypatch):
+    learner = LinearESN(30, seed=0).fit(X, Y).learner(forgetting=0.9)
+    learner.save(tmp_path / "learner")
+    with monkeypatch.context() as patch:
+        patch.setattr("eigenecho.basis.drawn.random_vectors", lambda *_: pytest.fail("drawn"))
+        back = ee.load(tmp_path / "learner")
+        np.testing.assert_array_equal(back.step(X[0]), learner.step(X[0]))
+    for u, y in zip(X[1:9], Y[1:9], strict=True):
+        np.testing.assert_array_equal(back.step(u, y), learner.step(u, y))
+
+
+@pytest.mark.filterwarnings("ignore:seed=:UserWarning")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"spectrum": "matrix"},
+        {"spectrum": matrix()},
+        {"seed": np.random.Generator(np.random.MT19937(0))},
+        {"seed": np.random.default_rng([1, 2])},
+    ],
+    ids=["EET", "given", "another generator", "a list of seeds"],
+)
+def test_eigenvectors_that_a_seed_does_not_give_are_in_the_file(options, tmp_path):
+    esn = LinearESN(**{"units": 20, "seed": 0, **options}).fit(X, Y)
+    esn.model_.save(tmp_path / "model")
+    np.testing.assert_array_equal(
+        load_file(tmp_path / "model")["basis.Basis.Q"], esn.model_.basis.Q
+    )
+    back = ee.load(tmp_path / "model")
+    for old, new in zip(esn.matrices("neuron"), back.matrices("neuron"), strict=True):
+        np.testing.assert_array_equal(new, old)
+
+
+def test_files_of_a_numpy_that_draws_otherwise_are_refused(tmp_path, monkeypatch):
+    LinearESN(20, seed=0).fit(X, Y).save(tmp_path / "esn")
+    other = np.random.default_rng(9)
+    monkeypatch.setattr("eigenecho.basis.drawn.DrawnBasis.generator", lambda _: other)
+    with pytest.raises(StorageError, match="Load it with the one that saved it"):
+        ee.load(tmp_path / "esn")
+
+
 # Files that cannot be read --------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 A stored class is a dataclass or a NamedTuple. An object is a JSON object with one entry per field:
 
-- numbers, words and flags as they are; a ``Hashable`` label as text with a letter for its type;
+- numbers, words and flags as they are; a ``Hashable`` label, too, or as text that stands for it;
 - an array as its number of rows: the numbers are an array of the file, named by the path to it;
 - a tuple as ``count`` and ``of``, its items as one column;
 - an object that may be None or of several classes as ``kind`` and an entry for each class.
@@ -17,7 +17,6 @@ annotated otherwise; a class checks all else when it is made, or in a method ``c
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields
 from functools import cache
@@ -75,29 +74,31 @@ def unpack(kind: type[T], arrays: Arrays, values: Values) -> T:
 
 
 class _Hint(NamedTuple):
-    """An annotation: its form, of what, whether None will do, and which odd numbers."""
+    """An annotation: its form, of what, whether None will do, and its marks in ``types``."""
 
     form: str
     of: Any
     optional: bool
-    mark: str
+    marks: tuple[str, ...]
 
 
 @cache
 def _parsed(hint: Any) -> _Hint:
     args = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    optional, mark = NoneType in args, ""
     first, *others = (one for one in args if one is not NoneType)
+    marks: list[str] = []
     if get_origin(first) is Annotated:
-        first, mark = get_args(first)
+        first, *marks = get_args(first)
     origin, inner = get_origin(first), get_args(first)
+    form: str = "object"
+    of: Any = (first, *others)
     if first in (bool, int, float, str, Hashable) or origin is dict:
-        return _Hint("plain", origin or first, optional, mark)
-    if origin is np.ndarray:
-        return _Hint("array", int, optional, mark)
-    if origin in (tuple, Sequence):
-        return _Hint("sequence", inner[0], optional, mark)
-    return _Hint("object", (first, *others), optional, mark)
+        form, of = "plain", origin or first
+    elif origin in (tuple, Sequence):
+        form, of = "sequence", inner[0]
+    elif origin is np.ndarray:
+        form, of = "array", int
+    return _Hint(form, of, NoneType in args, tuple(marks))
 
 
 @cache
@@ -123,33 +124,26 @@ def _concrete(classes: Iterable[type]) -> dict[str, type]:
 
 
 def _pack(hint: Any, values: list[Any], name: str, single: bool, arrays: Arrays) -> Any:
-    form, of, optional, mark = _parsed(hint)
+    form, of, optional, marks = _parsed(hint)
     if form == "object":
-        return _pack_objects(_concrete(of), optional, values, name, single, arrays)
-    if form == "plain":
-        write = _to_label if of is Hashable else of
-        plain = [None if one is None and optional else write(one) for one in values]
-        return plain[0] if single else plain
-    there = [one for one in values if one is not None]
-    sizes = [None if one is None else len(one) for one in values]
-    counts = sizes[0] if single else sizes
+        return _pack_objects(_concrete(of), values, name, single, arrays, optional)
+    there = [one for one in values if one is not None or not optional]
+    write = len if form != "plain" else to_label if of is Hashable else of
+    told = iter([write(one) for one in there])
+    listed = [None if one is None and optional else next(told) for one in values]
+    plain = listed[0] if single else listed
+    if form == "array" and there:
+        array = np.asarray(there[0]) if single else np.concatenate(there)
+        is_complex = "complex" in marks
+        arrays[name] = np.stack([array.real, array.imag], axis=-1) if is_complex else array
     if form == "sequence":
         items = [item for one in there for item in one]
-        return {"count": counts, "of": _pack(of, items, name, False, arrays)}
-    if there:
-        array = np.asarray(there[0]) if single else np.concatenate(there)
-        is_complex = mark == "complex"
-        arrays[name] = np.stack([array.real, array.imag], axis=-1) if is_complex else array
-    return counts
+        return {"count": plain, "of": _pack(of, items, name, False, arrays)}
+    return plain
 
 
 def _pack_objects(
-    classes: dict[str, type],
-    optional: bool,
-    values: list[Any],
-    name: str,
-    single: bool,
-    arrays: Arrays,
+    classes: Any, values: list[Any], name: str, single: bool, arrays: Arrays, optional: bool
 ) -> Values:
     if len(classes) == 1 and not optional:
         return _pack_fields(next(iter(classes.values())), values, name, single, arrays)
@@ -175,50 +169,44 @@ def _pack_fields(cls: type, values: list[Any], name: str, single: bool, arrays: 
 
 
 def _unpack(hint: Any, plain: Any, name: str, count: int | None, arrays: Arrays) -> list[Any]:
-    form, of, optional, mark = _parsed(hint)
+    form, of, optional, marks = _parsed(hint)
     if form == "object":
-        return _unpack_objects(_concrete(of), optional, plain, name, count, arrays)
+        return _unpack_objects(_concrete(of), plain, name, count, arrays, optional)
     items = None
     if form == "sequence":
         plain, items = _entries(plain, ("count", "of"), name).values()
     listed = [plain] if count is None else plain
     if not isinstance(listed, list) or len(listed) != (1 if count is None else count):
         raise bad_argument(name, plain, f"{count} values")
-    kind = of if form == "plain" else int
-    told = [None if one is None and optional else _checked(one, kind, mark, name) for one in listed]
+    kind, rules = (of, marks) if form == "plain" else (int, ("≥ 0",))
+    told = [
+        None if one is None and optional else _checked(one, kind, rules, name) for one in listed
+    ]
     if form == "plain":
         return told
     sizes = [one or 0 for one in told]
-    if any(size < 0 for size in sizes):
-        raise bad_argument(name, plain, "numbers of items ≥ 0")
-    whole: Any = []
+    whole: Any = ()
     if form == "sequence":
         whole = tuple(_unpack(of, items, name, sum(sizes), arrays))
     elif any(one is not None for one in told):
-        whole = _take(arrays, name, sum(sizes), mark)
+        whole = _take(arrays, name, sum(sizes), marks)
     pairs = zip(told, accumulate(sizes), strict=True)
     return [None if size is None else whole[stop - size : stop] for size, stop in pairs]
 
 
 def _unpack_objects(
-    classes: dict[str, type],
-    optional: bool,
-    plain: Any,
-    name: str,
-    count: int | None,
-    arrays: Arrays,
+    classes: Any, plain: Any, name: str, count: int | None, arrays: Arrays, optional: bool
 ) -> list[Any]:
     if len(classes) == 1 and not optional:
         return _unpack_fields(next(iter(classes.values())), plain, name, count, arrays)
     said = plain.get("kind") if isinstance(plain, dict) else plain
     kinds = _unpack(str | None if optional else str, said, f"{name}.kind", count, arrays)
-    some = {kind: kinds.count(kind) for kind in kinds if kind is not None}
-    parts, made = _entries(plain, ("kind", *some), name), {}
-    for kind, number in some.items():
+    parts, made = _entries(plain, ("kind", *filter(None, dict.fromkeys(kinds))), name), {}
+    for kind in set(parts) - {"kind"}:
         check_known(kind, f"{name}.kind", classes)
         path = name if len(classes) == 1 else _path(name, kind)
-        those = None if count is None else number
-        made[kind] = iter(_unpack_fields(classes[kind], parts[kind], path, those, arrays))
+        some = None if count is None else kinds.count(kind)
+        made[kind] = iter(_unpack_fields(classes[kind], parts[kind], path, some, arrays))
     return [None if kind is None else next(made[kind]) for kind in kinds]
 
 
@@ -232,24 +220,21 @@ def _unpack_fields(
         _unpack(hint, parts[key], _path(name, key), count, arrays) for key, hint in hints.items()
     ]
     made = [stored(**dict(zip(hints, row, strict=True))) for row in zip(*columns, strict=True)]
-    if hasattr(stored, "check"):
-        for one in made:
-            one.check()
+    for one in made if hasattr(stored, "check") else ():
+        one.check()
     return made if stored is cls else [one.restored() for one in made]
 
 
-def _take(arrays: Arrays, name: str, rows: int, mark: str) -> Array:
-    """Take an array of real numbers, finite but for those that the mark allows."""
+def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array:
+    """Take an array of real numbers that the marks allow."""
     if name not in arrays:
         raise ValueError(f"it has no array {name!r}.")
     array = arrays.pop(name)
     check_real(array, name)
     if not array.ndim or len(array) != rows:
         raise bad_argument(name, Shown(f"shape {array.shape}"), f"{rows} rows")
-    usual = np.abs(array) <= (np.inf if mark == "Inf" else np.finfo(np.float64).max)
-    if not np.all(usual | np.isnan(array) if mark == "NaN" else usual):
-        raise bad_argument(name, Shown("NaN or Inf"), "finite numbers")
-    if mark != "complex":
+    _check_numbers(array, marks, name)
+    if "complex" not in marks:
         return array
     if array.dtype != np.float64 or array.ndim < 2 or array.shape[-1] != 2:
         got = Shown(f"{array.dtype} {array.shape}")
@@ -278,64 +263,62 @@ def _path(name: str, key: str) -> str:
     return f"{name}.{key}" if name else key
 
 
-WORDS = {bool: "True or False", int: "an int", float: "a finite number", str: "text"}
+WORDS = {bool: "True or False", int: "an int", float: "a number", str: "text", dict: "an object"}
 
 
-def _checked(value: Any, of: Any, mark: str, name: str) -> Any:
-    """Return a plain value of a file, if it is one of that type."""
+def _checked(value: Any, of: Any, marks: tuple[str, ...], name: str) -> Any:
+    """Return a plain value of a file, if it is one of that type and the marks allow it."""
     if of is Hashable:
-        return _from_label(value)
-    fits = type(value) is of
-    if fits and of is float:
-        fits = bool(mark) or math.isfinite(value)
-    elif fits and of is int:
-        fits = -(2**63) <= value < 2**63
-    if not fits:
-        raise bad_argument(name, value, WORDS.get(of, "an object"))
+        return from_label(value)
+    if type(value) is not of or (of is int and not -(2**63) <= value < 2**63):
+        raise bad_argument(name, value, WORDS[of])
+    if of in (int, float):
+        _check_numbers(value, marks, name)
     return value
+
+
+def _check_numbers(numbers: Any, marks: tuple[str, ...], name: str) -> None:
+    """Raise where numbers are not finite, or not above 0, unless they need not be."""
+    largest = np.inf if "Inf" in marks else np.finfo(np.float64).max
+    fits = np.abs(numbers) <= largest
+    if "> 0" in marks or "≥ 0" in marks:
+        fits &= (numbers >= 0) if "≥ 0" in marks else (numbers > 0)
+    if not np.all(fits | np.isnan(numbers) if "NaN" in marks else fits):
+        bound = "".join(f" {mark}" for mark in marks if mark.endswith("0"))
+        got = Shown("numbers") if np.ndim(numbers) else numbers
+        raise bad_argument(name, got, f"finite numbers{bound}")
 
 
 # Labels -----------------------------------------------------------------------------------------
 
-LETTERS = {"s": str, "i": int, "f": float}
-"""The letter in front of a label, and how to read what follows; n is None, b a truth value, t a
-date, u a tuple."""
+ODD = "\0"
+"""Begins text that stands for what JSON does not have: a date, or a tuple."""
 
 
-def _to_label(label: Any) -> str:
-    """Return a label as text."""
-    if label is None:
-        return "n"
-    if isinstance(label, (bool, np.bool_)):
-        return f"b{int(label)}"
-    if isinstance(label, tuple):
-        return "u" + json.dumps([_to_label(part) for part in label])
+def to_label(label: Any, name: str = "series") -> Any:
+    """Return a label as a plain value: text, a number, a flag or None."""
     if isinstance(label, np.generic):
         label = label.item()
-    for letter, kind in LETTERS.items():
-        if isinstance(label, kind):
-            return f"{letter}{label}" if letter == "s" else f"{letter}{label!r}"
+    if isinstance(label, tuple):
+        return f"{ODD}u" + json.dumps([to_label(part, name) for part in label])
     if hasattr(label, "isoformat") and hasattr(label, "tz_convert"):
-        return f"t{label.isoformat()}"
-    raise bad_argument(
-        "series", Shown(f"the label {label!r}"), "names that a file can hold: text, numbers, dates",
-        "Rename it before fitting.",
-    )  # fmt: skip
+        return f"{ODD}t{label.isoformat()}"
+    if label is None or isinstance(label, (bool, int, float)):
+        return label
+    if isinstance(label, str) and not label.startswith(ODD):
+        return label
+    wanted = "what a file can hold: text, numbers, dates"
+    raise bad_argument(name, Shown(repr(label)), wanted, "Rename or replace it before fitting.")
 
 
-def _from_label(text: Any, nested: bool = False) -> Any:
-    """Return the label that a text stands for."""
-    letter, rest = (text[:1], text[1:]) if isinstance(text, str) else ("", "")
-    if letter in LETTERS:
-        return LETTERS[letter](rest)
-    if letter == "n" and not rest:
-        return None
-    if letter == "b" and rest in ("0", "1"):
-        return rest == "1"
-    if letter == "t":
+def from_label(plain: Any, nested: bool = False) -> Any:
+    """Return the label that a plain value of a file stands for."""
+    if isinstance(plain, str) and plain.startswith(f"{ODD}t"):
         import pandas
 
-        return pandas.Timestamp(rest)
-    if letter == "u" and not nested:
-        return tuple(_from_label(part, nested=True) for part in json.loads(rest))
-    raise bad_argument("series", text, "labels")
+        return pandas.Timestamp(plain[2:])
+    if isinstance(plain, str) and plain.startswith(f"{ODD}u") and not nested:
+        return tuple(from_label(part, nested=True) for part in json.loads(plain[2:]))
+    if isinstance(plain, (list, dict)):
+        raise bad_argument("label", plain, "text, a number, a flag or None")
+    return plain

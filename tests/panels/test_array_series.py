@@ -344,9 +344,9 @@ def test_holders_in_files(kind):
     "change",
     [
         {"kind": "triple"}, {"kind": None}, {"count": 0}, {"count": 1.0}, {"count": 2},
-        {"labels": ["i1", "i0"]}, {"labels": ["i0", "i5"]}, {"labels": None}, {"past": "01"},
-        {"past": ["b1"], "labels": ["i0", "b1"]}, {"past": ["i5"]}, {"past": ["sx0"]}, {"more": 1},
-        {"labels": ["i0", "i0"]}, {"numbered": False},
+        {"labels": [1, 0]}, {"labels": [0, 5]}, {"labels": None}, {"past": "01"}, {"more": 1},
+        {"past": [True], "labels": [0, True]}, {"past": [5]}, {"past": ["x0"]}, {"past": [[1]]},
+        {"labels": [0, 0]}, {"numbered": False},
     ],
 )  # fmt: skip
 def test_what_a_file_may_not_say(change):

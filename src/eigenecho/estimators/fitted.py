@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_known, check_lr, check_not_negative
+from eigenecho.checks import check_known, check_lr
 from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.estimators.validation import TARGETS
 from eigenecho.model import LinearModel, State
@@ -29,7 +29,7 @@ from eigenecho.training import (
     Trained,
     TrainedParts,
 )
-from eigenecho.types import Array
+from eigenecho.types import Array, Size
 
 REMEDY = "Use more rows, fewer units or a larger ridge."
 OVERFITTED = 0.5
@@ -55,7 +55,7 @@ class Fitted:
 
     model: LinearModel
     solver: str
-    ridge: float
+    ridge: Size
     final_state: State
     lr: float
     flat: bool
@@ -64,7 +64,7 @@ class Fitted:
     evidence: Evidence | PartedEvidence | None = field(default=None, metadata=NOT_STORED)
     known_noise: Array | None = None
     known_log_density: float | None = None
-    taken: float | None = None
+    taken: Size | None = None
 
     @classmethod
     def of(
@@ -270,9 +270,6 @@ class Fitted:
         model = self.model
         as_state(model, self.final_state, "final_state")
         check_known(self.solver, "solver", SOLVERS)
-        check_not_negative(self.ridge, "ridge")
-        if self.taken is not None:
-            check_not_negative(self.taken, "taken")
         if self.flat and model.D_out > 1:
             raise bad_argument("flat", True, f"False, since there are {model.D_out} outputs")
         check_lr(self.lr)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from eigenecho.checks import check_units, generator
-from eigenecho.errors import Shown, bad_argument, warn
+from eigenecho.errors import bad_argument, warn
 from eigenecho.reservoir import per_feature
+from eigenecho.schema import from_label, to_label
 from eigenecho.spectra import Spectrum, law
 from eigenecho.training import Settings
 from eigenecho.transition import Dense, Diagonal, Sparse, as_transition
@@ -89,13 +89,8 @@ def _check_network(params: dict[str, Any], D_in: int) -> None:
 def _as_transition(given: Any) -> Any:
     if not isinstance(given, Spectrum) and np.ndim(given) == 1:
         given = Spectrum.from_values(given)
-    if isinstance(given, Spectrum) or hasattr(given, "tocsr"):
-        return as_transition(given)
-    matrix = np.asarray(given)
-    if matrix.dtype.itemsize > 8:
-        got = Shown(f"dtype {matrix.dtype}")
-        raise bad_argument("spectrum", got, "a type of number that a file can keep")
-    return as_transition(matrix)
+    is_matrix = not isinstance(given, Spectrum) and not hasattr(given, "tocsr")
+    return as_transition(np.asarray(given) if is_matrix else given)
 
 
 def _warn_of_loss(name: str, value: Any, kept: str) -> None:
@@ -109,29 +104,15 @@ def _to_plain(value: Any, name: str) -> Any:
     """Return a parameter as JSON has it, equal to what it was, or raise an error."""
     if name == "dtype" and not isinstance(value, str):
         return {"numpy": np.dtype(value).name}
-    if np.ndim(value) == 1:
-        items = [_to_plain(one, name) for one in value]
-        return {"tuple": items} if isinstance(value, tuple) else items
-    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
-        value = value.item()
-    if value is None or isinstance(value, (str, bool)):
-        return value
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real) and float(value) == value:
-        return float(value)
-    raise bad_argument(name, value, "numbers or words, which a file can keep")
+    if np.ndim(value) == 1 and not isinstance(value, tuple):
+        return [to_label(one, name) for one in value]
+    return to_label(value.item() if isinstance(value, np.ndarray) else value, name)
 
 
 def _from_plain(value: Any, name: str) -> Any:
     """Return the parameter that a value of a file stands for."""
-    if isinstance(value, dict) and value.keys() == {"numpy"} and name == "dtype":
+    if name == "dtype" and isinstance(value, dict) and value.keys() == {"numpy"}:
         return np.dtype(value["numpy"])
-    is_tuple = isinstance(value, dict) and value.keys() == {"tuple"}
-    items = value["tuple"] if is_tuple else value
-    listed = items if isinstance(items, list) else [items]
-    if any(isinstance(one, (list, dict)) for one in listed) or (is_tuple and items is not listed):
-        raise bad_argument(name, value, "numbers or words")
-    if any(isinstance(one, int) and abs(one) >= 2**63 for one in listed) and name != "seed":
+    if isinstance(value, int) and abs(value) >= 2**63 and name != "seed":
         raise bad_argument(name, value, "a number that a machine can count to")
-    return tuple(listed) if is_tuple else value
+    return [from_label(one) for one in value] if isinstance(value, list) else from_label(value)

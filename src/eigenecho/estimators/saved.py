@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho import storage
-from eigenecho.checks import check_not_negative, check_range
+from eigenecho.checks import check_range
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
 from eigenecho.estimators.fitted import Fitted
@@ -23,6 +23,7 @@ from eigenecho.reservoir import Reservoir
 from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum
 from eigenecho.training import Evidence
+from eigenecho.types import Size
 
 
 @stands_for(LinearESN)
@@ -68,7 +69,7 @@ class StoredReservoir:
 
     reservoir: Reservoir
     spectrum: Spectrum
-    effective_radius: float
+    effective_radius: Size
     params: Parameters
 
     @classmethod
@@ -84,7 +85,6 @@ class StoredReservoir:
             raise bad_argument("W_in", Shown(f"shape {W_in.shape}"), "weights of inputs alone")
         if self.spectrum.units != self.reservoir.units:
             raise bad_argument("spectrum", self.spectrum, f"{self.reservoir.units} eigenvalues")
-        check_not_negative(self.effective_radius, "effective_radius")
         made: DiagonalReservoir = self.params.restored(DiagonalReservoir, len(W_in))
         made.reservoir_, made.spectrum_ = self.reservoir, self.spectrum
         made.effective_radius_ = self.effective_radius

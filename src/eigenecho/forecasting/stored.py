@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_count, check_known, check_not_negative
+from eigenecho.checks import check_count, check_known
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.base import KINDS as BASES
@@ -23,10 +22,10 @@ from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
 from eigenecho.panels.panel import Panel
 from eigenecho.panels.stored import check_floats
-from eigenecho.types import Array
+from eigenecho.types import Array, Count, Positive, SizeArray
 
 LARGEST_SEASON = 2**31
-"""Rows of a season, and of a period of the calendar, are fewer."""
+"""Rows of a season, and of a period of the calendar, are at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,19 +35,17 @@ class StoredMember:
     view: int
     base: Base
     kind: str
-    ridge: float | None
+    ridge: Positive | None
     weights: Array
     own: tuple[Array, ...]
 
     def check(self) -> None:
         """Raise unless it is a way to forecast."""
         check_known(self.base.kind, "base", BASES)
-        check_season(self.base.season, "base")
+        check_count(self.base.season, "base", "a number of rows", 1, LARGEST_SEASON)
         check_known(self.kind, "kind", KINDS)
-        if self.kind != "direct" and self.ridge is not None:
+        if (self.ridge is None) == (self.kind == "direct"):
             raise bad_argument("ridge", self.ridge, f"None for a {self.kind} readout")
-        if self.kind == "direct" and not (self.ridge is not None and self.ridge > 0):
-            raise bad_argument("ridge", self.ridge, "a finite number > 0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +59,15 @@ class StoredFitted:
     panel: Panel
     wanted: Wanted
     measures: Measures
-    units: Array
+    units: SizeArray
     effect: Filter
     moved: tuple[Moved, ...]
     learnt: tuple[Learnt, ...]
     views: tuple[View, ...]
     members: tuple[StoredMember, ...]
-    pull: float | None
+    pull: Positive | None
     bands: Bands | None
-    tried: int
+    tried: Count
     refit: bool
 
     @classmethod
@@ -91,53 +88,36 @@ class StoredFitted:
 
     def restored(self) -> Fitted:
         """Return what was fitted, if all of it fits together."""
-        self._check_plain()
         self._check_measures()
         self._check_effects()
         self._check_views()
-        if self.bands is not None:
-            _check_bands(self.bands, self.wanted.horizon, len(self.panel))
-        names = [history.name for history in self.panel.histories]
-        units = dict(zip(names, self.units.tolist(), strict=True))
+        members = tuple(map(self._member, self.members))
+        names = (history.name for history in self.panel.histories)
+        measures = replace(self.measures, units=dict(zip(names, self.units.tolist(), strict=True)))
         learnt = dict(zip(self.moved, self.learnt, strict=True))
-        return Fitted(
-            self.panel,
-            self.wanted,
-            replace(self.measures, units=units),
-            Effects(self.effect, self.wanted.periods, learnt),
-            Ensemble(tuple(map(self._member, self.members))),
-            self.pull,
-            self.bands,
-            self.tried,
-            self.refit,
-        )
-
-    def _check_plain(self) -> None:
-        for season in self.wanted.seasons:
-            check_season(season, "seasons")
-        for period in self.wanted.periods:
-            if not 1 < period < LARGEST_SEASON:
-                raise bad_argument("periods", period, f"above 1 and below {LARGEST_SEASON} rows")
-        if self.pull is not None and self.pull <= 0:
-            raise bad_argument("pull", self.pull, "None, or a finite number > 0")
-        check_count(self.tried, "tried", "a number of candidates")
+        effects = Effects(self.effect, self.wanted.periods, learnt)
+        rest = self.pull, self.bands, self.tried, self.refit
+        return Fitted(self.panel, self.wanted, measures, effects, Ensemble(members), *rest)
 
     def _check_measures(self) -> None:
-        panel, measures = self.panel, self.measures
-        check_season(measures.season, "season")
+        panel, measures, known = self.panel, self.measures, self.measures.known
         if measures.multivariate and not (panel.container.shared and len(panel) > 1):
             raise bad_argument("multivariate", True, "several series that share their rows")
-        _check_sizes(self.units, "units", len(panel), zero=True)
         width = len(panel.known_names)
-        if (measures.known is not None) != bool(width):
-            raise bad_argument("known", measures.known, f"measures of {width} columns")
-        if measures.known is not None:
-            check_floats(measures.known.mean, "known.mean", width)
-            _check_sizes(measures.known.scale, "known.scale", width)
-        _check_sizes(measures.past, "past", len(panel.past_names))
+        if (known is not None) != bool(width):
+            raise bad_argument("known", known, f"measures of {width} columns")
+        check_floats(self.units, "units", len(panel))
+        check_floats(measures.past, "past", len(panel.past_names))
+        if known is not None:
+            check_floats(known.mean, "known.mean", width)
+            check_floats(known.scale, "known.scale", width)
+        if self.bands is not None:
+            _check_bands(self.bands, self.wanted.horizon, len(panel))
 
     def _check_effects(self) -> None:
         known, periods = len(self.panel.known_names), self.wanted.periods
+        if not all(1 < period <= LARGEST_SEASON for period in periods):
+            raise bad_argument("periods", periods, f"rows, above 1 and up to {LARGEST_SEASON}")
         self._check_filter(self.effect, "effect")
         if len(self.moved) != len(self.learnt) or len(set(self.moved)) < len(self.moved):
             raise bad_argument("moved", self.moved, "what there is, once")
@@ -155,15 +135,12 @@ class StoredFitted:
             if view.side is not None:
                 self._check_filter(view.side, "side")
                 if not self._beside:
-                    wanted = "none without columns beside a series"
-                    raise bad_argument("side", view.side, wanted)
+                    raise bad_argument("side", view.side, "none without columns beside a series")
             if view.is_moved and view.moved not in self.moved:
-                wanted = "something whose effect is known"
-                raise bad_argument("moved", tuple(view.moved), wanted)
+                raise bad_argument("moved", tuple(view.moved), "something whose effect is known")
 
     def _check_filter(self, filter: Filter, name: str) -> None:
         """Raise unless a filter can run over all rows."""
-        check_not_negative(filter.memory, f"{name}.memory")
         rows = max(len(history) for history in self.panel.histories)
         check_growth(filter.spectrum, rows, f"{name}.spectrum")
 
@@ -174,40 +151,23 @@ class StoredFitted:
 
     def _member(self, member: StoredMember) -> Member:
         view = self.views[member.view]
-        rows = view.filter.size
-        if view.side is not None:
-            rows += self._beside * view.side.spectrum.units
-        check_floats(member.weights, "weights", rows, self.wanted.horizon)
+        side = 0 if view.side is None else self._beside * view.side.spectrum.units
+        shape = view.filter.size + side, self.wanted.horizon
         if len(member.own) != len(self.panel) * (self.pull is not None):
             got = Shown(f"weights of {len(member.own)} series")
             raise bad_argument("own", got, "those of each series where there is a pull")
-        for weights in member.own:
-            check_floats(weights, "own", *member.weights.shape)
+        for weights in (member.weights, *member.own):
+            check_floats(weights, "weights", *shape)
         candidate = Candidate(view, member.base, member.kind, member.ridge)
         return Member(candidate, member.weights, member.own)
 
 
-def check_season(season: Any, name: str) -> None:
-    """Raise unless it is a number of rows."""
-    check_count(season, name, "a number of rows", 1, LARGEST_SEASON - 1)
-
-
 def _check_bands(bands: Bands, horizon: int, series: int) -> None:
-    if bands.blocks <= 0:
-        raise bad_argument("blocks", bands.blocks, "a number above 0")
-    _check_sizes(bands.growth, "growth", horizon)
-    _check_sizes(bands.means, "means", series, zero=True)
     several = bool(bands.sizes.size)
-    _check_sizes(bands.sizes, "sizes", series * several)
+    check_floats(bands.growth, "growth", horizon)
+    check_floats(bands.means, "means", series)
+    check_floats(bands.sizes, "sizes", series * several)
     for name, sizes in {"ratios": bands.ratios, "scaled": bands.scaled}.items():
         check_floats(sizes, name, None)
-        expected = several or name == "ratios"
-        if bool(sizes.size) != expected or (sizes < 0).any() or (np.diff(sizes) < 0).any():
+        if bool(sizes.size) != (several or name == "ratios") or (np.diff(sizes) < 0).any():
             raise bad_argument(name, Shown(f"{len(sizes)} numbers"), "sizes, in order")
-
-
-def _check_sizes(array: Array, name: str, count: int, zero: bool = False) -> None:
-    """Raise unless these are so many numbers above 0, or ``zero``."""
-    check_floats(array, name, count)
-    if (array < 0).any() or (not zero and (array == 0).any()):
-        raise bad_argument(name, Shown("numbers that are too small"), "numbers above 0")

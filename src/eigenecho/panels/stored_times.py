@@ -34,18 +34,31 @@ class Times:
 
     @classmethod
     def of(cls, clocks: Sequence[Clock]) -> Times:
-        """Return those of clocks."""
+        """Return those of clocks, if these can be read back."""
         times = clocks[0].times
-        steps = tuple(_to_word(clock.step) for clock in clocks)
-        steps = steps[:1] if len(set(steps)) == 1 else steps
+        words = tuple(_to_word(clock.step) for clock in clocks)
+        sample = dict(zip(words, clocks, strict=True))
+        words = words[:1] if len(sample) == 1 else words
         if isinstance(times, np.ndarray):
             last = np.array([clock.times[-1] for clock in clocks], times.dtype)
-            return cls("numbers", last, None, None, steps)
+            return cls("numbers", last, None, None, words)
         last = np.array([clock.times.asi8[-1] for clock in clocks])
         if is_period(times):
-            return cls("periods", last, times.freqstr, None, steps)
-        zone = None if times.tz is None else _named_zone(times)
-        return cls("dates", last, times.unit, zone, steps)
+            return cls("periods", last, times.freqstr, None, words)
+        zone = None if times.tz is None else str(times.tz)
+        try:
+            some = np.array([clock.times.asi8[-1] for clock in sample.values()])
+            again = cls("dates", some, times.unit, zone, tuple(sample)).restored()
+            same = all(map(_is_same, again, sample.values()))
+        except (ArithmeticError, LookupError, OSError, TypeError, ValueError):
+            same = False
+        if not same:
+            raise bad_argument(
+                "y", Shown(f"times in steps of {words[0]!r}, zone {zone!r}"),
+                "steps that a file can hold, and a time zone with a name",
+                "Give the index a freq that pandas reads by its name, or tz_convert it.",
+            )  # fmt: skip
+        return cls("dates", last, times.unit, zone, words)
 
     def restored(self) -> tuple[Clock, ...]:
         """Return clocks that have run, whatever a file says, a step ahead."""
@@ -87,24 +100,13 @@ class Times:
 
 
 def _to_word(step: Any) -> Any:
-    """A step as a number or as text that says the same."""
-    if not hasattr(step, "freqstr"):
-        return step.item() if isinstance(step, np.generic) else step
-    import pandas
-
-    if type(step) is pandas.DateOffset and step == pandas.DateOffset(months=step.kwds["months"]):
-        return f"{MONTHS}{step.kwds['months']}"
-    words = step.freqstr
-    try:
-        same = pandas.tseries.frequencies.to_offset(words) == step
-    except ValueError:
-        same = False
-    if not same:
-        raise bad_argument(
-            "y", Shown(f"rows in steps of {words!r}"), "steps that a file can hold",
-            "Give the index a freq that pandas reads by its name.",
-        )  # fmt: skip
-    return words
+    """Return a step as a number or as text that says the same."""
+    months = getattr(step, "kwds", {}).get("months")
+    if months is not None and type(step).__name__ == "DateOffset":
+        return f"{MONTHS}{months}"
+    if hasattr(step, "freqstr"):
+        return step.freqstr
+    return step.item() if isinstance(step, np.generic) else step
 
 
 def _from_word(word: Any, times: Any) -> Any:
@@ -122,20 +124,7 @@ def _from_word(word: Any, times: Any) -> Any:
     return pandas.tseries.frequencies.to_offset(word)
 
 
-def _named_zone(times: Any) -> str:
-    """The name of a time zone that reads as the same one."""
-    zone = str(times.tz)
-    try:
-        same = bool((times[-1:].tz_convert(zone).tz_localize(None) == _wall(times)).all())
-    except (ValueError, LookupError, TypeError, OSError):
-        same = False
-    if not same:
-        raise bad_argument(
-            "y", Shown(f"times in the zone {zone!r}"), "a time zone with a name",
-            "tz_convert to one such as 'Europe/Berlin'.",
-        )  # fmt: skip
-    return zone
-
-
-def _wall(times: Any) -> Any:
-    return times[-1:].tz_localize(None)
+def _is_same(one: Clock, other: Clock) -> bool:
+    """Return whether clocks go on alike, on the wall."""
+    times = [clock.times[-1:].tz_localize(None) for clock in (one, other)]
+    return bool(one.step == other.step and (times[0] == times[1]).all())

@@ -14,6 +14,7 @@ from eigenecho.errors import Shown, bad_argument
 from eigenecho.kernels import DenseForm, SparseForm, costs
 from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum, from_matrix
+from eigenecho.transition.diagonal import Diagonal
 from eigenecho.transition.transition import Transition
 from eigenecho.types import Array
 
@@ -175,3 +176,17 @@ def check_indices(W: Any, name: str = "W") -> None:
     if not fits:
         got = Shown(f"{W.format} matrix {W.shape}")
         raise bad_argument(name, got, "indices and index pointers within the matrix")
+
+
+def as_transition(given: Any) -> Transition:
+    """Eigenvalues, a dense or scipy sparse matrix (N, N), or a transition, as it is."""
+    if isinstance(given, Transition):
+        return given
+    if isinstance(given, Spectrum):
+        return Diagonal(given)
+    if hasattr(given, "tocsr"):
+        return Sparse(given)
+    if isinstance(given, np.ndarray):
+        return Dense(given)
+    wanted = "a Spectrum or a matrix (N, N), dense or sparse"
+    raise bad_argument("transition", Shown(type(given).__name__), wanted)
