@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import eigenecho as ee
-from eigenecho import storage
+from eigenecho import schema, storage
 from eigenecho.errors import StorageError, UnstableError
 
 TIMES, CONSTANT = 12, 2_000_000
@@ -43,6 +43,12 @@ STRANGE = [
     1e308, 5e-324, -1e308, float("nan"), float("inf"), float("-inf"), "", "1", "0.5", "float32",
     "float64", "complex128", "O", "qr", "Gram", "matrix", "golden", "identity", "größe", "\ud800",
     [], [1], [0.5, "a"], [[1.0]], [1e-3] * 40, {}, {"a": 1}, {"numpy": "float32"}, [None],
+]  # fmt: skip
+
+
+EXTRA = [
+    "extra", "W_out", "reservoir.bias", "reservoir.W_fb", "basis.Basis.Q", "inputs.mean",
+    "fitted.known_noise", "fitted.model.reservoir.bias", "fitted.model.basis.Basis.Q",
 ]  # fmt: skip
 
 
@@ -125,9 +131,9 @@ def converted(form):
     rng = np.random.default_rng(1)
     weights = rng.normal(size=(2, 8)), rng.normal(size=(9, 2))
     model = ee.diagonalize(matrix(0.2, seed=3), *weights, form=form)
-    tensors, values = model.pack()
-    values["certificate"] |= {"seconds_before": 1e-6, "seconds_after": 5e-7}
-    return "LinearModel", tensors, values
+    kind, tensors, values = schema.pack(model)
+    values["certificate"]["Certificate"] |= {"seconds_before": 1e-6, "seconds_after": 5e-7}
+    return kind, tensors, values
 
 
 def templates():
@@ -196,6 +202,8 @@ def crafted(seed, known):
         what = rng.random()
         if what < 0.5:
             change_array(rng, arrays, other[1], foreign)
+            if rng.random() < 0.8:
+                correct_rows(values, arrays)
         elif what < 0.85:
             values = change_value(rng, values, other[2])
         elif what < 0.9:
@@ -205,7 +213,8 @@ def crafted(seed, known):
         else:
             kind, values = other[0], other[2]
     arrays = {name: np.asarray(array) for name, array in arrays.items()}
-    header = {"format": 1, "kind": kind, "values": values, "digest": digest(kind, arrays, values)}
+    header = {"format": storage.FORMAT, "kind": kind, "values": values}
+    header["digest"] = digest(kind, arrays, values)
     if rng.random() < 0.03:
         header["format"] = STRANGE[rng.integers(len(STRANGE))]
     text = json.dumps(header)
@@ -226,7 +235,7 @@ def change_array(rng, arrays, others, foreign):
     if what == 0:
         del arrays[name]
     elif what == 1:
-        arrays[str(rng.choice(["extra", "W", "W.real", "Q", "bias", "noise", "W.block"]))] = array
+        arrays[str(rng.choice(EXTRA))] = array
     elif what == 2:
         arrays[name] = others[rng.choice(list(others))]
     elif what == 3:
@@ -279,15 +288,43 @@ def change_array(rng, arrays, others, foreign):
         arrays[name] = np.frombuffer(raw.tobytes(), array.dtype).reshape(array.shape)
 
 
+def correct_rows(values, arrays):
+    """Say of changed arrays how many rows they have, so that something else has to be wrong."""
+
+    def walk(plain, name):
+        for key, inner in plain.items():
+            # Names of classes are part of a path where there are several that it might be.
+            paths = [name if key == "of" else f"{name}.{key}"]
+            paths += [name] if "kind" in plain else []
+            for path in paths:
+                array = arrays.get(path[1:])
+                if isinstance(inner, dict):
+                    walk(inner, path)
+                elif array is None or np.ndim(array) == 0:
+                    continue
+                elif type(inner) is int:
+                    plain[key] = len(array)
+                elif isinstance(inner, list) and inner and all(type(n) is int for n in inner):
+                    inner[-1] += len(array) - sum(inner)
+
+    if isinstance(values, dict):
+        walk(values, "")
+
+
 def change_value(rng, values, others):
     """Something else in one place of the plain values, or one place less or more."""
     if not isinstance(values, dict) or not values:
         return values
     parent, key = values, rng.choice(list(values))
-    while isinstance(parent[key], dict) and parent[key] and rng.random() < 0.9:
+    while isinstance(parent[key], dict) and parent[key] and rng.random() < 0.95:
         parent = parent[key]
         key = rng.choice(list(parent))
     strange = deepcopy(STRANGE[rng.integers(len(STRANGE))])
+    if isinstance(parent[key], list) and parent[key] and rng.random() < 0.6:
+        items, place = parent[key], rng.integers(len(parent[key]))
+        changes = [strange, items[rng.integers(len(items))], 0, 1, 0.5, "a", "\0t2024", True, None]
+        items[place] = changes[rng.integers(len(changes))]
+        return values
     what = rng.integers(10)
     if what == 0:
         del parent[key]
@@ -530,7 +567,7 @@ def main(first, count):
         known = templates()
         tracemalloc.start()
         for number, (kind, arrays, values) in enumerate(known):  # as they are, all of them load
-            text = {"format": 1, "kind": kind, "values": values}
+            text = {"format": storage.FORMAT, "kind": kind, "values": values}
             text["digest"] = digest(kind, arrays, values)
             path.write_bytes(file_bytes(arrays, json.dumps(text)))
             assert attempt(path), f"template {number}, a {kind}, is refused"

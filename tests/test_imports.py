@@ -37,8 +37,8 @@ OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},
-    {"cells", "checks", "keywords", "threads", "files", "progress", "clients", "tensors", "arrays"},
-    {"storage", "series", "scaling"},
+    {"cells", "checks", "keywords", "threads", "progress", "clients", "tensors", "arrays"},
+    {"schema", "storage", "series", "scaling"},
     {"spectra"},
     {"basis"},
     {"kernels"},

@@ -173,6 +173,12 @@ def check_finite(A: Any, name: str, remedy: str = "") -> None:
         raise bad_argument(name, Shown("NaN or Inf"), "finite numbers", remedy)
 
 
+def check_range(A: Any, name: str, dtype: Any) -> None:
+    """Numbers stay finite in the dtype of a model."""
+    if not np.all(np.abs(A) <= np.finfo(dtype).max):
+        raise bad_argument(name, Shown(f"numbers beyond {dtype}"), f"the range of {dtype}")
+
+
 def check_shape(A: Any, name: str, shape: tuple[int, ...], like: str = "") -> None:
     """An array has exactly that shape; ``like`` says whose it is."""
     if np.shape(A) != shape:

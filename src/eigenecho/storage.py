@@ -14,33 +14,36 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+import secrets
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from eigenecho import files
-from eigenecho.checks import check_real
-from eigenecho.errors import Shown, StorageError, bad_argument
-from eigenecho.types import Array
+from eigenecho import schema
+from eigenecho.errors import StorageError, bad_argument
+from eigenecho.schema import Arrays, Values
 
-FORMAT = 1
-Tensors = dict[str, Array]
-Values = dict[str, Any]
-Made = TypeVar("Made")
+FORMAT = 2
 
-CONTAINERS = 100
-"""Lists and objects in a header, at most: ``save`` writes about ten, and parsing them takes twenty
-times the memory of their text."""
+CONTAINERS = 200
+"""Lists and objects in a header, at most: ``save`` writes up to a hundred, however large an object
+is. Parsing takes some hundred bytes for each, twenty times the memory of their text."""
 
 NO_MODEL = (
-    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+    ArithmeticError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError,
+    ValueError,
 )  # fmt: skip
 """What goes wrong where the content of a file is not what ``save`` writes."""
 
 
-def write(path: Any, kind: str, tensors: Tensors, values: Mapping[str, Any]) -> None:
+def save(path: Any, value: Any, **options: Any) -> None:
+    """Write an object of a stored class; ``options`` are those of the class that stands for it."""
+    write(path, *schema.pack(value, **options))
+
+
+def write(path: Any, kind: str, tensors: Arrays, values: Values) -> None:
     """Write arrays and plain values, whole or not at all."""
     from safetensors.numpy import save as to_bytes
 
@@ -54,10 +57,25 @@ def write(path: Any, kind: str, tensors: Tensors, values: Mapping[str, Any]) -> 
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"cannot save to {path}: the folder {path.parent} does not exist.")
-    files.write_whole(path, data)
+    write_whole(path, data)
 
 
-def read(path: Any) -> tuple[str, Tensors, Values]:
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that takes its place when it is complete.
+
+    A full disk or an interrupt leaves the file that was there before, and no temporary file.
+    """
+    # The start of the name is enough: a whole one may be as long as names may be.
+    part = path.with_name(f"{path.name[:40]}.{secrets.token_hex(8)}.part")
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def read(path: Any) -> tuple[str, Arrays, Values]:
     """Kind, arrays and plain values of a file, or a ``StorageError`` that says what is wrong."""
     from safetensors import SafetensorError, safe_open
 
@@ -84,7 +102,7 @@ def read(path: Any) -> tuple[str, Tensors, Values]:
     if type(version) is not int or version != FORMAT:
         raise StorageError(
             f"{path} has format {version}, this version of eigenecho reads {FORMAT}: "
-            "use the version that wrote it, or a newer one."
+            "fit and save it again, or use the version that wrote it."
         )
     if digest != found:
         raise StorageError(f"{path} is damaged: its content does not match its digest.")
@@ -93,69 +111,15 @@ def read(path: Any) -> tuple[str, Tensors, Values]:
     return kind, tensors, values
 
 
-def rebuilt(
-    path: Any, unpack: Callable[[Tensors, Values], Made], tensors: Tensors, values: Values
-) -> Made:
-    """What ``unpack`` makes of all that was read, or a ``StorageError`` with the cause's words."""
+def load(path: Any, kinds: Mapping[str, type]) -> Any:
+    """Return what was saved, of one of these kinds, or raise a ``StorageError``."""
+    kind, arrays, values = read(path)
+    if kind not in kinds:
+        raise StorageError(f"{path} holds a {kind!r}, which this version does not know.")
     try:
-        made = unpack(tensors, values)
-        left = [*tensors, *values]
-        if left:
-            raise ValueError(f"it holds what means nothing here: {', '.join(left)}.")
-    except KeyError as error:
-        raise StorageError(f"{path} is damaged: it does not say {error}.") from error
+        return schema.unpack(kinds[kind], arrays, values)
     except NO_MODEL as error:
         raise StorageError(f"{path} is damaged: {error}") from error
-    return made
-
-
-def take(tensors: Tensors, name: str, largest: float = np.finfo(np.float64).max) -> Array:
-    """Take an array of real, finite numbers out of a file's."""
-    if name not in tensors:
-        raise ValueError(f"it has no array {name!r}.")
-    array = tensors.pop(name)
-    check_real(array, name)
-    if not np.all(np.abs(array) <= largest):
-        raise bad_argument(name, Shown("NaN or Inf"), "finite numbers")
-    return array
-
-
-def fields(values: Values, name: str, *wanted: str) -> tuple[Any, ...]:
-    """Take the part of that name out of a file's values, and its values out of that."""
-    part = values.pop(name)
-    if not isinstance(part, dict) or part.keys() != set(wanted):
-        raise bad_argument(name, part, f"values of {', '.join(wanted)}")
-    return tuple(part[key] for key in wanted)
-
-
-def take_names(values: Values, name: str, columns: int) -> list[str] | None:
-    """Take the names of so many columns out of a file's values, where it has them."""
-    names = values.pop(name, None)
-    if names is None:
-        return None
-    all_words = isinstance(names, list) and all(isinstance(one, str) for one in names)
-    if not all_words or len(names) != columns or not names:
-        raise bad_argument(name, names, f"{columns} names")
-    return names
-
-
-def part(tensors: Tensors, name: str) -> Tensors:
-    """Take the arrays ``name`` and ``name.…`` out of a file's, by what follows the name."""
-    found = {
-        key: key[len(name) + 1 :] for key in tensors if key == name or key.startswith(f"{name}.")
-    }
-    return {short: tensors.pop(key) for key, short in found.items()}
-
-
-def named(name: str, arrays: Tensors) -> Tensors:
-    """Arrays as ``part`` takes them: ``name`` itself for the one without a name."""
-    return {f"{name}.{short}" if short else name: array for short, array in arrays.items()}
-
-
-def check_range(array: Array, name: str, dtype: Any) -> None:
-    """Whether numbers stay finite in the dtype of a model."""
-    if not np.all(np.abs(array) <= np.finfo(dtype).max):
-        raise bad_argument(name, Shown(f"numbers beyond {dtype}"), f"the range of {dtype}")
 
 
 def _parsed(text: str) -> Any:
@@ -173,7 +137,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _digest(kind: Any, tensors: Tensors, values: Any) -> str:
+def _digest(kind: Any, tensors: Arrays, values: Any) -> str:
     digest = hashlib.sha256(json.dumps([kind, values], sort_keys=True).encode())
     for name in sorted(tensors):
         array = np.ascontiguousarray(tensors[name])

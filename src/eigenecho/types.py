@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,3 +12,16 @@ Array = NDArray[Any]
 
 Seed = int | np.random.Generator | None
 """What a random draw starts from; None for fresh entropy."""
+
+# Fields whose numbers need not be real and finite, or must be above 0, in files.
+ComplexArray = Annotated[Array, "complex"]
+GappyArray = Annotated[Array, "NaN"]
+UnboundedArray = Annotated[Array, "Inf"]
+PositiveArray = Annotated[Array, "> 0"]
+GappyPositiveArray = Annotated[Array, "> 0", "NaN"]
+SizeArray = Annotated[Array, "≥ 0"]
+AnyFloat = Annotated[float, "NaN", "Inf"]
+Positive = Annotated[float, "> 0"]
+Size = Annotated[float, "≥ 0"]
+Count = Annotated[int, "≥ 0"]
+PositiveInt = Annotated[int, "> 0"]

@@ -8,7 +8,6 @@ import scipy.sparse
 
 import eigenecho as ee
 import naive
-from eigenecho import storage
 from eigenecho.convert import compare
 from eigenecho.errors import IllConditionedWarning
 from matrices import DIAGONAL, KINDS, matrix
@@ -269,20 +268,6 @@ def test_what_is_too_large_for_more_digits_is_not_measured(monkeypatch):
     certificate = ee.diagonalize(*network).certificate
     assert certificate.error is None
     assert "error        not measured\n" in str(certificate)
-
-
-def test_certificates_without_an_error_still_load(tmp_path):
-    """As files of version 0.1.0 hold them."""
-    model = ee.diagonalize(gaussian(9), np.ones((1, 9)), np.ones((9, 1)), form="dense")
-    tensors, values = model.pack()
-    told = values["certificate"].items()
-    values["certificate"] = {name: value for name, value in told if not name.startswith("error")}
-    storage.write(tmp_path / "model.safetensors", "LinearModel", tensors, values)
-    certificate = ee.load(tmp_path / "model.safetensors").certificate
-    assert certificate.error is None
-    assert certificate.seconds_before == model.certificate.seconds_before
-    for words in ("nothing was changed", "error        not measured"):
-        assert words in str(certificate)
 
 
 @pytest.mark.parametrize("radius", [1.1, 1.43, 1.5, 2.0, 10.0, 100.0, 1e3])

@@ -18,6 +18,7 @@ import eigenecho as ee
 import naive
 from eigenecho.errors import IllConditionedWarning, StorageError, UnstableError
 from eigenecho.model import Learner
+from eigenecho.schema import pack
 from eigenecho.storage import write
 from eigenecho.training.recursive import FADED
 
@@ -366,7 +367,7 @@ def test_a_model_taken_can_be_saved(tmp_path):
 
 
 def test_a_damaged_learner_file(tmp_path):
-    tensors, values = fresh().model.pack()
+    _, tensors, values = pack(fresh().model)
     write(tmp_path / "l.safetensors", "Learner", tensors, values)
     with pytest.raises(StorageError, match="damaged"):
         ee.load(tmp_path / "l.safetensors")

@@ -227,11 +227,11 @@ def test_files_keep_the_network_and_its_certificate(options, tmp_path):
      {"more": 1}],
 )  # fmt: skip
 def test_files_with_another_certificate_are_refused(wrong, tmp_path):
-    from eigenecho import storage
+    from eigenecho import schema, storage
 
     small = fitted(1).model_.reduce(units=5)
-    tensors, values = small.pack()
-    values["reduction"] = values["reduction"] | wrong
+    _, tensors, values = schema.pack(small)
+    values["certificate"]["Reduction"] |= wrong
     storage.write(tmp_path / "wrong.safetensors", "LinearModel", tensors, values)
     with pytest.raises(StorageError):
         ee.load(tmp_path / "wrong.safetensors")

@@ -14,6 +14,7 @@ import eigenecho as ee
 from eigenecho.errors import StorageError, UnstableError
 from eigenecho.model import Stream
 from eigenecho.reservoir import Reservoir
+from eigenecho.schema import pack
 from eigenecho.storage import write
 from optional import optional
 
@@ -401,7 +402,7 @@ def test_a_model_that_nothing_drives():
 
 
 def test_a_stream_file_without_its_state_is_damaged(tmp_path):
-    tensors, values = network("open").model_.pack()
+    _, tensors, values = pack(network("open").model_)
     write(tmp_path / "s.safetensors", "Stream", tensors, values)
     with pytest.raises(StorageError, match="damaged"):
         ee.load(tmp_path / "s.safetensors")

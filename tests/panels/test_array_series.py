@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from eigenecho.panels.containers import read, unpack
+from eigenecho import schema
+from eigenecho.panels.arrays import ArrayHolder
+from eigenecho.panels.containers import read
 from eigenecho.panels.panel import Forecast
 
 pd = pytest.importorskip("pandas")
@@ -122,10 +124,12 @@ def test_arrays_need_no_pandas():
     code = (
         "import sys\n"
         "sys.modules['pandas'] = None\n"
-        "from eigenecho.panels.containers import read, unpack\n"
+        "from eigenecho import schema\n"
+        "from eigenecho.panels.containers import read\n"
+        "from eigenecho.panels.stored import Panel\n"
         "from eigenecho.panels.origins import origins\n"
         "panel = read([1.0, None, 3.0], [1, 2, 3])\n"
-        "unpack(*panel.container.pack())\n"
+        "schema.unpack(Panel, *schema.pack(panel)[1:])\n"
         "panel.container.follow(panel, [4.0], [4])\n"
         "panel.container.future(panel, [1, 2], 2)\n"
         "origins(panel, 1, 1)\n"
@@ -334,27 +338,33 @@ def test_other_numbers_of_series():
 @pytest.mark.parametrize("kind", ["single", "columns", "list"])
 def test_holders_in_files(kind):
     holder = read(held(kind), drivers(kind), past=[1]).container
-    assert unpack(*holder.pack()) == holder
+    assert schema.unpack(ArrayHolder, *schema.pack(holder)[1:]) == holder
 
 
 @pytest.mark.parametrize(
     "change",
     [
         {"kind": "triple"}, {"kind": None}, {"count": 0}, {"count": 1.0}, {"count": 2},
-        {"known": [1], "past": [1]}, {"known": [0, 5]}, {"known": None}, {"past": "01"},
-        {"past": [True]}, {"known": [1, 0], "past": []}, {"more": 1},
+        {"labels": [1, 0]}, {"labels": [0, 5]}, {"labels": None}, {"past": "01"}, {"more": 1},
+        {"past": [True], "labels": [0, True]}, {"past": [5]}, {"past": ["x0"]}, {"past": [[1]]},
+        {"labels": [0, 0]}, {"numbered": False},
     ],
 )  # fmt: skip
 def test_what_a_file_may_not_say(change):
-    tensors, values = read(Y[:, 0], X, past=[1]).container.pack()
+    _, tensors, values = schema.pack(read(Y[:, 0], X, past=[1]).container)
+    for name, value in change.items():
+        place = values["columns"] if name in values["columns"] else values
+        if name in ("labels", "past"):
+            value = {"count": place[name]["count"], "of": value}
+        place[name] = value
     with pytest.raises(ValueError):
-        unpack(tensors, {**values, **change})
+        schema.unpack(ArrayHolder, tensors, values)
 
 
 def test_a_file_that_leaves_something_out():
-    tensors, values = read(Y[:, 0], X).container.pack()
+    _, tensors, values = schema.pack(read(Y[:, 0], X).container)
     for key in values:
         with pytest.raises(ValueError, match=key):
-            unpack(dict(tensors), {k: v for k, v in values.items() if k != key})
+            schema.unpack(ArrayHolder, tensors, {k: v for k, v in values.items() if k != key})
     with pytest.raises(ValueError, match="more"):
-        unpack({"more": np.zeros(3)}, values)
+        schema.unpack(ArrayHolder, {"more": np.zeros(3)}, values)

@@ -10,20 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenecho import storage
-from eigenecho.panels.containers import read, unpack
+from eigenecho import schema, storage
+from eigenecho.errors import StorageError
+from eigenecho.panels.containers import read
+from eigenecho.panels.frames import FrameHolder
 from held import DAYS, INDEXES, H, as_long, drivers, long, naive, series, wide
 
 pd = pytest.importorskip("pandas")
 
 
 def loaded(holder, path):
-    tensors, values = holder.pack()
-    storage.write(path, "Holder", storage.named("holder", tensors), {"holder": values})
-    _, tensors, values = storage.read(path)
-    return storage.rebuilt(
-        path, lambda t, v: unpack(storage.part(t, "holder"), v.pop("holder")), tensors, values
-    )
+    storage.save(path, holder)
+    return storage.load(path, {"FrameHolder": FrameHolder})
 
 
 def test_a_series_that_ends_with_nanoseconds(tmp_path):
@@ -124,10 +122,10 @@ def test_what_a_file_cannot_hold():
     panel = read(y)
     assert panel.container.forecast(panel, 1, naive(panel, 1)).index[0] == y.index[-1] + holidays
     with pytest.raises(ValueError, match="steps that a file can hold"):
-        panel.container.pack()
+        schema.pack(panel.container)
     y = pd.DataFrame({pd.Interval(0, 1): np.ones(9)}, DAYS[:9])
-    with pytest.raises(ValueError, match="names that a file can hold"):
-        read(y).container.pack()
+    with pytest.raises(ValueError, match="what a file can hold: text"):
+        schema.pack(read(y).container)
 
 
 # Files that are wrong -------------------------------------------------------------------------
@@ -141,9 +139,10 @@ HOLDERS = {
     for hold in (series, wide, long)
 }
 ODD = [
-    None, True, -1, 0, 2**60, 1.5, float("nan"), float("inf"), "", "x", "s", "u[", 'u["u[]"]', "i",
+    None, True, -1, 0, 2**60, 1.5, float("nan"), float("inf"), "", "x", "s", "\0", "\0u[", "\0t",
+    '\0u["\\u0000u[]"]', '\0u["a", 1]', "\0t2024-03-01", "\0x",
     "D", "-1D", "0D", "100000YS", "months 0", "months -1", "months 99999999", "Nowhere/None", [],
-    {}, ["sx"], [1], [None], [["x"]], [True], ["sa", "sa"], "levels", "category", "int64", "M8[D]",
+    {}, ["x"], [1], [None], [["x"]], [True], ["a", "a"], "levels", "category", "int64", "M8[D]",
 ]  # fmt: skip
 ARRAYS = [
     np.zeros(0), np.zeros(3), np.zeros((3, 1)), np.full(1, np.nan), np.array([2**62]),
@@ -152,45 +151,57 @@ ARRAYS = [
 ]  # fmt: skip
 
 
-def loads_and_goes_on_or_is_a_value_error(kind, data):
-    tensors, values = copy.deepcopy(HOLDERS[kind].pack())
+def places(plain):
+    """All objects within plain values."""
+    found = [plain]
+    for inner in plain.values():
+        found += places(inner) if isinstance(inner, dict) else []
+    return found
+
+
+def loads_and_goes_on_or_is_refused(kind, data, path):
+    name, tensors, values = copy.deepcopy(schema.pack(HOLDERS[kind]))
     for _ in range(data.draw(st.integers(1, 2))):
-        part = data.draw(st.sampled_from([tensors, values]))
+        part = data.draw(st.sampled_from([tensors, *places(values)]))
         key = data.draw(st.sampled_from(sorted(part) or ["more"]))
         if data.draw(st.booleans()) and data.draw(st.booleans()):
             part.pop(key, None)
         else:
             part[key] = data.draw(st.sampled_from(ARRAYS if part is tensors else ODD))
+            if part is tensors and key in ("times.last", "ahead") and np.ndim(part[key]):
+                rows = len(part[key])
+                values["times" if key != "ahead" else key] |= (
+                    {"last": rows} if key != "ahead" else {"of": [rows]}
+                )
+    storage.write(path, name, tensors, values)
     try:
-        holder = unpack(tensors, values)
-    except ValueError:
+        holder = storage.load(path, {"FrameHolder": FrameHolder})
+    except StorageError:
         return
     panel = read(series(DAYS))
     object.__setattr__(panel, "container", holder)
     object.__setattr__(panel, "histories", panel.histories * len(holder.labels))
     holder.forecast(panel, 3, [np.ones(3)] * len(holder.labels))
-    holder.pack()
+    schema.pack(holder)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(sorted(HOLDERS)), st.data())
-def test_what_loads_goes_on_and_all_else_is_a_value_error(kind, data):
-    loads_and_goes_on_or_is_a_value_error(kind, data)
+def test_what_loads_goes_on_and_all_else_is_refused(tmp_path_factory, kind, data):
+    loads_and_goes_on_or_is_refused(kind, data, tmp_path_factory.getbasetemp() / "holder")
 
 
 @pytest.mark.slow
 @settings(max_examples=2000, deadline=None)
 @given(st.sampled_from(sorted(HOLDERS)), st.data())
-def test_many_that_load_go_on_and_all_else_is_a_value_error(kind, data):
-    loads_and_goes_on_or_is_a_value_error(kind, data)
+def test_many_that_load_go_on_and_all_else_is_refused(tmp_path_factory, kind, data):
+    loads_and_goes_on_or_is_refused(kind, data, tmp_path_factory.getbasetemp() / "holder")
 
 
 def test_what_is_left_out_is_named():
     for holder in HOLDERS.values():
-        tensors, values = holder.pack()
+        _, tensors, values = schema.pack(holder)
         for key in [*tensors, *values]:
-            if key == "series":  # without it, it is no frame
-                continue
             less = [{k: v for k, v in part.items() if k != key} for part in (tensors, values)]
             with pytest.raises(ValueError, match=key):
-                unpack(*less)
+                schema.unpack(FrameHolder, *less)

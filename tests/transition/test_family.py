@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from eigenecho import spectra
+from eigenecho import schema, spectra
 from eigenecho.kernels import reference
 from eigenecho.spectra import Spectrum
-from eigenecho.storage import named
 from eigenecho.transition import (
     FORMS,
     Cascade,
@@ -20,7 +19,6 @@ from eigenecho.transition import (
     Sparse,
     as_transition,
     compact,
-    unpack,
 )
 from eigenecho.transition.diagonal import block_diagonal
 
@@ -162,10 +160,12 @@ def test_padded_units_forget_at_once_and_change_nothing(name, extra, N, seed):
 @some_examples
 def test_what_is_packed_comes_back_to_the_last_bit(name, N, seed):
     one = transition(name, N, seed)
-    tensors = named("W", one.pack()) | {"other": np.ones(1)}
-    back = unpack("W", tensors)
+    kind, arrays, values = schema.pack(one)
+    assert kind == type(one).__name__
+    back = schema.unpack(type(one), arrays, values)
     assert type(back) is type(one)
-    assert list(tensors) == ["other"]  # nothing of its own is left, and nothing else is taken
+    with pytest.raises(ValueError, match="means nothing here: other"):
+        schema.unpack(type(one), arrays | {"other": np.ones(1)}, values)
     np.testing.assert_array_equal(back.dense, one.dense)
 
 

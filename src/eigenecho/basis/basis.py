@@ -152,10 +152,16 @@ def random_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
 
     Real for real eigenvalues, complex for pairs. The real ones are drawn first.
     """
-    N, n, m = spectrum.units, spectrum.real.size, spectrum.pairs.size
+    n, m = spectrum.real.size, spectrum.pairs.size
+    return Basis(random_vectors(n, m, rng), n)
+
+
+def random_vectors(n: int, m: int, rng: np.random.Generator) -> Array:
+    """Draw n real and m complex vectors of unit length, in the Q layout (N, N)."""
+    N = n + 2 * m
     real = _unit(rng.normal(size=(N, n)))
     pairs = _unit(rng.normal(size=(N, m)) + 1j * rng.normal(size=(N, m)))
-    return Basis(interleave(real, pairs), n)
+    return interleave(real, pairs)
 
 
 def _unit(vectors: Array) -> Array:

@@ -8,19 +8,16 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigenecho.checks import check_not_negative, generator
-from eigenecho.errors import Shown, UnstableError, bad_argument
+from eigenecho import storage
+from eigenecho.checks import generator
+from eigenecho.errors import UnstableError
 from eigenecho.estimators import validation
-from eigenecho.estimators.fitted import unpack_spectrum
-from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.keywords import explains_keywords
 from eigenecho.progress import Progress, Report
-from eigenecho.reservoir import Reservoir, draw
-from eigenecho.storage import Tensors, Values, named, write
+from eigenecho.reservoir import draw
 from eigenecho.tensors import on_device, takes_tensors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Settings
-from eigenecho.transition import Diagonal
 from eigenecho.types import Seed
 
 
@@ -158,28 +155,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         a Generator ``seed`` nothing; both warn.
         """
         check_is_fitted(self)
-        tensors, values = pack_parameters(self, self.spectrum_)
-        if self.seed is None:
-            values["params"]["seed"] = self.seed_
-        tensors |= self.reservoir_.pack() | named("spectrum", Diagonal(self.spectrum_).pack())
-        values["effective_radius"] = self.effective_radius_
-        write(path, "DiagonalReservoir", tensors, values)
-
-    @classmethod
-    def unpack(cls, tensors: Tensors, values: Values) -> DiagonalReservoir:
-        """The transformer that ``save`` wrote, from the arrays and values of its file."""
-        drawn = Reservoir.unpack(tensors)
-        if drawn.W_fb is not None or not len(drawn.W_in):
-            raise bad_argument(
-                "W_in", Shown(f"shape {drawn.W_in.shape}"), "weights of inputs alone"
-            )
-        made = unpack_parameters(cls, len(drawn.W_in), tensors, values)
-        made.reservoir_, made.seed_ = drawn, made.seed
-        made.spectrum_ = unpack_spectrum(tensors, drawn.units)
-        # Kept, since to find it anew takes N² numbers of a sparse matrix, and N³ operations.
-        made.effective_radius_ = values.pop("effective_radius")
-        check_not_negative(made.effective_radius_, "effective_radius")
-        return made
+        storage.save(path, self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import (
-    check_flag,
-    check_known,
-    check_lr,
-    check_not_negative,
-    is_finite_number,
-)
+from eigenecho.checks import check_known, check_lr
 from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.estimators.validation import TARGETS
 from eigenecho.model import LinearModel, State
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.model.intervals import check_noise
-from eigenecho.model.loading import unpack_evidence, unpack_model
 from eigenecho.model.reduce import reduce
 from eigenecho.model.reduction import Reduction
 from eigenecho.model.state import as_state
+from eigenecho.schema import NOT_STORED
 from eigenecho.spectra import Spectrum
-from eigenecho.storage import Tensors, Values, named, take, take_names
 from eigenecho.training import (
     SOLVERS,
     Evidence,
@@ -34,8 +27,7 @@ from eigenecho.training import (
     Problem,
     Trained,
 )
-from eigenecho.transition import Diagonal, unpack
-from eigenecho.types import Array
+from eigenecho.types import Array, Size
 
 REMEDY = "Use more rows, fewer units or a larger ridge."
 OVERFITTED = 0.5
@@ -62,16 +54,16 @@ class Fitted:
 
     model: LinearModel
     solver: str
-    ridge: float
+    ridge: Size
     final_state: State
     lr: float
     flat: bool
     target: str | None
-    evidence: Evidence | None
     drawn: Spectrum | None
+    evidence: Evidence | None = field(default=None, metadata=NOT_STORED)
     known_noise: Array | None = None
     known_log_density: float | None = None
-    taken: float | None = None
+    taken: Size | None = None
     output_names: tuple[str, ...] | None = None
 
     @classmethod
@@ -169,7 +161,7 @@ class Fitted:
             evidence=None,
             drawn=found.model.spectrum.unleak(self.lr),
             known_noise=self.noise if knows_noise else None,
-            taken=self._told().get("taken"),
+            taken=self.kept().taken,
         )
 
     def need_evidence(self) -> GroupEvidence:
@@ -255,88 +247,31 @@ class Fitted:
                 IllConditionedWarning,
             )
 
-    def pack(self, statistics: bool) -> tuple[Tensors, Values]:
-        """Its arrays and plain values, for a file, with the ``statistics`` where asked."""
-        tensors, values = self.model.pack()
-        tensors |= self.final_state.pack("final_state")
+    def kept(self) -> Fitted:
+        """Return it with what stands in for the evidence, which a file may come without."""
         knows_noise = self.known_noise is not None or self.evidence is not None
-        if knows_noise and np.all(np.isfinite(self.noise)):
-            tensors["noise"] = self.noise
-        if self.drawn is not None:
-            tensors |= named("spectrum", Diagonal(self.drawn).pack())
-        plain = "solver", "ridge", "flat", "lr", "target"
-        values |= {name: getattr(self, name) for name in plain}
-        values |= self._told()
-        if self.output_names is not None:
-            values["output_names"] = list(self.output_names)
-        if statistics:
-            more, values["statistics"] = self.need_evidence().pack()
-            tensors |= more
-        return tensors, values
-
-    def _told(self) -> Values:
-        """What a file says of the evidence, which it may come without."""
         shares = [part.freedom / max(part.statistics.rows, 1) for part in self._parts]
-        told = {"taken": max(shares, default=self.taken)}
-        known = self.known_log_density
-        if known is None and "log_density" in vars(self):  # it has been asked for
-            known = self.log_density
-        if known is not None and np.isfinite(known):
-            told["log_evidence"] = known
-        return {name: value for name, value in told.items() if value is not None}
-
-    @classmethod
-    def unpack(cls, tensors: Tensors, values: Values) -> Fitted:
-        """Take what ``pack`` took apart out of a file's arrays and values."""
-        model = unpack_model(tensors, values)
-        drawn = unpack_spectrum(tensors, model.units) if "spectrum.real" in tensors else None
-        evidence = None
-        if "statistics" in values:
-            evidence = Evidence.of_one(unpack_evidence(tensors, values, model))
-        # Files of 0.1.0 have another name for a solver, and no word on targets.
-        solver = values.pop("solver")
-        names = take_names(values, "output_names", model.D_out)
-        fitted = cls(
-            model,
-            "refined" if solver == "refined gram" else solver,
-            values.pop("ridge"),
-            as_state(model, State.unpack("final_state", tensors), "final_state"),
-            values.pop("lr"),
-            values.pop("flat"),
-            values.pop("target", None),
-            evidence,
-            drawn,
-            _unpack_noise(tensors, model),
-            values.pop("log_evidence", None),
-            values.pop("taken", None),
-            None if names is None else tuple(names),
+        density = self.known_log_density
+        if density is None and "log_density" in vars(self):  # it has been asked for
+            density = self.log_density
+        return replace(
+            self,
+            known_noise=self.noise if knows_noise and np.all(np.isfinite(self.noise)) else None,
+            known_log_density=density if density is not None and np.isfinite(density) else None,
+            taken=max(shares, default=self.taken),
         )
-        check_known(fitted.solver, "solver", SOLVERS)
-        check_not_negative(fitted.ridge, "ridge")
-        if fitted.known_log_density is not None and not is_finite_number(fitted.known_log_density):
-            raise bad_argument("log_evidence", fitted.known_log_density, "a finite number")
-        if fitted.taken is not None:
-            check_not_negative(fitted.taken, "taken")
-        check_flag(fitted.flat, "flat")
-        if fitted.flat and model.D_out > 1:
+
+    def check(self) -> None:
+        """Raise where parts of a file do not fit each other."""
+        model = self.model
+        as_state(model, self.final_state, "final_state")
+        check_known(self.solver, "solver", SOLVERS)
+        if self.flat and model.D_out > 1:
             raise bad_argument("flat", True, f"False, since there are {model.D_out} outputs")
-        check_lr(fitted.lr)
-        if fitted.target is not None:
-            check_known(fitted.target, "target", TARGETS)
-        return fitted
-
-
-def unpack_spectrum(tensors: Tensors, units: int) -> Spectrum:
-    """Take the eigenvalues that were drawn out of a file's arrays."""
-    drawn = unpack("spectrum", tensors)
-    if not isinstance(drawn, Diagonal) or drawn.units != units:
-        raise bad_argument("spectrum", drawn, f"{units} eigenvalues")
-    return drawn.modes
-
-
-def _unpack_noise(tensors: Tensors, model: LinearModel) -> Any:
-    if "noise" not in tensors:
-        return None
-    noise = take(tensors, "noise", np.inf)
-    # Squares of large residuals overflow, which version 0.1.0 wrote as they were.
-    return None if np.any(np.isinf(noise)) else check_noise(noise, model.D_out)
+        check_lr(self.lr)
+        if self.target is not None:
+            check_known(self.target, "target", TARGETS)
+        if self.known_noise is not None:
+            check_noise(self.known_noise, model.D_out)
+        if self.drawn is not None and self.drawn.units != model.units:
+            raise bad_argument("drawn", self.drawn, f"{model.units} eigenvalues")

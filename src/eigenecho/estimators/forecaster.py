@@ -15,14 +15,12 @@ from eigenecho import storage
 from eigenecho.checks import check_count, check_flag, generator, is_finite_number
 from eigenecho.clients import Mapped, on_client
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.estimators.forecaster_parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.choice import Wanted
 from eigenecho.forecasting.fallback import warn_if_naive
 from eigenecho.forecasting.fitted import Fitted, Report, fit
-from eigenecho.forecasting.fitted_files import pack_fitted, unpack_fitted
 from eigenecho.forecasting.refits import refitted
 from eigenecho.forecasting.report import Page, write
 from eigenecho.forecasting.season import IN_ROWS
@@ -372,21 +370,9 @@ class Forecaster(BaseEstimator):
 
         The rows that it was fitted on are part of it, since forecasts and updates go on from them.
         """
-        fitted = self._fitted
+        check_is_fitted(self, "fitted_")
         self._wanted()
-        tensors, values = pack_fitted(fitted)
-        arrays, plain = pack_parameters(self.get_params(deep=False))
-        storage.write(path, "Forecaster", tensors | arrays, values | plain)
-
-    @classmethod
-    def unpack(cls, tensors: storage.Tensors, values: storage.Values) -> Forecaster:
-        """The forecaster that ``save`` wrote, from the arrays and values of its file."""
-        fitted = unpack_fitted(tensors, values)
-        names = set(cls().get_params(deep=False))
-        forecaster = cls(**unpack_parameters(tensors, values, names))
-        forecaster._wanted()
-        forecaster.fitted_ = fitted
-        return forecaster
+        storage.save(path, self)
 
     @property
     def seasons_(self) -> tuple[int, ...]:

@@ -19,7 +19,6 @@ from eigenecho.checks import check_count, check_flag, check_known
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import Fitted
-from eigenecho.estimators.parameters import pack_parameters, unpack_parameters
 from eigenecho.estimators.score import r2
 from eigenecho.keywords import explains_keywords
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
@@ -647,17 +646,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         nothing; both warn.
         """
         check_flag(statistics, "statistics")
-        tensors, values = self._known.pack(statistics)
-        arrays, plain = pack_parameters(self, self.spectrum_ if callable(self.spectrum) else None)
-        storage.write(path, "LinearESN", tensors | arrays, values | plain)
-
-    @classmethod
-    def unpack(cls, tensors: storage.Tensors, values: storage.Values) -> LinearESN:
-        """The estimator that ``save`` wrote, from the arrays and values of its file."""
-        fitted = Fitted.unpack(tensors, values)
-        esn = unpack_parameters(cls, fitted.model.D_in, tensors, values)
-        fitted.given_to(esn)
-        return esn
+        storage.save(path, self, fitted=self._known, statistics=statistics)
 
     @property
     def W_out_(self) -> Any:

@@ -1,85 +1,81 @@
-"""Parameters and features of an estimator, in a file and out of it."""
+"""Parameters of estimators as files hold them."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import as_square, check_units, generator
-from eigenecho.errors import Shown, bad_argument, warn
+from eigenecho.checks import check_units, generator
+from eigenecho.errors import bad_argument, warn
 from eigenecho.reservoir import per_feature
+from eigenecho.schema import from_label, to_label
 from eigenecho.spectra import Spectrum, law
-from eigenecho.storage import Tensors, Values, fields, named, take_names
 from eigenecho.training import Settings
-from eigenecho.transition import Diagonal, as_transition, unpack
-
-SINCE = {"missing": "error"}
-"""Parameters that former files do not have, as they were then."""
+from eigenecho.transition import Dense, Diagonal, Sparse, as_transition
 
 
-def pack_parameters(estimator: Any, drawn: Spectrum | None) -> tuple[Tensors, Values]:
-    """Of a fitted estimator; ``drawn`` is what a callable spectrum gave."""
-    params = dict(estimator.get_params(deep=False))
-    _check(params, estimator.n_features_in_)
-    tensors: Tensors = {}
-    given, seed = params["spectrum"], params["seed"]
-    if not isinstance(given, str):
-        if callable(given):
-            _warn_of_loss("spectrum", given, "the eigenvalues that it gave")
-            given = drawn
-        tensors = _pack_given(given)
-        params["spectrum"] = None
-    if isinstance(seed, np.random.Generator):
-        _warn_of_loss("seed", seed, "None: what was drawn is kept, and fit draws anew")
-        params["seed"] = None
-    names = getattr(estimator, "feature_names_in_", None)
-    return tensors, {
-        "params": {name: _plain(value, name) for name, value in params.items()},
-        "n_features_in": estimator.n_features_in_,
-        "feature_names_in": None if names is None else list(map(str, names)),
-    }
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """Parameters of an estimator: plain values, and eigenvalues or a matrix given as spectrum.
+
+    ``feature_names_in`` are the names of the columns that a network was fitted on.
+    """
+
+    plain: dict[str, Any]
+    given: Diagonal | Dense | Sparse | None
+    feature_names_in: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, estimator: Any, drawn: Callable[[], Spectrum] | None = None) -> Parameters:
+        """Return those of an estimator; of a network, which has ``drawn`` its eigenvalues, too."""
+        params = dict(estimator.get_params(deep=False))
+        if drawn is not None:
+            _check_network(params, estimator.n_features_in_)
+        spectrum, seed = params["spectrum"], params["seed"]
+        if drawn is not None and callable(spectrum):
+            _warn_of_loss("spectrum", spectrum, "the eigenvalues that it gave")
+            spectrum = drawn()
+        if isinstance(seed, np.random.Generator):
+            _warn_of_loss("seed", seed, "None; what was drawn is kept all the same")
+            params["seed"] = None
+        given = None
+        if spectrum is not None and not isinstance(spectrum, str):
+            given, params["spectrum"] = _as_transition(spectrum), None
+        names = getattr(estimator, "feature_names_in_", None)
+        plain = {name: _to_plain(value, name) for name, value in params.items()}
+        return cls(plain, given, None if names is None else tuple(map(str, names)))
+
+    def restored(self, kind: type, D_in: int | None = None) -> Any:
+        """Return an estimator of that kind; a network has ``D_in`` features."""
+        wanted = set(kind().get_params(deep=False))
+        if self.plain.keys() != wanted:
+            names = ", ".join(sorted(wanted))
+            raise bad_argument("params", self.plain, f"the parameters {names}")
+        params = {name: _from_plain(value, name) for name, value in self.plain.items()}
+        expected = str if D_in is not None and self.given is None else NoneType
+        if not isinstance(params["spectrum"], expected):
+            raise bad_argument("spectrum", params["spectrum"], "a name, or arrays")
+        if self.given is not None:
+            is_modes = isinstance(self.given, Diagonal)
+            params["spectrum"] = self.given.spectrum if is_modes else self.given.matrix
+        estimator = kind(**params)
+        names_in = self.feature_names_in
+        if names_in is not None and len(names_in) != D_in:
+            raise bad_argument("feature_names_in", names_in, f"{D_in} names")
+        if D_in is not None:
+            _check_network(params, D_in)
+            estimator.n_features_in_ = D_in
+        if names_in is not None:
+            estimator.feature_names_in_ = np.array(names_in, dtype=object)
+        return estimator
 
 
-def unpack_parameters(kind: type, D_in: int, tensors: Tensors, values: Values) -> Any:
-    """An estimator with the parameters and features that ``pack_parameters`` took apart."""
-    params = _of_this_version(kind, values.pop("params"))
-    for name, value in params.items():
-        if isinstance(value, int) and abs(value) >= 2**63 and name != "seed":
-            raise bad_argument(name, value, "a number that a machine can count to")
-        if isinstance(value, (list, dict)) and name not in ("input_scaling", "ridge", "dtype"):
-            raise bad_argument(name, value, "one value")
-    if params["spectrum"] is None:
-        params["spectrum"] = _unpack_given(tensors)
-    elif not isinstance(params["spectrum"], str):
-        raise bad_argument("spectrum", params["spectrum"], "a name, or arrays")
-    if isinstance(params["dtype"], dict):
-        (dtype,) = fields(params, "dtype", "numpy")
-        params["dtype"] = np.dtype(dtype)
-    _check(params, D_in)
-    estimator = kind(**params)
-    estimator.n_features_in_ = values.pop("n_features_in")
-    if type(estimator.n_features_in_) is not int or estimator.n_features_in_ != D_in:
-        raise bad_argument("n_features_in", estimator.n_features_in_, f"{D_in}, as W_in has")
-    names = take_names(values, "feature_names_in", D_in)
-    if names is not None:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    return estimator
-
-
-def _of_this_version(kind: type, params: Any) -> Values:
-    """The parameters of a file, of which a former one lacks those that came later."""
-    wanted = set(kind().get_params(deep=False))
-    if isinstance(params, dict):
-        params = {name: value for name, value in SINCE.items() if name in wanted} | params
-    if not isinstance(params, dict) or params.keys() != wanted:
-        raise bad_argument("params", params, f"the parameters {', '.join(sorted(wanted))}")
-    return params
-
-
-def _check(params: Values, D_in: int) -> None:
-    """All parameters, as ``fit`` would; those of a file may be anybody's."""
+def _check_network(params: dict[str, Any], D_in: int) -> None:
+    """Raise where ``fit`` would refuse a parameter for so many features."""
     Settings.of(params)
     per_feature(params["input_scaling"], D_in)
     generator(params["seed"])
@@ -90,27 +86,11 @@ def _check(params: Values, D_in: int) -> None:
             law(params["spectrum"], also=("matrix",))
 
 
-def _pack_given(given: Any) -> Tensors:
-    """Eigenvalues or a matrix that were given as ``spectrum``."""
+def _as_transition(given: Any) -> Any:
     if not isinstance(given, Spectrum) and np.ndim(given) == 1:
         given = Spectrum.from_values(given)
-    if isinstance(given, Spectrum) or hasattr(given, "tocsr"):
-        return named("param.spectrum", as_transition(given).pack())
-    matrix = np.asarray(given)
-    if matrix.dtype.itemsize > 8:
-        got = Shown(f"dtype {matrix.dtype}")
-        raise bad_argument("spectrum", got, "a type of number that a file can keep")
-    return {"param.spectrum": matrix}
-
-
-def _unpack_given(tensors: Tensors) -> Any:
-    if "param.spectrum" not in tensors:
-        found = unpack("param.spectrum", tensors)
-        return found.modes if isinstance(found, Diagonal) else found.matrix
-    # As it was: the entries of a matrix may be ints, or flags.
-    matrix = tensors.pop("param.spectrum")
-    as_square(matrix, "spectrum")
-    return matrix
+    is_matrix = not isinstance(given, Spectrum) and not hasattr(given, "tocsr")
+    return as_transition(np.asarray(given) if is_matrix else given)
 
 
 def _warn_of_loss(name: str, value: Any, kept: str) -> None:
@@ -120,17 +100,19 @@ def _warn_of_loss(name: str, value: Any, kept: str) -> None:
     )
 
 
-def _plain(value: Any, name: str) -> Any:
-    """A parameter as JSON has it, equal to what it was, or an error that it cannot be kept."""
-    if value is None or isinstance(value, (str, bool, np.bool_)):
-        return value.item() if isinstance(value, np.bool_) else value
-    if name == "dtype":
+def _to_plain(value: Any, name: str) -> Any:
+    """Return a parameter as JSON has it, equal to what it was, or raise an error."""
+    if name == "dtype" and not isinstance(value, str):
         return {"numpy": np.dtype(value).name}
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real) and float(value) == value:
-        return float(value)
-    array = np.asarray(value)
-    if array.ndim <= 1 and array.dtype.kind in "fiu" and array.dtype.itemsize <= 8:
-        return array.tolist()
-    raise bad_argument(name, value, "numbers or words, which a file can keep")
+    if np.ndim(value) == 1 and not isinstance(value, tuple):
+        return [to_label(one, name) for one in value]
+    return to_label(value.item() if isinstance(value, np.ndarray) else value, name)
+
+
+def _from_plain(value: Any, name: str) -> Any:
+    """Return the parameter that a value of a file stands for."""
+    if name == "dtype" and isinstance(value, dict) and value.keys() == {"numpy"}:
+        return np.dtype(value["numpy"])
+    if isinstance(value, int) and abs(value) >= 2**63 and name != "seed":
+        raise bad_argument(name, value, "a number that a machine can count to")
+    return [from_label(one) for one in value] if isinstance(value, list) else from_label(value)

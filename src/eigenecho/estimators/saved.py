@@ -1,32 +1,133 @@
-"""Whatever was saved, loaded."""
+"""Estimators as files hold them, and whatever was saved, loaded."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
-from eigenecho.errors import StorageError
+import numpy as np
+
+from eigenecho import storage
+from eigenecho.checks import check_range
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
+from eigenecho.estimators.fitted import Fitted
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.estimators.linear_esn import LinearESN
-from eigenecho.model.loading import unpack_learner, unpack_model, unpack_stream
-from eigenecho.storage import read, rebuilt
+from eigenecho.estimators.parameters import Parameters
+from eigenecho.forecasting.stored import StoredFitted
+from eigenecho.model import Learner, LinearModel, Stream
+from eigenecho.model.state import as_state
+from eigenecho.model.stored import with_basis
+from eigenecho.reservoir import Reservoir
+from eigenecho.schema import stands_for
+from eigenecho.spectra import Spectrum
+from eigenecho.training import Evidence, GroupEvidence
+from eigenecho.types import Size
 
-UNPACK = {
-    "LinearModel": unpack_model,
-    "LinearESN": LinearESN.unpack,
-    "DiagonalReservoir": DiagonalReservoir.unpack,
-    "Forecaster": Forecaster.unpack,
-    "Stream": unpack_stream,
-    "Learner": unpack_learner,
+
+@stands_for(LinearESN)
+@dataclass(frozen=True, eq=False)
+class StoredNetwork:
+    """A fitted ``LinearESN``; the basis of a penalty on ``neurons`` is that of its model."""
+
+    fitted: Fitted
+    evidence: GroupEvidence | None
+    neurons: bool
+    params: Parameters
+
+    @classmethod
+    def of(cls, esn: LinearESN, fitted: Fitted, statistics: bool) -> StoredNetwork:
+        """Return the parts of an estimator, with the evidence where ``statistics`` are wanted."""
+        evidence = fitted.need_evidence() if statistics else None
+        neurons = evidence is not None and evidence.penalty.basis is not None
+        params = Parameters.of(esn, lambda: fitted.spectrum)
+        return cls(fitted.kept(), evidence, neurons, params)
+
+    def restored(self) -> LinearESN:
+        """Return the estimator, if its parts fit each other."""
+        model, evidence = self.fitted.model, self.evidence
+        if evidence is not None:
+            check_range(evidence.weights, "weights", model.reservoir.dtype)
+            if not np.array_equal(evidence.weights.astype(model.reservoir.dtype), model.W_out):
+                raise bad_argument("weights", Shown("other numbers"), "those of W_out")
+            penalty = with_basis(evidence.penalty, model, self.neurons)
+            evidence = replace(evidence, penalty=penalty)
+        known = None if evidence is None else Evidence.of_one(evidence)
+        esn: LinearESN = self.params.restored(LinearESN, model.D_in)
+        state = as_state(model, self.fitted.final_state, "final_state")
+        replace(self.fitted, evidence=known, final_state=state).given_to(esn)
+        return esn
+
+
+@stands_for(DiagonalReservoir)
+@dataclass(frozen=True, eq=False)
+class StoredReservoir:
+    """A fitted ``DiagonalReservoir``.
+
+    The radius is kept, since to find it takes N² numbers of a sparse matrix, and N³ operations.
+    """
+
+    reservoir: Reservoir
+    spectrum: Spectrum
+    effective_radius: Size
+    params: Parameters
+
+    @classmethod
+    def of(cls, made: DiagonalReservoir) -> StoredReservoir:
+        """Return the parts of a transformer."""
+        params = Parameters.of(made, lambda: made.spectrum_)
+        if made.seed is None:
+            params.plain["seed"] = made.seed_
+        return cls(made.reservoir_, made.spectrum_, made.effective_radius_, params)
+
+    def restored(self) -> DiagonalReservoir:
+        """Return the transformer, if its parts fit each other."""
+        W_in = self.reservoir.W_in
+        if self.reservoir.W_fb is not None or not len(W_in):
+            raise bad_argument("W_in", Shown(f"shape {W_in.shape}"), "weights of inputs alone")
+        if self.spectrum.units != self.reservoir.units:
+            raise bad_argument("spectrum", self.spectrum, f"{self.reservoir.units} eigenvalues")
+        made: DiagonalReservoir = self.params.restored(DiagonalReservoir, len(W_in))
+        made.reservoir_, made.spectrum_ = self.reservoir, self.spectrum
+        made.seed_ = made.seed  # type: ignore[assignment]
+        made.effective_radius_ = self.effective_radius
+        return made
+
+
+@stands_for(Forecaster)
+@dataclass(frozen=True, eq=False)
+class StoredForecaster:
+    """A fitted ``Forecaster``."""
+
+    fitted: StoredFitted
+    params: Parameters
+
+    @classmethod
+    def of(cls, forecaster: Forecaster) -> StoredForecaster:
+        """Return the parts of a forecaster."""
+        return cls(StoredFitted.of(forecaster.fitted_), Parameters.of(forecaster))
+
+    def restored(self) -> Forecaster:
+        """Return the forecaster, if its parts fit each other."""
+        forecaster: Forecaster = self.params.restored(Forecaster)
+        forecaster._wanted()  # noqa: SLF001 (it checks all of them)
+        forecaster.fitted_ = self.fitted.restored()
+        return forecaster
+
+
+KINDS = {
+    kind.__name__: kind
+    for kind in (LinearModel, LinearESN, DiagonalReservoir, Forecaster, Stream, Learner)
 }
-"""How each kind of file is read."""
+"""What a file may hold."""
 
 
 def load(path: Any) -> Any:
     """Read what ``save`` wrote.
 
     A ``LinearESN``, ``DiagonalReservoir``, ``Forecaster``, ``LinearModel``, ``Stream`` or
-    ``Learner`` comes back as it was, to the last bit. A file that is damaged, foreign or of a newer
+    ``Learner`` comes back as it was, to the last bit. A file that is damaged, foreign or of another
     format raises ``errors.StorageError``; whatever loads, runs.
 
     Parameters
@@ -50,7 +151,4 @@ def load(path: Any) -> Any:
     >>> bool((ee.load(path).predict(series) == esn.predict(series)).all())
     True
     """
-    kind, tensors, values = read(path)
-    if kind not in UNPACK:
-        raise StorageError(f"{path} holds a {kind!r}, which this version does not know.")
-    return rebuilt(path, UNPACK[kind], tensors, values)
+    return storage.load(path, KINDS)

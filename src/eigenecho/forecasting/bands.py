@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from eigenecho.forecasting.sizes import sizes
-from eigenecho.types import Array
+from eigenecho.types import Array, GappyPositiveArray, Positive, PositiveArray, SizeArray
 
 FEW = 0.25
 """Of a block, by which shares of errors are raised: so that intervals of series with four or five
@@ -38,13 +38,13 @@ class Bands:
         As ``ratios``, in units of the sizes of their series.
     """
 
-    growth: Array
-    ratios: Array
+    growth: PositiveArray
+    ratios: SizeArray
     relative: bool
-    blocks: float
-    means: Array
-    sizes: Array = field(default_factory=lambda: np.zeros(0))
-    scaled: Array = field(default_factory=lambda: np.zeros(0))
+    blocks: Positive
+    means: SizeArray
+    sizes: GappyPositiveArray = field(default_factory=lambda: np.zeros(0))
+    scaled: SizeArray = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def of(

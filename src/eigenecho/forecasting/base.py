@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.types import Array
+from eigenecho.types import Array, PositiveInt
 
 KINDS = ("level", "drift", "season", "growth")
 
@@ -23,7 +23,7 @@ class Base:
     """
 
     kind: str = "level"
-    season: int = 1
+    season: PositiveInt = 1
 
     @property
     def needs(self) -> int:

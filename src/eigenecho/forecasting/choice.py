@@ -26,7 +26,7 @@ from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import mapped, one_blas_thread
-from eigenecho.types import Array
+from eigenecho.types import Array, PositiveInt
 
 Report = Callable[[int, int], object]
 
@@ -63,7 +63,7 @@ class Wanted:
     """
 
     horizon: int
-    seasons: tuple[int, ...] = ()
+    seasons: tuple[PositiveInt, ...] = ()
     periods: tuple[float, ...] = ()
     strategy: str = "auto"
     sharing: str = "auto"

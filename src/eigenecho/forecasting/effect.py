@@ -15,7 +15,7 @@ from eigenecho.forecasting.leads import likeliest
 from eigenecho.forecasting.season import waves
 from eigenecho.forecasting.signal import Moved, Signal, seen
 from eigenecho.readout import Gram
-from eigenecho.types import Array
+from eigenecho.types import Array, PositiveArray
 
 FADES = (0.0, 2.0, 8.0)
 """Rows over which what a column did is felt: at once, and in running means of so many."""
@@ -32,7 +32,7 @@ class KnownColumns:
     """Columns (T, k) that are known ahead, as features: standardised, and their running means."""
 
     mean: Array
-    scale: Array
+    scale: PositiveArray
 
     @classmethod
     def of(cls, known: Sequence[Array]) -> KnownColumns:

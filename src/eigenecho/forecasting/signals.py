@@ -11,7 +11,8 @@ import numpy as np
 from eigenecho.forecasting.effect import NEVER, KnownColumns
 from eigenecho.forecasting.signal import Signal, bridged, seen, usual_step
 from eigenecho.panels.panel import Panel
-from eigenecho.types import Array
+from eigenecho.schema import NOT_STORED
+from eigenecho.types import Array, PositiveArray, PositiveInt
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +36,10 @@ class Measures:
         Whether each series is shown the others as such columns.
     """
 
-    season: int
-    units: Mapping[Hashable, float] = field(default_factory=dict)
+    season: PositiveInt
+    units: Mapping[Hashable, float] = field(default_factory=dict, metadata=NOT_STORED)
     known: KnownColumns | None = None
-    past: Array = field(default_factory=lambda: np.zeros(0))
+    past: PositiveArray = field(default_factory=lambda: np.zeros(0))
     multivariate: bool = False
 
     @classmethod

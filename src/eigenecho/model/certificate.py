@@ -7,6 +7,7 @@ from typing import Any
 
 from eigenecho.checks import check_count, is_finite_number
 from eigenecho.errors import bad_argument
+from eigenecho.types import AnyFloat
 
 
 @dataclass(frozen=True)
@@ -61,16 +62,16 @@ class Certificate:
 
     form: str
     reason: str
-    condition: float
-    residual: float
-    difference: float
+    condition: AnyFloat
+    residual: AnyFloat
+    difference: AnyFloat
     steps: int
     seconds_before: float
     seconds_after: float
-    along: tuple[float, ...] = field(default=(), repr=False)
-    radius: float = float("nan")
+    along: tuple[AnyFloat, ...] = field(default=(), repr=False)
+    radius: AnyFloat = float("nan")
     readout: str = ""
-    error: float | None = None
+    error: AnyFloat | None = None
     error_steps: int = 0
 
     def __post_init__(self) -> None:

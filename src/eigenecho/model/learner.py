@@ -159,24 +159,7 @@ class Learner:
 
     def save(self, path: Any) -> None:
         """Write all of it to a safetensors file; ``eigenecho.load`` gives the learner back."""
-        model, learnt, penalty, ridge, forgetting, warmup, state, *names = self.parts
-        tensors, values = model.pack()
-        for key, known in zip(("feature_names", "output_names"), names, strict=True):
-            if known is not None:
-                values[key] = known
-        values["learner"] = {
-            "rows": learnt.rows,
-            "free": penalty.free,
-            "neurons": penalty.basis is not None,
-            "ridge": ridge,
-            "forgetting": forgetting,
-            "warmup": warmup,
-        }
-        if learnt.doubt is not None:
-            tensors |= storage.named("doubt", learnt.doubt._asdict())
-        tensors |= state.pack("state")
-        tensors |= storage.named("learner", dict(zip(learnt._fields[:4], learnt, strict=False)))
-        storage.write(path, "Learner", tensors, values)
+        storage.save(path, self)
 
     def __reduce__(self) -> Any:
         return Learner, self.parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenecho import kernels, storage
 from eigenecho.basis import Basis
-from eigenecho.checks import check_flag, check_known, check_real
+from eigenecho.checks import check_flag, check_known, check_range, check_real
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.certificate import Certificate
 from eigenecho.model.forecast import are_several, forecast, forecast_several
@@ -25,6 +25,7 @@ from eigenecho.progress import Report
 from eigenecho.readout import Penalty
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
+from eigenecho.schema import NOT_STORED
 from eigenecho.series import as_rows, as_series
 from eigenecho.spectra import Spectrum
 from eigenecho.tensors import checked_device, takes_tensors, to_host
@@ -104,7 +105,7 @@ class LinearModel:
     inputs: Scaling | None = None
     outputs: Scaling | None = None
     certificate: Certificate | Reduction | None = None
-    device: str | None = None
+    device: str | None = field(default=None, metadata=NOT_STORED)
 
     def __post_init__(self) -> None:
         check_flag(self.readout_bias, "readout_bias")
@@ -130,6 +131,14 @@ class LinearModel:
             if scaling is not None and np.shape(scaling.mean) != (columns,):
                 got = Shown(f"scaling of {np.size(scaling.mean)} columns")
                 raise bad_argument(name, got, f"a scaling of {columns} columns")
+
+    def check(self) -> None:
+        """Raise where numbers of a file are beyond the range of the model's dtype."""
+        check_range(self.W_out, "W_out", self.reservoir.dtype)
+        for name, scaling in (("inputs", self.inputs), ("outputs", self.outputs)):
+            if scaling is not None:
+                check_range(scaling.mean, name, self.reservoir.dtype)
+                check_range(scaling.scale, name, self.reservoir.dtype)
 
     @classmethod
     def of(cls, problem: Problem, weights: Array) -> LinearModel:
@@ -436,27 +445,7 @@ class LinearModel:
 
     def save(self, path: Any) -> None:
         """Write to a safetensors file; ``eigenecho.load`` reads it back."""
-        storage.write(path, "LinearModel", *self.pack())
-
-    def pack(self) -> tuple[storage.Tensors, storage.Values]:
-        """Its arrays and plain values, for a file."""
-        tensors = self.reservoir.pack() | {"W_out": self.W_out}
-        values: storage.Values = {
-            "readout_bias": bool(self.readout_bias),
-            "output_to_readout": bool(self.output_to_readout),
-        }
-        if isinstance(self.certificate, Reduction):
-            more, values["reduction"] = self.certificate.pack()
-            tensors |= more
-        elif self.certificate is not None:
-            values["certificate"] = asdict(self.certificate)
-        if self.basis is not None:
-            tensors["Q"] = self.basis.Q
-        for name in ("inputs", "outputs"):
-            scaling = getattr(self, name)
-            if scaling is not None:
-                tensors |= {f"{name}.mean": scaling.mean, f"{name}.scale": scaling.scale}
-        return tensors, values
+        storage.save(path, self)
 
     def __repr__(self) -> str:
         loop = ", closed loop" if self.closed else ""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from eigenecho.checks import check_count, is_finite_number
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.checks import check_known
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.spectra import Spectrum
-from eigenecho.storage import Tensors, Values, take
-from eigenecho.types import Array
+from eigenecho.types import Count, PositiveInt, Size, SizeArray
 
 WEIGHTINGS = ("white", "rows", "statistics")
 SIZES = ("deviation", "root mean square")
-ARRAYS = ("values", "before")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,66 +74,35 @@ class Reduction:
     """
 
     weighting: str
-    values: Array = field(repr=False)
-    floor: float
-    bound: float | None
-    promise: float | None
-    gain: float
-    gain_error: float
-    probe_error: float
-    steps: int
-    rows_error: float | None
-    held_out_error: float | None
-    radius_before: float | None
-    radius_after: float | None
+    values: SizeArray = field(repr=False)
+    floor: Size
+    bound: Size | None
+    promise: Size | None
+    gain: Size
+    gain_error: Size
+    probe_error: Size
+    steps: Count
+    rows_error: Size | None
+    held_out_error: Size | None
+    radius_before: Size | None
+    radius_after: Size | None
     before: Spectrum
-    units: int
+    units: PositiveInt
     size: str = "deviation"
 
     def __post_init__(self) -> None:
-        if self.weighting not in WEIGHTINGS:
-            raise unknown_name("weighting", self.weighting, WEIGHTINGS)
-        if self.size not in SIZES:
-            raise unknown_name("size", self.size, SIZES)
+        check_known(self.weighting, "weighting", WEIGHTINGS)
+        check_known(self.size, "size", SIZES)
         values = np.array(self.values, np.float64)
         if values.ndim != 1 or not np.all(values >= 0):
             raise bad_argument("values", Shown(f"shape {values.shape}"), "numbers ≥ 0")
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
-        check_count(self.steps, "steps")
-        check_count(self.units, "units", "a number of units", 1)
-        for name in ("floor", "gain", "gain_error", "probe_error"):
-            _check_size(getattr(self, name), name)
-        for name in (
-            "bound", "promise", "rows_error", "held_out_error", "radius_before", "radius_after",
-        ):  # fmt: skip
-            if getattr(self, name) is not None:
-                _check_size(getattr(self, name), name)
 
     @property
     def units_before(self) -> int:
         """N of the original."""
         return self.before.units
-
-    def pack(self) -> tuple[Tensors, Values]:
-        """Its arrays and plain values, for a file."""
-        pairs = self.before.pairs
-        arrays = {"values": self.values, "real": self.before.real, "re": pairs.real}
-        arrays["im"] = pairs.imag
-        plain = {one.name: getattr(self, one.name) for one in fields(self)}
-        for name in ARRAYS:
-            del plain[name]
-        return {f"reduction.{name}": array for name, array in arrays.items()}, plain
-
-    @classmethod
-    def unpack(cls, tensors: Tensors, plain: Any) -> Reduction:
-        """Take the certificate that ``pack`` took apart out of a file's arrays."""
-        values, real, re, im = (
-            take(tensors, f"reduction.{name}") for name in ("values", "real", "re", "im")
-        )
-        if not isinstance(plain, dict) or re.shape != im.shape:
-            raise bad_argument("reduction", plain, "values of a certificate, and its arrays")
-        return cls(values=values, before=Spectrum(real, re + 1j * im), **plain)
 
     def __str__(self) -> str:
         lines = [f"units        {self.units_before} → {self.units}", f"weighting    {self._what}"]
@@ -167,8 +133,3 @@ class Reduction:
             "rows": "by the rows given",
             "statistics": "by the rows of training",
         }[self.weighting]
-
-
-def _check_size(value: Any, name: str) -> None:
-    if not is_finite_number(value) or value < 0:
-        raise bad_argument(name, value, "a finite number ≥ 0")

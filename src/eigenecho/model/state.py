@@ -8,7 +8,6 @@ import numpy as np
 
 from eigenecho.checks import check_finite
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.storage import Tensors, take
 from eigenecho.tensors import to_host
 from eigenecho.types import Array
 
@@ -35,15 +34,6 @@ class State(NamedTuple):
 
     r: Array
     y: Array
-
-    def pack(self, name: str) -> Tensors:
-        """Its arrays, for a file."""
-        return {f"{name}.r": self.r, f"{name}.y": self.y}
-
-    @classmethod
-    def unpack(cls, name: str, tensors: Tensors) -> State:
-        """Take the state of that name out of a file's arrays."""
-        return cls(take(tensors, f"{name}.r"), take(tensors, f"{name}.y"))
 
 
 def as_state(model: LinearModel, given: Any, name: str = "initial_state") -> State:

@@ -39,6 +39,8 @@ class StepInputs:
         self.feature_names = None if feature_names is None else list(map(str, feature_names))
         self.output_names = None if output_names is None else list(map(str, output_names))
         D_in, fixed = model.D_in, int(reservoir.bias is not None)
+        if self.feature_names is not None and len(self.feature_names) != D_in:
+            raise bad_argument("feature_names", self.feature_names, f"{D_in} names")
         buffer = np.ones(D_in + fixed + model.D_out, reservoir.dtype)
         self.drive = buffer[: len(reservoir.B)]
         # Where y(t−1) begins in the drive: at its end for a reservoir without W_fb.

@@ -137,12 +137,7 @@ class Stream:
 
     def save(self, path: Any) -> None:
         """Write model and state to a safetensors file; ``eigenecho.load`` gives the stream back."""
-        tensors, values = self.model.pack()
-        if self.feature_names is not None:
-            values["feature_names"] = self.feature_names
-        if self.output_names is not None:
-            values["output_names"] = self.output_names
-        storage.write(path, "Stream", tensors | self.state.pack("state"), values)
+        storage.save(path, self)
 
     def __reduce__(self) -> Any:
         return Stream, (self.model, self.state, self.feature_names, self.output_names)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import eigenecho
-from eigenecho import files
+from eigenecho import storage
 
 
 def environment(*packages: str, **known: Any) -> Any:
@@ -38,4 +38,4 @@ def environment(*packages: str, **known: Any) -> Any:
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file whole, and the folders that it lies in."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    files.write_whole(path, data)
+    storage.write_whole(path, data)

@@ -13,7 +13,6 @@ from eigenecho.errors import Shown, bad_argument
 from eigenecho.panels.columns import Columns, check_known, choose, split, unwanted
 from eigenecho.panels.numbers import as_floats, check_observed
 from eigenecho.panels.panel import Forecast, History, Panel
-from eigenecho.storage import Tensors, Values
 from eigenecho.types import Array
 
 KINDS = {"single": "an array (T,)", "columns": "an array (T, D)", "list": "a list of arrays (T,)"}
@@ -114,10 +113,17 @@ class ArrayHolder:
         """Rows of arrays are steps."""
         return "1 row"
 
-    def pack(self) -> tuple[Tensors, Values]:
-        """Plain values for a file."""
-        known, past = list(self.columns.known), list(self.columns.past)
-        return {}, {"kind": self.kind, "count": self.count, "known": known, "past": past}
+    def check(self) -> None:
+        """Raise where a file does not hold the kind, the series or the columns of arrays."""
+        if self.kind not in KINDS:
+            raise bad_argument("kind", self.kind, f"one of {', '.join(KINDS)}")
+        check_count(self.count, "count", "a number of series", 1)
+        if self.kind == "single" and self.count != 1:
+            raise bad_argument("count", self.count, "1 series")
+        labels = self.columns.labels
+        is_numbers = all(type(label) is int for label in labels)
+        if not (self.columns.numbered and is_numbers) or labels != tuple(range(len(labels))):
+            raise bad_argument("columns", self.columns, "numbers of columns, in order")
 
     def _held(self, answers: Any) -> Any:
         if self.kind == "single":
@@ -136,22 +142,6 @@ def read_arrays(y: Any, X: Any = None, *, past: Any = (), name: str = "y") -> Pa
     kind, items = unpacked(y, name)
     columns = choose(range(_width(X, kind)), past, numbered=True)
     return _panel(ArrayHolder(kind, 0, columns), items, X, name, "X", True)
-
-
-def unpack_arrays(tensors: Tensors, values: Values) -> ArrayHolder:
-    """What ``ArrayHolder.pack`` made, taken out of a file's values."""
-    kind, count, known, past = (values.pop(key) for key in ("kind", "count", "known", "past"))
-    if kind not in KINDS:
-        raise bad_argument("kind", kind, f"one of {', '.join(KINDS)}")
-    count = check_count(count, "count", "a number of series", 1)
-    if kind == "single" and count != 1:
-        raise bad_argument("count", count, "1 series")
-    labels = [*known, *past]
-    if any(type(label) is not int for label in labels) or known != sorted(known):
-        raise bad_argument("known", known, "numbers of columns, in order")
-    if sorted(labels) != list(range(len(labels))):
-        raise bad_argument("past", past, "numbers of the other columns")
-    return ArrayHolder(kind, count, choose(range(len(labels)), past, numbered=True))
 
 
 def unpacked(y: Any, name: str) -> tuple[str, list[Any]]:

@@ -25,6 +25,12 @@ class Columns:
     past: tuple[Hashable, ...] = ()
     numbered: bool = False
 
+    def check(self) -> None:
+        """Raise where a file names columns twice, or others in ``past``."""
+        for labels in (self.labels, self.past):
+            if len(set(labels)) < len(labels) or not set(labels) <= set(self.labels):
+                raise bad_argument("columns", labels, "names of columns that occur once")
+
     @property
     def known(self) -> tuple[Hashable, ...]:
         """Labels of the columns that are known ahead."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from eigenecho.panels.arrays import read_arrays, unpack_arrays
-from eigenecho.panels.frames import read_frames, unpack_frames
-from eigenecho.panels.panel import Holder, Panel
+from eigenecho.panels.arrays import read_arrays
+from eigenecho.panels.frames import read_frames
+from eigenecho.panels.panel import Panel
 from eigenecho.panels.sheets import LongNames
-from eigenecho.storage import NO_MODEL, Tensors, Values
 
 
 def read(
@@ -45,22 +44,3 @@ def read(
     if hasattr(y, "iloc"):
         return read_frames(y, X, past=past, name=name, names=LongNames(id, time, target))
     return read_arrays(y, X, past=past, name=name)
-
-
-def unpack(tensors: Tensors, values: Values) -> Holder:
-    """What ``pack`` of a holder made; whatever is wrong with it is a ``ValueError``.
-
-    Nothing may be left over.
-    """
-    try:
-        if "series" in values:
-            holder: Holder = unpack_frames(tensors, values)
-        else:
-            holder = unpack_arrays(tensors, values)
-    except KeyError as error:
-        raise ValueError(f"it does not say {error}.") from error
-    except (NotImplementedError, *NO_MODEL) as error:  # the former of pandas, about odd types
-        raise ValueError(str(error)) from error
-    if tensors or values:
-        raise ValueError(f"it holds what means nothing here: {', '.join([*tensors, *values])}.")
-    return holder

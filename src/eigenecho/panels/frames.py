@@ -20,7 +20,6 @@ from eigenecho.panels.answers import (
 )
 from eigenecho.panels.clock import Clock, rows_of
 from eigenecho.panels.columns import Columns, check_labels, choose, unwanted
-from eigenecho.panels.labels import pack_labels, packed, unpack_labels, unpacked
 from eigenecho.panels.panel import Panel
 from eigenecho.panels.readings import Drivers, Reading, read_sheets, rows_ahead
 from eigenecho.panels.sheets import (
@@ -31,9 +30,7 @@ from eigenecho.panels.sheets import (
     kind_of,
     sheets,
 )
-from eigenecho.panels.time_files import pack_times, unpack_times
 from eigenecho.panels.times import check_alike, find_step, shown
-from eigenecho.storage import Tensors, Values, take
 from eigenecho.types import Array
 
 
@@ -193,23 +190,6 @@ class FrameHolder:
         """The step of the first series, in words; that of all of them but for its first month."""
         return "1 row" if self.is_range else self.clocks[0].words
 
-    def pack(self) -> tuple[Tensors, Values]:
-        """Arrays and plain values for a file: of times, the last of each series."""
-        tensors, values = pack_times(self.clocks[:1] if self.shared else self.clocks)
-        ahead = self.ahead[:1] if self.shared else self.ahead
-        tensors["ahead"] = np.concatenate(ahead)
-        tensors["ahead_rows"] = np.array([len(rows) for rows in ahead])
-        return tensors, {
-            **values,
-            **pack_labels(self.labels, "series"),
-            "kind": self.kind,
-            "columns": [packed(label) for label in self.columns.labels],
-            "past": [self.columns.labels.index(label) for label in self.columns.past],
-            "names": [packed(label) for label in self.names],
-            "index_name": packed(self.index_name),
-            "is_range": self.is_range,
-        }
-
     def _reading(
         self, y: Any, X: Any, name: str, X_name: str, *, whole: bool = True, use_ahead: bool = False
     ) -> tuple[Any, Reading]:
@@ -293,47 +273,6 @@ def read_frames(
     reading = read_sheets(parts, step, drivers, name)
     holder = FrameHolder(kind, labels, (), (), columns, names, **_look(y, kind))
     return _panel(holder, reading)
-
-
-def unpack_frames(tensors: Tensors, values: Values) -> FrameHolder:
-    """What ``FrameHolder.pack`` made, taken out of a file's arrays and values."""
-    kind, is_range = values.pop("kind"), values.pop("is_range")
-    if kind not in KINDS:
-        raise bad_argument("kind", kind, f"one of {', '.join(KINDS)}")
-    labels, clocks = unpack_labels(values, "series"), unpack_times(tensors, values)
-    if is_range is not False and (is_range is not True or type(clocks[0].step) is not int):
-        raise bad_argument("is_range", is_range, "True for whole numbers, or False")
-    columns = _unpack_columns(values)
-    ahead = _unpack_ahead(tensors, len(clocks), len(columns.known))
-    if len(clocks) != (len(labels) if kind == "long" else 1):
-        raise bad_argument("last", Shown(f"{len(clocks)} times"), "one for each clock")
-    if kind == "series" and len(labels) != 1:
-        raise bad_argument("series", len(labels), "one series")
-    if kind != "long":
-        clocks, ahead = clocks * len(labels), ahead * len(labels)
-    names = LongNames(*(unpacked(label) for label in values.pop("names")))
-    index_name = unpacked(values.pop("index_name"))
-    return FrameHolder(kind, labels, clocks, ahead, columns, names, index_name, is_range)
-
-
-def _unpack_columns(values: Values) -> Columns:
-    columns, past = [unpacked(label) for label in values.pop("columns")], values.pop("past")
-    if len(set(columns)) < len(columns):
-        raise bad_argument("columns", columns, "names that occur once")
-    if not all(type(i) is int and 0 <= i < len(columns) for i in past):
-        raise bad_argument("past", past, "numbers of columns")
-    return choose(columns, [columns[i] for i in past])
-
-
-def _unpack_ahead(tensors: Tensors, count: int, width: int) -> tuple[Array, ...]:
-    rows, counts = take(tensors, "ahead"), take(tensors, "ahead_rows")
-    if rows.dtype != np.float64 or rows.ndim != 2 or rows.shape[1] != width:
-        raise bad_argument("ahead", Shown(f"{rows.dtype} {rows.shape}"), f"{width} columns")
-    if counts.dtype != np.int64 or counts.shape != (count,) or (counts < 0).any():
-        raise bad_argument("ahead_rows", Shown(f"{counts.dtype} {counts.shape}"), "counts")
-    if (counts > len(rows)).any() or int(counts.sum()) != len(rows):
-        raise bad_argument("ahead", Shown(f"{len(rows)} rows"), "as many as are counted")
-    return tuple(np.split(rows, np.cumsum(counts)[:-1]))
 
 
 def _panel(holder: FrameHolder, reading: Reading) -> Panel:

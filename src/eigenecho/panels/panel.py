@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from eigenecho.panels.numbers import filled_forward
-from eigenecho.storage import Tensors, Values
 from eigenecho.types import Array
 
 
@@ -115,9 +114,6 @@ class Holder(Protocol):
     @property
     def step(self) -> str:
         """The step from row to row, in words."""
-
-    def pack(self) -> tuple[Tensors, Values]:
-        """Arrays and plain values for a file."""
 
 
 @dataclass(frozen=True, eq=False)

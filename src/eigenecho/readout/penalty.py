@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from eigenecho import threads
 from eigenecho.arrays import at, namespace
 from eigenecho.basis import Basis
 from eigenecho.errors import bad_argument
+from eigenecho.schema import NOT_STORED
 from eigenecho.types import Array
 
 LARGE = 400
@@ -28,7 +29,7 @@ class Penalty:
 
     size: int
     free: int = 0
-    basis: Basis | None = None
+    basis: Basis | None = field(default=None, metadata=NOT_STORED)
 
     def __post_init__(self) -> None:
         if type(self.free) is not int or self.free not in (0, 1):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.basis import Basis, eigendecomposition, interleave, random_basis
+from eigenecho.basis import Basis, drawn_basis, eigendecomposition, interleave
 from eigenecho.checks import as_square, generator
 from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.reservoir.recipe import Recipe
@@ -119,7 +119,7 @@ def _transition(
         if recipe.basis == "eigen" and not recipe.eigenvectors:
             return Diagonal(drawn), None, drawn
         key = ("Q", drawn.real.size, drawn.pairs.size)
-        basis = cache.once(key, lambda: random_basis(drawn, rng.eigenvectors))
+        basis = cache.once(key, lambda: drawn_basis(drawn, rng.eigenvectors))
         if recipe.basis == "neuron":
             return Dense(basis.matrix(Diagonal(drawn).matrix)), None, drawn
         return Diagonal(drawn), basis, drawn

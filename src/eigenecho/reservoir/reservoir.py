@@ -12,13 +12,12 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import all_finite, namespace
-from eigenecho.checks import check_finite, check_real
+from eigenecho.checks import check_finite, check_range, check_real
 from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.kernels import Form
 from eigenecho.progress import Progress
 from eigenecho.spectra import Spectrum
-from eigenecho.storage import Tensors, check_range, named, take
-from eigenecho.transition import Diagonal, Transition, as_transition, unpack
+from eigenecho.transition import Diagonal, Transition, as_transition
 from eigenecho.types import Array
 
 FINITE_CHUNK = 1 << 16
@@ -106,26 +105,13 @@ class Reservoir:
             return xp.ascontiguousarray(u, self.dtype)
         return xp.concatenate(columns, axis=-1, dtype=self.dtype)
 
-    def pack(self) -> Tensors:
-        """Its arrays, for a file."""
-        tensors = {"W_in": self.W_in} | named("W", self.transition.pack())
-        for name in ("bias", "W_fb"):
-            if getattr(self, name) is not None:
-                tensors[name] = getattr(self, name)
-        return tensors
-
-    @classmethod
-    def unpack(cls, tensors: Tensors) -> Reservoir:
-        """Take the reservoir that ``pack`` took apart out of a file's arrays."""
-        transition, W_in = unpack("W", tensors), take(tensors, "W_in")
-        bias, W_fb = (take(tensors, name) if name in tensors else None for name in ("bias", "W_fb"))
-        reservoir = cls(transition, W_in, bias, W_fb)
-        if reservoir.dtype == np.float32:  # numbers of the file may be beyond its range
+    def check(self) -> None:
+        """Raise where numbers of a file are beyond the range of single precision."""
+        if self.dtype == np.float32:
             with np.errstate(over="ignore"):
-                form = reservoir.form
+                form = self.form
             for part in form:
-                check_range(part, "W", reservoir.dtype)
-        return reservoir
+                check_range(part, "W", self.dtype)
 
     def weights(self, change: Callable[[Array], Array]) -> tuple[Any, ...]:
         """W_in, bias and W_fb, whose columns ``change`` maps; None for one that is not there."""

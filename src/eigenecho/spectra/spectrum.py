@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from eigenecho.checks import check_lr, check_sr
 from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.spectra.joined_law import JoinedLaw
-from eigenecho.types import Array
+from eigenecho.types import Array, ComplexArray
 
 SAME = 8 * float(np.finfo(float).eps)
 """Distance, over the largest modulus, of eigenvalues that are equal within rounding."""
@@ -51,7 +51,7 @@ class Spectrum:
     """
 
     real: Array
-    pairs: Array = field(default_factory=lambda: np.empty(0, complex))
+    pairs: ComplexArray = field(default_factory=lambda: np.empty(0, complex))
 
     def __post_init__(self) -> None:
         real = np.atleast_1d(np.asarray(self.real))

@@ -75,7 +75,7 @@ class Doubt(NamedTuple):
         size[size == 0] = 1.0
         return cls(scale_of(statistics), weights.copy(), size)
 
-    def check(self, size: int, outputs: int) -> None:
+    def check_shapes(self, size: int, outputs: int) -> None:
         """Whether it is of a readout of N' = ``size`` rows and so many outputs."""
         shapes = (size,), (size, outputs), (outputs,)
         for name, part, shape in zip(self._fields, self, shapes, strict=True):

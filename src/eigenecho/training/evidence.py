@@ -11,11 +11,10 @@ import numpy as np
 from eigenecho.arrays import solve_triangular
 from eigenecho.checks import check_not_negative, check_shape
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.readout import Penalty, Residuals, Statistic, log_density
-from eigenecho.storage import named
+from eigenecho.readout import Gram, Penalty, Residuals, Triangle, log_density
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
-from eigenecho.types import Array
+from eigenecho.types import Array, UnboundedArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,17 +27,16 @@ class GroupEvidence:
     is ridge M w. Statistics may be tensors on a device, where N'² numbers were gathered.
     """
 
-    statistics: Statistic
+    statistics: Gram | Triangle
     penalty: Penalty
     ridge: float
     weights: Array
-    scatter: Array
+    scatter: UnboundedArray
     XtE: Array | None = None
 
     def check(self) -> None:
         """Raise if the parts, which may come from a file, do not fit each other."""
         statistics = self.statistics
-        statistics.check()
         size, D = statistics.size, statistics.outputs
         check_shape(self.weights, "weights", (size, D), ", as the statistics have")
         check_shape(self.scatter, "scatter", (D, D), ", as the statistics have")
@@ -102,21 +100,6 @@ class GroupEvidence:
         if self.XtE is not None:
             return self.XtE
         return self.ridge * self.penalty.apply(self.weights)
-
-    def pack(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Its arrays and plain values, for a file; the penalty's basis is the model's."""
-        known = self.statistics
-        sums = {name: part for name, part in vars(known).items() if name != "rows"}
-        arrays = {"weights": self.weights, "scatter": self.scatter, **sums}
-        if self.XtE is not None:
-            arrays["XtE"] = self.XtE
-        return named("statistics", arrays), {
-            "kind": type(known).__name__,
-            "rows": known.rows,
-            "ridge": self.ridge,
-            "free": self.penalty.free,
-            "neurons": self.penalty.basis is not None,
-        }
 
     @cached_property
     def triangle(self) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ it neither squares numbers nor accumulates errors.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ class Learnt(NamedTuple):
         doubt = None if known.is_exact else Doubt.of(known.gram(), w)
         return cls(R, Z, w.T, np.zeros_like(w), doubt=doubt)
 
-    def check(self, penalty: Penalty) -> None:
+    def check_fit(self, penalty: Penalty) -> None:
         """Whether the parts fit each other: compiled code takes the shapes on trust."""
         size, D = np.shape(self.centre)
         if penalty.size != size:
@@ -80,7 +81,7 @@ class Learnt(NamedTuple):
         check_upper(self.R)
         check_count(self.rows, "rows")
         if self.doubt is not None:
-            self.doubt.check(size, D)
+            self.doubt.check_shapes(size, D)
 
 
 class RecursiveLeastSquares:
@@ -93,7 +94,7 @@ class RecursiveLeastSquares:
 
     def __init__(self, learnt: Learnt, penalty: Penalty, ridge: float, forgetting: float) -> None:
         check_rates(ridge, forgetting)
-        learnt.check(penalty)
+        learnt.check_fit(penalty)
         self.penalty, self.ridge, self.forgetting = penalty, float(ridge), float(forgetting)
         self._R, self._Z, self.weights, self._centre = (
             np.array(part, np.float64, order="C") for part in learnt[:4]
@@ -103,8 +104,14 @@ class RecursiveLeastSquares:
         self._cycle = 0
         if forgetting < 1:
             self._cycle = max(1, int(math.log(FADED) / math.log(forgetting)))
-            self._root = penalty.root()
-            self._pull = np.einsum("ij,jk->ik", self._root, self._centre)
+
+    @cached_property
+    def _root(self) -> Array:
+        return self.penalty.root()
+
+    @cached_property
+    def _pull(self) -> Array:
+        return np.einsum("ij,jk->ik", self._root, self._centre)
 
     @property
     def learnt(self) -> Learnt:

@@ -3,6 +3,5 @@
 from eigenecho.transition.cascade import Cascade, cascade_decomposition
 from eigenecho.transition.choice import FORMS, WELL_CONDITIONED, Choice, choose_form
 from eigenecho.transition.diagonal import Diagonal
-from eigenecho.transition.given import as_transition, unpack
-from eigenecho.transition.matrix import Dense, Sparse, check_indices, compact
+from eigenecho.transition.matrix import Dense, Sparse, as_transition, check_indices, compact
 from eigenecho.transition.transition import Transition

@@ -107,9 +107,6 @@ class Cascade(Transition):
         coupling = np.pad(self.coupling, ((0, 0), (extra, 0)))
         return Cascade(self.block, coupling, Diagonal(self.modes).padded(extra).modes)
 
-    def pack(self) -> dict[str, Array]:
-        return {"block": self.block, "coupling": self.coupling} | Diagonal(self.modes).pack()
-
     def times(self, factor: float) -> Cascade:
         return Cascade(factor * self.block, factor * self.coupling, self.modes.times(factor))
 

@@ -42,7 +42,8 @@ class Diagonal(Transition):
         return costs.MODE * self.units
 
     def form(self, dtype: DTypeLike = np.float64) -> DiagonalForm:
-        return DiagonalForm(*(part.astype(dtype) for part in self.pack().values()))
+        parts = self.modes.real, self.modes.pairs.real, self.modes.pairs.imag
+        return DiagonalForm(*(part.astype(dtype) for part in parts))
 
     def times(self, factor: float) -> Diagonal:
         return Diagonal(self.modes.times(factor))
@@ -53,10 +54,6 @@ class Diagonal(Transition):
     def padded(self, extra: int) -> Diagonal:
         real = np.concatenate([np.zeros(extra), self.modes.real])
         return Diagonal(Spectrum(real, self.modes.pairs))
-
-    def pack(self) -> dict[str, Array]:
-        pairs = self.modes.pairs
-        return {"real": self.modes.real, "re": pairs.real, "im": pairs.imag}
 
 
 def block_diagonal(spectrum: Spectrum) -> Array:

@@ -12,7 +12,9 @@ from numpy.typing import DTypeLike
 from eigenecho.checks import check_finite, check_square
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.kernels import DenseForm, SparseForm, costs
+from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum, from_matrix
+from eigenecho.transition.diagonal import Diagonal
 from eigenecho.transition.transition import Transition
 from eigenecho.types import Array
 
@@ -51,6 +53,8 @@ class Matrix(Transition):
 class Dense(Matrix):
     """W as an array: N² multiplications a step."""
 
+    W: Array
+
     name = "dense"
     steps_by_blas = True
 
@@ -67,9 +71,6 @@ class Dense(Matrix):
 
     def padded(self, extra: int) -> Dense:
         return Dense(np.pad(self.W, (0, extra)))
-
-    def pack(self) -> dict[str, Array]:
-        return {"": self.W}
 
 
 class Sparse(Matrix):
@@ -109,9 +110,35 @@ class Sparse(Matrix):
         W.resize((self.units + extra,) * 2)
         return Sparse(W)
 
-    def pack(self) -> dict[str, Array]:
-        csr = self.W.tocsr()
-        return {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr}
+
+@stands_for(Sparse)
+@dataclass(frozen=True, eq=False)
+class CompressedRows:
+    """A sparse matrix as the arrays of its CSR form."""
+
+    data: Array
+    indices: Array
+    indptr: Array
+
+    @classmethod
+    def of(cls, sparse: Sparse) -> CompressedRows:
+        """Return the arrays of a matrix."""
+        csr = sparse.W.tocsr()
+        return cls(csr.data, csr.indices, csr.indptr)
+
+    def restored(self) -> Sparse:
+        """Return the matrix, if these are the arrays of one."""
+        from scipy.sparse import csr_matrix
+
+        parts = self.data, self.indices, self.indptr
+        if any(part.ndim != 1 for part in parts) or len(self.indptr) < 2:
+            got = Shown(f"shapes {[part.shape for part in parts]}")
+            raise bad_argument("W", got, "the arrays of a sparse matrix")
+        if any(part.dtype not in (np.int32, np.int64) for part in parts[1:]):
+            got = Shown(f"dtypes {self.indices.dtype}, {self.indptr.dtype}")
+            raise bad_argument("indices", got, "int32 or int64")
+        size = len(self.indptr) - 1
+        return Sparse(csr_matrix(parts, shape=(size, size)))
 
 
 def compact(W: Array) -> Dense | Sparse:
@@ -149,3 +176,17 @@ def check_indices(W: Any, name: str = "W") -> None:
     if not fits:
         got = Shown(f"{W.format} matrix {W.shape}")
         raise bad_argument(name, got, "indices and index pointers within the matrix")
+
+
+def as_transition(given: Any) -> Transition:
+    """Eigenvalues, a dense or scipy sparse matrix (N, N), or a transition, as it is."""
+    if isinstance(given, Transition):
+        return given
+    if isinstance(given, Spectrum):
+        return Diagonal(given)
+    if hasattr(given, "tocsr"):
+        return Sparse(given)
+    if isinstance(given, np.ndarray):
+        return Dense(given)
+    wanted = "a Spectrum or a matrix (N, N), dense or sparse"
+    raise bad_argument("transition", Shown(type(given).__name__), wanted)

@@ -79,7 +79,3 @@ class Transition(ABC):
     @abstractmethod
     def padded(self, extra: int) -> Transition:
         """``extra`` more units that forget at once: after all others, or, as modes, before them."""
-
-    @abstractmethod
-    def pack(self) -> dict[str, Array]:
-        """Its arrays, for a file; ``transition.unpack`` takes them back."""

@@ -8,7 +8,6 @@ import typer
 
 import eigenecho
 from eigenecho.apps.cli.convert import convert
-from eigenecho.apps.cli.demo import demo
 from eigenecho.apps.cli.forecast import forecast
 from eigenecho.apps.cli.reduce import reduce
 from eigenecho.apps.cli.reproduce import reproduce
@@ -19,7 +18,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
 )
-for command in (forecast, convert, reduce, demo, reproduce):
+for command in (forecast, convert, reduce, reproduce):
     app.command()(command)
 
 

@@ -21,15 +21,10 @@ def make_writable(folder: Path) -> None:
         pass
 
 
-def cannot_write(path: object, error: OSError) -> str:
-    """Why a file or folder cannot be written, in words."""
-    return f"cannot write to {path}: {error.strerror or error}"
-
-
 def writable(out: Path) -> Path:
     """A folder, as an option takes it."""
     try:
         make_writable(out)
     except OSError as error:
-        raise typer.BadParameter(cannot_write(out, error)) from None
+        raise typer.BadParameter(f"cannot write to {out}: {error.strerror or error}") from None
     return out

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eigenecho.apps.shared.durations import human
 from eigenecho.apps.shared.terminal import say
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, ProgressColumn
 
 QUIET = 10.0
 """Seconds between two lines about one part."""
@@ -27,11 +26,18 @@ def progress(console: Console, totals: dict[str, int], unit: str = "cell") -> It
     if not console.is_terminal:
         yield Lines(console, unit)
         return
-    from rich.progress import TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    # Units of one part differ in cost: the speed is that of all so far, not of the last few.
+    what = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     left = (TimeRemainingColumn(), TextColumn("left"))
-    with _bars(console, *left, speed_estimate_period=3600) as bars:
+    # Units of one part differ in cost: the speed is that of all so far, not of the last few.
+    with Progress(*what, *left, console=console, speed_estimate_period=3600) as bars:
         tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
         started: set[str] = set()
 
@@ -43,28 +49,6 @@ def progress(console: Console, totals: dict[str, int], unit: str = "cell") -> It
                 bars.reset(tasks[name], completed=done, total=total)
 
         yield hear
-
-
-@contextmanager
-def stages(console: Console, count: int) -> Iterator[Callable[[str], None]]:
-    """A function that announces each of ``count`` stages of one job, in a single bar."""
-    started = iter(range(count))
-    if not console.is_terminal:
-        yield lambda stage: say(console, f"[{next(started) + 1}/{count}] {stage}")
-        return
-    from rich.progress import TimeElapsedColumn
-
-    with _bars(console, TimeElapsedColumn(), transient=True) as bar:
-        task = bar.add_task("", total=count)
-        # A stage is announced when it starts, and done when the next one does.
-        yield lambda stage: bar.update(task, completed=next(started), description=stage)
-
-
-def _bars(console: Console, *columns: ProgressColumn, **options: Any) -> Progress:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    what = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*what, *columns, console=console, **options)
 
 
 class Lines:

@@ -1,0 +1,72 @@
+"""Streams and learners as files hold them: a model, and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from eigenecho.checks import check_range
+from eigenecho.model.learner import Learner
+from eigenecho.model.model import LinearModel
+from eigenecho.model.state import State
+from eigenecho.model.stream import Stream
+from eigenecho.readout import Penalty
+from eigenecho.schema import stands_for
+from eigenecho.training import Learnt
+
+
+@stands_for(Stream)
+@dataclass(frozen=True, eq=False)
+class StoredStream:
+    """The arguments of a ``Stream``."""
+
+    model: LinearModel
+    state: State
+    feature_names: tuple[str, ...] | None
+    output_names: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, stream: Stream) -> StoredStream:
+        """Return what a stream is made of."""
+        names = stream.feature_names, stream.output_names
+        return cls(stream.model, stream.state, *names)  # type: ignore[arg-type]
+
+    def restored(self) -> Stream:
+        """Return the stream."""
+        return Stream(self.model, self.state, self.feature_names, self.output_names)
+
+
+@stands_for(Learner)
+@dataclass(frozen=True, eq=False)
+class StoredLearner:
+    """The arguments of a ``Learner``, and whether the ridge penalises neurons.
+
+    Then the basis of the penalty is the model's.
+    """
+
+    neurons: bool
+    model: LinearModel
+    learnt: Learnt
+    penalty: Penalty
+    ridge: float
+    forgetting: float
+    warmup: int
+    state: State
+    feature_names: tuple[str, ...] | None
+    output_names: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, learner: Learner) -> StoredLearner:
+        """Return what a learner is made of."""
+        return cls(learner.parts[2].basis is not None, *learner.parts)
+
+    def restored(self) -> Learner:
+        """Return the learner."""
+        check_range(self.learnt.weights, "weights", self.model.reservoir.dtype)
+        parts = dict(vars(self), penalty=with_basis(self.penalty, self.model, self.neurons))
+        del parts["neurons"]
+        return Learner(**parts)
+
+
+def with_basis(penalty: Penalty, model: LinearModel, neurons: bool) -> Penalty:
+    """Return the penalty with the basis of a model where it penalises ``neurons``."""
+    return replace(penalty, basis=model.need_basis() if neurons else None)

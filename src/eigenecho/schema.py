@@ -1,0 +1,324 @@
+"""Objects as arrays and plain values, and back, by the annotations of their fields.
+
+A stored class is a dataclass or a NamedTuple. An object is a JSON object with one entry per field:
+
+- numbers, words and flags as they are; a ``Hashable`` label, too, or as text that stands for it;
+- an array as its number of rows: the numbers are an array of the file, named by the path to it;
+- a tuple as ``count`` and ``of``, its items as one column;
+- an object that may be None or of several classes as ``kind`` and an entry for each class.
+
+A column of objects is one object of columns, and a column of arrays is one array: a header has few
+lists and objects, however many items there are.
+
+What is read may be anybody's. Nothing may be missing or left over, and numbers are finite unless
+annotated otherwise; a class checks all else when it is made, or in a method ``check``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import fields
+from functools import cache
+from inspect import isabstract
+from itertools import accumulate
+from types import NoneType, UnionType
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from eigenecho.checks import check_known, check_real
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.types import Array
+
+Arrays = dict[str, Array]
+Values = dict[str, Any]
+T = TypeVar("T")
+
+STAND_INS: dict[type, Any] = {}
+"""Classes that are stored as another one, which has ``of(value)`` and ``restored()``."""
+
+NOT_STORED = {"stored": False}
+"""Metadata of a field that files do not keep: it has its default after loading."""
+
+
+def stands_for(kind: type) -> Callable[[type[T]], type[T]]:
+    """Register the class as which values of another ``kind`` are stored."""
+
+    def register(stand_in: type[T]) -> type[T]:
+        STAND_INS[kind] = stand_in
+        return stand_in
+
+    return register
+
+
+def pack(value: Any, **options: Any) -> tuple[str, Arrays, Values]:
+    """Return the name of the class of a value, its arrays and its plain values.
+
+    ``options`` are further arguments of ``of``.
+    """
+    kind = next((one for one in type(value).__mro__ if one in STAND_INS), type(value))
+    if kind in STAND_INS:
+        value = STAND_INS[kind].of(value, **options)
+    arrays: Arrays = {}
+    return kind.__name__, arrays, _pack_fields(type(value), [value], "", True, arrays)
+
+
+def unpack(kind: type[T], arrays: Arrays, values: Values) -> T:
+    """Return the value that ``pack`` took apart, or raise an error that says what is wrong."""
+    left = dict(arrays)
+    (made,) = _unpack_fields(kind, values, "", None, left)
+    if left:
+        raise _left_over(left)
+    return made
+
+
+class _Hint(NamedTuple):
+    """An annotation: its form, of what, whether None will do, and its marks in ``types``."""
+
+    form: str
+    of: Any
+    optional: bool
+    marks: tuple[str, ...]
+
+
+@cache
+def _parsed(hint: Any) -> _Hint:
+    args = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    first, *others = (one for one in args if one is not NoneType)
+    marks: list[str] = []
+    if get_origin(first) is Annotated:
+        first, *marks = get_args(first)
+    origin, inner = get_origin(first), get_args(first)
+    form: str = "object"
+    of: Any = (first, *others)
+    if first in (bool, int, float, str, Hashable) or origin is dict:
+        form, of = "plain", origin or first
+    elif origin in (tuple, Sequence):
+        form, of = "sequence", inner[0]
+    elif origin is np.ndarray:
+        form, of = "array", int
+    return _Hint(form, of, NoneType in args, tuple(marks))
+
+
+@cache
+def _fields(cls: Any) -> dict[str, Any]:
+    """Return the annotations of the fields of a class that files keep."""
+    hints = get_type_hints(cls, include_extras=True)
+    if hasattr(cls, "_fields"):
+        return {name: hints[name] for name in cls._fields}
+    kept = (one for one in fields(cls) if one.init and one.metadata.get("stored", True))
+    return {one.name: hints[one.name] for one in kept}
+
+
+def _concrete(classes: Iterable[type]) -> dict[str, type]:
+    """Return classes and those below them by name, without abstract ones."""
+    found: dict[str, type] = {}
+    for cls in classes:
+        found |= {} if isabstract(cls) else {cls.__name__: cls}
+        found |= _concrete(cls.__subclasses__())
+    return found
+
+
+# Packing; a single value is not put in a list ---------------------------------------------------
+
+
+def _pack(hint: Any, values: list[Any], name: str, single: bool, arrays: Arrays) -> Any:
+    form, of, optional, marks = _parsed(hint)
+    if form == "object":
+        return _pack_objects(_concrete(of), values, name, single, arrays, optional)
+    there = [one for one in values if one is not None or not optional]
+    write = len if form != "plain" else to_label if of is Hashable else of
+    told = iter([write(one) for one in there])
+    listed = [None if one is None and optional else next(told) for one in values]
+    plain = listed[0] if single else listed
+    if form == "array" and there:
+        array = np.asarray(there[0]) if single else np.concatenate(there)
+        is_complex = "complex" in marks
+        arrays[name] = np.stack([array.real, array.imag], axis=-1) if is_complex else array
+    if form == "sequence":
+        items = [item for one in there for item in one]
+        return {"count": plain, "of": _pack(of, items, name, False, arrays)}
+    return plain
+
+
+def _pack_objects(
+    classes: Any, values: list[Any], name: str, single: bool, arrays: Arrays, optional: bool
+) -> Values:
+    if len(classes) == 1 and not optional:
+        return _pack_fields(next(iter(classes.values())), values, name, single, arrays)
+    kinds = [None if one is None else type(one).__name__ for one in values]
+    plain: Values = {"kind": kinds[0] if single else kinds}
+    for kind in dict.fromkeys(filter(None, kinds)):
+        some = [one for one, its in zip(values, kinds, strict=True) if its == kind]
+        path = name if len(classes) == 1 else _path(name, kind)
+        plain[kind] = _pack_fields(classes[kind], some, path, single, arrays)
+    return plain
+
+
+def _pack_fields(cls: type, values: list[Any], name: str, single: bool, arrays: Arrays) -> Values:
+    if cls in STAND_INS:
+        cls, values = STAND_INS[cls], [STAND_INS[cls].of(one) for one in values]
+    return {
+        key: _pack(hint, [getattr(one, key) for one in values], _path(name, key), single, arrays)
+        for key, hint in _fields(cls).items()
+    }
+
+
+# Unpacking; ``count`` is None for a single value that is not in a list ---------------------------
+
+
+def _unpack(hint: Any, plain: Any, name: str, count: int | None, arrays: Arrays) -> list[Any]:
+    form, of, optional, marks = _parsed(hint)
+    if form == "object":
+        return _unpack_objects(_concrete(of), plain, name, count, arrays, optional)
+    items = None
+    if form == "sequence":
+        plain, items = _entries(plain, ("count", "of"), name).values()
+    listed = [plain] if count is None else plain
+    if not isinstance(listed, list) or len(listed) != (1 if count is None else count):
+        raise bad_argument(name, plain, f"{count} values")
+    kind, rules = (of, marks) if form == "plain" else (int, ("≥ 0",))
+    told = [
+        None if one is None and optional else _checked(one, kind, rules, name) for one in listed
+    ]
+    if form == "plain":
+        return told
+    sizes = [one or 0 for one in told]
+    whole: Any = ()
+    if form == "sequence":
+        whole = tuple(_unpack(of, items, name, sum(sizes), arrays))
+    elif any(one is not None for one in told):
+        whole = _take(arrays, name, sum(sizes), marks)
+    pairs = zip(told, accumulate(sizes), strict=True)
+    return [None if size is None else whole[stop - size : stop] for size, stop in pairs]
+
+
+def _unpack_objects(
+    classes: Any, plain: Any, name: str, count: int | None, arrays: Arrays, optional: bool
+) -> list[Any]:
+    if len(classes) == 1 and not optional:
+        return _unpack_fields(next(iter(classes.values())), plain, name, count, arrays)
+    said = plain.get("kind") if isinstance(plain, dict) else plain
+    kinds = _unpack(str | None if optional else str, said, f"{name}.kind", count, arrays)
+    parts, made = _entries(plain, ("kind", *filter(None, dict.fromkeys(kinds))), name), {}
+    for kind in set(parts) - {"kind"}:
+        check_known(kind, f"{name}.kind", classes)
+        path = name if len(classes) == 1 else _path(name, kind)
+        some = None if count is None else kinds.count(kind)
+        made[kind] = iter(_unpack_fields(classes[kind], parts[kind], path, some, arrays))
+    return [None if kind is None else next(made[kind]) for kind in kinds]
+
+
+def _unpack_fields(
+    cls: type, plain: Any, name: str, count: int | None, arrays: Arrays
+) -> list[Any]:
+    stored: Any = STAND_INS.get(cls, cls)
+    hints = _fields(stored)
+    parts = _entries(plain, hints, name)
+    columns = [
+        _unpack(hint, parts[key], _path(name, key), count, arrays) for key, hint in hints.items()
+    ]
+    made = [stored(**dict(zip(hints, row, strict=True))) for row in zip(*columns, strict=True)]
+    for one in made if hasattr(stored, "check") else ():
+        one.check()
+    return made if stored is cls else [one.restored() for one in made]
+
+
+def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array:
+    """Take an array of real numbers that the marks allow."""
+    if name not in arrays:
+        raise ValueError(f"it has no array {name!r}.")
+    array = arrays.pop(name)
+    check_real(array, name)
+    if not array.ndim or len(array) != rows:
+        raise bad_argument(name, Shown(f"shape {array.shape}"), f"{rows} rows")
+    _check_numbers(array, marks, name)
+    if "complex" not in marks:
+        return array
+    if array.dtype != np.float64 or array.ndim < 2 or array.shape[-1] != 2:
+        got = Shown(f"{array.dtype} {array.shape}")
+        raise bad_argument(name, got, "real and imaginary parts")
+    return array.view(np.complex128)[..., 0]
+
+
+def _entries(plain: Any, keys: Iterable[str], name: str) -> Values:
+    """Return the entries of a JSON object that has these and no others."""
+    if not isinstance(plain, dict):
+        raise bad_argument(name or "values", plain, f"values of {', '.join(keys)}")
+    for key in keys:
+        if key not in plain:
+            raise ValueError(f"it does not say {_path(name, key)!r}.")
+    left = [_path(name, key) for key in plain if key not in set(keys)]
+    if left:
+        raise _left_over(left)
+    return {key: plain[key] for key in keys}
+
+
+def _left_over(names: Iterable[str]) -> ValueError:
+    return ValueError(f"it holds what means nothing here: {', '.join(names)}.")
+
+
+def _path(name: str, key: str) -> str:
+    return f"{name}.{key}" if name else key
+
+
+WORDS = {bool: "True or False", int: "an int", float: "a number", str: "text", dict: "an object"}
+
+
+def _checked(value: Any, of: Any, marks: tuple[str, ...], name: str) -> Any:
+    """Return a plain value of a file, if it is one of that type and the marks allow it."""
+    if of is Hashable:
+        return from_label(value)
+    if type(value) is not of or (of is int and not -(2**63) <= value < 2**63):
+        raise bad_argument(name, value, WORDS[of])
+    if of in (int, float):
+        _check_numbers(value, marks, name)
+    return value
+
+
+def _check_numbers(numbers: Any, marks: tuple[str, ...], name: str) -> None:
+    """Raise where numbers are not finite, or not above 0, unless they need not be."""
+    largest = np.inf if "Inf" in marks else np.finfo(np.float64).max
+    fits = np.abs(numbers) <= largest
+    if "> 0" in marks or "≥ 0" in marks:
+        fits &= (numbers >= 0) if "≥ 0" in marks else (numbers > 0)
+    if not np.all(fits | np.isnan(numbers) if "NaN" in marks else fits):
+        bound = "".join(f" {mark}" for mark in marks if mark.endswith("0"))
+        got = Shown("numbers") if np.ndim(numbers) else numbers
+        raise bad_argument(name, got, f"finite numbers{bound}")
+
+
+# Labels -----------------------------------------------------------------------------------------
+
+ODD = "\0"
+"""Begins text that stands for what JSON does not have: a date, or a tuple."""
+
+
+def to_label(label: Any, name: str = "series") -> Any:
+    """Return a label as a plain value: text, a number, a flag or None."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, tuple):
+        return f"{ODD}u" + json.dumps([to_label(part, name) for part in label])
+    if hasattr(label, "isoformat") and hasattr(label, "tz_convert"):
+        return f"{ODD}t{label.isoformat()}"
+    if label is None or isinstance(label, (bool, int, float)):
+        return label
+    if isinstance(label, str) and not label.startswith(ODD):
+        return label
+    wanted = "what a file can hold: text, numbers, dates"
+    raise bad_argument(name, Shown(repr(label)), wanted, "Rename or replace it before fitting.")
+
+
+def from_label(plain: Any, nested: bool = False) -> Any:
+    """Return the label that a plain value of a file stands for."""
+    if isinstance(plain, str) and plain.startswith(f"{ODD}t"):
+        import pandas
+
+        return pandas.Timestamp(plain[2:])
+    if isinstance(plain, str) and plain.startswith(f"{ODD}u") and not nested:
+        return tuple(from_label(part, nested=True) for part in json.loads(plain[2:]))
+    if isinstance(plain, (list, dict)):
+        raise bad_argument("label", plain, "text, a number, a flag or None")
+    return plain
