@@ -99,7 +99,7 @@ _HERE = os.path.dirname(__file__) + os.sep
 
 
 class StorageError(ValueError):
-    """A model file that cannot be read: damaged, foreign, or from a newer version.
+    """A model file that cannot be read: damaged, foreign, or of another format.
 
     See Also
     --------

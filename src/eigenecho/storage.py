@@ -5,7 +5,8 @@ the kind of object, its plain values, and a digest of all that. The digest finds
 proof of who wrote the file. So whatever is in it, what loads runs, and all else is a
 ``StorageError``: parts check that they fit each other when they are put together, numbers are
 finite, and nothing may be missing or left over. No more memory is taken than a few times the
-file's size: three or four, and ten where its numbers are single bytes.
+file's size (three or four, and ten where its numbers are single bytes), and some hundred bytes for
+each of many small objects.
 """
 
 from __future__ import annotations

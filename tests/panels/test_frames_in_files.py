@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 from datetime import timedelta, timezone
 
 import numpy as np
@@ -130,6 +131,7 @@ def test_what_a_file_cannot_hold():
 
 # Files that are wrong -------------------------------------------------------------------------
 
+importlib.import_module("eigenecho.panels.stored")  # registers how frames are stored
 HOLDERS = {
     hold.__name__ + " " + kind: read(
         hold(INDEXES[kind][:30]), X if hold is not long else as_long(X), past=["u"]
