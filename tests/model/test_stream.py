@@ -266,16 +266,16 @@ def test_labels_in_another_order_are_refused_as_in_predict(row, labelled, tmp_pa
 
 @each_row
 def test_labels_of_outputs_are_checked_too(row, tmp_path):
-    esn = ee.LinearESN(30, ridge=1.0, output_to_readout=True, seed=0).fit(X, FRAME)
+    esn = ee.LinearESN(30, ridge=1.0, output_to_readout=True, seed=0).fit(X, frame())
     said = r"output names should match .* has \['b', 'a'\], fit had \['a', 'b'\]"
     for runner in runners(esn, tmp_path):
         state = runner.state
         name = "target" if hasattr(runner, "forgetting") else "y_previous"
         with pytest.raises(ValueError, match=said):
-            runner.step(X[3], **{name: row(FRAME[["b", "a"]])})
+            runner.step(X[3], **{name: row(frame()[["b", "a"]])})
         assert_same_place(runner, state)
         plain = runner.copy()
-        assert_same(runner.step(X[3], **{name: row(FRAME)}), plain.step(X[3], **{name: X[3]}))
+        assert_same(runner.step(X[3], **{name: row(frame())}), plain.step(X[3], **{name: X[3]}))
 
 
 def test_labels_of_several_rows(labelled):
