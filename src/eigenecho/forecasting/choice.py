@@ -21,7 +21,7 @@ from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.sharing import PULLS, pulled
-from eigenecho.forecasting.signal import Moved, Signal
+from eigenecho.forecasting.signal import Moved, Signal, moving
 from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
@@ -133,7 +133,7 @@ def choose(
         found += [one._replace(candidate=replace(one.candidate, view=view)) for one in some]
         if report is not None:
             report(count, len(shown))
-    kept = best(judge, found, sum(map(len, signals)))
+    kept = best(judge, found, sum(len(signals[i]) for i in moving(signals)))
     if not kept:
         return None
     made = _middles([one.forecasts for one in kept])
@@ -148,9 +148,9 @@ def _judged(judge: Judge, bases: Sequence[Base], strategy: str, view: View) -> l
 
 
 def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
-    """Of a panel some series judge, of a series the last rows."""
+    """Return the series and rows that judge, without constant series if others move."""
     plans = [plan(min(len(s), ROWS), wanted.horizon, wanted.validation) for s in signals]
-    fitting = [i for i, one in enumerate(plans) if one is not None]
+    fitting = [i for i in moving(signals) if plans[i] is not None]
     if not fitting:
         return None
     places = np.linspace(0, len(fitting) - 1, min(SERIES, len(fitting))).astype(int)
@@ -190,15 +190,21 @@ def effects(
     periods: Sequence[float],
     logarithms: Sequence[bool],
 ) -> Effects:
-    """What columns and the calendar do to series or their logarithms, by rows before the stops."""
+    """Learn what columns and the calendar do to series or their logarithms.
+
+    Only rows before the stops count, and no constant series if others move.
+    """
+    some = moving(signals)
+    signals, stops = [signals[i] for i in some], [stops[i] for i in some]
     rows = int(np.median(stops))
     filter = Filter(0.0, banks(min(rows, LONG - 1), ())["short"])
     return learn(signals, stops, filter, periods, logarithms)
 
 
 def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
-    """Whether series may be seen as they are, and as logarithms, which not all have."""
-    return (False, True) if all(np.all(one.values > 0) for one in signals) else (False,)
+    """Return the views to try: values, and logarithms if all series move and are positive."""
+    positive = all(not one.still and np.all(one.values > 0) for one in signals)
+    return (False, True) if positive else (False,)
 
 
 def levels_for(rows: int, wanted: Wanted) -> tuple[float, ...]:

@@ -180,7 +180,7 @@ def fit(
     _check(panel, wanted)
     periods = periods_of(panel, seasons)
     wanted = replace(wanted, seasons=whole(periods), periods=periods)
-    measures = Measures.of(panel, (wanted.seasons or (1,))[0], multivariate and len(panel) > 1)
+    measures = Measures.of(panel, (wanted.seasons or (1,))[0], multivariate)
     signals = measures.signals(panel)
 
     def tell(stage: str) -> Callable[[int, int], object] | None:
@@ -227,24 +227,22 @@ def _naive() -> Candidate:
 
 
 def _bands(choice: Choice, series: int) -> Bands | None:
-    """Errors of the answer on rows that judged; of series that never moved nothing is learnt."""
+    """Return the errors of the answer on rows that judged; None where nothing was observed."""
     judge = choice.judge
-    moving = [i for i, one in enumerate(judge.signals) if not one.still]
-    used = moving or list(range(len(judge.signals)))
-    if all(np.isnan(judge.truths[i]).all() for i in used):
+    if all(np.isnan(truth).all() for truth in judge.truths):
         return None
     logarithms = sum(candidate.view.logarithm for candidate in choice.candidates)
     bands = Bands.of(
-        [choice.forecasts[i] for i in used],
-        [judge.truths[i] for i in used],
-        [judge.signals[i].unit for i in used],
+        choice.forecasts,
+        judge.truths,
+        [signal.unit for signal in judge.signals],
         2 * logarithms > len(choice.candidates),
-        judge.blocks * len(used) / len(judge.signals),
-        [judge.plans[i].origins for i in used],
+        judge.blocks,
+        [plan.origins for plan in judge.plans],
     )
     # A series that did not judge is taken to be as the others.
     means = np.full(series, np.nanmean(bands.means))
-    numbers = [judge.numbers[i] for i in used]
+    numbers = list(judge.numbers)
     means[numbers] = np.where(np.isnan(bands.means), np.nanmean(bands.means), bands.means)
     if not bands.sizes.size:
         return replace(bands, means=means)
