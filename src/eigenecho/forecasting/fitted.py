@@ -124,6 +124,9 @@ class Fitted:
                 moved = moved.first(int(rows[some].max()) + 1)
                 made[some] = ensemble.forecast(moved, rows[some], names.get(history.name))
             if not np.isfinite(made).all():
+                if measured.still:  # exactly itself: logarithms and back would round it
+                    flat = np.logical_and.accumulate(measured.values == measured.values[0])
+                    made[some] = np.where(flat[rows[some], None], measured.values[0], made[some])
                 raise out_of_range(history.name, int(np.argwhere(~np.isfinite(made))[:, 1].min()))
             found.append(made)
         return found
@@ -131,14 +134,19 @@ class Fitted:
     def quantiles(
         self, panel: Panel, series: int, made: Array, levels: Sequence[float]
     ) -> Array | None:
-        """Quantiles (H, Q) around a forecast (H,); None where nothing is known of errors."""
+        """Return quantiles (H, Q) around a forecast (H,); None where nothing is known of errors.
+
+        Those of a constant series are the forecast.
+        """
         if self.bands is None:
             return None
         history = panel.histories[series]
         signal = bridged(history.values, self.measures.season)
-        unit = self.measures.in_unit(signal, history.name, len(history)).unit
+        measured = self.measures.in_unit(signal, history.name, len(history))
+        if measured.still:
+            return np.repeat(made[:, None], len(levels), axis=1)
         bands = self.bands.of_series(self._numbers.get(history.name)).lasting(len(made))
-        return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
+        return np.stack([bands.quantile(level, made, measured.unit) for level in levels], axis=1)
 
     def _anchor(self, name: Hashable | None) -> int:
         """Rows of a series from its first observation on, where it was fitted."""
