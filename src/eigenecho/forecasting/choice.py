@@ -118,13 +118,15 @@ def choose(
 ) -> Choice | None:
     """Judge all views of the series and keep the best; None where all series are too short.
 
-    Views are judged side by side, ``over`` threads or the workers of a cluster.
+    Views are judged side by side, ``over`` threads or the workers of a cluster. ``multivariate``
+    says that the columns beside a series are the other series.
     """
+    multivariate: bool = False,
     judge = _judge(signals, wanted)
     if judge is None:
         return None
     rows = int(np.median([plan.kept for plan in judge.plans]))
-    shown, bases = views(judge, rows, wanted), bases_for(rows, wanted.seasons)
+    shown, bases = views(judge, rows, wanted, multivariate), bases_for(rows, wanted.seasons)
     found: list[Judged] = []
     # In the order of the views, whichever is ready first: what is kept does not depend on it.
     done = over(partial(_judged, judge, bases, wanted.strategy), shown)
@@ -163,7 +165,7 @@ def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
     return Judge.of(moved, chosen, numbers)
 
 
-def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
+def views(judge: Judge, rows: int, wanted: Wanted, multivariate: bool = False) -> list[View]:
     """What filters may be shown: values or logarithms, several levels, with columns or without."""
     moved = [Moved(logarithm) for logarithm in _logarithms(judge.signals)]
     moved += judge.signals[0].shifts
@@ -176,7 +178,7 @@ def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
         seasons = () if one.calendar else wanted.seasons
         shown = banks(rows, seasons) if wanted.spectrum is None else {"given": wanted.spectrum}
         found += [
-            View(name, Filter(level, spectrum), one, beside)
+            View(name, Filter(level, spectrum), one, beside, multivariate and beside is not None)
             for beside in ((None,) if side is None else (None, side))
             for level in levels_for(rows, wanted)
             for name, spectrum in shown.items()
@@ -256,6 +258,12 @@ def _own(judge: Judge, candidate: Candidate) -> list[list[Array]]:
     for pull in (None, *PULLS):
         found.append(
             [
+    if candidate.view.alone:  # series share no weights that theirs could be pulled to
+        made = [
+            by_fold(one, plan, candidate.base, [candidate.weights(s, judge.horizon) for s in sums])
+            for one, plan, sums in zip(rows, judge.plans, each, strict=True)
+        ]
+        return [made] * (1 + len(PULLS))
                 by_fold(one, plan, candidate.base, _weights(candidate, sums, folds, pull))
                 for one, plan, sums in zip(rows, judge.plans, each, strict=True)
             ]

@@ -194,7 +194,7 @@ def fit(
     def tell(stage: str) -> Callable[[int, int], object] | None:
         return None if report is None else (lambda done, total: report(stage, done, total))
 
-    choice = choose(signals, wanted, tell("choosing"), over)
+    choice = choose(signals, wanted, tell("choosing"), over, measures.multivariate)
     candidates = [_naive()] if choice is None else choice.candidates
     pull = None if choice is None else choice.pull
     known, ensemble = _trained(candidates, signals, wanted, pull, refit, report, over)
