@@ -120,13 +120,14 @@ class Fitted:
             for known in np.unique(seen := checkpoints(rows + 1, self._anchor(history.name))):
                 some = seen == known
                 measured = self.measures.measured(panel, plain, i, signal.start + int(known))
+                # Later rows are cut off first, so that not even the order of sums depends on them.
+                measured = measured.first(int(rows[some].max()) + 1)
                 moved = self.effects.applied(measured, int(known), horizon)
-                moved = moved.first(int(rows[some].max()) + 1)
                 made[some] = ensemble.forecast(moved, rows[some], names.get(history.name))
-            if not np.isfinite(made).all():
                 if measured.still:  # exactly itself: logarithms and back would round it
                     flat = np.logical_and.accumulate(measured.values == measured.values[0])
                     made[some] = np.where(flat[rows[some], None], measured.values[0], made[some])
+            if not np.isfinite(made).all():
                 raise out_of_range(history.name, int(np.argwhere(~np.isfinite(made))[:, 1].min()))
             found.append(made)
         return found
