@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho import spectra
 from eigenecho.checks import check_count, is_finite_number
 from eigenecho.clients import Mapped
-from eigenecho.errors import bad_argument, unknown_name
+from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.forecasting.banks import LONG, LONGEST, banks
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import STRATEGIES, Candidate, Judge, Judged, by_fold
@@ -40,6 +40,9 @@ SERIES = 64
 
 ROWS = 20_000
 """Rows of a series that candidates are judged by, at most."""
+
+MOST_PERIODS = 20
+"""Periods of a fit, or of a file, at most: the work of a forecast grows with their square."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class Wanted:
 
     def __post_init__(self) -> None:
         check_count(self.horizon, "horizon", "a number of steps", 1)
+        if (count := max(len(self.periods), len(self.seasons))) > MOST_PERIODS:
+            raise bad_argument("seasons", Shown(f"{count} periods"), f"at most {MOST_PERIODS}")
         if self.strategy not in STRATEGIES:
             raise unknown_name("strategy", self.strategy, STRATEGIES)
         if self.sharing not in SHARING:
@@ -115,13 +120,13 @@ def choose(
     wanted: Wanted,
     report: Report | None = None,
     over: Mapped = mapped,
+    multivariate: bool = False,
 ) -> Choice | None:
     """Judge all views of the series and keep the best; None where all series are too short.
 
     Views are judged side by side, ``over`` threads or the workers of a cluster. ``multivariate``
     says that the columns beside a series are the other series.
     """
-    multivariate: bool = False,
     judge = _judge(signals, wanted)
     if judge is None:
         return None
@@ -253,17 +258,17 @@ def _own(judge: Judge, candidate: Candidate) -> list[list[Array]]:
     """Forecasts by weights of all, and by weights of each series pulled to those, more and less."""
     rows = [Rows.of(candidate.view, signal) for signal in judge.signals]
     each = [judge.folds(one, i, [candidate.base]) for i, one in enumerate(rows)]
-    folds = [candidate.weights_of(parts, judge.horizon) for parts in zip(*each, strict=True)]
-    found = []
-    for pull in (None, *PULLS):
-        found.append(
-            [
     if candidate.view.alone:  # series share no weights that theirs could be pulled to
         made = [
             by_fold(one, plan, candidate.base, [candidate.weights(s, judge.horizon) for s in sums])
             for one, plan, sums in zip(rows, judge.plans, each, strict=True)
         ]
         return [made] * (1 + len(PULLS))
+    folds = [candidate.weights_of(parts, judge.horizon) for parts in zip(*each, strict=True)]
+    found = []
+    for pull in (None, *PULLS):
+        found.append(
+            [
                 by_fold(one, plan, candidate.base, _weights(candidate, sums, folds, pull))
                 for one, plan, sums in zip(rows, judge.plans, each, strict=True)
             ]
