@@ -256,6 +256,8 @@ DAMAGES = [
     ("single", _value("wanted", "horizon", 3), "member.0.weights"),
     ("single", _value("wanted", "seasons", [0]), "seasons=0"),
     ("single", _value("wanted", "seasons", 7), "seasons=7"),
+    ("single", _value("wanted", "seasons", [7] * 21), "at most 20"),
+    ("single", _value("wanted", "periods", [4.0 + i for i in range(398)]), "398 periods"),
     ("single", _value("wanted", "sharing", "not"), "sharing='not'"),
     ("single", _value("wanted", "validation", 1), "validation=1"),
     ("single", _value("measures", "season", 0), "season=0"),

@@ -64,7 +64,7 @@ def unpack_fitted(tensors: Tensors, values: Values) -> Fitted:
     rows = max(len(history) for history in panel.histories)
     beside = len(panel.past_names) + (len(panel) - 1) * measures.multivariate
     effects = unpack_effects(tensors, values, wanted.periods, len(panel.known_names), rows)
-    sizes = Sizes(len(panel), wanted.horizon, beside, rows)
+    sizes = Sizes(len(panel), wanted.horizon, beside, rows, measures.multivariate)
     ensemble = unpack_members(tensors, values, sizes, effects, pull is not None)
     bands = _unpack_bands(tensors, values, wanted.horizon, len(panel))
     tried = check_count(values.pop("tried"), "tried", "a number of candidates")

@@ -33,12 +33,16 @@ MOST_MEMBERS = 1000
 
 
 class Sizes(NamedTuple):
-    """What members have to fit: series, steps ahead, columns beside a series, rows."""
+    """What members have to fit: series, steps ahead, columns beside a series, rows.
+
+    ``multivariate`` says that some of the columns beside a series are the other series.
+    """
 
     series: int
     horizon: int
     beside: int
     rows: int
+    multivariate: bool
 
 
 def pack_members(ensemble: Ensemble) -> tuple[Tensors, Values]:
@@ -112,7 +116,7 @@ def _member(
     rows = view.filter.size + (0 if view.side is None else sizes.beside * view.side.spectrum.units)
     weights = take_floats(tensors, f"{name}.weights", rows, sizes.horizon)
     own: tuple[Array, ...] = ()
-    if has_own:
+    if has_own or view.alone:
         own = tuple(take_floats(tensors, f"{name}.own", sizes.series, *weights.shape))
     return Member(_candidate(view, said), weights, own)
 
@@ -126,7 +130,8 @@ def _view(tensors: Tensors, name: str, said: Values, sizes: Sizes) -> View:
         if not sizes.beside:
             raise bad_argument("side", said["side_memory"], "none without columns beside a series")
         side = unpack_filter(tensors, f"{name}.side", said["side_memory"], sizes.rows)
-    return View(said["spectrum"], filter, unpack_moved(said["moved"]), side)
+    alone = sizes.multivariate and side is not None
+    return View(said["spectrum"], filter, unpack_moved(said["moved"]), side, alone)
 
 
 def unpack_moved(flags: Any) -> Moved:
