@@ -199,7 +199,9 @@ class IllConditionedWarning(UserWarning):
 
 
 class FewRowsWarning(UserWarning):
-    """Series of too few rows to learn from: the last value is given in place of a forecast.
+    """Series of too few rows, or without any change, to learn from.
+
+    The last value is given in place of a forecast, or an interval has width 0.
 
     See Also
     --------

@@ -58,10 +58,46 @@ def test_too_few_rows_to_learn_from_go_on_as_the_last(rows, strategy):
 @pytest.mark.parametrize("value", [7.25, 0.0, -3.0, 1e-308, 1e150])
 def test_a_constant_goes_on(value, strategy):
     forecaster = made(strategy=strategy).fit(np.full(60, value))
-    mean, lower, upper = forecaster.predict(interval=0.9)
+    with pytest.warns(FewRowsWarning, match="1 of 1 series have width 0, because no change"):
+        mean, lower, upper = forecaster.predict(interval=0.9)
     for one in (mean, lower, upper):
-        assert_allclose(one, value, rtol=1e-12)
-    assert forecaster.expected_error_ == pytest.approx(0, abs=abs(value) * 1e-12)
+        assert np.all(one == value)
+    assert forecaster.expected_error_ == 0
+
+
+@pytest.mark.parametrize("value", [7.25, 0.0])
+def test_a_constant_series_of_a_panel_goes_on_with_a_warning(value):
+    # Of positive series, so that logarithms are chosen.
+    y = np.exp(NOISE.cumsum() / 10)
+    for constant in (np.full(60, value), np.array([value])):
+        forecaster = made().fit([y, constant])
+        assert any(member["logarithm"] for member in forecaster.members_)
+        with pytest.warns(FewRowsWarning, match="1 of 2 series have width 0"):
+            found = forecaster.predict(interval=0.9)[1]
+        assert np.all(np.array(found) == value)
+        with pytest.warns(FewRowsWarning, match="width 0"):
+            forecaster.predict(quantiles=[0.1, 0.5])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            forecaster.predict()
+            forecaster.predict(quantiles=0.5)
+
+
+def test_a_backtest_warns_of_intervals_without_width():
+    y = np.c_[NOISE, np.r_[np.zeros(55), NOISE[:5]]]
+    with pytest.warns(FewRowsWarning, match="intervals of 1 of 4 forecasts have width 0"):
+        made().backtest(y, origins=[50, 56])
+
+
+def test_a_fit_on_a_constant_knows_no_width_of_other_series():
+    forecaster = made().fit(np.full(60, 7.0))
+    with pytest.warns(FewRowsWarning, match="width 0"):
+        forecaster.predict(context=NOISE, interval=0.9)
+
+
+def test_constant_series_are_not_enough_rows_to_learn_from():
+    with pytest.warns(FewRowsWarning, match=r"the longest that is not constant, 0, has 5 rows"):
+        made().fit([NOISE[:5], np.full(60, 7.0)])
 
 
 def test_a_series_in_a_panel_may_be_shorter_than_the_horizon():
@@ -172,6 +208,7 @@ def test_a_time_that_occurs_twice():
         ({"sharing": "all"}, "sharing='all'"),
         ({"seasons": [0]}, "seasons="),
         ({"seasons": "week"}, "seasons='week'"),
+        ({"seasons": list(range(2, 23))}, "seasons=<21 periods>.* at most 20"),
         ({"seasons": [[7]]}, "seasons="),
         ({"validation": 2}, "validation=2 .* ≥ 3"),
         ({"spectrum": "golden"}, "spectrum='golden' .* a Spectrum"),

@@ -297,6 +297,8 @@ DAMAGES = [
     ("single", _value("params/plain/more", 1), "params="),
     ("single", _fitted("wanted/horizon", 3), "weights=|growth="),
     ("single", _fitted("wanted/seasons/of", [0]), "seasons=0"),
+    ("single", _fitted("wanted/seasons", {"count": 21, "of": [7] * 21}), "at most 20"),
+    ("single", _fitted("wanted/periods", {"count": 398, "of": [4.0] * 398}), "398 periods"),
     ("single", _fitted("wanted/seasons", 7), "seasons=7"),
     ("single", _fitted("wanted/sharing", "not"), "sharing='not'"),
     ("single", _fitted("wanted/validation", 1), "validation=1"),

@@ -1,7 +1,8 @@
 """The law of forecasting: nothing that comes later changes what is said before.
 
 A row of y, or of a column that is known up to the present only, changes forecasts from its own
-row on; a row of a column that is known ahead, those that reach it. All others keep every bit.
+row on; a row of a column that is known ahead, those that reach it. All others keep every bit, also
+if later rows are removed. Forecasts from other sets of origins agree to rounding error.
 
 A calendar is that of rows up to the origin of a forecast, whatever other origins are asked for.
 """
@@ -170,6 +171,16 @@ def test_later_values_change_no_bit(name, row, seed, one):
     other[one % this.series] = changed(rng, y[one % this.series], row)
     earlier = np.array(ORIGINS) < row
     assert np.array_equal(this.rolling(other, X)[:, earlier], before[:, earlier])
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_removing_later_rows_changes_no_bit(name):
+    this = setting(name)
+    rng = np.random.default_rng(4)
+    y, X = drawn(this.series, FITTED, 5), rng.normal(size=(FITTED, this.known + this.past))
+    whole = this.rolling(y, X)
+    for stop in range(max(ORIGINS) + 1 + HORIZON * (this.known > 0), FITTED):
+        assert np.array_equal(this.rolling(y[:, :stop], X[:stop]), whole)
 
 
 @pytest.mark.parametrize("name", COLUMNS)

@@ -120,3 +120,12 @@ def test_likeliest_of_rows_that_say_nothing():
     x = np.random.default_rng(0).normal(size=(30, 3))
     gram = Gram.empty(3, 1).absorb(x, np.zeros((30, 1)))
     assert np.all(likeliest(gram, 0.0) == 0)
+
+
+def test_likeliest_of_a_single_row_is_the_largest_ridge():
+    # Every ridge is then equally likely, whatever the numbers are.
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x, y = rng.normal(size=(1, 3)), rng.normal(size=(1, 1))
+        found = likeliest(Gram.empty(3, 1).absorb(x, y), float(y[0, 0] ** 2))
+        assert_allclose(found, naive.ridge(x, y, RIDGES[-1])[:, 0])

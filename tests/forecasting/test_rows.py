@@ -12,9 +12,11 @@ from eigenecho.forecasting import rows as rows_module
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.rows import Rows
-from eigenecho.forecasting.signal import Signal, bridged
+from eigenecho.forecasting.signal import Moved, Signal, bridged
+from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.sums import Sums, expected
 from eigenecho.forecasting.view import View
+from eigenecho.panels.containers import read
 from eigenecho.spectra import Spectrum
 from trails import whole
 
@@ -146,3 +148,13 @@ def test_the_unit_is_the_step_of_the_rows_that_are_known():
     steps = np.diff(rows.values[:15])
     assert rows.unit(15) == pytest.approx(np.sqrt(np.mean(steps**2)))
     assert rows.unit(1) == 1.0
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e6])
+def test_the_unit_of_a_series_that_moves_late_is_its_step_over_all_rows(scale):
+    y = scale * np.r_[np.full(20, 5.0), 5 + 0.1 * np.random.default_rng(0).normal(size=20).cumsum()]
+    rows = Rows.of(View("", FILTER), bridged(y).with_unit())
+    assert rows.unit(15) == pytest.approx(np.sqrt(np.mean(np.diff(y) ** 2)))
+    (signal,) = Measures.of(read(y), 1, multivariate=False).signals(read(y))
+    logarithms = Rows.of(View("", FILTER, Moved(True)), signal)
+    assert logarithms.unit(15) == pytest.approx(np.sqrt(np.mean(np.diff(np.log(y)) ** 2)))

@@ -48,6 +48,14 @@ def test_a_third_of_series_decides():
     assert periods_of(read([*waves[:1], wave(7), wave(9), wave(16)])) == ()
 
 
+@pytest.mark.parametrize("constant", [np.full(120, 3.0), np.zeros(10), np.full(1, 5.0)])
+def test_constant_series_do_not_count(constant):
+    weeks = [wave(7), wave(7, seed=1)]
+    assert periods_of(read([*weeks, *[constant] * 30])) == (7,)
+    short = [wave(7, rows=18), wave(7, rows=18, seed=1)]  # not lived through three times
+    assert periods_of(read([*short, *[np.full(900, 3.0)] * 3])) == periods_of(read(short))
+
+
 def dated(*lengths):
     """Noise, day by day."""
     rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from eigenecho.forecasting.signal import Signal, bridged
+from eigenecho.forecasting.signal import Signal, bridged, moving, seen
 
 NUMBERS = st.one_of(st.just(np.nan), st.floats(-5, 5))
 
@@ -48,8 +48,23 @@ def test_the_unit_is_the_usual_step(values, rows, unit):
     assert signal.with_unit(rows, otherwise=5.0).unit == pytest.approx(unit)
 
 
-@pytest.mark.parametrize(("value", "unit"), [(3.0, 3e-12), (-1e-9, 1e-21), (0.0, 1e-100)])
-def test_what_never_moved_has_next_to_no_unit(value, unit):
+@pytest.mark.parametrize("value", [3.0, -1e-9, 0.0])
+def test_a_constant_series_is_still_and_has_the_unit_one(value):
     signal = Signal(np.full(4, value), np.ones(4, bool)).with_unit()
     assert signal.still
-    assert signal.unit == pytest.approx(unit)
+    assert signal.unit == 1.0
+
+
+def test_constant_series_do_not_move_unless_all_are_constant():
+    still = Signal(np.ones(4), np.ones(4, bool)).with_unit()
+    walk = Signal(np.arange(4.0), np.ones(4, bool)).with_unit()
+    assert moving([still, walk, still, walk]) == [1, 3]
+    assert moving([still, still]) == [0, 1]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
+def test_logarithms_of_a_series_that_begins_with_zeros_follow_its_scale(scale):
+    values = scale * np.array([0.0, -1.0, 2.0, 0.0, 3.0])
+    found = seen(Signal(values, np.ones(5, bool)), True)
+    np.testing.assert_allclose(found - np.log(scale), np.log([2, 2, 2, 2, 3]), rtol=1e-12)
+    assert np.all(seen(Signal(-values[4:], np.ones(1, bool)), True) == 0)

@@ -43,7 +43,6 @@ def test_a_series_that_has_not_moved_is_taken_to_move_as_in_the_fit(y):
     assert [one.unit for one in found[:3]] == [measures.units[i] for i in range(3)]
     assert found[4].unit == measures.units[1]  # in the middle of those that move
     assert found[3].still  # as in the fit
-    assert 0 < found[3].unit < 1e-10
     assert not any(one.still for one in (*found[:3], found[4]))
 
 
@@ -98,6 +97,30 @@ def test_one_that_never_moved_says_nothing_to_others(y):
     assert np.all(np.abs(signal.past[:, 0]) < 1e-200)
 
 
+def test_constant_series_are_not_what_columns_are_measured_by(y):
+    X = np.random.default_rng(1).normal(size=(30, 2))
+    alone = Measures.of(read([y[:, 0]], [X], past=[1]), 1, multivariate=False)
+    both = Measures.of(
+        read([y[:, 0], np.full(30, 5.0)], [X, 100 * X], past=[1]), 1, multivariate=False
+    )
+    assert np.array_equal(both.known.scale, alone.known.scale)
+    assert np.array_equal(both.past, alone.past)
+
+
+def test_a_single_series_that_moves_has_no_others_to_see(y):
+    y[:, 1:] = 5.0
+    assert not Measures.of(read(y), 1, multivariate=True).multivariate
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e6])
+def test_logarithms_have_a_step_whatever_the_units(y, scale):
+    grown = np.r_[0.0, np.exp(0.1 * y[:, 0])]
+    for values, step in ((grown, steps(np.r_[0.1 * y[0, 0], 0.1 * y[:, 0]])), (-grown, 1.0)):
+        panel = read(scale * values)
+        (signal,) = Measures.of(panel, 1, multivariate=False).signals(panel)
+        assert signal.growth == pytest.approx(step)
+
+
 def test_a_series_does_not_move_before_its_first_observation(y):
     y[:7, 0] = np.nan
     panel = read(y)
@@ -110,7 +133,7 @@ def test_columns_that_never_move_are_no_reason_to_divide_by_zero():
     panel = read(np.ones(9), np.ones((9, 2)), past=[1])
     measures = Measures.of(panel, 1, multivariate=False)
     (signal,) = measures.signals(panel)
-    assert 0 < signal.unit < 1e-10
+    assert signal.unit == 1.0
     assert np.all(signal.known == 0)
     assert np.all(signal.past == 0)
 

@@ -19,7 +19,7 @@ from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.choice import Wanted
-from eigenecho.forecasting.fallback import warn_if_naive
+from eigenecho.forecasting.fallback import warn_if_naive, warn_without_width
 from eigenecho.forecasting.fitted import Fitted, Report, fit
 from eigenecho.forecasting.refits import refitted
 from eigenecho.forecasting.report import Page, write
@@ -212,6 +212,11 @@ class Forecaster(BaseEstimator):
         array (H,) or (H, D), list of (H,), Series or DataFrame
             As y was. With ``interval`` a ``Forecast(mean, lower, upper)``, or columns forecast,
             lower and upper; with ``quantiles`` a last axis, or a column each.
+
+        Warns
+        -----
+        FewRowsWarning
+            If an interval has width 0, since its series never changed; once for all series.
         """
         fitted = self._fitted
         steps = self._steps(horizon)
@@ -226,6 +231,9 @@ class Forecaster(BaseEstimator):
         if not levels:
             return holder.forecast(panel, steps, made)
         bands = [self._band(panel, i, one, levels) for i, one in enumerate(made)]
+        if levels != [0.5]:
+            flat = sum(np.all(b == one[:, None]) for b, one in zip(bands, made, strict=True))
+            warn_without_width(int(flat), len(panel), "series")
         if interval is not None:
             lower, upper = [b[:, 0] for b in bands], [b[:, 1] for b in bands]
             return holder.forecast(panel, steps, made, lower, upper)

@@ -103,7 +103,10 @@ class Judge:
         """All candidates of a view, each direct one with the ridge that suits it best."""
         horizon = self.horizon
         rows = [Rows.of(view, signal) for signal in self.signals]
-        folds = self._folds(rows, bases)
+        each = [self.folds(one, i, bases) for i, one in enumerate(rows)]
+        if view.alone:
+            return [self._alone(view, base, rows, each, i) for i, base in enumerate(bases)]
+        folds = [reduce(Sums.merge, parts) for parts in zip(*each, strict=True)]
         found = []
         if strategy != "direct":
             for kind in ("recursive", "drifting"):
@@ -118,19 +121,28 @@ class Judge:
         for block, base in enumerate(bases):
             columns = slice(block * horizon, (block + 1) * horizon)
             made = self._forecasts(rows, base, [weights[:, :, columns] for weights in trained])
-            errors = [self.error([one[i] for one in made]) for i in range(len(RIDGES))]
-            best = int(np.argmin(errors))
-            candidate = Candidate(view, base, "direct", RIDGES[best])
-            found.append(Judged(candidate, [one[best].copy() for one in made], errors[best]))
+            found.append(self._best_ridge(view, base, made))
         return found
 
-    def _folds(self, rows: Sequence[Rows], bases: Sequence[Base]) -> list[Sums]:
-        """The sums that each fold is trained on."""
-        each = [self.folds(one, i, bases) for i, one in enumerate(rows)]
-        return [reduce(Sums.merge, parts) for parts in zip(*each, strict=True)]
+    def _alone(
+        self, view: View, base: Base, rows: Sequence[Rows], each: Sequence[list[Sums]], block: int
+    ) -> Judged:
+        """Return the direct candidate of a base, trained on each series alone."""
+        made = [
+            by_fold(one, plan, base, [direct(part.of_base(block, self.horizon)) for part in folds])
+            for one, plan, folds in zip(rows, self.plans, each, strict=True)
+        ]
+        return self._best_ridge(view, base, made)
+
+    def _best_ridge(self, view: View, base: Base, made: Sequence[Array]) -> Judged:
+        """Return the direct candidate with the best ridge, by forecasts (R, O, H) of all series."""
+        errors = [self.error([one[i] for one in made]) for i in range(len(RIDGES))]
+        best = int(np.argmin(errors))
+        candidate = Candidate(view, base, "direct", RIDGES[best])
+        return Judged(candidate, [one[best].copy() for one in made], errors[best])
 
     def folds(self, rows: Rows, series: int, bases: Sequence[Base]) -> list[Sums]:
-        """The same of one series."""
+        """Return the sums of one series that each fold is trained on."""
         found: list[Sums] = []
         stops = self.plans[series].stops
         unit = rows.unit(stops[0])

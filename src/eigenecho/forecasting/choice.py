@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho import spectra
 from eigenecho.checks import check_count, is_finite_number
 from eigenecho.clients import Mapped
-from eigenecho.errors import bad_argument, unknown_name
+from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.forecasting.banks import LONG, LONGEST, banks
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import STRATEGIES, Candidate, Judge, Judged, by_fold
@@ -21,7 +21,7 @@ from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.sharing import PULLS, pulled
-from eigenecho.forecasting.signal import Moved, Signal
+from eigenecho.forecasting.signal import Moved, Signal, moving
 from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
@@ -40,6 +40,9 @@ SERIES = 64
 
 ROWS = 20_000
 """Rows of a series that candidates are judged by, at most."""
+
+MOST_PERIODS = 20
+"""Periods of a fit, or of a file, at most: the work of a forecast grows with their square."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class Wanted:
 
     def __post_init__(self) -> None:
         check_count(self.horizon, "horizon", "a number of steps", 1)
+        if (count := max(len(self.periods), len(self.seasons))) > MOST_PERIODS:
+            raise bad_argument("seasons", Shown(f"{count} periods"), f"at most {MOST_PERIODS}")
         if self.strategy not in STRATEGIES:
             raise unknown_name("strategy", self.strategy, STRATEGIES)
         if self.sharing not in SHARING:
@@ -115,16 +120,18 @@ def choose(
     wanted: Wanted,
     report: Report | None = None,
     over: Mapped = mapped,
+    multivariate: bool = False,
 ) -> Choice | None:
     """Judge all views of the series and keep the best; None where all series are too short.
 
-    Views are judged side by side, ``over`` threads or the workers of a cluster.
+    Views are judged side by side, ``over`` threads or the workers of a cluster. ``multivariate``
+    says that the columns beside a series are the other series.
     """
     judge = _judge(signals, wanted)
     if judge is None:
         return None
     rows = int(np.median([plan.kept for plan in judge.plans]))
-    shown, bases = views(judge, rows, wanted), bases_for(rows, wanted.seasons)
+    shown, bases = views(judge, rows, wanted, multivariate), bases_for(rows, wanted.seasons)
     found: list[Judged] = []
     # In the order of the views, whichever is ready first: what is kept does not depend on it.
     done = over(partial(_judged, judge, bases, wanted.strategy), shown)
@@ -133,7 +140,7 @@ def choose(
         found += [one._replace(candidate=replace(one.candidate, view=view)) for one in some]
         if report is not None:
             report(count, len(shown))
-    kept = best(judge, found, sum(map(len, signals)))
+    kept = best(judge, found, sum(len(signals[i]) for i in moving(signals)))
     if not kept:
         return None
     made = _middles([one.forecasts for one in kept])
@@ -148,9 +155,9 @@ def _judged(judge: Judge, bases: Sequence[Base], strategy: str, view: View) -> l
 
 
 def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
-    """Of a panel some series judge, of a series the last rows."""
+    """Return the series and rows that judge, without constant series if others move."""
     plans = [plan(min(len(s), ROWS), wanted.horizon, wanted.validation) for s in signals]
-    fitting = [i for i, one in enumerate(plans) if one is not None]
+    fitting = [i for i in moving(signals) if plans[i] is not None]
     if not fitting:
         return None
     places = np.linspace(0, len(fitting) - 1, min(SERIES, len(fitting))).astype(int)
@@ -163,7 +170,7 @@ def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
     return Judge.of(moved, chosen, numbers)
 
 
-def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
+def views(judge: Judge, rows: int, wanted: Wanted, multivariate: bool = False) -> list[View]:
     """What filters may be shown: values or logarithms, several levels, with columns or without."""
     moved = [Moved(logarithm) for logarithm in _logarithms(judge.signals)]
     moved += judge.signals[0].shifts
@@ -176,7 +183,7 @@ def views(judge: Judge, rows: int, wanted: Wanted) -> list[View]:
         seasons = () if one.calendar else wanted.seasons
         shown = banks(rows, seasons) if wanted.spectrum is None else {"given": wanted.spectrum}
         found += [
-            View(name, Filter(level, spectrum), one, beside)
+            View(name, Filter(level, spectrum), one, beside, multivariate and beside is not None)
             for beside in ((None,) if side is None else (None, side))
             for level in levels_for(rows, wanted)
             for name, spectrum in shown.items()
@@ -190,15 +197,21 @@ def effects(
     periods: Sequence[float],
     logarithms: Sequence[bool],
 ) -> Effects:
-    """What columns and the calendar do to series or their logarithms, by rows before the stops."""
+    """Learn what columns and the calendar do to series or their logarithms.
+
+    Only rows before the stops count, and no constant series if others move.
+    """
+    some = moving(signals)
+    signals, stops = [signals[i] for i in some], [stops[i] for i in some]
     rows = int(np.median(stops))
     filter = Filter(0.0, banks(min(rows, LONG - 1), ())["short"])
     return learn(signals, stops, filter, periods, logarithms)
 
 
 def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
-    """Whether series may be seen as they are, and as logarithms, which not all have."""
-    return (False, True) if all(np.all(one.values > 0) for one in signals) else (False,)
+    """Return the views to try: values, and logarithms if all series move and are positive."""
+    positive = all(not one.still and np.all(one.values > 0) for one in signals)
+    return (False, True) if positive else (False,)
 
 
 def levels_for(rows: int, wanted: Wanted) -> tuple[float, ...]:
@@ -245,6 +258,12 @@ def _own(judge: Judge, candidate: Candidate) -> list[list[Array]]:
     """Forecasts by weights of all, and by weights of each series pulled to those, more and less."""
     rows = [Rows.of(candidate.view, signal) for signal in judge.signals]
     each = [judge.folds(one, i, [candidate.base]) for i, one in enumerate(rows)]
+    if candidate.view.alone:  # series share no weights that theirs could be pulled to
+        made = [
+            by_fold(one, plan, candidate.base, [candidate.weights(s, judge.horizon) for s in sums])
+            for one, plan, sums in zip(rows, judge.plans, each, strict=True)
+        ]
+        return [made] * (1 + len(PULLS))
     folds = [candidate.weights_of(parts, judge.horizon) for parts in zip(*each, strict=True)]
     found = []
     for pull in (None, *PULLS):

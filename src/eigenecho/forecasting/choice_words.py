@@ -72,9 +72,12 @@ def _level(one: Candidate) -> str:
 def _weights(fitted: Fitted) -> str:
     if len(fitted.panel) == 1:
         return ""
-    if fitted.pull is None:
-        return "the same for all series"
-    return f"of each series, pulled to those of all (by {fitted.pull:g})"
+    words = "the same for all series"
+    if fitted.pull is not None:
+        words = f"of each series, pulled to those of all (by {fitted.pull:g})"
+    if any(member.candidate.view.alone for member in fitted.ensemble.members):
+        words += "; of each series alone where it sees the others"
+    return words
 
 
 def _intervals(fitted: Fitted) -> str:

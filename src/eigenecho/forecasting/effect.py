@@ -117,13 +117,10 @@ def learn(
     if len(parts) == 2:
         parts.append((True, True))
     learnt = {}
-    # Series that never moved say nothing of what moves others.
-    pairs = list(zip(signals, stops, strict=True))
-    pairs = [pair for pair in pairs if not pair[0].still] or pairs
     for logarithm in logarithms:
         series = [
             _Series(seen(signal, logarithm)[:stop], signal.known[:stop], signal.observed[:stop])
-            for signal, stop in pairs
+            for signal, stop in zip(signals, stops, strict=True)
         ]
         for known, calendar in parts:
             cycles = tuple(periods) if calendar else ()

@@ -12,7 +12,7 @@ from eigenecho.clients import Mapped
 from eigenecho.forecasting.candidates import Candidate, Judge, Judged
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.sharing import pulled
-from eigenecho.forecasting.signal import Signal
+from eigenecho.forecasting.signal import Signal, moving
 from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
 from eigenecho.threads import mapped, one_blas_thread
@@ -149,6 +149,8 @@ def train(
 ) -> Ensemble:
     """Train candidates on the rows of all series before their stops, one series at a time.
 
+    Constant series are left out if others move: they have the weights of all.
+
     Those whose loops run out of the range of numbers are left out: there may be none left. Views
     are trained side by side, ``over`` threads or the workers of a cluster.
     """
@@ -180,20 +182,30 @@ def _members(
         rows = Rows.of(view, signals[i])
         return rows.sums(bases, horizon, 0, stops[i], rows.unit(stops[i]))
 
-    total = reduce(Sums.merge, map(sums, range(len(signals))))
     places = [bases.index(candidate.base) for candidate in some]
-    weights = [
-        candidate.weights(total.of_base(place, horizon), horizon)
-        for candidate, place in zip(some, places, strict=True)
-    ]
-    own: list[list[Array]] = [[] for _ in some]
-    if pull is not None:
-        for part in map(sums, range(len(signals))):
-            for member, place in enumerate(places):
-                alone = part.of_base(place, horizon)
-                near = pulled(some[member], alone, weights[member], pull)
-                own[member].append(near if np.isfinite(near).all() else weights[member])
-    return [Member(*parts) for parts in zip(some, weights, map(tuple, own), strict=True)]
+
+    def trained(part: Sums, shared: Sequence[Array] = ()) -> list[Array]:
+        """Return the weights of all candidates, pulled to the shared ones where there are any."""
+        parts = [part.of_base(place, horizon) for place in places]
+        if not shared:
+            return [one.weights(alone, horizon) for one, alone in zip(some, parts, strict=True)]
+        assert pull is not None
+        return [pulled(*one, pull) for one in zip(some, parts, shared, strict=True)]
+
+    numbers, own = moving(signals), {}
+    if view.alone:
+        own = {i: trained(sums(i)) for i in numbers}
+        weights = [np.zeros_like(one) for one in own[numbers[0]]]
+    else:
+        weights = trained(reduce(Sums.merge, map(sums, numbers)))
+        if pull is not None:
+            own = {i: trained(sums(i), weights) for i in numbers}
+    found = []
+    for member, (candidate, shared) in enumerate(zip(some, weights, strict=True)):
+        each = [own[i][member] if i in own else shared for i in range(len(signals))]
+        each = [one if np.isfinite(one).all() else shared for one in each]
+        found.append(Member(candidate, shared, tuple(each) if own else ()))
+    return found
 
 
 def by_view(candidates: Sequence[Candidate]) -> dict[View, list[int]]:

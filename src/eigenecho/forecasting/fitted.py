@@ -120,9 +120,13 @@ class Fitted:
             for known in np.unique(seen := checkpoints(rows + 1, self._anchor(history.name))):
                 some = seen == known
                 measured = self.measures.measured(panel, plain, i, signal.start + int(known))
+                # Later rows are cut off first, so that not even the order of sums depends on them.
+                measured = measured.first(int(rows[some].max()) + 1)
                 moved = self.effects.applied(measured, int(known), horizon)
-                moved = moved.first(int(rows[some].max()) + 1)
                 made[some] = ensemble.forecast(moved, rows[some], names.get(history.name))
+                if measured.still:  # exactly itself: logarithms and back would round it
+                    flat = np.logical_and.accumulate(measured.values == measured.values[0])
+                    made[some] = np.where(flat[rows[some], None], measured.values[0], made[some])
             if not np.isfinite(made).all():
                 raise out_of_range(history.name, int(np.argwhere(~np.isfinite(made))[:, 1].min()))
             found.append(made)
@@ -131,14 +135,19 @@ class Fitted:
     def quantiles(
         self, panel: Panel, series: int, made: Array, levels: Sequence[float]
     ) -> Array | None:
-        """Quantiles (H, Q) around a forecast (H,); None where nothing is known of errors."""
+        """Return quantiles (H, Q) around a forecast (H,); None where nothing is known of errors.
+
+        Those of a constant series are the forecast.
+        """
         if self.bands is None:
             return None
         history = panel.histories[series]
         signal = bridged(history.values, self.measures.season)
-        unit = self.measures.in_unit(signal, history.name, len(history)).unit
+        measured = self.measures.in_unit(signal, history.name, len(history))
+        if measured.still:
+            return np.repeat(made[:, None], len(levels), axis=1)
         bands = self.bands.of_series(self._numbers.get(history.name)).lasting(len(made))
-        return np.stack([bands.quantile(level, made, unit) for level in levels], axis=1)
+        return np.stack([bands.quantile(level, made, measured.unit) for level in levels], axis=1)
 
     def _anchor(self, name: Hashable | None) -> int:
         """Rows of a series from its first observation on, where it was fitted."""
@@ -180,13 +189,13 @@ def fit(
     _check(panel, wanted)
     periods = periods_of(panel, seasons)
     wanted = replace(wanted, seasons=whole(periods), periods=periods)
-    measures = Measures.of(panel, (wanted.seasons or (1,))[0], multivariate and len(panel) > 1)
+    measures = Measures.of(panel, (wanted.seasons or (1,))[0], multivariate)
     signals = measures.signals(panel)
 
     def tell(stage: str) -> Callable[[int, int], object] | None:
         return None if report is None else (lambda done, total: report(stage, done, total))
 
-    choice = choose(signals, wanted, tell("choosing"), over)
+    choice = choose(signals, wanted, tell("choosing"), over, measures.multivariate)
     candidates = [_naive()] if choice is None else choice.candidates
     pull = None if choice is None else choice.pull
     known, ensemble = _trained(candidates, signals, wanted, pull, refit, report, over)
@@ -227,24 +236,22 @@ def _naive() -> Candidate:
 
 
 def _bands(choice: Choice, series: int) -> Bands | None:
-    """Errors of the answer on rows that judged; of series that never moved nothing is learnt."""
+    """Return the errors of the answer on rows that judged; None where nothing was observed."""
     judge = choice.judge
-    moving = [i for i, one in enumerate(judge.signals) if not one.still]
-    used = moving or list(range(len(judge.signals)))
-    if all(np.isnan(judge.truths[i]).all() for i in used):
+    if all(np.isnan(truth).all() for truth in judge.truths):
         return None
     logarithms = sum(candidate.view.logarithm for candidate in choice.candidates)
     bands = Bands.of(
-        [choice.forecasts[i] for i in used],
-        [judge.truths[i] for i in used],
-        [judge.signals[i].unit for i in used],
+        choice.forecasts,
+        judge.truths,
+        [signal.unit for signal in judge.signals],
         2 * logarithms > len(choice.candidates),
-        judge.blocks * len(used) / len(judge.signals),
-        [judge.plans[i].origins for i in used],
+        judge.blocks,
+        [plan.origins for plan in judge.plans],
     )
     # A series that did not judge is taken to be as the others.
     means = np.full(series, np.nanmean(bands.means))
-    numbers = [judge.numbers[i] for i in used]
+    numbers = list(judge.numbers)
     means[numbers] = np.where(np.isnan(bands.means), np.nanmean(bands.means), bands.means)
     if not bands.sizes.size:
         return replace(bands, means=means)

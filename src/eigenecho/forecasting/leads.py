@@ -14,6 +14,9 @@ from eigenecho.types import Array
 RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
 """To choose from. Series are in units of their steps, so that a row counts about 1."""
 
+TIED = 1e-6
+"""Log densities that differ by less are equal: rounding must not choose a ridge."""
+
 
 def direct(sums: Sums, ridges: Sequence[float] = RIDGES) -> Array:
     """Weights (R, N', B·H) for every ridge: a readout of its own for each step and base."""
@@ -48,11 +51,13 @@ def recursive(sums: Sums, filter: Filter, horizon: int, drifts: bool) -> Array:
 def likeliest(gram: Gram, squares: float, free: bool = False) -> Array:
     """Weights of the ridge with the largest marginal likelihood, as ``readout.Likelihood`` has it.
 
-    ``squares`` is yᵀy. A ``free`` first column is not penalised: it takes its share off first.
+    ``squares`` is yᵀy. A ``free`` first column is not penalised: it takes its share off first. Of
+    ridges that are equally likely, as all are given a single row, the largest is taken.
     """
     factorised = gram.factorise(Penalty(len(gram.XtX), int(free)))
     likelihood = Likelihood.of_sums(factorised, gram.XtX, gram.XtY, gram.rows, np.array([squares]))
-    best = int(np.argmax(likelihood(RIDGES)))
+    densities = likelihood(RIDGES)
+    best = int(np.flatnonzero(~(densities < densities.max() - TIED))[-1])
     return factorised.weights(RIDGES[best])[:, 0]
 
 

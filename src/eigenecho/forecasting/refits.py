@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenecho.errors import warn
 from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.fallback import warn_of_origins
+from eigenecho.forecasting.fallback import warn_of_origins, warn_without_width
 from eigenecho.forecasting.fitted import Fitted, Report
 from eigenecho.forecasting.rivals import Rival, naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.scores import OURS
@@ -76,6 +76,8 @@ def refitted(
         warn(f"the backtest was interrupted: {words}.", UserWarning)
     warn_of_origins(naive_fits, len(done))
     trials = sorted((one for some in done for one in some), key=lambda one: one[:2])
+    flat = sum(np.array_equal(one.made["lower"], one.made["upper"]) for one in trials)
+    warn_without_width(flat, len(trials), "forecasts")
     scale = np.repeat([one.scale for one in trials], horizon)
     errors = _errors(panel, trials, horizon)
     return Backtest(errors, _series(panel), scale, interval, season, len(done), len(rows))

@@ -34,6 +34,8 @@ class Rows:
     shift : array (T + H,)
         What was taken off; empty where nothing was.
     filtered : Filtered
+    step : float
+        The usual step of all rows, for series that have not moved in the rows that are known.
     """
 
     view: View
@@ -41,6 +43,7 @@ class Rows:
     truth: Array
     shift: Array
     filtered: Filtered
+    step: float = 1.0
 
     @classmethod
     def of(cls, view: View, signal: Signal) -> Rows:
@@ -50,7 +53,8 @@ class Rows:
             shift = signal.shifts[view.moved]
             z = z - shift[: len(signal)]
         filtered = view.run(z, signal.beside(view.logarithm))
-        return cls(view, z, np.where(signal.observed, z, np.nan), shift, filtered)
+        truth = np.where(signal.observed, z, np.nan)
+        return cls(view, z, truth, shift, filtered, signal.step(view.logarithm))
 
     def forecast(self, base: Base, weights: Array, origins: Array) -> Array:
         """Values (…, O, H) after the origins, by weights (…, N', H)."""
@@ -62,8 +66,11 @@ class Rows:
             return self.view.undone(ahead + self.filtered.trail.at(origins) @ weights)
 
     def unit(self, known: int) -> float:
-        """What its first rows are divided by to count as much as another series'."""
-        return float(self.filtered.trail.constant[max(known - 1, 0)]) or 1.0
+        """Return what rows are divided by, so that series count alike: the usual step so far.
+
+        A series that moves only later is divided by its usual step over all rows.
+        """
+        return float(self.filtered.trail.constant[max(known - 1, 0)]) or self.step
 
     def sums(self, bases: Sequence[Base], horizon: int, start: int, stop: int, unit: float) -> Sums:
         """Of what is over by row ``stop``, targets included, and was not by ``start``."""

@@ -19,16 +19,22 @@ LIVED = 3
 
 
 def periods_of(panel: Panel, given: Sequence[float] = ()) -> tuple[float, ...]:
-    """Those given, or the calendar's and those that a third of series show, shortest first."""
+    """Return those given, or the calendar's and those that a third of series show, shortest first.
+
+    Constant series do not count.
+    """
     if given:
         return tuple(sorted({float(one) for one in given if one > 1}))
-    places = np.linspace(0, len(panel) - 1, min(LOOKED_AT, len(panel))).astype(int)
+    moving = [one for one in panel.histories if np.nanmax(one.values) > np.nanmin(one.values)]
+    if not moving:
+        return ()
+    places = np.linspace(0, len(moving) - 1, min(LOOKED_AT, len(moving))).astype(int)
     counts: Counter[float] = Counter()
     rows = []
     for i in places:
-        values = bridged(panel.histories[i].values).values
+        values = bridged(moving[i].values).values
         rows.append(len(values))
-        if len(values) > 3 and np.ptp(values) > 0:
+        if len(values) > 3:
             counts.update(set(cycles(values, panel.cycles)))
     longest = np.median(rows) / LIVED
     common = (p for p, count in counts.items() if 3 * count >= len(places) and p <= longest)

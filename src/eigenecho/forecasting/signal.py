@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -11,10 +11,6 @@ import numpy as np
 from eigenecho.types import Array
 
 NONE = np.zeros((0, 0))
-
-STILL, NOUGHT = 1e-12, 1e-100
-"""The unit of a series that never moved: a share of its value, or next to nothing where that is 0.
-What others make of such a unit is nothing, and rounding is small beside it."""
 
 
 class Moved(NamedTuple):
@@ -35,7 +31,7 @@ class Signal:
     start : int
         Rows of the caller's before the first observation.
     unit : float
-        The usual size of a step, in which series are compared.
+        The usual size of a step, in which series are compared; 1 for a constant series.
     known : array (T + ahead, F)
         What is known ahead acts on the row that it stands at.
     past : array (T, P)
@@ -65,8 +61,11 @@ class Signal:
 
     def beside(self, logarithm: bool) -> Array:
         """What is known up to the present only, in units of the series or of its logarithms."""
-        unit = self.growth if logarithm else self.unit
-        return self.past * (0.0 if self.still else unit)
+        return self.past * (0.0 if self.still else self.step(logarithm))
+
+    def step(self, logarithm: bool) -> float:
+        """Return the usual size of a step, of the values or of their logarithms."""
+        return self.growth if logarithm else self.unit
 
     def __len__(self) -> int:
         return len(self.values)
@@ -96,8 +95,12 @@ class Signal:
         """The signal with the unit of its first rows; another one where these do not move."""
         seen = self.values[:rows]
         size = usual_step(seen) or otherwise
-        least = STILL * float(np.abs(seen).max(initial=0.0)) or NOUGHT
-        return replace(self, unit=size or least, still=not size)
+        return replace(self, unit=size or 1.0, still=not size)
+
+
+def moving(signals: Sequence[Signal]) -> list[int]:
+    """Return the numbers of the series that are not constant, or of all series if none moves."""
+    return [i for i, one in enumerate(signals) if not one.still] or list(range(len(signals)))
 
 
 def usual_step(values: Array) -> float:
@@ -127,10 +130,15 @@ def bridged(values: Array, season: int = 1) -> Signal:
 
 
 def seen(signal: Signal, logarithm: bool) -> Array:
-    """Values in their unit, or their logarithms; one that has none is the last that has."""
+    """Return values in their unit, or their logarithms.
+
+    A value without a logarithm takes the last one before it, and at the start of a series the first
+    one after it.
+    """
     values = signal.values
     if not logarithm:
         return values / signal.unit
     has = values > 0
     last = np.maximum.accumulate(np.where(has, np.arange(len(values)), 0))
-    return np.log(np.where(has[last], values[last], 1.0))
+    first = values[np.argmax(has)] if has.any() else 1.0
+    return np.log(np.where(has[last], values[last], first))

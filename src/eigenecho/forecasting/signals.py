@@ -33,7 +33,7 @@ class Measures:
     past : array (P,)
         The usual step of columns that are known up to the present only.
     multivariate : bool
-        Whether each series is shown the others as such columns.
+        Whether each series is shown the others as such columns: never where only one moves.
     """
 
     season: PositiveInt
@@ -46,14 +46,17 @@ class Measures:
     def of(cls, panel: Panel, season: int, multivariate: bool) -> Measures:
         """Of the rows of a panel."""
         histories = panel.histories
+        units = {one.name: usual_step(bridged(one.values, season).values) for one in histories}
+        # Constant series say nothing of columns, unless there are no others.
+        histories = tuple(one for one in histories if units[one.name] > 0) or histories
         known = [one.known for one in histories if one.known is not None and one.known.size]
         past = [one.past for one in histories if one.past is not None and one.past.size]
         return cls(
             season,
-            {one.name: usual_step(bridged(one.values, season).values) for one in histories},
+            units,
             KnownColumns.of(known) if known else None,
             _steps(past) if past else np.zeros(0),
-            multivariate,
+            multivariate and sum(unit > 0 for unit in units.values()) > 1,
         )
 
     @property
@@ -87,6 +90,9 @@ class Measures:
     def measured(self, panel: Panel, plain: Sequence[Signal], series: int, stop: int) -> Signal:
         """One of them by the rows before ``stop``, in its unit; and what stands beside it."""
         found = self.in_unit(plain[series], panel.histories[series].name, stop)
+        logarithms = seen(found, True)[: max(stop - found.start, 1)]
+        growth = usual_step(logarithms) or found.unit / (abs(float(found.values[0])) or found.unit)
+        found = replace(found, growth=growth)
         if not self.has_past:
             return found
         columns, past = [], panel.histories[series].past
@@ -103,9 +109,7 @@ class Measures:
                         whole[found.start :, None] / (NEVER if other.still else other.unit)
                     )
         beside = np.concatenate(columns, axis=1)
-        logarithms = seen(found, True)[: max(stop - found.start, 1)]
-        growth = usual_step(logarithms) or found.unit / (abs(float(found.values[0])) or 1.0)
-        return replace(found, past=beside - beside[:1], growth=growth)
+        return replace(found, past=beside - beside[:1])
 
     def in_unit(self, signal: Signal, name: Hashable, stop: int) -> Signal:
         """A signal with the unit that its rows before ``stop`` have, of the caller's."""

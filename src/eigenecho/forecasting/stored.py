@@ -136,6 +136,9 @@ class StoredFitted:
                 self._check_filter(view.side, "side")
                 if not self._beside:
                     raise bad_argument("side", view.side, "none without columns beside a series")
+            if view.alone != (self.measures.multivariate and view.side is not None):
+                wanted = "True for views that show a series the others"
+                raise bad_argument("alone", view.alone, wanted)
             if view.is_moved and view.moved not in self.moved:
                 raise bad_argument("moved", tuple(view.moved), "something whose effect is known")
 
@@ -153,9 +156,9 @@ class StoredFitted:
         view = self.views[member.view]
         side = 0 if view.side is None else self._beside * view.side.spectrum.units
         shape = view.filter.size + side, self.wanted.horizon
-        if len(member.own) != len(self.panel) * (self.pull is not None):
+        if len(member.own) != len(self.panel) * (view.alone or self.pull is not None):
             got = Shown(f"weights of {len(member.own)} series")
-            raise bad_argument("own", got, "those of each series where there is a pull")
+            raise bad_argument("own", got, "those of each series, if series have their own")
         for weights in (member.weights, *member.own):
             check_floats(weights, "weights", *shape)
         candidate = Candidate(view, member.base, member.kind, member.ridge)

@@ -31,12 +31,16 @@ class View:
         which is taken off before the filter, and put back on forecasts of the same row.
     side : Filter, optional
         That columns known up to the present go through; their rows stand beside the series' own.
+    alone : bool
+        Train each series on its own rows only. The columns beside it are then the other series, and
+        a column that leads one series need not lead another.
     """
 
     name: str
     filter: Filter
     moved: Moved = PLAIN
     side: Filter | None = None
+    alone: bool = False
 
     @property
     def logarithm(self) -> bool:
