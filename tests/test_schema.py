@@ -255,3 +255,8 @@ def test_options_reach_what_stands_for_an_object():
 def test_replaced_fields_are_packed_anew():
     one = everything()
     assert back(replace(one, word="x")).word == "x"
+
+
+def test_lists_within_labels_take_no_memory():
+    with pytest.raises(ValueError, match="more lists and objects"):
+        unpack(Point, {}, {"x": 0.0, "label": "\0u[" + "[]," * 10**5 + "1]"})

@@ -17,6 +17,7 @@ annotated otherwise; a class checks all else when it is made, or in a method ``c
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields
 from functools import cache
@@ -71,6 +72,21 @@ def unpack(kind: type[T], arrays: Arrays, values: Values) -> T:
     if left:
         raise _left_over(left)
     return made
+
+
+def parsed(text: str, containers: int) -> Any:
+    """Return the content of JSON whose names occur once, with so many lists and objects at most."""
+    bare = re.sub(r'"(?:[^"\\]++|\\.)*+"', "", text)
+    if bare.count("[") + bare.count("{") > containers:
+        raise ValueError("more lists and objects than save() writes")
+    return json.loads(text, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name occurs twice")
+    return found
 
 
 class _Hint(NamedTuple):
@@ -311,14 +327,14 @@ def to_label(label: Any, name: str = "series") -> Any:
     raise bad_argument(name, Shown(repr(label)), wanted, "Rename or replace it before fitting.")
 
 
-def from_label(plain: Any, nested: bool = False) -> Any:
+def from_label(plain: Any) -> Any:
     """Return the label that a plain value of a file stands for."""
     if isinstance(plain, str) and plain.startswith(f"{ODD}t"):
         import pandas
 
         return pandas.Timestamp(plain[2:])
-    if isinstance(plain, str) and plain.startswith(f"{ODD}u") and not nested:
-        return tuple(from_label(part, nested=True) for part in json.loads(plain[2:]))
+    if isinstance(plain, str) and plain.startswith(f"{ODD}u"):
+        return tuple(map(from_label, parsed(plain[2:], 1)))
     if isinstance(plain, (list, dict)):
         raise bad_argument("label", plain, "text, a number, a flag or None")
     return plain

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -95,7 +94,7 @@ def read(path: Any) -> tuple[str, Arrays, Values]:
         why = error if isinstance(error, OSError) else foreign
         raise StorageError(f"{path} is not a readable model file: {why}.") from error
     try:
-        header = _parsed(metadata["eigenecho"])
+        header = schema.parsed(metadata["eigenecho"], CONTAINERS)
         version, kind, values = header["format"], header["kind"], header["values"]
         digest, found = header["digest"], _digest(kind, tensors, values)
     except NO_MODEL as error:
@@ -121,21 +120,6 @@ def load(path: Any, kinds: Mapping[str, type]) -> Any:
         return schema.unpack(kinds[kind], arrays, values)
     except NO_MODEL as error:
         raise StorageError(f"{path} is damaged: {error}") from error
-
-
-def _parsed(text: str) -> Any:
-    """The JSON of a header, whose names occur once and which is no deeper than ours are."""
-    bare = re.sub(r'"(?:[^"\\]++|\\.)*+"', "", text)
-    if bare.count("[") + bare.count("{") > CONTAINERS:
-        raise ValueError("more lists and objects than save() writes")
-    return json.loads(text, object_pairs_hook=_unique)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name occurs twice")
-    return found
 
 
 def _digest(kind: Any, tensors: Arrays, values: Any) -> str:

@@ -76,16 +76,8 @@ class StoredFrames:
     def of(cls, holder: FrameHolder) -> StoredFrames:
         """Return the parts of a holder."""
         own = slice(1 if holder.shared else None)
-        return cls(
-            holder.kind,
-            Labels.of(holder.labels),
-            Times.of(holder.clocks[own]),
-            holder.ahead[own],
-            holder.columns,
-            holder.names,
-            holder.index_name,
-            holder.is_range,
-        )
+        parts = vars(holder) | {"labels": Labels.of(holder.labels), "ahead": holder.ahead[own]}
+        return cls(times=Times.of(parts.pop("clocks")[own]), **parts)
 
     def restored(self) -> FrameHolder:
         """Return the holder, if its parts fit each other."""

@@ -130,14 +130,11 @@ class CompressedRows:
         """Return the matrix, if these are the arrays of one."""
         from scipy.sparse import csr_matrix
 
-        parts = self.data, self.indices, self.indptr
-        if any(part.ndim != 1 for part in parts) or len(self.indptr) < 2:
-            got = Shown(f"shapes {[part.shape for part in parts]}")
+        parts, size = (self.data, self.indices, self.indptr), len(self.indptr) - 1
+        types = [part.dtype.name for part in parts[1:]]
+        if size < 1 or any(part.ndim != 1 for part in parts) or not {*types} <= {"int32", "int64"}:
+            got = Shown(f"shapes {[part.shape for part in parts]}, indices of {types}")
             raise bad_argument("W", got, "the arrays of a sparse matrix")
-        if any(part.dtype not in (np.int32, np.int64) for part in parts[1:]):
-            got = Shown(f"dtypes {self.indices.dtype}, {self.indptr.dtype}")
-            raise bad_argument("indices", got, "int32 or int64")
-        size = len(self.indptr) - 1
         return Sparse(csr_matrix(parts, shape=(size, size)))
 
 
