@@ -310,8 +310,9 @@ def machine() -> str:
 
 
 ABOUT_STATES = """\
-*Fill* writes a constant to an array of the same size, which is the upper limit. *Queued* measures a call that
-is issued while the device is still busy, as in a pipeline. JAX runs a quarter of the steps."""
+*Fill* writes a constant to an array of the same size, which is the upper limit. *Queued* measures
+a call that is issued while the device is still busy, as in a pipeline. JAX runs a quarter of the
+steps."""
 
 
 def main() -> int:
