@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
-"""A NumPy array of any floating dtype."""
+Array = np.ndarray[Any, np.dtype[Any]]
+"""A NumPy array of any floating dtype. ``schema`` reads it, so it is no alias of NumPy's."""
 
 Seed = int | np.random.Generator | None
 """What a random draw starts from; None for fresh entropy."""
