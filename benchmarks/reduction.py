@@ -348,9 +348,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--hourly", type=Path, help="CSV file such as ETTh1.csv, with a column OT")
     parser.add_argument("--results", type=Path, default=ROOT / "results" / "reduction")
-    parser.add_argument(
-        "--stored", action="store_true", help="use stored results instead of measuring"
-    )
+    parser.add_argument("--stored", action="store_true", help="use stored results")
     parser.add_argument(
         "--write", action="store_true", help="write the tables to docs/reduction.md"
     )
