@@ -3,9 +3,10 @@
     python tools/answers_stay_the_same.py BEFORE [AFTER] [--only NAME …]
     python tools/answers_stay_the_same.py --store tests/answers.npz
 
-BEFORE and AFTER are commits or folders with a checkout; AFTER is the working tree by default. Cases
-run in turns with each commit, in separate processes. For each case the output is "equal", or the
-largest difference of any array relative to its largest entry. ``--store`` keeps some numbers of every array, which
+BEFORE and AFTER are commits or folders with a checkout; AFTER is the working tree by default.
+Cases run in turns with each commit, in separate processes that import only the package of that
+commit. For each case the output is "equal", or the largest difference of any of its
+arrays relative to that array's largest entry. ``--store`` keeps some numbers of every array, which
 ``tests/test_answers.py`` compares with.
 """
 
@@ -466,7 +467,7 @@ def checkout(what: str) -> Iterator[Path]:
 
 
 def run(tree: Path, folder: Path, names: list[str]) -> None:
-    """Run cases in a new process, with the package of one checkout."""
+    """Cases in a process that sees the package of one checkout."""
     environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
     command = [sys.executable, __file__, "--emit", str(folder), "--only", *names]
     subprocess.run(command, env=environment, check=True)

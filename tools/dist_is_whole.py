@@ -1,8 +1,8 @@
 """Check the distributions built by ``make dist``: ``python tools/dist_is_whole.py dist``.
 
-The wheel must be small and contain only the package: no tests, figures or caches. It is installed
-in an empty environment and trains a network. With the extra ``cli``, it imports every public name
-and runs the first example of the README and ``eigenecho reproduce --quick``.
+The wheel is small and contains only the package: no tests, figures or caches. Installed in an empty
+environment it trains a network; with the extra ``cli`` it imports every public name, runs the first
+example of the README, and ``eigenecho reproduce --quick``.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python tools/speed_stays_the_same.py [BEFORE [AFTER]] [--rounds N] [--only NAME …]
 
-BEFORE and AFTER are commits or folders with a checkout. Each round runs all jobs with each commit in
-a new process and takes the best of several times. The ratio compares the best times over all rounds
-and is below 1 if AFTER is slower. Jobs that appear slower are measured again. This takes about five
-minutes on an idle machine: ``make speed-check``.
+BEFORE and AFTER are commits or folders with a checkout. Each round runs all jobs with each commit
+in a new process and takes the best of several times. The ratio compares the best times over all
+rounds and is below 1 if AFTER is slower. Jobs that appear slower are measured again. This takes
+about five minutes on an idle machine: ``make speed-check``.
 """
 
 from __future__ import annotations
