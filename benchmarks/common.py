@@ -1,4 +1,4 @@
-"""Helpers of the benchmarks: interleaved timing, memory, tables, targets and verdicts."""
+"""Helpers of the benchmarks: interleaved timing, memory, tables, goals and verdicts."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
-# Results and targets: a wrong result is an error, a missed target is reported ---------------------
+# Results and goals: a wrong result is an error, a missed goal is reported -------------------------
 
 
 class WrongAnswer(Exception):
@@ -157,7 +157,7 @@ def check(what: str, error: float, tolerance: float) -> None:
 
 @dataclass(frozen=True)
 class Goal:
-    """A target for a measured value. Missing it is not an error."""
+    """A goal for a measured value. Missing it is not an error."""
 
     what: str
     sense: Literal["at least", "at most"]
@@ -165,22 +165,22 @@ class Goal:
     unit: str = "times"
 
     def holds(self, measured: float) -> bool:
-        """Return True if a measured value meets the target; NaN does not."""
+        """Return True if a measured value meets the goal; NaN does not."""
         return measured >= self.bound if self.sense == "at least" else measured <= self.bound
 
     def report(self, measured: float) -> str:
-        """Return the measured value and the target as text."""
+        """Return the measured value and the goal as text."""
         required = f"required {self.sense} {number(self.bound)}"
         return f"{self.what}: {number(measured)} {self.unit}, {required}"
 
 
 def at_least(what: str, bound: float, unit: str = "times") -> Goal:
-    """Return a target for a value that should be large."""
+    """Return a goal for a value that should be large."""
     return Goal(what, "at least", bound, unit)
 
 
 def at_most(what: str, bound: float, unit: str = "times") -> Goal:
-    """Return a target for a value that should be small."""
+    """Return a goal for a value that should be small."""
     return Goal(what, "at most", bound, unit)
 
 
@@ -188,14 +188,14 @@ VERDICTS = {True: "holds in this run: ", False: "MISSED in this run: "}
 
 
 def verdict(measured: Mapping[Goal, float]) -> int:
-    """Print all targets with the measured values as the last line. Return exit code 0."""
+    """Print all goals with the measured values as the last line. Return exit code 0."""
     holds = all(goal.holds(value) for goal, value in measured.items())
     print(VERDICTS[holds] + "; ".join(goal.report(value) for goal, value in measured.items()))
     return 0
 
 
 def read_verdict(line: str) -> tuple[bool, str] | None:
-    """Parse a line printed by ``verdict``: whether all targets are met, and the values."""
+    """Parse a line printed by ``verdict``: whether all goals are met, and the values."""
     for holds, start in VERDICTS.items():
         if line.startswith(start):
             return holds, line.removeprefix(start)

@@ -104,7 +104,7 @@ def tested(kind: Kind, seed: int) -> Tested:
 def rows_of(kinds: tuple[Kind, ...]) -> list[str]:
     """Return the table with one line per kind."""
     lines = [
-        "| series | rows, horizon | eigenecho | best naive | verdict | held |",
+        "| series | rows, horizon | eigenecho | best baseline | verdict | coverage |",
         "|---|---|---|---|---|---|",
     ]
     for kind in kinds:
@@ -124,9 +124,9 @@ def walks(count: int) -> str:
     beaten = sum(one.verdict == "beats" for one in found)
     held = [one.held for one in found]
     return (
-        f"Of {count} random walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}) {beaten or 'none'} "
-        "were said to beat their best naive forecast, as a test at 95 % lets one in twenty; "
-        f"their intervals held {np.mean(held):.0%} in the mean and {min(held):.0%} of the worst."
+        f"The forecast was reported to beat the best baseline in {beaten} of {count} other random "
+        f"walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}); a test at the 5 % level allows one in "
+        f"twenty. The mean coverage was {np.mean(held):.0%} and the lowest {min(held):.0%}."
     )
 
 

@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--units", type=int, default=500)
     parser.add_argument("--steps", type=int, default=1_000_000)
     parser.add_argument("--solvers", nargs="+", default=["gram", "qr", "auto"])
-    parser.add_argument("--at-most", type=float, default=1024.0, help="target in MiB")
+    parser.add_argument("--at-most", type=float, default=1024.0, help="goal in MiB")
     parser.add_argument("--alone", metavar="SOLVER", help="measure one solver in this process")
     args = parser.parse_args()
     if args.alone:

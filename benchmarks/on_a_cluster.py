@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("--chunk", type=int, default=1_000_000, help="rows per shard")
     parser.add_argument("--units", type=int, default=500)
     parser.add_argument("--memory", default="1GiB", help="memory limit of each worker")
-    parser.add_argument("--at-least", type=float, default=1.6, help="target for the speedup")
+    parser.add_argument("--at-least", type=float, default=1.6, help="goal for the speedup")
     parser.add_argument("--folder", help="folder for the file; temporary by default")
     parser.add_argument("--one-core", action="store_true", help="measure only the CPU time")
     args = parser.parse_args()

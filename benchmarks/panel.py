@@ -27,7 +27,7 @@ def main() -> int:
     parser.add_argument("--series", type=int, default=1000)
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--horizon", type=int, default=48)
-    parser.add_argument("--at-most", type=float, default=2048.0, help="target in MiB")
+    parser.add_argument("--at-most", type=float, default=2048.0, help="goal in MiB")
     parser.add_argument("--forms", nargs="+", default=["table", "list"], choices=["table", "list"],
                         help="one array with a column per series, or a list of series")  # fmt: skip
     parser.add_argument("--alone", metavar="FORM", help="measure one form in this process")

@@ -217,7 +217,7 @@ def show_hourly(found: list[dict[str, Any]]) -> list[str]:
     lines += [
         "",
         f"{first['column']}, {first['law']}, penalty {first['penalty']}: {first['units']} modes "
-        f"(target: at most 70), test error {'un' if same else ''}changed to three digits. "
+        f"(goal: at most 70), test error {'un' if same else ''}changed to three digits. "
         f"Forecasts of 10 000 steps are at least {slowest:.1f} times faster.",
     ]
     return lines

@@ -97,7 +97,7 @@ def main() -> int:
     parser.add_argument("--outputs", type=int, default=1)
     parser.add_argument("--connectivity", type=float, default=0.1)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--at-least", type=float, default=50.0, help="target for every kind")
+    parser.add_argument("--at-least", type=float, default=50.0, help="goal for every kind")
     args = parser.parse_args()
 
     print(machine("eigenecho", "reservoirpy", "numpy", "numba"))

@@ -1,7 +1,7 @@
 """Run all benchmark jobs, store raw results, and write the page: ``make bench``.
 
 Each job runs in its own process, so that its threads and memory do not affect the next one, and
-writes a JSON file. The page is made from these files. A missed target is reported but is not an
+writes a JSON file. The page is made from these files. A missed goal is reported but is not an
 error. The exit code is 1 if a result is wrong or a job fails.
 """
 
@@ -111,9 +111,9 @@ def outcome(job: Job, result: dict) -> str:
 
 
 def report(console: Console, jobs: list[Job], folder: Path) -> int:
-    """Print the measured values and the targets. Return 1 if a job failed."""
+    """Print the measured values and the goals. Return 1 if a job failed."""
     results = stored.load(folder, jobs)
-    table = Table("measured", "target", "job", "compared with", "verdict")
+    table = Table("measured", "goal", "job", "compared with", "verdict")
     words: Counter[str] = Counter()
     for job in jobs:
         verdicts = stored.verdicts(job, results.get(job.name))

@@ -7,7 +7,7 @@ paper's MSO grid (N = 100, golden spectrum), after checking that errors agree:
 - states once: states for each (leak, radius), and a solve for each ridge and scaling, in NumPy;
 - reservoirpy: a model fitted and run for each configuration.
 
-The targets are speedups of at least 20, 3 and 30. The results are wrong if errors differ by more
+The goals are speedups of at least 20, 3 and 30. The results are wrong if errors differ by more
 than a factor of 2 in more than 5 % of the configurations.
 """
 
@@ -135,7 +135,7 @@ def main() -> int:
     share = {"reservoirpy": len(pairs)}  # slow, so only a third of the sample
     ratios = {name: share.get(name, 1) * ratio(seconds[name], seconds["ours"]) for name in WANTED}
     table(
-        ["method", "speedup of ee.search", "target"],
+        ["method", "speedup of ee.search", "goal"],
         [[name, number(ratios[name]), number(WANTED[name])] for name in WANTED],
     )
     return verdict(

@@ -87,7 +87,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--connectivity", type=float, default=0.1)
-    parser.add_argument("--at-least", type=float, default=15.0, help="target at the largest N")
+    parser.add_argument("--at-least", type=float, default=15.0, help="goal at the largest N")
     args = parser.parse_args()
 
     print(machine("eigenecho", "reservoirpy", "numpy", "numba") + "\n")

@@ -1,1 +1,1 @@
-"""The benchmark suite: jobs with targets, raw results as JSON files, and the page."""
+"""The benchmark suite: jobs with goals, raw results as JSON files, and the page."""

@@ -96,7 +96,7 @@ def _shares(ax: Any, curves: dict[str, dict[int, float]], _: int) -> None:
     ax.axhline(
         1.0, color=GREY, linewidth=1.0, linestyle="--", label="filling the array, one thread"
     )
-    ax.axhline(1 / 2.5, color=GREY, linewidth=1.0, linestyle=":", label="target at N = 1000")
+    ax.axhline(1 / 2.5, color=GREY, linewidth=1.0, linestyle=":", label="goal at N = 1000")
     ax.set_xscale("log")
     ax.set_ylim(0, max(1.35, 1.3 * max(max(p.values()) for p in curves.values())))
     ax.legend(loc="upper left", frameon=False, fontsize=9)

@@ -1,4 +1,4 @@
-"""A benchmark job and its targets, which are fixed before measuring."""
+"""A benchmark job and its goals, which are fixed before measuring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Requirement(Goal):
-    """One line of the table: a target, and what the measured value is compared with."""
+    """One line of the table: a goal, and what the measured value is compared with."""
 
     key: str
     against: str

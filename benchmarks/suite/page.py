@@ -60,7 +60,7 @@ def write(page: Path, jobs: Sequence[Job], results: Results, machine: dict[str, 
     measured = [results[job.name] for job in suite if job.name in results]
     parts = [
         "# Benchmarks", *warning(results), INTRODUCTION,
-        "## Targets and results", lines_table(suite, results, accuracy=False),
+        "## Goals and results", lines_table(suite, results, accuracy=False),
         *(f"![{name}]({os.path.relpath(path, page.parent)})\n\n*{CAPTIONS[name]}*"
           for name, path in pictures.items()),
         "## Accuracy", lines_table(suite, results, accuracy=True),
@@ -74,14 +74,14 @@ def write(page: Path, jobs: Sequence[Job], results: Results, machine: dict[str, 
 
 
 def lines_table(jobs: Iterable[Job], results: Results, *, accuracy: bool) -> str:
-    """Return a table of targets, measured values and verdicts."""
+    """Return a table of goals, measured values and verdicts."""
     rows = []
     for job in jobs:
         for requirement in job.requirements:
             if requirement.accuracy == accuracy:
                 verdict = judge(requirement, results.get(job.name))
                 rows.append(line(requirement, verdict, results.get(job.name)))
-    return markdown(("job", "compared with", "target", "measured", "verdict"), rows)
+    return markdown(("job", "compared with", "goal", "measured", "verdict"), rows)
 
 
 def line(requirement: Requirement, verdict: Verdict, result: dict[str, Any] | None) -> list[str]:

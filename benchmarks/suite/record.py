@@ -31,7 +31,7 @@ class Record:
     Parameters
     ----------
     quick : bool
-        Use small sizes, to test that a job runs; targets are not checked.
+        Use small sizes, to test that a job runs; goals are not checked.
     say : callable
         Called with one line of progress at a time.
     """

@@ -67,7 +67,7 @@ class Verdict:
 
 
 def judge(requirement: Requirement, result: dict[str, Any] | None) -> Verdict:
-    """Compare a stored value with its target."""
+    """Compare a stored value with its goal."""
     if result is None:
         return Verdict("not measured")
     line = result["lines"].get(requirement.key)
