@@ -1,7 +1,7 @@
 """Measure states, fits, predictions and forecasts on a GPU: ``make bench-gpu``.
 
 Results are compared with those of the CPU, or with the recurrence, before they are timed. Times are
-medians of device events, or of synchronized calls, after a warm-up. All methods run in the same
+medians of device events, or of synchronised calls, after a warm-up. All methods run in the same
 process on the same data, except for JAX, which runs in its own process. Writes
 docs/benchmarks-gpu.md.
 """
@@ -56,7 +56,7 @@ print(json.dumps(sorted(times)[2]))
 
 
 def seconds(call: Callable[[], Any], repeats: int = 7, warm: int = 2) -> float:
-    """Return the median time of synchronized calls."""
+    """Return the median time of synchronised calls."""
     import torch
 
     times = []

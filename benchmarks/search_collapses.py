@@ -1,4 +1,4 @@
-"""``ee.search`` is faster than a naive grid search: one factorization for all ridges and scalings.
+"""``ee.search`` is faster than a naive grid search: one factorisation for all ridges and scalings.
 
 Measures the time per configuration of ``ee.search`` and of three alternatives on a sample of the
 paper's MSO grid (N = 100, golden spectrum), after checking that errors agree:

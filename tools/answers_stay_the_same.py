@@ -139,7 +139,7 @@ def states(options: dict[str, Any]) -> Arrays:
     previous={"output_to_readout": True, "solver": "structured"},
     free_bias={"penalize_bias": False},
     no_bias={"fit_bias": False},
-    standardized={"standardize": True},
+    standardised={"standardize": True},
     standardized_structured={"standardize": True, "solver": "structured"},
     float32={"dtype": "float32"},
     float32_structured={"dtype": "float32", "solver": "structured"},
@@ -177,7 +177,7 @@ def several(lengths: list[int]) -> Arrays:
     plain={},
     feedback={"feedback": True, "fb_scaling": 0.3},
     previous={"output_to_readout": True},
-    standardized={"standardize": True, "input_bias": True},
+    standardised={"standardize": True, "input_bias": True},
     float32={"dtype": "float32", "ridge": 1e-3},
     neuron={"basis": "neuron", "spectrum": "matrix"},
 )
@@ -247,7 +247,7 @@ def partial_fit(solver: str) -> Arrays:
     scalings={"lr": [0.3, 1.0], "input_scaling": [0.1, 1.0], "ridge": [1e-8, 1e-4, 1.0]},
     matrix={"spectrum": ["matrix"], "sr": [0.5, 0.9], "rc_connectivity": [0.1, 1.0]},
     feedback={"feedback": [True], "fb_scaling": [0.1, 0.5], "output_to_readout": [False, True]},
-    standardized={"standardize": [True, False], "penalize_bias": [True, False], "sr": [0.9]},
+    standardised={"standardize": [True, False], "penalize_bias": [True, False], "sr": [0.9]},
 )
 def search(grid: dict[str, Any]) -> Arrays:
     """Run a grid search with refit."""

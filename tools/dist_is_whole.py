@@ -114,7 +114,7 @@ def _tried(folder: Path, what: str, *command: object) -> list[str]:
 
 
 def main() -> int:
-    """Print what was found; 1 if anything is wrong."""
+    """Print all problems and return 1 if there are any."""
     folder = Path(sys.argv[1]).resolve()
     (wheel,) = folder.glob("*.whl")
     (archive,) = folder.glob("*.tar.gz")

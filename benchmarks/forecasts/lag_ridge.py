@@ -70,7 +70,7 @@ def windows(values: np.ndarray, lags: int, horizon: int) -> tuple[np.ndarray, np
 
 
 def solve(X: np.ndarray, Y: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
-    """Solve (XᵀX + α I) w = XᵀY on centered columns: weights (p, H) and intercept (H,)."""
+    """Solve (XᵀX + α I) w = XᵀY on centred columns: weights (p, H) and intercept (H,)."""
     mean_X, mean_Y = X.mean(axis=0), Y.mean(axis=0)
     X, Y = X - mean_X, Y - mean_Y
     gram = X.T @ X

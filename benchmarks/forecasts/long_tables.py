@@ -13,9 +13,9 @@ MONTH = 30 * 24
 
 @dataclass(frozen=True)
 class Table:
-    """A table standardized by its training rows, and where its splits end.
+    """A table standardised by its training rows, and where its splits end.
 
-    values  (rows, columns): columns standardized by the mean and std of the training rows
+    values  (rows, columns): columns standardised by the mean and std of the training rows
     train, validation, test   rows at which these splits end; the first starts at 0
     day     rows a day, or a week of days: the season of the naive forecast
     """
@@ -42,7 +42,7 @@ def tables(folder: Path) -> list[Path]:
 
 
 def read(path: Path) -> Table:
-    """Read a CSV file with a column ``date``, standardized by its training rows."""
+    """Read a CSV file with a column ``date``, standardised by its training rows."""
     import pandas as pd
 
     name = path.name.split(".")[0]
@@ -58,7 +58,7 @@ def read(path: Path) -> Table:
 
 
 def standardise(values: np.ndarray, rows: int) -> np.ndarray:
-    """Standardize columns by the mean and std of their first ``rows`` rows."""
+    """Standardise columns by the mean and std of their first ``rows`` rows."""
     known = values[:rows]
     deviation = known.std(axis=0)
     return (values - known.mean(axis=0)) / np.where(deviation > 0, deviation, 1)

@@ -140,7 +140,7 @@ class Summary:
 
 
 def summary(scores: Scores) -> Summary:
-    """Summarize the scores; methods that lack a series are left out."""
+    """Summarise the scores; methods that lack a series are left out."""
     scores = complete(scores)
     names = list(next(iter(scores.values()), ()))
     lines = [_line(method, scores, names) for method in scores]

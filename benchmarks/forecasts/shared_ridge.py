@@ -17,7 +17,7 @@ import numpy as np
 
 LAGS = 336
 RIDGES = tuple(float(10.0**power) for power in np.arange(-3, 6.1, 0.5))
-"""Candidate ridges for standardized columns."""
+"""Candidate ridges for standardised columns."""
 BLOCK = 2048
 """Windows per block."""
 

@@ -38,7 +38,7 @@ for ax, setting, color in zip(panels, settings, ("C0", "C3", "C2"), strict=True)
     ax.set(ylim=(-3.4, 3.4), ylabel="y")
     title = f"sr={setting['sr']}, ridge={setting['ridge']:g}: radius {esn.closed_loop_radius_:.4f}"
     ax.set_title(title, fontsize=10, loc="left")
-panels[-1].set_xlabel("steps ahead (gray: the sines without noise)")
+panels[-1].set_xlabel("steps ahead (grey: the sines without noise)")
 
 # %%
 # A network with feedback can generate a signal without any input:

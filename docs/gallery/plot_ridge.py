@@ -3,7 +3,7 @@ How good is an automatically selected ridge?
 ============================================
 
 The best ridge is only known once the test rows are available. ``ridge="auto"`` selects the ridge
-that maximizes the marginal likelihood of the training targets; it does not use any test rows.
+that maximises the marginal likelihood of the training targets; it does not use any test rows.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@ How long does a large grid search take?
 =======================================
 
 A grid of radii, leaking rates, ridges and seeds contains hundreds of networks. ``ee.search`` runs
-each reservoir once, and factorizes its states once for all ridges and input scalings.
+each reservoir once, and factorises its states once for all ridges and input scalings.
 """
 
 import time

@@ -31,7 +31,7 @@ PEER = "reservoirpy"
 
 
 def network(N: int, solver: str = "structured", ridge: float = RIDGE) -> ee.LinearESN:
-    """Return a golden network with an unpenalized bias, as in reservoirpy."""
+    """Return a golden network with an unpenalised bias, as in reservoirpy."""
     return ee.LinearESN(
         N, sr=RADIUS, ridge=ridge, solver=solver, penalize_bias=False, warmup=WARMUP, seed=0
     )
@@ -144,7 +144,7 @@ def scan_syrk_cholesky(N: int, u: np.ndarray, y: np.ndarray, ridge: float) -> np
         sums += X.sum(axis=0)
     count, targets = len(u) - WARMUP, y[WARMUP:].mean(axis=0)
     G = blas.dsyrk(ridge, Q.T, beta=1.0, c=G, overwrite_c=1, lower=1)
-    G -= np.outer(sums, sums / count)  # eliminates the unpenalized bias
+    G -= np.outer(sums, sums / count)  # eliminates the unpenalised bias
     factor = cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
     weights = cho_solve(factor, moments - np.outer(sums, targets), check_finite=False)
     return np.concatenate([[targets - sums @ weights / count], weights])
