@@ -1,4 +1,4 @@
-"""What the benchmarks share: interleaved timing, memory, tables, goals, verdicts, the machine."""
+"""Helpers of the benchmarks: interleaved timing, memory, tables, goals and verdicts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from time import perf_counter, sleep
 from typing import Literal
 
 SETTLE = 0.2
-"""Seconds between cases: BLAS threads keep spinning after a product and would slow the next."""
+"""Seconds between cases, because BLAS threads keep spinning and would slow the next one."""
 
 BUSY = 0.1
-"""Cores kept busy by other processes from which a measurement says so."""
+"""Load of other processes, in cores, above which a measurement prints a warning."""
 
 MIB = 1 << 20
 
@@ -33,11 +33,12 @@ def interleaved(
     say: Callable[[str], None] | None = None,
     note: Callable[[float], None] | None = None,
 ) -> dict[str, list[float]]:
-    """Seconds of each case, in rounds that run every case: a slow moment hits them all.
+    """Time all cases in rounds and return the seconds of each case in each round.
 
-    A case runs once a round, or as often as ``times`` says; the median of those is its time.
-    ``say`` hears what comes next, well before it starts, and ``note`` how many cores other
-    processes kept busy; by default that is printed where it is many.
+    Each round runs every case, so that a slow phase of the machine affects all of them. A case runs
+    once per round, or ``times[name]`` times, of which the median counts. ``say`` is called with the
+    name of the next case before it starts. ``note`` is called with the load of other processes in
+    cores; by default a high load is printed.
     """
     seconds: dict[str, list[float]] = {name: [] for name in cases}
     with Others() as others:
@@ -56,12 +57,12 @@ def _seconds(call: Callable[[], object]) -> float:
     start = perf_counter()
     result = call()
     end = perf_counter()
-    del result  # freeing what a case returns is not part of its time
+    del result  # freeing the result is not timed
     return end - start
 
 
 class Others:
-    """Within a ``with``: how many cores other processes keep busy, where Linux tells."""
+    """Context manager that measures the load of other processes, in cores, on Linux."""
 
     share = 0.0
 
@@ -84,22 +85,22 @@ class Others:
 
 def _print_busy(share: float) -> None:
     if share > BUSY:
-        print(f"note: other processes kept {share:.1f} cores busy meanwhile; run again when idle")
+        print(f"warning: other processes used {share:.1f} cores; run again on an idle machine")
 
 
 def ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
-    """The median over rounds of slow / fast."""
+    """Return the median over rounds of slow / fast."""
     return statistics.median(s / f for s, f in zip(slow, fast, strict=True))
 
 
 def peak_memory() -> float:
-    """The most memory this process ever held, in MiB."""
+    """Return the peak memory of this process in MiB."""
     high = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return high / MIB if sys.platform == "darwin" else high / 1024
 
 
 def memory_in_use() -> float:
-    """Memory held now, in MiB; never above the peak, which may lie in the past."""
+    """Return the memory currently used by this process in MiB."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:
@@ -108,7 +109,7 @@ def memory_in_use() -> float:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print columns, the first to the left and the others to the right; floats in 3 digits."""
+    """Print a table; the first column is left-aligned, and floats have three digits."""
     cells = [list(headers)] + [[_cell(value) for value in row] for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
     cells.insert(1, ["-" * width for width in widths])
@@ -126,7 +127,7 @@ def _cell(value: object) -> str:
 
 
 def machine(*packages: str) -> str:
-    """The machine, and the versions of what is measured."""
+    """Return a description of the machine and the versions of packages."""
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     python = f"Python {platform.python_version()}"
     return f"{platform.machine()}, {os.cpu_count()} cores, {python}, {versions}"
@@ -141,22 +142,22 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
-# Answers and goals: a wrong answer is an error, a missed goal is reported -------------------------
+# Results and goals: a wrong result is an error, a missed goal is reported -------------------------
 
 
 class WrongAnswer(Exception):
-    """A result that differs from the right one; a script that raises it exits with an error."""
+    """Raised if a result is wrong; the script then exits with an error."""
 
 
 def check(what: str, error: float, tolerance: float) -> None:
-    """Raise WrongAnswer unless an error is within its tolerance, which NaN is not."""
+    """Raise WrongAnswer if the error is above the tolerance or NaN."""
     if not error <= tolerance:
         raise WrongAnswer(f"{what}: differs by {number(error)}, more than {number(tolerance)}")
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A bound that a measured value should keep. Missing it is no error."""
+    """A goal for a measured value. Missing it is not an error."""
 
     what: str
     sense: Literal["at least", "at most"]
@@ -164,11 +165,11 @@ class Goal:
     unit: str = "times"
 
     def holds(self, measured: float) -> bool:
-        """Return True if a measured value keeps the bound; NaN does not."""
+        """Return True if a measured value meets the goal; NaN does not."""
         return measured >= self.bound if self.sense == "at least" else measured <= self.bound
 
     def report(self, measured: float) -> str:
-        """Return the measured value beside the required one."""
+        """Return the measured value and the goal as text."""
         required = f"required {self.sense} {number(self.bound)}"
         return f"{self.what}: {number(measured)} {self.unit}, {required}"
 
@@ -187,14 +188,14 @@ VERDICTS = {True: "holds in this run: ", False: "MISSED in this run: "}
 
 
 def verdict(measured: Mapping[Goal, float]) -> int:
-    """Print the last line of a script: each goal with what was measured. Return exit code 0."""
+    """Print all goals with the measured values as the last line. Return exit code 0."""
     holds = all(goal.holds(value) for goal, value in measured.items())
     print(VERDICTS[holds] + "; ".join(goal.report(value) for goal, value in measured.items()))
     return 0
 
 
 def read_verdict(line: str) -> tuple[bool, str] | None:
-    """Read whether all goals hold, and what was measured, from a line that ``verdict`` printed."""
+    """Parse a line printed by ``verdict``: whether all goals are met, and the values."""
     for holds, start in VERDICTS.items():
         if line.startswith(start):
             return holds, line.removeprefix(start)
@@ -202,17 +203,19 @@ def read_verdict(line: str) -> tuple[bool, str] | None:
 
 
 def output_of(command: Sequence[str], **environment: str) -> str:
-    """Return what a command prints; exit with an error, and what it said, if it fails."""
+    """Return the output of a command; exit with its error output if it fails."""
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=os.environ | environment
     )
     if done.returncode:
-        sys.exit(f"{' '.join(command)}\n{done.stderr}\nthe process ended with {done.returncode}")
+        sys.exit(
+            f"{' '.join(command)}\n{done.stderr}\nThe process exited with code {done.returncode}."
+        )
     return done.stdout
 
 
 def written(text: str, name: str, lines: list[str]) -> str:
-    """The page with the lines of a part between its marks."""
+    """Return the page with the lines between the marks of a part replaced."""
     marks = f"<!-- {name} -->", f"<!-- end of {name} -->"
     pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
     block = "\n".join([marks[0], *lines, marks[1]])

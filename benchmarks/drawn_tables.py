@@ -1,11 +1,10 @@
-"""What ``eigenecho forecast`` says of drawn tables: where it beats naive forecasts, and where not.
+"""Run ``eigenecho forecast`` on simulated tables and compare it with naive baselines.
 
     drawn_tables.py             # prints
     drawn_tables.py --write     # docs/forecast.md too
 
-A series of each kind, and random walks, each forecast as the command does with its default
-options: blocks at the end that nothing was chosen with, a verdict by the best naive forecast, and
-the rows that bounds for 90 % held.
+Backtests one series of each kind, and several random walks, with the default options of the
+command. Reports the verdict against the best naive baseline and the coverage of 90 % intervals.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ WALKS, WALK_ROWS, WALK_HORIZON = 30, 400, 20
 
 @dataclass(frozen=True)
 class Kind:
-    """Series that are drawn alike: ``draw(rows, rng)`` at dates of one step."""
+    """A kind of simulated series: ``draw(rows, rng)`` returns the values."""
 
     name: str
     rows: int
@@ -43,7 +42,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Tested:
-    """Mean absolute errors on held-out blocks, and what is said of them."""
+    """Mean absolute errors of a backtest, the verdict, and the coverage."""
 
     error: float
     rival: str
@@ -53,32 +52,32 @@ class Tested:
 
 
 def daily(rows: int, rng: np.random.Generator) -> np.ndarray:
-    """A week, a year, a trend and noise."""
+    """Simulate weekly and yearly cycles, a trend and noise."""
     t = np.arange(rows)
     waves = 10 * np.sin(2 * np.pi * t / 7) + 20 * np.sin(2 * np.pi * t / 365.25)
     return 100 + 0.02 * t + waves + rng.normal(0, 5, rows)
 
 
 def hourly(rows: int, rng: np.random.Generator) -> np.ndarray:
-    """A day, a week and noise that remembers half a day."""
+    """Simulate daily and weekly cycles and autocorrelated noise."""
     t = np.arange(rows)
     waves = 20 * np.sin(2 * np.pi * t / 24) + 10 * np.sin(2 * np.pi * t / 168)
     return 100 + waves + 10 * autoregressive(rows, 0.95, rng)
 
 
 def monthly(rows: int, rng: np.random.Generator) -> np.ndarray:
-    """A season that grows with its level, as noise does."""
+    """Simulate a growing series with multiplicative season and noise."""
     t = np.arange(rows)
     return 50 * np.exp(0.003 * t + 0.2 * np.sin(2 * np.pi * t / 12) + rng.normal(0, 0.05, rows))
 
 
 def walk(rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Steps that nothing foretells."""
+    """Simulate a random walk."""
     return 100 + np.cumsum(rng.standard_normal(rows))
 
 
 def white(rows: int, rng: np.random.Generator) -> np.ndarray:
-    """No memory at all."""
+    """Simulate white noise."""
     return rng.standard_normal(rows)
 
 
@@ -92,7 +91,7 @@ KINDS = (
 
 
 def tested(kind: Kind, seed: int) -> Tested:
-    """Draw a series, forecast its last blocks and judge that."""
+    """Simulate a series and backtest a forecaster on it."""
     values = kind.draw(kind.rows, np.random.default_rng(seed))
     y = pd.Series(values, pd.date_range("1960-01-01", periods=kind.rows, freq=kind.step))
     origins = blocks_of(kind.rows, kind.horizon)
@@ -103,7 +102,7 @@ def tested(kind: Kind, seed: int) -> Tested:
 
 
 def rows_of(kinds: tuple[Kind, ...]) -> list[str]:
-    """The table, a line for each kind."""
+    """Return the table with one line per kind."""
     lines = [
         "| series | rows, horizon | eigenecho | best baseline | verdict | coverage |",
         "|---|---|---|---|---|---|",
@@ -119,7 +118,7 @@ def rows_of(kinds: tuple[Kind, ...]) -> list[str]:
 
 
 def walks(count: int) -> str:
-    """How often a random walk is said to be foreseen, and what its bounds hold."""
+    """Return a sentence on false verdicts and coverage for random walks."""
     kind = Kind("random walk", WALK_ROWS, WALK_HORIZON, "D", walk)
     found = [tested(kind, seed) for seed in range(count)]
     beaten = sum(one.verdict == "beats" for one in found)
@@ -135,7 +134,7 @@ def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--walks", type=int, default=WALKS)
-    parser.add_argument("--write", action="store_true", help="put the table into docs")
+    parser.add_argument("--write", action="store_true", help="write the table to docs")
     args = parser.parse_args()
     print(machine("eigenecho", "numpy", "pandas"))
     lines = [*rows_of(KINDS), "", walks(args.walks)]

@@ -1,10 +1,9 @@
-"""Columns that are known ahead help where they matter, and do not hurt where they do not.
+"""Columns known in advance help if they are relevant and do no harm if they are not.
 
-Two kinds of drawn series, fifty of each. In the first y = 10 · promo + noise, and a forecast that
-knows promo can err by the noise alone: its error is given over the noise's own. In the second
-three columns of noise stand beside a series with memory and a season: the error with them is
-given over that without. Forecasts start after every row of the last 240 that have enough rows
-ahead, by ``rolling``.
+Simulates fifty series of each of two kinds. In the first, y = 10 · promo + noise, and errors are
+relative to the noise. In the second, three columns of noise accompany a seasonal, autocorrelated
+series, and errors are relative to those without these columns. ``rolling`` forecasts from every
+origin in the last 240 rows.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ EFFECT = 10.0
 
 @dataclass(frozen=True)
 class Drawn:
-    """A series and what is known ahead of it.
+    """A series and its columns known in advance.
 
     y      (rows,)
-    X      (rows, columns), acting at its own row
-    noise  (rows,): what no forecast can know
+    X      (rows, columns), aligned with y
+    noise  (rows,), the unpredictable part of y
     """
 
     y: np.ndarray
@@ -38,7 +37,7 @@ class Drawn:
 
 
 def promotion(seed: int) -> Drawn:
-    """A promotion on one row of five, at random: y = 10 · promo + noise."""
+    """Simulate y = 10 · promo + noise, with a promotion in one of five rows at random."""
     rng = np.random.default_rng(seed)
     promo = (rng.random(ROWS) < 0.2).astype(float)
     noise = rng.standard_normal(ROWS)
@@ -46,7 +45,7 @@ def promotion(seed: int) -> Drawn:
 
 
 def irrelevant(seed: int) -> Drawn:
-    """A season of 12 and noise with memory, beside three columns that say nothing."""
+    """Simulate a seasonal, autocorrelated series with three irrelevant columns."""
     rng = np.random.default_rng(seed)
     noise = autoregressive(ROWS, 0.7, rng)
     y = 10 + seasonal(ROWS, 12, rng) + noise
@@ -63,7 +62,7 @@ def main() -> int:
     table(
         ["error", "median", "best", "worst"],
         [
-            spread("promo known ahead / noise", args.draws, known_over_noise),
+            spread("promo known in advance / noise", args.draws, known_over_noise),
             spread("promo unknown / noise", args.draws, unknown_over_noise),
             spread("with irrelevant / without", args.draws, with_over_without),
         ],
@@ -72,46 +71,46 @@ def main() -> int:
 
 
 def spread(name: str, draws: int, ratio: Callable[[int], float]) -> list[object]:
-    """A ratio over draws: its name, median, least and largest value."""
+    """Return the name of a ratio and its median, minimum and maximum over draws."""
     found = [ratio(seed) for seed in range(draws)]
     return [name, *(float(value) for value in (np.median(found), min(found), max(found)))]
 
 
 def known_over_noise(seed: int) -> float:
-    """The error of a forecast that knows promo, over the noise's own."""
+    """Return the error of a forecast that knows promo, relative to the noise."""
     drawn = promotion(seed)
     return rolling_error(drawn.y, drawn.X) / noise_error(drawn.noise)
 
 
 def unknown_over_noise(seed: int) -> float:
-    """The same without promo: what there is to gain."""
+    """Return the error of a forecast without promo, relative to the noise."""
     drawn = promotion(seed)
     return rolling_error(drawn.y, None) / noise_error(drawn.noise)
 
 
 def with_over_without(seed: int) -> float:
-    """The error with columns that say nothing, over that without them."""
+    """Return the error with irrelevant columns, relative to that without them."""
     drawn = irrelevant(seed)
     return rolling_error(drawn.y, drawn.X) / rolling_error(drawn.y, None)
 
 
 def origins() -> np.ndarray:
-    """The last rows seen: every one from which 12 rows lie in the test part."""
+    """Return all origins whose 12 targets are in the test rows."""
     return np.arange(ROWS - TEST - 1, ROWS - HORIZON)
 
 
 def ahead(values: np.ndarray) -> np.ndarray:
-    """The rows that each origin forecasts: (origins, 12)."""
+    """Return the target rows of each origin, shape (origins, 12)."""
     return np.stack([values[row + 1 : row + 1 + HORIZON] for row in origins()])
 
 
 def noise_error(noise: np.ndarray) -> float:
-    """Mean |noise| over the same rows that are forecast, as often."""
+    """Return the mean |noise| over the target rows of all origins."""
     return float(np.abs(ahead(noise)).mean())
 
 
 def rolling_error(y: np.ndarray, X: np.ndarray | None) -> float:
-    """Mean absolute error of forecasts after every origin, fitted once to the rows before."""
+    """Fit once and return the mean absolute error of the forecasts from all origins."""
     import eigenecho as ee
 
     fit = ROWS - TEST

@@ -1,9 +1,8 @@
 """``fit`` never stores the states: N = 500, T = 1 000 000 needs less than 1 GiB of extra memory.
 
-The states alone would take 4 GB. Each solver fits in a fresh process, with the data in memory
-and the kernels compiled on a tiny fit beforehand; what counts is how far the peak resident
-memory rises above what was in use before ``fit``. Afterwards a short fit is compared with the
-textbook solution on stored states.
+The states alone would take 4 GB. Each solver runs in a new process, after the data are loaded and
+the kernels are compiled. The increase of the peak resident memory during ``fit`` is measured. A
+short fit is then compared with the textbook solution on stored states.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from common import (
 )
 
 AGREE = {"qr": 1e-9, "structured": 1e-8, "refined": 1e-8, "gram": 1e-5}
-"""Largest difference from the textbook prediction, relative: gram has half the digits."""
+"""Largest relative difference from the textbook prediction; gram has half of the digits."""
 
 
 def main() -> int:
@@ -36,7 +35,7 @@ def main() -> int:
     parser.add_argument("--units", type=int, default=500)
     parser.add_argument("--steps", type=int, default=1_000_000)
     parser.add_argument("--solvers", nargs="+", default=["gram", "qr", "auto"])
-    parser.add_argument("--at-most", type=float, default=1024.0, help="the claim, in MiB")
+    parser.add_argument("--at-most", type=float, default=1024.0, help="goal in MiB")
     parser.add_argument("--alone", metavar="SOLVER", help="measure one solver in this process")
     args = parser.parse_args()
     if args.alone:
@@ -45,10 +44,10 @@ def main() -> int:
 
     states = args.units * args.steps * 8 / MIB
     print(machine("eigenecho", "numpy", "scipy"))
-    print(f"N = {args.units}, T = {args.steps}: the states alone would be {states:.0f} MiB\n")
+    print(f"N = {args.units}, T = {args.steps}: the states would take {states:.0f} MiB\n")
     found = {solver: in_fresh_process(args, solver) for solver in args.solvers}
     table(
-        ["solver", "took", "extra / states", "peak extra MiB", "fit time / first", "differs by"],
+        ["solver", "solver_", "extra / states", "extra MiB", "relative time", "difference"],
         [
             [
                 solver,
@@ -64,18 +63,18 @@ def main() -> int:
     for solver, row in found.items():
         check(f"{solver} and the textbook", row["difference"], AGREE[row["solver_"]])
     peak = max(row["extra"] for row in found.values())
-    return verdict({at_most("memory of fit beside its data", args.at_most, "MiB"): peak})
+    return verdict({at_most("extra memory of fit", args.at_most, "MiB"): peak})
 
 
 def in_fresh_process(args: argparse.Namespace, solver: str) -> dict:
-    """``measure`` in a process of its own, whose memory nothing else has touched."""
+    """Run ``measure`` in a new process."""
     command = [sys.executable, str(Path(__file__).resolve()), "--alone", solver]
     command += ["--units", str(args.units), "--steps", str(args.steps)]
     return json.loads(output_of(command).splitlines()[-1])
 
 
 def measure(N: int, T: int, solver: str) -> dict:
-    """Peak extra memory (MiB) and seconds of one fit, and how far a short one is from the truth."""
+    """Return the extra memory (MiB) and time of a fit, and the error of a short one."""
     import numpy as np
 
     import eigenecho as ee
@@ -99,7 +98,7 @@ def measure(N: int, T: int, solver: str) -> dict:
 
 
 def difference_from_textbook(esn, u, y) -> float:
-    """Relative difference of predictions from ridge on stored neuron states, over 4 N rows."""
+    """Return the relative difference from ridge regression on stored neuron states."""
     import numpy as np
 
     rows = min(len(u), 4 * esn.units)

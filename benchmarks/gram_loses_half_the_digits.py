@@ -1,10 +1,10 @@
-"""Normal equations (``gram``) lose half the digits that ``qr`` keeps, and are a few times faster.
+"""Normal equations (``gram``) lose half of the digits of ``qr`` and are a few times faster.
 
-Both solvers fit the same reservoir to the same noisy task for one ridge after another; the
-difference is that of their predictions, relative to the size of the targets. First ``qr``
-must agree with the textbook answer, least squares on stored states, and both solvers with each
-other where a large ridge makes the system easy. The claim is judged where ``gram`` still finds
-its system regular; below that it warns and takes a minimum-norm answer.
+Both solvers fit the same reservoir to the same noisy task for several ridges. Differences between
+their predictions are relative to the size of the targets. First, ``qr`` is compared with least
+squares on stored states, and both solvers with each other for a large ridge. The claim is tested
+for ridges at which ``gram`` considers its system regular; for smaller ones it issues a warning and
+returns a minimum-norm solution.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import eigenecho as ee
 from common import at_least, check, interleaved, machine, ratio, table, verdict
 
 EASY = 1e4
-"""A ridge at which even normal equations keep all digits."""
+"""A ridge for which the normal equations keep all digits."""
 
 
 def fitted(N: int, solver: str, ridge: float, u: np.ndarray, y: np.ndarray) -> ee.LinearESN:
-    """A golden reservoir, trained; ``singular`` says whether the solver found it so."""
+    """Fit a golden network; ``singular`` is True if the solver issued a warning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ee.errors.IllConditionedWarning)
         esn = ee.LinearESN(units=N, ridge=ridge, solver=solver, warmup=100, seed=0).fit(u, y)
@@ -33,12 +33,12 @@ def fitted(N: int, solver: str, ridge: float, u: np.ndarray, y: np.ndarray) -> e
 
 
 def says(esn: ee.LinearESN) -> str:
-    """What the solver thought of its system."""
+    """Return whether the solver considered its system singular, as text."""
     return "singular" if esn.singular else "regular"
 
 
 def textbook(esn: ee.LinearESN, u: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Predictions of ridge regression on stored neuron states, by least squares."""
+    """Return the predictions of ridge regression on stored neuron states."""
     X = np.hstack([np.ones((len(u), 1)), esn.states(u)])
     rows = np.vstack([X[esn.warmup :], np.sqrt(esn.ridge) * np.eye(X.shape[1])])
     targets = np.vstack([y[esn.warmup :], np.zeros((X.shape[1], 1))])
@@ -46,7 +46,7 @@ def textbook(esn: ee.LinearESN, u: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def difference(a: np.ndarray, b: np.ndarray, y: np.ndarray) -> float:
-    """The largest difference of two predictions, relative to the targets."""
+    """Return the largest difference between two predictions, relative to the targets."""
     return float(np.abs(a - b).max() / np.abs(y).max())
 
 
@@ -71,8 +71,8 @@ def main() -> int:
         easy = [fitted(N, solver, EASY, u, y).predict(u) for solver in ("gram", "qr")]
         exact = fitted(N, "qr", 1e-4, u, y)
         checks = {
-            f"gram from qr at ridge {EASY:g}": difference(*easy, y),
-            "qr from the textbook at ridge 1e-4": difference(
+            f"gram and qr at ridge {EASY:g}": difference(*easy, y),
+            "qr and the textbook solution at ridge 1e-4": difference(
                 exact.predict(u), textbook(exact, u, y), y
             ),
         }
@@ -88,13 +88,15 @@ def main() -> int:
                 worst = max(worst, gap)
             rows.append([f"{ridge:.0e}", f"{gap:.0e}", *(says(models[s]) for s in models)])
         print()
-        table(["ridge", "gram from qr", "gram found it", "qr found it"], rows)
+        table(["ridge", "difference", "system of gram", "system of qr"], rows)
         seconds = interleaved(
             {s: partial(fitted, N, s, 1e-6, u, y) for s in ("gram", "qr")}, args.repeats
         )
-        print(f"fit with qr takes {ratio(seconds['qr'], seconds['gram']):.1f} times that of gram")
+        print(f"qr takes {ratio(seconds['qr'], seconds['gram']):.1f} times as long as gram")
     print()
-    return verdict({at_least("gram from qr at worst", 1.5e-8, "of the targets (√ε)"): worst})
+    return verdict(
+        {at_least("largest difference between gram and qr", 1.5e-8, "of the targets (√ε)"): worst}
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""``import eigenecho`` does no work: no heavy module, and far less time than ``import numpy``.
+"""``import eigenecho`` loads no heavy modules and takes far less time than ``import numpy``.
 
-Every measurement is a fresh process that times its own statement. The later rows show where
-the work goes instead: the first use of a name loads numba, scikit-learn and SciPy, the first
-fit loads the compiled kernels from their cache, or compiles them where there is none.
+Each statement is timed in a new process. The other rows show when the work is done: the first use
+of a name loads numba, scikit-learn and SciPy, and the first fit loads the compiled kernels from the
+cache, or compiles them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ print(json.dumps([seconds, sorted(sys.modules)]))
 
 
 def fresh(statement: str, **environment: str) -> tuple[float, list[str]]:
-    """Seconds of a statement in a process of its own, and the modules loaded after it."""
+    """Return the seconds of a statement in a new process, and the modules loaded after it."""
     command = [sys.executable, "-c", TIMED.format(statement=statement)]
     seconds, modules = json.loads(output_of(command, **environment))
     return seconds, modules
@@ -48,7 +48,9 @@ def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--no-compile", action="store_true", help="skip the empty kernel cache")
+    parser.add_argument(
+        "--no-compile", action="store_true", help="skip the run with an empty kernel cache"
+    )
     args = parser.parse_args()
 
     print(machine("eigenecho", "numpy", "numba", "scikit-learn"), "\n")
@@ -60,13 +62,13 @@ def main() -> int:
     }
     interleaved(cases, args.repeats)
     if not args.no_compile:
-        name = "the same, kernels not yet compiled"
+        name = "first fit and predict, empty cache"
         with tempfile.TemporaryDirectory() as empty:
             once, modules[name] = fresh(FIT, NUMBA_CACHE_DIR=empty)
         seconds[name] = [once] * args.repeats
     numpy_seconds = seconds["import numpy"]
     table(
-        ["statement, in a fresh process", "/ import numpy", "ms", "modules", "heavy ones"],
+        ["statement", "relative to import numpy", "ms", "modules", "heavy modules"],
         [
             [
                 name,
@@ -82,7 +84,7 @@ def main() -> int:
     share = ratio(seconds["import eigenecho"], numpy_seconds)
     return verdict(
         {
-            at_most("heavy modules that import eigenecho loads", 0, "modules"): len(loaded),
+            at_most("heavy modules loaded by import eigenecho", 0, "modules"): len(loaded),
             at_most("time of import eigenecho", 0.5, "of import numpy"): share,
         }
     )

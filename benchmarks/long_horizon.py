@@ -1,14 +1,14 @@
-"""Forecasts 96 to 720 rows ahead, on tables of the literature, by their protocol.
+"""Compare forecasts 96 to 720 rows ahead with published results, by their protocol.
 
-``long_horizon.py FOLDER`` reads every table (``.csv``, ``.csv.gz``: a column ``date``, the others
-numbers) in a folder. ETTh: 8640 rows to train on, 2880 to choose on, 2880 to test on; ETTm four
-times as many; others 70, 10 and 20 %. Columns are standardised by their training rows. A forecast
-starts after every row from which H rows lie within the test part; rows before the test part are
-its context. Errors are means over origins, steps and columns.
+``long_horizon.py FOLDER`` reads every table in a folder (``.csv`` or ``.csv.gz`` with a column
+``date`` and numeric columns). ETTh tables have 8640 training, 2880 validation and 2880 test rows,
+ETTm tables four times as many, and others are split into 70, 10 and 20 %. Columns are standardised
+by their training rows. Forecasts start from every origin whose H targets are in the test rows.
+Errors are averaged over origins, steps and columns.
 
-``chosen`` is what was trained on the training rows alone, with the choices that were best on the
-validation rows: what published figures mean. ``refitted`` has the same choices and is trained on
-both. Each fit of ours runs in a fresh process, so that its memory is its own.
+``chosen`` is trained on the training rows, with the parameters that are best on the validation
+rows, as in published results. ``refitted`` uses the same parameters and is trained on both. Each
+fit of eigenecho runs in a new process to measure its memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from forecasts.long_tables import Table, read, seasonal_naive_errors, tables
 
 HORIZONS = (96, 192, 336, 720)
 BATCH = 256
-"""Origins that are forecast at once: all of them, with all columns, would fill the memory."""
+"""Origins per batch; all of them at once would not fit in memory."""
 
 PUBLISHED = {
     "ETTh1": {
@@ -37,7 +37,7 @@ PUBLISHED = {
         "published: DLinear": (0.375, 0.405, 0.439, 0.472),
     }
 }
-"""MSE at the horizons above."""
+"""Published MSE at the horizons above."""
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,10 +45,10 @@ ROOT = Path(__file__).resolve().parent.parent
 def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="where the tables are")
-    parser.add_argument("--only", nargs="+", metavar="PART", help="files whose name has a part")
+    parser.add_argument("folder", type=Path, help="folder with the tables")
+    parser.add_argument("--only", nargs="+", metavar="PART", help="files whose name contains PART")
     parser.add_argument("--horizons", nargs="+", type=int, default=HORIZONS)
-    parser.add_argument("--peers-only", action="store_true", help="leave eigenecho out")
+    parser.add_argument("--peers-only", action="store_true", help="run only the baselines")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "long_horizon.json")
     parser.add_argument("--alone", nargs=2, metavar=("FILE", "REFIT"), help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -58,7 +58,7 @@ def main() -> int:
         return 0
     files = [path for path in tables(args.folder) if _wanted(path.name, args.only)]
     if not files:
-        print(f"no tables in {args.folder}; expected files that end in .csv or .csv.gz")
+        print(f"No tables in {args.folder}: expected files that end in .csv or .csv.gz.")
         return 2
     print(machine("numpy", "eigenecho"))
     found = {}
@@ -76,7 +76,7 @@ def _wanted(name: str, parts: list[str] | None) -> bool:
 
 
 def compare(path: Path, horizons: list[int], with_ours: bool) -> dict[str, dict[int, dict]]:
-    """Errors, seconds and memory by method and horizon."""
+    """Return errors, times and memory by method and horizon."""
     data = read(path)
     found: dict[str, dict[int, dict]] = {}
     for horizon in horizons:
@@ -96,13 +96,13 @@ def _words(result: dict) -> str:
 
 
 def ridge(data: Table, horizon: int) -> list[dict]:
-    """Ridge on the last 336 values minus their mean: as chosen, and refitted."""
+    """Fit a ridge regression on the last 336 values minus their mean: chosen and refitted."""
     start = perf_counter()
     train = shared_ridge.gather(data.values, 0, data.train, horizon)
     validation = shared_ridge.gather(data.values, data.train, data.validation, horizon)
     alpha = shared_ridge.chosen_ridge(train, validation)
     fits = [(shared_ridge.solution(train, alpha), perf_counter() - start)]
-    # Windows that begin too late to end within the training rows: with those that train, all.
+    # Windows that end after the training rows; together with the training windows, all of them.
     rest = shared_ridge.gather(data.values, data.train - horizon + 1, data.validation, horizon)
     fits.append((shared_ridge.solution(train + rest, alpha), perf_counter() - start))
     results = []
@@ -113,7 +113,7 @@ def ridge(data: Table, horizon: int) -> list[dict]:
 
 
 def in_fresh_process(path: Path, horizon: int, refit: str) -> dict:
-    """``ours`` in a process of its own, whose memory nothing else has touched."""
+    """Run ``ours`` in a new process."""
     command = [sys.executable, str(Path(__file__).resolve()), str(path.parent)]
     command += ["--horizons", str(horizon), "--alone", path.name, refit]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -123,7 +123,7 @@ def in_fresh_process(path: Path, horizon: int, refit: str) -> dict:
 
 
 def ours(data: Table, horizon: int, refit: bool) -> dict:
-    """Errors of ``Forecaster``, and seconds and extra memory (MiB) of its fit."""
+    """Return the errors of ``Forecaster``, and the time and extra memory (MiB) of its fit."""
     import eigenecho as ee
 
     known = data.values[: data.validation]
@@ -138,9 +138,9 @@ def ours(data: Table, horizon: int, refit: bool) -> dict:
 
 
 def rolling_errors(forecaster, data: Table, horizon: int) -> tuple[float, float]:
-    """MSE and MAE over every origin of the test rows, some origins at a time.
+    """Return the MSE and MAE over all origins of the test rows, in batches.
 
-    An origin is the last row seen. What is handed over ends there: later rows cannot be read.
+    The data passed to the forecaster end at the last origin of the batch.
     """
     origins = np.arange(data.validation - 1, data.test - horizon)
     square = absolute = 0.0
@@ -157,7 +157,7 @@ def rolling_errors(forecaster, data: Table, horizon: int) -> tuple[float, float]
 
 
 def show(name: str, found: dict[str, dict[int, dict]], horizons: list[int]) -> None:
-    """A table of MSE / MAE, then of seconds and memory of fits."""
+    """Print a table of MSE / MAE, and one of the time and memory of fits."""
     print(f"\n{name}, MSE / MAE")
     lines = [
         [method, *(f"{by[h]['mse']:.3f} / {by[h]['mae']:.3f}" for h in horizons)]
@@ -169,7 +169,7 @@ def show(name: str, found: dict[str, dict[int, dict]], horizons: list[int]) -> N
     table(["", *map(str, horizons)], lines)
     timed = {m: by for m, by in found.items() if "seconds" in by[horizons[0]]}
     table(
-        ["seconds a fit (MiB)", *map(str, horizons)],
+        ["seconds per fit (MiB)", *map(str, horizons)],
         [[method, *(_cost(by[h]) for h in horizons)] for method, by in timed.items()],
     )
 

@@ -1,13 +1,14 @@
-"""A series of 10⁸ rows fits on two workers of 1 GiB, and two are 1.6 times as fast as one.
+"""Two workers of 1 GiB fit a series of 10⁸ rows, 1.6 times as fast as one worker.
 
-The series is in a .npy file, which the workers map; the client never holds it. A cluster of two
-processes, one thread each, fits a network of 500 units; one of a single process gathers the same
-statistics. Printed are seconds by step, peak memory of all processes, and the bytes that travelled
-beside what the formula of docs/clusters.md says. Before all that the first rows are fitted without
-a cluster, and on both: predictions must agree, and weights be equal to the last bit.
+The series is in a .npy file that the workers map into memory; the client never loads it. A cluster
+of two single-threaded processes fits a network of 500 units, and a cluster of one process gathers
+the same statistics. The script prints the seconds of each step, the peak memory of all processes,
+and the transferred bytes compared with the formula in docs/clusters.md. First, the first rows are
+fitted without a cluster and on both clusters: predictions must agree, and weights must be
+bit-identical.
 
-With ``--one-core`` there is no cluster: the first rows are fitted in this process, and printed is
-the time of the processor that a million of them take in each step.
+With ``--one-core`` there is no cluster: the first rows are fitted in this process, and the CPU time
+per million rows is printed for each step.
 """
 
 from __future__ import annotations
@@ -26,22 +27,22 @@ import numpy as np
 from common import WrongAnswer, at_least, check, machine, table, verdict
 
 FIRST = 1_000_000
-"""Rows that one machine fits too."""
+"""Rows that are also fitted on one machine."""
 
 TIMED = 10_000_000
-"""Rows that the time of the processor is taken of."""
+"""Rows for measuring the CPU time."""
 
 
 def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000_000)
-    parser.add_argument("--chunk", type=int, default=1_000_000, help="rows of a shard")
+    parser.add_argument("--chunk", type=int, default=1_000_000, help="rows per shard")
     parser.add_argument("--units", type=int, default=500)
-    parser.add_argument("--memory", default="1GiB", help="of each worker")
-    parser.add_argument("--at-least", type=float, default=1.6, help="times as fast")
-    parser.add_argument("--folder", help="for the file; a temporary one by default")
-    parser.add_argument("--one-core", action="store_true", help="time of the processor alone")
+    parser.add_argument("--memory", default="1GiB", help="memory limit of each worker")
+    parser.add_argument("--at-least", type=float, default=1.6, help="goal for the speedup")
+    parser.add_argument("--folder", help="folder for the file; temporary by default")
+    parser.add_argument("--one-core", action="store_true", help="measure only the CPU time")
     args = parser.parse_args()
     print(machine("eigenecho", "dask", "distributed", "numpy"))
     if args.one_core:
@@ -75,7 +76,7 @@ def main() -> int:
 
 
 def write(path: Path, rows: int) -> None:
-    """Sines in noise, piece by piece."""
+    """Write noisy sines to the file in chunks."""
     out = np.lib.format.open_memmap(path, "w+", np.float64, (rows, 1))
     rng = np.random.default_rng(0)
     for start in range(0, rows, 1 << 22):
@@ -87,7 +88,7 @@ def write(path: Path, rows: int) -> None:
 
 
 def series(path: Path, chunk: int, start: int, rows: int) -> Any:
-    """Return so many rows of the file as a dask array; workers map the file and read chunks."""
+    """Return the first rows of the file as a dask array; workers map the file."""
     import dask.array as da
 
     def read(block_info: Any) -> np.ndarray:
@@ -99,7 +100,7 @@ def series(path: Path, chunk: int, start: int, rows: int) -> Any:
 
 
 def network(args: argparse.Namespace) -> Any:
-    """The one that is fitted."""
+    """Return the network to be fitted."""
     import eigenecho as ee
 
     return ee.LinearESN(
@@ -108,9 +109,9 @@ def network(args: argparse.Namespace) -> Any:
 
 
 def compared(path: Path, args: argparse.Namespace) -> float:
-    """Return how far predictions of the first rows are from those of one machine.
+    """Return the difference between predictions of the cluster and of one machine.
 
-    Raise WrongAnswer if that is too far, or if weights depend on the number of workers.
+    Raise WrongAnswer if it is too large, or if weights depend on the number of workers.
     """
     rows = min(FIRST, args.rows)
     u = np.array(np.load(path, mmap_mode="r")[: rows + 1])
@@ -124,7 +125,7 @@ def compared(path: Path, args: argparse.Namespace) -> float:
 
 
 def one_core(path: Path, args: argparse.Namespace) -> list[list[object]]:
-    """Milliseconds that a million rows take in each step; of several passes, the mean."""
+    """Return the milliseconds per million rows of each step, averaged over passes."""
     from dask.callbacks import Callback
 
     import dask
@@ -149,13 +150,13 @@ def one_core(path: Path, args: argparse.Namespace) -> list[list[object]]:
 
 
 class Enough(Exception):
-    """A step is over, after which nothing is wanted."""
+    """Raised to stop a fit after the last step of interest."""
 
 
 def fitted(
     path: Path, workers: int, args: argparse.Namespace, rows: int, last: str = ""
 ) -> dict[str, Any]:
-    """A fit by so many workers: seconds, memory and bytes; up to the ``last`` step, if named."""
+    """Fit with a number of workers, up to the ``last`` step; return time, memory and bytes."""
     from distributed import Client, LocalCluster
 
     from eigenecho.dask import fit
@@ -200,14 +201,14 @@ def fitted(
 
 
 def settling(esn: Any) -> int:
-    """K of the reservoir."""
+    """Return the settling time K of the reservoir in steps."""
     from eigenecho.kernels.convolution import settling_steps
 
     return int(settling_steps(esn.model_.reservoir.form))
 
 
 def traffic(run: dict[str, Any], args: argparse.Namespace) -> list[tuple[str, int, int, str]]:
-    """What travelled, measured and by the formula of docs/clusters.md: at most, for W workers."""
+    """Return the transferred bytes: measured, and the bound of docs/clusters.md."""
     S, W, K, N = run["shards"], run["workers"], settling(run["esn"]), args.units
     D, E, k, head = 1, 3, 1, 1
     lags = 8 * (K * E * D + E * E + 2 * K * D)
@@ -227,20 +228,20 @@ def traffic(run: dict[str, Any], args: argparse.Namespace) -> list[tuple[str, in
     beats = sum(n for name, n in written.items() if "heartbeat" in name)
     return [
         ("between workers", run["between"], merges,
-         f"(S−1)·(lags {lags} or residuals {left}), if every one moved"),
-        # What goes through the scheduler is written twice: to it, and by it.
+         f"(S−1)·(lags {lags} or residuals {left}), if all are moved"),
+        # Data sent through the scheduler are written twice: to it and by it.
         ("through the scheduler", through, 2 * (values + results) + 1000 * tasks,
          f"twice halos {halos:,}, numbers {values + results - halos:,}; {tasks:,} tasks of 1000"),
-        ("heartbeats", beats, 0, "2 a second and worker, whatever is done"),
-        ("the series itself", 8 * args.rows, 0, "read where it is used, never sent"),
+        ("heartbeats", beats, 0, "2 per second and worker"),
+        ("the series itself", 8 * args.rows, 0, "read by the workers, never sent"),
     ]  # fmt: skip
 
 
-# On workers, and here ----------------------------------------------------------------------------
+# On workers and in this process -------------------------------------------------------------------
 
 
 def warm_up() -> None:
-    """Load what is compiled, so that seconds are those of the work."""
+    """Load the compiled kernels, so that they are not timed."""
     import numpy as np
 
     import eigenecho as ee
@@ -250,7 +251,7 @@ def warm_up() -> None:
 
 
 def count_writes(scheduler: str) -> None:
-    """Count the bytes that this process writes to and as the scheduler."""
+    """Count the bytes that this process writes, as client and as scheduler."""
     from distributed.comm.tcp import TCP
 
     if hasattr(TCP, "counted"):
@@ -276,19 +277,19 @@ def count_writes(scheduler: str) -> None:
 
 
 def counted() -> dict[str, int]:
-    """Bytes so far."""
+    """Return the bytes counted so far."""
     from distributed.comm.tcp import TCP
 
     return dict(TCP.counted)
 
 
 def sent(dask_worker: Any) -> int:
-    """Bytes of data that a worker has sent to others."""
+    """Return the bytes that a worker has sent to other workers."""
     return int(dask_worker.transfer_outgoing_bytes_total)
 
 
 def peak_mib() -> float:
-    """The peak resident memory of this process."""
+    """Return the peak resident memory of this process."""
     with open("/proc/self/status") as lines:
         return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 

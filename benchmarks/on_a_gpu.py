@@ -1,9 +1,9 @@
-"""What a GPU does for states, fits, predictions and forecasts: ``make bench-gpu``.
+"""Measure states, fits, predictions and forecasts on a GPU: ``make bench-gpu``.
 
-Every claim is checked against the CPU's answers or the recurrence itself before it is timed.
-Times are medians of device events, or of a clock around a synchronised call, after a warm-up;
-rivals run in the same process on the same data, but for JAX, which has a process of its own.
-Writes docs/benchmarks-gpu.md with the machine named.
+Results are compared with those of the CPU, or with the recurrence, before they are timed. Times are
+medians of device events, or of synchronised calls, after a warm-up. All methods run in the same
+process on the same data, except for JAX, which runs in its own process. Writes
+docs/benchmarks-gpu.md.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ print(json.dumps(sorted(times)[2]))
 
 
 def seconds(call: Callable[[], Any], repeats: int = 7, warm: int = 2) -> float:
-    """The median of synchronised calls."""
+    """Return the median time of synchronised calls."""
     import torch
 
     times = []
@@ -71,9 +71,9 @@ def seconds(call: Callable[[], Any], repeats: int = 7, warm: int = 2) -> float:
 
 
 def seconds_behind(call: Callable[[], Any], work: Callable[[], Any], repeats: int = 21) -> float:
-    """The median by the device's own clock, of calls that find it busy with some other work.
+    """Return the median time by device events, of calls issued while the device is busy.
 
-    As in a pipeline: the host prepares a call while the device does what came before.
+    This is the situation in a pipeline, where the host prepares the next call in advance.
     """
     import torch
 
@@ -90,7 +90,7 @@ def seconds_behind(call: Callable[[], Any], work: Callable[[], Any], repeats: in
 
 
 def of_jax(N: int, T: int, bits: int) -> str:
-    """Bytes of states a second of JAX's associative scan, in TB/s, or why there is none."""
+    """Return the TB/s of states of JAX's associative scan, or why it was not measured."""
     words = [sys.executable, "-c", JAX, str(N), str(T), str(bits)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode:
@@ -99,7 +99,7 @@ def of_jax(N: int, T: int, bits: int) -> str:
 
 
 def states() -> list[tuple[str, ...]]:
-    """States, about 10⁹ of them, beside a fill of the same array."""
+    """Measure about 10⁹ states, compared with filling the same array."""
     import torch
 
     rows = []
@@ -129,7 +129,7 @@ def states() -> list[tuple[str, ...]]:
 
 
 def sines(T: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Noise, and a noisy memory of it."""
+    """Return noise, and a noisy delayed copy of it."""
     rng = np.random.default_rng(seed)
     u = rng.uniform(-1, 1, (T, 1))
     y = sum(np.roll(u, k, axis=0) / k for k in (1, 5, 20)) + 0.01 * rng.normal(size=(T, 1))
@@ -137,13 +137,13 @@ def sines(T: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fits(cpu: bool) -> list[tuple[str, ...]]:
-    """Fits with the data on the device, against the CPU's predictions."""
+    """Measure fits with data on the device, and compare predictions with the CPU."""
     import torch
 
     rows, T = [], 100_000
     u, y = sines(T)
     X, Y = torch.tensor(u, device="cuda"), torch.tensor(y, device="cuda")
-    ee.LinearESN(500, penalty="identity", ridge=1e-4, seed=0).fit(u, y)  # what is compiled, is
+    ee.LinearESN(500, penalty="identity", ridge=1e-4, seed=0).fit(u, y)  # compiles the kernels
     for N, penalty in (
         (2000, "identity"),
         (10_000, "identity"),
@@ -167,7 +167,7 @@ def fits(cpu: bool) -> list[tuple[str, ...]]:
 
 
 def answers() -> list[tuple[str, ...]]:
-    """Predictions of a long series, and forecasts of many."""
+    """Measure predictions of a long series and forecasts of many series."""
     import torch
 
     rows = []
@@ -197,7 +197,7 @@ def answers() -> list[tuple[str, ...]]:
 
 
 def searches(cpu: bool) -> list[tuple[str, ...]]:
-    """A search of 200 combinations on the device, and the same call on arrays."""
+    """Measure a search of 200 combinations on the device and on the CPU."""
     import torch
 
     u, y = sines(20_000)
@@ -253,9 +253,9 @@ print(json.dumps([took, digest[:12]]))
 
 
 def in_threads(job: str, threads: int | None) -> tuple[float, str]:
-    """Seconds and a digest of the weights of a job, in a process with so many threads of ours.
+    """Run a job with a number of threads in a new process; return seconds and a digest.
 
-    NumPy's own job has all threads of its BLAS.
+    The NumPy job uses all threads of its BLAS.
     """
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "EIGENECHO_NUM_THREADS"):
@@ -269,7 +269,7 @@ def in_threads(job: str, threads: int | None) -> tuple[float, str]:
 
 
 def cores() -> list[tuple[str, ...]]:
-    """All cores of the host: fits on 1, 2 and all of them, with the same bits, and NumPy's qr."""
+    """Measure fits on 1, 2 and all cores of the host, and NumPy's qr."""
     most = len(os.sched_getaffinity(0))
     names = {
         "qr": "fit, solver='qr', N = 1000, T = 100 000",
@@ -282,7 +282,7 @@ def cores() -> list[tuple[str, ...]]:
             times[threads], digest = in_threads(job, threads)
             digests.add(digest)
         numpy = f"{in_threads('numpy', None)[0]:.2f}" if job == "qr" else ""
-        assert len(digests) == 1, f"bits depend on the threads: {digests}"
+        assert len(digests) == 1, f"results depend on the number of threads: {digests}"
         each = ", ".join(f"{threads}: {took:.2f}" for threads, took in times.items())
         ratio = f"{times[1] / times[most]:.1f}"
         rows.append((name, each, ratio, numpy, f"equal ({digests.pop()})"))
@@ -291,14 +291,14 @@ def cores() -> list[tuple[str, ...]]:
 
 
 def table(head: str, rows: list[tuple[str, ...]]) -> str:
-    """A table of Markdown."""
+    """Return a Markdown table."""
     columns = head.count("|") - 1
     lines = [head, "|" + "---|" * columns]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 def machine() -> str:
-    """What it was measured on."""
+    """Return a description of the machine."""
     import torch
     import triton
 
@@ -319,7 +319,7 @@ def main() -> int:
     """Run the benchmarks and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=[*PARTS])
-    parser.add_argument("--no-cpu", action="store_true", help="no fits on the CPU beside")
+    parser.add_argument("--no-cpu", action="store_true", help="skip the fits on the CPU")
     parser.add_argument("--page", type=Path, default=PAGE)
     args = parser.parse_args()
     print(machine(), flush=True)

@@ -1,8 +1,8 @@
-"""A thousand series of a thousand rows: one ``Forecaster``, within 2 GiB.
+"""A ``Forecaster`` fits a thousand series of a thousand rows within 2 GiB.
 
-Series are drawn, with seasons, trends and noise in different shares. A fresh process fits and
-forecasts 48 rows ahead; what counts is its peak resident memory, all included. The error beside
-that of the seasonal naive forecast (24 rows) says whether it is a forecast.
+The series are simulated with seasons, trends and noise. A new process fits them and forecasts 48
+rows ahead, and its peak resident memory is measured. The error is compared with that of the
+seasonal naive baseline (24 rows).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def main() -> int:
     parser.add_argument("--series", type=int, default=1000)
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--horizon", type=int, default=48)
-    parser.add_argument("--at-most", type=float, default=2048.0, help="the limit, in MiB")
+    parser.add_argument("--at-most", type=float, default=2048.0, help="goal in MiB")
     parser.add_argument("--forms", nargs="+", default=["table", "list"], choices=["table", "list"],
-                        help="columns of one array, or a list of series")  # fmt: skip
+                        help="one array with a column per series, or a list of series")  # fmt: skip
     parser.add_argument("--alone", metavar="FORM", help="measure one form in this process")
     args = parser.parse_args()
     if args.alone:
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def in_fresh_process(args: argparse.Namespace, form: str) -> dict:
-    """``measure`` in a process of its own."""
+    """Run ``measure`` in a new process."""
     command = [sys.executable, str(Path(__file__).resolve()), "--alone", form]
     for name in ("series", "rows", "horizon"):
         command += [f"--{name}", str(getattr(args, name))]
@@ -56,7 +56,7 @@ def in_fresh_process(args: argparse.Namespace, form: str) -> dict:
 
 
 def measure(series: int, rows: int, horizon: int, form: str) -> dict:
-    """Seconds, peak memory (MiB) and error of one fit and one forecast."""
+    """Return the time, peak memory (MiB) and error of one fit and one forecast."""
     import eigenecho as ee
 
     values = panel(series, rows + horizon)
@@ -77,7 +77,7 @@ def measure(series: int, rows: int, horizon: int, form: str) -> dict:
 
 
 def relative_error(known: np.ndarray, truth: np.ndarray, forecast: np.ndarray) -> float:
-    """The geometric mean over series of the absolute error, over the seasonal naive one's."""
+    """Return the geometric mean over series of the error relative to seasonal naive."""
     naive = np.resize(known[-DAY:], truth.shape)
     ratios = np.abs(forecast - truth).mean(axis=0) / np.abs(naive - truth).mean(axis=0)
     return float(np.exp(np.log(ratios).mean()))

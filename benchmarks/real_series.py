@@ -1,9 +1,9 @@
-"""Forecasts of all real series in statsmodels and sktime, against what people use.
+"""Compare forecasts of all real series in statsmodels and sktime with other libraries.
 
-The series are listed in ``forecasts/catalogue.py``, horizons and seasons follow from the
-frequency, and everything that ``Forecaster`` chooses it chooses on the rows before an origin.
-Forecasts are stored one by one: a run that was interrupted goes on, and peers run once.
-``make bench-forecast`` installs the peers into ``.venv-peers`` and runs this.
+The series are listed in ``forecasts/catalogue.py``. Horizons and seasons follow from the frequency,
+and ``Forecaster`` selects its models on the rows before each origin. Every forecast is stored, so
+an interrupted run can be resumed and the other libraries run only once. ``make bench-forecast``
+installs them into ``.venv-peers`` and runs this script.
 """
 
 from __future__ import annotations

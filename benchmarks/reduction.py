@@ -1,14 +1,14 @@
-"""Networks made smaller: do they keep their promises, how many modes are left, and at what price.
+"""Check the error guarantees of model reduction, and measure its size, time and memory.
 
-    reduction.py --hourly ETTh1.csv.gz              # all parts; the hourly ones need such a table
-    reduction.py --only bounds time --write         # some parts, into docs/reduction.md
+    reduction.py --hourly ETTh1.csv.gz              # all parts; "hourly" needs this table
+    reduction.py --only bounds time --write         # some parts, written to docs/reduction.md
 
-``bounds``: tasks × laws × units × tolerances. The error on inputs that nobody has seen against the
-white bound, and on new rows against the data promise. ``hourly``: a real column one step ahead,
-errors on rows held out, and the time of a long forecast. ``time``: ``reduce`` against one
-``scipy.linalg.eigh``, and its memory. ``learnt``: spectra from data against laws with as many
-units, all tuned alike. Parts leave their numbers in ``results/reduction``, from which ``--write``
-makes the tables of the page.
+``bounds``: tasks × laws × units × tolerances. Compares the error on new inputs with the white
+bound, and the error on new rows with the tolerance. ``hourly``: test errors of real columns one
+step ahead, and the time of a long forecast. ``time``: time of ``reduce`` relative to one
+``scipy.linalg.eigh``, and its peak memory. ``learnt``: spectra learned from data compared with laws
+of the same size, all tuned in the same way. Results are stored in ``results/reduction``;
+``--write`` makes the tables of the page from them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RADII = (0.5, 0.8, 0.9, 0.95, 0.99)
 RIDGES = tuple(10.0**k for k in range(-12, 5, 2))
 COLUMNS = ("HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL")
 TIE = 1e-10
-"""Errors below this share of the deviation are ties."""
+"""Errors below this fraction of the standard deviation count as ties."""
 
 ROUNDS = 5
 Rows = tuple[np.ndarray, np.ndarray]
@@ -47,14 +47,14 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 
 def hourly(path: Path, column: str) -> np.ndarray:
-    """One column of a table with a header, (T, 1)."""
+    """Read one column of a CSV file with a header, shape (T, 1)."""
     import pandas as pd
 
     return pd.read_csv(path)[[column]].to_numpy(float)
 
 
 def tasks(seed: int, path: Path | None, steps: int = 4000) -> dict[str, Rows]:
-    """Inputs and targets by the name of the task."""
+    """Return the inputs and targets of each task, by name."""
     found: dict[str, Rows] = {}
     for k in (5, 12):
         u = ee.tasks.mso(k, steps=steps // 2 + 1)
@@ -71,7 +71,7 @@ def tasks(seed: int, path: Path | None, steps: int = 4000) -> dict[str, Rows]:
 
 
 def rms(x: np.ndarray) -> float:
-    """Root mean square."""
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(x**2)))
 
 
@@ -79,7 +79,7 @@ def rms(x: np.ndarray) -> float:
 
 
 def strangers(model: ee.LinearModel, X: np.ndarray) -> Iterator[np.ndarray]:
-    """Inputs that nobody has seen: noise, sines at the edges of the band and between, new rows."""
+    """Yield inputs not used for the reduction: noise, sines of several frequencies, new rows."""
     rng, t = np.random.default_rng(12345), np.arange(3000)[:, None]
     own = model.inputs
     for u in (rng.normal(size=(3000, 1)), *(np.sin(w * t) for w in (1e-3, 0.3, 1.1, 3.1))):
@@ -88,7 +88,7 @@ def strangers(model: ee.LinearModel, X: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def bound_used(model: ee.LinearModel, small: ee.LinearModel, X: np.ndarray) -> float:
-    """The largest error on such inputs, as a share of what the bound allows."""
+    """Return the largest error on new inputs, relative to the bound."""
     said, worst = small.certificate, 0.0
     scale = 1.0 if model.outputs is None else model.outputs.scale
     for u in strangers(model, X):
@@ -99,7 +99,7 @@ def bound_used(model: ee.LinearModel, small: ee.LinearModel, X: np.ndarray) -> f
 
 
 def bounds(path: Path | None, units: tuple[int, ...] = (100, 300, 1000)) -> list[dict[str, Any]]:
-    """A row for every task, law, size and tolerance."""
+    """Measure every task, law, size and tolerance."""
     found = []
     for name, (X, y) in tasks(0, path).items():
         cut = len(X) // 2
@@ -130,7 +130,7 @@ def _promises(esn: ee.LinearESN, tol: float, X: np.ndarray, y: np.ndarray, cut: 
 
 
 def show_bounds(found: list[dict[str, Any]]) -> list[str]:
-    """Modes kept, white / data, for every tolerance."""
+    """Return a table of the modes kept (white / data) for every tolerance."""
     lines = [
         "| task | law | N | " + " | ".join(f"{tol:g}" for tol in TOLERANCES) + " |",
         "|---|---|---|" + "---|" * len(TOLERANCES),
@@ -145,11 +145,11 @@ def show_bounds(found: list[dict[str, Any]]) -> list[str]:
     refused = sum("refused" in row for row in found)
     lines += [
         "",
-        f"Modes kept, white / data. {len(found)} cases: the largest error on inputs that nobody "
-        f"had seen was {white:.2f} of the white bound, and on new rows {data[0]:.2f} of the "
-        f"data promise ({sum(x > 1 for x in data)} above 1, "
-        f"{sum(x > 1.5 for x in data)} above 1.5; "
-        f"median {statistics.median(data):.2f}). Refused as below what rows resolve: {refused}.",
+        f"Modes kept, white / data, in {len(found)} cases. The largest error on new inputs was "
+        f"{white:.2f} times the white bound. On new rows it was {data[0]:.2f} times the tolerance "
+        f"({sum(x > 1 for x in data)} cases above 1, {sum(x > 1.5 for x in data)} above 1.5, "
+        f"median {statistics.median(data):.2f}). Cases refused because `tol` is below the "
+        f"resolution of the rows: {refused}.",
     ]
     return lines
 
@@ -158,9 +158,9 @@ def show_bounds(found: list[dict[str, Any]]) -> list[str]:
 
 
 def hourly_part(path: Path | None) -> list[dict[str, Any]]:
-    """Columns one step ahead, N = 1000, sr 0.99, ridge 10, reduced on the rows of training."""
+    """Reduce networks of real columns on the training rows: N = 1000, sr 0.99, ridge 10."""
     if path is None:
-        raise SystemExit("the part 'hourly' needs --hourly TABLE")
+        raise SystemExit("The part 'hourly' needs a table: pass --hourly TABLE.")
     cases = [("OT", "golden", penalty) for penalty in ("identity", "neuron")]
     cases += [("OT", "ring", "identity")] + [(name, "golden", "identity") for name in COLUMNS]
     return [_hourly(path, *case) for case in cases]
@@ -189,22 +189,22 @@ def _hourly(path: Path, column: str, law: str, penalty: str, cut: int = 11520) -
 
 
 def _processor(call: Callable[[], Any]) -> float:
-    """Seconds of the processor: who else keeps it busy counts for less."""
+    """Return the CPU time in seconds, which depends less on other processes than wall time."""
     start = process_time()
     call()
     return process_time() - start
 
 
 def show_hourly(found: list[dict[str, Any]]) -> list[str]:
-    """A line for every column."""
+    """Return a table with one line per column."""
     lines = [
-        "| column | law | penalty | modes | from statistics alone | held-out RMSE before | after "
-        "| closed loop before | after | `forecast(10_000)` faster |",
+        "| column | law | penalty | modes | modes from statistics | test RMSE before | after "
+        "| closed-loop radius before | after | speedup of `forecast(10_000)` |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in found:
         loops = " | ".join(
-            "not known" if radius is None else f"{radius:.6f}" for radius in row["loop"]
+            "unknown" if radius is None else f"{radius:.6f}" for radius in row["loop"]
         )
         lines.append(
             f"| {row['column']} | {row['law']} | {row['penalty']} | {row['units']} | "
@@ -217,8 +217,8 @@ def show_hourly(found: list[dict[str, Any]]) -> list[str]:
     lines += [
         "",
         f"{first['column']}, {first['law']}, penalty {first['penalty']}: {first['units']} modes "
-        f"(at most 70 were asked for), the held-out error {'un' if same else ''}changed to three "
-        f"digits. Forecasts of 10 000 steps are {slowest:.1f} times faster, or more.",
+        f"(goal: at most 70), test error {'un' if same else ''}changed to three digits. "
+        f"Forecasts of 10 000 steps are at least {slowest:.1f} times faster.",
     ]
     return lines
 
@@ -227,7 +227,7 @@ def show_hourly(found: list[dict[str, Any]]) -> list[str]:
 
 
 def time_part(path: Path | None) -> list[dict[str, Any]]:
-    """Seconds of ``reduce`` beside one eigh, N = 1000; memory of N = 5000."""
+    """Measure the time of ``reduce`` relative to eigh at N = 1000, and its memory at N = 5000."""
     from scipy.linalg import eigh
     from threadpoolctl import threadpool_limits
 
@@ -262,7 +262,7 @@ def time_part(path: Path | None) -> list[dict[str, Any]]:
 
 
 def _memory(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """The most that ``reduce`` holds at N = 5000, over 4 N² doubles."""
+    """Return the peak memory of ``reduce`` at N = 5000, relative to 4 N² doubles."""
     N = 5000
     drawn = ee.LinearESN(N, sr=0.95, penalty="identity", solver="gram", standardize=True, seed=0)
     model = drawn.fit(X, y).model_
@@ -274,26 +274,27 @@ def _memory(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
 
 
 def show_time(found: list[dict[str, Any]]) -> list[str]:
-    """Ratios by law."""
-    lines = ["| law | white | by statistics | by 4000 rows |", "|---|---|---|---|"]
+    """Return a table of time ratios by law."""
+    lines = ["| law | white | statistics | 4000 rows |", "|---|---|---|---|"]
     *laws, memory = found
     for row in laws:
         ways = (f"{row[way]:.1f}" for way in ("white", "statistics", "rows"))
         lines.append(f"| {row['law']} | " + " | ".join(ways) + " |")
     lines += [
         "",
-        f"Times of `reduce(tol=1e-6)`, N = 1000, in those of one `scipy.linalg.eigh` of that size "
-        f"({laws[0]['eigh']:.2f} s of the processor, one thread, the fastest of 10). The most that "
-        f"`reduce` holds at N = 5000 is {memory['memory']:.2f} of 4 N² doubles.",
+        f"CPU time of `reduce(tol=1e-6)` at N = 1000, divided by the time of one "
+        f"`scipy.linalg.eigh` of the same size ({laws[0]['eigh']:.2f} s, one thread, fastest of "
+        f"10). The peak memory of `reduce` at N = 5000 is {memory['memory']:.2f} times that of "
+        f"4 N² doubles.",
     ]
     return lines
 
 
-# Learnt -------------------------------------------------------------------------------------------
+# Learned spectra ---------------------------------------------------------------------------------
 
 
 def learnt_part(path: Path | None, seeds: int = 5) -> list[dict[str, Any]]:
-    """Held-out errors over the deviation, all tuned over the same radii and ridges."""
+    """Compare test errors of learned spectra and laws, tuned over the same radii and ridges."""
     found = []
     for units in (30, 100):
         for seed in range(seeds):
@@ -315,9 +316,9 @@ def _tuned(X: np.ndarray, y: np.ndarray, units: int, seed: int) -> dict[str, flo
 
 
 def show_learnt(found: list[dict[str, Any]]) -> list[str]:
-    """Medians over seeds, and their ratio to the best law."""
+    """Return a table of medians over seeds, with the ratio to the best law."""
     lines = [
-        "| task | units | " + " | ".join(LAWS) + " | from data | over the best law |",
+        "| task | units | " + " | ".join(LAWS) + " | from data | ratio to the best law |",
         "|---|---|" + "---|" * (len(LAWS) + 2),
     ]
     for task, units in dict.fromkeys((row["task"], row["units"]) for row in found):
@@ -345,10 +346,12 @@ def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--hourly", type=Path, help="a table such as ETTh1.csv, its column OT")
+    parser.add_argument("--hourly", type=Path, help="CSV file such as ETTh1.csv, with a column OT")
     parser.add_argument("--results", type=Path, default=ROOT / "results" / "reduction")
-    parser.add_argument("--stored", action="store_true", help="show what was measured before")
-    parser.add_argument("--write", action="store_true", help="put tables into docs/reduction.md")
+    parser.add_argument("--stored", action="store_true", help="use stored results")
+    parser.add_argument(
+        "--write", action="store_true", help="write the tables to docs/reduction.md"
+    )
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     print(machine("numpy", "scipy"))

@@ -1,8 +1,8 @@
-"""Trained reservoirpy models, converted, give equal outputs at least 50 times faster at N = 1000.
+"""Converted reservoirpy models give the same outputs at least 50 times faster at N = 1000.
 
-Every kind of model that ``from_reservoirpy`` takes is trained by reservoirpy, converted, checked to
-1e-8 on a held-out series, and timed on it: ``model.run(X)`` there against ``predict(X)`` here.
-Then our node takes the place of their reservoir inside reservoirpy, with the same weights.
+Every kind of model that ``from_reservoirpy`` supports is trained by reservoirpy and converted. On a
+test series, outputs must agree to 1e-8, and ``predict(X)`` is timed against ``model.run(X)``. Then
+our node replaces the reservoir in reservoirpy models, with the same weights.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EQUAL = 1e-8
 
 
 def variants(N: int, connectivity: float) -> dict[str, Callable[[], Any]]:
-    """A maker of an untrained model for each kind."""
+    """Return a function that creates an untrained model, for each kind."""
     rates = np.random.default_rng(0).uniform(0.2, 1.0, N)
     shared = {
         "units": N, "sr": 0.9, "rc_connectivity": connectivity, "activation": "identity", "seed": 0,
@@ -51,26 +51,26 @@ def variants(N: int, connectivity: float) -> dict[str, Callable[[], Any]]:
 
 
 def series(T: int, D_in: int, D_out: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Random inputs, and outputs that remember them."""
+    """Return random inputs, and delayed inputs as targets."""
     u = np.random.default_rng(seed).uniform(-1, 1, (T, D_in))
     return u, np.stack([np.roll(u[:, k % D_in], 1 + k) for k in range(D_out)], axis=1)
 
 
 def from_zero(model: Any, X: np.ndarray) -> np.ndarray:
-    """Their run from a zero state; with feedback it would not store where it ended."""
+    """Run a reservoirpy model from a zero state."""
     model.reset()
     return model.run(X)
 
 
 def in_their_models(args: Any, X: np.ndarray, Y: np.ndarray) -> None:
-    """Print how much faster their runs and fits are with our node, after comparing the states."""
+    """Compare the states of our node with reservoirpy, and print the speedup."""
     shared = {"units": args.units, "sr": 0.9, "rc_connectivity": args.connectivity, "seed": 0}
     theirs = Reservoir(activation="identity", **shared)
     ours = DiagonalReservoir(W=normal, **shared)
     wanted, got = theirs.run(X), ours.run(X)
     got = ours.basis_.states_to_neuron(got)
     difference = float(np.abs(got - wanted).max() / np.abs(wanted).max())
-    check("states of our node and of theirs", difference, EQUAL)
+    check("states of our node and of reservoirpy", difference, EQUAL)
     models = [node >> Ridge(1.0) for node in (theirs, ours)]
     for model in models:
         model.fit(X, Y)
@@ -83,7 +83,7 @@ def in_their_models(args: Any, X: np.ndarray, Y: np.ndarray) -> None:
         seconds = interleaved(dict(zip(("theirs", "ours"), calls, strict=True)), args.repeats)
         each = [1e6 * statistics.median(s) / args.steps for s in seconds.values()]
         rows.append([name, difference, *each, ratio(seconds["theirs"], seconds["ours"])])
-    heads = ["in reservoirpy", "difference", "their node µs/step", "our node µs/step", "faster"]
+    heads = ["in reservoirpy", "difference", "reservoirpy µs/step", "eigenecho µs/step", "speedup"]
     table(heads, rows)
 
 
@@ -97,7 +97,7 @@ def main() -> int:
     parser.add_argument("--outputs", type=int, default=1)
     parser.add_argument("--connectivity", type=float, default=0.1)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--at-least", type=float, default=50.0, help="the claim, for every kind")
+    parser.add_argument("--at-least", type=float, default=50.0, help="goal for every kind")
     args = parser.parse_args()
 
     print(machine("eigenecho", "reservoirpy", "numpy", "numba"))
@@ -127,9 +127,9 @@ def main() -> int:
         "form",
         "predict by",
         "difference",
-        "theirs µs/step",
-        "ours µs/step",
-        "faster",
+        "reservoirpy µs/step",
+        "eigenecho µs/step",
+        "speedup",
     ]
     table(heads, rows)
 

@@ -34,18 +34,18 @@ from forecasts.loading import load
 from forecasts.protocol import filled
 
 RIDGES = [float(f"1e{k}") for k in range(-10, 7)] + [float(f"3e{k}") for k in range(-10, 6)]
-"""Two in a factor of ten."""
+"""Two ridges per decade."""
 
 MATTERS = 1.3
-"""Error of the worst ridge over that of the best from which a problem counts."""
+"""Smallest ratio of the errors of the worst and the best ridge for including a problem."""
 
 MOST = 1.5
-"""Error over that of the best ridge that a choice may cost."""
+"""Largest acceptable error, relative to that of the best ridge."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Rows, of which the first ``train`` are trained on, and a network for them."""
+    """A problem: data, the number of training rows, and parameters of the network."""
 
     name: str
     X: np.ndarray
@@ -54,41 +54,41 @@ class Task:
     options: dict[str, Any] = field(default_factory=dict)
 
     def network(self, ridge: Any) -> ee.LinearESN:
-        """A network that is not trained yet."""
+        """Return an untrained network."""
         given = {"units": 100, "sr": 0.95, "standardize": True, "warmup": 20, "seed": 0}
         return ee.LinearESN(**given | self.options, ridge=ridge)
 
     def error(self, ridge: Any) -> tuple[float, float]:
-        """RMSE on the last rows, of a network trained on the first; and the ridge that it took."""
+        """Return the test RMSE, and the ridge that was used."""
         esn = self.network(ridge).fit(self.X[: self.train], self.y[: self.train])
         left = esn.predict(self.X)[self.train :] - self.y[self.train :]
         return float(np.sqrt(np.mean(left**2))), esn.ridge_
 
     def errors(self) -> np.ndarray:
-        """RMSE of all ridges, (ridges,)."""
+        """Return the test RMSE of all ridges, shape (ridges,)."""
         held_out = [(self.train, len(self.X))]
         grid = {"ridge": RIDGES}
         found = ee.search(self.network(1.0), grid, self.X, self.y, validation=held_out, refit=False)
         return found.mean_errors
 
 
-# Drawn problems ---------------------------------------------------------------------------------
+# Simulated problems -------------------------------------------------------------------------------
 
 
 def recall(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.ndarray]:
-    """The input some steps ago, under noise."""
+    """Simulate a noisy, delayed input."""
     u, back = rng.uniform(-1, 1, (T, 1)), int(rng.integers(2, 20))
     return u, np.roll(u, back, axis=0) + rng.choice([0.03, 0.3, 1.0]) * rng.normal(size=u.shape)
 
 
 def narma(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.ndarray]:
-    """A quadratic system, of which a linear network learns a part."""
+    """Simulate a quadratic system, which a linear network can learn only in part."""
     u, y = ee.tasks.narma(T, seed=int(rng.integers(1 << 30)))
     return u, y
 
 
 def chaos(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mackey–Glass under noise, some steps ahead."""
+    """Simulate Mackey–Glass with noise, some steps ahead."""
     ahead = int(rng.choice([1, 6, 17]))
     clean = ee.tasks.mackey_glass(T + ahead + 500)[500:]
     seen = clean + rng.choice([0.003, 0.03, 0.1]) * rng.normal(size=clean.shape)
@@ -96,14 +96,14 @@ def chaos(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sines(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of sines under noise."""
+    """Simulate sums of sines with noise."""
     clean = ee.tasks.mso(int(rng.integers(3, 9)), T + 1)
     seen = clean + rng.choice([0.01, 0.1, 1.0]) * rng.normal(size=clean.shape)
     return seen[:-1], seen[1:]
 
 
 def autoregression(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.ndarray]:
-    """The next value of a stable autoregression, two columns with noise of their own."""
+    """Simulate a stable autoregression with two columns, one step ahead."""
     x, e = np.zeros((T + 101, 2)), rng.standard_t(int(rng.choice([3, 30])), (T + 101, 2))
     radius, turn = rng.uniform(0.6, 0.98), rng.uniform(0.1, 2.5)
     for t in range(2, len(x)):
@@ -113,7 +113,7 @@ def autoregression(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.nda
 
 
 def moving_average(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs filtered by random weights that fade, with noise that has a memory of its own."""
+    """Simulate inputs filtered by decaying random weights, with autocorrelated noise."""
     u, e = rng.normal(size=(T, 2)), rng.normal(size=(T, 1))
     taps = rng.normal(size=(30, 2)) * np.exp(-np.arange(30) / rng.uniform(2, 15))[:, None]
     y = sum(np.convolve(u[:, i], taps[:, i])[:T] for i in (0, 1))[:, None]
@@ -126,7 +126,7 @@ KINDS = recall, narma, chaos, sines, autoregression, moving_average
 
 
 def drawn(seed: int, each: int) -> Iterator[Task]:
-    """Problems of every kind, with rows, units and spectra at random."""
+    """Yield simulated problems with random numbers of rows and units and random spectra."""
     for kind, number in itertools.product(KINDS, range(each)):
         rng = np.random.default_rng([seed, KINDS.index(kind), number])
         train = int(rng.choice([150, 400, 1500]))
@@ -147,7 +147,7 @@ def drawn(seed: int, each: int) -> Iterator[Task]:
 
 
 def real(files: list[Path]) -> Iterator[Task]:
-    """One row ahead in series of packages that are installed; columns of files, 1 and 24 ahead."""
+    """Yield real series of installed packages, and the columns of CSV files."""
     for entry in CATALOGUE:
         try:
             values = filled(load(entry).values)[:, None]
@@ -187,11 +187,11 @@ def judged(task: Task) -> list[Any]:
 
 
 PROCESSES = {"swing": {1: 1.6, 2: -0.81}, "slow": {1: 0.9}, "season": {1: 0.2, 12: 0.7}}
-"""Weights of the rows before, by how many rows."""
+"""Autoregressive weights by lag."""
 
 
 def covered(rng: np.random.Generator, process: str, T: int, ridge: Any, steps: int) -> np.ndarray:
-    """Whether bounds of 90 % hold the next rows, (without and with weights, steps)."""
+    """Return whether 90 % intervals cover the next rows, without and with weights."""
     x, lags = rng.normal(size=(T + steps + 200, 1)), PROCESSES[process]
     for t in range(12, len(x)):
         x[t] += sum(weight * x[t - lag] for lag, weight in lags.items())
@@ -205,7 +205,7 @@ def covered(rng: np.random.Generator, process: str, T: int, ridge: Any, steps: i
 
 
 def coverages(seed: int, runs: int) -> list[list[Any]]:
-    """Shares of rows that lie within bounds of 90 %, by rows and ridge."""
+    """Return the coverage of 90 % intervals by number of rows and ridge."""
     found = []
     for T, ridge in itertools.product((100, 200, 400), ("auto", 1e-8)):
         hits = []
@@ -222,27 +222,27 @@ def coverages(seed: int, runs: int) -> list[list[Any]]:
 def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", type=Path, nargs="*", help="CSV files with columns of numbers")
-    parser.add_argument("--each", type=int, default=12, help="problems of each drawn kind")
-    parser.add_argument("--runs", type=int, default=100, help="series for each row of intervals")
-    parser.add_argument("--seed", type=int, default=1, help="0, 5 and 6 were used to design")
+    parser.add_argument("files", type=Path, nargs="*", help="CSV files with numeric columns")
+    parser.add_argument("--each", type=int, default=12, help="simulated problems of each kind")
+    parser.add_argument("--runs", type=int, default=100, help="series for each coverage")
+    parser.add_argument("--seed", type=int, default=1, help="0, 5 and 6 were used in the design")
     args = parser.parse_args()
 
     print(machine("eigenecho", "numpy", "scipy"))
     tasks = [*drawn(args.seed, args.each), *real(args.files)]
     rows = [judged(task) for task in tasks]
     rows = sorted((row for row in rows if row[-1] >= MATTERS), key=lambda row: row[3])
-    print(f"\n{len(rows)} of {len(tasks)} problems depend on the ridge: errors over the best's\n")
+    print(f"\n{len(rows)} of {len(tasks)} problems depend on the ridge. Relative errors:\n")
     names = ["problem", "best ridge", "auto took", "auto", "1e-8", "validation split", "worst"]
     table(names, rows)
     numbers = np.array([row[3:] for row in rows])
-    shares = {"median": 50, "95 %": 95, "at worst": 100}
+    shares = {"median": 50, "95 %": 95, "largest": 100}
     table(
-        ["over the best ridge", *names[3:]],
+        ["error relative to the best", *names[3:]],
         [[word, *np.percentile(numbers, share, axis=0)] for word, share in shares.items()],
     )
     intervals = coverages(args.seed, args.runs)
-    table(["90 % intervals hold", "noise alone", "with weights"], intervals)
+    table(["coverage of 90 % intervals", "noise only", "noise and weights"], intervals)
     median = float(np.median(numbers[:, 0]))
     most = float(numbers[:, 0].max())
     for row in (row for row in rows if row[3] > MOST):
@@ -251,8 +251,8 @@ def main() -> int:
     return verdict(
         {
             at_least("problems that depend on the ridge", 40, "problems"): len(rows),
-            at_most("error of auto, median", 1.05, "times that of the best ridge"): median,
-            at_most("error of auto, at worst", MOST, "times that of the best ridge"): most,
+            at_most("median error of auto", 1.05, "times that of the best ridge"): median,
+            at_most("largest error of auto", MOST, "times that of the best ridge"): most,
             at_least("coverage of 90 % intervals", 88, "%"): 100 * held,
             at_most("coverage of 90 % intervals", 92, "%"): 100 * held,
         }

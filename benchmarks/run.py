@@ -1,8 +1,8 @@
-"""Measure every job, write raw results, and make the page of them: ``make bench``.
+"""Run all benchmark jobs, store raw results, and write the page: ``make bench``.
 
-Each job runs in a process of its own, so that threads and memory of one do not touch the next,
-and leaves a JSON file; the page is made of those files. A missed goal is reported, and is no error.
-Exits with 1 if an answer is wrong or a job fails.
+Each job runs in its own process, so that its threads and memory do not affect the next one, and
+writes a JSON file. The page is made from these files. A missed goal is reported but is not an
+error. The exit code is 1 if a result is wrong or a job fails.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ COLOURS = {"holds": "green", "MISSED": "yellow", "FAILED": "red", "skipped": "bl
 
 
 def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="these jobs; see --list")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="run only these jobs; see --list")
     parser.add_argument("--quick", action="store_true",
-                        help="small sizes, nothing judged, page under results/")  # fmt: skip
-    parser.add_argument("--render", action="store_true", help="make the page of stored results")
-    parser.add_argument("--list", action="store_true", help="name the jobs")
+                        help="small sizes without verdicts; page in results/")  # fmt: skip
+    parser.add_argument("--render", action="store_true", help="write the page from stored results")
+    parser.add_argument("--list", action="store_true", help="list the jobs")
     parser.add_argument("--child", metavar="NAME", help=argparse.SUPPRESS)
     return parser.parse_args(words)
 
 
 def main() -> int:
-    """Run what was asked for; the exit code."""
+    """Run the suite and return the exit code."""
     args, console, jobs = parse(), Console(highlight=False), all_jobs()
     folder = ROOT / "results" / ("bench-quick" if args.quick else "bench")
     by_name = {job.name: job for job in jobs}
@@ -59,7 +59,7 @@ def main() -> int:
         return 0
     unknown = [name for name in args.only or () if name not in by_name]
     if unknown:
-        console.print(f"[red]no job named {', '.join(unknown)}[/]; there are: {', '.join(by_name)}")
+        console.print(f"[red]Unknown job {', '.join(unknown)}[/]. Known jobs: {', '.join(by_name)}")
         return 2
     chosen = [by_name[name] for name in args.only] if args.only else jobs
     folder.mkdir(parents=True, exist_ok=True)
@@ -72,10 +72,10 @@ def main() -> int:
 
 
 def measure(console: Console, jobs: list[Job], folder: Path, quick: bool) -> None:
-    """Run jobs one after another, showing what each is doing."""
+    """Run jobs one after another and show their progress."""
     columns = (TextColumn("[bold]{task.description}"), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn(), TextColumn("{task.fields[doing]}"))  # fmt: skip
-    # Drawn seldom: it takes time from what is measured.
+    # Redraw rarely, because drawing takes time from the measured process.
     with Progress(*columns, console=console, refresh_per_second=2) as bars:
         bar = bars.add_task("", total=len(jobs), doing="")
         for job in jobs:
@@ -95,25 +95,25 @@ def measure(console: Console, jobs: list[Job], folder: Path, quick: bool) -> Non
                 for line in child.stdout:
                     bars.update(bar, doing=escape(line.strip()))
             if not path.exists():
-                silent = f"the process ended with {child.returncode}"
+                silent = f"the process exited with code {child.returncode}"
                 stored.store(path, job, Record(quick, print), silent, 0.0)
             result = json.loads(path.read_text())
             console.print(outcome(job, result), soft_wrap=True)
             if result["failed"]:
-                console.print(f"  {escape(result['failed'])}; more in {log.relative_to(ROOT)}")
+                console.print(f"  {escape(result['failed'])}; see {log.relative_to(ROOT)}")
             bars.advance(bar)
 
 
 def outcome(job: Job, result: dict) -> str:
-    """One line when a job is done."""
+    """Return one line about a finished job."""
     words = [f"[{COLOURS.get(v.word, 'default')}]{v.word}[/]" for v in stored.verdicts(job, result)]
     return f"{job.name} ({result['wall']:.0f} s): {', '.join(words)}"
 
 
 def report(console: Console, jobs: list[Job], folder: Path) -> int:
-    """Print what was measured beside what is required. Return 1 if a job failed."""
+    """Print the measured values and the goals. Return 1 if a job failed."""
     results = stored.load(folder, jobs)
-    table = Table("measured", "required", "job", "against", "verdict")
+    table = Table("measured", "goal", "job", "compared with", "verdict")
     words: Counter[str] = Counter()
     for job in jobs:
         verdicts = stored.verdicts(job, results.get(job.name))
@@ -122,32 +122,32 @@ def report(console: Console, jobs: list[Job], folder: Path) -> int:
             word = f"[{COLOURS.get(v.word, 'default')}]{v.word}[/]"
             remark = f"{word}: {escape(v.remark)}" if v.remark else word
             if requirement is None:
-                table.add_row("–", "–", escape(job.title), "its own script", remark)
+                table.add_row("–", "–", escape(job.title), "–", remark)
                 continue
             value = "–" if v.measured is None else number(v.measured)
             bound = f"{requirement.sense} {number(requirement.bound)} {requirement.unit}"
             table.add_row(value, bound, escape(requirement.what), requirement.against, remark)
     console.print(table)
     counts = [f"{words[word]} {word.lower()}" for word in COLOURS]
-    console.print(f"{', '.join(counts)}; only failed ones are errors")
+    console.print(f"{', '.join(counts)}; only failed jobs are errors")
     for note in warning(results):
         console.print(f"[yellow]{note.strip('*')}[/]")
     return 1 if words["FAILED"] else 0
 
 
 def render(console: Console, jobs: list[Job], folder: Path, quick: bool) -> int:
-    """Make the page of all that is stored; it goes to the docs when nothing is missing."""
+    """Write the page from stored results; it goes to docs if no job is missing."""
     results = stored.load(folder, jobs)
     speeds = folder / "machine" / "bandwidth.json"
     if not results or not speeds.exists():
-        console.print("nothing is stored yet: run without --render first")
+        console.print("No results are stored: run without --render first.")
         return 1
     whole = not quick and len(results) == len(jobs)
     page = (ROOT / "docs" if whole else folder) / "benchmarks.md"
     try:
         write(page, jobs, results, json.loads(speeds.read_text()))
     except MixedResults as error:
-        console.print(f"[yellow]no page[/]: {escape(str(error))}")
+        console.print(f"[yellow]The page was not written.[/] {escape(str(error))}")
         return 1
     console.print(f"page: {page.relative_to(ROOT)}; raw results: {folder.relative_to(ROOT)}")
     return 0

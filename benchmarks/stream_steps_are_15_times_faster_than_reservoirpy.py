@@ -1,6 +1,6 @@
-"""A checked step of a stream takes a fifteenth of the time of reservoirpy's, at N = 1000.
+"""A step of a stream, with input validation, is 15 times faster than reservoirpy at N = 1000.
 
-The same trained network on both sides: reservoirpy's, and what `diagonalize` makes of it.
+Compares a network trained by reservoirpy with the same network converted by ``diagonalize``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OURS = "stream, eigenbasis"
 
 
 def networks(N: int, connectivity: float) -> tuple[Callable, dict[str, ee.LinearModel]]:
-    """Reservoirpy's `step`, and our models of the same network."""
+    """Return the ``step`` of a reservoirpy model, and our models of the same network."""
     from reservoirpy.nodes import Reservoir as Peer
     from reservoirpy.nodes import Ridge
 
@@ -43,7 +43,7 @@ def networks(N: int, connectivity: float) -> tuple[Callable, dict[str, ee.Linear
 
 
 def check_equal(peer: Callable, models: dict[str, ee.LinearModel], rows: np.ndarray) -> None:
-    """Stop unless all outputs agree."""
+    """Raise WrongAnswer unless all outputs agree."""
     truth = np.array([np.ravel(peer(row)) for row in rows])
     for name, model in models.items():
         stream = model.stream()
@@ -52,7 +52,7 @@ def check_equal(peer: Callable, models: dict[str, ee.LinearModel], rows: np.ndar
 
 
 def measure(N: int, steps: int, repeats: int, connectivity: float) -> float:
-    """Print one table; the speed-up of a stream in the eigenbasis."""
+    """Print a table and return the speedup of a stream in the eigenbasis."""
     peer, models = networks(N, connectivity)
     rows = list(np.random.default_rng(1).uniform(-1, 1, (steps, 1)))
     check_equal(peer, models, np.array(rows[:500]))
@@ -71,7 +71,7 @@ def measure(N: int, steps: int, repeats: int, connectivity: float) -> float:
     seconds = interleaved(cases, repeats)
     print(f"N = {N}, connectivity {connectivity}, {steps} steps")
     table(
-        ["one step", f"faster than {PEER}", "µs"],
+        ["one step", f"speedup over {PEER}", "µs"],
         [
             [name, ratio(seconds[PEER], times), 1e6 * statistics.median(times) / steps]
             for name, times in seconds.items()
@@ -87,7 +87,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--connectivity", type=float, default=0.1)
-    parser.add_argument("--at-least", type=float, default=15.0, help="the claim, at the largest N")
+    parser.add_argument("--at-least", type=float, default=15.0, help="goal at the largest N")
     args = parser.parse_args()
 
     print(machine("eigenecho", "reservoirpy", "numpy", "numba") + "\n")

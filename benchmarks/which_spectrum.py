@@ -1,12 +1,13 @@
-"""Which spectrum, which ridge, how many units: tasks of every kind, on rows no choice has seen.
+"""Compare spectra, ridges and numbers of units on the test rows of several tasks.
 
-    which_spectrum.py --hourly ETTh1.csv.gz         # all parts; the hourly task needs such a table
-    which_spectrum.py --stored --write              # the tables and figures of the guide
+    which_spectrum.py --hourly ETTh1.csv.gz         # all parts; the hourly task needs this table
+    which_spectrum.py --stored --write              # tables and figures of the guide
 
-``spectrum``: every law with as many units, its radius chosen on the training rows. ``ridge``: given
-ones, and those that rows choose. ``units``: from few to many, with the default ridge and with
-one that chooses itself. Of each task the first 70 % of the rows train, and choose; the others
-judge. A case is stored as it is done, in ``results/which_spectrum``: a second start goes on.
+``spectrum``: every law with the same number of units; the radius is selected on the training rows.
+``ridge``: fixed ridges and ``"auto"``. ``units``: several sizes, with the default ridge and with
+``"auto"``. The first 70 % of the rows of each task are used for training and selection, the others
+for testing. Each result is stored in ``results/which_spectrum`` at once, so an interrupted run can
+be resumed.
 """
 
 from __future__ import annotations
@@ -43,22 +44,23 @@ SEEDS = (0, 1)
 UNITS = 100
 RADII = (0.8, 0.95, 0.99, 0.999)
 SEASONS = (0.9, 0.98, 0.99, 0.999)
-"""Radii of a season's modes: how fast they forget other seasons."""
+"""Radii of the seasonal modes."""
 
 SIZES = (10, 30, 100, 300)
-RIDGES: tuple[float | str, ...] = (1e-8, 1e-3, 1.0, 1e3, "auto", "blocks")
+RIDGES: tuple[float | str, ...] = (1e-8, 1e-3, 1.0, 1e3, "auto")
 TINY = 1e-3
-"""Errors below which they are drawn by their digits."""
+"""Tasks with errors below this value are plotted on a logarithmic axis."""
 
 WEEK = 7
 NAMES = ("sines", "chaos", "chaos, noisy", "recall 30", "NARMA10", "daily", "hourly", "EEG")
-"""Tasks in the order of the tables."""
+"""Order of the tasks in the tables."""
 
 
 class Task(NamedTuple):
-    """Inputs and targets, and of which kind they are.
+    """Inputs and targets of a task, and its kind.
 
-    Where they are one series: after how many rows it repeats, and how many ahead a target is.
+    If the input is the series itself, ``season`` is its period in rows and ``steps`` is the
+    forecast horizon.
     """
 
     X: np.ndarray
@@ -69,12 +71,12 @@ class Task(NamedTuple):
 
 
 def ahead(u: np.ndarray, steps: int, kind: str, season: int = 1) -> Task:
-    """The value so many steps after the last one that is seen."""
+    """Return the task of predicting a series the given number of steps ahead."""
     return Task(u[:-steps], u[steps:], kind, season, steps)
 
 
 def daily(seed: int, days: int = 6 * 365) -> np.ndarray:
-    """Six years of daily counts: a week, a year, weather that lasts some days, and noise."""
+    """Simulate six years of daily data: weekly and yearly cycles, weather and noise."""
     rng = np.random.default_rng(seed)
     t = np.arange(days)
     week = rng.normal(size=WEEK)[t % WEEK]
@@ -86,7 +88,7 @@ def daily(seed: int, days: int = 6 * 365) -> np.ndarray:
 
 
 def eeg() -> np.ndarray:
-    """A channel of the electroencephalogram that comes with Matplotlib, (800, 1)."""
+    """Return one channel of Matplotlib's electroencephalogram, shape (800, 1)."""
     from matplotlib import cbook
 
     with cbook.get_sample_data("eeg.dat") as file:
@@ -94,7 +96,7 @@ def eeg() -> np.ndarray:
 
 
 def tasks(seed: int, hourly: Path | None) -> dict[str, Task]:
-    """By name; what is drawn is drawn from the seed."""
+    """Return the tasks by name, drawn with the given seed."""
     rng = np.random.default_rng(100 + seed)
     chaos = ee.tasks.mackey_glass(3006, seed=seed)
     X, y = ee.tasks.delayed_recall(3000, [30], seed=seed)
@@ -115,7 +117,7 @@ def tasks(seed: int, hourly: Path | None) -> dict[str, Task]:
 
 
 def spectra(task: Task) -> dict[str, Any]:
-    """What is compared, by name: every law, and a season's modes beside the best of them."""
+    """Return the spectra to compare: every law, and seasonal modes joined with ``log_ring``."""
     found: dict[str, Any] = {name: name for name in ee.spectra.LAWS}
     found["data"] = "data"
     found["season + log_ring"] = [
@@ -128,7 +130,7 @@ def spectra(task: Task) -> dict[str, Any]:
 
 
 def judged(task: Task, units: int, seed: int, spectrum: Any, ridge: Any) -> dict[str, Any]:
-    """The error on rows after the training rows, over their deviation; the radius chosen before."""
+    """Select the radius on the training rows and return the relative error on the test rows."""
     cut = int(TRAIN * len(task.X))
     X, y = task.X[:cut], task.y[:cut]
     esn = ee.LinearESN(units, standardize=True, penalty="identity", warmup=WARMUP, seed=seed)
@@ -140,7 +142,7 @@ def judged(task: Task, units: int, seed: int, spectrum: Any, ridge: Any) -> dict
 
 
 def naive(task: Task) -> float:
-    """The error of the last value of the season that is known, where the input is the series."""
+    """Return the relative error of the seasonal naive baseline on the test rows."""
     cut, back = int(TRAIN * len(task.X)), task.season * -(-task.steps // task.season)
     before = task.y[cut - back : -back]
     return _rms(before - task.y[cut:]) / float(task.y[cut:].std())
@@ -154,7 +156,7 @@ Case = tuple[dict[str, Any], Callable[[], dict[str, Any]]]
 
 
 def cases(part: str, hourly: Path | None) -> Iterator[Case]:
-    """What there is to measure: what it is called, and how it is done."""
+    """Yield the description of each measurement and a function that performs it."""
     for seed in SEEDS:
         for name, task in tasks(seed, hourly).items():
             known = {"part": part, "task": name, "kind": task.kind, "seed": seed}
@@ -185,7 +187,7 @@ def _name(ridge: float | str) -> str:
 
 
 def measure(part: str, hourly: Path | None, kept: Path) -> None:
-    """Do what has not been done yet."""
+    """Run all measurements that are not stored yet."""
     done = {_key(row) for row in stored(kept)}
     for known, run in cases(part, hourly):
         if _key(known) in done:
@@ -197,7 +199,7 @@ def measure(part: str, hourly: Path | None, kept: Path) -> None:
 
 
 def stored(kept: Path) -> list[dict[str, Any]]:
-    """What has been measured."""
+    """Return the stored results."""
     return [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
 
 
@@ -209,7 +211,7 @@ def _key(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str], np.ndarray]:
-    """Tasks, values of a column, and means over seeds (tasks, values)."""
+    """Return the tasks, the values of a column, and means over seeds, shape (tasks, values)."""
     names = [name for name in NAMES if any(row["task"] == name for row in rows)]
     values = list(dict.fromkeys(row[column] for row in rows))
     values.sort(key=lambda value: value == "season before")
@@ -229,7 +231,7 @@ def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str]
 
 
 def shown(rows: list[dict[str, Any]], column: str) -> list[str]:
-    """A table, those within 2 % of the best of their line in bold (below 1e-9 all are)."""
+    """Return a table; values within 2 % of the best of their row, or below 1e-9, are bold."""
     names, values, errors = table(rows, column)
     kinds = {row["task"]: row["kind"] for row in rows}
     lines = [
@@ -245,7 +247,7 @@ def shown(rows: list[dict[str, Any]], column: str) -> list[str]:
 
 
 def show_spectrum(rows: list[dict[str, Any]]) -> list[str]:
-    """Errors by law, and a picture of how far each is from the best."""
+    """Return errors by law, and plot them relative to the best law."""
     names, laws, errors = table([row for row in rows if row["law"] != "season before"], "law")
     figure = new_figure(8, 3.6)
     ax = figure.subplots()
@@ -257,18 +259,18 @@ def show_spectrum(rows: list[dict[str, Any]]) -> list[str]:
         light = shares[i, j] > 1.25
         text = "≥ 2" if shares[i, j] >= 2 else f"{shares[i, j]:.2f}"
         ax.text(i, j, text, ha="center", va="center", fontsize=8, color="w" if light else "k")
-    figure.colorbar(image, ax=ax, label="error over the best law's", extend="max")
+    figure.colorbar(image, ax=ax, label="error relative to the best law", extend="max")
     save(figure, "which-spectrum")
     return shown(rows, "law")
 
 
 def show_ridge(rows: list[dict[str, Any]]) -> list[str]:
-    """Errors by ridge."""
+    """Return errors by ridge."""
     return shown(rows, "given")
 
 
 def show_units(rows: list[dict[str, Any]]) -> list[str]:
-    """Errors by units with a ridge that chooses itself, and a picture beside the default's."""
+    """Return errors by number of units with ``ridge="auto"``, and plot the default ridge too."""
     names, _, _ = table(rows, "units")
     figure = new_figure(8, 4.2)
     axes = figure.subplots(2, 4, sharex=True).ravel()
@@ -289,13 +291,13 @@ def show_units(rows: list[dict[str, Any]]) -> list[str]:
         ax.set_visible(False)
     legend_above(figure, axes[0])
     figure.supxlabel("units", fontsize=9)
-    figure.supylabel("error on new rows", fontsize=9)
+    figure.supylabel("test error", fontsize=9)
     save(figure, "which-units")
     return shown([row for row in rows if row["given"] == "auto"], "units")
 
 
 def gallery() -> None:
-    """Where the eigenvalues of each law lie."""
+    """Plot the eigenvalues of each law."""
     figure = new_figure(8, 4.2, "compressed")
     found = {name: law(60, sr=0.95, seed=0) for name, law in ee.spectra.LAWS.items()}
     season = ee.spectra.ring(WEEK, sr=0.99)
@@ -314,7 +316,7 @@ def gallery() -> None:
 
 
 def save(figure: Any, name: str) -> None:
-    """As a drawing that is the same at every run."""
+    """Save a figure as an SVG file that is identical in every run."""
     with mpl.rc_context({"svg.hashsalt": "eigenecho"}):
         figure.savefig(FIGURES / f"{name}.svg", metadata={"Date": None})
 
@@ -326,10 +328,10 @@ def main() -> int:
     """Run the comparison."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--hourly", type=Path, help="a table such as ETTh1.csv, its column OT")
+    parser.add_argument("--hourly", type=Path, help="CSV file such as ETTh1.csv, with a column OT")
     parser.add_argument("--results", type=Path, default=ROOT / "results" / "which_spectrum")
-    parser.add_argument("--stored", action="store_true", help="show what was measured before")
-    parser.add_argument("--write", action="store_true", help="put tables and figures into docs")
+    parser.add_argument("--stored", action="store_true", help="use stored results")
+    parser.add_argument("--write", action="store_true", help="write tables and figures to docs")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     print(machine("numpy", "scipy"))

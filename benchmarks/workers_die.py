@@ -1,9 +1,9 @@
-"""Workers that are killed change no bit of a fit, in whichever step they die.
+"""Fits on a cluster are bit-identical if workers are killed, in every step.
 
-A cluster of two processes fits a network again and again. Each time the worker that has just begun
-with a task of some step is killed (SIGKILL), another task of it every time; then weights must be
-those of an undisturbed fit, to the last bit. At last every worker that touches the data dies:
-that must end in an error that says so, with a client that works and nothing left on the scheduler.
+A cluster of two processes fits a network repeatedly. Each time, a worker that has just started a
+task of a given step is killed (SIGKILL). The weights must be bit-identical to those of an
+undisturbed fit. Finally, every worker that reads the data dies: this must raise an error, leave a
+working client, and leave nothing on the scheduler.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STEPS = ("validate", "carry", "statistics", "merge", "residuals")
 def main() -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--times", type=int, default=10, help="deaths in each step")
+    parser.add_argument("--times", type=int, default=10, help="killed workers in each step")
     parser.add_argument("--rows", type=int, default=40_000)
     parser.add_argument("--steps", nargs="+", default=list(STEPS), choices=STEPS)
     args = parser.parse_args()
@@ -39,24 +39,22 @@ def main() -> int:
 
     with local(2) as cluster, Client(cluster, set_as_default=False) as client:
         found = [tried(cluster, client, step, args) for step in args.steps]
-        table(
-            ["killed in", "deaths", "fits with the same bits", "undisturbed s", "slowest s"], found
-        )
+        table(["step", "killed workers", "identical fits", "undisturbed s", "slowest s"], found)
         given_up = too_many(client, args)
         works = client.submit(sum, [1, 2]).result(timeout=120) == 3
         left = leftovers(cluster)
-    print(f"\ndeaths without end: {given_up}\nthe client works: {works}; left behind: {len(left)}")
+    print(f"\nall workers killed: {given_up}\nclient works: {works}; leftovers: {len(left)}")
     fits, total = sum(row[2] for row in found), args.times * len(args.steps)
     if fits < total:
-        raise WrongAnswer(f"{total - fits} of {total} fits have other bits than an undisturbed one")
+        raise WrongAnswer(f"{total - fits} of {total} fits differ from an undisturbed fit")
     if not (works and not left and given_up):
-        raise WrongAnswer("deaths without end are not reported, or the cluster is left unusable")
-    deaths = at_least("deaths in the step with the fewest", args.times, "deaths")
+        raise WrongAnswer("repeated deaths are not reported, or the cluster is left unusable")
+    deaths = at_least("killed workers in the step with the fewest", args.times, "workers")
     return verdict({deaths: min(row[1] for row in found)})
 
 
 def network(step: str) -> Any:
-    """One whose fit has that step: states are carried where a ring never settles."""
+    """Return a network whose fit has the given step; only slow modes carry states."""
     import eigenecho as ee
 
     if step == "carry":
@@ -65,7 +63,7 @@ def network(step: str) -> Any:
 
 
 def data(rows: int) -> tuple[Any, Any]:
-    """Noise, and what it was three steps before, in ten shards."""
+    """Return noise, and the same noise three steps earlier, in ten shards."""
     import dask.array as da
 
     u = np.random.default_rng(0).normal(size=(rows, 1))
@@ -73,7 +71,7 @@ def data(rows: int) -> tuple[Any, Any]:
 
 
 def tried(cluster: Any, client: Any, step: str, args: argparse.Namespace) -> list[Any]:
-    """Deaths in one step, and how many fits had the same bits nevertheless."""
+    """Kill workers in one step and count bit-identical fits."""
     from clusters import deaths
     from eigenecho.dask import fit
 
@@ -92,7 +90,7 @@ def tried(cluster: Any, client: Any, step: str, args: argparse.Namespace) -> lis
 
 
 def too_many(client: Any, args: argparse.Namespace) -> str:
-    """What is said when workers die of the data, whoever they are."""
+    """Return the error message if every worker that reads the data dies."""
     from eigenecho.dask import fit
     from eigenecho.errors import ClusterError
 
@@ -108,7 +106,7 @@ def too_many(client: Any, args: argparse.Namespace) -> str:
 def fatal(block: np.ndarray) -> np.ndarray:
     """Kill the process that reads a block."""
     if block.size:
-        sleep(1)  # until its nanny knows that it is there, and will start another
+        sleep(1)  # wait until the nanny has registered the worker and will restart it
         os.kill(os.getpid(), signal.SIGKILL)
     return block
 

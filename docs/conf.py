@@ -1,8 +1,8 @@
-"""The site: ``make docs``. Every page, picture and script comes from here or from a package.
+"""Sphinx configuration of the site, built by ``make docs``.
 
-gallery/     scripts, run while building; their pages land in examples/
-api/         one page for each public name, written from its docstring into api/names/
-*.md         pages that are read on GitHub as well
+gallery/     scripts, run during the build; their pages are written to examples/
+api/         API reference; the page of each public name is generated in api/names/
+*.md         pages that are also readable on GitHub
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ if not all(importlib.util.find_spec(name) for name in ("dask", "eigenecho.dask")
     exclude_patterns.append("api/clusters.rst")
 root_doc = "index"
 nitpicky = True
-suppress_warnings = ["config.cache"]  # the sort key of the gallery is a class: nothing to pickle
+suppress_warnings = ["config.cache"]  # the sort key of the gallery cannot be pickled
 
-# Pages are Markdown as GitHub reads it, with ```{directive} blocks where the site needs more.
+# Pages are GitHub Markdown, with ```{directive} blocks where the site needs more.
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
@@ -60,7 +60,7 @@ numpydoc_xref_param_type = False
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
-# One script, fonts included, copied out of a package: no page asks another host.
+# MathJax is copied from a package, with its fonts, so pages load nothing from other hosts.
 _mathjax = importlib.util.find_spec("sphinx-mathjax-offline")
 assert _mathjax is not None
 assert _mathjax.origin is not None
@@ -100,7 +100,7 @@ html_theme_options = {
 html_sidebars = {name: [] for name in ("index", "start", "paper")}
 html_context = {"default_mode": "auto"}
 
-# For ``make docs-links``: a host that does not answer in time is not there.
+# Settings of ``make docs-links``; timeouts count as broken links.
 linkcheck_timeout = 20
 linkcheck_retries = 2
 linkcheck_report_timeouts_as_broken = True
@@ -109,7 +109,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 NEEDS = {"tensors": "torch", "dask": "dask", "clusters": "dask"}
-"""Packages of scripts that are shown, and not run, where they are not installed."""
+"""Packages needed by gallery scripts; without them, the scripts are shown but not run."""
 
 gallery = bool(list((HERE / "gallery").glob("plot_*.py")))
 autosummary_context = {"gallery": gallery}
@@ -132,7 +132,7 @@ if gallery:
         "backreferences_dir": "examples/uses",
         "image_scrapers": (OwnFigures(), FiguresOfPyplot()),
         "matplotlib_animations": False,
-        "write_computation_times": False,  # their page loads scripts from another host
+        "write_computation_times": False,  # this page would load scripts from another host
         "capture_repr": ("_repr_html_",),
         "min_reported_time": 5,
         "parallel": False,

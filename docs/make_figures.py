@@ -1,11 +1,11 @@
-"""Make the figures of README and guides: ``python docs/make_figures.py``, on an idle machine.
+"""Make the figures of the README and the guides: ``python docs/make_figures.py``.
 
-why.svg         time per step of dense, sparse and diagonal reservoirs, measured here and now on one
-                core, and a golden spectrum sized by its readout weights after training on MSO5
-forecast.svg    the forecast of the front page's lines, with its interval
-refinement.svg  how far normal equations are from the orthogonal answer, round by round
+why.svg         time per step of dense, sparse and diagonal reservoirs, measured on one core (run on
+                an idle machine), and a golden spectrum sized by readout weights for MSO5
+forecast.svg    the forecast of the front page with its interval
+refinement.svg  difference between refined normal equations and the orthogonal solution
 
-Names of figures make these alone: ``python docs/make_figures.py refinement``.
+Pass names to make only some figures: ``python docs/make_figures.py refinement``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SIZES = (30, 100, 300, 1000, 3000)
 MARKED = 1000
 CONNECTIVITY = 0.1
 TITLE = 12
-"""Size of titles: of one size wherever pictures stand side by side."""
+"""Font size of titles, the same in all panels."""
 
 VERMILLION, _, GREEN, *_ = LINES
 LOOKS: dict[str, dict[str, Any]] = {
@@ -45,7 +45,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 def reservoirs(N: int, rng: np.random.Generator) -> dict[str, tuple[Reservoir, int]]:
-    """A reservoir of each form, and how many operations one step of it takes."""
+    """Return a reservoir of each form, and the number of operations per step."""
     W_in = rng.uniform(-1, 1, (1, N))
     W = rng.normal(0, 0.9 / np.sqrt(N), (N, N))
     kept = sparse.random(
@@ -60,7 +60,7 @@ def reservoirs(N: int, rng: np.random.Generator) -> dict[str, tuple[Reservoir, i
 
 
 def measure() -> dict[str, list[float]]:
-    """Microseconds per step, a list over ``SIZES`` for each form."""
+    """Return the microseconds per step for all ``SIZES``, for each form."""
     rng = np.random.default_rng(0)
     times: dict[str, list[float]] = {name: [] for name in LOOKS}
     for N in SIZES:
@@ -72,7 +72,7 @@ def measure() -> dict[str, list[float]]:
 
 
 def draw_times(ax: Any, times: dict[str, list[float]]) -> None:
-    """Lines over N, labelled at their ends, and the gap between dense and diagonal."""
+    """Plot the time per step against N, and mark the ratio of dense and diagonal."""
     for (name, look), shift in zip(LOOKS.items(), (5, -5, 0), strict=True):
         ax.loglog(SIZES, times[name], linewidth=2, markersize=6, **look)
         ax.annotate(
@@ -106,7 +106,7 @@ def draw_times(ax: Any, times: dict[str, list[float]]) -> None:
 
 
 def draw_spectrum(ax: Any) -> None:
-    """What a golden reservoir reads out after training on MSO5."""
+    """Plot a golden spectrum sized by readout weights after training on MSO5."""
     split = ee.tasks.mso_split(5)
     esn = ee.LinearESN(100, spectrum="golden", ridge=1e-12, warmup=split.washout, seed=0)
     esn.fit(split.X[split.train], split.y[split.train])
@@ -120,7 +120,7 @@ def draw_spectrum(ax: Any) -> None:
 
 
 def why() -> Any:
-    """The README's one picture."""
+    """Make the figure of the README."""
     figure = new_figure(8.8, 3.9)
     left, right = figure.subplots(1, 2, width_ratios=(1.2, 1))
     tidy(left)
@@ -131,7 +131,7 @@ def why() -> Any:
 
 
 def forecast() -> Any:
-    """Ten years of months and the two to come, by the lines of the front page."""
+    """Plot ten years of monthly data and a two-year forecast, as on the front page."""
     t = np.arange(120)
     noise = np.random.default_rng(0).normal(0, 3, 120)
     sales = 100 + t / 2 + 20 * np.sin(t * np.pi / 6) + noise
@@ -152,7 +152,7 @@ def forecast() -> Any:
 
 
 def refinement() -> Any:
-    """Distance of the outputs from those of ``qr``, over rounds of refinement, for some ridges."""
+    """Plot the difference from ``qr`` against the rounds of refinement, for several ridges."""
     rng = np.random.default_rng(0)
     u = rng.uniform(-1, 1, (20_000, 1))
     y = np.roll(u, 10, axis=0) + 0.1 * rng.normal(size=u.shape)
@@ -188,7 +188,7 @@ def main() -> None:
     HERE.mkdir(exist_ok=True)
     for name in sys.argv[1:] or FIGURES:
         path = HERE / f"{name}.svg"
-        # A fixed salt and no date: the same picture is the same file.
+        # A fixed salt and no date make the file reproducible.
         with mpl.rc_context({"svg.hashsalt": "eigenecho"}):
             FIGURES[name]().savefig(path, facecolor="white", metadata={"Date": None})
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")

@@ -1,11 +1,11 @@
-"""Two commits give the same answers, bit for bit, over what a user can ask for.
+"""Check that two commits give bit-identical results.
 
     python tools/answers_stay_the_same.py BEFORE [AFTER] [--only NAME …]
     python tools/answers_stay_the_same.py --store tests/answers.npz
 
-BEFORE and AFTER are commits or folders with a checkout; without AFTER it is the working tree.
-Cases run in turns, once with either commit, each in a process of its own that sees that commit's
-package alone. For every case the result says "equal", or the largest difference of any of its
+BEFORE and AFTER are commits or folders with a checkout; AFTER is the working tree by default.
+Cases run in turns with each commit, in separate processes that import only the package of that
+commit. For each case the output is "equal", or the largest difference of any of its
 arrays relative to that array's largest entry. ``--store`` keeps some numbers of every array, which
 ``tests/test_answers.py`` compares with, and how much they differ between the floating-point
 kernels that this CPU supports, which is how well each problem determines them.
@@ -31,13 +31,13 @@ from each_kernel import usable
 
 ROOT = Path(__file__).parents[1]
 KEPT = 24
-"""Numbers of each array that are stored, evenly spread."""
+"""Number of entries stored for each array, evenly spaced."""
 
 SPREAD = 1e-11
 """Differences between kernels below this are not stored: tolerances do not depend on them."""
 
 AT_ONCE = 6
-"""Cases that share a process: starting one takes longer than most cases."""
+"""Number of cases per process, because starting one takes longer than most cases."""
 
 Arrays = dict[str, Any]
 CASES: dict[str, Callable[[], Arrays]] = {}
@@ -58,26 +58,26 @@ def case(**variants: Any) -> Callable[[Callable[..., Arrays]], Callable[..., Arr
 
 
 def noise(T: int, D: int = 1, seed: int = 0) -> Any:
-    """White noise (T, D)."""
+    """Return white noise, shape (T, D)."""
     return np.random.default_rng(seed).uniform(-1, 1, (T, D))
 
 
 def recall(T: int, D: int = 2) -> tuple[Any, Any]:
-    """Inputs and a noisy target that remembers them."""
+    """Return inputs and a noisy, delayed target."""
     u = noise(T, D)
     y = np.roll(u[:, :1], 3, axis=0) - 0.5 * np.roll(u[:, -1:], 7, axis=0)
     return u, np.concatenate([y, y**2], axis=1) + 0.01 * noise(T, 2, seed=1)
 
 
 def sines(T: int) -> Any:
-    """Three sines (T, 1)."""
+    """Return three superimposed sines, shape (T, 1)."""
     import eigenecho as ee
 
     return ee.tasks.mso(3, steps=T)
 
 
 def matrix(kind: str, N: int = 60) -> Any:
-    """A reservoir matrix of some kind."""
+    """Return a reservoir matrix of the given kind."""
     rng = np.random.default_rng(3)
     W = rng.normal(size=(N, N)) / np.sqrt(N)
     if kind == "sparse":
@@ -96,7 +96,7 @@ def matrix(kind: str, N: int = 60) -> Any:
 
 
 def everything(esn: Any, X: Any) -> Arrays:
-    """What a fitted estimator knows and answers."""
+    """Return the attributes and predictions of a fitted estimator."""
     outputs = esn.predict(X)
     found = {f"predict {i}": y for i, y in enumerate(outputs)} if isinstance(outputs, list) else {}
     return {
@@ -124,7 +124,7 @@ def everything(esn: Any, X: Any) -> Arrays:
     wide={"inputs": 12},
 )
 def states(options: dict[str, Any]) -> Arrays:
-    """States of a reservoir."""
+    """Compute states."""
     import eigenecho as ee
 
     X = noise(3000, options.pop("inputs", 2))
@@ -145,7 +145,7 @@ def states(options: dict[str, Any]) -> Arrays:
     previous={"output_to_readout": True, "solver": "structured"},
     free_bias={"penalize_bias": False},
     no_bias={"fit_bias": False},
-    standardized={"standardize": True},
+    standardised={"standardize": True},
     standardized_structured={"standardize": True, "solver": "structured"},
     float32={"dtype": "float32"},
     float32_structured={"dtype": "float32", "solver": "structured"},
@@ -156,7 +156,7 @@ def states(options: dict[str, Any]) -> Arrays:
     large={"units": 800, "solver": "auto", "ridge": 1e-5},
 )
 def fit(options: dict[str, Any]) -> Arrays:
-    """A fit and its predictions."""
+    """Fit and predict."""
     import eigenecho as ee
 
     X, y = recall(4000)
@@ -169,7 +169,7 @@ def fit(options: dict[str, Any]) -> Arrays:
     ragged_structured=[700, 1300, 1100],
 )
 def several(lengths: list[int]) -> Arrays:
-    """A fit of several series."""
+    """Fit several series."""
     import eigenecho as ee
 
     parts = [recall(T) for T in lengths]
@@ -183,12 +183,12 @@ def several(lengths: list[int]) -> Arrays:
     plain={},
     feedback={"feedback": True, "fb_scaling": 0.3},
     previous={"output_to_readout": True},
-    standardized={"standardize": True, "input_bias": True},
+    standardised={"standardize": True, "input_bias": True},
     float32={"dtype": "float32", "ridge": 1e-3},
     neuron={"basis": "neuron", "spectrum": "matrix"},
 )
 def forecast(options: dict[str, Any]) -> Arrays:
-    """Free runs from the end of training and from a context, with an interval."""
+    """Forecast from the end of training and from a context, with an interval."""
     import eigenecho as ee
 
     series = sines(1500) + 0.02 * noise(1500) + 1
@@ -204,7 +204,7 @@ def forecast(options: dict[str, Any]) -> Arrays:
 
 @case(known={})
 def forecast_with_inputs(_: dict[str, Any]) -> Arrays:
-    """Free runs with inputs known ahead."""
+    """Forecast with inputs known in advance."""
     import eigenecho as ee
 
     series = np.concatenate([sines(1200), noise(1200, 2)], axis=1)
@@ -223,7 +223,7 @@ def forecast_with_inputs(_: dict[str, Any]) -> Arrays:
     sparse={"spectrum": matrix("sparse")},
 )
 def stream(options: dict[str, Any]) -> Arrays:
-    """Online runs, with and without learning."""
+    """Run a stream and a learner."""
     import eigenecho as ee
 
     X, y = recall(600)
@@ -239,7 +239,7 @@ def stream(options: dict[str, Any]) -> Arrays:
 
 @case(qr="qr", gram="gram", structured="structured")
 def partial_fit(solver: str) -> Arrays:
-    """A fit that goes on."""
+    """Fit with ``partial_fit``."""
     import eigenecho as ee
 
     X, y = recall(3000)
@@ -253,10 +253,10 @@ def partial_fit(solver: str) -> Arrays:
     scalings={"lr": [0.3, 1.0], "input_scaling": [0.1, 1.0], "ridge": [1e-8, 1e-4, 1.0]},
     matrix={"spectrum": ["matrix"], "sr": [0.5, 0.9], "rc_connectivity": [0.1, 1.0]},
     feedback={"feedback": [True], "fb_scaling": [0.1, 0.5], "output_to_readout": [False, True]},
-    standardized={"standardize": [True, False], "penalize_bias": [True, False], "sr": [0.9]},
+    standardised={"standardize": [True, False], "penalize_bias": [True, False], "sr": [0.9]},
 )
 def search(grid: dict[str, Any]) -> Arrays:
-    """A grid search, scores and refit."""
+    """Run a grid search with refit."""
     import eigenecho as ee
 
     X, y = recall(1500)
@@ -266,7 +266,7 @@ def search(grid: dict[str, Any]) -> Arrays:
 
 @case(lagged={"sr": [0.7, 0.9], "ridge": [1e-4, 1e-2], "input_scaling": [0.5, 1.0]})
 def long_search(grid: dict[str, Any]) -> Arrays:
-    """A search that trains from lagged correlations."""
+    """Run a search that trains from autocorrelations."""
     import eigenecho as ee
 
     X, y = recall(40_000)
@@ -284,7 +284,7 @@ def long_search(grid: dict[str, Any]) -> Arrays:
     cascade="cascade",
 )
 def conversion(kind: str) -> Arrays:
-    """A network from elsewhere."""
+    """Convert a network."""
     import eigenecho as ee
 
     W, rng = matrix(kind), np.random.default_rng(4)
@@ -364,7 +364,7 @@ def reduction(options: dict[str, Any]) -> Arrays:
 
 @case(qr="qr", gram="gram", structured="structured")
 def learner(solver: str) -> Arrays:
-    """Learn row by row from what a fit leaves."""
+    """Learn row by row after a fit."""
     import eigenecho as ee
 
     X, y = recall(2500)
@@ -379,7 +379,7 @@ def learner(solver: str) -> Arrays:
       missing={"missing": "skip"}, missing_ridges={"missing": "skip", "ridge": [1e-6, 1e-2]},
       missing_auto={"missing": "skip", "ridge": "auto"})  # fmt: skip
 def ridge(options: dict[str, Any]) -> Arrays:
-    """Choose a ridge, also where targets are missing."""
+    """Select a ridge, with and without missing targets."""
     import eigenecho as ee
 
     X, y = recall(2500)
@@ -412,7 +412,7 @@ if importlib.util.find_spec("distributed"):
 
 
 def emit(folder: Path, names: list[str]) -> None:
-    """Run cases with the package that is on the path, and store their arrays."""
+    """Run cases with the package on the path and store their arrays."""
     warnings.simplefilter("ignore")
     for name in names:
         arrays = {key: np.asarray(value) for key, value in CASES[name]().items()}
@@ -420,7 +420,7 @@ def emit(folder: Path, names: list[str]) -> None:
 
 
 def some(value: Any) -> Any:
-    """A few numbers of an array, and its largest."""
+    """Return a few entries of an array, and its largest."""
     flat = np.asarray(value).ravel()
     spread = np.linspace(0, flat.size - 1, min(KEPT, flat.size)).astype(int)
     return np.append(flat[spread], np.abs(flat).max(initial=0.0))
@@ -452,7 +452,7 @@ def difference(a: Any, b: Any) -> float:
 
 
 def compare(before: Path, after: Path, name: str) -> str:
-    """Whether all arrays are equal, else which differs most and by how much."""
+    """Return "equal", or the array that differs most and its difference."""
     with np.load(before / f"{name}.npz") as old, np.load(after / f"{name}.npz") as new:
         if set(old) != set(new):
             return f"other results: {sorted(set(old) ^ set(new))}"
@@ -471,7 +471,7 @@ def compare(before: Path, after: Path, name: str) -> str:
 
 @contextmanager
 def checkout(what: str) -> Iterator[Path]:
-    """The folder of a commit, or the folder itself."""
+    """Yield a folder with the checkout of a commit, or the given folder."""
     if Path(what).is_dir():
         yield Path(what).resolve()
         return
@@ -495,7 +495,7 @@ def run(
 
 
 def main() -> None:
-    """Compare and print a line a case; exit 1 where anything differs by more than 1e-12."""
+    """Print one line per case; exit with 1 if a difference is above 1e-12."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("before", nargs="?")
     parser.add_argument("after", nargs="?", default=str(ROOT))

@@ -1,6 +1,6 @@
-"""Whether what ``make dist`` built can be given away: ``python tools/dist_is_whole.py dist``.
+"""Check the distributions built by ``make dist``: ``python tools/dist_is_whole.py dist``.
 
-The wheel is small and holds the package alone: no tests, figures or caches. Installed in an empty
+The wheel is small and contains only the package: no tests, figures or caches. Installed in an empty
 environment it trains a network; with the extra ``cli`` it imports every public name, runs the first
 example of the README, and ``eigenecho reproduce --quick``.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LARGEST = 2_000_000
-"""Bytes of a wheel."""
+"""Maximum size of a wheel in bytes."""
 
 UNWANTED = re.compile(
     r"(^|/)(tests?|docs|benchmarks|tools|results|__pycache__|\.[^/]+)(/|$)"
@@ -43,7 +43,7 @@ print(f"eigenecho {eigenecho.__version__}: {count} public names")
 
 
 def contents(wheel: Path) -> list[str]:
-    """What is wrong with a wheel, before it is installed."""
+    """Return the problems of a wheel before it is installed."""
     names = zipfile.ZipFile(wheel).namelist()
     wrong = [
         f"{wheel.name}: {name} does not belong there" for name in names if UNWANTED.search(name)
@@ -59,7 +59,7 @@ def contents(wheel: Path) -> list[str]:
 
 
 def source(archive: Path) -> list[str]:
-    """What is wrong with a source distribution: caches, or files that a build needs and has not."""
+    """Return the problems of a source distribution: caches or missing files."""
     with tarfile.open(archive) as file:
         names = [name.partition("/")[2] for name in file.getnames()]
     print(f"{archive.name}: {len(names)} files, {archive.stat().st_size / 1000:.0f} kB")
@@ -71,13 +71,13 @@ def source(archive: Path) -> list[str]:
 
 
 def examples() -> list[str]:
-    """The blocks of Python in the README, in their order."""
+    """Return the Python code blocks of the README in order."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
 def installed(wheel: Path) -> list[str]:
-    """What does not work where nothing but the wheel is installed."""
+    """Install the wheel in an empty environment and return what fails."""
     wrong = []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
@@ -98,7 +98,7 @@ def installed(wheel: Path) -> list[str]:
 
 
 def _run(folder: Path, *command: object) -> subprocess.CompletedProcess[str]:
-    # Not from the clone: what is imported is what was installed.
+    # Run outside of the repository, so that the installed package is imported.
     words = [str(word) for word in command]
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(words, cwd=folder, env=clean, check=True, capture_output=True, text=True)
@@ -114,7 +114,7 @@ def _tried(folder: Path, what: str, *command: object) -> list[str]:
 
 
 def main() -> int:
-    """Print what was found; 1 if anything is wrong."""
+    """Print all problems and return 1 if there are any."""
     folder = Path(sys.argv[1]).resolve()
     (wheel,) = folder.glob("*.whl")
     (archive,) = folder.glob("*.tar.gz")

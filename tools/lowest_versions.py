@@ -1,4 +1,4 @@
-"""The oldest versions that pyproject.toml asks for, as constraints: for ``make test-lowest``."""
+"""Print the minimum versions in pyproject.toml as pip constraints, for ``make test-lowest``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 EXTRAS = ("cli", "parquet")
-"""What users install with a lowest version; tools of developers come as they are."""
+"""Extras whose minimum versions are tested; development tools are not."""
 
 LOWEST = re.compile(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)$")
 
 
 def lowest(project: dict) -> list[str]:
-    """One line a package."""
+    """Return one constraint per package."""
     wanted = list(project["dependencies"])
     for extra in EXTRAS:
         wanted += project["optional-dependencies"][extra]

@@ -1,7 +1,7 @@
-"""Whether a built site opens from disk: ``python tools/site_is_whole.py build/site``.
+"""Check that a built site works offline: ``python tools/site_is_whole.py build/site``.
 
-Every link within it leads to a file, and to an anchor where it names one. Nothing that a browser
-loads by itself (scripts, styles, fonts, pictures, frames) lies on another host.
+All internal links must lead to existing files and anchors. Scripts, styles, fonts, images and
+frames must not be loaded from another host.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 SOURCES = dict.fromkeys(("script", "img", "iframe", "source", "video", "audio", "embed"), "src")
 LOADS = {**SOURCES, "object": "data"}
-"""Which attribute of a tag a browser loads by itself."""
+"""The attribute of each tag that a browser loads automatically."""
 
 LOADED_LINKS = {
     "stylesheet",
@@ -32,7 +32,7 @@ FROM_STYLES = re.compile(r"""(?:@import\s+|url\()\s*["']?((?:https?:)?//[^"')\s]
 
 @dataclass
 class Page(HTMLParser):
-    """What one file links to, loads, and can be linked to by."""
+    """The links, loaded resources and anchors of one HTML file."""
 
     links: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Page(HTMLParser):
         super().__init__()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Gather from one tag."""
+        """Collect the links, resources and anchors of one tag."""
         found = {name: value for name, value in attrs if value}
         self.anchors |= {found[name] for name in ("id", "name") if name in found}
         if tag == "a" and "href" in found:
@@ -53,25 +53,25 @@ class Page(HTMLParser):
             self.loads.append(found[LOADS[tag]])
 
     def has(self, fragment: str) -> bool:
-        """Whether there is such an anchor; the page itself has no name."""
+        """Return True if the fragment is empty or an anchor of the page."""
         return not fragment or fragment in self.anchors
 
 
 def read(path: Path) -> Page:
-    """A page of the site."""
+    """Parse an HTML file."""
     page = Page()
     page.feed(path.read_text(encoding="utf-8"))
     return page
 
 
 def elsewhere(address: str) -> bool:
-    """Whether an address is on a host, or is none of a file."""
+    """Return True if an address is not a file of the site."""
     parts = urlsplit(address)
     return bool(parts.netloc) or parts.scheme not in ("", "file")
 
 
 def broken(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
-    """Links and loads that lead nowhere."""
+    """Yield links and resources that do not exist."""
     for path, page in pages.items():
         for address in (*page.links, *page.loads):
             if elsewhere(address):
@@ -87,7 +87,7 @@ def broken(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
 
 
 def loaded_from_elsewhere(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
-    """What a browser would ask another host for."""
+    """Yield resources that are loaded from another host."""
     for path, page in pages.items():
         for address in page.loads:
             if urlsplit(address).netloc:
@@ -98,7 +98,7 @@ def loaded_from_elsewhere(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Print what is wrong; 1 if anything is."""
+    """Print all problems and return 1 if there are any."""
     site = Path(sys.argv[1]).resolve()
     static = site / "_static"
     pages = {
@@ -106,7 +106,7 @@ def main() -> int:
     }
     wrong = [*broken(site, pages), *loaded_from_elsewhere(site, pages)]
     if "index.html" not in {str(path.relative_to(site)) for path in pages}:
-        wrong.append("index.html: not there")
+        wrong.append("index.html: no such file")
     print(*wrong, sep="\n", end="\n" if wrong else "")
     links = sum(len(page.links) for page in pages.values())
     print(f"{len(pages)} pages, {links} links, {len(wrong)} broken or loaded from another host")

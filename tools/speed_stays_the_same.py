@@ -2,10 +2,10 @@
 
     python tools/speed_stays_the_same.py [BEFORE [AFTER]] [--rounds N] [--only NAME …]
 
-BEFORE and AFTER are commits or folders with a checkout. Each round runs all jobs once with either
-commit, in a process of its own; a job's time in it is its best of several. The ratio is that of the
-best times over all rounds, below 1 where AFTER is slower. Jobs that look slower are measured again
-before they count. Takes about five minutes on an idle machine: ``make speed-check``.
+BEFORE and AFTER are commits or folders with a checkout. Each round runs all jobs with each commit
+in a new process and takes the best of several times. The ratio compares the best times over all
+rounds and is below 1 if AFTER is slower. Jobs that appear slower are measured again. This takes
+about five minutes on an idle machine: ``make speed-check``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ import numpy as np
 from answers_stay_the_same import ROOT, checkout
 
 SLOWER = 0.9
-"""Ratio from which a job counts as slower."""
+"""Ratio below which a job counts as slower."""
 
 SECONDS = 0.6
-"""How long a job is repeated in a round."""
+"""Seconds for which a job is repeated in a round."""
 
 
 def jobs() -> dict[str, Callable[[], object]]:
-    """What is timed, set up."""
+    """Return the jobs to be timed, by name."""
     import eigenecho as ee
 
     rng = np.random.default_rng(0)
@@ -44,7 +44,7 @@ def jobs() -> dict[str, Callable[[], object]]:
     stream, learner = esn.stream(), own.learner()
     W = rng.normal(size=(300, 300)) / 20
     grid = {"sr": [0.5, 0.9], "lr": [0.5, 1.0], "input_scaling": [0.1, 1], "ridge": [1e-6, 1e-2]}
-    # One reservoir for all combinations: what each combination costs by itself.
+    # All combinations share one reservoir, so this measures the cost per combination.
     many = {"input_scaling": [0.01, 0.1, 1.0], "ridge": [10.0**k for k in range(-11, 1)]}
 
     def fit(N: int, T: int, **params: object) -> Callable[[], object]:
@@ -77,7 +77,7 @@ def jobs() -> dict[str, Callable[[], object]]:
 
 
 def emit(only: list[str]) -> None:
-    """Best seconds of each job, with the package that is on the path, as JSON."""
+    """Print the best time of each job as JSON, with the package on the path."""
     times = {}
     for name, job in jobs().items():
         if only and not any(part in name for part in only):
@@ -93,7 +93,7 @@ def emit(only: list[str]) -> None:
 
 
 def run(tree: Path, only: list[str]) -> dict[str, float]:
-    """The times of one round, in a process that sees the package of one checkout."""
+    """Run one round in a new process, with the package of one checkout."""
     environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
     command = [sys.executable, "-W", "ignore", __file__, "--emit", "--only", *only]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
@@ -109,7 +109,7 @@ def last_release(root: Path = ROOT) -> str:
         found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
         if found:
             return found
-    sys.exit("no release found: name the commit to compare with")
+    sys.exit("No release was found: pass the commit to compare with.")
 
 
 Times = dict[str, tuple[float, float]]
@@ -120,7 +120,7 @@ def best_times(old: Path, new: Path, rounds: int, only: list[str]) -> Times:
     """Return the best times of each job over all rounds."""
     best: Times = {}
     for number in range(rounds):
-        # Who comes second finds another machine: they take turns in that too.
+        # Alternate the order, because the first run affects the state of the machine.
         order = (old, new) if number % 2 == 0 else (new, old)
         times = {tree: run(tree, only) for tree in order}
         merge(best, {name: (times[old][name], times[new][name]) for name in times[old]})
@@ -142,7 +142,7 @@ def slower(best: Times) -> list[str]:
 def main() -> None:
     """Print one line per job. Exit with 1 if a job is slower, measured twice."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("before", nargs="?", help="by default the last release")
+    parser.add_argument("before", nargs="?", help="the last release by default")
     parser.add_argument("after", nargs="?", default=str(ROOT))
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
@@ -155,12 +155,12 @@ def main() -> None:
     print(f"comparing with {before}", flush=True)
     with checkout(before) as old, checkout(given.after) as new:
         best = best_times(old, new, given.rounds, given.only)
-        if doubtful := slower(best):  # a busy moment of the machine is no regression
+        if doubtful := slower(best):  # may be due to other load
             merge(best, best_times(old, new, given.rounds, doubtful))
     for name, (first, second) in best.items():
         print(f"{name:32} {1e3 * first:9.2f} ms → {1e3 * second:9.2f} ms   {first / second:5.2f}")
     found = slower(best)
-    print(f"slower: {', '.join(found)}" if found else "no job is slower by a tenth")
+    print(f"slower: {', '.join(found)}" if found else "no job is slower by 10 %")
     sys.exit(bool(found))
 
 

@@ -1,4 +1,4 @@
-"""Settings of the comparison over time."""
+"""Configuration of the comparison with earlier runs."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 
 def pytest_benchmark_update_machine_info(config, machine_info):
-    """Runs are compared on one machine: its name need not be stored."""
+    """Remove the host name; all runs are on the same machine."""
     machine_info.pop("node", None)

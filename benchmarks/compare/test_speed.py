@@ -1,6 +1,6 @@
-"""Our own jobs alone, to compare a change with the runs before it: ``make bench-compare``.
+"""Time our own jobs, to compare a change with earlier runs: ``make bench-compare``.
 
-Answers are compared in ``benchmarks/suite``; here it is times only, so that it takes a minute.
+Results are checked in ``benchmarks/suite``; this takes a minute because it only measures times.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""How forecasts of real series are compared: the protocol, the peers, what is kept and said."""
+"""The forecast benchmark: series, methods, protocol, stored forecasts and scores."""

@@ -1,9 +1,9 @@
-"""The real series that forecasts are judged on, written down before any was forecast.
+"""The real series of the forecast benchmark, fixed before any forecast was made.
 
-Every univariate series of at least 80 rows in the ``datasets`` folders of statsmodels and sktime,
-read from the installed packages' own files: no download. A column of a table counts where its
-rows are a clock. Horizons and seasons follow from the frequency (``frequencies.py``), so that
-nothing here is a choice made on values.
+These are all univariate series of at least 80 rows in the ``datasets`` folders of statsmodels and
+sktime, read from the installed packages without downloads. A column of a table is included if its
+rows are equally spaced in time. Horizons and seasons follow from the frequency
+(``frequencies.py``), so no choice depends on the values.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ FEWEST_ROWS = 80
 
 @dataclass(frozen=True)
 class Entry:
-    """One series: a column of a CSV file in a package, and how many rows it has.
+    """One series: a column of a CSV file in a package, and its number of rows.
 
-    The horizon and the season, of MASE and of the peers, follow from frequency and rows.
+    The horizon and the season follow from the frequency and the number of rows.
     """
 
     package: str
@@ -32,33 +32,33 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What it is called in tables and in ``--only``: ``dataset/column``."""
+        """Name in tables and in ``--only``: ``dataset/column``."""
         return f"{self.dataset}/{self.column}"
 
     @property
     def horizon(self) -> int:
-        """Rows ahead."""
+        """Forecast horizon in rows."""
         return FREQUENCIES[self.frequency].horizon
 
     @property
     def season(self) -> int:
-        """Rows a season, of MASE and of the peers."""
+        """Season in rows, used by MASE and by the other methods."""
         first = origins(self.rows, self.horizon)[0]
         return season_of(self.frequency, min(first, TRAINING_ROWS))
 
 
 UNROLLED = "months"
-"""The column of a table with a row a year and a column a month: read row by row."""
+"""Column name for tables with one row per year and one column per month."""
 
 
 def statsmodels(dataset: str, column: str, frequency: str, rows: int, file: str = "") -> Entry:
-    """A column of a file of statsmodels."""
+    """Return the entry of a statsmodels column."""
     path = f"datasets/{dataset}/{file or dataset}.csv"
     return Entry("statsmodels", dataset, column, frequency, rows, path)
 
 
 def sktime(dataset: str, column: str, frequency: str, rows: int) -> Entry:
-    """A column of a file of sktime."""
+    """Return the entry of an sktime column."""
     return Entry(
         "sktime", dataset, column, frequency, rows, f"datasets/data/{dataset}/{dataset}.csv"
     )
@@ -92,7 +92,7 @@ CATALOGUE = (
     sktime("Uschange", "Production", "quarterly", 187),
     sktime("Uschange", "Savings", "quarterly", 187),
     sktime("Uschange", "Unemployment", "quarterly", 187),
-    sktime("mitdb", "data", "samples", 7500),  # an electrocardiogram, 360 a second
+    sktime("mitdb", "data", "samples", 7500),  # an electrocardiogram, 360 samples per second
     sktime("seatbelts", "KSI", "monthly", 192),
     sktime("solar", "solar_gen", "half-hourly", 289),
     sktime("yahoo", "data", "hourly", 1000),
@@ -138,5 +138,5 @@ LEFT_OUT = {
     "OSULeaf": "classification",
     "PLAID": "classification",
     "Tecator": "spectra, no time",
-    # folders of tests in both packages hold outputs of other programs, not datasets
+    # The test folders of both packages contain outputs of other programs, not datasets.
 }

@@ -1,4 +1,4 @@
-"""The command line of a comparison of forecasts: make them, store them, say what they come to."""
+"""The command line of the forecast benchmark."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from forecasts.scores import Scores, Summary, all_scores, summary
 from forecasts.store import Store
 
 RESULTS = "FORECAST_RESULTS"
-"""An environment variable that names the folder of stored forecasts."""
+"""Environment variable with the folder of stored forecasts."""
 
 
 def parse(description: str, folder: Path, words: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--only", nargs="+", metavar="PART", help="series whose name has a part")
-    parser.add_argument("--list", action="store_true", help="name the series")
+    parser.add_argument("--only", nargs="+", metavar="PART", help="series whose name contains PART")
+    parser.add_argument("--list", action="store_true", help="list the series")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--peers-only", action="store_true", help="make the peers' forecasts alone")
+    which.add_argument("--peers-only", action="store_true", help="run only the other methods")
     which.add_argument("--ours-only", action="store_true",
-                       help="make ours alone, beside the peers' that are stored")  # fmt: skip
-    parser.add_argument("--write", action="store_true", help="write the page of the docs")
+                       help="run only eigenecho; use stored forecasts of the others")  # fmt: skip
+    parser.add_argument("--write", action="store_true", help="write the page in docs")
     parser.add_argument("--results", type=Path, default=os.environ.get(RESULTS, folder),
                         help=f"folder of stored forecasts (or {RESULTS})")  # fmt: skip
     return parser.parse_args(words)
@@ -41,13 +41,13 @@ def parse(description: str, folder: Path, words: Sequence[str] | None = None) ->
 def main(
     title: str, load: Callable[[], list[Series]], folder: Path, document: Path | None = None
 ) -> int:
-    """Run what was asked for; the exit code."""
+    """Run the benchmark and return the exit code."""
     args, console = parse(title, folder), Console(highlight=False)
     series = chosen(load(), args.only)
     if args.list or not series:
         for one in series:
             console.print(f"{one.name}: {one.frequency}, {len(one.values)} rows, "
-                          f"{one.horizon} ahead, season {one.season}")  # fmt: skip
+                          f"horizon {one.horizon}, season {one.season}")  # fmt: skip
         return 0 if series else 2
     store = Store(Path(args.results))
     ours = [] if args.peers_only else [OURS, TOLD]
@@ -55,7 +55,7 @@ def main(
     try:
         with_bar(console, tasks(series, methods), store)
     except KeyboardInterrupt:
-        console.print("interrupted: what is made is stored, and the next run goes on from there")
+        console.print("Interrupted. Finished forecasts are stored; run again to continue.")
         return 130
     scores = all_scores(series, [*PEERS, *ours], store)
     found = summary(scores)
@@ -67,29 +67,29 @@ def main(
 
 
 def chosen(series: list[Series], parts: Sequence[str] | None) -> list[Series]:
-    """The series that have one of the parts in their names."""
+    """Return the series whose names contain one of the parts."""
     return [one for one in series if not parts or any(part in one.name for part in parts)]
 
 
 def with_bar(console: Console, wanted: list[Task], store: Store) -> None:
-    """Make forecasts behind a progress bar."""
+    """Make forecasts and show a progress bar."""
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
                TextColumn("{task.fields[doing]}"))  # fmt: skip
     with Progress(*columns, console=console, refresh_per_second=2) as bars:
         bar = bars.add_task("", total=len(wanted), doing="")
         done = -1
 
-        def said(task: Task) -> None:
+        def show(task: Task) -> None:
             nonlocal done
             done += 1
             bars.update(bar, completed=done, doing=f"{task.method} {task.series.name}")
 
-        make(wanted, store, said)
+        make(wanted, store, show)
         bars.update(bar, completed=len(wanted), doing="")
 
 
 def report(console: Console, series: list[Series], scores: Scores, found: Summary) -> None:
-    """The tables on the terminal."""
+    """Print the tables."""
     console.print(by_series(series, scores), soft_wrap=True, markup=False)
     console.print(overall(found), soft_wrap=True, markup=False)
     console.print(ratio(found), soft_wrap=True, markup=False)
@@ -99,11 +99,11 @@ def report(console: Console, series: list[Series], scores: Scores, found: Summar
         if len(known) < len(series)
     }
     if missing:
-        console.print(f"left out above, for series without all forecasts: {missing}")
+        console.print(f"Left out, because forecasts of this many series are missing: {missing}")
 
 
 def as_json(scores: Scores, found: Summary) -> dict:
-    """All numbers."""
+    """Return all scores as plain values."""
     return {
         "summary": asdict(found),
         "scores": {
@@ -114,9 +114,9 @@ def as_json(scores: Scores, found: Summary) -> dict:
 
 
 def write(console: Console, document: Path, text: str, scores: Scores, series: list[Series]) -> int:
-    """Write the page where nothing is missing."""
+    """Write the page if no forecast is missing."""
     if any(len(known) < len(series) for known in scores.values()):
-        console.print(f"{document.name} is not written: run without --only until all is there")
+        console.print(f"{document.name} was not written: run without --only to make all forecasts.")
         return 1
     document.write_text(text)
     console.print(f"wrote {document}")

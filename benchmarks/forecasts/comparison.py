@@ -1,4 +1,4 @@
-"""Forecasts of all series by all methods, made where they are not stored yet."""
+"""Make the forecasts of all series and methods that are not stored yet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from suite.machine import source_digest
 
 @dataclass(frozen=True)
 class Task:
-    """One forecast to make: a method, a series and how many rows are before it."""
+    """One forecast to make: the method, the series and the number of rows before the origin."""
 
     method: str
     series: Series
@@ -26,7 +26,7 @@ class Task:
 
 
 def tasks(series: Sequence[Series], methods: Sequence[str]) -> list[Task]:
-    """Every forecast, a method after the other."""
+    """Return all forecasts to make, method by method."""
     return [
         Task(method, one, origin) for method in methods for one in series for origin in one.origins
     ]
@@ -35,7 +35,7 @@ def tasks(series: Sequence[Series], methods: Sequence[str]) -> list[Task]:
 def make(
     wanted: Sequence[Task], store: Store, said: Callable[[Task], None] = lambda task: None
 ) -> None:
-    """Make what is not stored; ``said`` hears of each task before it starts."""
+    """Make the forecasts that are not stored; call ``said`` before each one."""
     for task in wanted:
         said(task)
         training = task.series.training(task.origin)
@@ -45,9 +45,10 @@ def make(
 
 
 def attempt(task: Task, training: np.ndarray) -> Made:
-    """A forecast. A peer that fails is replaced by seasonal naive, and said to have failed.
+    """Make one forecast.
 
-    Ours may not fail: its error is raised.
+    If another method fails, seasonal naive replaces it and the failure is recorded. Errors of
+    eigenecho are raised.
     """
     horizon, season = task.series.horizon, task.series.season
     start = perf_counter()
@@ -58,7 +59,7 @@ def attempt(task: Task, training: np.ndarray) -> Made:
         if prediction.mean.shape != (horizon,) or not np.isfinite(prediction.mean).all():
             raise ValueError(f"not {horizon} finite numbers: {prediction.mean}")
     except ImportError:
-        raise  # what is not installed has not failed
+        raise  # a missing package is not a failure of the method
     except Exception as error:
         if task.method in (OURS, TOLD):
             raise RuntimeError(f"{task.series.name}, origin {task.origin}: {error}") from error
@@ -68,7 +69,7 @@ def attempt(task: Task, training: np.ndarray) -> Made:
 
 
 def variant(method: str) -> str:
-    """The name a method's forecasts are stored under: ours changes with its source."""
+    """Return the name that forecasts are stored under; for eigenecho it depends on the source."""
     return f"{method}-{_source()}" if method in (OURS, TOLD) else method
 
 
@@ -78,7 +79,7 @@ def _source() -> str:
 
 
 def stored(series: Series, method: str, store: Store) -> Iterator[tuple[int, Made | None]]:
-    """Each origin of a series, with the forecast that is stored for it."""
+    """Yield each origin of a series with its stored forecast."""
     name = variant(method)
     for origin in series.origins:
         yield origin, store.get(name, series.name, origin, series.training(origin))

@@ -1,4 +1,4 @@
-"""Series that are drawn: with seasons, trends and noise that remembers, each from a seed."""
+"""Simulated series with seasons, trends and autocorrelated noise."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from scipy.signal import lfilter
 
 
 def autoregressive(rows: int, memory: float, rng: np.random.Generator) -> np.ndarray:
-    """x(t) = memory · x(t − 1) + e(t) with e of variance 1 − memory², so that x has variance 1."""
+    """Return x(t) = memory · x(t − 1) + e(t) with variance 1."""
     noise = rng.standard_normal(rows) * np.sqrt(1 - memory**2)
     noise[0] = rng.standard_normal()
     return lfilter([1.0], [1.0, -memory], noise)
 
 
 def seasonal(rows: int, period: int, rng: np.random.Generator) -> np.ndarray:
-    """A sine and its second harmonic, with drawn phases."""
+    """Return a sine and its second harmonic, with random phases."""
     angles = 2 * np.pi * np.arange(rows) / period
     first, second = rng.uniform(0, 2 * np.pi, 2)
     return np.sin(angles + first) + 0.5 * np.sin(2 * angles + second)
 
 
 def mixed(rows: int, rng: np.random.Generator) -> np.ndarray:
-    """A season of 7, 12 or 24, a trend and remembering noise, in drawn shares, level and scale."""
+    """Return a random mixture of a season, a trend and autocorrelated noise."""
     season, trend, noise = rng.uniform(0, [2.0, 2.0, 1.0])
     parts = (
         season * seasonal(rows, int(rng.choice([7, 12, 24])), rng)
@@ -32,6 +32,6 @@ def mixed(rows: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def panel(series: int, rows: int, seed: int = 0) -> np.ndarray:
-    """Mixed series side by side: (rows, series)."""
+    """Return mixed series as columns, shape (rows, series)."""
     rng = np.random.default_rng(seed)
     return np.column_stack([mixed(rows, rng) for _ in range(series)])

@@ -1,16 +1,16 @@
-"""How far ahead, and over which season, a series is forecast: by its frequency alone."""
+"""Horizon and season of a series, by its frequency."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 SEASONS = 3
-"""A season counts where the rows before the first origin hold this many of it."""
+"""Smallest number of seasons before the first origin for which the season is used."""
 
 
 @dataclass(frozen=True)
 class Frequency:
-    """Rows ahead, and rows a season."""
+    """Horizon and season in rows."""
 
     horizon: int
     season: int
@@ -25,11 +25,11 @@ FREQUENCIES = {
     "business days": Frequency(10, 5),
     "hourly": Frequency(48, 24),
     "half-hourly": Frequency(48, 48),
-    "samples": Frequency(10, 1),  # of a signal, without a calendar
+    "samples": Frequency(10, 1),  # a signal without a calendar
 }
 
 
 def season_of(frequency: str, rows: int) -> int:
-    """The season of a frequency, or 1 where ``rows`` hold fewer than three of it."""
+    """Return the season of a frequency, or 1 if ``rows`` contain fewer than three of them."""
     season = FREQUENCIES[frequency].season
     return season if rows >= SEASONS * season else 1

@@ -1,4 +1,4 @@
-"""Series of the catalogue, from the files of the packages that carry them."""
+"""Load the series of the catalogue from the files of installed packages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forecasts.protocol import Series
 
 
 def load(entry: Entry) -> Series:
-    """One series; a ``ValueError`` where the file is not the one that the catalogue speaks of."""
+    """Load one series; raise ``ValueError`` if the file differs from the catalogue."""
     import pandas as pd
 
     table = pd.read_csv(folder(entry.package) / entry.file)
@@ -29,7 +29,7 @@ def load(entry: Entry) -> Series:
 
 
 def folder(package: str) -> Path:
-    """Where a package is installed, without importing it."""
+    """Return the folder of an installed package without importing it."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(

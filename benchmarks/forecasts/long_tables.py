@@ -1,4 +1,4 @@
-"""Tables of long horizons: a date and numeric columns, cut as the literature cuts them."""
+"""Tables for long horizons, with the splits that the literature uses."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 
 MONTH = 30 * 24
-"""Rows of an hourly month, as ETT's months are counted."""
+"""Rows per month of hourly data in the ETT protocol."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table in units of its training rows, and where its parts end.
+    """A table standardised by its training rows, and where its splits end.
 
-    values  (rows, columns): every column minus its mean, over its deviation, of the training rows
-    train, validation, test   rows at which these parts end; the first begins at 0
+    values  (rows, columns): columns standardised by the mean and std of the training rows
+    train, validation, test   rows at which these splits end; the first starts at 0
     day     rows a day, or a week of days: the season of the naive forecast
     """
 
@@ -29,7 +29,7 @@ class Table:
 
 
 def cuts(name: str, rows: int) -> tuple[int, int, int]:
-    """Where the parts end: 12, 4 and 4 months for ETT, else 70, 10 and 20 % of the rows."""
+    """Return the ends of the splits: 12, 4 and 4 months for ETT, else 70, 10 and 20 %."""
     if name.startswith(("ETTh", "ETTm")):
         month = MONTH * (4 if name.startswith("ETTm") else 1)
         return 12 * month, 16 * month, 20 * month
@@ -37,12 +37,12 @@ def cuts(name: str, rows: int) -> tuple[int, int, int]:
 
 
 def tables(folder: Path) -> list[Path]:
-    """The files of a folder, by name."""
+    """Return the CSV files of a folder, sorted by name."""
     return sorted(path for path in folder.iterdir() if path.name.endswith((".csv", ".csv.gz")))
 
 
 def read(path: Path) -> Table:
-    """A table from a CSV file with a column ``date``, in the units of its training rows."""
+    """Read a CSV file with a column ``date``, standardised by its training rows."""
     import pandas as pd
 
     name = path.name.split(".")[0]
@@ -58,19 +58,19 @@ def read(path: Path) -> Table:
 
 
 def standardise(values: np.ndarray, rows: int) -> np.ndarray:
-    """Columns minus the mean, over the deviation, of their first ``rows`` rows."""
+    """Standardise columns by the mean and std of their first ``rows`` rows."""
     known = values[:rows]
     deviation = known.std(axis=0)
     return (values - known.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
 
 
 def seasonal_naive_errors(table: Table, horizon: int) -> tuple[float, float]:
-    """MSE and MAE of the last day, again and again, at every origin of the test rows."""
+    """Return the MSE and MAE of repeating the last day, over all origins of the test rows."""
     values, day = table.values, table.day
     square = absolute = 0.0
     count = 0
     for step in range(horizon):
-        # Row `step` after an origin is compared with the row of the day before the origin.
+        # Compare row `step` after an origin with the same time on the day before the origin.
         back = day * (step // day + 1)
         rows = slice(table.validation + step, table.test - horizon + step + 1)
         before = slice(rows.start - back, rows.stop - back)

@@ -1,9 +1,9 @@
-"""What makes a forecast from the rows before an origin: peers, naive ones and ours.
+"""The forecasting methods: other libraries, naive baselines and eigenecho.
 
-A method takes (values, horizon, season) and answers a ``Prediction``. Peers of statsforecast are
-used with their defaults and the season of the catalogue, with two guards: above a season of 12
-AutoARIMA approximates likelihoods while it searches, and above 24, where it takes hours and
-AutoETS knows no seasons, both forecast what MSTL leaves after taking the season out.
+A method takes (values, horizon, season) and returns a ``Prediction``. The models of statsforecast
+use their defaults and the season of the catalogue, with two exceptions. For seasons above 12,
+AutoARIMA approximates the likelihood during its search. For seasons above 24, where AutoARIMA takes
+hours and AutoETS supports no seasons, both are applied after MSTL.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ COVERAGE = 0.9
 
 @dataclass(frozen=True)
 class Prediction:
-    """A forecast, with what else a method says about it before the truth is known.
+    """A forecast, with its intervals and its expected error.
 
-    mean, lower, upper   (H,); bounds of 90 % or None
-    claimed              the mean absolute error that the method itself expects, or None
+    mean, lower, upper   (H,); bounds of the 90 % interval or None
+    claimed              the mean absolute error expected by the method, or None
     """
 
     mean: np.ndarray
@@ -36,35 +36,35 @@ Method = Callable[[np.ndarray, int, int], Prediction]
 
 
 def naive(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """The last value, again and again."""
+    """Repeat the last value."""
     return Prediction(np.full(horizon, values[-1]))
 
 
 def drift(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """The line through the first and the last value."""
+    """Extrapolate the line through the first and the last value."""
     slope = (values[-1] - values[0]) / (len(values) - 1)
     return Prediction(values[-1] + slope * np.arange(1, horizon + 1))
 
 
 def seasonal_naive(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """The last season, again and again."""
+    """Repeat the last season."""
     return Prediction(np.resize(values[-season:], horizon))
 
 
 def lagged(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """Ridge on the last values."""
+    """Forecast by ridge regression on lags."""
     return Prediction(lag_ridge.fit(values, horizon, season).forecast(values))
 
 
 def auto_theta(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """AutoTheta, which takes out seasons by itself."""
+    """Forecast by AutoTheta, which removes seasons by itself."""
     from statsforecast.models import AutoTheta
 
     return _statsforecast(AutoTheta(season_length=season), values, horizon)
 
 
 def auto_ets(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """AutoETS; above a season of 24 on what MSTL leaves."""
+    """Forecast by AutoETS, after MSTL for seasons above 24."""
     from statsforecast.models import MSTL, AutoETS
 
     if season > 24:
@@ -74,7 +74,7 @@ def auto_ets(values: np.ndarray, horizon: int, season: int) -> Prediction:
 
 
 def auto_arima(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """AutoARIMA; above a season of 24 on what MSTL leaves."""
+    """Forecast by AutoARIMA, after MSTL for seasons above 24."""
     from statsforecast.models import MSTL, AutoARIMA
 
     if season > 24:
@@ -91,12 +91,12 @@ def _statsforecast(model, values: np.ndarray, horizon: int) -> Prediction:
 
 
 def eigenecho(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """Ours: told nothing but the horizon, all choosing is on these rows."""
+    """Forecast by ``Forecaster``, given only the horizon."""
     return _ours(values, horizon)
 
 
 def eigenecho_told(values: np.ndarray, horizon: int, season: int) -> Prediction:
-    """Ours, told the season as the peers are."""
+    """Forecast by ``Forecaster``, given the season."""
     return _ours(values, horizon, [season] if season > 1 else None)
 
 
@@ -113,7 +113,7 @@ def _ours(values: np.ndarray, horizon: int, seasons: list[int] | None = None) ->
     )
 
 
-OURS, TOLD = "eigenecho", "eigenecho, told the season"
+OURS, TOLD = "eigenecho", "eigenecho, given the season"
 SIMPLE = ("naive", "drift", "seasonal naive")
 METHODS: dict[str, Method] = {
     "naive": naive,
@@ -126,5 +126,5 @@ METHODS: dict[str, Method] = {
     OURS: eigenecho,
     TOLD: eigenecho_told,
 }
-"""Cheap ones first: what is stored early is of use early."""
+"""All methods by name, fast ones first."""
 PEERS = tuple(name for name in METHODS if name not in (OURS, TOLD))

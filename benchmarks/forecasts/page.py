@@ -1,4 +1,4 @@
-"""What the scores say, as Markdown."""
+"""Write the page of the forecast benchmark in Markdown."""
 
 from __future__ import annotations
 
@@ -8,42 +8,46 @@ from forecasts.methods import COVERAGE, METHODS, OURS, PEERS
 from forecasts.protocol import ORIGINS, TRAINING_ROWS, Series
 from forecasts.scores import MUCH_WORSE, Line, Scores, Summary
 
-PROTOCOL = f"""Made by `make bench-forecast BENCH=--write`. Up to {ORIGINS} origins a series, evenly over the last 40 % of its rows. At each, every method
-is fitted to the rows before (the last {TRAINING_ROWS} at most) and forecasts as far as the frequency says;
-ours is told the horizon and nothing else, and chooses on those rows alone; a second line is told
-the season too, as all peers are. Errors are MASE, over the mean error of the seasonal naive forecast in the rows before the origin; the geometric mean
-over series. *Much worse*: series on which a method is above {MUCH_WORSE} times the best of naive, drift and
-seasonal naive. *Claimed*: the error that a method states before the test, |claimed / real − 1|,
-median over series. AutoARIMA, AutoETS and AutoTheta are statsforecast's; above a season of 24 the
-first two forecast what MSTL leaves.
+PROTOCOL = f"""Run `make bench-forecast BENCH=--write` to reproduce this page.
+
+- **Origins.** Each series has up to {ORIGINS} forecast origins, spread evenly over the last 40 % of its rows. At each
+  origin, every method is refitted on at most {TRAINING_ROWS} preceding rows. The horizon follows from the frequency.
+- **Methods.** `Forecaster` gets only the horizon and selects its models on the training rows. All other methods also
+  get the season; a separate line shows `Forecaster` with the season. AutoARIMA, AutoETS and AutoTheta are those
+  of statsforecast; for seasons above 24, the first two are applied after MSTL.
+- **MASE.** The mean absolute error divided by that of the seasonal naive forecast on the training rows; the table shows
+  the geometric mean over series.
+- **Much worse.** The number of series with an error above {MUCH_WORSE} times that of the best of naive, drift and seasonal naive.
+- **Expected error.** The deviation |expected / actual − 1| of the error that a method predicts before the test,
+  median over series.
 """  # noqa: E501
 
 
 def page(title: str, series: Sequence[Series], scores: Scores, found: Summary) -> str:
-    """The whole page."""
+    """Return the whole page."""
     tables = [overall(found), ratio(found), by_series(series, scores)]
     parts = [f"# {title}\n", in_short(found), PROTOCOL, *tables]
     return "\n".join(part for part in parts if part)
 
 
 def in_short(found: Summary) -> str:
-    """Ours and the best peer in a sentence, and whether chance would do as well."""
+    """Return a sentence that compares eigenecho with the best other method."""
     if found.ratio is None:
         return ""
     mase = {line.method: line.mase for line in found.lines}
     low, high = found.ratio.low, found.ratio.high
-    chance = "is within chance" if low <= 1 <= high else "is more than chance"
+    chance = "is not" if low <= 1 <= high else "is"
     return (
-        f"**In short:** on {len(found.series)} series the mean scaled error of {OURS} is "
-        f"{mase[OURS]:.3f}, that of {found.best_peer}, the best of the others,\n"
-        f"{mase[str(found.best_peer)]:.3f}. The difference {chance}: in 95 % of draws over series "
-        f"the ratio is between {low:.2f} and {high:.2f}.\n"
+        f"On {len(found.series)} real series, the mean absolute scaled error (MASE) of {OURS} is "
+        f"{mase[OURS]:.3f}. That of the best other\nmethod, {found.best_peer}, is "
+        f"{mase[str(found.best_peer)]:.3f}. The difference {chance} significant: the 95 % "
+        f"confidence interval of the ratio is {low:.2f} to {high:.2f}.\n"
     )
 
 
 def overall(found: Summary) -> str:
-    """One row a method, best first."""
-    head = f"| {len(found.series)} series | MASE | much worse | {COVERAGE:.0%} interval holds | claimed off by | seconds a fit | failed |"  # noqa: E501
+    """Return a table with one row per method, best first."""
+    head = f"| {len(found.series)} series | MASE | much worse | coverage of {COVERAGE:.0%} intervals | error of expected error | seconds per fit | failed |"  # noqa: E501
     return "\n".join([head, "|---|" + 6 * "---:|", *map(_row, found.lines), ""])
 
 
@@ -59,20 +63,20 @@ def _share(value: float | None) -> str:
 
 
 def ratio(found: Summary) -> str:
-    """Ours against the best peer."""
+    """Return the ratio of eigenecho to the best other method."""
     if found.ratio is None:
         return ""
     r = found.ratio
     return (
-        f"Ours / {found.best_peer}: {r.value:.3f}, 95 % of paired bootstrap draws over series in "
-        f"{r.low:.3f} to {r.high:.3f}, {r.better:.1%} below 1.\n"
+        f"Ratio of {OURS} to {found.best_peer}: {r.value:.3f} (paired bootstrap over series: 95 % "
+        f"confidence interval {r.low:.3f} to {r.high:.3f}; {r.better:.1%} of draws below 1).\n"
     )
 
 
 def by_series(series: Sequence[Series], scores: Scores) -> str:
-    """MASE of every series and method: ours, then peers from the best known to the simplest."""
+    """Return the MASE of every series and method."""
     methods = [method for method in _columns() if scores.get(method)]
-    rows = [f"| series | rows | frequency | ahead | {' | '.join(methods)} |"]
+    rows = [f"| series | rows | frequency | horizon | {' | '.join(methods)} |"]
     rows.append("|---|---:|---|---:|" + "---:|" * len(methods))
     for one in series:
         known = [scores[method].get(one.name) for method in methods]

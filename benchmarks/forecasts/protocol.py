@@ -1,7 +1,7 @@
-"""Where forecasts start, what they are made from and how they are scored.
+"""Forecast origins, training rows and errors.
 
-Nothing here looks at values: origins follow from the number of rows, seasons and horizons from
-the frequency. Rows from an origin on are seen by the score alone.
+Nothing depends on the values: origins follow from the number of rows, and seasons and horizons from
+the frequency. Rows after an origin are used only for scoring.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from forecasts.frequencies import FREQUENCIES, season_of
 
 ORIGINS = 6
 HELD_OUT = 0.4
-"""Origins lie in this last part of the rows."""
+"""Fraction of the rows, at the end, that contains the origins."""
 TRAINING_ROWS = 3000
-"""At most so many rows before an origin are seen, by every method."""
+"""Largest number of rows before an origin that methods are fitted on."""
 
 
 @dataclass(frozen=True)
@@ -32,40 +32,37 @@ class Series:
 
     @property
     def horizon(self) -> int:
-        """Rows ahead."""
+        """Forecast horizon in rows."""
         return FREQUENCIES[self.frequency].horizon
 
     @property
     def origins(self) -> list[int]:
-        """How many rows are before each forecast: up to six numbers, evenly spread."""
+        """Number of rows before each forecast: up to six, evenly spaced."""
         return origins(len(self.values), self.horizon)
 
     @property
     def season(self) -> int:
-        """Rows a season, the same at every origin."""
+        """Season in rows, the same at every origin."""
         return season_of(self.frequency, min(self.origins[0], TRAINING_ROWS))
 
     def training(self, origin: int) -> np.ndarray:
-        """The rows that a method sees, gaps filled by the value before them."""
+        """Return the training rows, with gaps filled by the previous value."""
         return filled(self.values[:origin])[-TRAINING_ROWS:]
 
     def truth(self, origin: int) -> np.ndarray:
-        """The rows that are forecast, NaN where nothing was observed."""
+        """Return the rows to be forecast; NaN is a missing observation."""
         return self.values[origin : origin + self.horizon]
 
 
 def origins(rows: int, horizon: int) -> list[int]:
-    """Up to six numbers of rows, evenly from 60 % of ``rows`` to ``rows − horizon``."""
+    """Return up to six origins, evenly spaced from 60 % of ``rows`` to ``rows − horizon``."""
     last = rows - horizon
     first = min(int(np.ceil((1 - HELD_OUT) * rows)), last)
     return sorted({round(origin) for origin in np.linspace(first, last, ORIGINS)})
 
 
 def filled(values: np.ndarray) -> np.ndarray:
-    """Missing values replaced by the last one before them; those at the start are cut off.
-
-    No row learns of a later one.
-    """
+    """Fill missing values with the previous one, and drop those at the start."""
     observed = np.isfinite(values)
     if not observed.any():
         raise ValueError("values: nothing was observed before the origin; leave this series out")
@@ -75,10 +72,10 @@ def filled(values: np.ndarray) -> np.ndarray:
 
 
 def scale(training: np.ndarray, season: int) -> float:
-    """Mean |y(t) − y(t − season)| over the rows before an origin: what MASE divides by."""
+    """Return the scale of MASE: mean |y(t) − y(t − season)| over the training rows."""
     return float(np.abs(training[season:] - training[:-season]).mean())
 
 
 def absolute_error(truth: np.ndarray, forecast: np.ndarray) -> float:
-    """Mean absolute error over the rows that were observed."""
+    """Return the mean absolute error over the observed rows."""
     return float(np.nanmean(np.abs(truth - forecast)))

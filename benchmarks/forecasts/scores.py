@@ -1,8 +1,7 @@
-"""How good forecasts were: per series and method, then over all series.
+"""Scores of the forecasts, by series and method and over all series.
 
-Errors are MASE: absolute errors divided by the mean error of the seasonal naive forecast one
-season ahead, in the rows before the origin; the mean over origins, then the geometric mean over
-series.
+Errors are MASE: absolute errors divided by the mean error of the seasonal naive forecast on the
+training rows, averaged over origins. Series are combined by the geometric mean.
 """
 
 from __future__ import annotations
@@ -23,9 +22,10 @@ MUCH_WORSE = 1.3
 
 @dataclass(frozen=True)
 class Score:
-    """One method on one series, over all its origins after which anything was observed.
+    """Score of one method on one series, over all origins with observations.
 
-    inside / bounded is the coverage; claimed and real are mean absolute errors in units of y.
+    inside / bounded is the coverage; claimed and real are the expected and the actual mean
+    absolute error in units of y.
     """
 
     mase: float
@@ -38,7 +38,7 @@ class Score:
 
 
 def score(series: Series, method: str, store: Store) -> Score | None:
-    """The score of a method, or None where a forecast is missing."""
+    """Return the score of a method, or None if a forecast is missing."""
     found = list(stored(series, method, store))
     if any(made is None for _, made in found):
         return None
@@ -77,7 +77,7 @@ Scores = Mapping[str, Mapping[str, Score]]
 
 
 def all_scores(series: Sequence[Series], methods: Sequence[str], store: Store) -> Scores:
-    """All that is stored and complete."""
+    """Return the scores of all series and methods without missing forecasts."""
     found = {method: {one.name: score(one, method, store) for one in series} for method in methods}
     return {
         method: {name: value for name, value in by_series.items() if value is not None}
@@ -86,19 +86,19 @@ def all_scores(series: Sequence[Series], methods: Sequence[str], store: Store) -
 
 
 def complete(scores: Scores) -> Scores:
-    """The methods with a score for every series that has one: what may be compared."""
+    """Return the methods that have a score for every series, so that they can be compared."""
     names = {name for by_series in scores.values() for name in by_series}
     return {method: known for method, known in scores.items() if known and names <= set(known)}
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """The exponential of the mean logarithm."""
+    """Return the geometric mean."""
     return float(np.exp(np.mean(np.log(values))))
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Ours over a peer's, with the range of 95 % of the draws and how many lie below 1."""
+    """A ratio of errors, with its 95 % bootstrap interval and the fraction of draws below 1."""
 
     value: float
     low: float
@@ -107,7 +107,7 @@ class Ratio:
 
 
 def paired_ratio(ours: Sequence[float], theirs: Sequence[float], draws: int = DRAWS) -> Ratio:
-    """The ratio of geometric means, and a bootstrap of it over series, drawn in pairs."""
+    """Return the ratio of geometric means, with a paired bootstrap over series."""
     logs = np.log(ours) - np.log(theirs)
     picks = np.random.default_rng(0).integers(len(logs), size=(draws, len(logs)))
     ratios = np.exp(logs[picks].mean(axis=1))
@@ -118,7 +118,7 @@ def paired_ratio(ours: Sequence[float], theirs: Sequence[float], draws: int = DR
 
 @dataclass(frozen=True)
 class Line:
-    """One method over all series."""
+    """Scores of one method over all series."""
 
     method: str
     mase: float
@@ -131,7 +131,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Summary:
-    """All methods, best first, and ours against the best peer where ours is there."""
+    """All methods, best first, and the ratio of eigenecho to the best other method."""
 
     series: tuple[str, ...]
     lines: tuple[Line, ...]
@@ -140,7 +140,7 @@ class Summary:
 
 
 def summary(scores: Scores) -> Summary:
-    """What the scores come to; a method that lacks a series is left out."""
+    """Summarise the scores; methods that lack a series are left out."""
     scores = complete(scores)
     names = list(next(iter(scores.values()), ()))
     lines = [_line(method, scores, names) for method in scores]
@@ -169,6 +169,6 @@ def _line(method: str, scores: Scores, names: Sequence[str]) -> Line:
 
 
 def much_worse(method: str, series: str, scores: Scores) -> bool:
-    """Whether a method is worse than 1.3 times the best of the simple ones on a series."""
+    """Return True if the error is above 1.3 times that of the best simple method."""
     simple = [scores[name][series].mase for name in SIMPLE if series in scores.get(name, {})]
     return bool(simple) and scores[method][series].mase > MUCH_WORSE * min(simple)

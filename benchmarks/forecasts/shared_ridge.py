@@ -1,9 +1,9 @@
-"""One ridge readout for all columns of a table: the next H values from the last p, by sums.
+"""Ridge regression of the next H values on the last p, shared by all columns of a table.
 
     y(t + h) − m(t) ≈ Σ_k w_kh (y(t − k) − m(t)),   m(t) = mean of y(t − p + 1) … y(t)
 
-Windows of all columns and rows go into XᵀX (p, p) and XᵀY (p, H), a block at a time; the matrix of
-all windows is never made. Sums of parts add up, and give the error of any weights:
+The windows of all columns and rows are accumulated in XᵀX (p, p) and XᵀY (p, H) in blocks, without
+storing all windows. Sums of several parts can be added, and give the error of any weights:
 
     ‖Y − X w‖² = ‖Y‖² − 2 ⟨w, XᵀY⟩ + ⟨w, XᵀX w⟩
 """
@@ -17,14 +17,14 @@ import numpy as np
 
 LAGS = 336
 RIDGES = tuple(float(10.0**power) for power in np.arange(-3, 6.1, 0.5))
-"""Candidates, for standardised columns."""
+"""Candidate ridges for standardised columns."""
 BLOCK = 2048
-"""Windows at a time."""
+"""Windows per block."""
 
 
 @dataclass(frozen=True)
 class Sums:
-    """What ridge regression needs of some windows.
+    """Statistics of windows for ridge regression.
 
     gram   XᵀX (p, p)
     cross  XᵀY (p, H)
@@ -45,15 +45,15 @@ class Sums:
         )
 
     def error(self, weights: np.ndarray) -> float:
-        """Mean square error of weights (p, H) on these windows."""
+        """Return the mean squared error of weights (p, H) on these windows."""
         fitted = float((weights * (self.gram @ weights - 2 * self.cross)).sum())
         return (self.square + fitted) / (self.windows * self.cross.shape[1])
 
 
 def gather(table: np.ndarray, first: int, last: int, horizon: int, lags: int = LAGS) -> Sums:
-    """Sums over all columns and origins, for targets that lie within rows ``first`` to ``last``.
+    """Sum over all columns and origins whose targets are within rows ``first`` to ``last``.
 
-    Inputs may reach back before ``first``. An origin is the number of rows seen.
+    Inputs may start before ``first``. An origin is the number of rows before a forecast.
     """
     found = Sums(np.zeros((lags, lags)), np.zeros((lags, horizon)), 0.0, 0)
     for _, X, Y in blocks(table, first, last, horizon, lags):
@@ -64,7 +64,7 @@ def gather(table: np.ndarray, first: int, last: int, horizon: int, lags: int = L
 def blocks(
     table: np.ndarray, first: int, last: int, horizon: int, lags: int = LAGS
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Levels (n, 1), inputs (n, lags) and targets (n, horizon) minus them, a few at a time."""
+    """Yield blocks of levels (n, 1), and inputs (n, lags) and targets (n, horizon) minus them."""
     start = max(first, lags) - lags
     for column in np.ascontiguousarray(table.T):
         rolled = np.lib.stride_tricks.sliding_window_view(column[start:last], lags + horizon)
@@ -75,12 +75,12 @@ def blocks(
 
 
 def solution(sums: Sums, ridge: float) -> np.ndarray:
-    """Weights (p, H): (XᵀX + α I) w = XᵀY."""
+    """Solve (XᵀX + α I) w = XᵀY for weights (p, H)."""
     return next(solutions(sums, (ridge,)))
 
 
 def solutions(sums: Sums, ridges: tuple[float, ...] = RIDGES) -> Iterator[np.ndarray]:
-    """Weights (p, H) of each ridge, from one eigendecomposition."""
+    """Yield the weights (p, H) of each ridge, from one eigendecomposition."""
     values, vectors = np.linalg.eigh(sums.gram)
     turned = vectors.T @ sums.cross
     for ridge in ridges:
@@ -88,7 +88,7 @@ def solutions(sums: Sums, ridges: tuple[float, ...] = RIDGES) -> Iterator[np.nda
 
 
 def chosen_ridge(train: Sums, validation: Sums) -> float:
-    """The ridge whose weights, of the training windows, are best on the validation windows."""
+    """Return the ridge with the smallest error on the validation windows."""
     errors = [validation.error(weights) for weights in solutions(train)]
     return RIDGES[int(np.argmin(errors))]
 
@@ -96,7 +96,7 @@ def chosen_ridge(train: Sums, validation: Sums) -> float:
 def errors_within(
     table: np.ndarray, first: int, last: int, weights: np.ndarray
 ) -> tuple[float, float]:
-    """MSE and MAE over all columns, origins and steps whose targets lie in the rows."""
+    """Return the MSE and MAE over all columns, origins and steps with targets in the rows."""
     lags, horizon = weights.shape
     square = absolute = 0.0
     count = 0

@@ -1,7 +1,7 @@
-"""Forecasts that were made, a JSON file a series and method: a run goes on where one stopped.
+"""Stored forecasts: one JSON file per series and method, so that runs can be resumed.
 
-A file is the answer to the rows it was made from. A forecast is found again only under the
-digest of those rows, and ours only under the source that made it.
+A forecast is identified by a digest of its training rows, and forecasts of eigenecho also by the
+source code that made them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from forecasts.methods import Prediction
 
 @dataclass(frozen=True)
 class Made:
-    """A forecast of one origin, the seconds it took, and why a fallback stands in for it."""
+    """A forecast from one origin, its time in seconds, and the error if it is a fallback."""
 
     prediction: Prediction
     seconds: float
@@ -28,13 +28,13 @@ class Made:
 
 
 class Store:
-    """Forecasts under a folder, as ``<variant>/<series>.json``."""
+    """A folder of forecasts, ``<variant>/<series>.json``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def get(self, variant: str, series: str, origin: int, training: np.ndarray) -> Made | None:
-        """What was made from exactly these rows, or None."""
+        """Return the forecast made from these rows, or None."""
         found = self._read(variant, series).get(str(origin))
         if found is None or found["rows"] != digest(training):
             return None
@@ -46,7 +46,7 @@ class Store:
         return Made(prediction, found["seconds"], found["failed"])
 
     def put(self, variant: str, series: str, origin: int, training: np.ndarray, made: Made) -> None:
-        """Keep a forecast; the file is whole at any moment."""
+        """Store a forecast; the file is replaced atomically."""
         path = self.path(variant, series)
         path.parent.mkdir(parents=True, exist_ok=True)
         known = self._read(variant, series)
@@ -65,7 +65,7 @@ class Store:
         half.replace(path)
 
     def path(self, variant: str, series: str) -> Path:
-        """The file of a series and a method."""
+        """Return the file of a series and a method."""
         return self.folder / slug(variant) / f"{slug(series)}.json"
 
     def _read(self, variant: str, series: str) -> dict[str, Any]:
@@ -74,11 +74,11 @@ class Store:
 
 
 def slug(name: str) -> str:
-    """A name that is a file name, and as different from others as it was."""
+    """Return a unique file name for a name."""
     plain = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-")
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
 def digest(values: np.ndarray) -> str:
-    """Changes when a value does."""
+    """Return a digest of the values."""
     return hashlib.sha256(np.ascontiguousarray(values, dtype=float).tobytes()).hexdigest()[:16]

@@ -1,1 +1,1 @@
-"""The benchmark suite: jobs with required bounds, raw results as JSON, a page made from them."""
+"""The benchmark suite: jobs with goals, raw results as JSON files, and the page."""

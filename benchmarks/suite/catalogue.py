@@ -1,4 +1,4 @@
-"""All jobs: those of the suite, and the scripts that test one claim each."""
+"""The list of all jobs: those of the suite, and scripts that test one claim each."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from suite.record import Record
 
 HERE = Path(__file__).resolve().parent.parent
 APART = ("drawn_tables", "long_horizon", "on_a_gpu", "real_series", "which_spectrum")
-"""Scripts that test no claim: they say what they find, and some need packages, data or a device."""
+"""Scripts that report results without testing a claim; some need packages, data or a GPU."""
 
 
 def jobs() -> list[Job]:
-    """The suite's own, in the order of the page, then the claims."""
+    """Return the jobs of the suite in the order of the page, then the claims."""
     return [*states.JOBS, *fit.JOBS, *predict.JOBS, *accuracy.JOBS, *claims()]
 
 
 def claims() -> list[Job]:
-    """Scripts beside the suite, named after their claim, with an underscore in it."""
+    """Return a job for each script that is named after its claim, with an underscore."""
     scripts = sorted(path for path in HERE.glob("*_*.py") if path.stem not in APART)
     return [Job(path.stem, headline(path), partial(run_claim, path)) for path in scripts]
 
 
 def headline(path: Path) -> str:
-    """The first line of a script's docstring."""
+    """Return the first line of a script's docstring."""
     return (ast.get_docstring(ast.parse(path.read_text())) or path.stem).splitlines()[0]
 
 
 def run_claim(path: Path, record: Record) -> None:
     """Run a script and read its verdict. An exit code other than 0 is a failure."""
     if record.quick:
-        record.skip("claim", "claims have no quick form")
+        record.skip("claim", "claims have no quick version")
         return
     imported = packages(path)
     missing = [why_missing(name) for name, package in PEERS.items() if package in imported]
@@ -67,7 +67,7 @@ def run_claim(path: Path, record: Record) -> None:
 
 
 def packages(path: Path) -> set[str]:
-    """Every package that a script imports, wherever it does."""
+    """Return all packages that a script imports, also inside functions."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""Log-log figures from stored curves, with fitted slopes."""
+"""Plot stored curves on log-log axes, with fitted slopes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LOOKS = {
 }
 
 FITTED_FROM = {"step": 1000}
-"""The size from which slopes are fitted: below it, overheads count."""
+"""Smallest size for fitting slopes; below it, overhead dominates."""
 
 Curves = dict[str, dict[str, dict[int, float]]]
 
 
 def collect(results: Iterable[dict[str, Any]]) -> Curves:
-    """Points of all jobs, by figure and label."""
+    """Return the points of all jobs, by figure and label."""
     curves: Curves = {}
     for result in results:
         for curve in result["curves"]:
@@ -35,13 +35,13 @@ def collect(results: Iterable[dict[str, Any]]) -> Curves:
 
 
 def draw(curves: Curves, folder: Path, suffix: str = "svg") -> dict[str, Path]:
-    """Write the figures that there are points for; their paths by name."""
+    """Write the figures that have points and return their paths by name."""
     panels = {
-        "benchmark-units": [("step", "units N", "seconds a step")],
+        "benchmark-units": [("step", "units N", "seconds per step")],
         "benchmark-steps": [
             ("fit", "steps T", "seconds to fit"), ("predict", "steps T", "seconds to predict"),
         ],
-        "benchmark-bandwidth": [("bandwidth", "units N", "share of a fill's bandwidth")],
+        "benchmark-bandwidth": [("bandwidth", "units N", "relative bandwidth")],
     }  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
@@ -57,7 +57,7 @@ def draw(curves: Curves, folder: Path, suffix: str = "svg") -> dict[str, Path]:
             ax.set_xlabel(x)
             ax.set_ylabel(y)
         written[name] = folder / f"{name}.{suffix}"
-        # A fixed salt and no date: the same picture is the same file.
+        # A fixed salt and no date make the file reproducible.
         with mpl.rc_context({"svg.hashsalt": "eigenecho"}):
             metadata = {"Date": None} if suffix == "svg" else None
             figure.savefig(written[name], facecolor="white", metadata=metadata, dpi=110)
@@ -96,7 +96,7 @@ def _shares(ax: Any, curves: dict[str, dict[int, float]], _: int) -> None:
     ax.axhline(
         1.0, color=GREY, linewidth=1.0, linestyle="--", label="filling the array, one thread"
     )
-    ax.axhline(1 / 2.5, color=GREY, linewidth=1.0, linestyle=":", label="required at N = 1000")
+    ax.axhline(1 / 2.5, color=GREY, linewidth=1.0, linestyle=":", label="goal at N = 1000")
     ax.set_xscale("log")
     ax.set_ylim(0, max(1.35, 1.3 * max(max(p.values()) for p in curves.values())))
     ax.legend(loc="upper left", frameon=False, fontsize=9)

@@ -1,4 +1,4 @@
-"""A job, and what is required of it: known before anything is measured."""
+"""A benchmark job and its goals, which are fixed before measuring."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Requirement(Goal):
 
 @dataclass(frozen=True)
 class Job:
-    """``run`` fills a record with a value, or a reason to skip, for each requirement."""
+    """A job; ``run`` records a value, or a reason for skipping, for each requirement."""
 
     name: str
     title: str
@@ -32,15 +32,15 @@ class Job:
 
 
 def faster(key: str, what: str, against: str, bound: float) -> Requirement:
-    """At least ``bound`` times faster than a peer."""
+    """Return a requirement to be at least ``bound`` times faster."""
     return Requirement(what, "at least", bound, "times faster", key=key, against=against)
 
 
 def within(key: str, what: str, against: str, bound: float, unit: str = "times") -> Requirement:
-    """At most ``bound`` of the unit."""
+    """Return a requirement to be at most ``bound``."""
     return Requirement(what, "at most", bound, unit, key=key, against=against)
 
 
 def exact(key: str, what: str, against: str, bound: float, unit: str) -> Requirement:
-    """A line of the accuracy table."""
+    """Return a requirement for the accuracy table."""
     return Requirement(what, "at most", bound, unit, key=key, against=against, accuracy=True)

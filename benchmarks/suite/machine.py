@@ -1,4 +1,4 @@
-"""Where and with what something was measured; nothing that names the machine."""
+"""Describe the hardware and the versions, without identifying the machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGES = (
 
 
 def environment() -> dict[str, Any]:
-    """What results must share to stand on one page."""
+    """Return what all results on one page must have in common."""
     return {
         "cpu": cpu_model(),
         "cores": cores(),
@@ -31,14 +31,14 @@ def environment() -> dict[str, Any]:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def cpu_model() -> str:
-    """The processor's name, as Linux tells it."""
+    """Return the model name of the CPU as reported by Linux."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -51,7 +51,7 @@ def cpu_model() -> str:
 
 
 def source_digest() -> str:
-    """Changes when the library does: versions stay the same between releases."""
+    """Return a digest of the source code, because versions only change at releases."""
     import eigenecho
 
     root = Path(eigenecho.__file__).parent
@@ -63,7 +63,7 @@ def source_digest() -> str:
 
 
 def bandwidth(megabytes: int = 256, repeats: int = 9) -> dict[str, float]:
-    """GB/s of filling an array that is in memory already, by one thread and by one a core."""
+    """Return the GB/s of filling an existing array with one thread and with all cores."""
     import numpy as np
 
     array = np.full(megabytes * 125_000, 1.0)

@@ -1,4 +1,4 @@
-"""Data and networks that the jobs share: one network in both bases."""
+"""Data and networks used by several jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WARMUP = 100
 
 
 def random_W(N: int, *, scaled: bool = True) -> Array:
-    """A sparse random matrix of radius 0.9; about that where it is not ``scaled`` exactly."""
+    """Return a sparse random matrix of radius 0.9, approximately so if not ``scaled``."""
     rng = np.random.default_rng(N)
     W = rng.normal(size=(N, N)) * (rng.random((N, N)) < CONNECTIVITY)
     if scaled:
@@ -26,7 +26,7 @@ def random_W(N: int, *, scaled: bool = True) -> Array:
 
 
 def white(T: int) -> tuple[Array, Array]:
-    """White noise, and the task to recall it ten steps later, with noise on top."""
+    """Return white noise, and its value ten steps ago with noise."""
     rng = np.random.default_rng(0)
     u = rng.uniform(-1, 1, (T, 1))
     return u, np.roll(u, 10, axis=0) + 0.1 * rng.normal(size=u.shape)
@@ -42,7 +42,7 @@ class Trained(NamedTuple):
 
 
 def trained(N: int, X: Array, y: Array, ridge: float = 1e-6) -> Trained:
-    """Train on a sparse random W: the same network for us, sparse W and all for a peer."""
+    """Train a network with a sparse random W, and return its weights for other libraries."""
     W = random_W(N)
     esn = ee.LinearESN(spectrum=W, ridge=ridge, warmup=WARMUP, seed=0).fit(X, y)
     weights = esn.matrices("neuron")

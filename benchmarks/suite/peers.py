@@ -1,7 +1,7 @@
-"""Other libraries, doing the same jobs with the same weights.
+"""The same jobs in other libraries, with the same weights.
 
-All are given what is fastest for them: their own sparse or dense matrices, states in the layout
-that suits them, and as many threads as we have.
+Each library uses its fastest form: sparse or dense matrices, its own layout of states, and all
+cores.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from eigenecho import Spectrum
 Array = np.ndarray
 
 PEERS = {"reservoirpy": "reservoirpy", "ResDAG": "resdag", "JAX": "jax", "Dask": "distributed"}
-"""Names in the tables, and of the packages, without which a job is skipped."""
+"""Names in the tables, and the packages without which a job is skipped."""
 
 
 def why_missing(peer: str) -> str | None:
-    """Why a peer cannot be run, or None where it can."""
+    """Return why a library cannot be used, or None if it can."""
     if peer not in PEERS:
         return None
     try:
         version(PEERS[peer])
     except PackageNotFoundError:
-        return f"{peer} is not installed; make bench installs it"
+        return f"{peer} is not installed; `make bench` installs it"
     return None
 
 
 def reservoirpy_reservoir(W: Any, W_in: Array) -> Any:
-    """A reservoirpy node; its states are columns, so that both matrices go in transposed."""
+    """Return a reservoirpy node; its states are columns, so both matrices are transposed."""
     from reservoirpy.nodes import Reservoir
 
     return Reservoir(W=sparse.csr_matrix(W.T), Win=W_in.T.copy(), activation="identity")
 
 
 def reservoirpy_model(W: Any, W_in: Array, W_out: Array) -> Any:
-    """The trained network; rows of W_out are [1, r]."""
+    """Return the trained network; rows of W_out are [1, r]."""
     from reservoirpy.nodes import Ridge
 
     model = reservoirpy_reservoir(W, W_in) >> Ridge(Wout=W_out[1:], bias=W_out[0])
@@ -50,7 +50,7 @@ def reservoirpy_model(W: Any, W_in: Array, W_out: Array) -> Any:
 
 
 def reservoirpy_run(runs: Any) -> Callable[[Array], Array]:
-    """``run`` of a node or a model from a zero state."""
+    """Return a function that runs a node or a model from a zero state."""
 
     def run(X: Array) -> Array:
         for node in getattr(runs, "nodes", [runs]):
@@ -62,7 +62,7 @@ def reservoirpy_run(runs: Any) -> Callable[[Array], Array]:
 
 
 def reservoirpy_closed_loop(model: Any) -> Callable[[Array, int], Array]:
-    """The context, then one step after another on the last output."""
+    """Return a function that runs the context, then feeds each output back."""
     run = reservoirpy_run(model)
 
     def forecast(context: Array, horizon: int) -> Array:
@@ -77,7 +77,7 @@ def reservoirpy_closed_loop(model: Any) -> Callable[[Array, int], Array]:
 
 
 def resdag_closed_loop(W: Any, W_in: Array, W_out: Array) -> Callable[[Array, int], Array]:
-    """ResDAG's own ``forecast`` with these weights; dense, which is its fastest form here."""
+    """Return ResDAG's ``forecast`` with these weights; dense, its fastest form."""
     import torch
     from resdag.models import classic_esn
 
@@ -108,7 +108,7 @@ def resdag_closed_loop(W: Any, W_in: Array, W_out: Array) -> Callable[[Array, in
 
 
 def lfilter_states(spectrum: Spectrum, W_in: Array) -> Callable[[Array], tuple[Array, Array]]:
-    """A recursive filter for each mode, by SciPy: states as (modes, T), real and complex."""
+    """Return a function that computes states (modes, T) with one SciPy filter per mode."""
     from scipy.signal import lfilter
 
     b, pairs = W_in[0, : spectrum.real.size], W_in[0, spectrum.real.size :].copy().view(complex)
@@ -127,7 +127,7 @@ def lfilter_states(spectrum: Spectrum, W_in: Array) -> Callable[[Array], tuple[A
 
 
 def jax_states(spectrum: Spectrum, W_in: Array) -> Callable[[Array], tuple[Array, Array]]:
-    """``jax.lax.associative_scan`` in double precision, compiled: states as (T, modes)."""
+    """Return a compiled ``jax.lax.associative_scan`` in double precision: states (T, modes)."""
     import jax
     import jax.numpy as jnp
 
@@ -156,6 +156,6 @@ def jax_states(spectrum: Spectrum, W_in: Array) -> Callable[[Array], tuple[Array
 
 
 def q_layout(reals: Array, complexes: Array) -> Array:
-    """States (T, modes) in our layout: real modes, then real and imaginary parts of each pair."""
+    """Convert states (T, modes) to real modes, then real and imaginary parts of each pair."""
     complexes = np.ascontiguousarray(complexes)
     return np.concatenate([np.asarray(reals), complexes.view(float)], axis=1)

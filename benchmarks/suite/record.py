@@ -1,4 +1,4 @@
-"""What a job reports to: answers compared, then times, then judged values."""
+"""The record that a job writes: comparisons, times and measured values."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from suite.peers import why_missing
 
 @dataclass(frozen=True)
 class Case:
-    """Something to time.
+    """A call to be timed.
 
-    ``warm`` stands in for the first call, which is not timed, where a whole one takes long;
-    ``times`` is how often it runs in a round.
+    ``warm`` replaces the first, untimed call if a complete one takes long. ``times`` is the number
+    of calls per round.
     """
 
     call: Callable[[], object]
@@ -26,14 +26,14 @@ class Case:
 
 
 class Record:
-    """Everything one job found, as plain values.
+    """All results of one job, as plain values.
 
     Parameters
     ----------
     quick : bool
-        Small sizes, to see that a job works; bounds are not judged.
+        Use small sizes, to test that a job runs; goals are not checked.
     say : callable
-        Hears of progress, a line at a time.
+        Called with one line of progress at a time.
     """
 
     def __init__(self, quick: bool, say: Callable[[str], None]) -> None:
@@ -47,23 +47,23 @@ class Record:
         self.busy = 0.0
 
     def pick(self, full: Any, quick: Any) -> Any:
-        """The size to use."""
+        """Return the size to use."""
         return quick if self.quick else full
 
     def note(self, text: str) -> None:
-        """A remark for the page."""
+        """Add a note to the page."""
         if text not in self.notes:
             self.notes.append(text)
 
     def has(self, peer: str) -> bool:
-        """Whether a peer is installed; a note says so where it is not."""
+        """Return True if a library is installed, else add a note."""
         reason = why_missing(peer)
         if reason:
             self.note(reason)
         return reason is None
 
     def same(self, what: str, found: Any, truth: Any, tolerance: float) -> None:
-        """Stop unless two answers agree, relative to the size of the second."""
+        """Raise unless two results agree, relative to the size of the second."""
         found, truth = np.asarray(found), np.asarray(truth)
         if found.shape != truth.shape:
             raise WrongAnswer(f"{what}: shapes {found.shape} and {truth.shape}")
@@ -79,9 +79,9 @@ class Record:
         rounds: int,
         per: int | Mapping[str, int] = 1,
     ) -> dict[str, list[float]]:
-        """Seconds of each case, one for each round, divided by ``per`` or by each one's own.
+        """Return the seconds of each case in each round, divided by ``per``.
 
-        The first case is the one that the page compares the others with.
+        The page shows times relative to the first case.
         """
         for name, case in cases.items():
             self.say(f"{title}: warming {name}")
@@ -103,7 +103,7 @@ class Record:
         self.busy = max(self.busy, share)
 
     def faster(self, key: str, seconds: dict[str, list[float]], slow: str, fast: str) -> None:
-        """How many times faster ``fast`` is than ``slow``, or why ``slow`` was not timed."""
+        """Record the speedup of ``fast`` over ``slow``, or why ``slow`` was not timed."""
         if slow not in seconds:
             self.skip(key, why_missing(slow) or f"{slow} was not timed")
             return
@@ -113,21 +113,21 @@ class Record:
     def measured(
         self, key: str, value: float, rounds: list[float] | None = None, remark: str = ""
     ) -> None:
-        """The value of a requirement, what each round gave, and a remark."""
+        """Record the value of a requirement, the values of each round, and a remark."""
         self.lines[key] = {"measured": float(value), "rounds": rounds or [], "remark": remark}
 
     def skip(self, key: str, reason: str) -> None:
-        """Why a requirement has no value."""
+        """Record why a requirement has no value."""
         self.lines[key] = {"skipped": reason}
 
     def curve(self, figure: str, label: str, points: Mapping[int, float]) -> None:
-        """Seconds (or a share) over a size, for a figure."""
+        """Record a curve of seconds, or of a ratio, against a size."""
         xs = sorted(points)
         self.curves.append(
             {"figure": figure, "label": label, "x": xs, "y": [points[x] for x in xs]}
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
+        """Return the record as plain values."""
         names = ("quick", "groups", "checks", "lines", "curves", "notes", "busy")
         return {name: getattr(self, name) for name in names}

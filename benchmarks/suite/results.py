@@ -1,4 +1,4 @@
-"""Raw results: a JSON file for each job, and what became of each requirement."""
+"""Raw results, one JSON file per job, and verdicts."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from suite.machine import environment
 from suite.record import Record
 
 FORMAT = 2
-"""Goes up when records change shape: files of another one count as not measured."""
+"""Version of the file format; files of other versions are ignored."""
 
 
 def measure(job: Job, quick: bool, path: Path, say: Callable[[str], None]) -> None:
-    """Run a job in this process and store what it found, errors included."""
+    """Run a job in this process and store its results and errors."""
     record = Record(quick, say)
     start = perf_counter()
     failed = None
     try:
         job.run(record)
     except WrongAnswer as error:
-        failed = f"wrong answer: {error}"
+        failed = f"wrong result: {error}"
     except Exception as error:
         traceback.print_exc()
         failed = f"{type(error).__name__}: {error}"
@@ -35,7 +35,7 @@ def measure(job: Job, quick: bool, path: Path, say: Callable[[str], None]) -> No
 
 
 def store(path: Path, job: Job, record: Record, failed: str | None, wall: float) -> None:
-    """Write what a job found, why it failed if it did, and where it ran."""
+    """Write the results of a job, its error if it failed, and the environment."""
     found = record.to_json() | {
         "format": FORMAT,
         "job": job.name,
@@ -48,7 +48,7 @@ def store(path: Path, job: Job, record: Record, failed: str | None, wall: float)
 
 
 def load(folder: Path, jobs: Iterable[Job]) -> dict[str, dict[str, Any]]:
-    """What is stored of these jobs, by name."""
+    """Return the stored results of the jobs, by name."""
     paths = {job.name: folder / f"{job.name}.json" for job in jobs}
     found = {n: json.loads(path.read_text()) for n, path in paths.items() if path.exists()}
     return {name: result for name, result in found.items() if result.get("format") == FORMAT}
@@ -56,9 +56,9 @@ def load(folder: Path, jobs: Iterable[Job]) -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a line: holds, MISSED, FAILED, skipped or not measured, and why.
+    """The verdict on a requirement: holds, MISSED, FAILED, skipped or not measured.
 
-    Only FAILED, a wrong answer or a crash, makes a run fail.
+    Only FAILED, a wrong result or a crash, makes a run fail.
     """
 
     word: str
@@ -67,12 +67,12 @@ class Verdict:
 
 
 def judge(requirement: Requirement, result: dict[str, Any] | None) -> Verdict:
-    """Compare a stored value with what is required."""
+    """Compare a stored value with its goal."""
     if result is None:
         return Verdict("not measured")
     line = result["lines"].get(requirement.key)
-    if result["failed"] or line is None:  # a job that broke off vouches for none of its lines
-        return Verdict("FAILED", remark=result["failed"] or "the job gave no value")
+    if result["failed"] or line is None:  # a job that failed has no valid values
+        return Verdict("FAILED", remark=result["failed"] or "the job returned no value")
     if "skipped" in line:
         return Verdict("skipped", remark=line["skipped"])
     value = line["measured"]
@@ -82,19 +82,19 @@ def judge(requirement: Requirement, result: dict[str, Any] | None) -> Verdict:
 
 
 def judge_claim(result: dict[str, Any] | None) -> Verdict:
-    """What a claim's own script said."""
+    """Return the verdict of a script that tests a claim."""
     if result is None:
         return Verdict("not measured")
     line = result["lines"].get("claim")
     if result["failed"] or line is None:
-        return Verdict("FAILED", remark=result["failed"] or "the script gave no verdict")
+        return Verdict("FAILED", remark=result["failed"] or "the script printed no verdict")
     if "skipped" in line:
         return Verdict("skipped", remark=line["skipped"])
     return Verdict("holds" if line["holds"] else "MISSED", remark=line["remark"])
 
 
 def verdicts(job: Job, result: dict[str, Any] | None) -> list[Verdict]:
-    """One for each requirement; of a claim, the script's."""
+    """Return one verdict per requirement, or that of the script for a claim."""
     if not job.requirements:
         return [judge_claim(result)]
     return [judge(requirement, result) for requirement in job.requirements]

@@ -1,7 +1,7 @@
-"""Pictures of gallery scripts that pyplot knows nothing of, as those of ``eigenecho.plots``.
+"""Show figures in the gallery that are not registered with pyplot, such as ``eigenecho.plots``.
 
-A figure is shown below the block that made it, if a variable, or the last expression of the block,
-holds it or its axes.
+A figure is shown below the block that created it, if a variable or the last expression of the block
+holds the figure or its axes.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from matplotlib.pyplot import fignum_exists
 from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
 
 SHOWN = "_shown_figures"
-"""Under which the variables of a script remember what was shown."""
+"""Name of the variable that stores the figures already shown."""
 
 NAME = re.compile(r"(:alt: )plot [^\n]*")
-"""The name of a script, said of a picture that has no title."""
+"""Alternative text that contains the name of the script."""
 
 
 class OwnFigures:
-    """A scraper of sphinx-gallery, before that of pyplot, which closes its figures."""
+    """A sphinx-gallery scraper that runs before that of pyplot, which closes its figures."""
 
     def __repr__(self) -> str:
         return "OwnFigures"
 
     def __call__(self, block: Any, block_vars: dict[str, Any], conf: dict[str, Any]) -> str:
-        """Save what is new, and say so in reStructuredText."""
+        """Save new figures and return the reStructuredText that shows them."""
         variables = block_vars["example_globals"]
         shown = variables.setdefault(SHOWN, [])
         paths, titles = list[str](), list[str]()
@@ -50,13 +50,13 @@ class OwnFigures:
 
 
 class FiguresOfPyplot:
-    """The scraper of pyplot, which takes the name of a script for what a picture shows."""
+    """The scraper of pyplot, with the title of the script as alternative text."""
 
     def __repr__(self) -> str:
         return "FiguresOfPyplot"
 
     def __call__(self, block: Any, block_vars: dict[str, Any], conf: dict[str, Any]) -> str:
-        """What it says, with the question of the script in place of its name."""
+        """Return its reStructuredText, with the title of the script instead of its name."""
         found: str = matplotlib_scraper(block, block_vars, conf)
         return NAME.sub(rf"\1{_question(block_vars)}", found)
 
@@ -69,7 +69,7 @@ def _figures(variables: dict[str, Any]) -> Iterator[Figure]:
 
 
 def _question(block_vars: dict[str, Any]) -> str:
-    """The title of a script, for those who hear a picture."""
+    """Return the title of a script, for use as alternative text."""
     script = Path(block_vars["src_file"]).read_text(encoding="utf-8")
     said = ast.get_docstring(ast.parse(script))
     return said.splitlines()[0] if said else ""

@@ -1,6 +1,6 @@
-"""Links to a script of the gallery lead to its page: ``[x](gallery/plot_ring.py)``.
+"""Redirect links to gallery scripts, ``[x](gallery/plot_ring.py)``, to their pages.
 
-In the repository they lead to the script itself.
+In the repository these links lead to the script.
 """
 
 from __future__ import annotations
@@ -18,6 +18,6 @@ def to_pages(app: Sphinx, name: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Before pages are read."""
+    """Register the extension."""
     app.connect("source-read", to_pages)
     return {"parallel_read_safe": True}

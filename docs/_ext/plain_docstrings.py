@@ -1,9 +1,9 @@
-"""Docstrings as they are written here, read as reStructuredText.
+"""Convert the docstrings of this package to reStructuredText.
 
-- An indented formula in the prose stays as it stands, line by line.
-- ``|λ|`` is a modulus: there are no substitutions.
-- Methods that scikit-learn adds to estimators (``set_fit_request``) are not ours to explain, and
-  those that only our own modules call are nobody's to use.
+- Indented formulas in the text become literal blocks.
+- ``|λ|`` is a modulus, not a substitution.
+- Methods that scikit-learn adds to estimators (``set_fit_request``) and internal methods are left
+  out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 
 RULE = re.compile(r"-{3,}$")
 PROSE = {"Notes"}
-"""Sections that are prose; all others have indents of their own."""
+"""Sections with plain text; the others have their own indentation."""
 
 MODULUS = re.compile(r"\|(?=\S)([^|]*\S)\|")
 INTERNAL = {
@@ -45,7 +45,7 @@ def _rewritten(lines: list[str]) -> list[str]:
         if section == "Examples":
             written.append(line)
             continue
-        # Prose begins at the margin; in other sections it explains a name, one step further in.
+        # Text starts at the margin; in other sections it is indented below a name.
         margin = 0 if not section or section in PROSE else 4
         deep = len(line) - len(line.lstrip()) >= margin + 4
         if deep and not literal and not before.strip():
@@ -56,7 +56,7 @@ def _rewritten(lines: list[str]) -> list[str]:
 
 
 def _moduli(line: str) -> str:
-    """Bars escaped, but not inside ``literals``."""
+    """Escape bars outside of ``literals``."""
     parts = re.split(r"(``.*?``)", line)
     return "".join(
         part if part.startswith("``") else MODULUS.sub(r"\\|\1\\|", part) for part in parts
@@ -64,12 +64,12 @@ def _moduli(line: str) -> str:
 
 
 def skip(app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: Any) -> bool | None:
-    """Whether to leave a member out; None where others decide."""
+    """Return True to leave out a member, or None to leave the decision to others."""
     return True if name in INTERNAL or REQUEST.match(name) else None
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Before numpydoc, which reads sections."""
+    """Register the extension, to run before numpydoc."""
     app.connect("autodoc-process-docstring", process, priority=100)
     app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True}

@@ -1,10 +1,9 @@
 """
-Would the forecast have been worth it?
-======================================
+How good would past forecasts have been?
+========================================
 
-A forecaster that looks good on the last few rows may have been lucky. ``backtest`` goes back in
-time: at each origin everything is chosen and trained anew from the rows up to it, and what it said
-is laid beside what came, and beside forecasts that cost nothing.
+``backtest`` goes back in time. At each forecast origin it refits the forecaster on the rows up to
+that origin and compares the forecast with what came next, and with naive baselines.
 """
 
 import pandas as pd
@@ -13,7 +12,7 @@ import statsmodels.api as sm
 import eigenecho as ee
 
 # %%
-# Sunspots, a number a year since 1700. Their cycle of about eleven years is of no fixed length.
+# Yearly sunspot numbers since 1700. The length of their cycle varies around eleven years.
 
 table = sm.datasets.sunspots.load_pandas().data
 years = pd.PeriodIndex(table["YEAR"].astype(int).astype(str), freq="Y")
@@ -23,11 +22,11 @@ tested = ee.Forecaster(horizon=8).backtest(sunspots, origins=12)
 print(tested)
 
 # %%
-# The last forecasts over the series, and errors by step ahead, over all of them:
+# Plot the latest forecasts, and the errors of all forecasts by step ahead:
 
 figure = tested.plot()
 
 # %%
-# All forecasts are a table, for whatever else you want to know of them:
+# ``errors`` contains every forecast as a table for further analysis:
 
 print(tested.errors[["cutoff", "step", "y", "forecast", "seasonal naive"]].head(4))

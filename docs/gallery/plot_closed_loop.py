@@ -1,10 +1,10 @@
 """
-Does a free run grow, fade or go on?
-====================================
+Does a free run decay, grow or persist?
+=======================================
 
-A network that feeds on its own output is a linear system of its own, with eigenvalues of its own.
-``closed_loop_radius_`` is the largest of them: at 1 an oscillation goes on for ever, below it
-fades, above it grows.
+A network driven by its own output is a linear system with its own eigenvalues.
+``closed_loop_radius_`` is the largest modulus among them: oscillations persist at 1, decay below 1
+and grow above 1.
 """
 
 import warnings
@@ -17,35 +17,35 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Three sines in a little noise. A small ridge keeps them; with a smaller radius the network
-# forgets too fast to tell them apart; too large a ridge makes weights that answer to nothing in
-# particular.
+# Three sines with a little noise, and three settings. A small ridge preserves the sines. With a
+# smaller spectral radius, the memory is too short to separate them. With a very large ridge, the
+# weights fit none of the sines, and the run grows.
 
 rng = np.random.default_rng(0)
 clean = ee.tasks.mso(3, steps=2001)
 noisy = clean + rng.normal(0, 0.05, clean.shape)
 settings = [{"sr": 0.95, "ridge": 1e-3}, {"sr": 0.8, "ridge": 1.0}, {"sr": 0.95, "ridge": 1e3}]
 
-warnings.simplefilter("ignore", ee.errors.UnstableWarning)  # of the third
+warnings.simplefilter("ignore", ee.errors.UnstableWarning)  # raised by the third setting
 figure, panels = plt.subplots(3, 1, figsize=(7.5, 4.8), sharex=True, layout="constrained")
 steps = np.arange(200)
 for ax, setting, color in zip(panels, settings, ("C0", "C3", "C2"), strict=True):
     esn = ee.LinearESN(100, warmup=100, seed=0, **setting).fit(noisy[:1000], noisy[1:1001])
     run = esn.forecast(200, context=noisy[:1200])
-    run[np.abs(run) > 5] = np.nan  # off the picture
+    run[np.abs(run) > 5] = np.nan  # outside the axes
     ax.plot(steps, clean[1200:1400], color="0.75", linewidth=3)
     ax.plot(steps, run, color=color, linewidth=1.2)
     ax.set(ylim=(-3.4, 3.4), ylabel="y")
     title = f"sr={setting['sr']}, ridge={setting['ridge']:g}: radius {esn.closed_loop_radius_:.4f}"
     ax.set_title(title, fontsize=10, loc="left")
-panels[-1].set_xlabel("steps ahead (grey: the sines without their noise)")
+panels[-1].set_xlabel("steps ahead (grey: the sines without noise)")
 
 # %%
-# To generate from nothing, without any input, a network is driven by its own output alone:
+# A network with feedback can generate a signal without any input:
 
 generator = ee.LinearESN(50, feedback=True, sr=0.8, warmup=100, ridge=1e-10, seed=0)
 generator.fit(None, clean[:800])
 print(np.abs(generator.forecast(200) - clean[800:1000]).max())
 
 # %%
-# :doc:`/closed-loops` has who is fed with what, and when.
+# See :doc:`/closed-loops` for details.

@@ -1,10 +1,10 @@
 """
-What will the air of Mauna Loa hold in two years?
-=================================================
+How much CO₂ will be in the air in two years?
+=============================================
 
-Weekly CO₂, 1958 to 2001, as it comes with statsmodels: a trend that bends, a season of 52 weeks,
-and 59 weeks without a value. The last two years are kept apart; the forecaster is told how far to
-look, and nothing else.
+This example forecasts the weekly CO₂ concentration at Mauna Loa, 1958 to 2001, from statsmodels.
+The series has a nonlinear trend, a season of 52 weeks and 59 missing weeks. The last two years are
+the test set. The horizon is the only parameter.
 """
 
 import matplotlib.pyplot as plt
@@ -32,10 +32,10 @@ figure, (all_rows, end) = plt.subplots(
 )
 all_rows.plot(past, color="black", linewidth=0.8)
 all_rows.plot(ahead["forecast"], color="C2", linewidth=1)
-all_rows.set(ylabel="CO₂, ppm", title="44 years")
+all_rows.set(ylabel="CO₂ (ppm)", title="whole series")
 
-end.plot(co2[-208:-103], color="black", linewidth=1.2, label="known")
-end.plot(future, ".", color="black", markersize=4, label="came later")
+end.plot(co2[-208:-103], color="black", linewidth=1.2, label="training data")
+end.plot(future, ".", color="black", markersize=4, label="test data")
 end.plot(ahead["forecast"], color="C2", linewidth=1.8, label="forecast")
 end.fill_between(
     ahead.index,
@@ -44,22 +44,23 @@ end.fill_between(
     color="C2",
     alpha=0.2,
     linewidth=0,
-    label="bounds for 90 %",
+    label="90 % interval",
 )
 end.axvline(past.index[-1], color="0.6", linewidth=0.8)
-end.set(title="the last four")
+end.set(title="last four years")
 all_rows.xaxis.set_major_locator(YearLocator(10))
 end.xaxis.set_major_locator(YearLocator())
 figure.legend(frameon=False, fontsize=9, ncols=4, loc="outside upper right")
 
 # %%
-# How far off it was, beside what it expected from rows held back:
+# Compare the error with the one expected from the validation split, and compute the coverage:
 
 there = future.notna()
-off = (ahead["forecast"] - future)[there].abs().mean()
-held = ee.metrics.coverage(future[there], ahead["lower"][there], ahead["upper"][there])
-print(f"off by {off:.2f} ppm; expected {forecaster.expected_error_:.2f}; bounds held {held:.0%}")
+error = (ahead["forecast"] - future)[there].abs().mean()
+coverage = ee.metrics.coverage(future[there], ahead["lower"][there], ahead["upper"][there])
+print(f"mean absolute error {error:.2f} ppm; expected {forecaster.expected_error_:.2f} ppm")
+print(f"coverage {coverage:.0%}")
 
 # %%
-# One forecast is one test: :doc:`/forecasting` goes on with ``backtest``, and with what to think
-# of bounds.
+# A single forecast is only one test. See :doc:`/forecasting` for backtests and prediction
+# intervals.

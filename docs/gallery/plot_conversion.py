@@ -1,10 +1,9 @@
 """
-Is a converted network still the same network?
-==============================================
+Does a converted network give the same outputs?
+===============================================
 
-A linear network that reservoirpy has trained goes in as it is; what comes out runs in its
-eigenbasis. The certificate compares the two on a probe, step by step, and with more digits than
-either has.
+``from_reservoirpy`` converts a trained linear network to its eigenbasis. A certificate compares the
+outputs of the two networks on a test input, and with extended precision.
 """
 
 import numpy as np
@@ -23,16 +22,16 @@ model, state = ee.from_reservoirpy(theirs, return_state=True)
 print(model.certificate)
 
 # %%
-# Three panels: the eigenvalues, how far outputs are from the original's along the probe, and the
-# time of a step before and after.
+# The panels show the eigenvalues, the difference between the outputs along the test input, and the
+# time per step before and after.
 
 figure = ee.plots.certificate(model)
 
 # %%
-# The same rows, from where training ended, through both:
+# Run both networks on the test rows, starting from the end of training:
 
 outputs = model.predict(test, initial_state=state)
 print("largest difference:", np.abs(outputs - theirs.run(test)).max())
 
 # %%
-# :doc:`/bring-your-own` has what converts, what is refused, and files from other libraries.
+# See :doc:`/bring-your-own` for supported networks and files from other libraries.

@@ -1,10 +1,10 @@
 """
-Is a 90 % interval right nine times in ten?
-===========================================
+Do 90 % intervals cover 90 % of the observations?
+=================================================
 
-Bounds of a ``LinearESN`` carry the noise of training through the loop, and with it what few rows
-leave open of the weights. Draw many series of which the truth is known, ask for every level, and
-count.
+The intervals of a ``LinearESN`` propagate the noise and the uncertainty of the weights through the
+closed loop. This example simulates many series from a known process and measures the coverage at
+several levels.
 """
 
 import matplotlib.pyplot as plt
@@ -15,10 +15,10 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# A damped swing that noise keeps alive: 60 series of 200 rows for 80 units, forecast 12 steps.
+# A damped oscillator driven by noise: 60 series of 200 rows, 80 units, 12 steps ahead.
 
 
-def swing(seed, rows=212):
+def oscillator(seed, rows=212):
     noise = np.random.default_rng(seed).normal(size=rows + 100)
     y = np.zeros(rows + 100)
     for t in range(2, len(y)):
@@ -27,25 +27,27 @@ def swing(seed, rows=212):
 
 
 levels = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-held = np.zeros((60, len(levels)))
+coverage = np.zeros((60, len(levels)))
 for seed in range(60):
-    y = swing(seed)
+    y = oscillator(seed)
     esn = ee.LinearESN(80, sr=0.8, warmup=20, ridge="auto", seed=seed).fit(y[:199], y[1:200])
     for i, level in enumerate(levels):
         _, lower, upper = esn.forecast(12, interval=level)
-        held[seed, i] = ee.metrics.coverage(y[200:], lower, upper)
+        coverage[seed, i] = ee.metrics.coverage(y[200:], lower, upper)
 
 # %%
 
 figure, ax = plt.subplots(figsize=(4.8, 4.2), layout="constrained")
-share, doubt = held.mean(axis=0), held.std(axis=0) / np.sqrt(len(held))
+mean = coverage.mean(axis=0)
+standard_error = coverage.std(axis=0) / np.sqrt(len(coverage))
 ax.plot((45, 100), (45, 100), color="0.6", linewidth=0.8)
-ax.errorbar(100 * np.array(levels), 100 * share, 200 * doubt, fmt="o-", color="C0", capsize=3)
-ax.set(xlim=(45, 100), ylim=(45, 100), aspect="equal", xlabel="asked for, %", ylabel="held, %")
-ax.set_title("bars: two standard errors", fontsize=10)
-print(dict(zip(levels, share.round(3).tolist(), strict=True)))
+ax.errorbar(
+    100 * np.array(levels), 100 * mean, 200 * standard_error, fmt="o-", color="C0", capsize=3
+)
+ax.set(xlim=(45, 100), ylim=(45, 100), aspect="equal", xlabel="level (%)", ylabel="coverage (%)")
+ax.set_title("error bars: two standard errors", fontsize=10)
+print(dict(zip(levels, mean.round(3).tolist(), strict=True)))
 
 # %%
-# Where the world is as linear as the network, and its errors independent, bounds keep to what they
-# say, or nearly where rows are few. Yours may be otherwise:
-# :doc:`/guides/is-my-interval-to-be-trusted`.
+# If the process is linear and its errors are independent, the coverage is close to the level, even
+# with few rows. To check your own data, see :doc:`/guides/is-my-interval-to-be-trusted`.

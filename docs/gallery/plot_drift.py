@@ -1,9 +1,9 @@
 """
-What happens when the plant changes?
-====================================
+How fast does an online learner adapt to a change?
+==================================================
 
-A learner predicts, then learns the target, at every step. Forgetting decides how fast it lets go
-of what was true once: a row that lies k steps back weighs λᵏ.
+A learner predicts and then learns from the target at every step. The forgetting factor λ determines
+how fast it adapts: a row that is k steps old has weight λᵏ.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# A filter of its input whose gain turns over at step 1000, with a little noise:
+# A filter whose gain changes sign at step 1000, with a little noise:
 
 rng = np.random.default_rng(0)
 t = np.arange(2500)
@@ -24,12 +24,12 @@ target = gain * (u + 0.5 * np.roll(u, 1, axis=0)) + rng.normal(0, 0.05, u.shape)
 
 figure, ax = plt.subplots(figsize=(7.5, 3.8), layout="constrained")
 esn = ee.LinearESN(30, ridge=1e-4, seed=0)
-looks = {1.0: ("0.55", "-", 3), 0.995: ("C0", "-", 1.6), 0.95: ("C2", "--", 1.6)}
-for forgetting, (color, dashes, width) in looks.items():
+styles = {1.0: ("0.55", "-", 3), 0.995: ("C0", "-", 1.6), 0.95: ("C2", "--", 1.6)}
+for forgetting, (color, dashes, width) in styles.items():
     learner = esn.learner(n_inputs=1, n_outputs=1, forgetting=forgetting)
     error = [abs(learner.step(a, b) - b).item() for a, b in zip(u, target, strict=True)]
     smooth = np.convolve(np.square(error), np.full(50, 1 / 50), mode="valid") ** 0.5
-    label = "forgets nothing" if forgetting == 1 else f"λ = {forgetting}"
+    label = "λ = 1 (no forgetting)" if forgetting == 1 else f"λ = {forgetting}"
     ax.semilogy(t[49:], smooth, color=color, linestyle=dashes, linewidth=width, label=label)
 
 ax.axhline(0.05, color="0.6", linewidth=0.8)
@@ -44,7 +44,7 @@ ax.annotate(
 )
 ax.axvline(1000, color="0.6", linewidth=0.8)
 ax.annotate(
-    "the gain turns over",
+    "gain changes sign",
     (1000, 4.5),
     xytext=(-4, 0),
     textcoords="offset points",
@@ -53,10 +53,11 @@ ax.annotate(
     color="0.4",
     fontsize=9,
 )
-ax.set(xlabel="step", ylabel="error of the prediction (rms of 50)", ylim=(0.03, 5))
+ax.set(xlabel="step", ylabel="RMSE of 50 steps", ylim=(0.03, 5))
 ax.legend(frameon=False, loc="center left", bbox_to_anchor=(0.08, 0.6))
 
 # %%
-# Without forgetting it comes to believe the average of both plants. With λ = 0.995, a memory of
-# about 200 rows, the change is over after some 800 steps. With 0.95, twenty rows for thirty units,
-# it takes a hundred, and is never as exact: noise is learnt, too. :doc:`/streaming` has the rules.
+# Without forgetting, the learner converges to the average of both systems. With λ = 0.995, a memory
+# of about 200 rows, it needs about 800 steps to adapt. With λ = 0.95, a memory of 20 rows for 30
+# units, it needs about 100 steps but is less accurate, because it also fits the noise. See
+# :doc:`/streaming`.

@@ -1,9 +1,9 @@
 """
-What do missing rows cost?
-==========================
+How much do missing values increase the error?
+==============================================
 
-NaN is an observation that is missing, and so is a date without a row. A gap is bridged from the
-past so that what follows can be forecast; nothing is learnt from it, and nothing is judged by it.
+NaN marks a missing observation, and so does a date without a row. Gaps are filled from past values
+so that later rows can be forecast. They are excluded from training and validation.
 """
 
 import matplotlib.pyplot as plt
@@ -15,8 +15,8 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Ten years of months, of which more and more are taken away at random, and a year to forecast;
-# four series for every share:
+# Ten years of monthly data, from which an increasing fraction of rows is removed at random. The
+# next year is forecast, for four simulated series per fraction:
 
 months = pd.date_range("2015-01-01", periods=132, freq="MS")
 t = np.arange(132)
@@ -28,11 +28,11 @@ for seed in range(4):
     rng = np.random.default_rng(seed)
     y = pd.Series(clean + rng.normal(0, 4, 132), months)
     past, future = y[:120], y[120:]
-    luck = rng.random(120)
-    luck[-1] = 1  # the last row stays: forecasts begin after it
+    draw = rng.random(120)
+    draw[-1] = 1  # keep the last row, where the forecast starts
     for i, share in enumerate(shares):
-        there = luck >= share
-        forecast = ee.Forecaster(horizon=12).fit(past[there]).predict()  # rows left out, no NaN
+        there = draw >= share
+        forecast = ee.Forecaster(horizon=12).fit(past[there]).predict()  # rows are absent, not NaN
         errors[seed, i] = (forecast - future).abs().mean()
 
 # %%
@@ -43,7 +43,7 @@ figure, (series, ax) = plt.subplots(
 series.plot(y, color="0.85", linewidth=1)
 series.plot(past[there], ".", color="black", markersize=5, label=f"{there.sum()} of 120 rows")
 series.plot(forecast, color="C2", linewidth=1.8, label="forecast")
-series.plot(future, ".", color="C0", markersize=5, label="came later")
+series.plot(future, ".", color="C0", markersize=5, label="test data")
 series.legend(frameon=False, fontsize=9, loc="upper left")
 series.set_ylabel("y")
 ax.plot([100 * s for s in shares], errors.mean(axis=0), "o-", color="C2")
@@ -57,9 +57,9 @@ ax.annotate(
     fontsize=9,
     color="0.4",
 )
-ax.set(xlabel="rows missing, %", ylabel="mean absolute error, 12 months")
+ax.set(xlabel="missing rows (%)", ylabel="mean absolute error, 12 months")
 ax.set_ylim(bottom=0)
 
 # %%
-# In a network of your own, ``LinearESN(missing="skip")`` leaves missing *targets* out. Its inputs
-# are complete: a reservoir has to be driven at every step.
+# ``LinearESN(missing="skip")`` skips missing *targets*. Its inputs must be complete, because the
+# reservoir needs an input at every step.

@@ -1,9 +1,10 @@
 """
-What is a price worth that is known ahead?
-==========================================
+How much does a price known in advance help?
+============================================
 
-Demand falls when the price rises, and the prices of the next four weeks are decided already. A
-column of ``X`` is known ahead, acts at its own row and after, and is said for the rows to come.
+Demand falls when the price rises, and the prices of the next four weeks are already decided.
+Columns of ``X`` are known in advance: pass them to ``fit`` for the past and to ``predict`` for the
+future.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +15,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Daily demand with a week in it, and offers that no pattern foretells:
+# Daily demand with a weekly season, and price cuts at random days:
 
 rng = np.random.default_rng(1)
 t = np.arange(308)
@@ -27,8 +28,8 @@ without = ee.Forecaster(horizon=28).fit(demand[past]).predict()
 fitted = ee.Forecaster(horizon=28).fit(demand[past], X[past])
 known = fitted.predict(X=X[ahead])
 
-for name, forecast in {"without": without, "with": known}.items():
-    print(f"{name:8s} mean error {np.abs(forecast - demand[ahead]).mean():.2f}")
+for name, forecast in {"without prices": without, "with prices": known}.items():
+    print(f"{name:15s} mean absolute error {np.abs(forecast - demand[ahead]).mean():.2f}")
 
 # %%
 
@@ -45,9 +46,14 @@ below.set(ylabel="price", xlabel="day", ylim=(6, 11))
 for ax in (top, below):
     ax.axvline(279.5, color="0.6", linewidth=0.8)
 below.annotate(
-    "known ahead", (280, 6.2), xytext=(4, 0), textcoords="offset points", fontsize=9, color="0.4"
+    "known in advance",
+    (280, 6.2),
+    xytext=(4, 0),
+    textcoords="offset points",
+    fontsize=9,
+    color="0.4",
 )
 
 # %%
-# Whether a column helps is decided by rows held back: one that does not is left out. Columns that
-# are measured, and so known up to the present alone, are named in ``past=``: :doc:`/forecasting`.
+# Columns that do not reduce the error on the validation split are not used. Pass the names of
+# columns that are known only up to the present as ``past=``. See :doc:`/forecasting`.

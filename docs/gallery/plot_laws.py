@@ -1,9 +1,9 @@
 """
-Where do the eigenvalues lie?
-=============================
+Where are the eigenvalues of each spectrum?
+===========================================
 
-A reservoir is its eigenvalues: how fast each mode forgets is its modulus, how fast it turns is its
-angle. The laws that have a name, with a hundred units of radius 0.9 each:
+The eigenvalues define a reservoir: the modulus of a mode determines how fast it decays, and the
+angle how fast it oscillates. The figure shows the named laws with 100 units and radius 0.9.
 """
 
 import eigenecho as ee
@@ -11,14 +11,14 @@ import eigenecho as ee
 figure = ee.plots.spectra_gallery(100, sr=0.9, seed=0)
 
 # %%
-# ``uniform``, ``golden``, ``noisy_golden`` and ``sim`` cover the disk as the eigenvalues of a
-# random matrix do, from at random to evenly; ``sim`` are those of a random matrix. ``ring``,
-# ``log_ring`` and ``time_constants`` are placed by how long they shall last:
+# ``uniform``, ``golden``, ``noisy_golden`` and ``sim`` cover the disk like the eigenvalues of a
+# random matrix; ``sim`` uses the eigenvalues of one. ``ring``, ``log_ring`` and ``time_constants``
+# are defined by their decay times:
 #
 # ================== =================================================================
-# ``ring``           all alike, evenly in frequency: the longest memory
-# ``log_ring``       as many for every octave of time, pairs at angles all over
-# ``time_constants`` the same without angles: leaky integrators
+# ``ring``           equal decay, evenly spaced frequencies: the longest memory
+# ``log_ring``       log-uniform time constants, pairs at all angles
+# ``time_constants`` log-uniform time constants, real: leaky integrators
 # ================== =================================================================
 #
-# How much each remembers: :doc:`/examples/plot_memory_of_spectra`.
+# For their memory capacity, see :doc:`/examples/plot_memory_of_spectra`.

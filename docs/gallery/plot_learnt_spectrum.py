@@ -2,8 +2,8 @@
 Which eigenvalues does a task need?
 ===================================
 
-Train a large network, make it smaller, and keep the eigenvalues that are left: they are a spectrum
-learnt from data. Where a task needs particular modes, a few of these do what many of any law do.
+``spectra.from_data`` trains a large network, reduces it, and returns the remaining eigenvalues. If
+a task needs particular modes, a few learned eigenvalues can replace many of any law.
 """
 
 import matplotlib.pyplot as plt
@@ -14,12 +14,12 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Twelve sines: exactly twelve pairs of modes are needed, at their frequencies.
+# Twelve sines need exactly twelve pairs of modes, at their frequencies.
 
 task = ee.tasks.mso_split(12)
 X, y = task.X[task.train], task.y[task.train]
-learnt = ee.spectra.from_data(X, y, units=30, sr=0.9, warmup=task.washout)
-print(learnt)
+learned = ee.spectra.from_data(X, y, units=30, sr=0.9, warmup=task.washout)
+print(learned)
 
 # %%
 
@@ -35,19 +35,19 @@ for frequency in ee.tasks.MSO_FREQUENCIES:
             linewidth=0.8,
             zorder=0,
         )
-ee.plots.spectrum(learnt, ax=plane, size=26, radius=False, title="")
-plane.set_title("learnt eigenvalues; lines: the twelve frequencies", fontsize=10)
+ee.plots.spectrum(learned, ax=plane, size=26, radius=False, title="")
+plane.set_title("learned eigenvalues (lines: the twelve frequencies)", fontsize=10)
 
 errors = {}
-for name in ("golden", "uniform", "log_ring", "ring", "learnt"):
-    esn = ee.LinearESN(30, spectrum=learnt if name == "learnt" else name, sr=0.9, seed=0)
+for name in ("golden", "uniform", "log_ring", "ring", "learned"):
+    esn = ee.LinearESN(30, spectrum=learned if name == "learned" else name, sr=0.9, seed=0)
     esn.set_params(warmup=task.washout, ridge=1e-14).fit(X, y)
     errors[name] = ee.metrics.nrmse(task.y[task.test], esn.predict(task.X)[task.test])
 bars.barh(list(errors), errors.values(), color=["0.6"] * 4 + ["C0"], log=True)
-bars.set_xlabel("error on the test rows, over the deviation of y")
+bars.set_xlabel("test NRMSE")
 bars.set_title("30 units each", fontsize=10)
 print({name: f"{value:.1e}" for name, value in errors.items()})
 
 # %%
-# ``LinearESN(spectrum="data")`` does the same in ``fit``. Where a hundred units of any law do as
-# well, nothing is gained: :doc:`/reduction` has the table.
+# ``LinearESN(spectrum="data")`` learns the spectrum in ``fit``. If a hundred units of any law
+# perform equally well, nothing is gained. See :doc:`/reduction` for a comparison.

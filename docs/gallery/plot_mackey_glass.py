@@ -2,9 +2,9 @@
 How far ahead can chaos be forecast?
 ====================================
 
-A linear network that runs on its own outputs follows Mackey–Glass for a while, and then does not.
-``forecast(interval=)`` says how far to believe it: the residuals of training, carried through the
-loop.
+A linear network in closed loop follows the Mackey–Glass series for some time and then diverges from
+it. ``forecast(interval=)`` computes prediction intervals by propagating the training residuals
+through the closed loop.
 """
 
 import matplotlib.pyplot as plt
@@ -24,17 +24,17 @@ mean, lower, upper = esn.forecast(120, context=X[:4000], interval=0.9)
 figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 ax.plot(np.arange(-60, 120), X[3940:4120], color="black", linewidth=1.4, label="Mackey–Glass")
 steps = np.arange(120)
-ax.plot(steps, mean, color="C2", linewidth=1.8, label="free run")
+ax.plot(steps, mean, color="C2", linewidth=1.8, label="forecast")
 ax.fill_between(
-    steps, lower[:, 0], upper[:, 0], color="C2", alpha=0.2, linewidth=0, label="bounds for 90 %"
+    steps, lower[:, 0], upper[:, 0], color="C2", alpha=0.2, linewidth=0, label="90 % interval"
 )
 ax.axvline(0, color="0.6", linewidth=0.8)
 ax.set(xlabel="steps ahead", ylabel="x")
 figure.legend(frameon=False, ncols=3, loc="outside upper right")
 
 # %%
-# One free run proves nothing. After each of two hundred rows that it was not trained on, error and
-# width by step ahead, and how often the bounds held:
+# Repeat the forecast from two hundred origins after the training rows, and compute the error, the
+# width of the intervals and their coverage by step ahead:
 
 ends = np.arange(3200, 5800, 13)
 runs = [esn.forecast(120, context=X[:end], interval=0.9) for end in ends]
@@ -42,20 +42,20 @@ truth = np.stack([X[end : end + 120] for end in ends])
 means, lowers, uppers = (np.stack(parts) for parts in zip(*runs, strict=True))
 error = np.sqrt(np.mean((means - truth) ** 2, axis=(0, 2))) / X.std()
 width = np.mean(uppers - lowers, axis=(0, 2)) / 2 / 1.645 / X.std()
-held = np.mean((lowers <= truth) & (truth <= uppers), axis=(0, 2))
+coverage = np.mean((lowers <= truth) & (truth <= uppers), axis=(0, 2))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.3), layout="constrained")
-left.semilogy(steps + 1, error, color="black", label="error (rms)")
-left.semilogy(steps + 1, width, color="C2", linestyle="--", label="deviation it claims")
+left.semilogy(steps + 1, error, color="black", label="RMSE")
+left.semilogy(steps + 1, width, color="C2", linestyle="--", label="predicted standard deviation")
 left.axhline(1, color="0.6", linewidth=0.8)
-left.set(xlabel="steps ahead", ylabel="over the deviation of x")
+left.set(xlabel="steps ahead", ylabel="relative to the std of x")
 left.legend(frameon=False)
-right.plot(steps + 1, held, color="C0")
+right.plot(steps + 1, coverage, color="C0")
 right.axhline(0.9, color="0.6", linewidth=0.8)
-right.set(xlabel="steps ahead", ylabel="share of rows within bounds", ylim=(0, 1.02))
+right.set(xlabel="steps ahead", ylabel="coverage", ylim=(0, 1.02))
 
 # %%
-# Ten steps are known well, thirty half; beyond, the cycle goes on and its shape is lost. Bounds
-# are exact for a linear world with independent errors, which this is not, and they hold all the
-# same: what a linear network cannot know of chaos looks much like noise to it. That need not be so
-# for your series: :doc:`/guides/is-my-interval-to-be-trusted` says how to find out.
+# Forecasts are accurate for about ten steps and partly for about thirty. Beyond that, the network
+# continues the cycle but not its shape. The intervals are exact for linear systems with independent
+# errors. The Mackey–Glass series is neither, but the coverage is still close to the level. To check
+# your own series, see :doc:`/guides/is-my-interval-to-be-trusted`.

@@ -1,10 +1,10 @@
 """
-How exactly can twelve sines be predicted?
-==========================================
+How accurately can twelve sines be predicted?
+=============================================
 
-MSO12 is the sum of twelve sines: with twelve pairs of modes a linear network can know it exactly.
-How near it comes is then a matter of arithmetic: of the ridge, and of the solver, since normal
-equations (``"gram"``) see half of the digits that an orthogonal one (``"qr"``) does.
+MSO12 is a sum of twelve sines, which a linear network with twelve pairs of modes can predict
+exactly. The error therefore depends on the arithmetic only: on the ridge and on the solver. The
+normal equations (``"gram"``) lose half of the digits that an orthogonal solver (``"qr"``) keeps.
 """
 
 import warnings
@@ -17,23 +17,23 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# The rows of the paper: 400 train, 300 validate, 300 test; one step ahead. ``"gram"`` warns where
-# it cannot tell a ridge from none, which is what we want to see.
+# The split of the paper: 400 training, 300 validation and 300 test rows, one step ahead. ``"gram"``
+# warns if the ridge is below its accuracy; the warning is ignored here.
 
 task = ee.tasks.mso_split(12)
-PAPER = 8.4e-7  # the least error that it reports for MSO12 with 100 units
+PAPER = 8.4e-7  # smallest error reported in the paper for MSO12 with 100 units
 
 warnings.simplefilter("ignore", ee.errors.IllConditionedWarning)
 ridges = 10.0 ** np.arange(-28, 1, 2)
 error = {"gram": [], "qr": []}
-for solver, found in error.items():
+for solver, errors in error.items():
     for ridge in ridges:
         esn = ee.LinearESN(
             100, spectrum="golden", sr=0.9, ridge=ridge, solver=solver, warmup=task.washout, seed=0
         )
         esn.fit(task.X[task.train], task.y[task.train])
         outputs = esn.predict(task.X)[task.test]
-        found.append(ee.metrics.rmse(task.y[task.test], outputs))
+        errors.append(ee.metrics.rmse(task.y[task.test], outputs))
 
 # %%
 
@@ -42,7 +42,7 @@ ax.loglog(ridges, error["gram"], "s--", markersize=5, color="C2", label="gram: n
 ax.loglog(ridges, error["qr"], "o-", markersize=5, color="C0", label="qr: orthogonal")
 ax.axhline(PAPER, color="0.5", linewidth=1, linestyle=(0, (4, 3)))
 ax.annotate(
-    "best of the paper",
+    "best result of the paper",
     (ridges[-1], PAPER),
     xytext=(0, 4),
     textcoords="offset points",
@@ -50,11 +50,11 @@ ax.annotate(
     color="0.4",
     fontsize=9,
 )
-ax.set(xlabel="ridge α", ylabel="error on the test rows (rms)")
+ax.set(xlabel="ridge α", ylabel="test RMSE")
 ax.legend(frameon=False)
 print(f"qr: {min(error['qr']):.1e}, gram: {min(error['gram']):.1e}")
 
 # %%
-# Below a ridge of 1e-8 normal equations only move rounding about; the orthogonal solver goes on to
-# the last digits that the states hold. ``solver="auto"``, the default, takes ``"qr"`` for a
-# problem of this size: ``solver_`` says so.
+# Below a ridge of 1e-8, the normal equations are dominated by rounding errors, while the orthogonal
+# solver keeps improving. The default ``solver="auto"`` selects ``"qr"`` for a problem of this size,
+# as ``solver_`` reports.

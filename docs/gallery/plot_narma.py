@@ -1,10 +1,10 @@
 """
-Can a linear reservoir multiply?
-================================
+Can a linear reservoir solve a nonlinear task?
+==============================================
 
-No. NARMA10 is made of products of past values, and a linear readout of linear states cannot have
-them. Products *of states* can: the reservoir remembers, and a readout of scikit-learn's
-multiplies.
+NARMA10 contains products of past values, which a linear readout of linear states cannot represent.
+A readout on products *of states* can: the reservoir provides the memory, and scikit-learn's
+``PolynomialFeatures`` the nonlinearity.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# ``DiagonalReservoir`` is a transformer: any regressor can follow it.
+# ``DiagonalReservoir`` is a transformer and can be followed by any regressor.
 
 u, y = ee.tasks.narma(10, steps=4000, seed=0)
 train, test = slice(0, 3000), slice(3000, 4000)
@@ -48,11 +48,11 @@ for (name, output), color, dashes, ax in zip(
     line.plot(time, output[shown], color=color, linestyle=dashes, label=name)
     ax.plot(ends, ends, color="0.6", linewidth=0.8)
     ax.scatter(y[test], output[test], s=3, color=color, alpha=0.5, linewidths=0)
-    ax.set(xlim=ends, ylim=ends, aspect="equal", xlabel="truth", ylabel="prediction")
-    ax.set_title(f"{name}\nerror {errors[name]:.2f}", fontsize=10)
+    ax.set(xlim=ends, ylim=ends, aspect="equal", xlabel="target", ylabel="prediction")
+    ax.set_title(f"{name}\nNRMSE {errors[name]:.2f}", fontsize=10)
 line.set(xlabel="step", ylabel="y(t)", ylim=(0.1, 0.95))
 line.legend(frameon=False, fontsize=9, loc="upper left")
 
 # %%
-# Errors are over the deviation of y. Predicting over the whole series and scoring its end gives
-# the reservoir its past: :doc:`/pipelines`.
+# ``predict`` runs over the whole series and only its end is scored, so the reservoir has seen the
+# rows before the test set. See :doc:`/pipelines`.

@@ -1,10 +1,10 @@
 """
-Do short series help each other?
-================================
+Does fitting series together improve short ones?
+================================================
 
-Sixteen shops, eight weeks of daily sales each. Alone, none of them shows its week well; together
-they do. A panel is fitted at once, and whether its series share their weights is decided by rows
-held back.
+Sixteen shops have eight weeks of daily sales each. The weekly pattern of a single shop is hard to
+estimate from so few rows, but the shops share it. A panel is fitted at once; whether its series
+share weights is decided on a validation split.
 """
 
 import matplotlib.pyplot as plt
@@ -17,8 +17,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Every shop has a level of its own, a week that it has in common with the others up to its size,
-# and noise.
+# Each shop has its own level, a common weekly pattern of different amplitude, and noise.
 
 rng = np.random.default_rng(0)
 days = pd.date_range("2024-01-01", periods=70)
@@ -50,8 +49,8 @@ def errors(forecast):
     return (both["y"] - both["forecast"]).abs().groupby(both["unique_id"]).mean()
 
 
-beside = pd.DataFrame({"alone": errors(alone), "together": errors(together)})
-print(beside.mean().round(2))
+comparison = pd.DataFrame({"alone": errors(alone), "together": errors(together)})
+print(comparison.mean().round(2))
 
 # %%
 
@@ -60,29 +59,29 @@ figure, (scatter, series) = plt.subplots(
 )
 ends = (2.5, 8.5)
 scatter.plot(ends, ends, color="0.6", linewidth=0.8)
-scatter.scatter(beside["alone"], beside["together"], s=22, color="C0")
+scatter.scatter(comparison["alone"], comparison["together"], s=22, color="C0")
 scatter.set(
     xlim=ends,
     ylim=ends,
     aspect="equal",
-    xlabel="mean error, fitted alone",
-    ylabel="mean error, fitted as a panel",
+    xlabel="mean absolute error, fitted alone",
+    ylabel="mean absolute error, fitted as a panel",
 )
-better = (beside["together"] < beside["alone"]).sum()
-scatter.set_title(f"{better} of 16 shops are better off", fontsize=10)
+better = (comparison["together"] < comparison["alone"]).sum()
+scatter.set_title(f"the panel is better for {better} of 16 shops", fontsize=10)
 
-name = (beside["alone"] - beside["together"]).idxmax()
+name = (comparison["alone"] - comparison["together"]).idxmax()
 pick = {"y": shops, "alone": alone, "together": together}
-look = {"y": ("black", "-"), "alone": ("C2", "--"), "together": ("C0", "-")}
+style = {"y": ("black", "-"), "alone": ("C2", "--"), "together": ("C0", "-")}
 label = {"y": "sales", "alone": "forecast alone", "together": "forecast as a panel"}
 for key, frame in pick.items():
     rows = frame[frame["unique_id"] == name].set_index("ds")
     column = rows["y" if key == "y" else "forecast"][days[35] :]
-    color, dashes = look[key]
+    color, dashes = style[key]
     series.plot(column, color=color, linestyle=dashes, label=label[key])
 series.axvline(days[55], color="0.6", linewidth=0.8)
-series.set_title(f"{name}, which gains most", fontsize=10, loc="left")
-series.set_ylabel("sales a day")
+series.set_title(f"{name}, the largest improvement", fontsize=10, loc="left")
+series.set_ylabel("daily sales")
 series.xaxis.set_major_locator(WeekdayLocator())
 series.xaxis.set_major_formatter(DateFormatter("%d %b"))
 figure.legend(frameon=False, fontsize=9, ncols=3, loc="outside upper right")

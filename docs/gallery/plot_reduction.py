@@ -2,9 +2,9 @@
 How many of 300 units does a network need?
 ==========================================
 
-A trained network is a linear filter, and most of its units cancel each other. ``reduce`` sorts its
-states by what the input reaches and what the output tells, keeps the first of them, and certifies
-how near the rest comes.
+A trained network is a linear filter, and most of its units are redundant. ``reduce`` ranks the
+states by how strongly the input excites them and how strongly they affect the output, keeps the
+first ones, and certifies the difference.
 """
 
 import matplotlib.pyplot as plt
@@ -22,26 +22,26 @@ small = esn.reduce(tol=1e-4, data=(u[:2000], u[1:2001]))
 print(small.certificate_)
 
 # %%
-# Singular values, those that are kept in blue; eigenvalues before and after:
+# Plot the singular values (kept ones in blue) and the eigenvalues before and after:
 
 figure = ee.plots.reduction(small)
 
 # %%
-# What more or fewer modes do, on rows that nobody has seen:
+# The difference on test rows as a function of the number of modes:
 
 sizes = (5, 10, 15, 20, 30, 40, 60, 80)
 reduced = [esn.reduce(units=size, data=(u[:2000], u[1:2001])) for size in sizes]
 full = esn.predict(u[:-1])[2000:]
 scale = np.std(full)
-lost = [ee.metrics.rmse(full, one.predict(u[:-1])[2000:]) / scale for one in reduced]
-off = ee.metrics.rmse(u[2001:], full) / scale
+difference = [ee.metrics.rmse(full, one.predict(u[:-1])[2000:]) / scale for one in reduced]
+error = ee.metrics.rmse(u[2001:], full) / scale
 
 figure, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
-ax.semilogy(sizes, lost, "o-", color="C0", label="lost by making it smaller")
-ax.axhline(off, color="C2", linestyle="--", label="error of all 300 units")
-ax.set(xlabel="modes kept", ylabel="rms / deviation of y")
+ax.semilogy(sizes, difference, "o-", color="C0", label="difference due to reduction")
+ax.axhline(error, color="C2", linestyle="--", label="error of the full network")
+ax.set(xlabel="modes kept", ylabel="RMS / std of y")
 ax.legend(frameon=False)
 
 # %%
-# Where the blue line is below the other one, nothing that counts is lost. :doc:`/reduction` has
-# what is promised, and the mathematics.
+# If the difference is well below the error of the full network, the reduction is harmless. See
+# :doc:`/reduction` for the error guarantees and the derivation.

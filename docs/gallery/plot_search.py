@@ -1,9 +1,9 @@
 """
-How much does a whole grid cost?
-================================
+How long does a large grid search take?
+=======================================
 
-Radii, leaks, ridges and seeds: hundreds of networks. Linear ones have so much in common that a
-search runs each reservoir once, and factorises its states once for all ridges and input scalings.
+A grid of radii, leaking rates, ridges and seeds contains hundreds of networks. ``ee.search`` runs
+each reservoir once, and factorises its states once for all ridges and input scalings.
 """
 
 import time
@@ -14,7 +14,7 @@ import numpy as np
 import eigenecho as ee
 
 # %%
-# NARMA10 in noise: 7 radii × 3 leaks × 17 ridges × 2 seeds.
+# NARMA10 with noise: 7 radii × 3 leaking rates × 17 ridges × 2 seeds.
 
 u, y = ee.tasks.narma(10, steps=1200, seed=0)
 y = y + 0.05 * np.random.default_rng(0).normal(size=y.shape)
@@ -31,7 +31,7 @@ print(f"{networks} networks in {taken:.1f} s")
 print(found)
 
 # %%
-# The least error of each radius and ridge, over all leaks:
+# The smallest error for each radius and ridge, over all leaking rates:
 
 least = np.full((len(grid["sr"]), len(grid["ridge"])), np.inf)
 for params, error in zip(found.params, found.mean_errors, strict=True):
@@ -52,12 +52,12 @@ ax.plot(
 )
 ax.set_xticks(range(len(grid["ridge"])), [f"{np.log10(ridge):.0f}" for ridge in grid["ridge"]])
 ax.set_yticks(range(len(grid["sr"])), [str(radius) for radius in grid["sr"]])
-ax.set(xlabel="log₁₀ of the ridge", ylabel="radius sr")
-figure.colorbar(image, label="validation error (rms)")
+ax.set(xlabel="log₁₀(ridge)", ylabel="spectral radius sr")
+figure.colorbar(image, label="validation RMSE")
 ax.set_title(f"{networks} networks in {taken:.1f} s", fontsize=10)
 
 # %%
-# The best one is fitted already, on all rows: ``found.best_estimator``. ``found.table`` has all
-# combinations, best first. A grid may also ask for ``spectrum``, and for ``ridge="auto"``.
+# ``found.best_estimator`` is the best network, fitted on all rows. ``found.table`` lists all
+# combinations, best first. A grid can also contain ``spectrum`` and ``ridge="auto"``.
 
 print(found.best_estimator.score(u, y))

@@ -1,10 +1,10 @@
 """
-What does a GPU buy?
-====================
+How much faster is a GPU?
+=========================
 
-Tensors of torch go in wherever arrays do, and answers come back as tensors on the device that they
-came from. This page is built without a GPU, so that the pictures are of figures that were stored:
-``make bench-gpu`` measured them on an NVIDIA H200 and wrote :doc:`/benchmarks-gpu`.
+torch tensors are accepted wherever arrays are, and the results are tensors on the same device. This
+page is built without a GPU: it plots results that ``make bench-gpu`` measured on an NVIDIA H200 and
+wrote to :doc:`/benchmarks-gpu`.
 """
 
 import re
@@ -19,8 +19,8 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# On the CPU a tensor gives the bits that its array gives; with ``.cuda()`` the same lines run on a
-# GPU.
+# On the CPU, tensors and arrays give bit-identical results. With ``.cuda()``, the same code runs on
+# a GPU.
 
 X = torch.from_numpy(ee.tasks.mso(5, steps=3001))
 esn = ee.LinearESN(200, ridge=1e-6, warmup=100, seed=0).fit(X[:-1], X[1:])
@@ -29,7 +29,7 @@ print(type(outputs).__name__, outputs.device, outputs.dtype)
 assert np.array_equal(outputs.numpy(), esn.predict(X.numpy()))
 
 # %%
-# The table of fits: 100 000 rows, on the device already.
+# Read the times of fits on 100 000 rows that are already on the device.
 
 folders = [Path.cwd(), *Path.cwd().parents]
 page = next(
@@ -49,16 +49,15 @@ figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 place = np.arange(len(fits))
 bars = [
     ax.bar(place - 0.2, gpu, 0.38, color="C0", label="H200"),
-    ax.bar(place + 0.2, cpu, 0.38, color="0.6", label="its 16 cores"),
+    ax.bar(place + 0.2, cpu, 0.38, color="0.6", label="16 CPU cores"),
 ]
 for drawn, values in zip(bars, (gpu, cpu), strict=True):
     ax.bar_label(drawn, ["" if np.isnan(v) else f"{v:.2g} s" for v in values], fontsize=9)
 ax.set_yscale("log")
 ax.set_xticks(place, fits)
-ax.set(ylabel="seconds of fit, 100 000 rows", ylim=(0.01, 20))
+ax.set(ylabel="time of fit (s), 100 000 rows", ylim=(0.01, 20))
 ax.legend(frameon=False, ncols=2, loc="upper left")
 
 # %%
-# N = 20 000 was not measured on the CPU. ``penalty="neuron"``, the default, draws N×N eigenvectors
-# on the host, which is why it gains less. :doc:`/devices` has what moves to a device and what
-# stays.
+# N = 20 000 was not measured on the CPU. The default ``penalty="neuron"`` draws N×N eigenvectors on
+# the host, so its speedup is smaller. See :doc:`/devices` for what runs on the device.

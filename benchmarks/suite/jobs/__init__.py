@@ -1,1 +1,1 @@
-"""The jobs, a file for each thing that a user asks of a network."""
+"""The jobs: states, training, inference and accuracy."""

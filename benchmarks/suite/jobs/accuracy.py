@@ -1,4 +1,4 @@
-"""Answers: fast paths against slow ones that are known to be right."""
+"""Accuracy of fast methods, compared with slow reference methods."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from suite.record import Record
 WARMUP = 200
 INPUTS = ("white", "sinusoidal", "AR")
 RIDGES = (1e-9, 1e-6, 1e-3)
-"""Of the mean diagonal of XᵀX in the neuron basis."""
+"""Ridges, relative to the mean diagonal of XᵀX in the neuron basis."""
 
 WRONG = 1e-5
-"""Relative difference above which an answer is wrong, and not just less accurate than required."""
+"""Relative difference above which a result is wrong, not just less accurate than required."""
 
 
 def structured(record: Record) -> None:
-    """The structured solver after refinement, against the orthogonal one."""
+    """Compare the structured solver after refinement with the orthogonal one."""
     N, T = record.pick((1000, 10_000), (100, 1500))
     for kind in INPUTS:
         u, y = task(kind, T)
@@ -47,24 +47,22 @@ def structured(record: Record) -> None:
                 else:
                     fell_back += 1
         if fell_back == count:
-            raise AssertionError(f"{kind}: every fit fell back, so that nothing was compared")
-        remark = (
-            f"worst of {count - fell_back} fits; {fell_back} of {count} fell back by themselves"
-        )
+            raise AssertionError(f"{kind}: every fit fell back to qr, so nothing was compared")
+        remark = f"worst of {count - fell_back} fits; {fell_back} of {count} fell back to qr"
         record.measured(f"structured {kind}", worst, remark=remark)
 
 
 def fitted(
     N: int, sr: float, ridge: float, solver: str, u: np.ndarray, y: np.ndarray
 ) -> ee.LinearESN:
-    """A golden network; at radius 1 a warning about growth is expected."""
+    """Fit a golden network, ignoring the warning about growth at radius 1."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ee.LinearESN(N, sr=sr, ridge=ridge, solver=solver, warmup=WARMUP, seed=0).fit(u, y)
 
 
 def mean_diagonal(N: int, sr: float, u: np.ndarray, y: np.ndarray) -> float:
-    """The mean of Σ r(t)² over neurons, past the warmup."""
+    """Return the mean of Σ r(t)² over neurons, after the warmup."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         short = ee.LinearESN(N, sr=sr, ridge=1.0, solver="gram", warmup=1, seed=0).fit(u[:9], y[:9])
@@ -72,7 +70,7 @@ def mean_diagonal(N: int, sr: float, u: np.ndarray, y: np.ndarray) -> float:
 
 
 def task(kind: str, T: int) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs of three kinds: a noisy delay to learn, or the next step of noise-free sines."""
+    """Return a task: a noisy delay, or the next step of noise-free sines."""
     if kind == "sinusoidal":
         series = ee.tasks.mso(5, steps=T + 1)
         return series[:-1], series[1:]
@@ -86,14 +84,14 @@ def task(kind: str, T: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def inference(record: Record) -> None:
-    """Convolution and the fused scan against the readable reference, a NumPy loop."""
+    """Compare convolution and fused scan with the NumPy reference."""
     N, T = record.pick((1000, 20_000), (400, 4000))
     u, _ = white(T)
     for way, sr in (("convolution", 0.9), ("scan", 0.9999)):
         model = random_model(N, sr)
         taken = model.inference(T)
         if taken != way:
-            raise AssertionError(f"radius {sr:g} is run by {taken}, not by {way}")
+            raise AssertionError(f"radius {sr:g} uses {taken}, expected {way}")
         record.say(f"radius {sr:g}, by {way}")
         reservoir, truth = model.reservoir, np.empty((T, 1))
         drive, r = reservoir.drive(u, None), reservoir.zero_state()
@@ -105,7 +103,7 @@ def inference(record: Record) -> None:
 
 
 def scan(record: Record) -> None:
-    """States at radius 1 against extended precision, ours and the sequential loop's."""
+    """Compare states at radius 1, of the scan and of a loop, with extended precision."""
     N, T = record.pick((500, 16_384), (100, 16_384))
     if np.finfo(np.longdouble).eps > 1e-18:
         record.skip("scan", "this platform has no extended precision")
@@ -123,7 +121,7 @@ def scan(record: Record) -> None:
 
 
 def textbook_states(spectrum: ee.Spectrum, W_in: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """One step after another in double precision, every product and sum rounded."""
+    """Compute states with a plain loop in double precision."""
     n, (a, b) = spectrum.real.size, (spectrum.pairs.real, spectrum.pairs.imag)
     out = np.empty((len(u), W_in.shape[1]))
     r = np.zeros(W_in.shape[1])
@@ -138,7 +136,7 @@ def textbook_states(spectrum: ee.Spectrum, W_in: np.ndarray, u: np.ndarray) -> n
 def rms_errors(
     spectrum: ee.Spectrum, W_in: np.ndarray, u: np.ndarray, *found: np.ndarray
 ) -> tuple[float, ...]:
-    """Of each array of states, over all steps and modes, relative to the states."""
+    """Return the relative RMS error of each array of states."""
     n = spectrum.real.size
     eigenvalues = np.concatenate([spectrum.real, spectrum.pairs]).astype(np.clongdouble)
     b = W_in[0].astype(np.longdouble)
@@ -154,7 +152,7 @@ def rms_errors(
 
 
 def threads(record: Record) -> None:
-    """The bits of everything that is computed, for one to four threads."""
+    """Check that results are bit-identical for one to four threads."""
     N, T = record.pick((500, 20_000), (200, 8000))
     u, y = white(T)
     solvers = ("gram", "qr", "structured")
@@ -170,13 +168,13 @@ def threads(record: Record) -> None:
         os.environ["EIGENECHO_NUM_THREADS"] = before
     differ = sum(len({d[i] for d in digests.values()}) > 1 for i in range(len(digests[1])))
     if differ:
-        raise WrongAnswer(f"bits of {differ} results depend on the number of threads")
-    remark = f"{len(digests[1])} results: states, fits ({', '.join(solvers)}), outputs, free runs"
+        raise WrongAnswer(f"{differ} results depend on the number of threads")
+    remark = f"{len(digests[1])} results: states, fits ({', '.join(solvers)}), outputs, forecasts"
     record.measured("threads", differ, remark=remark)
 
 
 def bits(N: int, u: np.ndarray, y: np.ndarray, solvers: tuple[str, ...]) -> tuple[str, ...]:
-    """Digests of states, and of weights, outputs and free runs of each solver."""
+    """Return digests of states, and of weights, outputs and forecasts of each solver."""
     arrays = [ee.DiagonalReservoir(N, seed=0).fit_transform(u)]
     for solver in solvers:
         esn = ee.LinearESN(N, ridge=1e-3, solver=solver, warmup=WARMUP, seed=0).fit(u, y)
@@ -184,26 +182,26 @@ def bits(N: int, u: np.ndarray, y: np.ndarray, solvers: tuple[str, ...]) -> tupl
     return tuple(hashlib.sha256(np.ascontiguousarray(a)).hexdigest() for a in arrays)
 
 
-QR = "`qr`, predictions past the warmup"
+QR = "`qr`, predictions after the warmup"
 JOBS = (
-    Job("structured", "Structured solver against qr", structured, tuple(
+    Job("structured", "Structured solver compared with qr", structured, tuple(
         exact(f"structured {kind}",
               f"structured solver after refinement, {kind} input, radius up to 1, "
-              "ridge from 1e-9 of the mean diagonal", QR, 1e-8, "relative difference")
+              "ridge ≥ 1e-9 of the mean diagonal", QR, 1e-8, "relative difference")
         for kind in INPUTS
     )),
-    Job("inference", "Inference against the reference", inference, (
+    Job("inference", "Inference compared with the reference", inference, (
         exact("inference convolution", "`predict` by convolution", "NumPy loop", 1e-10,
               "relative difference"),
         exact("inference scan", "`predict` by the fused scan", "NumPy loop", 1e-10,
               "relative difference"),
     )),
-    Job("scan", "Scan against extended precision", scan, (
-        exact("scan", "error of the states against extended precision, T = 16 384, radius 1",
-              "the sequential loop's", 1.0, "times its error"),
+    Job("scan", "Scan compared with extended precision", scan, (
+        exact("scan", "error of the states (extended precision reference), T = 16 384, radius 1",
+              "error of a sequential loop", 1.0, "times its error"),
     )),
-    Job("threads", "Same bits", threads, (
-        exact("threads", "results whose bits differ between 1, 2, 3 and 4 threads", "themselves",
+    Job("threads", "Reproducibility", threads, (
+        exact("threads", "results that differ between 1, 2, 3 and 4 threads", "itself",
               0, "results"),
     )),
 )  # fmt: skip

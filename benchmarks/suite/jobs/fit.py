@@ -1,4 +1,4 @@
-"""Training: against reservoirpy, against plain BLAS, and over T."""
+"""Training time compared with reservoirpy and plain BLAS, and as a function of T."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from suite.record import Case, Record
 
 RIDGE = 1e-6
 EASY = 1.0
-"""A ridge at which normal equations, reservoirpy's and plain BLAS's, keep most digits."""
+"""A ridge for which the normal equations of the other methods keep most digits."""
 
 CHUNK = 4096
-"""Rows of states that the plain BLAS version holds."""
+"""Rows of states per chunk in the plain BLAS version."""
 
 FEW = 10_000
-"""Steps up to which drawing W is a part of reservoirpy's time worth showing."""
+"""Largest T for which reservoirpy is also timed without drawing W."""
 
 AUTO = 'solver="auto"'
 PEER = "reservoirpy"
 
 
 def network(N: int, solver: str = "structured", ridge: float = RIDGE) -> ee.LinearESN:
-    """What is trained: golden, penalty of the neuron basis, its bias free as reservoirpy's is."""
+    """Return a golden network with an unpenalised bias, as in reservoirpy."""
     return ee.LinearESN(
         N, sr=RADIUS, ridge=ridge, solver=solver, penalize_bias=False, warmup=WARMUP, seed=0
     )
 
 
 def reservoirpy_node(N: int) -> Any:
-    """A reservoir with a sparse W of its own, to be drawn when it first sees data."""
+    """Return a reservoir whose sparse W is drawn when it first sees data."""
     from reservoirpy.nodes import Reservoir
 
     return Reservoir(
@@ -48,7 +48,7 @@ def reservoirpy_node(N: int) -> Any:
 
 
 def reservoirpy_fit(node: Any, u: np.ndarray, y: np.ndarray) -> object:
-    """Its readout trained; a new node is drawn as well, as our ``fit`` does."""
+    """Train the readout; a new node also draws its weights, as our ``fit`` does."""
     from reservoirpy.nodes import Ridge
 
     if node.initialized:
@@ -57,7 +57,7 @@ def reservoirpy_fit(node: Any, u: np.ndarray, y: np.ndarray) -> object:
 
 
 def check_reservoirpy(record: Record, N: int) -> None:
-    """The golden network of ours as a matrix in reservoirpy: the same readout, so predictions."""
+    """Check that reservoirpy with our W gives the same predictions."""
     from reservoirpy.nodes import Ridge
 
     u, y = white(record.pick(1500, 600))
@@ -66,19 +66,19 @@ def check_reservoirpy(record: Record, N: int) -> None:
         weights = ours.matrices("neuron")
         peer = peers.reservoirpy_reservoir(weights.W, weights.W_in) >> Ridge(ridge=ridge)
         predicted = peers.reservoirpy_run(peer.fit(u, y, warmup=WARMUP))(u)
-        what = f"`fit` and reservoirpy's with the same W, ridge {ridge:g}"
+        what = f"`fit` and reservoirpy with the same W, ridge {ridge:g}"
         record.same(what, ours.predict(u)[WARMUP:], predicted[WARMUP:], tolerance)
 
 
 def against_reservoirpy(record: Record, key: str, N: int, T: int, rounds: int) -> None:
-    """Time ours, with the solver it asks for and with the default one, and reservoirpy."""
+    """Time the structured solver, the default solver and reservoirpy."""
     u, y = white(T)
     taken = network(N).fit(u, y)
-    ours = f'solver="{taken.solver}", took {taken.solver_}'
+    ours = f'solver="{taken.solver}" ({taken.solver_})'
     cases = {ours: Case(lambda: network(N).fit(u, y), lambda: None, 3)}
     if taken.solver != "auto":
         default = network(N, "auto").fit(u, y)
-        cases[f"{AUTO}, took {default.solver_}"] = Case(
+        cases[f"{AUTO} ({default.solver_})"] = Case(
             lambda: network(N, "auto").fit(u, y), lambda: None
         )
     if record.has(PEER):
@@ -87,7 +87,7 @@ def against_reservoirpy(record: Record, key: str, N: int, T: int, rounds: int) -
         drawn = reservoirpy_node(N)
         reservoirpy_fit(drawn, u[:500], y[:500])
         if T <= FEW:
-            cases[f"{PEER}, W drawn before"] = Case(
+            cases[f"{PEER}, without drawing W"] = Case(
                 lambda: reservoirpy_fit(drawn, u, y), lambda: None
             )
     seconds = record.time(f"`fit`, N = {N}, T = {T}", cases, rounds)
@@ -97,17 +97,17 @@ def against_reservoirpy(record: Record, key: str, N: int, T: int, rounds: int) -
 
 
 def fit_short(record: Record) -> None:
-    """A series of ordinary length."""
+    """Time a fit on a series of moderate length."""
     against_reservoirpy(record, "fit", record.pick(1000, 200), record.pick(10_000, 2000), 5)
 
 
 def fit_long(record: Record) -> None:
-    """A long one."""
+    """Time a fit on a long series."""
     against_reservoirpy(record, "fit long", record.pick(1000, 200), record.pick(100_000, 6000), 3)
 
 
 def fit_blas(record: Record) -> None:
-    """The best that normal equations do without structure: our scan, BLAS and LAPACK."""
+    """Compare with normal equations from our scan, BLAS and LAPACK."""
     N, T = record.pick(2000, 300), record.pick(50_000, 6000)
     u, y = white(T)
     short = 4 * N
@@ -119,7 +119,7 @@ def fit_blas(record: Record) -> None:
             f"`fit` and scan + syrk + Cholesky, ridge {ridge:g}",
             esn.predict(u[:short])[WARMUP:], W_out[0] + states @ W_out[1:], tolerance,
         )  # fmt: skip
-    ours, plain = f"`fit`, took {network(N).fit(u, y).solver_}", "scan + syrk + Cholesky"
+    ours, plain = f"`fit` ({network(N).fit(u, y).solver_})", "scan + syrk + Cholesky"
     cases = {
         ours: Case(lambda: network(N).fit(u, y), lambda: None),
         plain: Case(lambda: scan_syrk_cholesky(N, u, y, RIDGE)),
@@ -129,7 +129,7 @@ def fit_blas(record: Record) -> None:
 
 
 def scan_syrk_cholesky(N: int, u: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:
-    """W_out (1 + N, 1): the same draw, states in chunks, XᵀX by syrk, and Cholesky."""
+    """Return W_out (1 + N, 1) from the same draw: states in chunks, syrk and Cholesky."""
     drawn = draw(Recipe(units=N, spectrum="golden", sr=RADIUS), 1, seed=0)
     reservoir, Q = drawn.reservoir, drawn.basis.Q
     state, states = reservoir.zero_state(), np.empty((CHUNK, N))
@@ -144,14 +144,14 @@ def scan_syrk_cholesky(N: int, u: np.ndarray, y: np.ndarray, ridge: float) -> np
         sums += X.sum(axis=0)
     count, targets = len(u) - WARMUP, y[WARMUP:].mean(axis=0)
     G = blas.dsyrk(ridge, Q.T, beta=1.0, c=G, overwrite_c=1, lower=1)
-    G -= np.outer(sums, sums / count)  # the free bias, eliminated
+    G -= np.outer(sums, sums / count)  # eliminates the unpenalised bias
     factor = cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
     weights = cho_solve(factor, moments - np.outer(sums, targets), check_finite=False)
     return np.concatenate([[targets - sums @ weights / count], weights])
 
 
 def fit_growth(record: Record) -> None:
-    """A hundred times the data: how much longer, and how much memory."""
+    """Measure how time and memory grow with a hundred times more rows."""
     N, shortest = record.pick((1000, 10_000), (100, 1000))
     lengths = [factor * shortest for factor in (1, 3, 10, 30, 100)]
     u, y = white(lengths[-1])
@@ -160,7 +160,7 @@ def fit_growth(record: Record) -> None:
     before = memory_in_use()
     network(N).fit(u, y)
     extra, whole = peak_memory() - before, N * lengths[-1] * 8 / MIB
-    remark = f"{extra:.0f} MiB of memory beside the data; the states would be {whole:.0f} MiB"
+    remark = f"{extra:.0f} MiB in addition to the data; the states would take {whole:.0f} MiB"
     record.measured("fit memory", extra / whole, remark=remark)
 
     u_first, y_first = u[: lengths[0]], y[: lengths[0]]
@@ -172,7 +172,7 @@ def fit_growth(record: Record) -> None:
     cases = {
         names[T]: Case(lambda T=T: network(N).fit(u[:T], y[:T]), lambda: None) for T in lengths
     }
-    seconds = record.time(f"`fit`, N = {N}, took {esn.solver_}", cases, 3)
+    seconds = record.time(f"`fit`, N = {N} ({esn.solver_})", cases, 3)
     record.faster("fit growth", seconds, names[lengths[-1]], names[lengths[0]])
     medians = {T: statistics.median(seconds[names[T]]) for T in lengths}
     record.curve("fit", "eigenecho", medians)
@@ -186,11 +186,11 @@ JOBS = (
     Job("fit-long", "Training on a long series", fit_long, (
         faster("fit long", "`fit`, N = 1000, T = 100 000", "reservoirpy", 80),
     )),
-    Job("fit-blas", "Training against BLAS", fit_blas, (
+    Job("fit-blas", "Training compared with BLAS", fit_blas, (
         faster("fit blas", "`fit`, N = 2000, T = 50 000",
                "compiled scan + BLAS syrk + Cholesky", 8),
     )),
-    Job("fit-growth", "Training over T", fit_growth, (
+    Job("fit-growth", "Training time by T", fit_growth, (
         within("fit growth", "`fit` time from T = 10 000 to T = 1 000 000, N = 1000", "itself",
                15, "times longer"),
         within("fit memory", "extra memory of `fit`, N = 1000, T = 1 000 000",

@@ -1,4 +1,4 @@
-"""Outputs for a given input, a free run, and one step at a time."""
+"""Inference: predictions, forecasts and single steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PEER = "reservoirpy"
 
 
 def predict(record: Record) -> None:
-    """One trained network; reservoirpy has its sparse matrix, we its eigenvalues."""
+    """Time predictions of one trained network, with sparse W in reservoirpy."""
     N, T = record.pick(1000, 200), record.pick(100_000, 5000)
     u, y = white(T)
     lengths = [factor * T // 10 for factor in (1, 3, 10, 30, 100)]
@@ -33,7 +33,7 @@ def predict(record: Record) -> None:
     cases = {ours: Case(lambda: esn.predict(u), None, 5)}
     if record.has(PEER):
         run = peers.reservoirpy_run(peers.reservoirpy_model(W, W_in, W_out))
-        record.same("`predict` and reservoirpy's `run`", esn.predict(u[:5000]), run(u[:5000]), 1e-8)
+        record.same("`predict` and reservoirpy `run`", esn.predict(u[:5000]), run(u[:5000]), 1e-8)
         cases[PEER] = Case(lambda: run(u), lambda: run(u[:500]))
     seconds = record.time(f"`predict`, N = {N}, T = {T}", cases, 3)
     record.faster("predict", seconds, PEER, ours)
@@ -52,18 +52,18 @@ def predict(record: Record) -> None:
 
 
 convolve = partial(convolve_readout, compiled)
-"""Convolution by the compiled kernels."""
+"""Convolution with the compiled kernels."""
 
 
 def convolution(record: Record) -> None:
-    """Few and many units by convolution, over a long series; few as ``predict`` runs them too."""
+    """Time convolution on a long series with few and with many units."""
     few, many = record.pick((100, 10_000), (100, 1000))
     T = record.pick(1_000_000, 50_000)
     u, _ = white(T)
     models = {N: random_model(N) for N in (few, many)}
     way = models[many].inference(T)
     if way != "convolution":
-        raise RuntimeError(f"`predict` runs N = {many}, T = {T} by {way}, not by convolution")
+        raise RuntimeError(f"`predict` uses {way} for N = {many}, T = {T}, expected convolution")
     for N, model in models.items():
         steps = T // 20
         found = readout(convolve, model, u)[:steps]
@@ -82,14 +82,14 @@ def convolution(record: Record) -> None:
 
 
 def random_model(N: int, sr: float = RADIUS) -> LinearModel:
-    """A golden reservoir with readout weights at random: no N×N matrix anywhere."""
+    """Return a golden reservoir with random readout weights, without N×N matrices."""
     drawn = draw(Recipe(units=N, spectrum="golden", sr=sr, eigenvectors=False), 1, seed=0)
     W_out = np.random.default_rng(1).normal(size=(N + 1, 1)) / np.sqrt(N)
     return LinearModel(drawn.reservoir, W_out, readout_bias=True)
 
 
 def readout(kernel: Callable[..., None], model: LinearModel, u: np.ndarray) -> np.ndarray:
-    """Outputs by the scan with the readout fused in, or by convolution, as told."""
+    """Return the outputs computed by the given kernel."""
     reservoir, out = model.reservoir, np.empty((len(u), model.D_out))
     drive, r = reservoir.drive(u, None), reservoir.zero_state()
     kernel(reservoir.form, reservoir.B, drive, model.readout.weights, r, out)
@@ -97,7 +97,7 @@ def readout(kernel: Callable[..., None], model: LinearModel, u: np.ndarray) -> n
 
 
 def forecast(record: Record) -> None:
-    """A free run on five sines, each output the next input."""
+    """Time closed-loop forecasts of five sines."""
     horizon = record.pick(10_000, 1000)
     net, context = oscillator(record)
     check = min(horizon, 1000)
@@ -106,11 +106,11 @@ def forecast(record: Record) -> None:
     cases = {ours: Case(lambda: net.esn.forecast(horizon, context=context), None, 3)}
     if record.has(PEER):
         theirs = peers.reservoirpy_closed_loop(peers.reservoirpy_model(*net[1:]))
-        record.same("`forecast` and reservoirpy's loop", truth, theirs(context, check), 1e-6)
+        record.same("`forecast` and reservoirpy closed loop", truth, theirs(context, check), 1e-6)
         cases[PEER] = Case(lambda: theirs(context, horizon), lambda: None)
     if record.has("ResDAG"):
         other = peers.resdag_closed_loop(*net[1:])
-        record.same("`forecast` and ResDAG's", truth, other(context, check), 1e-6)
+        record.same("`forecast` and ResDAG", truth, other(context, check), 1e-6)
         cases["ResDAG"] = Case(lambda: other(context, horizon), lambda: None)
     seconds = record.time(f"`forecast`, N = {net.esn.model_.units}, {horizon} steps", cases, 5)
     record.faster("forecast", seconds, PEER, ours)
@@ -118,7 +118,7 @@ def forecast(record: Record) -> None:
 
 
 def stream(record: Record) -> None:
-    """One step after another, each call checked as a user's is."""
+    """Time single steps, including input validation."""
     net, context = oscillator(record)
     rows = list(np.tile(context, (5, 1)))
     ours = "`stream().step`"
@@ -136,7 +136,7 @@ def stream(record: Record) -> None:
                 node.reset()
             return np.stack([model.step(u) for u in rows])
 
-        record.same(f"{ours} and reservoirpy's `step`", steps(), peer_steps(), 1e-6)
+        record.same(f"{ours} and reservoirpy `step`", steps(), peer_steps(), 1e-6)
         cases[PEER] = Case(peer_steps)
     title = f"one step, N = {net.esn.model_.units}"
     seconds = record.time(title, cases, 9, per=len(rows))
@@ -144,7 +144,7 @@ def stream(record: Record) -> None:
 
 
 def oscillator(record: Record) -> tuple[Trained, np.ndarray]:
-    """A network that goes on with five sines, and a stretch of them."""
+    """Return a network trained on five sines, and a context."""
     series = ee.tasks.mso(5, steps=4000)
     net = trained(record.pick(1000, 200), series[:-1], series[1:], ridge=1e-8)
     return net, series[:200]
@@ -154,17 +154,17 @@ JOBS = (
     Job("predict", "Inference", predict, (
         faster("predict", "`predict`, N = 1000, T = 100 000", "reservoirpy `run`", 300),
     )),
-    Job("predict-units", "Inference over N", convolution, (
+    Job("predict-units", "Inference by N", convolution, (
         within("convolution",
-               "`predict` by convolution, N = 10 000 against N = 100, T = 1 000 000",
+               "`predict` by convolution, N = 10 000 and N = 100, T = 1 000 000",
                "itself", 3, "times slower"),
     )),
-    Job("forecast", "Free runs", forecast, (
+    Job("forecast", "Forecasts", forecast, (
         faster("forecast", "`forecast`, N = 1000, 10 000 steps", "reservoirpy closed loop", 100),
         faster("forecast resdag", "`forecast`, N = 1000, 10 000 steps", "ResDAG closed loop", 100),
     )),
     Job("stream", "Online", stream, (
-        faster("stream", "`stream().step` with its validation, N = 1000",
+        faster("stream", "`stream().step` with input validation, N = 1000",
                "reservoirpy model `step`", 15),
     )),
 )  # fmt: skip

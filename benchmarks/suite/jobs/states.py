@@ -1,4 +1,4 @@
-"""States of a reservoir: one size against everybody, and how a step grows with N."""
+"""Time of computing states, compared with other libraries and as a function of N."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from suite.record import Case, Record
 
 FRESH = "`transform`"
 INTO = "`transform(out=)`"
-FILL = "fill the array"
-SPARSE = "our sparse loop, neuron basis"
+FILL = "fill an existing array"
+SPARSE = "eigenecho, sparse W, neuron basis"
 
 
 def states(record: Record) -> None:
-    """One sparse W of reservoirpy's, and the same network in its eigenbasis."""
+    """Compare a sparse W in reservoirpy with the same network in its eigenbasis."""
     N, T = record.pick(1000, 200), record.pick(20_000, 8_000)
     W = random_W(N)
     spectrum, basis = eigendecomposition(W)
@@ -47,15 +47,15 @@ def states(record: Record) -> None:
     filtered = peers.q_layout(*(part.T for part in lfilter(short)))
     record.same(f"scipy lfilter and {FRESH}", filtered, mine, 1e-8)
 
-    # Several times each a round, apart from peers that take several arrays of this size: a virtual
-    # machine may have to get memory back from its host, ten times as slow as filling it.
+    # Several calls per round, and separate from libraries that allocate several arrays of this
+    # size: getting memory back from the host of a virtual machine is ten times slower than filling.
     cases = {
         FRESH: Case(lambda: ours.transform(X), times=5),
         INTO: Case(lambda: ours.transform(X, out=out), times=5),
         f"{FRESH}, one thread": Case(_one_thread(lambda: ours.transform(X)), times=5),
         f"{INTO}, one thread": Case(_one_thread(lambda: ours.transform(X, out=out)), times=5),
         FILL: Case(lambda: out.fill(0.5), times=5),
-        "fill a fresh array": Case(lambda: np.full((T, N), 0.5), times=5),
+        "fill a new array": Case(lambda: np.full((T, N), 0.5), times=5),
     }
     if record.has("reservoirpy"):
         run = peers.reservoirpy_run(peers.reservoirpy_reservoir(W, W_in))
@@ -71,14 +71,14 @@ def states(record: Record) -> None:
         scan = peers.jax_states(spectrum, at_work)
         record.same(f"JAX and {FRESH}", peers.q_layout(*scan(short)), mine, 1e-8)
         others["JAX associative_scan"] = Case(lambda: scan(X))
-    record.time(f"states by other means, N = {N}, T = {T}", others, 5)
+    record.time(f"states by other methods, N = {N}, T = {T}", others, 5)
     record.faster("transform", seconds, "reservoirpy", FRESH)
     record.faster("transform out", seconds, "reservoirpy", INTO)
     record.faster("fill", seconds, INTO, FILL)
 
 
 def step(record: Record) -> None:
-    """Time per step over N, in an array of the same size throughout, and over a fill of it."""
+    """Time a step as a function of N, writing to an array of fixed size."""
     sizes = record.pick((100, 250, 500, 1000, 2000, 4000, 8000, 16_000), (100, 400, 1600))
     judged = [N for N in sizes if N >= 1000] if not record.quick else list(sizes)
     memory = np.full(record.pick(20_000_000, 3_000_000), 0.0)
@@ -110,7 +110,7 @@ def step(record: Record) -> None:
 
 
 def _reservoirpy_steps(record: Record) -> None:
-    """Its curve: sparse matrices of about the same radius, few steps of each."""
+    """Time reservoirpy with sparse matrices of about the same radius."""
     cases, T = {}, 300
     X = np.random.default_rng(0).uniform(-1, 1, (T, 1))
     sizes = record.pick((100, 250, 500, 1000, 2000, 4000), (100, 400))
@@ -119,7 +119,7 @@ def _reservoirpy_steps(record: Record) -> None:
         run = peers.reservoirpy_run(peers.reservoirpy_reservoir(W, W_in))
         short = X[:20]
         truth = _scan(Reservoir(W, W_in), short)
-        record.same(f"N = {N}: reservoirpy and our dense loop", run(short), truth, 1e-10)
+        record.same(f"N = {N}: reservoirpy and the dense loop", run(short), truth, 1e-10)
         cases[f"N = {N}"] = Case(lambda run=run: run(X), lambda run=run, short=short: run(short))
     seconds = record.time("one step of reservoirpy", cases, 3, T)
     points = {N: statistics.median(seconds[f"N = {N}"]) for N in sizes}
@@ -151,16 +151,16 @@ JOBS = (
         "States of one reservoir",
         states,
         (
-            faster("transform", f"states through `transform`, {SIZE}",
+            faster("transform", f"states by `transform`, {SIZE}",
                    "reservoirpy, connectivity 0.1", 80),
-            faster("transform out", "states into a caller's `out=`, the same", "reservoirpy", 150),
-            within("fill", "states into a caller's `out=`, the same",
+            faster("transform out", "states by `transform(out=)`, same size", "reservoirpy", 150),
+            within("fill", "states by `transform(out=)`, same size",
                    "filling that array with a constant", 2.5, "times its time"),
         ),
     ),
     Job(
         "step",
-        "Time per step over N",
+        "Time per step by N",
         step,
         (within("slope", "time per state step, N = 1000 to 16 000", "itself", 1.1,
                 "log-log slope"),),
