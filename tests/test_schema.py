@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +24,9 @@ from eigenecho.types import (
     PositiveArray,
     UnboundedArray,
 )
+from optional import optional
+
+pd = optional("pandas")
 
 
 class Point(NamedTuple):

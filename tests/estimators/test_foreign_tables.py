@@ -8,11 +8,13 @@ from __future__ import annotations
 import datetime
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
 import eigenecho as ee
+from optional import optional
+
+pd = optional("pandas")
 
 NOISE = np.random.default_rng(0).normal(size=60)
 DAYS = pd.date_range("2024-01-01", periods=60)

@@ -57,13 +57,14 @@ class Forecaster(BaseEstimator):
         forecasts; "auto" lets rows held back decide, and takes both where they are alike.
         A recursive forecaster can be asked for more steps than ``horizon``.
     seasons : list of int, optional
-        Periods in rows. By default those of the calendar that the dates show, and those that the
-        series show themselves.
+        Periods in rows, at most 20. By default those of the calendar that the dates show, and those
+        that the series show themselves.
     past : names of columns of X, or numbers for arrays
         Those that are known up to the present only. All others are known ahead.
     multivariate : bool
         Show each series the others, up to the present. They share their rows then: columns of
-        an array or a wide frame.
+        an array or a wide frame. Each series has weights of its own on the others, so that the
+        order of columns does not matter.
     sharing : {"auto", "shared", "own"}
         Whether all series have the same weights, or weights of their own, pulled to those of all.
     validation : int, optional
