@@ -67,5 +67,7 @@ def _without_hypothesis():
     hypothesis, extra = ModuleType("hypothesis"), ModuleType("hypothesis.extra")
     hypothesis.given = lambda *args, **options: skipped
     hypothesis.settings = lambda *args, **options: lambda test: test
-    hypothesis.assume = hypothesis.strategies = extra.numpy = Anything()
+    for name in ("Phase", "assume", "event", "strategies"):
+        setattr(hypothesis, name, Anything())
+    extra.numpy = Anything()
     return {"hypothesis": hypothesis, "hypothesis.extra": extra}

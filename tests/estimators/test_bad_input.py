@@ -687,7 +687,7 @@ def test_warmup_of_another_kind(warmup):
 )
 def test_ridge(ridge):
     with pytest.raises(
-        ValueError, match=r"ridge=.*a finite number ≥ 0, a list of them, .auto. or .blocks."
+        ValueError, match=r"ridge=.*a finite number ≥ 0, a list of them, or .auto."
     ):
         network(ridge=ridge).fit(X, Y)
 

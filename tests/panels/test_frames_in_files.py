@@ -171,10 +171,9 @@ def loads_and_goes_on_or_is_refused(kind, data, path):
         else:
             part[key] = data.draw(st.sampled_from(ARRAYS if part is tensors else ODD))
             if part is tensors and key in ("times.last", "ahead") and np.ndim(part[key]):
-                rows = len(part[key])
-                values["times" if key != "ahead" else key] |= (
-                    {"last": rows} if key != "ahead" else {"of": [rows]}
-                )
+                rows, entry = len(part[key]), "ahead" if key == "ahead" else "times"
+                if isinstance(values.get(entry), dict):
+                    values[entry] |= {"of": [rows]} if entry == "ahead" else {"last": rows}
     storage.write(path, name, tensors, values)
     try:
         holder = storage.load(path, {"FrameHolder": FrameHolder})
