@@ -686,9 +686,7 @@ def test_warmup_of_another_kind(warmup):
     "ridge", [-1e-9, np.nan, np.inf, [], [1.0, -1.0], [1.0, np.nan], [[1.0]], "1e-3", None, 1j]
 )
 def test_ridge(ridge):
-    with pytest.raises(
-        ValueError, match=r"ridge=.*a finite number ≥ 0, a list of them, or .auto."
-    ):
+    with pytest.raises(ValueError, match=r"ridge=.*a finite number ≥ 0, a list of them, or .auto."):
         network(ridge=ridge).fit(X, Y)
 
 

@@ -169,7 +169,8 @@ def loads_and_goes_on_or_is_refused(kind, data, path):
         if data.draw(st.booleans()) and data.draw(st.booleans()):
             part.pop(key, None)
         else:
-            part[key] = data.draw(st.sampled_from(ARRAYS if part is tensors else ODD))
+            odd = data.draw(st.sampled_from(ARRAYS if part is tensors else ODD))
+            part[key] = copy.deepcopy(odd)  # a later change must not reach the list itself
             if part is tensors and key in ("times.last", "ahead") and np.ndim(part[key]):
                 rows, entry = len(part[key]), "ahead" if key == "ahead" else "times"
                 if isinstance(values.get(entry), dict):
