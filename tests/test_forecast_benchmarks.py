@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
 import eigenecho as ee
 import exogenous
+import intervals
 import long_horizon
 import panel
 from forecasts import command, comparison, lag_ridge, methods, shared_ridge
@@ -502,3 +503,23 @@ def test_promotions_known_ahead_leave_the_noise(monkeypatch):
     assert exogenous.known_over_noise(3) == pytest.approx(1)
     assert exogenous.unknown_over_noise(3) > 3
     assert exogenous.irrelevant(0).X.shape == (exogenous.ROWS, 3)
+
+
+class Wide:
+    """A forecaster whose intervals reach as far as their level."""
+
+    def __init__(self, horizon):
+        self.horizon = horizon
+
+    def fit(self, y):
+        return self
+
+    def predict(self, interval):
+        mean = np.zeros(self.horizon)
+        return mean, mean - 1e3 * (interval > 0.85), mean + 1e3 * (interval > 0.85)
+
+
+def test_coverage_is_the_share_of_values_inside(monkeypatch):
+    monkeypatch.setattr(ee, "Forecaster", Wide, raising=False)
+    for kind in intervals.KINDS:
+        assert intervals.coverage(kind, 30, 3).tolist() == [0.0, 1.0, 1.0]

@@ -9,6 +9,7 @@ import pytest
 
 import eigenecho as ee
 from eigenecho import plots
+from eigenecho.errors import FewRowsWarning
 from eigenecho.forecasting.rivals import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.scores import MEASURES, scores
 from eigenecho.panels.containers import read
@@ -242,7 +243,8 @@ def test_the_season_of_naive_forecasts_is_the_best_one():
 
 
 def test_a_series_that_never_changes_has_no_scaled_error():
-    tested = quick().backtest(np.ones(60), origins=2)
+    with pytest.warns(FewRowsWarning, match="2 of 2 forecasts have width 0"):
+        tested = quick().backtest(np.ones(60), origins=2)
     assert tested.summary["mase"].isna().all()
     assert tested.summary.loc["forecast", "mae"] == pytest.approx(0, abs=1e-9)
     assert "last value" in repr(tested)
