@@ -29,7 +29,7 @@ from eigenecho.training import (
     Trained,
     TrainedParts,
 )
-from eigenecho.types import Array, Size
+from eigenecho.types import Array, NonNegative
 
 REMEDY = "Use more rows, fewer units or a larger ridge."
 OVERFITTED = 0.5
@@ -55,7 +55,7 @@ class Fitted:
 
     model: LinearModel
     solver: str
-    ridge: Size
+    ridge: NonNegative
     final_state: State
     lr: float
     flat: bool
@@ -64,7 +64,7 @@ class Fitted:
     evidence: Evidence | PartedEvidence | None = field(default=None, metadata=NOT_STORED)
     known_noise: Array | None = None
     known_log_density: float | None = None
-    taken: Size | None = None
+    taken: NonNegative | None = None
 
     @classmethod
     def of(
