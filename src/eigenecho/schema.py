@@ -341,6 +341,6 @@ def from_label(plain: Any) -> Any:
         return pandas.Timestamp(plain[2:])
     if isinstance(plain, str) and plain.startswith(f"{ODD}u"):
         return tuple(map(from_label, parsed(plain[2:], 1)))
-    if isinstance(plain, (list, dict)):
+    if isinstance(plain, (list, dict)) or str(plain).startswith(ODD):
         raise bad_argument("label", plain, "text, a number, a flag or None")
     return plain

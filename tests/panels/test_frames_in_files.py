@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crafted import correct_rows
 from eigenecho import schema, storage
 from eigenecho.errors import StorageError
 from eigenecho.panels.containers import read
-from eigenecho.panels.frames import FrameHolder
+from eigenecho.panels.stored import FrameHolder
 from held import DAYS, INDEXES, H, as_long, drivers, long, naive, series, wide
 
 
@@ -159,11 +160,8 @@ def loads_and_goes_on_or_is_refused(kind, data, path):
             part.pop(key, None)
         else:
             part[key] = data.draw(st.sampled_from(ARRAYS if part is tensors else ODD))
-            if part is tensors and key in ("times.last", "ahead") and np.ndim(part[key]):
-                rows = len(part[key])
-                values["times" if key != "ahead" else key] |= (
-                    {"last": rows} if key != "ahead" else {"of": [rows]}
-                )
+    if data.draw(st.booleans()):
+        correct_rows(values, tensors)
     storage.write(path, name, tensors, values)
     try:
         holder = storage.load(path, {"FrameHolder": FrameHolder})
