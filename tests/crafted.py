@@ -42,6 +42,7 @@ STRANGE = [
     None, True, False, 0, 1, -1, 2, 7, 2**31, 2**63, -(2**63), 10**12, 10**400, 0.5, 1.5, -0.0,
     1e308, 5e-324, -1e308, float("nan"), float("inf"), float("-inf"), "", "1", "0.5", "float32",
     "float64", "complex128", "O", "qr", "Gram", "matrix", "golden", "identity", "größe", "\ud800",
+    "\0x", "\0t2024", "\0tNaT", '\0u["a", 1]',
     [], [1], [0.5, "a"], [[1.0]], [1e-3] * 40, {}, {"a": 1}, {"numpy": "float32"}, [None],
 ]  # fmt: skip
 

@@ -249,6 +249,21 @@ def test_a_subclass_is_stored_as_what_stands_for_its_parent():
     assert unpack(Wrapped, arrays, values).text == "aaa"
 
 
+def test_classes_of_others_change_no_layout():
+    before = through_json(everything())[1]
+
+    class Further(Point):
+        pass
+
+    class Larger(Square):
+        pass
+
+    one = everything(points=(Further(1.0), *everything().points[1:]))
+    assert through_json(one)[1] == before
+    shapes = (Larger(2.0),)  # an abstract class has those below it
+    assert through_json(everything(shapes=shapes))[1]["shapes"]["of"]["kind"] == ["Square"]
+
+
 def test_options_reach_what_stands_for_an_object():
     with pytest.raises(TypeError, match="more"):
         pack(Wrapped("abc"), more=1)

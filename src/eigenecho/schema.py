@@ -128,11 +128,10 @@ def _fields(cls: Any) -> dict[str, Any]:
 
 
 def _concrete(classes: Iterable[type]) -> dict[str, type]:
-    """Return classes and those below them by name, without abstract ones."""
+    """Return classes by name, and in place of an abstract one those below it."""
     found: dict[str, type] = {}
     for cls in classes:
-        found |= {} if isabstract(cls) else {cls.__name__: cls}
-        found |= _concrete(cls.__subclasses__())
+        found |= _concrete(cls.__subclasses__()) if isabstract(cls) else {cls.__name__: cls}
     return found
 
 
@@ -163,13 +162,20 @@ def _pack_objects(
 ) -> Values:
     if len(classes) == 1 and not optional:
         return _pack_fields(next(iter(classes.values())), values, name, single, arrays)
-    kinds = [None if one is None else type(one).__name__ for one in values]
+    kinds = [_kind(one, classes) for one in values]
     plain: Values = {"kind": kinds[0] if single else kinds}
     for kind in dict.fromkeys(filter(None, kinds)):
         some = [one for one, its in zip(values, kinds, strict=True) if its == kind]
         path = name if len(classes) == 1 else _path(name, kind)
         plain[kind] = _pack_fields(classes[kind], some, path, single, arrays)
     return plain
+
+
+def _kind(value: Any, classes: Any) -> str | None:
+    """Return the name of the class that a value is of, or inherits from; None for none."""
+    if value is None:
+        return None
+    return next(one.__name__ for one in type(value).__mro__ if one.__name__ in classes)
 
 
 def _pack_fields(cls: type, values: list[Any], name: str, single: bool, arrays: Arrays) -> Values:
@@ -218,7 +224,7 @@ def _unpack_objects(
     said = plain.get("kind") if isinstance(plain, dict) else plain
     kinds = _unpack(str | None if optional else str, said, f"{name}.kind", count, arrays)
     parts, made = _entries(plain, ("kind", *filter(None, dict.fromkeys(kinds))), name), {}
-    for kind in set(parts) - {"kind"}:
+    for kind in [*parts][1:]:
         check_known(kind, f"{name}.kind", classes)
         path = name if len(classes) == 1 else _path(name, kind)
         some = None if count is None else kinds.count(kind)

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crafted import correct_rows
 from eigenecho import schema, storage
 from eigenecho.errors import StorageError
 from eigenecho.panels.containers import read
-from eigenecho.panels.frames import FrameHolder
+from eigenecho.panels.stored import FrameHolder
 from held import DAYS, INDEXES, H, as_long, drivers, long, naive, series, wide
 
 pd = pytest.importorskip("pandas")
@@ -171,10 +172,8 @@ def loads_and_goes_on_or_is_refused(kind, data, path):
         else:
             odd = data.draw(st.sampled_from(ARRAYS if part is tensors else ODD))
             part[key] = copy.deepcopy(odd)  # a later change must not reach the list itself
-            if part is tensors and key in ("times.last", "ahead") and np.ndim(part[key]):
-                rows, entry = len(part[key]), "ahead" if key == "ahead" else "times"
-                if isinstance(values.get(entry), dict):
-                    values[entry] |= {"of": [rows]} if entry == "ahead" else {"last": rows}
+    if data.draw(st.booleans()):
+        correct_rows(values, tensors)
     storage.write(path, name, tensors, values)
     try:
         holder = storage.load(path, {"FrameHolder": FrameHolder})

@@ -27,7 +27,7 @@ from eigenecho.training import (
     Problem,
     Trained,
 )
-from eigenecho.types import Array, Size
+from eigenecho.types import Array, NonNegative
 
 REMEDY = "Use more rows, fewer units or a larger ridge."
 OVERFITTED = 0.5
@@ -54,7 +54,7 @@ class Fitted:
 
     model: LinearModel
     solver: str
-    ridge: Size
+    ridge: NonNegative
     final_state: State
     lr: float
     flat: bool
@@ -63,7 +63,7 @@ class Fitted:
     evidence: Evidence | None = field(default=None, metadata=NOT_STORED)
     known_noise: Array | None = None
     known_log_density: float | None = None
-    taken: Size | None = None
+    taken: NonNegative | None = None
     output_names: tuple[str, ...] | None = None
 
     @classmethod

@@ -23,7 +23,7 @@ from eigenecho.reservoir import Reservoir
 from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum
 from eigenecho.training import Evidence, GroupEvidence
-from eigenecho.types import Size
+from eigenecho.types import NonNegative
 
 
 @stands_for(LinearESN)
@@ -70,7 +70,7 @@ class StoredReservoir:
 
     reservoir: Reservoir
     spectrum: Spectrum
-    effective_radius: Size
+    effective_radius: NonNegative
     params: Parameters
 
     @classmethod

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from eigenecho.forecasting.sizes import sizes
-from eigenecho.types import Array, GappyPositiveArray, Positive, PositiveArray, SizeArray
+from eigenecho.types import Array, GappyPositiveArray, NonNegativeArray, Positive, PositiveArray
 
 FEW = 0.25
 """Of a block, by which shares of errors are raised: so that intervals of series with four or five
@@ -39,12 +39,12 @@ class Bands:
     """
 
     growth: PositiveArray
-    ratios: SizeArray
+    ratios: NonNegativeArray
     relative: bool
     blocks: Positive
-    means: SizeArray
+    means: NonNegativeArray
     sizes: GappyPositiveArray = field(default_factory=lambda: np.zeros(0))
-    scaled: SizeArray = field(default_factory=lambda: np.zeros(0))
+    scaled: NonNegativeArray = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def of(

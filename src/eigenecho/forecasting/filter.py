@@ -16,7 +16,7 @@ from eigenecho.reservoir import Reservoir
 from eigenecho.series import shifted
 from eigenecho.spectra import Spectrum
 from eigenecho.transition import Diagonal
-from eigenecho.types import Array, Size
+from eigenecho.types import Array, NonNegative
 
 SHORTEST_FADE = 1e-6
 """The least 1 − |λ|² by which modes are weighed: beyond it they hardly fade within a series."""
@@ -54,7 +54,7 @@ class Filter:
         Λ.
     """
 
-    memory: Size
+    memory: NonNegative
     spectrum: Spectrum
 
     @property

@@ -22,7 +22,7 @@ from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
 from eigenecho.panels.panel import Panel
 from eigenecho.panels.stored import check_floats
-from eigenecho.types import Array, Count, Positive, SizeArray
+from eigenecho.types import Array, Count, NonNegativeArray, Positive
 
 LARGEST_SEASON = 2**31
 """Rows of a season, and of a period of the calendar, are at most."""
@@ -59,7 +59,7 @@ class StoredFitted:
     panel: Panel
     wanted: Wanted
     measures: Measures
-    units: SizeArray
+    units: NonNegativeArray
     effect: Filter
     moved: tuple[Moved, ...]
     learnt: tuple[Learnt, ...]

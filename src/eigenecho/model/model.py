@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho import kernels, storage
-from eigenecho.basis import Basis
+from eigenecho.basis import Basis, DrawnBasis
 from eigenecho.checks import check_flag, check_known, check_range, check_real
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.certificate import Certificate
@@ -101,7 +101,7 @@ class LinearModel:
     W_out: Array
     readout_bias: bool = True
     output_to_readout: bool = False
-    basis: Basis | None = None
+    basis: Basis | DrawnBasis | None = None
     inputs: Scaling | None = None
     outputs: Scaling | None = None
     certificate: Certificate | Reduction | None = None

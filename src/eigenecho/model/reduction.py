@@ -9,7 +9,7 @@ import numpy as np
 from eigenecho.checks import check_known
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.spectra import Spectrum
-from eigenecho.types import Count, PositiveInt, Size, SizeArray
+from eigenecho.types import Count, NonNegative, NonNegativeArray, PositiveInt
 
 WEIGHTINGS = ("white", "rows", "statistics")
 SIZES = ("deviation", "root mean square")
@@ -74,18 +74,18 @@ class Reduction:
     """
 
     weighting: str
-    values: SizeArray = field(repr=False)
-    floor: Size
-    bound: Size | None
-    promise: Size | None
-    gain: Size
-    gain_error: Size
-    probe_error: Size
+    values: NonNegativeArray = field(repr=False)
+    floor: NonNegative
+    bound: NonNegative | None
+    promise: NonNegative | None
+    gain: NonNegative
+    gain_error: NonNegative
+    probe_error: NonNegative
     steps: Count
-    rows_error: Size | None
-    held_out_error: Size | None
-    radius_before: Size | None
-    radius_after: Size | None
+    rows_error: NonNegative | None
+    held_out_error: NonNegative | None
+    radius_before: NonNegative | None
+    radius_after: NonNegative | None
     before: Spectrum
     units: PositiveInt
     size: str = "deviation"
@@ -98,6 +98,9 @@ class Reduction:
             raise bad_argument("values", Shown(f"shape {values.shape}"), "numbers ≥ 0")
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
+        for name, value in vars(self).items():
+            if isinstance(value, float) and not 0 <= value < np.inf:
+                raise bad_argument(name, value, "a finite number ≥ 0")
 
     @property
     def units_before(self) -> int:
