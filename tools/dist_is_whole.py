@@ -2,7 +2,7 @@
 
 The wheel is small and holds the package alone: no tests, figures or caches. Installed in an empty
 environment it trains a network; with the extra ``cli`` it imports every public name, runs the first
-example of the README, and ``eigenecho demo``.
+example of the README, and ``eigenecho reproduce --quick``.
 """
 
 from __future__ import annotations
@@ -90,11 +90,10 @@ def installed(wheel: Path) -> list[str]:
         _run(folder, python, *install, f"{wheel}[cli]")
         wrong += _tried(folder, "the first example of the README", python, "-c", forecast)
         wrong += _tried(folder, "every public name", python, "-c", NAMES)
-        wrong += _tried(
-            folder, "eigenecho demo", python, "-m", "eigenecho", "demo", "--out", "demo"
-        )
-        if not list((folder / "demo").glob("*.png")):
-            wrong.append("eigenecho demo wrote no figure")
+        command = ("-m", "eigenecho", "reproduce", "--quick", "--out", "quick")
+        wrong += _tried(folder, "eigenecho reproduce --quick", python, *command)
+        if not (folder / "quick" / "report.html").is_file():
+            wrong.append("eigenecho reproduce --quick wrote no report")
     return wrong
 
 

@@ -95,7 +95,7 @@ def test_nothing_is_replaced_unless_forced(source, tmp_path):
     assert out.read_text() == "precious"
     assert invoke(source, "--out", out, "--force").exit_code == 0
     assert ee.load(out).units == N
-    assert_refused(invoke(source, "--out", source, "--force"), "source itself")
+    assert_refused(invoke(source, "--out", source, "--force"), "is the source file")
 
 
 def test_errors_are_one_line(source, tmp_path, arrays):

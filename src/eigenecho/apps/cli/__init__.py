@@ -1,4 +1,4 @@
-"""The command line: ``eigenecho forecast``, ``convert``, ``reproduce`` and ``demo``."""
+"""The command line: ``eigenecho forecast``, ``convert``, ``reduce`` and ``reproduce``."""
 
 from eigenecho.apps.cli.entry import main
 
