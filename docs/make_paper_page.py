@@ -14,13 +14,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from eigenecho.apps.paper import all_experiments, reproduction_report
+from eigenecho.apps.paper import reproduction_report
 from eigenecho.apps.paper.cell_store import CellStore
 from eigenecho.apps.paper.experiment import Experiment, encode
-from eigenecho.apps.paper.reproduction_report import Part
-from eigenecho.apps.paper.runner import Job
-from eigenecho.apps.shared.durations import human
-from eigenecho.apps.shared.pages import MadeBy
+from eigenecho.apps.paper.reproduction_report import FinishedExperiment
+from eigenecho.apps.paper.runner import Job, find_experiments
+from eigenecho.apps.shared.pages import CommandRun, format_duration
 
 HERE = Path(__file__).parent
 PAGE, FOLDER = HERE / "paper.md", HERE / "paper"
@@ -64,24 +63,22 @@ def fewer(jobs: Sequence[Job]) -> str:
         if job.config.seeds < job.experiment.config.seeds
     ]
     names = {job.experiment.name for job in jobs}
-    lines += [
-        f"- `{e.name}`: not finished" for e in all_experiments.find(()) if e.name not in names
-    ]
+    lines += [f"- `{e.name}`: not finished" for e in find_experiments(()) if e.name not in names]
     return FEWER.format(lines="\n".join(lines)) if lines else ""
 
 
-def counted(parts: Sequence[Part]) -> str:
+def counted(parts: Sequence[FinishedExperiment]) -> str:
     """How many claims have each verdict."""
-    found = Counter(claim.verdict for _, claim in reproduction_report.claims(parts))
+    found = Counter(claim.verdict for _, claim in reproduction_report.list_claims(parts))
     return ", ".join(f"{found[v]} × *{v}*" for v in reproduction_report.VERDICTS if found[v])
 
 
-def write(parts: Sequence[Part], jobs: Sequence[Job]) -> None:
+def write(parts: Sequence[FinishedExperiment], jobs: Sequence[Job]) -> None:
     """The page, its figures and its numbers."""
     seconds = sum(part.seconds for part in parts)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        reproduction_report.write(parts, folder, False, MadeBy("eigenecho reproduce", seconds))
+        reproduction_report.write(parts, folder, False, CommandRun("eigenecho reproduce", seconds))
         text = (folder / "report.md").read_text(encoding="utf-8")
         shutil.rmtree(FOLDER, ignore_errors=True)
         FOLDER.mkdir()
@@ -91,7 +88,7 @@ def write(parts: Sequence[Part], jobs: Sequence[Job]) -> None:
     head = HEAD.format(
         verdicts=counted(parts),
         cells=sum(part.cells for part in parts),
-        seconds=human(seconds),
+        seconds=format_duration(seconds),
         fewer=fewer(jobs),
     )
     body = text[text.index("## The claims") :].replace("](figures/", "](paper/")
@@ -101,7 +98,7 @@ def write(parts: Sequence[Part], jobs: Sequence[Job]) -> None:
 def main() -> None:
     """Read the store that is named."""
     store = CellStore(Path(sys.argv[1]) / "store.sqlite")
-    jobs = [job for e in all_experiments.find(()) if (job := stored_whole(e, store))]
+    jobs = [job for e in find_experiments(()) if (job := stored_whole(e, store))]
     parts = reproduction_report.collect(jobs, store)
     write(parts, jobs)
     sizes = sum(path.stat().st_size for path in FOLDER.iterdir())

@@ -117,8 +117,8 @@ def test_commands_of_ours_run(command, folder, monkeypatch):
 @of("eigenecho")
 def test_experiments_are_there(command):
     pytest.importorskip("matplotlib")
-    from eigenecho.apps.paper import all_experiments
+    from eigenecho.apps.paper import runner
 
     if command[1] == "reproduce":
         names = [word for word in command[2:] if not re.match(r"--|tcp:", word)]
-        assert all_experiments.find(names)
+        assert runner.find_experiments(names)

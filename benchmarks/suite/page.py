@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common import BUSY, number
-from eigenecho.apps.shared.durations import human
+from eigenecho.apps.shared.pages import format_duration
 from suite import figures
 from suite.job import Job, Requirement
 from suite.results import Verdict, judge, judge_claim
@@ -113,7 +113,8 @@ def times(jobs: Iterable[Job], results: Results) -> list[str]:
             first = next(iter(seconds.values()))
             rows = [
                 [name, number(statistics.median(s / f for s, f in zip(each, first, strict=True))),
-                 human(statistics.median(each)), f"{human(min(each))} to {human(max(each))}"]
+                 format_duration(statistics.median(each)),
+                 f"{format_duration(min(each))} to {format_duration(max(each))}"]
                 for name, each in seconds.items()
             ]  # fmt: skip
             title = f"**{group['title']}**, {len(first)} rounds"

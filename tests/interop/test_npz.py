@@ -129,8 +129,8 @@ def test_options_take_the_place_of_what_the_file_says(tmp_path, network, u):
     [
         ({"W_in": None, "Win": np.ones((D_in, N))}, "no array 'W_in'.*'W_in' by 'Win'"),
         ({"W": None}, "no array 'W'; it has W_in, W_out"),
-        ({"Wfb": np.ones((D_out, N))}, "mean nothing here: Wfb.*'W_fb' by 'Wfb'"),
-        ({"leak": 0.5}, "mean nothing here: leak"),
+        ({"Wfb": np.ones((D_out, N))}, "unknown names: Wfb.*'W_fb' by 'Wfb'"),
+        ({"leak": 0.5}, "unknown names: leak"),
         ({"W_in": np.ones((N, D_in))}, "W_in=.*looks transposed.*rows"),
         ({"W_fb": np.ones((N, D_out))}, "W_fb=.*looks transposed"),
         ({"W_out": np.ones((D_out, N))}, "W_out=.*transposed"),
@@ -144,7 +144,7 @@ def test_options_take_the_place_of_what_the_file_says(tmp_path, network, u):
         ({"lr": np.array("fast")}, "lr="),
         ({"input_to_readout": np.array("no")}, "input_to_readout=.*True or False"),
         ({"input_to_readout": np.array([True, False])}, "input_to_readout=.*True or False"),
-        ({"W": None, "W_data": np.ones(3)}, "sparse W lacks W_indices, W_indptr, W_shape"),
+        ({"W": None, "W_data": np.ones(3)}, "sparse matrix W lacks W_indices, W_indptr, W_shape"),
         ({"W_data": np.ones(3)}, "both 'W' and"),
         ({"W": np.array([[None, 1], [1, 1]], dtype=object)}, "pickled Python objects"),
     ],
@@ -187,14 +187,14 @@ def test_a_sparse_matrix_of_nothing_that_does_not_fit(tmp_path, network, shape, 
         "W_indptr": np.array(indptr, np.int32), "W_shape": np.array(shape, np.uint64),
     }  # fmt: skip
     network.pop("W")
-    with pytest.raises(StorageError, match="sparse W do not fit together"):
+    with pytest.raises(StorageError, match="sparse matrix W do not match"):
         ee.from_npz(written(tmp_path, network | parts))
 
 
 def test_files_that_are_not_npz(tmp_path, network):
-    with pytest.raises(FileNotFoundError, match="no file at"):
+    with pytest.raises(FileNotFoundError, match="There is no file"):
         ee.from_npz(tmp_path / "nothing.npz")
-    with pytest.raises(FileNotFoundError, match="no file at"):
+    with pytest.raises(FileNotFoundError, match="There is no file"):
         ee.from_npz(tmp_path)
     (tmp_path / "text.npz").write_text("not a zip")
     (tmp_path / "empty.npz").write_bytes(b"")
@@ -210,7 +210,7 @@ def test_members_that_are_no_arrays(tmp_path, network, name, text):
     path = written(tmp_path, {key: network[key] for key in ("W", "W_in")})
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(name, text)
-    with pytest.raises(StorageError, match=f"'{name}' in it is not an array"):
+    with pytest.raises(StorageError, match=f"member '{name}' is not an array"):
         ee.from_npz(path)
 
 
@@ -222,7 +222,7 @@ def test_headers_that_claim_another_size_than_there_is(tmp_path, network, shape)
     np.lib.format.write_array_header_1_0(member, header)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("W.npy", member.getvalue() + network["W"].tobytes())
-    with pytest.raises(StorageError, match=r"'W.npy' in it claims shape .*damaged"):
+    with pytest.raises(StorageError, match=r"is damaged: the member 'W.npy' claims shape"):
         ee.from_npz(path)
 
 

@@ -475,8 +475,8 @@ def test_their_search(tmp_path):
     [
         ({"units": None}, "units=None"),
         ({"units": 0}, "units=0"),
-        ({"units": 4, "spectrum": [0.5, 0.1]}, "units=4.*2, as many"),
-        ({"units": 4, "W": np.eye(3)}, "units=4.*3, as many"),
+        ({"units": 4, "spectrum": [0.5, 0.1]}, "units=4.*None or 2, the size"),
+        ({"units": 4, "W": np.eye(3)}, "units=4.*None or 3, the size"),
         ({"spectrum": "goldn"}, "spectrum='goldn'.*'golden'"),
         ({"sr": -1}, "sr=-1"),
         ({"lr": 0}, "lr=0"),

@@ -183,7 +183,7 @@ def test_what_is_missing_counts_nowhere(metric):
     ("y", "forecast", "said"),
     [
         (np.full(5, np.nan), np.zeros(5), r"y=.*at least one observation"),
-        ([1.0, np.inf], [1.0, 1.0], r"y\[1\]=inf .*finite number\. 1 of y are infinite"),
+        ([1.0, np.inf], [1.0, 1.0], r"y\[1\]=inf .*finite number\. 1 values of y are infinite"),
         ([1.0, np.nan], [1.0, np.nan], r"\[1\]=nan .*finite number"),
         ([1.0, 2.0], [[1.0], [2.0]], r"shape=\(2, 1\) .*\(2,\), the shape of y"),
         ([1.0, 2.0], [1.0], r"shape=\(1,\) .*\(2,\), the shape of y"),

@@ -11,7 +11,7 @@ import pytest
 
 import eigenecho as ee
 from eigenecho import plots
-from eigenecho.plots import banded
+from eigenecho.plots import outlook
 
 pytest.importorskip("matplotlib")
 
@@ -248,15 +248,15 @@ def test_shades_of_forecasts_leave_room_for_the_lines():
     ax = plots.style.new_figure(4, 3).add_subplot()
     x, y = np.arange(5), np.linspace(0.0, 1.0, 5)
     for start in (0, 5):
-        banded.forecast_line(ax, x + start, y, "forecast")
+        outlook.draw_forecast(ax, x + start, y, "forecast")
     bottom, top = ax.get_ylim()
     blocks = [(x, y - 0.1, y + 0.1), (x + 5, y - 1e6, y + 1e6)]
-    banded.shades(ax, blocks, "bounds")
+    outlook.draw_intervals(ax, blocks, 0.9)
     first, _ = (one.get_paths()[0].vertices for one in ax.collections)
     assert first[:, 1].min() == pytest.approx(-0.1)
     assert first[:, 1].max() == pytest.approx(1.1)
     low, high = ax.get_ylim()
-    room = banded.ROOM * (top - bottom)
+    room = outlook.ROOM * (top - bottom)
     assert (low, high) == pytest.approx((bottom - room, top + room))
 
 

@@ -1,4 +1,4 @@
-"""Networks from other libraries, and our reservoir inside them."""
+"""Networks of other libraries, and our models for use inside them."""
 
 from eigenecho.interop.npz import from_npz
 from eigenecho.interop.reservoirpy_models import from_reservoirpy

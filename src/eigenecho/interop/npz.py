@@ -1,4 +1,4 @@
-"""Networks in plain NumPy files: named arrays in, a converted network out, no pickle."""
+"""Networks in NumPy files: read named arrays without pickle, and convert the network."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MATRICES = (*NEEDED, "W_out", "W_fb")
 ARRAYS = (*MATRICES, "bias", "lr")
 FLAGS = ("readout_bias", "output_to_readout", "input_to_readout")
 SPARSE = ("data", "indices", "indptr", "shape")
-"""The parts of a sparse matrix: "W_data", and so on; "W_format" is "csr" unless it says "csc"."""
+"""Parts of a sparse matrix, such as "W_data". "W_format" is "csr" (default) or "csc"."""
 
-ROWS = "States are rows here: r(t) = r(t−1) W + u(t) W_in. From column vectors save W.T and W_in.T."
+ROWS = "States are rows: r(t) = r(t−1) W + u(t) W_in. For column vectors, save W.T and W_in.T."
 
 
 def from_npz(path: Any, **options: Any) -> LinearModel:
@@ -37,23 +37,23 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
     Parameters
     ----------
     path : str or Path
-        A file with arrays ``W`` (N, N) and ``W_in`` (D_in, N), and where the network has them
-        ``W_out`` (N', D_out), ``W_fb`` (D_out, N), ``bias`` (N,) or one number, ``lr`` one number
-        or (N,), and the flags ``readout_bias``, ``output_to_readout`` and ``input_to_readout``,
-        which name the rows of ``W_out``. A sparse matrix is the arrays ``W_data``,
-        ``W_indices``, ``W_indptr`` and ``W_shape`` of a CSR matrix, with ``W_format`` "csc" of a
-        CSC one. Other names are an error, and so are pickled objects.
+        A file with arrays ``W`` (N, N) and ``W_in`` (D_in, N). Optional are ``W_out`` (N', D_out),
+        ``W_fb`` (D_out, N), ``bias`` (N,) or one number, ``lr`` one number or (N,), and the flags
+        ``readout_bias``, ``output_to_readout`` and ``input_to_readout``, which describe the rows
+        of ``W_out``. A sparse matrix is saved as ``W_data``, ``W_indices``, ``W_indptr`` and
+        ``W_shape`` of a CSR matrix, or of a CSC matrix with ``W_format`` "csc". Other names and
+        pickled objects raise an error.
     **options
-        Any of these names, in the place of what the file says.
+        Values by these names, which replace those of the file.
 
     Returns
     -------
     LinearModel
-        What ``diagonalize`` returns, with its ``certificate``.
+        The result of ``diagonalize``, with its ``certificate``.
 
     See Also
     --------
-    eigenecho.diagonalize : arrays instead of a file
+    eigenecho.diagonalize : Convert arrays instead of a file.
 
     Examples
     --------
@@ -70,39 +70,44 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
     """
     for name in options:
         check_known(name, "option", (*ARRAYS, *FLAGS))
-    found = read(path, but=tuple(options))
-    found |= {name: value for name, value in options.items() if value is not None}
+    arguments = read(path, skip=tuple(options))
+    arguments |= {name: value for name, value in options.items() if value is not None}
     for name in NEEDED:
-        if name not in found:
+        if name not in arguments:
             raise bad_argument(name, None, "weights")
-    _check_layout(found)
-    return diagonalize(**found)
+    _check_layout(arguments)
+    return diagonalize(**arguments)
 
 
-def read(path: Any, *, but: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What a file says, as arguments of ``diagonalize``, leaving out the names in ``but``."""
+def read(path: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the contents of a file as arguments of ``diagonalize``, without names in ``skip``."""
     arrays = _load(Path(path))
-    _check_names(path, arrays, but)
+    _check_names(path, arrays, skip)
+    arguments: dict[str, Any] = {}
     try:
-        said: dict[str, Any] = {name: _matrix(name, arrays) for name in MATRICES if name not in but}
-        given = [name for name in arrays if name not in but]
-        said |= {name: _numbers(name, arrays[name]) for name in ("bias", "lr") if name in given}
-        said |= {name: _flag(name, arrays[name]) for name in FLAGS if name in given}
+        for name in (*ARRAYS, *FLAGS):
+            if name in skip:
+                continue
+            if name in MATRICES:
+                arguments[name] = _read_matrix(name, arrays)
+            elif name in arrays:
+                read_value = _read_flag if name in FLAGS else _read_numbers
+                arguments[name] = read_value(name, arrays[name])
     except ValueError as error:
         raise StorageError(f"{path}: {error}") from error
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _load(path: Path) -> dict[str, Array]:
     if not path.is_file():
-        raise FileNotFoundError(f"no file at {path}.")
+        raise FileNotFoundError(f"There is no file {path}.")
     with path.open("rb") as opened:
         first = opened.read(6)
     if first == b"\x93NUMPY":
-        raise StorageError(f"{path} is a single array: write named ones with np.savez.")
+        raise StorageError(f"{path} is a single array. Save named arrays with np.savez.")
     try:
         with zipfile.ZipFile(path) as archive:
-            # All checksums before any content is looked at.
+            # Verify all checksums before reading any content.
             damaged = archive.testzip()
             if damaged is not None:
                 raise zipfile.BadZipFile(f"{damaged} is damaged")
@@ -115,16 +120,16 @@ def _load(path: Path) -> dict[str, Array]:
         why = f"is not a readable .npz file: {error}."
         if "allow_pickle" in str(error):
             why = (
-                "holds pickled Python objects, which are never loaded. Save plain arrays of numbers"
-                ", and a sparse matrix by its parts (W_data, W_indices, W_indptr, W_shape)."
+                "holds pickled Python objects, which are never loaded. Save arrays of numbers, and "
+                "a sparse matrix by its parts (W_data, W_indices, W_indptr, W_shape)."
             )
         raise StorageError(f"{path} {why}") from error
 
 
 def _check_members(path: Path, archive: zipfile.ZipFile) -> None:
-    """Whether all files in an archive are arrays, and as large as they say.
+    """Raise StorageError unless all members of an archive are arrays of the declared size.
 
-    Memory is taken by what a header claims, before the first number is read.
+    NumPy allocates the declared size before it reads the first number.
     """
     readers = {
         (1, 0): np.lib.format.read_array_header_1_0,
@@ -137,18 +142,18 @@ def _check_members(path: Path, archive: zipfile.ZipFile) -> None:
                 shape, _, dtype = readers[version](member)
             except (ValueError, KeyError):
                 raise StorageError(
-                    f"{path}: {info.filename!r} in it is not an array of numbers. Write the file "
-                    "with np.savez, and nothing else into it."
+                    f"{path}: the member {info.filename!r} is not an array of numbers. Write the "
+                    "file with np.savez, without other members."
                 ) from None
-            claimed = member.tell() + math.prod(shape) * dtype.itemsize
-        if claimed != info.file_size and not dtype.hasobject:
+            declared = member.tell() + math.prod(shape) * dtype.itemsize
+        if declared != info.file_size and not dtype.hasobject:
             raise StorageError(
-                f"{path}: {info.filename!r} in it claims shape {shape}, {claimed} bytes, and has "
-                f"{info.file_size}: the file is damaged."
+                f"{path} is damaged: the member {info.filename!r} claims shape {shape}, "
+                f"{declared} bytes, but has {info.file_size}."
             )
 
 
-def _check_names(path: Any, arrays: Mapping[str, Array], but: tuple[str, ...]) -> None:
+def _check_names(path: Any, arrays: Mapping[str, Array], skip: tuple[str, ...]) -> None:
     parts = [f"{name}_{part}" for name in MATRICES for part in (*SPARSE, "format")]
     known = (*ARRAYS, *FLAGS)
     unknown = [name for name in arrays if name not in (*known, *parts)]
@@ -159,26 +164,25 @@ def _check_names(path: Any, arrays: Mapping[str, Array], but: tuple[str, ...]) -
     )
     listed = ", ".join(sorted(arrays)) or "nothing"
     for name in NEEDED:
-        given = name in arrays or f"{name}_data" in arrays or name in but
-        if not given:
+        if name not in skip and name not in arrays and f"{name}_data" not in arrays:
             raise StorageError(f"{path} has no array {name!r}; it has {listed}.{hints}")
     if unknown:
         raise StorageError(
-            f"{path} has names that mean nothing here: {', '.join(unknown)}.{hints} "
+            f"{path} has arrays with unknown names: {', '.join(unknown)}.{hints} "
             f"Known: {', '.join(known)}."
         )
 
 
-def _matrix(name: str, arrays: Mapping[str, Array]) -> Any:
-    """The matrix of that name, dense or put together from its sparse parts; None for none."""
+def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
+    """Return a matrix, dense or assembled from its sparse parts; None if there is none."""
     given = [part for part in SPARSE if f"{name}_{part}" in arrays]
     if not given:
         return arrays.get(name)
     if name in arrays:
-        raise ValueError(f"it has both {name!r} and '{name}_{given[0]}'; one is too many.")
+        raise ValueError(f"it has both {name!r} and '{name}_{given[0]}'. Keep one of them.")
     missing = [f"{name}_{part}" for part in SPARSE if part not in given]
     if missing:
-        raise ValueError(f"the sparse {name} lacks {', '.join(missing)}.")
+        raise ValueError(f"the sparse matrix {name} lacks {', '.join(missing)}.")
     from scipy.sparse import csc_matrix, csr_matrix
 
     layout = str(arrays.get(f"{name}_format", np.array("csr")).astype(str))
@@ -192,29 +196,29 @@ def _matrix(name: str, arrays: Mapping[str, Array]) -> Any:
         check_indices(matrix, name)
     except (ValueError, TypeError, OverflowError) as error:
         raise ValueError(
-            f"the parts of the sparse {name} do not fit together: {str(error).rstrip('.')}. "
+            f"the parts of the sparse matrix {name} do not match: {str(error).rstrip('.')}. "
             "Indices start at 0."
         ) from error
     return matrix
 
 
-def _numbers(name: str, value: Array) -> Any:
-    """An array, or the number that it holds."""
+def _read_numbers(name: str, value: Array) -> Any:
+    """Return an array, or a number if the array has a single element."""
     check_real(value, name)
     return value.item() if value.size == 1 else value
 
 
-def _flag(name: str, value: Array) -> bool:
+def _read_flag(name: str, value: Array) -> bool:
     if value.size != 1 or value.dtype.kind not in "biuf" or value.item() not in (0, 1):
         raise bad_argument(name, value.tolist(), "True or False (or 1 or 0)")
     return bool(value.item())
 
 
-def _check_layout(found: Mapping[str, Any]) -> None:
-    """Where a matrix only fits transposed, say so."""
-    N = max(np.shape(found["W"]), default=0)
+def _check_layout(arguments: Mapping[str, Any]) -> None:
+    """Raise ValueError if a matrix is transposed."""
+    N = max(np.shape(arguments["W"]), default=0)
     for name in ("W_in", "W_fb"):
-        shape: tuple[int, ...] = np.shape(found[name]) if name in found else ()
+        shape: tuple[int, ...] = np.shape(arguments[name]) if name in arguments else ()
         if len(shape) == 2 and shape[0] == N != shape[1]:
             got = Shown(f"shape {shape}")
             raise bad_argument(name, got, f"shape (D, {N})", f"It looks transposed. {ROWS}")

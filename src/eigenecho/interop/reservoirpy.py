@@ -21,47 +21,48 @@ try:
     from reservoirpy.type import is_array
     from reservoirpy.utils import rand_generator
 except ImportError as error:
-    raise ImportError("this needs reservoirpy 0.4: pip install 'eigenecho[reservoirpy]'") from error
+    raise ImportError("This needs reservoirpy 0.4: pip install 'eigenecho[reservoirpy]'") from error
 
 __all__ = ["DiagonalReservoir"]
 
 SHARED = ("units", "basis", "sr", "input_scaling", "input_connectivity", "rc_connectivity",
           "input_bias")  # fmt: skip
-"""Parameters that a recipe has too."""
+"""Parameters with the same name in ``Recipe``."""
 
 
 class DiagonalReservoir(Node):
-    """A linear reservoir in its eigenbasis, O(N) a step, for reservoirpy's models.
+    """Linear reservoir in its eigenbasis, with O(N) per step, for models of reservoirpy.
 
         r(t) = r(t−1) ⊙ λ + u(t) W_in
 
-    Takes the place of ``Reservoir(activation="identity")``; parameters that both have mean the
-    same and have the same defaults. The states are in the Q layout: real modes, then the real and
-    imaginary part of each pair. A Ridge behind them penalises weights of modes, not of neurons;
-    ``basis="neuron"`` gives the states, and so the Ridge, of the standard network.
+    It replaces ``Reservoir(activation="identity")``; shared parameters have the same meaning and
+    default. The states are in the Q layout: real modes, then the real and imaginary part of each
+    pair. A Ridge node after it penalises weights of modes, not of neurons. With
+    ``basis="neuron"``, the states and therefore the Ridge are those of the standard network.
 
     Parameters
     ----------
     units : int, optional
-        N; told by ``W`` or ``spectrum`` where those are arrays.
+        Number of units. It can be omitted if ``W`` or ``spectrum`` is an array.
     lr : float, or array (units,) with ``W``
         Leaking rate in ]0, 1].
     sr : float
-        Spectral radius. Linear units do not saturate: beyond 1 states grow without bound.
+        Spectral radius. Above 1, states grow without bound, because linear units do not saturate.
     input_scaling : float or array (features,)
     input_connectivity, rc_connectivity : float
-        Share of connections kept in Win and in W.
+        Share of nonzero connections in Win and in W.
     Win, W, bias : array or initializer of reservoirpy.mat_gen
-        Given or drawn as in Reservoir, in reservoirpy's layout: ``W=reservoirpy.mat_gen.normal``
-        with a seed is the network of a Reservoir with that seed, in its eigenbasis. Without
-        ``W`` there are no neurons: the eigenvalues follow ``spectrum``, the input weights are
-        drawn in the eigenbasis, and Win and bias must be left alone.
+        As in Reservoir, in the layout of reservoirpy: ``W=reservoirpy.mat_gen.normal`` with a seed
+        gives the network of a Reservoir with that seed, in its eigenbasis. Without ``W``, the
+        eigenvalues follow ``spectrum``, the input weights are drawn in the eigenbasis, and Win and
+        bias must be None.
     spectrum : str, Spectrum, array or callable
-        A law of ``eigenecho.spectra``, or eigenvalues, as in ``eigenecho.DiagonalReservoir``.
+        Name of a law of ``eigenecho.spectra``, or eigenvalues, as in
+        ``eigenecho.DiagonalReservoir``.
     basis : {"eigen", "neuron"}
-        What the states are written in: modes, or neurons at the price of a product with W a step.
+        Basis of the states: modes, or neurons at the cost of a product with W per step.
     input_bias : bool
-        Drive the reservoir with a drawn constant too, where there is no ``W``.
+        Also drive the reservoir with a random constant. Only without ``W``.
     input_dim : int, optional
     dtype : {"float64", "float32"}
     seed : int or Generator, optional
@@ -70,14 +71,14 @@ class DiagonalReservoir(Node):
     Attributes
     ----------
     reservoir_ : Reservoir
-        The weights at work, the leak included; ``reservoir_.spectrum`` has the eigenvalues.
+        The weights including the leak; ``reservoir_.spectrum`` has the eigenvalues.
     basis_ : Basis or None
-        The eigenbasis of ``W``: states of neurons are ``basis_.states_to_neuron(states)``.
+        The eigenbasis of ``W``; ``basis_.states_to_neuron(states)`` gives states of neurons.
 
     See Also
     --------
-    eigenecho.from_reservoirpy : their models, converted
-    eigenecho.DiagonalReservoir : the same for pipelines of scikit-learn
+    eigenecho.from_reservoirpy : Convert models of reservoirpy.
+    eigenecho.DiagonalReservoir : The same reservoir for pipelines of scikit-learn.
 
     Examples
     --------
@@ -123,21 +124,21 @@ class DiagonalReservoir(Node):
         self.dtype = dtype
         self.rng = rand_generator(seed=seed)
         self.name = name
-        self.units = self._units(units)
+        self.units = self._find_units(units)
         self.output_dim = self.units
         self.input_dim = np.shape(Win)[-1] if is_array(Win) else input_dim
         self.state: dict[str, Array] = {}
         self.basis_: Basis | None = None
         if W is None:
-            for argument, value, wanted in (
-                ("Win", Win, "None"), ("bias", bias, "None"), ("lr", lr, "one number"),
-            ):  # fmt: skip
-                if value is not None and (argument != "lr" or np.ndim(value)):
-                    remedy = "Eigenvalues know no neurons: pass W too."
-                    raise bad_argument(argument, _shown(value), f"{wanted} without W", remedy)
+            remedy = "Without W there are no neurons: pass W too."
+            for argument, value in (("Win", Win), ("bias", bias)):
+                if value is not None:
+                    raise bad_argument(argument, _shown(value), "None without W", remedy)
+            if np.ndim(lr):
+                raise bad_argument("lr", _shown(lr), "one number without W", remedy)
         elif input_bias:
             raise bad_argument("input_bias", input_bias, "False with W", "Pass bias instead.")
-        self._recipe()  # its constructor checks the numbers now, not at the first series
+        self._recipe()  # Check the parameters now, not at the first series.
 
     def initialize(self, x: Any, y: None = None) -> None:
         """Draw the weights for the columns of ``x``."""
@@ -147,13 +148,13 @@ class DiagonalReservoir(Node):
             drawn = draw(self._recipe(), self.input_dim, seed=self.rng)
             self.reservoir_, self.basis_ = drawn.reservoir, drawn.basis
         else:
-            self._take_neurons(x)
+            self._convert_neurons(x)
         self.units = self.output_dim = self.reservoir_.units
         self.state = {"out": self.reservoir_.zero_state()}
         self.initialized = True
 
-    def _take_neurons(self, x: Any) -> None:
-        """The weights that their own node has or draws, in the basis asked for."""
+    def _convert_neurons(self, x: Any) -> None:
+        """Draw the weights with a Reservoir node, and convert them to the requested basis."""
         given = {"Win": self.Win, "bias": self.bias}
         theirs = nodes.Reservoir(
             self.units, self.lr, self.sr, self.input_scaling, self.input_connectivity,
@@ -169,13 +170,13 @@ class DiagonalReservoir(Node):
         drawn = draw(Recipe(spectrum=leaky, basis=self.basis, dtype=self._dtype), 0, seed=0)
         basis = self.basis_ = drawn.basis
 
-        def at_work(A: Array) -> Array:
-            at_rest = A * rates
-            changed = at_rest if basis is None else basis.states_to_eigen(at_rest)
-            return np.ascontiguousarray(changed, self._dtype)
+        def convert(A: Array) -> Array:
+            leaky_rows = A * rates
+            rows = leaky_rows if basis is None else basis.states_to_eigen(leaky_rows)
+            return np.ascontiguousarray(rows, self._dtype)
 
         self.reservoir_ = Reservoir(
-            drawn.reservoir.transition, at_work(B), None if bias is None else at_work(bias)
+            drawn.reservoir.transition, convert(B), None if bias is None else convert(bias)
         )
 
     def _step(self, state: Any, x: Array) -> dict[str, Array]:
@@ -198,22 +199,19 @@ class DiagonalReservoir(Node):
         check_finite(x, "x", "Fill or drop the gaps first.")
         raise self.reservoir_.overflowed("states")
 
-    def _units(self, units: int | None) -> int:
-        """N, as told by ``units``, W or given eigenvalues, which must agree."""
-        given = self.W if self.W is not None else self.spectrum
-        told = None
-        if is_array(given) or (isinstance(given, (list, tuple)) and self.W is None):
-            told = int(np.shape(given)[-1])
-        elif hasattr(given, "units"):
-            told = given.units
-        if units is None:
-            if told is None:
-                wanted = "a number of units, or W or eigenvalues that tell it"
-                raise bad_argument("units", None, wanted)
-            return told
-        if told not in (None, units):
-            raise bad_argument("units", units, f"{told}, as many as the weights given, or None")
-        return units
+    def _find_units(self, units: int | None) -> int:
+        """Return N from ``units``, W or given eigenvalues, which must agree."""
+        weights = self.W if self.W is not None else self.spectrum
+        size = units
+        if is_array(weights) or (isinstance(weights, (list, tuple)) and self.W is None):
+            size = int(np.shape(weights)[-1])
+        elif hasattr(weights, "units"):
+            size = weights.units
+        if size is None:
+            raise bad_argument("units", None, "a number of units, unless W or spectrum is an array")
+        if units not in (None, size):
+            raise bad_argument("units", units, f"None or {size}, the size of the given weights")
+        return size
 
     def _recipe(self) -> Recipe:
         shared = {name: getattr(self, name) for name in SHARED}
@@ -230,8 +228,9 @@ class DiagonalReservoir(Node):
             return str(self.dtype)
 
     def __str__(self) -> str:
-        what = "W given" if self.W is not None else f"spectrum={_shown(self.spectrum)}"
-        return f"DiagonalReservoir(units={self.units}, {what}, sr={self.sr}, lr={_shown(self.lr)})"
+        source = "W given" if self.W is not None else f"spectrum={_shown(self.spectrum)}"
+        lr = _shown(self.lr)
+        return f"DiagonalReservoir(units={self.units}, {source}, sr={self.sr}, lr={lr})"
 
 
 def _shown(value: Any) -> Any:

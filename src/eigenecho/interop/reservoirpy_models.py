@@ -1,8 +1,8 @@
-"""Trained reservoirpy models as networks of ours.
+"""Conversion of trained reservoirpy models.
 
-What a node of theirs reads at a step is [u, parents in the order of the edges, delayed outputs in
-the order of the edges], one column of its weights for each entry. Their states are columns, so
-that all matrices of the reservoir go over transposed; the readout is written in rows already.
+At each step, a node of reservoirpy reads [u, parents in the order of the edges, delayed outputs in
+the order of the edges], with one column of its weights per entry. Its states are columns, so the
+matrices of the reservoir are transposed here; the readout already uses rows.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from eigenecho.errors import Shown, bad_argument
 from eigenecho.model import LinearModel, State
 from eigenecho.types import Array
 
-WANTED = "a trained linear network: Reservoir(activation='identity') >> Ridge, or such an ESN"
+EXPECTED = "a trained linear network: Reservoir(activation='identity') >> Ridge, or such an ESN"
 
-WAYS = ("_step", "_run", "step", "run")
-"""What a node computes with, one row at a time and all at once."""
+METHODS = ("_step", "_run", "step", "run")
+"""Methods with which a node computes one row, or all rows."""
 
 
 def from_reservoirpy(model: Any, *, return_state: bool = False) -> Any:
     """Convert a trained linear reservoirpy model to its eigenbasis, where a step costs O(N).
 
-    The outputs are those of ``model.run`` after ``model.reset()``: ours start at zero.
+    The outputs equal those of ``model.run`` after ``model.reset()``, because states start at zero.
 
     Parameters
     ----------
     model : reservoirpy Model, ESN or Reservoir
-        ``Reservoir(activation="identity") >> Ridge()``, or an ``ESN`` like that; with any leak,
-        input bias, feedback (``reservoir << readout``), readout that sees the input or its own
-        last output, and with RLS or LMS in the place of Ridge. The outputs of a Reservoir alone
-        are its states. Output nodes are probes, and left out.
+        ``Reservoir(activation="identity") >> Ridge()``, or such an ``ESN``, with any leak, input
+        bias and feedback (``reservoir << readout``). The readout may read the input or its own
+        last output, and may be RLS or LMS. The outputs of a Reservoir alone are its states. Output
+        nodes are ignored.
     return_state : bool
-        Return ``(network, state)`` instead, with the state that ``model`` stands at, for
+        Return ``(network, state)`` with the current state of ``model``, for
         ``network.predict(X, initial_state=state)``.
 
     Returns
     -------
     LinearModel
-        What ``diagonalize`` returns, with its ``certificate``.
+        The result of ``diagonalize``, with its ``certificate``.
 
     See Also
     --------
-    eigenecho.interop.reservoirpy.DiagonalReservoir : our reservoir inside their models
-    eigenecho.diagonalize : plain weights
+    eigenecho.interop.reservoirpy.DiagonalReservoir : Our reservoir inside models of reservoirpy.
+    eigenecho.diagonalize : Convert plain weights.
 
     Examples
     --------
@@ -61,14 +61,14 @@ def from_reservoirpy(model: Any, *, return_state: bool = False) -> Any:
     """
     network = _read(model)
     W, B, bias, lr = network.reservoir
-    # The weights of the fed back output are the last columns of their Win.
+    # The weights of the feedback are the last columns of Win.
     W_fb = B[network.D_in :] if len(B) > network.D_in else None
     converted = diagonalize(W, B[: network.D_in], W_fb=W_fb, lr=lr, bias=bias, **network.readout)
     return (converted, _state(network, converted)) if return_state else converted
 
 
 class ReservoirWeights(NamedTuple):
-    """A reservoir node in our layout, rows from where a connection comes; ``B`` is Winᵀ."""
+    """Weights of a reservoir node in our layout of rows; ``B`` is Winᵀ."""
 
     W: Any
     B: Array
@@ -76,11 +76,11 @@ class ReservoirWeights(NamedTuple):
     lr: Any
 
 
-class Network(NamedTuple):
-    """What a model of theirs computes, and where it stands: r, and y(t−1) for the next step.
+class ModelWeights(NamedTuple):
+    """Weights and current state of a model: r, and y(t−1) for the next step.
 
-    ``readout`` holds W_out, rows [1, y(t−1), r, u], and the flags of them, as ``diagonalize`` has
-    them; nothing for the states alone.
+    ``readout`` holds W_out with rows [1, y(t−1), r, u] and its flags, as arguments of
+    ``diagonalize``. It is empty for a reservoir alone.
     """
 
     reservoir: ReservoirWeights
@@ -91,15 +91,15 @@ class Network(NamedTuple):
 
 
 def reservoir_weights(node: Any) -> ReservoirWeights:
-    """The weights of an initialised linear reservoir node."""
+    """Return the weights of an initialised linear reservoir node."""
     from reservoirpy.activationsfunc import identity
 
-    if hasattr(node, "reservoir_"):  # our own node: rows already, and the leak is in the weights
-        ours = node.reservoir_
-        return ReservoirWeights(ours.transition.matrix, ours.W_in, ours.bias, 1.0)
+    if hasattr(node, "reservoir_"):  # Our own node uses rows, and its weights include the leak.
+        reservoir = node.reservoir_
+        return ReservoirWeights(reservoir.transition.matrix, reservoir.W_in, reservoir.bias, 1.0)
     if not node.initialized:
         got = Shown(f"{_name(node)}, no weights yet")
-        raise bad_argument("model", got, WANTED, "Train it first.")
+        raise bad_argument("model", got, EXPECTED, "Train it first.")
     if node.activation is not identity:
         activation = getattr(node.activation, "__name__", repr(node.activation))
         shown = Shown(f"{_name(node)}, activation {activation}")
@@ -113,13 +113,13 @@ def reservoir_weights(node: Any) -> ReservoirWeights:
     return ReservoirWeights(node.W.T, W_in, bias if np.any(bias) else None, rates)
 
 
-def _read(model: Any) -> Network:
+def _read(model: Any) -> ModelWeights:
     Model, Node = _classes()[:2]
     if isinstance(model, Node):
         return _read_node(model)
     if not isinstance(model, Model):
         got = Shown(f"{type(model).__module__}.{type(model).__qualname__}")
-        raise bad_argument("model", got, WANTED)
+        raise bad_argument("model", got, EXPECTED)
     reservoir, readout = _find_nodes(model)
     fed_back = _check_edges(model, reservoir, readout)
     weights = reservoir_weights(reservoir)
@@ -134,7 +134,7 @@ def _read(model: Any) -> Network:
     ordered = np.concatenate([rows[kind] for kind in ("1", "y", "r", "u") if kind in rows])
     last = [buffer[-1] for buffer in (model.feedback_buffers or {}).values()]
     flags = {"output_to_readout": "y" in rows, "input_to_readout": "u" in rows}
-    return Network(
+    return ModelWeights(
         weights,
         {"W_out": ordered, "readout_bias": True, **flags},
         D_in,
@@ -143,39 +143,39 @@ def _read(model: Any) -> Network:
     )
 
 
-def _read_node(node: Any) -> Network:
+def _read_node(node: Any) -> ModelWeights:
     _, _, Reservoirs, *_ = _classes()
     if not _is_linear_kind(node, Reservoirs):
-        raise bad_argument("model", Shown(f"{_name(node)}"), WANTED)
+        raise bad_argument("model", Shown(f"{_name(node)}"), EXPECTED)
     weights = reservoir_weights(node)
     r = np.asarray(node.state["out"], np.float64)
-    return Network(weights, {}, len(weights.B), r, np.zeros(len(r)))
+    return ModelWeights(weights, {}, len(weights.B), r, np.zeros(len(r)))
 
 
 def _find_nodes(model: Any) -> tuple[Any, Any]:
-    """The reservoir and the readout of a graph that has one of each, and nothing else at work."""
+    """Return the reservoir and the readout of a graph that has exactly one of each."""
     _, _, Reservoirs, Readouts, Input, Output = _classes()
-    found: dict[Any, list[Any]] = {Reservoirs: [], Readouts: [], Input: [], Output: []}
+    nodes: dict[Any, list[Any]] = {Reservoirs: [], Readouts: [], Input: [], Output: []}
     for node in model.nodes:
-        kinds = [kind for kind in found if _is_linear_kind(node, kind)]
+        kinds = [kind for kind in nodes if _is_linear_kind(node, kind)]
         if not kinds:
             remedy = "Each node must be one of Input, Reservoir, Ridge, RLS, LMS and Output."
-            raise bad_argument("model", Shown(f"graph with {_name(node)}"), WANTED, remedy)
-        found[kinds[0]].append(node)
+            raise bad_argument("model", Shown(f"graph with {_name(node)}"), EXPECTED, remedy)
+        nodes[kinds[0]].append(node)
     for kind, what in ((Reservoirs, "reservoir"), (Readouts, "readout")):
-        if len(found[kind]) != 1:
-            names = ", ".join(map(_name, found[kind])) or "none"
+        if len(nodes[kind]) != 1:
+            names = ", ".join(map(_name, nodes[kind])) or "none"
             remedy = f"It needs exactly one {what}; deep and parallel graphs are not converted."
-            raise bad_argument("model", Shown(f"graph with {what}s: {names}"), WANTED, remedy)
+            raise bad_argument("model", Shown(f"graph with {what}s: {names}"), EXPECTED, remedy)
     if len(model.inputs) != 1:
         names = ", ".join(map(_name, model.inputs))
-        remedy = "Let one Input feed both, so that there is one series u."
-        raise bad_argument("model", Shown(f"graph with inputs: {names}"), WANTED, remedy)
-    return found[Reservoirs][0], found[Readouts][0]
+        remedy = "Connect one Input to both, so that there is one series u."
+        raise bad_argument("model", Shown(f"graph with inputs: {names}"), EXPECTED, remedy)
+    return nodes[Reservoirs][0], nodes[Readouts][0]
 
 
 def _check_edges(model: Any, reservoir: Any, readout: Any) -> dict[Any, bool]:
-    """Whether the last output comes back to the reservoir, and to the readout."""
+    """Return whether the last output is fed back to the reservoir, and to the readout."""
     *_, Input, Output = _classes()
     fed_back = {reservoir: False, readout: False}
     reads = False
@@ -188,10 +188,10 @@ def _check_edges(model: Any, reservoir: Any, readout: Any) -> dict[Any, bool]:
             fed_back[child] = True
         else:
             edge = f"{_name(parent)} to {_name(child)}, delay {delay}"
-            remedy = "Known are input to both, reservoir to readout, and feedback of delay 1."
-            raise bad_argument("model", Shown(f"graph with an edge {edge}"), WANTED, remedy)
+            remedy = "Allowed are input to both, reservoir to readout, and feedback with delay 1."
+            raise bad_argument("model", Shown(f"graph with an edge {edge}"), EXPECTED, remedy)
     if not reads:
-        raise bad_argument("model", Shown("readout apart from the reservoir"), WANTED)
+        raise bad_argument("model", Shown("readout apart from the reservoir"), EXPECTED)
     return fed_back
 
 
@@ -199,29 +199,29 @@ def _readout_arrays(readout: Any) -> tuple[Array, Array]:
     W_out = readout.Wout
     if W_out is None or callable(W_out) or readout.bias is None or callable(readout.bias):
         got = Shown(f"{_name(readout)}, no weights yet")
-        raise bad_argument("model", got, WANTED, "Call model.fit(X, y) first.")
+        raise bad_argument("model", got, EXPECTED, "Call model.fit(X, y) first.")
     W_out = _dense(W_out)
     return W_out, np.broadcast_to(np.asarray(readout.bias, np.float64), (W_out.shape[1],))
 
 
-def _state(network: Network, converted: LinearModel) -> State:
-    # Coordinates beyond r are u(t) in the readout, which the next step overwrites.
+def _state(network: ModelWeights, converted: LinearModel) -> State:
+    # Further coordinates are u(t) in the readout, which the next step overwrites.
     r = np.pad(network.r, (0, converted.units - len(network.r)))
     return State(r if converted.basis is None else converted.basis.states_to_eigen(r), network.y)
 
 
 def _is_linear_kind(node: Any, kinds: Any) -> bool:
-    """Whether a node is of one of these classes and steps and runs as that class does."""
+    """Return True if a node has one of these classes and does not override its methods."""
     return any(
         isinstance(node, kind)
-        and all(getattr(type(node), way) is getattr(kind, way) for way in WAYS)
+        and all(getattr(type(node), name) is getattr(kind, name) for name in METHODS)
         for kind in (kinds if isinstance(kinds, tuple) else (kinds,))
     )
 
 
 def _classes() -> tuple[Any, ...]:
-    """Model, Node, the reservoirs, the readouts, Input and Output."""
-    # Our node imports theirs, and says how to install it where it is missing.
+    """Return Model, Node, the reservoir classes, the readout classes, Input and Output."""
+    # This import explains how to install reservoirpy if it is missing.
     from eigenecho.interop.reservoirpy import DiagonalReservoir  # isort: skip
     from reservoirpy.model import Model
     from reservoirpy.node import Node
@@ -231,7 +231,7 @@ def _classes() -> tuple[Any, ...]:
 
 
 def _name(node: Any) -> str:
-    # Their own repr fails for nodes that hold arrays.
+    # The repr of reservoirpy fails for nodes that hold arrays.
     given = getattr(node, "name", None)
     return type(node).__name__ + (f" {given!r}" if given else "")
 

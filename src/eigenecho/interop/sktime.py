@@ -1,4 +1,4 @@
-"""Our forecaster as one of sktime's: ``EigenechoForecaster().fit(y, fh=[1, 2, 3]).predict()``."""
+"""Our forecaster for sktime: ``EigenechoForecaster().fit(y, fh=[1, 2, 3]).predict()``."""
 
 from __future__ import annotations
 
@@ -14,51 +14,50 @@ try:
     from sktime.datatypes import update_data
     from sktime.forecasting.base import BaseForecaster
 except ImportError as error:
-    raise ImportError("this needs sktime 1.2: pip install 'eigenecho[sktime]'") from error
+    raise ImportError("This needs sktime 1.2: pip install 'eigenecho[sktime]'") from error
 
 __all__ = ["EigenechoForecaster"]
 
 
 class EigenechoForecaster(BaseForecaster):
-    """``eigenecho.Forecaster`` for sktime's pipelines, searches and evaluations.
+    """Adapter of ``eigenecho.Forecaster`` for pipelines, searches and evaluations of sktime.
 
-    The horizon is the farthest step of ``fh``, which ``fit`` needs to know; ``fh`` may leave out
-    steps. Parameters mean what they mean in ``eigenecho.Forecaster``.
+    The horizon is the last step of ``fh``, which must be passed to ``fit``; ``fh`` may omit steps.
+    Parameters have the same meaning as in ``eigenecho.Forecaster``.
 
-    Columns of y are forecast together, from weights that they share or that are their own; the
-    series of a panel or hierarchy are forecast one by one, as sktime does. NaN in y is a missing
-    observation. X has a row for every step up to the farthest, and no gaps but in columns named in
-    ``past``, of which ``predict`` needs no rows.
+    Columns of y are forecast together, with shared or separate weights. The series of a panel or
+    hierarchy are forecast one by one. NaN in y is a missing observation. X needs a row for every
+    step of the horizon, without gaps, except for the columns in ``past``.
 
-    ``update`` pools rows, new ones over old ones of the same time, and trains on those up to the
-    cutoff, with the choices of ``fit``. With ``update_params=False`` weights stay: forecasts go
-    on from the new rows.
+    ``update`` adds new rows, which replace old rows of the same time, and trains on all rows up to
+    the cutoff with the model selection of ``fit``. With ``update_params=False`` the weights stay
+    the same, and forecasts continue from the new rows.
 
     Parameters
     ----------
     strategy : {"auto", "direct", "recursive"}
-        A readout of its own for every step, or one for the next step that is run on its own
-        forecasts; "auto" lets rows held back decide.
+        One readout per step ahead, or a one-step readout applied to its own forecasts. "auto"
+        selects by validation error.
     seasons : list of int, optional
-        Periods in rows. By default those of the calendar that the dates show, and those that the
-        series show themselves.
+        Periods in rows. By default, they are detected from the dates and the series.
     past : names of columns of X
-        Those that are known up to the present only. All others are known ahead.
+        Columns that are known only up to the present. All others are known ahead.
     multivariate : bool
-        Show each column of y the others, up to the present.
+        Use past values of the other columns of y as inputs for each column.
     sharing : {"auto", "shared", "own"}
-        Whether all columns of y have the same weights, or weights of their own.
+        Shared weights for all columns of y, or separate weights for each.
     validation : int, optional
-        Rows at the end of y that judge; a third of them or four horizons by default.
+        Number of validation rows at the end of y. By default, a third of the rows or four
+        horizons.
     refit : bool
-        Train on the rows that judged too, in the end.
+        Train again on all rows, including the validation rows.
     spectrum : Spectrum, optional
-        In place of those that suit the seasons.
+        Replaces the spectra derived from the seasons.
 
     Attributes
     ----------
     forecaster_ : eigenecho.Forecaster
-        As it was fitted, with ``seasons_``, ``members_`` and ``expected_error_``.
+        The fitted forecaster, with ``seasons_``, ``members_`` and ``expected_error_``.
 
     Examples
     --------
@@ -112,7 +111,7 @@ class EigenechoForecaster(BaseForecaster):
 
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
-        """Parameters that sktime's checks are run with, small ones."""
+        """Return small parameter sets for the checks of sktime."""
         return [
             {"strategy": "direct", "spectrum": spectra.ring(4, sr=0.9)},
             {"strategy": "recursive", "seasons": [4], "sharing": "shared", "validation": 8},
@@ -128,13 +127,13 @@ class EigenechoForecaster(BaseForecaster):
         return self._forecast(fh, X)
 
     def _predict_quantiles(self, fh: Any, X: Any, alpha: Sequence[float]) -> Any:
-        found = self._forecast(fh, X, quantiles=alpha)
-        return found.set_axis(self._get_columns("predict_quantiles", alpha=alpha), axis=1)
+        quantiles = self._forecast(fh, X, quantiles=alpha)
+        return quantiles.set_axis(self._get_columns("predict_quantiles", alpha=alpha), axis=1)
 
     def _update(self, y: Any, X: Any = None, update_params: bool = True) -> Self:
         rows, columns = update_data(self._rows, y), update_data(self._columns, X)
         fitted = self.forecaster_.fitted_
-        # Read in any case: rows that will not do are not kept.
+        # Check the rows before they are stored.
         panel = fitted.panel.container.read_context(
             self._up_to_now(rows), columns, name="y", X_name="X"
         )
@@ -143,41 +142,42 @@ class EigenechoForecaster(BaseForecaster):
         self._rows, self._columns = rows, columns
         return self
 
-    def _forecast(self, fh: Any, X: Any, **wanted: Any) -> Any:
-        """What our forecaster says of the times of ``fh``, a row each."""
-        found = self.forecaster_.predict(
+    def _forecast(self, fh: Any, X: Any, **options: Any) -> Any:
+        """Return the forecasts for the times of ``fh``, one row each."""
+        forecasts = self.forecaster_.predict(
             self._horizon(fh),
-            X=self._known(X),
+            X=self._select_known(X),
             context=self._up_to_now(self._rows),
             context_X=self._columns,
-            **wanted,
+            **options,
         )
-        times = self._times(fh, found.index)
-        off = ~times.isin(found.index)
-        if off.any():
+        times = self._resolve_times(fh, forecasts.index)
+        unknown = ~times.isin(forecasts.index)
+        if unknown.any():
             raise bad_argument(
-                "fh", Shown(f"a forecast of {times[off][0]}"),
-                f"times in the steps of y, such as {found.index[0]}",
-                "Give absolute times, or y an index whose steps are the ones to forecast.",
-            )  # fmt: skip
-        return found.loc[times]
+                "fh",
+                Shown(f"a forecast of {times[unknown][0]}"),
+                f"times in the steps of y, such as {forecasts.index[0]}",
+                "Use absolute times, or an index of y with the steps to forecast.",
+            )
+        return forecasts.loc[times]
 
-    def _times(self, fh: Any, ahead: Any) -> Any:
-        """The times of ``fh``: relative steps are sktime's, 1 for numbers whatever those of y."""
+    def _resolve_times(self, fh: Any, ahead: Any) -> Any:
+        """Return the times of ``fh``. For an integer index, sktime counts relative steps by 1."""
         if fh.is_relative and fh.freq is None and ahead.dtype.kind == "M":
-            # Dates with gaps, which have no step for sktime: it is the one that was found in them.
+            # Dates with gaps have no frequency in sktime, so use the step that we detected.
             return ahead[fh.to_numpy() - 1]
         return fh.to_absolute_index(self.cutoff)
 
     def _horizon(self, fh: Any) -> int:
-        """Steps up to the farthest."""
+        """Return the number of steps up to the last one of ``fh``."""
         return int(fh.to_relative(self.cutoff).to_numpy().max())
 
     def _up_to_now(self, rows: Any) -> Any:
         return rows.loc[: self.cutoff[0]]
 
-    def _known(self, X: Any) -> Any:
-        """Columns of X that are known ahead, or None where there are none."""
+    def _select_known(self, X: Any) -> Any:
+        """Return the columns of X that are known ahead, or None if there are none."""
         if X is None:
             return None
         frames: Any = self.forecaster_.fitted_.panel.container

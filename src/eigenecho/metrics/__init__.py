@@ -1,13 +1,13 @@
-"""How far predictions are from their targets, and how much of the targets they recall.
+"""Metrics of predictions and forecasts.
 
-rmse, nrmse                            size of the errors
-squared_correlation, memory_capacity   how much of the targets is recalled
-mase, smape                            size of the errors of a forecast, free of units
-pinball, crps, coverage                forecasts of quantiles and of intervals
+rmse, nrmse                            errors of predictions
+squared_correlation, memory_capacity   correlation of predictions and targets
+mase, smape                            scaled errors of forecasts
+pinball, crps, coverage                quantile forecasts and prediction intervals
 
 Arrays are (T,), (T, D), or (series, T, D). Nothing is broadcast: (T,) against (T, 1) is an error,
-as it would compare every row with every other. Of forecasts NaN in ``y`` is an observation that is
-missing, and is left out; elsewhere every number is finite.
+because it would compare every row with every other. For forecasts, NaN in ``y`` is a missing
+observation and is ignored; all other numbers must be finite.
 """
 
 from eigenecho.metrics.forecasts import coverage, crps, mase, pinball, smape

@@ -1,6 +1,6 @@
-"""How good forecasts are: of values, of quantiles, of intervals.
+"""Metrics of point, quantile and interval forecasts.
 
-NaN in ``y`` is an observation that is missing: it is left out.
+NaN in ``y`` is a missing observation and is ignored.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from eigenecho.metrics.arrays import SERIES, check_shape, finite, observed
 
 
 def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -> float:
-    """Mean absolute scaled error: in units of a naive forecast's error on the training rows.
+    """Compute the mean absolute scaled error, relative to a naive forecast in training.
 
         mean |y(t) − forecast(t)| / mean |train(t) − train(t − season)|
 
-    Each column of each series has a scale of its own; the answer is the mean over those of them
-    that have observations. Below 1 the forecast is better than the last season repeated, one step
-    ahead, was in training.
+    Each column of each series has its own scale; the result is the mean over all columns with
+    observations. Below 1, the forecast is better than the one-step seasonal naive forecast was in
+    training.
 
     Parameters
     ----------
     y, forecast : arrays of one shape
     train : array (T',), (T', D) or (series, T', D)
-        What came before, of as many columns and series; NaN is a missing observation here too.
+        Training rows of the same series and columns. NaN is a missing observation.
     season : int
-        Rows after which a series repeats itself.
+        Seasonal period in rows.
 
     See Also
     --------
-    eigenecho.metrics.rmse : in the units of y
-    eigenecho.metrics.smape : in per cent
+    eigenecho.metrics.rmse : The error in the units of y.
+    eigenecho.metrics.smape : The error in per cent.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
     >>> metrics.mase([5.0, 7.0], [5.0, 6.0], train=[1.0, 2.0, 3.0, 4.0])
     0.5
     """
-    true, ahead = _pair(y, forecast)
+    true, predicted = _check_pair(y, forecast)
     before = finite("train", train, gaps=True)
     if isinstance(season, bool) or not isinstance(season, Integral) or season < 1:
         raise bad_argument("season", season, "a number of rows, an int ≥ 1")
@@ -58,27 +58,28 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
     if rows <= season:
         raise bad_argument("season", season, f"fewer rows than the {rows} of train")
     if true.ndim == 1:
-        true, ahead, before = (array[:, np.newaxis] for array in (true, ahead, before))
-    has = ~np.isnan(true).all(axis=-2)
-    scale = _mean_size(before[..., season:, :] - before[..., :-season, :])
-    if np.any(still := has & ~(scale > 0)):
-        *series, column = (int(i) for i in np.argwhere(still)[0])
+        true, predicted, before = (array[:, np.newaxis] for array in (true, predicted, before))
+    observed_columns = ~np.isnan(true).all(axis=-2)
+    scale = _mean_absolute(before[..., season:, :] - before[..., :-season, :])
+    if np.any(constant := observed_columns & ~(scale > 0)):
+        *series, column = (int(i) for i in np.argwhere(constant)[0])
         where = place(column=column, series=series[0] if series else None)
         raise bad_argument(
             "train",
             Shown(f"no change over {season} rows {where}"),
-            "observations that differ, in each column",
-            "Use rmse for a series that does not change.",
+            "a series that changes",
+            "Use rmse for a constant series.",
         )
-    return float(np.mean(_mean_size(true - ahead)[has] / scale[has]))
+    errors = _mean_absolute(true - predicted)
+    return float(np.mean(errors[observed_columns] / scale[observed_columns]))
 
 
 def smape(y: ArrayLike, forecast: ArrayLike) -> float:
-    """Symmetric mean absolute percentage error, between 0 and 200, over all observations.
+    """Compute the symmetric mean absolute percentage error, between 0 and 200.
 
         100 · mean 2 |y − forecast| / (|y| + |forecast|)
 
-    Where both are 0 there is no error.
+    The error is 0 where both are 0.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ def smape(y: ArrayLike, forecast: ArrayLike) -> float:
 
     See Also
     --------
-    eigenecho.metrics.mase : in units of a naive forecast's error
+    eigenecho.metrics.mase : The error relative to a naive forecast.
 
     Examples
     --------
@@ -95,35 +96,35 @@ def smape(y: ArrayLike, forecast: ArrayLike) -> float:
     >>> metrics.smape([1.0, 2.0], [3.0, 2.0])
     50.0
     """
-    true, ahead = _pair(y, forecast)
-    there = ~np.isnan(true)
-    true, ahead = true[there], ahead[there]
-    # In units of the larger, by powers of two, so that no sum leaves the range.
-    _, exponent = np.frexp(np.maximum(np.abs(true), np.abs(ahead)))
-    true, ahead = np.ldexp(true, -exponent), np.ldexp(ahead, -exponent)
-    total = np.abs(true) + np.abs(ahead)
-    return float(200 * np.mean(np.abs(true - ahead) / np.where(total > 0, total, 1.0)))
+    true, predicted = _check_pair(y, forecast)
+    present = ~np.isnan(true)
+    true, predicted = true[present], predicted[present]
+    # Scale by powers of two, so that no sum overflows.
+    _, exponent = np.frexp(np.maximum(np.abs(true), np.abs(predicted)))
+    true, predicted = np.ldexp(true, -exponent), np.ldexp(predicted, -exponent)
+    total = np.abs(true) + np.abs(predicted)
+    return float(200 * np.mean(np.abs(true - predicted) / np.where(total > 0, total, 1.0)))
 
 
 def pinball(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -> float:
-    """Pinball loss of quantile forecasts, over all observations and quantiles.
+    """Compute the mean pinball loss of quantile forecasts.
 
         mean max(q e, (q − 1) e),   e = y − forecast of quantile q
 
-    The true quantiles have the smallest. At q = 0.5 it is half of the mean absolute error.
+    The true quantiles minimise it. For q = 0.5 it is half of the mean absolute error.
 
     Parameters
     ----------
     y : array
     quantile_forecasts : array, the shape of y with one more axis at the end, of Q quantiles
-        Without that axis where ``quantiles`` is a number.
+        Without that axis if ``quantiles`` is a number.
     quantiles : array (Q,), or a number
         Probabilities in ]0, 1[, in any order.
 
     See Also
     --------
-    eigenecho.metrics.crps : of a whole distribution
-    eigenecho.metrics.coverage : of an interval
+    eigenecho.metrics.crps : Score of a whole distribution.
+    eigenecho.metrics.coverage : Coverage of an interval.
 
     Examples
     --------
@@ -132,24 +133,23 @@ def pinball(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -
     0.25
     """
     true = observed("y", y)
-    levels = _probabilities(quantiles)
-    wanted = (*true.shape, *levels.shape)
+    levels = _check_probabilities(quantiles)
+    shape = (*true.shape, *levels.shape)
     expected = SERIES + (", with an axis of quantiles at the end" if levels.ndim else "")
-    ahead = finite("quantile_forecasts", quantile_forecasts, most=4, expected=expected)
-    check_shape("quantile_forecasts", ahead, wanted, "the shape of y and the number of quantiles")
-    there = ~np.isnan(true)
-    ahead = ahead[there].reshape(-1, levels.size)
-    e = true[there][:, np.newaxis] - ahead
+    predicted = finite("quantile_forecasts", quantile_forecasts, most=4, expected=expected)
+    check_shape("quantile_forecasts", predicted, shape, "the shape of y and the quantiles")
+    present = ~np.isnan(true)
+    e = true[present][:, np.newaxis] - predicted[present].reshape(-1, levels.size)
     return float(np.mean(np.maximum(levels * e, (levels - 1) * e)))
 
 
 def crps(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -> float:
-    """Continuous ranked probability score, from quantiles: twice their mean pinball loss.
+    """Compute the continuous ranked probability score as twice the mean pinball loss.
 
         2 ∫ pinball_q dq  ≈  2 · mean over the quantiles given
 
-    So quantiles should be spread evenly over ]0, 1[, as (i − ½)/Q for i = 1 … Q are. It is in the
-    units of y, and for a forecast without spread the mean absolute error.
+    The quantiles should be evenly spaced, such as (i − ½)/Q for i = 1 … Q. The score is in the
+    units of y; if all quantiles are equal, it is the mean absolute error.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def crps(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -> f
 
     See Also
     --------
-    eigenecho.metrics.pinball : quantile by quantile
+    eigenecho.metrics.pinball : Loss of some quantiles.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def crps(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -> f
 
 
 def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
-    """The share of observations that lie within their bounds, the bounds included.
+    """Compute the share of observations within their interval, bounds included.
 
         mean [lower ≤ y ≤ upper]
 
@@ -181,7 +181,7 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
 
     See Also
     --------
-    eigenecho.metrics.pinball : how far bounds are off
+    eigenecho.metrics.pinball : Loss of the bounds as quantiles.
 
     Examples
     --------
@@ -194,30 +194,30 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
     check_shape("lower", low, true.shape, "the shape of y")
     check_shape("upper", high, true.shape, "the shape of y")
     if np.any(low > high):
-        where = tuple(int(i) for i in np.argwhere(low > high)[0])
-        at = f"[{', '.join(map(str, where))}]"
-        expected = f"at most upper{at}={float(high[where])}"
-        raise bad_argument(f"lower{at}", float(low[where]), expected)
-    there = ~np.isnan(true)
-    return float(np.mean((low <= true)[there] & (true <= high)[there]))
+        index = tuple(int(i) for i in np.argwhere(low > high)[0])
+        at = f"[{', '.join(map(str, index))}]"
+        expected = f"at most upper{at}={float(high[index])}"
+        raise bad_argument(f"lower{at}", float(low[index]), expected)
+    present = ~np.isnan(true)
+    return float(np.mean((low <= true)[present] & (true <= high)[present]))
 
 
-def _pair(y: Any, forecast: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Observations and forecasts of one shape, checked."""
-    true, ahead = observed("y", y), finite("forecast", forecast)
-    check_shape("forecast", ahead, true.shape, "the shape of y")
-    return true, ahead
+def _check_pair(y: Any, forecast: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Check observations and forecasts, and return them as arrays of one shape."""
+    true, predicted = observed("y", y), finite("forecast", forecast)
+    check_shape("forecast", predicted, true.shape, "the shape of y")
+    return true, predicted
 
 
-def _mean_size(errors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean |error| over the rows that are there, (…, D); NaN where there are none."""
-    there = ~np.isnan(errors)
-    total = np.sum(np.abs(errors), axis=-2, where=there)
-    count = np.count_nonzero(there, axis=-2)
+def _mean_absolute(errors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean |error| over observed rows, (…, D); NaN without observed rows."""
+    present = ~np.isnan(errors)
+    total = np.sum(np.abs(errors), axis=-2, where=present)
+    count = np.count_nonzero(present, axis=-2)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def _probabilities(quantiles: Any) -> NDArray[np.float64]:
+def _check_probabilities(quantiles: Any) -> NDArray[np.float64]:
     expected = "probabilities in ]0, 1[, a list or one number"
     try:
         levels = np.asarray(quantiles, np.float64)

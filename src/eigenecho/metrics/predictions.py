@@ -1,4 +1,4 @@
-"""How far predictions are from their targets, and how much of the targets they recall.
+"""Errors of predictions, and correlations of predictions and targets.
 
 Every function compares two arrays of one shape: (T,), (T, D), or (series, T, D), whose series are
 pooled.
@@ -16,7 +16,7 @@ _NORMS = ("std", "range", "mean")
 
 
 def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Root mean square error, over all rows and columns.
+    """Compute the root mean square error over all rows and columns.
 
         √( mean (y_true − y_pred)² )
 
@@ -27,8 +27,8 @@ def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
     See Also
     --------
-    eigenecho.metrics.nrmse : in units of the target's own size
-    eigenecho.metrics.mase : of forecasts, in units of a naive one's error
+    eigenecho.metrics.nrmse : The error relative to the size of the target.
+    eigenecho.metrics.mase : The error of a forecast relative to a naive one.
 
     Examples
     --------
@@ -36,28 +36,27 @@ def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     >>> ee.metrics.rmse([1.0, 2.0, 3.0], [1.0, 2.0, 6.0])
     1.73...
     """
-    true, predicted = _columns("y_true", y_true, "y_pred", y_pred)
+    true, predicted = _check_columns("y_true", y_true, "y_pred", y_pred)
     return float(_root_mean_square(true - predicted, axis=None))
 
 
 def nrmse(y_true: ArrayLike, y_pred: ArrayLike, *, norm: str = "std") -> float:
-    """Root mean square error in units of the target's own size.
+    """Compute the root mean square error relative to the size of the target.
 
         √( mean_j (rmse_j / size_j)² ),   j over columns
 
-    With one column this is rmse / size. At ``norm="std"`` the mean of the target scores 1.
+    With one column this is rmse / size. With ``norm="std"``, predicting the mean gives 1.
 
     Parameters
     ----------
     y_true, y_pred : arrays of one shape
         (T,), (T, D) or (series, T, D).
     norm : {"std", "range", "mean"}
-        The size of a column of y_true: its standard deviation, max − min, or the magnitude of its
-        mean.
+        The size of a column of y_true: its standard deviation, max − min, or |mean|.
 
     See Also
     --------
-    eigenecho.metrics.rmse : in the target's units
+    eigenecho.metrics.rmse : The error in the units of the target.
 
     Examples
     --------
@@ -67,13 +66,13 @@ def nrmse(y_true: ArrayLike, y_pred: ArrayLike, *, norm: str = "std") -> float:
     """
     if norm not in _NORMS:
         raise unknown_name("norm", norm, _NORMS)
-    true, predicted = _columns("y_true", y_true, "y_pred", y_pred)
+    true, predicted = _check_columns("y_true", y_true, "y_pred", y_pred)
     size = _sizes(true, norm)
     return float(_root_mean_square((true - predicted) / size, axis=None))
 
 
 def squared_correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
-    """Squared Pearson correlation, column by column; 0 where either column is constant.
+    """Compute the squared Pearson correlation of each column; 0 if either column is constant.
 
         cov²(a_j, b_j) / (σ²(a_j) σ²(b_j))
 
@@ -88,7 +87,7 @@ def squared_correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
 
     See Also
     --------
-    eigenecho.metrics.memory_capacity : of delayed inputs
+    eigenecho.metrics.memory_capacity : The same for delayed inputs.
 
     Examples
     --------
@@ -96,11 +95,11 @@ def squared_correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
     >>> ee.metrics.squared_correlation([1.0, 2.0, 3.0], [6.0, 4.0, 2.0])
     array([1.])
     """
-    return _squared_correlation(*_columns("a", a, "b", b))
+    return _squared_correlation(*_check_columns("a", a, "b", b))
 
 
 def memory_capacity(targets: ArrayLike, predictions: ArrayLike) -> NDArray[np.float64]:
-    """Memory capacity, delay by delay: how much of each delayed input the predictions hold.
+    """Compute the memory capacity of each delay.
 
         MC_k = cov²(u(t − k), y_k(t)) / (σ²(u(t − k)) σ²(y_k(t)))
 
@@ -115,8 +114,8 @@ def memory_capacity(targets: ArrayLike, predictions: ArrayLike) -> NDArray[np.fl
 
     See Also
     --------
-    eigenecho.tasks.memory_capacity : draws the inputs and fits a model too
-    eigenecho.metrics.squared_correlation : of any columns
+    eigenecho.tasks.memory_capacity : Draw inputs, fit a model and compute its capacity.
+    eigenecho.metrics.squared_correlation : The same for any columns.
 
     Examples
     --------
@@ -125,19 +124,19 @@ def memory_capacity(targets: ArrayLike, predictions: ArrayLike) -> NDArray[np.fl
     >>> ee.metrics.memory_capacity(targets, targets).round(6)
     array([1., 1.])
     """
-    return _squared_correlation(*_columns("targets", targets, "predictions", predictions))
+    return _squared_correlation(*_check_columns("targets", targets, "predictions", predictions))
 
 
 def _squared_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    a, a_varies = _standardized(a)
-    b, b_varies = _standardized(b)
+    a, a_varies = _standardize(a)
+    b, b_varies = _standardize(b)
     correlation = np.mean(a * b, axis=0)
     # Rounding can carry a perfect correlation just past 1.
     return np.where(a_varies & b_varies, np.minimum(correlation**2, 1.0), 0.0)
 
 
-def _standardized(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Columns of mean 0 and variance 1, and which of them are not constant."""
+def _standardize(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return columns with mean 0 and variance 1, and which of them are not constant."""
     # The deviation of a constant column may be a rounding error instead of 0; its range is 0.
     varies = np.ptp(a, axis=0) > 0
     a = a - a.mean(axis=0)
@@ -146,7 +145,7 @@ def _standardized(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 
 
 def _root_mean_square(a: NDArray[np.float64], *, axis: int | None) -> NDArray[np.float64]:
-    """√(mean a²) without overflow: errors of a diverged model are measured, not infinite."""
+    """Return √(mean a²) without overflow, so that errors of a diverged model stay finite."""
     largest = np.max(np.abs(a), axis=axis)
     unit = np.where(largest > 0, largest, 1.0)
     return np.asarray(unit * np.sqrt(np.mean((a / unit) ** 2, axis=axis)))
@@ -157,7 +156,7 @@ def _sizes(true: NDArray[np.float64], norm: str) -> NDArray[np.float64]:
         mean = np.mean(true, axis=0)
         # A mean of zero in exact arithmetic comes out as a rounding error of the entries.
         empty = np.abs(mean) <= 16 * np.finfo(np.float64).eps * np.max(np.abs(true), axis=0)
-        size, expected, remedy = np.abs(mean), "a mean away from 0", 'Use norm="std".'
+        size, expected, remedy = np.abs(mean), "a nonzero mean", 'Use norm="std".'
     else:
         size = np.ptp(true, axis=0)
         empty = size == 0
@@ -170,10 +169,10 @@ def _sizes(true: NDArray[np.float64], norm: str) -> NDArray[np.float64]:
     return size
 
 
-def _columns(
+def _check_columns(
     name_a: str, a: ArrayLike, name_b: str, b: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both arrays as (rows, columns), checked."""
+    """Check both arrays and return them as (rows, columns)."""
     first, second = finite(name_a, a), finite(name_b, b)
     check_shape(name_b, second, first.shape, f"the shape of {name_a}")
     if first.ndim == 1:

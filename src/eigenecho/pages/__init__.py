@@ -1,7 +1,6 @@
-"""Pages that need no other file: templates, figures inside them, numbers in tables."""
+"""Self-contained pages: templates, embedded figures, and numbers in tables."""
 
-from eigenecho.pages.numerals import aligned
-from eigenecho.pages.page import environment, write_whole
+from eigenecho.pages.page import aligned, environment, write_whole
 from eigenecho.pages.pictures import LARGEST_SVG, NARROW, WIDE, Picture, picture, rendered, source
 
 __all__ = [

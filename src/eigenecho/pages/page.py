@@ -1,4 +1,4 @@
-"""Templates of pages, and files that appear whole."""
+"""Templates of pages, aligned numbers in their tables, and complete files."""
 
 from __future__ import annotations
 
@@ -6,24 +6,30 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 import eigenecho
 from eigenecho import storage
 
+SMALLEST, LARGEST = 1e-4, 1e7
+"""Magnitudes between which numbers are written without an exponent."""
 
-def environment(*packages: str, **known: Any) -> Any:
-    """Templates of packages and those of all pages; what ends in html is escaped.
 
-    All of them know ``version`` and ``date``, and what is passed as ``known``.
+def environment(*packages: str, **values: Any) -> Any:
+    """Return the templates of packages and of all pages; HTML templates are escaped.
+
+    All templates have ``version``, ``date`` and the given ``values``.
     """
     try:
         from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
-            "pages need jinja2, which is not installed: pip install 'eigenecho[cli]'",
+            "Pages need jinja2, which is not installed: pip install 'eigenecho[cli]'",
             name=missing.name,
         ) from missing
 
-    found = Environment(
+    templates = Environment(
         loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "eigenecho.pages")]),
         autoescape=lambda name: name is not None and "html" in name,
         undefined=StrictUndefined,
@@ -31,11 +37,30 @@ def environment(*packages: str, **known: Any) -> Any:
         lstrip_blocks=True,
     )
     date = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
-    found.globals.update(version=eigenecho.__version__, date=date, **known)
-    return found
+    templates.globals.update(version=eigenecho.__version__, date=date, **values)
+    return templates
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole, and the folders that it lies in."""
+    """Create the folder of a file, and write the file so that it is never incomplete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     storage.write_whole(path, data)
+
+
+def aligned(values: ArrayLike, finest: float | None = None) -> list[str]:
+    """Return numbers as text with the same number of decimals, and a dash for NaN.
+
+    Parameters
+    ----------
+    values : array (n,)
+    finest : float, optional
+        Magnitude that gets three digits. By default, the smallest nonzero one of ``values``.
+    """
+    numbers = np.asarray(values, np.float64)
+    sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
+    largest = float(sizes.max(initial=0.0))
+    finest = float(sizes.min(initial=largest or 1.0)) if finest is None else finest
+    if largest >= LARGEST or finest < SMALLEST:
+        return ["–" if np.isnan(x) else f"{x:.4g}" for x in numbers]
+    decimals = int(np.clip(2 - np.floor(np.log10(finest)), 0, 6))
+    return ["–" if np.isnan(x) else f"{x:,.{decimals}f}".replace(",", "\u202f") for x in numbers]

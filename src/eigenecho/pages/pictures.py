@@ -1,4 +1,4 @@
-"""Figures inside pages, for wide and narrow ones."""
+"""Figures embedded in pages, for wide and narrow screens."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LARGEST_SVG = 800_000
-"""Bytes from which a figure goes into the page as pixels instead."""
+"""Largest SVG in bytes; larger figures are embedded as PNG."""
 
 PIXELS = 150
-"""Per inch, of figures as PNG."""
+"""Resolution of PNG files in pixels per inch."""
 
 WIDE, NARROW = 9.0, 4.3
-"""Inches of a figure on a screen and on a phone."""
+"""Width of a figure in inches, on a screen and on a phone."""
 
 CSS_PIXELS = 100
-"""Per inch of a figure, at most."""
+"""Largest size of a figure in CSS pixels per inch."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, for two widths of a page."""
+    """A figure for two widths of a page, as addresses of images."""
 
     wide: str
     narrow: str
@@ -35,7 +35,7 @@ class Picture:
 
 
 def picture(draw: Callable[[float], Figure], caption: str) -> Picture:
-    """What ``draw`` draws for a width in inches; one for both where it is small."""
+    """Return the figures that ``draw`` makes for both widths in inches; one if it is small."""
     wide = draw(WIDE)
     width = wide.get_figwidth()
     narrow = draw(NARROW) if width > NARROW else wide
@@ -43,10 +43,10 @@ def picture(draw: Callable[[float], Figure], caption: str) -> Picture:
 
 
 def rendered(figure: Figure, kind: str) -> bytes:
-    """A figure as the bytes of a file, "svg" or "png"."""
+    """Return a figure as the bytes of an "svg" or "png" file."""
     from matplotlib import rc_context
 
-    # The same figure gives the same file: no date, and no random names in it.
+    # Without a date and random names, the same figure gives the same file.
     metadata = {"Date": None} if kind == "svg" else None
     file = io.BytesIO()
     with rc_context({"svg.hashsalt": "eigenecho"}):
@@ -63,7 +63,7 @@ def rendered(figure: Figure, kind: str) -> bytes:
 
 
 def source(svg: bytes, png: bytes) -> str:
-    """A figure as the address of an image: sharp at any size, unless that takes too many bytes."""
+    """Return a figure as the address of an image: the SVG, or the PNG if the SVG is too large."""
     kind, data = ("svg+xml", svg) if len(svg) <= LARGEST_SVG else ("png", png)
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 

@@ -1,9 +1,9 @@
-"""Pictures of spectra, predictions and certificates.
+"""Figures of spectra, predictions, forecasts and certificates.
 
 They need matplotlib (``pip install 'eigenecho[cli]'``).
 
-Every function draws on the axes it is given, or on a figure of its own, which belongs to no
-window: show it in a notebook, or ``ax.figure.savefig(…)``.
+Every function draws on the axes that it is given, or on a new figure without a window: show it in
+a notebook, or save it with ``ax.figure.savefig(…)``.
 """
 
 from eigenecho.plots.backtest import MOST_SERIES, backtest

@@ -1,4 +1,4 @@
-"""What the certificate of a converted network says, as a picture."""
+"""The certificate of a converted network as a figure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from eigenecho.errors import bad_argument
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate
-from eigenecho.plots.spectrum import spectrum
+from eigenecho.plots.spectrum import mark_eigenvalues, spectrum
 from eigenecho.plots.style import BLUE, GREY, ORANGE, new_figure, tidy
 from eigenecho.spectra import Spectrum, from_matrix
 from eigenecho.transition import Cascade
@@ -23,20 +23,24 @@ ROUNDING = float(np.finfo(np.float64).eps)
 
 
 def certificate(model: LinearModel) -> Figure:
-    """The certificate of a converted network in three panels.
+    """Draw the certificate of a converted network in three panels.
 
-    Its eigenvalues, those that are kept in a matrix marked; the output difference along the
-    probe, unless nothing was changed, and the error beside it; and the time of a step before and
-    after.
+    The panels show the eigenvalues, with those marked that stay in a matrix; the output
+    difference along the probe and the error against extended precision; and the time per step
+    before and after the conversion.
 
     Parameters
     ----------
     model : LinearModel
-        As ``eigenecho.diagonalize`` returns it.
+        A network returned by ``eigenecho.diagonalize``.
+
+    Returns
+    -------
+    Figure
 
     See Also
     --------
-    eigenecho.diagonalize : converts, and certifies
+    eigenecho.diagonalize : Convert a network and certify the result.
 
     Examples
     --------
@@ -47,21 +51,21 @@ def certificate(model: LinearModel) -> Figure:
     >>> len(ee.plots.certificate(model).axes)
     3
     """
-    said = getattr(model, "certificate", None)
-    if not isinstance(said, Certificate):
+    details = getattr(model, "certificate", None)
+    if not isinstance(details, Certificate):
         raise bad_argument(
-            "model", model, "a converted network", "eigenecho.diagonalize gives certificates."
+            "model", model, "a converted network", "Only eigenecho.diagonalize gives certificates."
         )
     figure = new_figure(10.5, 4.0)
     panels: Any = figure.subplots(1, 3, width_ratios=(1.25, 1.25, 0.8))
-    _eigenvalues(panels[0], model)
-    _difference(panels[1], said)
-    _time(panels[2], said)
-    figure.suptitle(f"{said.form}: {said.reason}", fontsize=11)
+    _draw_eigenvalues(panels[0], model)
+    _draw_difference(panels[1], details)
+    _draw_times(panels[2], details)
+    figure.suptitle(f"{details.form}: {details.reason}", fontsize=11)
     return figure
 
 
-def _eigenvalues(ax: Axes, model: LinearModel) -> None:
+def _draw_eigenvalues(ax: Axes, model: LinearModel) -> None:
     tidy(ax, frame=True)
     transition = model.reservoir.transition
     modes: Spectrum | None = model.spectrum
@@ -73,45 +77,43 @@ def _eigenvalues(ax: Axes, model: LinearModel) -> None:
         modes, kept = None, model.spectrum
     spectrum(model, ax=ax, title="", color=BLUE if modes is not None else ORANGE)
     if modes is not None and kept is not None:
-        # Drawn over the dots of all eigenvalues.
-        look: dict[str, Any] = {"c": ORANGE, "marker": "s", "linewidths": 0, "gid": "kept"}
-        ax.scatter(kept.values.real, kept.values.imag, s=16, zorder=4, **look)
+        mark_eigenvalues(ax, kept, ORANGE, marker="s")
     counts = [] if modes is None else [f"{modes.units} modes"]
     if kept is not None:
         counts.append(f"{kept.units} in a {'block' if modes is not None else 'matrix'} (orange)")
     ax.set_title(", ".join(counts), fontsize=10)
 
 
-def _difference(ax: Axes, said: Certificate) -> None:
+def _draw_difference(ax: Axes, details: Certificate) -> None:
     tidy(ax)
-    along = np.array(said.along or (said.difference,))
-    edges = np.linspace(0, said.steps, len(along) + 1)
-    # A logarithmic axis has no place for an exact hit: it is drawn at the rounding of one number.
-    if not said.kept:
+    along = np.array(details.along or (details.difference,))
+    edges = np.linspace(0, details.steps, len(along) + 1)
+    label: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8}
+    # A logarithmic axis cannot show zero, so values below the rounding unit are drawn there.
+    if not details.kept:
         ax.stairs(np.maximum(along, ROUNDING), edges, color=BLUE, linewidth=1.4, baseline=None)
-    if said.error is not None:
-        height = max(said.error, ROUNDING)
-        ax.hlines(height, 0, said.error_steps, color=ORANGE, linewidth=1.4, gid="error")
-        label = f"error {said.error:.1e}, against extended precision"
-        ax.annotate(label, (0, height), xytext=(2, 3), color=ORANGE, fontsize=8,
-                    textcoords="offset points")  # fmt: skip
+    if details.error is not None:
+        height = max(details.error, ROUNDING)
+        ax.hlines(height, 0, details.error_steps, color=ORANGE, linewidth=1.4, gid="error")
+        text = f"error {details.error:.1e}, against extended precision"
+        ax.annotate(text, (0, height), xytext=(2, 3), color=ORANGE, **label)
     ax.axhline(ROUNDING, color=GREY, linestyle=(0, (4, 3)), linewidth=1.0)
-    ax.annotate("rounding of one number", (0, ROUNDING), xytext=(2, -10), color=GREY, fontsize=8,
-                textcoords="offset points")  # fmt: skip
+    text = "rounding unit of float64"
+    ax.annotate(text, (0, ROUNDING), xytext=(2, -10), color=GREY, **label)
     ax.set_yscale("log")
-    ax.set_xlim(0, said.steps)
-    ax.set_ylim(ROUNDING / 4, max(1e-12, 4 * float(along.max()), 4 * (said.error or 0.0)))
+    ax.set_xlim(0, details.steps)
+    ax.set_ylim(ROUNDING / 4, max(1e-12, 4 * float(along.max()), 4 * (details.error or 0.0)))
     ax.set_xlabel("time step of the probe")
     ax.set_ylabel("output difference / largest output")
-    title = f"largest difference {said.difference:.1e}"
-    ax.set_title("W is kept: nothing was changed" if said.kept else title, fontsize=10)
+    title = f"largest difference {details.difference:.1e}"
+    ax.set_title("W is kept: nothing was changed" if details.kept else title, fontsize=10)
 
 
-def _time(ax: Axes, said: Certificate) -> None:
+def _draw_times(ax: Axes, details: Certificate) -> None:
     tidy(ax)
-    times = [1e6 * said.seconds_before, 1e6 * said.seconds_after]
+    times = [1e6 * details.seconds_before, 1e6 * details.seconds_after]
     bars = ax.bar(["before", "after"], times, color=[GREY, BLUE], width=0.6)
-    ax.bar_label(bars, [f"{t:.3g}" for t in times], fontsize=9, padding=2)
-    ax.set_ylabel("µs a step")
+    ax.bar_label(bars, [f"{time:.3g}" for time in times], fontsize=9, padding=2)
+    ax.set_ylabel("µs per step")
     ax.margins(y=0.1)
-    ax.set_title(said.change, fontsize=10)
+    ax.set_title(details.change, fontsize=10)

@@ -1,14 +1,13 @@
-"""The catalogue of spectra, side by side."""
+"""All named spectra side by side."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from eigenecho.errors import bad_argument
 from eigenecho.plots.spectrum import spectrum
-from eigenecho.plots.style import new_figure, tidy
+from eigenecho.plots.style import panel_grid
 from eigenecho.spectra import LAWS, law
 from eigenecho.types import Seed
 
@@ -25,20 +24,25 @@ def spectra_gallery(
     seed: Seed = 0,
     laws: Sequence[str] | None = None,
 ) -> Figure:
-    """Small multiples of named spectra, ``n`` eigenvalues each.
+    """Draw one panel per named spectrum, with ``n`` eigenvalues each.
 
     Parameters
     ----------
     n : int
+        Number of eigenvalues.
     sr : float, optional
-        Spectral radius; by default each law's own.
+        Spectral radius. By default, each law uses its own.
     seed : int, Generator or None
-    laws : list of names, optional
-        Which of ``eigenecho.spectra.LAWS``; all by default.
+    laws : list of str, optional
+        Names from ``eigenecho.spectra.LAWS``. By default, all of them.
+
+    Returns
+    -------
+    Figure
 
     See Also
     --------
-    eigenecho.plots.spectrum : one of them
+    eigenecho.plots.spectrum : Draw a single spectrum.
 
     Examples
     --------
@@ -54,21 +58,15 @@ def spectra_gallery(
     drawn = {name: law(name)(n, seed=seed, **options) for name in names}
 
     columns = min(COLUMNS, len(names))
-    rows = math.ceil(len(names) / columns)
-    figure = new_figure(2.4 * columns, 2.5 * rows + 0.3, layout="compressed")
-    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for i, ax in enumerate(axes.flat):
-        if i >= len(names):
-            ax.set_axis_off()
-            continue
-        tidy(ax, frame=True)
-        spectrum(drawn[names[i]], ax=ax, title=names[i])
-        # Labels on the outside only; above an empty cell the panel is on the outside too.
+    figure, axes = panel_grid(len(names), columns, 2.4, 2.5, square=True, sharex=True, sharey=True)
+    for i, (ax, (name, values)) in enumerate(zip(axes, drawn.items(), strict=True)):
+        spectrum(values, ax=ax, title=name)
         ax.label_outer()
+        # The last panel of each column gets labels, also above an empty cell.
         if i + columns >= len(names):
             ax.set_xlabel("Re λ")
             ax.tick_params(labelbottom=True)
-    reach = max(1.0, *(s.radius for s in drawn.values())) * 1.12
-    axes[0, 0].set_xlim(-reach, reach)
-    axes[0, 0].set_ylim(-reach, reach)
+    reach = max(1.0, *(values.radius for values in drawn.values())) * 1.12
+    axes[0].set_xlim(-reach, reach)
+    axes[0].set_ylim(-reach, reach)
     return figure

@@ -1,24 +1,43 @@
-"""The end of a series, and the forecast of what comes."""
+"""Series, their forecasts and prediction intervals, over dates or row numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from eigenecho.plots.banded import calendar, drawable, forecast_line, observed, origin, shades
-from eigenecho.plots.prediction import LEGEND
-from eigenecho.plots.style import new_figure, tidy
+import numpy as np
+
+from eigenecho.plots.style import BLACK, GREY, LEGEND, VERMILLION, panel_grid
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 NARROW = 6.0
-"""Inches below which panels stand below each other."""
+"""Width in inches below which a figure has a single column of panels."""
+
+ROOM = 0.6
+"""Largest distance of an interval bound from the lines, relative to the height of the lines.
+Wider intervals are cut, so that the lines stay readable."""
+
+DOTS = 3
+"""Forecasts of at most this many steps get a marker at each step."""
 
 
 class Outlook(NamedTuple):
-    """Times and values of the last rows of a series, and of a forecast with its bounds, if any."""
+    """Last rows of a series and the forecast after them.
+
+    Attributes
+    ----------
+    name : str
+    times, values : arrays (T,)
+        The observed rows.
+    ahead, forecast : arrays (H,)
+        Times and values of the forecast.
+    lower, upper : arrays (H,) or None
+        Prediction interval.
+    """
 
     name: str
     times: Any
@@ -30,39 +49,98 @@ class Outlook(NamedTuple):
 
 
 def outlook(parts: Sequence[Outlook], interval: float, *, width: float = 9.0) -> Figure:
-    """A panel for each of some series.
+    """Draw one panel per series, with its forecast.
 
     Parameters
     ----------
     parts : list of Outlook
     interval : float
-        The share of rows that bounds shall hold.
+        Nominal coverage of the prediction intervals.
     width : float
-        Inches.
+        Width of the figure in inches.
+
+    Returns
+    -------
+    Figure
     """
     columns = 1 if width < NARROW or len(parts) == 1 else 2
-    rows = -(-len(parts) // columns)
     height = width * (0.7 if width < NARROW else 0.36) if len(parts) == 1 else 2.2
-    figure = new_figure(width, height * rows + 0.3)
-    axes = figure.subplots(rows, columns, squeeze=False)
-    for ax in axes.flat[len(parts) :]:
-        ax.set_axis_off()
+    figure, axes = panel_grid(len(parts), columns, width / columns, height)
     ticks = 10 if columns == 1 and width >= NARROW else 6
-    for ax, part in zip(axes.flat, parts, strict=False):
-        tidy(ax)
-        times, ahead = drawable(part.times), drawable(part.ahead)
-        observed(ax, times, part.values)
-        forecast_line(ax, ahead, part.forecast, "forecast")
-        origin(ax, times[-1])
+    for ax, part in zip(axes, parts, strict=True):
+        times, ahead = to_plot_times(part.times), to_plot_times(part.ahead)
+        draw_observed(ax, times, part.values)
+        draw_forecast(ax, ahead, part.forecast, "forecast")
+        draw_origin(ax, times[-1])
         if part.lower is not None:
-            label = f"bounds for {100 * interval:.3g} %"
-            shades(ax, [(ahead, part.lower, part.upper)], label)
-        ax.margins(x=0.01)
-        calendar(ax, ticks)
+            draw_intervals(ax, [(ahead, part.lower, part.upper)], interval)
+        format_dates(ax, ticks)
         if len(parts) > 1:
             ax.set_title(part.name, fontsize=10, loc="left", parse_math=False)
         else:
             ax.set_ylabel(part.name, parse_math=False)
-    lines, names = axes[0, 0].get_legend_handles_labels()
+    lines, names = axes[0].get_legend_handles_labels()
     figure.legend(lines, names, loc="outside upper left", ncols=3, **LEGEND)
     return figure
+
+
+def to_plot_times(times: Any) -> Any:
+    """Return times as matplotlib takes them: local time, and the start of each period."""
+    if hasattr(times, "to_timestamp"):
+        times = times.to_timestamp()
+    if getattr(times, "tz", None) is not None:
+        times = times.tz_localize(None)
+    return np.asarray(times)
+
+
+def draw_observed(ax: Axes, times: Any, values: Any) -> None:
+    """Draw a series in black, with a dot where an observation has no neighbours."""
+    ax.plot(times, values, color=BLACK, linewidth=1.1, label="data", zorder=2)
+    present = np.concatenate([[False], ~np.isnan(values), [False]])
+    alone = present[1:-1] & ~present[:-2] & ~present[2:]
+    ax.plot(times[alone], values[alone], ".", color=BLACK, markersize=3, label="_alone", zorder=2)
+
+
+def draw_forecast(
+    ax: Axes, times: Any, values: Any, label: str, color: str = VERMILLION, **style: Any
+) -> None:
+    """Draw a forecast as a line, with markers if it has few steps."""
+    marker = "o" if len(values) <= DOTS else ""
+    default: dict[str, Any] = {"linewidth": 1.6, "zorder": 3, "marker": marker, "markersize": 3.5}
+    ax.plot(times, values, label=label, color=color, **(default | style))
+
+
+def draw_intervals(ax: Axes, blocks: Iterable[tuple[Any, Any, Any]], interval: float) -> None:
+    """Shade prediction intervals, one (times, lower, upper) per forecast; a bar for one step.
+
+    Call this after drawing the lines: intervals that are much wider are cut.
+    """
+    bottom, top = ax.get_ylim()
+    label = f"bounds for {100 * interval:.3g} %"
+    for times, lower, upper in blocks:
+        if len(times) == 1:
+            ax.vlines(times, lower, upper, color=VERMILLION, alpha=0.3, linewidth=4, label=label)
+        else:
+            style: dict[str, Any] = {"color": VERMILLION, "alpha": 0.16, "linewidth": 0}
+            ax.fill_between(times, lower, upper, label=label, zorder=1, **style)
+        label = "_more"
+    low, high = ax.get_ylim()
+    room = ROOM * (top - bottom)
+    ax.set_ylim(max(low, bottom - room), min(high, top + room))
+
+
+def draw_origin(ax: Axes, time: Any) -> None:
+    """Draw a dotted vertical line at a forecast origin."""
+    ax.axvline(time, color=GREY, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+
+
+def format_dates(ax: Axes, ticks: int) -> None:
+    """Trim the margins of the time axis, and write few and short labels if it shows dates."""
+    ax.margins(x=0.01)
+    if ax.xaxis.get_major_locator().__class__.__name__ != "AutoDateLocator":
+        return
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(minticks=3, maxticks=ticks)
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))

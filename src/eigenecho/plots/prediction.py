@@ -1,4 +1,4 @@
-"""Predictions against the truth, over time."""
+"""Predictions and the true series over time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.plots.style import BLACK, LINES, new_figure, tidy
+from eigenecho.plots.style import BLACK, DASHES, LEGEND, LINES, panel_grid
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-LEGEND: dict[str, Any] = {"frameon": False, "fontsize": 9}
-DASHES = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), "-")
 
 
 def prediction(
@@ -29,29 +26,30 @@ def prediction(
     legend: bool = True,
     title: str = "",
 ) -> Axes:
-    """Truth and prediction over time, and the size of the error below.
+    """Draw the true series and predictions over time, and the absolute errors below.
 
     Parameters
     ----------
     y_true : array (T,) or (T, D)
-    y_pred : array of the same shape, or several by name
-        Names go into the legend.
+    y_pred : array of the same shape, or dict of such arrays
+        The keys of a dict appear in the legend.
     start : int
         Time of the first row.
     ax, error_ax : Axes, optional
-        Where to draw the series and |y_true − y_pred|, on a logarithmic scale. Without ``ax`` both
-        panels are made, in a new figure; with ``ax`` alone the errors are left out.
+        Axes of the series, and of |y_true − y_pred| on a logarithmic scale. Without ``ax``, a new
+        figure has both panels; with ``ax`` alone, the errors are not drawn.
     legend : bool
-        Put one above the series.
+        Draw a legend above the series.
     title : str
 
     Returns
     -------
-    Axes of the series
+    Axes
+        The axes of the series.
 
     See Also
     --------
-    eigenecho.plots.backtest : of forecasts, with their bounds
+    eigenecho.plots.backtest : Draw forecasts with their intervals.
 
     Examples
     --------
@@ -60,32 +58,30 @@ def prediction(
     >>> esn = ee.LinearESN(50, warmup=50, ridge=1e-10, seed=0).fit(series[:199], series[1:200])
     >>> ax = ee.plots.prediction(series[200:], {"free run": esn.forecast(200)}, start=200)
     """
-    truth = _rows("y_true", y_true)
+    truth = _as_rows("y_true", y_true)
     named = y_pred if isinstance(y_pred, Mapping) else {"prediction": y_pred}
-    guesses = {name: _rows("y_pred", guess, truth.shape) for name, guess in named.items()}
+    predictions = {name: _as_rows("y_pred", rows, truth.shape) for name, rows in named.items()}
     if ax is None:
-        figure = new_figure(7.0, 4.0)
-        ax, error_ax = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1))
-        tidy(ax)
-        tidy(error_ax)
+        _, (ax, error_ax) = panel_grid(2, 1, 7.0, 1.85, sharex=True, height_ratios=(2.2, 1))
+    assert ax is not None
 
     time = start + np.arange(len(truth))
-    _lines(ax, time, truth, label="truth", color=BLACK, linewidth=1.6)
-    for i, (name, guess) in enumerate(guesses.items()):
-        look = {"color": LINES[i % len(LINES)], "linestyle": DASHES[i % len(DASHES)]}
-        _lines(ax, time, guess, label=name, linewidth=1.6, **look)
+    _draw_columns(ax, time, truth, label="truth", color=BLACK, linewidth=1.6)
+    for i, (name, rows) in enumerate(predictions.items()):
+        color, dashes = LINES[i % len(LINES)], DASHES[i % len(DASHES)]
+        _draw_columns(ax, time, rows, label=name, linewidth=1.6, color=color, linestyle=dashes)
         if error_ax is not None:
-            # A logarithmic axis has no place for an exact hit: leave a gap.
-            error = np.abs(truth - guess)
+            # A logarithmic axis cannot show an error of zero, so there is a gap.
+            error = np.abs(truth - rows)
             error[error == 0] = np.nan
-            # Thinner and thinner: equal errors lie on top of each other, and both are seen.
-            width = 0.9 + 0.5 * (len(guesses) - 1 - i)
-            _lines(error_ax, time, error, label=name, color=look["color"], linewidth=width)
+            # Each line is thinner than the last, so that equal errors remain visible.
+            width = 0.9 + 0.5 * (len(predictions) - 1 - i)
+            _draw_columns(error_ax, time, error, label=name, color=color, linewidth=width)
 
     ax.set_ylabel("y(t)")
     if legend:
-        # Above the panel, where no line can run through it.
-        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=1 + len(guesses), **LEGEND)
+        # The legend stands above the panel, where it hides no line.
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=1 + len(predictions), **LEGEND)
     if title:
         ax.set_title(title, fontsize=11, pad=26 if legend else 6)
     (error_ax or ax).set_xlabel("time step t")
@@ -95,12 +91,13 @@ def prediction(
     return ax
 
 
-def _lines(ax: Axes, time: Array, rows: Array, *, label: str, **look: Any) -> None:
-    for column in range(rows.shape[1]):
-        ax.plot(time, rows[:, column], label=label if column == 0 else "_" + label, **look)
+def _draw_columns(ax: Axes, time: Array, rows: Array, *, label: str, **style: Any) -> None:
+    for column in rows.T:
+        ax.plot(time, column, label=label, **style)
+        label = "_more"  # The legend has one entry for all columns.
 
 
-def _rows(name: str, value: ArrayLike, shape: tuple[int, ...] | None = None) -> Array:
+def _as_rows(name: str, value: ArrayLike, shape: tuple[int, ...] | None = None) -> Array:
     rows = np.array(value, dtype=np.float64)
     rows = rows[:, np.newaxis] if rows.ndim == 1 else rows
     if rows.ndim != 2 or rows.size == 0:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ROUNDING = 1e-9
-"""How far beyond the unit circle still counts as on it."""
+"""Distance from the unit circle up to which an eigenvalue counts as lying on it."""
 
 
 def spectrum(
@@ -30,33 +30,39 @@ def spectrum(
     size: float | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Eigenvalues in the complex plane, both of each pair, with the unit circle.
+    """Draw eigenvalues in the complex plane, with the unit circle.
 
-    Those outside the unit circle, which grow without bound, are drawn in red.
+    Both values of each conjugate pair are drawn. Values outside the unit circle, whose states
+    grow without bound, are red.
 
     Parameters
     ----------
     source : Spectrum, list of eigenvalues, or a fitted estimator or model
-        Of estimators and models the eigenvalues at work are drawn, the leak included;
-        ``esn.spectrum_`` is what was drawn before it.
+        For estimators and models, the eigenvalues include the leak; pass ``esn.spectrum_`` to
+        draw them without it.
     weights : array (N,) or (N, D_out) in the Q layout, or True
-        Readout weights that size the markers, ``size`` being the largest; a dot marks every
-        eigenvalue as well. True takes those of a fitted ``LinearESN`` or ``LinearModel``.
+        Readout weights that set the size of the markers; a dot also marks every eigenvalue. True
+        takes the weights of a fitted ``LinearESN`` or ``LinearModel``.
 
             area ∝ |w| of a real mode, √(w_Re² + w_Im²) of a pair; the largest over outputs
     ax : Axes, optional
-        Where to draw; else a new figure.
+        Axes to draw on. By default, a new figure.
     radius : bool
-        Draw the circle of the spectral radius too, dashed.
+        Also draw a dashed circle at the spectral radius.
     color : str
+        Colour of the markers.
     size : float, optional
         Area of the largest marker in points².
     title : str, optional
-        By default the number of eigenvalues and their radius; "" for none.
+        By default, the number of eigenvalues and their radius. Use "" for no title.
+
+    Returns
+    -------
+    Axes
 
     See Also
     --------
-    eigenecho.plots.spectra_gallery : all laws
+    eigenecho.plots.spectra_gallery : Draw all named spectra.
 
     Examples
     --------
@@ -65,12 +71,12 @@ def spectrum(
     >>> ax.get_title()
     '100 eigenvalues, radius 0.95'
     """
-    values, importance = _modes(source, weights)
+    values, importance = _read_modes(source, weights)
     if ax is None:
         ax = new_figure(4.2, 4.5).add_subplot()
         tidy(ax, frame=True)
     largest = float(np.abs(values).max())
-    _circles(ax, largest if radius else None)
+    _draw_circles(ax, largest if radius else None)
 
     count = len(values)
     unstable = np.abs(values) > 1 + ROUNDING
@@ -78,13 +84,13 @@ def spectrum(
         area: Any = float(np.clip(2500 / count, 5, 36)) if size is None else size
     else:
         area = importance * (260.0 if size is None else size)
-        # Modes that hardly count still show where they lie.
+        # Modes with a small weight stay visible as dots.
         dots = np.where(unstable, VERMILLION, GREY)
         ax.scatter(values.real, values.imag, s=4, c=dots, linewidths=0, gid="positions", zorder=2)
-    look: dict[str, Any] = {"linewidths": 0, "gid": "eigenvalues", "zorder": 3}
-    look["c"] = np.where(unstable, VERMILLION, color)
-    look["alpha"] = 0.85 if importance is None else 0.6
-    ax.scatter(values.real, values.imag, s=area, **look)
+    style: dict[str, Any] = {"linewidths": 0, "gid": "eigenvalues", "zorder": 3}
+    style["c"] = np.where(unstable, VERMILLION, color)
+    style["alpha"] = 0.85 if importance is None else 0.6
+    ax.scatter(values.real, values.imag, s=area, **style)
 
     ax.set_aspect("equal")
     ax.locator_params(nbins=5)
@@ -101,7 +107,13 @@ def spectrum(
     return ax
 
 
-def _circles(ax: Axes, radius: float | None) -> None:
+def mark_eigenvalues(ax: Axes, kept: Spectrum, color: str, marker: str = "o") -> None:
+    """Draw markers over the eigenvalues that a conversion or reduction has kept."""
+    style: dict[str, Any] = {"c": color, "marker": marker, "linewidths": 0, "zorder": 4}
+    ax.scatter(kept.values.real, kept.values.imag, s=16, gid="kept", **style)
+
+
+def _draw_circles(ax: Axes, radius: float | None) -> None:
     from matplotlib.patches import Circle
 
     circle: dict[str, Any] = {"fill": False, "edgecolor": GREY, "linewidth": 1.0, "zorder": 1}
@@ -112,22 +124,22 @@ def _circles(ax: Axes, radius: float | None) -> None:
         ax.add_patch(Circle((0, 0), radius, gid="radius", linestyle=(0, (4, 3)), **circle))
 
 
-def _modes(source: Any, weights: Any) -> tuple[Array, Array | None]:
-    """Eigenvalues (N,) and how much each weighs, from 0 to 1, where that is asked."""
+def _read_modes(source: Any, weights: Any) -> tuple[Array, Array | None]:
+    """Return eigenvalues (N,) and their importance (N,), or None without weights."""
     model = getattr(source, "model_", source)
-    if weights is True:
-        if not isinstance(model, LinearModel):
-            remedy = "Only a fitted LinearESN or a LinearModel has its own."
-            raise bad_argument("weights", True, "readout weights (N,) or (N, D_out)", remedy)
-        found, weights = _own_weights(model)
-    else:
-        found = _eigenvalues(model)
     if weights is None or weights is False:
-        return found.values, None
-    return found.values, importance(found, weights)
+        return _read_spectrum(model).values, None
+    if weights is not True:
+        modes = _read_spectrum(model)
+    elif isinstance(model, LinearModel):
+        modes, weights = _read_readout(model)
+    else:
+        remedy = "Only a fitted LinearESN or a LinearModel has weights of its own."
+        raise bad_argument("weights", True, "readout weights (N,) or (N, D_out)", remedy)
+    return modes.values, importance(modes, weights)
 
 
-def _eigenvalues(source: Any) -> Spectrum:
+def _read_spectrum(source: Any) -> Spectrum:
     if isinstance(source, Spectrum):
         return source
     if isinstance(source, LinearModel):
@@ -138,32 +150,35 @@ def _eigenvalues(source: Any) -> Spectrum:
         raise bad_argument("source", source, "a fitted estimator", "Call fit first.")
     if np.ndim(source) == 1:
         return Spectrum.from_values(source)
-    wanted = "a Spectrum, a list of eigenvalues, or a fitted estimator or model"
-    remedy = "eigenecho.spectra.from_matrix takes a matrix."
-    raise bad_argument("source", source, wanted, remedy)
+    expected = "a Spectrum, a list of eigenvalues, or a fitted estimator or model"
+    remedy = "Pass eigenecho.spectra.from_matrix(W) for a matrix W."
+    raise bad_argument("source", source, expected, remedy)
 
 
-def _own_weights(model: LinearModel) -> tuple[Spectrum, Array]:
-    """The spectrum of a model and its readout (N, D_out) in the Q layout."""
+def _read_readout(model: LinearModel) -> tuple[Spectrum, Array]:
+    """Return the spectrum of a model and its readout weights (N, D_out) in the Q layout."""
     readout = model.readout.weights.T
     if model.is_diagonal:
         return model.spectrum, readout
-    found, basis = eigendecomposition(model.reservoir.transition.dense)
-    return found, basis.weights_to_eigen(readout)
+    modes, basis = eigendecomposition(model.reservoir.transition.dense)
+    return modes, basis.weights_to_eigen(readout)
 
 
-def importance(found: Spectrum, weights: Any) -> Array:
-    """How much each of N eigenvalues weighs in the readout, from 0 to 1; both of a pair alike."""
+def importance(modes: Spectrum, weights: Any) -> Array:
+    """Return the readout weight of each eigenvalue (N,), relative to the largest.
+
+    Both values of a conjugate pair have the same weight.
+    """
     W = np.asarray(weights, dtype=np.float64)
-    if W.ndim not in (1, 2) or len(W) != found.units or W.size == 0 or not np.isfinite(W).all():
+    if W.ndim not in (1, 2) or len(W) != modes.units or W.size == 0 or not np.isfinite(W).all():
         raise bad_argument(
             "weights",
             Shown(f"shape {W.shape}") if np.isfinite(W).all() else Shown("NaN or Inf"),
-            f"finite readout weights of the states, ({found.units},) or ({found.units}, D_out)",
+            f"finite readout weights of the states, ({modes.units},) or ({modes.units}, D_out)",
             "Leave out the rows of W_out for the bias and y(t−1).",
         )
-    W = W.reshape(found.units, -1)
-    n = found.real.size
+    W = W.reshape(modes.units, -1)
+    n = modes.real.size
     modulus = np.concatenate(
         [np.abs(W[:n]), np.repeat(np.hypot(W[n::2], W[n + 1 :: 2]), 2, axis=0)]
     ).max(axis=1)

@@ -1,14 +1,14 @@
-"""Colours, and figures that belong to no window."""
+"""Colours, line styles and empty figures that all plots share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette: told apart with any colour vision, and in grey.
+# The palette of Okabe and Ito: distinct with any colour vision, and in greyscale.
 BLACK = "#000000"
 BLUE = "#0072B2"
 ORANGE = "#E69F00"
@@ -17,26 +17,66 @@ VERMILLION = "#D55E00"
 PURPLE = "#CC79A7"
 GREY = "#8A8A8A"
 
-LINES = (VERMILLION, BLUE, GREEN, ORANGE)
-"""Colours of compared lines, in order; the truth is black."""
+LINES = (VERMILLION, BLUE, GREEN, ORANGE, PURPLE, GREY)
+"""Colours of compared lines, in order; the true series is black."""
+
+DASHES: tuple[Any, ...] = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), "-")
+"""Line styles of compared lines, in order."""
+
+LEGEND: dict[str, Any] = {"frameon": False, "fontsize": 9}
 
 
 def new_figure(
     width: float, height: float, layout: Literal["constrained", "compressed"] = "constrained"
 ) -> Figure:
-    """An empty figure of that many inches; ``layout="compressed"`` for panels of fixed aspect."""
+    """Return an empty figure without a window.
+
+    Parameters
+    ----------
+    width, height : float
+        Size in inches.
+    layout : {"constrained", "compressed"}
+        Use "compressed" for panels of fixed aspect.
+    """
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
-            "plots need matplotlib, which is not installed: pip install 'eigenecho[cli]'",
+            "Plots need matplotlib, which is not installed: pip install 'eigenecho[cli]'",
             name=missing.name,
         ) from missing
     return Figure(figsize=(width, height), layout=layout)
 
 
+def panel_grid(
+    count: int, columns: int, width: float, height: float, *, square: bool = False, **options: Any
+) -> tuple[Figure, list[Any]]:
+    """Return a figure with ``count`` empty panels, and these panels row by row.
+
+    Parameters
+    ----------
+    count, columns : int
+        Number of panels, and of panels per row.
+    width, height : float
+        Size of one panel in inches.
+    square : bool
+        Draw frames and keep the panels close together, for axes of equal scale.
+    **options
+        Further arguments of ``Figure.subplots``.
+    """
+    rows = -(-count // columns)
+    layout: Literal["constrained", "compressed"] = "compressed" if square else "constrained"
+    figure = new_figure(width * columns, height * rows + 0.3, layout)
+    axes = [*figure.subplots(rows, columns, squeeze=False, **options).flat]
+    for unused in axes[count:]:
+        unused.remove()
+    for ax in axes[:count]:
+        tidy(ax, frame=square)
+    return figure, axes[:count]
+
+
 def tidy(ax: Axes, *, frame: bool = False) -> None:
-    """Quieter axes: thin grey lines, and no frame above and at the right unless ``frame``."""
+    """Draw thin grey axes, without the top and right line unless ``frame`` is True."""
     for side, spine in ax.spines.items():
         spine.set_visible(frame or side in ("left", "bottom"))
         spine.set_color(GREY)
@@ -45,6 +85,6 @@ def tidy(ax: Axes, *, frame: bool = False) -> None:
 
 
 def legend_above(figure: Figure, ax: Axes) -> None:
-    """One legend for all panels of a figure, of the lines in ``ax``."""
+    """Draw one legend above all panels of a figure, with the lines of ``ax``."""
     lines, names = ax.get_legend_handles_labels()
     figure.legend(lines, names, loc="outside upper center", ncols=len(names), frameon=False)

@@ -1,12 +1,12 @@
-"""Benchmark signals and tasks: what to feed a reservoir, and what to ask of it.
+"""Benchmark series and tasks for reservoirs.
 
-mso, mso_split               superimposed sines, and the paper's split for next-step prediction
-delayed_recall               white noise in, its own past out
-memory_capacity              how much of that past a model recalls
-narma                        a nonlinear moving average driven by noise
-mackey_glass, lorenz         chaotic flows, to forecast
+mso, mso_split               sums of sines, and the paper's split for next-step prediction
+delayed_recall               white noise as input, its past as target
+memory_capacity              memory capacity of a model on that task
+narma                        a nonlinear autoregressive system driven by noise
+mackey_glass, lorenz         chaotic systems, for forecasting
 
-Series are arrays (steps, D). Whatever is random takes a seed: an int or a NumPy Generator.
+Series are arrays (steps, D). Random functions take a seed: an int or a NumPy Generator.
 """
 
 from eigenecho.tasks.lorenz import lorenz

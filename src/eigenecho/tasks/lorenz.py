@@ -23,25 +23,24 @@ def lorenz(
     tolerance: float = 1e-10,
     seed: Seed = None,
 ) -> Array:
-    """A trajectory of the Lorenz system.
+    """Return a trajectory of the Lorenz system.
 
         x' = σ (y − x),   y' = x (ρ − z) − y,   z' = x y − β z,   row j at time (washout + j) · dt
 
-    Integrated by DOP853 (order 8, adaptive), so `dt` is the time between rows, not a step size.
-    The flow is chaotic: errors grow by e every 1.1 time units, so rows more than some 25 time
-    units from the start are a true trajectory of the attractor, but not the one that exact
-    arithmetic gives.
+    The integrator is DOP853 (order 8, adaptive), so `dt` is the time between rows, not a step
+    size. The system is chaotic: errors grow by a factor of e every 1.1 time units. Rows more than
+    about 25 time units after the start lie on the attractor, but differ from the exact solution.
 
     Parameters
     ----------
     steps : length of the series
     dt : time between rows
-    sigma, rho, beta : the system's parameters; sigma and beta above 0
-    x0 : the start (x, y, z)
-    washout : rows dropped from the start
-    tolerance : the integrator's relative and absolute tolerance
+    sigma, rho, beta : parameters of the system; sigma and beta above 0
+    x0 : initial state (x, y, z)
+    washout : number of rows dropped at the start
+    tolerance : relative and absolute tolerance of the integrator
     seed : int, Generator or None
-        None starts at x0, others at x0 plus a uniform draw from [−1, 1]³.
+        None starts at x0; a seed adds a uniform draw from [−1, 1]³.
 
     Returns
     -------
@@ -49,7 +48,7 @@ def lorenz(
 
     See Also
     --------
-    eigenecho.tasks.mackey_glass : one column
+    eigenecho.tasks.mackey_glass : A chaotic series with one column.
 
     Examples
     --------
@@ -66,7 +65,7 @@ def lorenz(
     sigma = check_number(sigma, "sigma", above=0)
     rho = check_number(rho, "rho")
     beta = check_number(beta, "beta", above=0)
-    start = _start(x0, seed)
+    start = _initial_state(x0, seed)
 
     def flow(_: float, state: Array) -> tuple[float, float, float]:
         x, y, z = state.tolist()
@@ -75,7 +74,7 @@ def lorenz(
     times = dt * np.arange(washout, washout + steps, dtype=np.float64)
     if times[-1] == 0.0:
         return start[np.newaxis, :]
-    # Overflow shows in the answer, which is looked at below.
+    # Overflow is detected in the solution below.
     with np.errstate(all="ignore"):
         options = {"method": "DOP853", "rtol": tolerance, "atol": tolerance}
         solution = solve_ivp(flow, (0.0, times[-1]), start, t_eval=times, **options)
@@ -83,13 +82,13 @@ def lorenz(
         raise bad_argument(
             "(sigma, rho, beta)",
             (sigma, rho, beta),
-            "a flow that can be integrated",
-            f"From x0={start.tolist()} the integrator says: {solution.message}",
+            "parameters for which the system can be integrated",
+            f"The integrator failed from x0={start.tolist()}: {solution.message}",
         )
     return np.ascontiguousarray(solution.y.T)
 
 
-def _start(x0: Sequence[float] | Array, seed: Seed) -> Array:
+def _initial_state(x0: Sequence[float] | Array, seed: Seed) -> Array:
     expected = "three finite numbers (x, y, z)"
     try:
         start = np.array(x0, dtype=np.float64)

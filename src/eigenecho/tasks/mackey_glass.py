@@ -24,26 +24,25 @@ def mackey_glass(
     washout: int = 1000,
     seed: Seed = None,
 ) -> Array:
-    """A Mackey-Glass series; chaotic for the default parameters.
+    """Return a Mackey-Glass series, chaotic for the default parameters.
 
         x'(t) = β x(t−τ) / (1 + x(t−τ)ⁿ) − γ x(t),   row j = x((washout + j) · sample)
 
-    Integrated by the classical Runge-Kutta method of order 4 with the largest step up to `dt` that
-    divides τ: x' jumps at 0, x'' at τ and so on, and all of these then fall on grid points, so
-    the order is kept. Values between grid points (the delayed midpoints, and the samples) are
-    cubic Hermite interpolants, of the same order.
+    The integrator is the classical Runge-Kutta method of order 4, with the largest step up to `dt`
+    that divides τ. The jumps of x' at 0, of x'' at τ and so on then fall on grid points, which
+    keeps the order. Values between grid points are cubic Hermite interpolants of the same order.
 
     Parameters
     ----------
     steps : length of the series
-    tau, beta, gamma, n : the equation's parameters, all above 0
+    tau, beta, gamma, n : parameters of the equation, all above 0
     dt : largest integration step
     sample : time between rows
-    x0 : the history before time 0, a constant above 0
-    washout : rows dropped from the start
+    x0 : constant history before time 0, above 0
+    washout : number of rows dropped at the start
     seed : int, Generator or None
-        None is the constant history; others draw a smooth one within 10 % of x0, the same at every
-        ``dt``.
+        None uses the constant history; a seed draws a smooth history within 10 % of x0, which does
+        not depend on ``dt``.
 
     Returns
     -------
@@ -51,7 +50,7 @@ def mackey_glass(
 
     See Also
     --------
-    eigenecho.tasks.lorenz : three columns
+    eigenecho.tasks.lorenz : A chaotic series with three columns.
 
     Examples
     --------
@@ -76,7 +75,7 @@ def mackey_glass(
     h = tau / lag
     times = sample * np.arange(washout, washout + steps, dtype=np.float64)
     history, slope = _history(x0, tau, lag, seed)
-    # One step more than the last sample needs, so that it has a grid point on each side.
+    # One additional step, so that the last sample has a grid point on each side.
     try:
         x, slope = _integrate(history, slope, h, int(times[-1] / h) + 1, beta, gamma, n)
     except (OverflowError, ValueError):
@@ -87,11 +86,11 @@ def mackey_glass(
 
 
 def _history(x0: float, tau: float, lag: int, seed: Seed) -> tuple[Array, Array]:
-    """Values and slopes (lag + 1,) at the grid points of [−τ, 0]."""
+    """Return values and slopes (lag + 1,) at the grid points of [−τ, 0]."""
     phase = np.pi * np.arange(lag + 1) / lag
     if seed is None:
         return np.full(lag + 1, x0), np.zeros(lag + 1)
-    # A few low modes rather than a draw per grid point: the history must not depend on the grid.
+    # A few low modes instead of one draw per point, so that the history is independent of the grid.
     modes = np.arange(4)
     weights = 0.1 * x0 / len(modes) * generator(seed).uniform(-1.0, 1.0, size=len(modes))
     angles = np.outer(phase, modes)
@@ -101,25 +100,25 @@ def _history(x0: float, tau: float, lag: int, seed: Seed) -> tuple[Array, Array]
 def _integrate(
     history: Array, history_slope: Array, h: float, steps: int, beta: float, gamma: float, n: float
 ) -> tuple[Array, Array]:
-    """Values and slopes (steps + 1,) at 0, h, ..., steps·h.
+    """Return values and slopes (steps + 1,) at 0, h, ..., steps·h.
 
-    The delayed term drives a linear equation, x' = g(t) − γ x, and g over a step is known before
-    the step is made: three values of it, of which the last is the first of the next step.
+    The delayed term g drives a linear equation, x' = g(t) − γ x. A step needs three values of g,
+    which are known before it; the last is the first of the next step.
     """
     lag = len(history) - 1
 
     def production(delayed: float) -> float:
         return beta * delayed / (1.0 + math.pow(delayed, n))
 
-    # Lists and floats: element access in an array costs more than the arithmetic.
+    # Python floats, because element access in an array costs more than the arithmetic.
     x = history.tolist()
     slope = history_slope.tolist()
     here = x[-1]
     g = production(x[0])
     for i in range(steps):
         k1 = g - gamma * here
-        # The slope at time 0 differs on its two sides: the history's own closes the interval
-        # before it, the equation's opens the one after it.
+        # The slope at time 0 differs on its two sides: the history gives the left one, and the
+        # equation the right one.
         slope.append(k1)
         j = i if i < lag else i + 1
         middle = 0.5 * (x[i] + x[i + 1]) + 0.125 * h * (slope[j] - slope[j + 1])
@@ -135,7 +134,7 @@ def _integrate(
 
 
 def _hermite(x: Array, slope: Array, position: Array) -> Array:
-    """The cubic through values and slopes on a unit grid, at positions within it."""
+    """Evaluate the cubic through values and slopes on a unit grid, at positions within it."""
     i = np.minimum(position.astype(np.int64), len(x) - 2)
     s = position - i
     rest = 1.0 - s

@@ -1,4 +1,4 @@
-"""Short-term memory: recall the input of k steps ago (the paper's section 5.2)."""
+"""Short-term memory: recall of the input k steps ago (section 5.2 of the paper)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False)
 class MemoryCapacity:
-    """What a model recalls, delay by delay.
+    """Memory capacity of a model by delay.
 
         total = Σ_k MC_k
 
@@ -25,11 +25,11 @@ class MemoryCapacity:
     ----------
     delays : integer array (K,)
     capacity : array (K,), MC_k in [0, 1]
-    total : their sum; a linear reservoir of N units cannot exceed N, but for sampling error
+    total : their sum; at most N for a linear reservoir of N units, apart from sampling error
 
     See Also
     --------
-    eigenecho.tasks.memory_capacity : measures one
+    eigenecho.tasks.memory_capacity : Measure the memory capacity of a model.
 
     Examples
     --------
@@ -53,17 +53,17 @@ def delayed_recall(
     low: float = -1.0,
     high: float = 1.0,
 ) -> tuple[Array, Array]:
-    """White noise, and its own past as the target.
+    """Return white noise as input, and its past as target.
 
         u(t) ~ U(low, high),   targets[t, j] = u(t − delays[j]), and 0 where t < delays[j]
 
-    Zero is what a reservoir that starts at the zero state has seen before the first row.
+    Targets before the first row are 0, because a reservoir starts at the zero state.
 
     Parameters
     ----------
     steps : length of the series
     delays : an int K for 1, ..., K, or the delays themselves, each from 0 to steps − 1
-    seed : an int, or a Generator to draw from
+    seed : int or Generator
     low, high : bounds of the input
 
     Returns
@@ -73,7 +73,7 @@ def delayed_recall(
 
     See Also
     --------
-    eigenecho.tasks.memory_capacity : the task and its score
+    eigenecho.tasks.memory_capacity : Score a model on this task.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def delayed_recall(
     True
     """
     steps = check_count(steps, "steps", least=1)
-    lags = _lags(delays, steps)
+    lags = _check_delays(delays, steps)
     low, high = check_number(low, "low"), check_number(high, "high")
     if not low < high:
         raise bad_argument("low", low, f"a number below high={high}")
@@ -102,29 +102,28 @@ def memory_capacity(
     delays: int | Sequence[int] | Array | None = None,
     seed: int | np.random.Generator,
 ) -> MemoryCapacity:
-    """The short-term memory of a model, measured on rows that it was not fitted on.
+    """Measure the short-term memory of a model on test rows.
 
         MC_k = cov²(u(t − k), y_k(t)) / (σ²(u(t − k)) σ²(y_k(t)))
 
-    One series of `delayed_recall` is drawn. A copy of the model is fitted on its first rows, up
-    to half of what follows the warmup, then run over the whole series from its start (the state
-    at the first held-out row is the true one); the remaining rows are scored. A delay that is not
-    recalled at all still scores about 1/rows.
+    A copy of the model is fitted on the first half of a series of `delayed_recall`, after the
+    warmup. It then runs over the whole series, so that its state at the first test row is correct,
+    and the second half is scored. A delay that is not recalled at all scores about 1/rows.
 
     Parameters
     ----------
-    model : a regressor with ``fit(X, y)`` and ``predict(X)``; it is left as it was
+    model : a regressor with ``fit(X, y)`` and ``predict(X)``; it is not modified
     steps : length of the series
     warmup : int
-        Rows left out of the fit, through the model's own ``warmup`` parameter where it has one at
-        0; a ``warmup`` that was set already is kept.
+        Number of first rows that are not fitted. If the model has a parameter ``warmup`` that is
+        0, it is set to this value.
     delays : an int K for 1, ..., K, or the delays themselves; by default 1, ..., 2 units
-    seed : an int, or a Generator to draw from
+    seed : int or Generator
 
     See Also
     --------
-    eigenecho.tasks.delayed_recall : the series it draws
-    eigenecho.metrics.memory_capacity : the score alone
+    eigenecho.tasks.delayed_recall : Draw the series.
+    eigenecho.metrics.memory_capacity : Compute the score alone.
 
     Examples
     --------
@@ -146,10 +145,10 @@ def memory_capacity(
     # A regressor with a single output may return (steps,) for targets of shape (steps, 1).
     predictions = np.asarray(model.predict(u)).reshape(steps, -1)
     capacity = metrics.memory_capacity(targets[split:], predictions[split:])
-    return MemoryCapacity(_lags(delays, steps), capacity, float(capacity.sum()))
+    return MemoryCapacity(_check_delays(delays, steps), capacity, float(capacity.sum()))
 
 
-def _lags(delays: Any, steps: int) -> Array:
+def _check_delays(delays: Any, steps: int) -> Array:
     longest = steps - 1
     expected = "an integer, or a sequence of integers"
     try:

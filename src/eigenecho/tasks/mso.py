@@ -1,4 +1,4 @@
-"""Multiple superimposed oscillators (the paper's section 5.1)."""
+"""Multiple superimposed oscillators (section 5.1 of the paper)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from eigenecho.checks import check_count
 from eigenecho.types import Array
 
 MSO_FREQUENCIES = (0.2, 0.331, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97, 1.08, 1.19, 1.27, 1.32)
-"""α_1 to α_12, in radians a step. The paper's α_2 is 0.331; some libraries use 0.311."""
+"""α_1 to α_12, in radians per step. The paper's α_2 is 0.331; some libraries use 0.311."""
 
 
 @dataclass(frozen=True, eq=False)
 class MSOSplit:
-    """Next-step prediction of MSO-k, split as in the paper.
+    """Next-step prediction task MSO-k with the split of the paper.
 
         X[t] = U_k(t),  y[t] = U_k(t + 1)
 
-    The slices index rows of X and y. `washout` counts the first training rows, which are run but
-    not fitted.
+    The slices index rows of X and y. The first `washout` training rows are run but not fitted.
 
     Attributes
     ----------
@@ -30,7 +29,7 @@ class MSOSplit:
 
     See Also
     --------
-    eigenecho.tasks.mso_split : makes one
+    eigenecho.tasks.mso_split : Return the split of a task.
 
     Examples
     --------
@@ -49,11 +48,11 @@ class MSOSplit:
 
 
 def mso(k: int, steps: int = 1000) -> Array:
-    """The sum of the first k sines.
+    """Return the sum of the first k sines.
 
         U_k(t) = Σ_{i≤k} sin(α_i t),   t = 0, 1, ..., steps − 1
 
-    The signal is not normalised. The paper leaves the first t open; here it is 0.
+    The signal is not normalised. The paper does not state the first t; here it is 0.
 
     Parameters
     ----------
@@ -66,7 +65,7 @@ def mso(k: int, steps: int = 1000) -> Array:
 
     See Also
     --------
-    eigenecho.tasks.mso_split : as a task of prediction, with the paper's rows
+    eigenecho.tasks.mso_split : Prediction task with the rows of the paper.
 
     Examples
     --------
@@ -84,7 +83,7 @@ def mso(k: int, steps: int = 1000) -> Array:
 
 
 def mso_split(k: int) -> MSOSplit:
-    """MSO-k as a next-step prediction task, with the paper's training, validation and test rows.
+    """Return the next-step prediction task MSO-k with the split of the paper.
 
     Parameters
     ----------
@@ -92,7 +91,7 @@ def mso_split(k: int) -> MSOSplit:
 
     See Also
     --------
-    eigenecho.tasks.mso : the series alone
+    eigenecho.tasks.mso : The series alone.
 
     Examples
     --------
@@ -105,7 +104,7 @@ def mso_split(k: int) -> MSOSplit:
     True
     """
     signal = mso(k, 1001)
-    # Copies, as X and y would otherwise share memory: scaling one would move the other.
+    # Copies, so that changing X in place does not change y.
     return MSOSplit(
         X=signal[:-1].copy(),
         y=signal[1:].copy(),

@@ -11,44 +11,44 @@ from eigenecho.errors import bad_argument
 from eigenecho.types import Array
 
 _ATTEMPTS = 100
-# Bounded runs stay below 2; from here the quadratic term runs away in a few steps.
+# Bounded runs stay below 2. Above this value the quadratic term diverges within a few steps.
 _DIVERGED = 10.0
 
 
 def narma(
     order: int = 10, steps: int = 2000, *, seed: int | np.random.Generator
 ) -> tuple[Array, Array]:
-    """A NARMA system driven by noise: input and target.
+    """Return the input and output of a NARMA system driven by noise.
 
         z(t+1) = f( 0.3 z(t) + 0.05 z(t) Σ_{i<order} z(t−i) + 1.5 u(t−order+1) u(t) + c )
         u(t) ~ U(0, 0.5),   f(x) = x, c = 0.1 up to order 10;   f = tanh, c = 0.01 above
 
-    The saturated form is the usual one for NARMA20, where the plain one diverges; from order 25 or
-    so it stays near 1, and is no test of memory.
+    The saturated form is usual for NARMA20, where the plain one diverges. From about order 25, it
+    stays near 1 and does not test memory.
 
     Rows are aligned for causal prediction: ``y[t] = z(t+1)`` depends on ``u[0], ..., u[t]`` only.
     The past is zero: z(t) = 0 for t ≤ 0 and u(t) = 0 for t < 0.
 
-    NARMA10 itself diverges now and then (about 1 run in 75 of 2000 steps). Such a run is dropped
-    whole and the next one drawn from the same stream, so a seed always gives the same series.
+    NARMA10 sometimes diverges (about 1 run in 75 of 2000 steps). Such a run is discarded and the
+    next one is drawn from the same random stream, so a seed always gives the same series.
 
     Parameters
     ----------
     order : memory of the system, in steps
     steps : length of the series
-    seed : an int, or a Generator to draw from
+    seed : int or Generator
 
     Returns
     -------
     u : array (steps, 1)
         The input.
     y : array (steps, 1)
-        What the system makes of it.
+        The output.
 
     See Also
     --------
-    eigenecho.tasks.mackey_glass : chaos without an input
-    eigenecho.DiagonalReservoir : states for a nonlinear readout, which NARMA needs
+    eigenecho.tasks.mackey_glass : A chaotic series without input.
+    eigenecho.DiagonalReservoir : States for a nonlinear readout, which NARMA needs.
 
     Examples
     --------
@@ -62,22 +62,22 @@ def narma(
     rng = generator(seed, needed=True)
     for _ in range(_ATTEMPTS):
         u = rng.uniform(0.0, 0.5, size=steps)
-        y = _respond(u, order)
+        y = _run(u, order)
         if y is not None:
             return u[:, np.newaxis], y[:, np.newaxis]
     raise bad_argument(
         "steps",
         steps,
         f"a length over which NARMA of order {order} stays bounded",
-        f"{_ATTEMPTS} draws from seed={seed!r} diverged: take fewer steps, or order > 10.",
+        f"{_ATTEMPTS} draws from seed={seed!r} diverged. Use fewer steps, or order > 10.",
     )
 
 
-def _respond(u: Array, order: int) -> Array | None:
+def _run(u: Array, order: int) -> Array | None:
     """Run the recurrence on u (steps,); None if it diverges."""
     saturated = order > 10
     constant = 0.01 if saturated else 0.1
-    # Python floats: element access in an array costs more than the arithmetic.
+    # Python floats, because element access in an array costs more than the arithmetic.
     now = u.tolist()
     delayed = [0.0] * (order - 1) + now
     z = [0.0] * order

@@ -17,7 +17,7 @@ pytest.importorskip("matplotlib")
 from typer.testing import CliRunner
 
 from eigenecho.apps.cli.app import app
-from eigenecho.apps.shared.seconds_per_step import seconds_per_step
+from eigenecho.apps.paper.step_times import seconds_per_step
 from eigenecho.reservoir import Recipe, draw
 
 

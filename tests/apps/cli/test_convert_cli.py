@@ -95,11 +95,11 @@ def test_nothing_is_replaced_unless_forced(source, tmp_path):
     assert out.read_text() == "precious"
     assert invoke(source, "--out", out, "--force").exit_code == 0
     assert ee.load(out).units == N
-    assert_refused(invoke(source, "--out", source, "--force"), "source itself")
+    assert_refused(invoke(source, "--out", source, "--force"), "is the source file")
 
 
 def test_errors_are_one_line(source, tmp_path, arrays):
-    assert_refused(invoke(tmp_path / "nothing.npz"), "no file at")
+    assert_refused(invoke(tmp_path / "nothing.npz"), "There is no file")
     assert_refused(invoke(source, "--out", tmp_path / "no" / "folder.safetensors"), "no folder")
     assert_refused(invoke(source, "--lr", "2"), "lr=2.0")
     assert_refused(invoke(source, "--output-to-readout"), "W_out=", "rows")
@@ -110,7 +110,7 @@ def test_errors_are_one_line(source, tmp_path, arrays):
     assert_refused(invoke(wrong), "not a readable .npz file")
     with zipfile.ZipFile(source, "a") as archive:
         archive.writestr("README", "weights of last week")
-    assert_refused(invoke(source), "'README' in it is not an array")
+    assert_refused(invoke(source), "member 'README' is not an array")
     assert not wrong.with_suffix(".safetensors").exists()
 
 

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import eigenecho as ee
 from eigenecho.apps.cli import forecast as command
 from eigenecho.apps.cli.app import app
-from eigenecho.apps.shared.terminal import saying_warnings
+from eigenecho.apps.shared.terminal import print_warnings
 from eigenecho.apps.tables import tested_forecast
 from tables import few_ways
 
@@ -523,7 +523,7 @@ def test_blocks_that_nothing_was_learnt_for_are_told_of_in_a_line(tmp_path):
         path, "--target", "x", "--horizon", 1, "--blocks", 4, "--out", tmp_path / "o.csv"
     )
     assert result.exit_code == 0, result.output
-    said = "Mind: at 2 of 4 origins the last value is given"
+    said = "Warning: at 2 of 4 origins the last value is given"
     assert sum(said in line for line in result.output.splitlines()) == 1
     assert "FewRowsWarning" not in result.output
 
@@ -533,6 +533,6 @@ def test_warnings_are_said_of_what_fails_too(capsys):
         warnings.warn("it grows", stacklevel=1)
         raise ArithmeticError
 
-    with pytest.raises(ArithmeticError), saying_warnings(Console()):
+    with pytest.raises(ArithmeticError), print_warnings(Console()):
         failing()
-    assert capsys.readouterr().out == "Mind: it grows\n"
+    assert capsys.readouterr().out == "Warning: it grows\n"

@@ -25,9 +25,9 @@ from typer.testing import CliRunner
 
 from eigenecho.apps.cli import reproduce
 from eigenecho.apps.cli.app import app
-from eigenecho.apps.paper import all_experiments, reproduction_report
+from eigenecho.apps.paper import reproduction_report, runner
 from eigenecho.apps.paper.cell_store import SCHEMA, CellStore
-from eigenecho.apps.shared import bars
+from eigenecho.apps.shared import terminal
 from eigenecho.pages import pictures
 from fake_experiment import HELD, Alone, Dying, Fake, Slow, wait_for
 
@@ -37,7 +37,7 @@ FILES = {"store.sqlite", "report.html", "report.md", "results.json", "figures"}
 
 @pytest.fixture(autouse=True)
 def _fakes(monkeypatch):
-    monkeypatch.setattr(all_experiments, "EXPERIMENTS", [Fake(), Alone(), Slow()])
+    monkeypatch.setattr(runner, "EXPERIMENTS", [Fake(), Alone(), Slow()])
 
 
 def invoke(*arguments):
@@ -58,7 +58,7 @@ def refused(answer, *words):
 def made(tmp_path_factory):
     """One run of everything but the slow one, and what it printed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(all_experiments, "EXPERIMENTS", [Fake(), Alone()])
+        patch.setattr(runner, "EXPERIMENTS", [Fake(), Alone()])
         out = tmp_path_factory.mktemp("made") / "deep" / "out"
         answer = invoke("--quick", "--workers", 2, "--out", out)
         assert answer.exit_code == 0, answer.output
@@ -133,7 +133,7 @@ def test_fresh_replaces_a_store_that_cannot_be_used(copy):
 def test_list_names_every_experiment():
     answer = invoke("--list")
     assert answer.exit_code == 0
-    for experiment in all_experiments.EXPERIMENTS:
+    for experiment in runner.EXPERIMENTS:
         assert experiment.name in answer.stdout
 
 
@@ -186,7 +186,7 @@ def test_a_disk_that_fills_up_during_a_write(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(CellStore, "_prepare", small)
         answer = invoke("fake", "--out", tmp_path)
-        refused(answer, "full", str(tmp_path / "store.sqlite"), "what is finished is kept")
+        refused(answer, "full", str(tmp_path / "store.sqlite"), "finished cells are kept")
     assert "Traceback" not in answer.output
     assert invoke("fake", "--out", tmp_path).exit_code == 0
 
@@ -209,7 +209,7 @@ def test_a_disk_that_fills_up_during_the_report(copy, monkeypatch):
 
 
 def test_a_cell_that_fails_is_no_traceback(tmp_path, monkeypatch):
-    monkeypatch.setattr(all_experiments, "EXPERIMENTS", [Dying()])
+    monkeypatch.setattr(runner, "EXPERIMENTS", [Dying()])
     answer = invoke("--out", tmp_path)
     assert answer.exit_code == 1
     assert "dying" in answer.stderr
@@ -255,7 +255,7 @@ def stored(path):
 
 def test_bars_in_a_terminal():
     console = Console(force_terminal=True, width=90, record=True, file=io.StringIO())
-    with bars.progress(console, {"fake": 4, "alone": 2}) as heard:
+    with terminal.progress(console, {"fake": 4, "alone": 2}) as heard:
         for done in (1, 2, 3, 4):
             heard("fake", done, 4)
     text = console.export_text()
@@ -265,9 +265,9 @@ def test_bars_in_a_terminal():
 
 def test_lines_tell_the_time_left(monkeypatch):
     clock = iter([0.0, 0.0, 0.0, 100.0, 120.0, 121.0, 140.0])
-    monkeypatch.setattr(bars, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(terminal, "monotonic", lambda: next(clock))
     console = Console(width=80, record=True, file=io.StringIO())
-    lines = bars.Lines(console)
+    lines = terminal.ProgressLines(console)
     lines("first", 0, 1)
     lines("second", 5, 15)
     lines("first", 1, 1)  # at 100: from here on it is the second one's time

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigenecho.apps.paper.experiment import Claim, Config, Experiment, Section, TextTable
+from eigenecho.apps.paper.experiment import Config, Experiment
+from eigenecho.apps.paper.section import Claim, ReportFigure, Section, TextTable
+
+HELD = "EIGENECHO_TEST_HELD"
 
 HELD = "EIGENECHO_TEST_HELD"
 
@@ -50,20 +53,19 @@ class Fake(Experiment[FakeConfig]):
         total = float(sum(r["draw"].sum() for r in results.values()))
         return Section(
             "One paragraph.\n\nAnd < another.",
+            f"sum {total:.3f}",
             [
                 TextTable(
                     "Sums | all", ("part", "sum"), [["a|b", f"{total:.3f}"]], {(0, 1)}, "A note."
                 )
             ],
-            {"fake-figure": figure},
-            {"fake-figure": "A line & its caption."},
+            [ReportFigure("fake-figure", figure, "A line & its caption.")],
             [
                 Claim("Draws are <finite>", "all of them", "holds"),
                 Claim("Draws are positive", "some of them", "holds in part"),
                 Claim("Draws are equal", "no two of them", "does not hold"),
             ],
             {"total": np.float64(total), "nothing": float("nan"), "array": np.arange(2)},
-            f"sum {total:.3f}",
         )
 
 
@@ -118,7 +120,7 @@ def wait_for(condition, seconds=300.0):
 def main() -> None:
     """``eigenecho`` with these experiments in place of the paper's."""
     from eigenecho.apps.cli.app import app
-    from eigenecho.apps.paper import all_experiments
+    from eigenecho.apps.paper import runner
 
-    all_experiments.EXPERIMENTS[:] = [Fake(), Slow()]
+    runner.EXPERIMENTS[:] = [Fake(), Slow()]
     app()

@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from eigenecho.apps.paper import all_experiments, runner, workers
+from eigenecho.apps.paper import runner, workers
 from eigenecho.apps.paper.cell_store import SCHEMA, CellStore, StoreError, UnusableStoreError
 from eigenecho.apps.paper.experiment import encode
 from eigenecho.plots.spectrum import importance
@@ -109,7 +109,7 @@ def test_other_seeds_use_what_is_there(copy, seeds, missing):
 
 
 def test_every_field_but_the_seeds_is_part_of_the_identity():
-    for experiment in all_experiments.EXPERIMENTS:
+    for experiment in runner.EXPERIMENTS:
         kept = {f.name for f in fields(experiment.config) if not f.metadata.get("identity", True)}
         assert kept == {"seeds"}
         assert experiment.config.identity() == experiment.config.with_seeds(77).identity()
@@ -183,7 +183,7 @@ def test_a_full_disk_loses_nothing(copy):
     store = CellStore(copy)
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StoreError, match=r"store\.sqlite: .*full.*what is finished is kept") as e:
+    with pytest.raises(StoreError, match=r"store\.sqlite: .*full.*finished cells are kept") as e:
         runner.run([job(size=9)], store, 1, silent)
     store.close()
     assert not isinstance(e.value, UnusableStoreError)
@@ -293,21 +293,20 @@ def small(experiment):
 @pytest.fixture(scope="module")
 def computed():
     return {
-        e.name: {key: e.run(small(e), key) for key in e.cells(small(e))}
-        for e in all_experiments.EXPERIMENTS
+        e.name: {key: e.run(small(e), key) for key in e.cells(small(e))} for e in runner.EXPERIMENTS
     }
 
 
-@pytest.fixture(params=all_experiments.EXPERIMENTS, ids=lambda e: e.name)
+@pytest.fixture(params=runner.EXPERIMENTS, ids=lambda e: e.name)
 def experiment(request):
     return request.param
 
 
 def test_the_catalogue_has_every_table_and_figure():
-    assert [e.name for e in all_experiments.EXPERIMENTS] == list(SMALL)
-    assert all(e.title and e.paper for e in all_experiments.EXPERIMENTS)
-    assert all_experiments.find([]) == all_experiments.EXPERIMENTS
-    assert [e.name for e in all_experiments.find(["timing", "mso"])] == ["mso", "timing"]
+    assert [e.name for e in runner.EXPERIMENTS] == list(SMALL)
+    assert all(e.title and e.paper for e in runner.EXPERIMENTS)
+    assert runner.find_experiments([]) == runner.EXPERIMENTS
+    assert [e.name for e in runner.find_experiments(["timing", "mso"])] == ["mso", "timing"]
 
 
 def test_the_paper_is_the_default(experiment):
@@ -346,12 +345,11 @@ def test_sections_show_what_the_report_needs(experiment, computed):
         assert all(len(row) == len(table.columns) for row in table.rows)
         assert all(isinstance(cell, str) for row in table.rows for cell in row)
         assert all(table.rows[i][j] for i, j in table.bold)
-    for name, figure in section.figures.items():
-        assert section.captions[name]
-        for ax in figure.axes:
-            if ax.axison and ax.get_visible():
-                assert ax.get_xlabel()
-                assert ax.get_ylabel()
+    for shown in section.figures:
+        assert shown.caption
+        for ax in shown.figure.axes:
+            assert ax.get_xlabel()
+            assert ax.get_ylabel()
     for claim in section.claims:
         assert claim.claim
         assert claim.measured
@@ -365,13 +363,13 @@ def test_importance_is_the_modulus_of_a_pair():
 
 
 def test_coverage_knows_a_lattice_from_a_heap():
-    from eigenecho.apps.paper.spectra_figure import coverage
+    from eigenecho.apps.paper.spectra_figure import measure_cover
 
     x, y = np.meshgrid(np.arange(-0.9, 1.0, 0.2), np.arange(-0.9, 1.0, 0.2))
-    lattice = coverage((x + 1j * y).ravel())
+    lattice = measure_cover((x + 1j * y).ravel())
     assert lattice["unevenness"] < 1e-10
     assert lattice["hole"] < 0.15
-    heap = coverage(0.05 * np.exp(2j * np.pi * np.arange(50) / 50))
+    heap = measure_cover(0.05 * np.exp(2j * np.pi * np.arange(50) / 50))
     assert heap["hole"] > 0.9
     assert heap["density"] > 0.9
 
@@ -436,5 +434,5 @@ def test_sim_is_judged_by_its_total_capacity(shares, verdict):
 
 
 def test_a_worker_has_one_thread():
-    with workers._one_thread():
+    with workers._single_threaded():
         assert {os.environ[name] for name in workers.ONE_THREAD} == {"1"}

@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""The command line application with all commands."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ for command in (forecast, convert, reduce, reproduce):
     app.command()(command)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"eigenecho {eigenecho.__version__}")
         raise typer.Exit
 
@@ -31,7 +31,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Linear echo state networks in the eigenbasis."""

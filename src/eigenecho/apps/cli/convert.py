@@ -1,4 +1,4 @@
-"""``eigenecho convert``: a network in a plain file becomes a model file."""
+"""``eigenecho convert``: convert a network in a .npz file to a model file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from eigenecho.apps.cli.endings import fail
+from eigenecho.apps.cli.outputs import check_target, fail
 from eigenecho.apps.shared.terminal import say
 from eigenecho.interop import from_npz
 from eigenecho.model.certificate import Certificate
@@ -21,33 +21,35 @@ def convert(
     source: Annotated[Path, typer.Argument(help="The .npz file.", metavar="MODEL.npz")],
     out: Annotated[
         Path | None,
-        typer.Option(help="The model file; by default beside the source, with .safetensors."),
+        typer.Option(help="The model file; by default next to the source, as .safetensors."),
     ] = None,
-    lr: Annotated[float | None, typer.Option(help="Leaking rate; else the file's, else 1.")] = None,
+    lr: Annotated[
+        float | None, typer.Option(help="Leaking rate; by default from the file, or 1.")
+    ] = None,
     readout_bias: Annotated[
-        bool | None, typer.Option(help="W_out has a row for 1; else told by their number.")
+        bool | None, typer.Option(help="W_out has a row for the bias; by default inferred.")
     ] = None,
     output_to_readout: Annotated[
         bool | None, typer.Option(help="W_out has rows for y(t−1).")
     ] = None,
     input_to_readout: Annotated[bool | None, typer.Option(help="W_out has rows for u(t).")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Convert a linear echo state network to its eigenbasis, with a certificate.
 
-    The file holds arrays by these names; states are rows, and W_out has rows [1, y(t−1), r, u]:
+    The file holds these arrays. States are rows, and W_out has rows [1, y(t−1), r, u]:
 
     - W (N, N), or W_data, W_indices, W_indptr and W_shape of a CSR matrix
 
     - W_in (D_in, N)
 
-    - W_out (N', D_out), W_fb (D_out, N), bias (N,), lr: where the network has them
+    - W_out (N', D_out), W_fb (D_out, N), bias (N,), lr: optional
 
     - readout_bias, output_to_readout, input_to_readout: True or False
 
-    From a library that writes states as columns, save all matrices transposed.
+    If your library writes states as columns, save all matrices transposed.
 
-    The result is for eigenecho.load, in Python.
+    Load the result in Python with eigenecho.load.
     """
     target = source.with_suffix(".safetensors") if out is None else out
     options = {
@@ -57,12 +59,7 @@ def convert(
         "input_to_readout": input_to_readout,
     }
     try:
-        if target.resolve() == source.resolve():
-            raise FileExistsError(f"--out {target} is the source itself.")
-        if target.exists() and not force:
-            raise FileExistsError(f"{target} exists; --force replaces it.")
-        if not target.parent.is_dir():
-            raise FileNotFoundError(f"cannot write {target}: there is no folder {target.parent}.")
+        check_target(target, source, force)
         model = from_npz(source, **{name: v for name, v in options.items() if v is not None})
         model.save(target)
     except (ValueError, OSError) as error:
@@ -70,15 +67,15 @@ def convert(
     console = Console()
     say(console, repr(model))
     assert model.certificate is not None
-    console.print(table(model.certificate))
+    console.print(certificate_table(model.certificate))
     say(console, f"Written: {target}")
 
 
-def table(certificate: Certificate | Reduction) -> Table:
-    """The lines of a certificate, as a table without frame."""
+def certificate_table(certificate: Certificate | Reduction) -> Table:
+    """Return the lines of a certificate as a table without a frame."""
     columns = (Column(style="bold", no_wrap=True), Column())
-    shown = Table(*columns, box=None, show_header=False, title="Certificate", title_justify="left")
+    table = Table(*columns, box=None, show_header=False, title="Certificate", title_justify="left")
     for line in str(certificate).splitlines():
         name, _, value = line.partition("  ")
-        shown.add_row(name, Text(value.strip()))
-    return shown
+        table.add_row(name, Text(value.strip()))
+    return table

@@ -1,4 +1,4 @@
-"""Where the ``eigenecho`` command starts, with or without the extra that it needs."""
+"""Start of the ``eigenecho`` command. It must load without the packages of the command line."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ NEEDED = ("typer", "rich", "matplotlib", "jinja2")
 
 
 def main() -> None:
-    """Run the command line; without its packages say how to install them, and exit with 2."""
+    """Run the command line, or print how to install its packages and exit with code 2."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        print(
-            f"eigenecho: the command line needs {', '.join(missing)}: pip install 'eigenecho[cli]'",
-            file=sys.stderr,
+        names = ", ".join(missing)
+        sys.stderr.write(
+            f"eigenecho: the command line needs {names}: pip install 'eigenecho[cli]'\n"
         )
         sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
-        # A pipe or terminal without Greek letters gets a question mark, not a traceback.
+        # Print a question mark for characters that the terminal cannot show.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
         from eigenecho.apps.cli.app import app
-    except KeyboardInterrupt:  # the imports take a second; after them typer sees to it
+    except KeyboardInterrupt:  # during imports; later, typer handles it
         sys.exit(130)
     app()

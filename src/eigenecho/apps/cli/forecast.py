@@ -13,11 +13,9 @@ import typer
 from rich.console import Console
 from rich.table import Column, Table
 
-from eigenecho.apps.cli.endings import fail, make_writable
-from eigenecho.apps.shared import bars
-from eigenecho.apps.shared.durations import human
-from eigenecho.apps.shared.pages import MadeBy
-from eigenecho.apps.shared.terminal import say, saying_warnings
+from eigenecho.apps.cli.outputs import fail, make_writable
+from eigenecho.apps.shared.pages import CommandRun, format_duration
+from eigenecho.apps.shared.terminal import print_warnings, progress, say
 from eigenecho.apps.tables import forecast_page, predictions, table_files, tested_forecast
 from eigenecho.apps.tables import table as tables
 from eigenecho.apps.tables.python_lines import python_lines
@@ -278,14 +276,14 @@ def run(request: ForecastRequest, console: Console) -> tested_forecast.TestedFor
     )
     series = from_table(table, columns, gaps=request.gaps, last=request.last)
     _describe(console, series)
-    hear = bars.progress(console, dict.fromkeys(STAGES, 1), "step")
-    with saying_warnings(console), hear as progress:
+    bars = progress(console, dict.fromkeys(STAGES, 1), "step")
+    with print_warnings(console), bars as on_progress:
         result = tested_forecast.forecast(
             series,
             forecaster(request, series),
             blocks=request.blocks,
             interval=request.interval or None,
-            progress=progress,
+            progress=on_progress,
         )
     with console.status("writing"):
         write(request, result, python_lines(result, table, request.encoding), start)
@@ -294,7 +292,7 @@ def run(request: ForecastRequest, console: Console) -> tested_forecast.TestedFor
         sign = forecast_page.LOOKS[verdict.word][1]
         console.print(f"[{COLOURS[verdict.word]}]{sign}[/]", end=" ")
         console.print(verdict.sentence, highlight=False, markup=False)
-    console.print(f"\n{human(perf_counter() - start)}. Written:", highlight=False)
+    console.print(f"\n{format_duration(perf_counter() - start)}. Written:", highlight=False)
     for path in request.written:
         say(console, f"  {path}")
     return result
@@ -326,7 +324,7 @@ def write(
     if request.save is not None:
         result.forecaster.save(request.save)
     if request.page is not None:
-        made_by = MadeBy(request.command, perf_counter() - start)
+        made_by = CommandRun(request.command, perf_counter() - start)
         source, table = request.data.name, request.table.name
         forecast_page.write(result, request.page, source, table, lines, made_by)
 

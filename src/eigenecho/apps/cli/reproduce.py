@@ -1,4 +1,4 @@
-"""``eigenecho reproduce``: cells, report, and a summary of both."""
+"""``eigenecho reproduce``: compute cells, write the report, and print a summary."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ import typer
 from rich.console import Console
 from rich.table import Column, Table
 
-from eigenecho.apps.cli.endings import fail, writable
-from eigenecho.apps.paper import all_experiments, reproduction_report
+from eigenecho.apps.cli.outputs import check_folder, fail
+from eigenecho.apps.paper import reproduction_report as report
+from eigenecho.apps.paper import runner
 from eigenecho.apps.paper.cell_store import CellStore, StoreError, UnusableStoreError
-from eigenecho.apps.paper.runner import Job
-from eigenecho.apps.paper.runner import run as compute
 from eigenecho.apps.paper.workers import CellError
-from eigenecho.apps.shared import bars
-from eigenecho.apps.shared.durations import human
-from eigenecho.apps.shared.pages import MadeBy
-from eigenecho.apps.shared.terminal import say
+from eigenecho.apps.shared.pages import CommandRun, format_duration
+from eigenecho.apps.shared.terminal import progress, say
 
 OUT, OUT_QUICK = Path("results/reproduce"), Path("results/quick")
 COLOURS = {"holds": "blue", "holds in part": "yellow", "does not hold": "red"}
@@ -32,7 +29,7 @@ COLOURS = {"holds": "blue", "holds in part": "yellow", "does not hold": "red"}
 
 @dataclass(frozen=True)
 class ReproduceRequest:
-    """What the command line asked for; ``None`` where it left the choice to us."""
+    """Options of the command line; ``None`` selects the default."""
 
     names: tuple[str, ...] = ()
     quick: bool = False
@@ -43,24 +40,24 @@ class ReproduceRequest:
     scheduler: str | None = None
 
     def __post_init__(self) -> None:
-        all_experiments.find(self.names)
+        runner.find_experiments(self.names)
         for option, value in (("--workers", self.workers), ("--seeds", self.seeds)):
             if value is not None and value < 1:
-                raise ValueError(f"{option} {value} will not do: expected a number of at least 1.")
+                raise ValueError(f"{option} {value} is invalid: expected at least 1.")
 
     @property
     def folder(self) -> Path:
-        """Where everything goes."""
+        """Folder of all output files."""
         return self.out or (OUT_QUICK if self.quick else OUT)
 
     @property
     def store(self) -> Path:
-        """The file with the finished cells."""
+        """File with the finished cells."""
         return self.folder / "store.sqlite"
 
     @property
     def command(self) -> str:
-        """The command line that asks for the same, and goes on from what is stored."""
+        """Command line that continues from the stored cells."""
         words = ["eigenecho", "reproduce", *self.names]
         words += ["--quick"] if self.quick else []
         for option in ("out", "workers", "seeds", "scheduler"):
@@ -68,20 +65,22 @@ class ReproduceRequest:
             words += [] if value is None else [f"--{option}", str(value)]
         return shlex.join(words)
 
-    def jobs(self, names: Sequence[str] = ()) -> list[Job]:
-        """Experiments of those names, or all, with the configuration asked for."""
+    def jobs(self, names: Sequence[str] = ()) -> list[runner.Job]:
+        """Return the named experiments, or all, with the requested configuration."""
         return [
-            Job(e, (e.quick if self.quick else e.config).with_seeds(self.seeds))
-            for e in all_experiments.find(names)
+            runner.Job(e, (e.quick if self.quick else e.config).with_seeds(self.seeds))
+            for e in runner.find_experiments(names)
         ]
 
 
 def reproduce(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Experiments, see --list; all by default.", metavar="NAME"),
+        typer.Argument(help="Experiments (see --list); by default all.", metavar="NAME"),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller, about a minute.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run smaller experiments, in about a minute.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -89,44 +88,42 @@ def reproduce(
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Processes; by default one for each core.")
+        int | None, typer.Option(help="Number of processes; by default one per core.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(help="Seeds to average over; by default each experiment's own.")
+        int | None, typer.Option(help="Number of seeds; by default that of each experiment.")
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Forget what is stored of these experiments first.")
+        bool, typer.Option("--fresh", help="Delete the stored results of these experiments first.")
     ] = False,
     scheduler: Annotated[
         str | None,
-        typer.Option(help="Address of a Dask scheduler whose workers compute, in place of ours."),
+        typer.Option(help="Address of a Dask scheduler; its workers replace local processes."),
     ] = None,
-    listed: Annotated[
-        bool, typer.Option("--list", help="Say which experiments there are.")
-    ] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List all experiments.")] = False,
 ) -> None:
-    """Make the paper's tables and figures, with a verdict on every claim.
+    """Reproduce the paper's tables and figures, with a verdict on every claim.
 
-    What is finished is stored: a second start computes only what is missing.
+    Results are stored: a second run computes only missing results.
     """
     console = Console()
     if listed:
-        console.print(listing())
+        console.print(experiment_table())
         return
     try:
         request = ReproduceRequest(tuple(names or ()), quick, out, workers, seeds, fresh, scheduler)
-        writable(request.folder)
+        check_folder(request.folder)
     except (ValueError, typer.BadParameter) as error:
         raise fail(error) from None
     try:
         run(request, console)
-    except (StoreError, reproduction_report.ReportError) as error:
+    except (StoreError, report.ReportError) as error:
         raise fail(error) from None
     except CellError as error:
         raise fail(error, 1) from None
     except KeyboardInterrupt:
         typer.echo(
-            f"\ninterrupted: finished cells are kept in {request.store}. Go on with\n"
+            f"\ninterrupted: finished cells are kept in {request.store}. Continue with\n"
             f"  {request.command}",
             err=True,
         )
@@ -134,29 +131,30 @@ def reproduce(
 
 
 def run(request: ReproduceRequest, console: Console) -> None:
-    """Compute what is missing, write the report, print the summary."""
+    """Compute missing cells, write the report, and print the summary."""
     start = perf_counter()
     jobs = request.jobs(request.names)
     store = open_store(request.store, jobs, request.fresh)
     try:
-        totals = {job.experiment.name: len(job.experiment.cells(job.config)) for job in jobs}
-        with bars.progress(console, totals) as progress, connected(request.scheduler) as client:
-            compute(jobs, store, request.workers or cores(), progress, client)
-        # With what earlier runs with the same settings have finished.
+        totals = {str(job): len(job.experiment.cells(job.config)) for job in jobs}
+        with progress(console, totals) as bars, connect(request.scheduler) as client:
+            runner.run(jobs, store, request.workers or count_cores(), bars, client)
         with console.status("writing the report"):
-            parts = reproduction_report.collect(request.jobs(), store)
-            made_by = MadeBy(request.command, perf_counter() - start)
-            path = reproduction_report.write(parts, request.folder, request.quick, made_by)
+            # The report includes experiments that earlier runs with these settings finished.
+            parts = report.collect(request.jobs(), store)
+            made_by = CommandRun(request.command, perf_counter() - start)
+            path = report.write(parts, request.folder, request.quick, made_by)
     finally:
         store.close()
-    console.print(summary(parts), claims(parts))
-    console.print(f"\n{human(perf_counter() - start)}. The report:", highlight=False)
+    console.print(summary_table(parts), claim_table(parts))
+    duration = format_duration(perf_counter() - start)
+    console.print(f"\nFinished in {duration}. The report:", highlight=False)
     say(console, f"  {path}")
 
 
 @contextmanager
-def connected(scheduler: str | None) -> Iterator[Any]:
-    """A client of the cluster at an address; None without one."""
+def connect(scheduler: str | None) -> Iterator[Any]:
+    """Yield a client of the cluster at an address, or None without an address."""
     if scheduler is None:
         yield None
         return
@@ -172,8 +170,8 @@ def connected(scheduler: str | None) -> Iterator[Any]:
         yield client
 
 
-def open_store(path: Path, jobs: Sequence[Job], fresh: bool) -> CellStore:
-    """The store; ``fresh`` forgets the cells of these jobs, or a file that cannot be used."""
+def open_store(path: Path, jobs: Sequence[runner.Job], fresh: bool) -> CellStore:
+    """Open the store; ``fresh`` deletes the cells of the jobs, or a file that cannot be used."""
     try:
         store = CellStore(path)
         if fresh:
@@ -188,23 +186,23 @@ def open_store(path: Path, jobs: Sequence[Job], fresh: bool) -> CellStore:
     return store
 
 
-def cores() -> int:
-    """How many this process may use."""
+def count_cores() -> int:
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def listing() -> Table:
-    """Names and titles of all experiments."""
-    table = Table("name", "what", "of the paper")
-    for experiment in all_experiments.EXPERIMENTS:
+def experiment_table() -> Table:
+    """Return a table of all experiments."""
+    table = Table("name", "title", "part of the paper")
+    for experiment in runner.EXPERIMENTS:
         table.add_row(experiment.name, experiment.title, experiment.paper)
     return table
 
 
-def summary(parts: Sequence[reproduction_report.Part]) -> Table:
-    """What was computed, how long it took and what came out."""
+def summary_table(parts: Sequence[report.FinishedExperiment]) -> Table:
+    """Return a table of finished experiments, their cost and their key results."""
     table = Table(
         Column("experiment", no_wrap=True),
         Column("cells", justify="right"),
@@ -212,20 +210,19 @@ def summary(parts: Sequence[reproduction_report.Part]) -> Table:
         "key result",
         title="Experiments",
         title_justify="left",
-        caption="core time: over all cells",
+        caption="core time: sum over all cells",
     )
     for part in parts:
-        name, seconds = part.job.experiment.name, human(part.seconds)
-        table.add_row(name, str(part.cells), seconds, part.section.headline)
+        duration = format_duration(part.seconds)
+        table.add_row(str(part.job), str(part.cells), duration, part.section.headline)
     return table
 
 
-def claims(parts: Sequence[reproduction_report.Part]) -> Table:
-    """Verdicts on the paper's claims; the report says what was measured."""
+def claim_table(parts: Sequence[report.FinishedExperiment]) -> Table:
+    """Return a table of verdicts on the paper's claims."""
     verdict = Column("verdict", no_wrap=True)
     table = Table("claim", verdict, title="Claims", title_justify="left")
-    for _, claim in reproduction_report.claims(parts):
-        colour = COLOURS[claim.verdict]
-        sign = reproduction_report.VERDICTS[claim.verdict]
+    for _, claim in report.list_claims(parts):
+        colour, sign = COLOURS[claim.verdict], report.VERDICTS[claim.verdict]
         table.add_row(claim.claim, f"[{colour}]{sign} {claim.verdict}[/]")
     return table

@@ -1,120 +1,92 @@
-"""What an experiment is: a configuration, cells that are computed once, and what they show."""
+"""Parts of an experiment: its configuration, and cells that are computed and stored."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
+import numpy as np
+
+from eigenecho.apps.paper.section import Section
 from eigenecho.types import Array
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-ClaimVerdict = Literal["holds", "holds in part", "does not hold"]
 C = TypeVar("C", bound="Config")
 Key = tuple[Any, ...]
-"""What tells cells of one experiment apart: names and numbers."""
+"""Names and numbers that identify a cell within its experiment."""
 
 Cell = dict[str, Array]
-"""What is computed under a key: named arrays."""
+"""Result of one cell: arrays by name."""
+
+Results = Mapping[Key, Cell]
+"""Results of all cells by key."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """The values an experiment is run with, the paper's by default."""
+    """Parameters of an experiment; the defaults are those of the paper."""
 
     seeds: int = field(default=10, metadata={"identity": False})
-    """How much is computed, not what: finished cells outlive a change of it."""
+    """Number of repetitions. It is not part of the identity, so changing it keeps stored cells."""
 
     def identity(self) -> str:
-        """A digest of all that decides over what a cell computes."""
+        """Return a hash of all parameters that affect the result of a cell."""
         names = [f.name for f in fields(self) if f.metadata.get("identity", True)]
         values = asdict(self)
         text = json.dumps({name: values[name] for name in names}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def with_seeds(self: C, seeds: int | None) -> C:
-        """The same with another number of seeds."""
+        """Return a copy with another number of seeds; None keeps the number."""
         return self if seeds is None else replace(self, seeds=seeds)
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A table of a report: cells are text, ``bold`` holds (row, column) of the best."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    bold: frozenset[tuple[int, int]] = frozenset()
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim of the paper, what was measured, and whether it holds."""
-
-    claim: str
-    measured: str
-    verdict: ClaimVerdict
-
-    @classmethod
-    def judged(cls, claim: str, measured: str, whole: object, part: object = False) -> Claim:
-        """A claim that holds as a ``whole``, or else in ``part``, or else not."""
-        verdict: ClaimVerdict = "holds" if whole else "holds in part" if part else "does not hold"
-        return cls(claim, measured, verdict)
-
-
-@dataclass(frozen=True)
-class Section:
-    """What an experiment contributes to the report."""
-
-    text: str
-    tables: Sequence[TextTable] = ()
-    figures: Mapping[str, Figure] = field(default_factory=dict)
-    """By file name, without a suffix."""
-    captions: Mapping[str, str] = field(default_factory=dict)
-    """Of the figures; they serve as their alternative text too."""
-    claims: Sequence[Claim] = ()
-    numbers: Mapping[str, Any] = field(default_factory=dict)
-    headline: str = ""
-    """The key result in a few words, for the summary."""
-
-
 class Experiment(ABC, Generic[C]):
-    """One table or figure. ``run`` computes a cell; ``section`` reads stored results only."""
+    """One table or figure. ``run`` computes a cell; ``section`` only reads stored cells."""
 
     name: str
     title: str
     paper: str
-    """Which table or figure of the paper it reproduces, or that it is ours."""
+    """The table or figure of the paper that it reproduces, or "ours"."""
     config: C
     quick: C
     exclusive: bool = False
-    """Whether cells need the machine for themselves, as timings do."""
+    """True if cells must run alone on the machine, as timings must."""
     version: int = 1
-    """Goes up when the code computes something else from the same configuration."""
+    """Increased when the code computes something else for the same configuration."""
 
     @abstractmethod
     def cells(self, config: C) -> list[Key]:
-        """The keys of all cells."""
+        """Return the keys of all cells."""
 
     @abstractmethod
     def run(self, config: C, key: Key) -> Cell:
-        """Compute one cell; pure, so that it gives the same on any worker."""
+        """Compute one cell. The result does not depend on the worker."""
 
     @abstractmethod
-    def section(self, config: C, results: Mapping[Key, Cell]) -> Section:
-        """Figures, tables, claims and numbers from stored results."""
+    def section(self, config: C, results: Results) -> Section:
+        """Return tables, figures, claims and numbers from the results of all cells."""
 
     def identity(self, config: C) -> str:
-        """Under which finished cells are stored."""
+        """Return the name under which the store keeps the cells of a configuration."""
         return f"{config.identity()}-{self.version}"
 
 
 def encode(key: Key) -> str:
-    """A key as text, for the store."""
+    """Return a key as text, for the store."""
     return json.dumps(key)
+
+
+def stack_seeds(results: Results, seeds: int, key: Key, name: str) -> Array:
+    """Return one array of the cells ``(*key, seed)``, stacked over seeds."""
+    return np.array([results[(*key, seed)][name] for seed in range(seeds)])
+
+
+def mean_over_seeds(
+    results: Results, seeds: int, key: Key, names: Iterable[str]
+) -> dict[str, float]:
+    """Return the means of some numbers of the cells ``(*key, seed)`` over seeds."""
+    return {name: float(np.mean(stack_seeds(results, seeds, key, name))) for name in names}

@@ -1,49 +1,53 @@
-"""Memory capacity against delay: how much of the past each spectrum holds."""
+"""Memory capacity against delay, for each spectrum."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.apps.paper.capacity_panels import capacity_panels, draw_capacity
-from eigenecho.apps.paper.experiment import Cell, Claim, Config, Experiment, Key, Section, TextTable
-from eigenecho.apps.paper.methods import METHODS
+from eigenecho.apps.paper.experiment import Cell, Config, Experiment, Key, Results, stack_seeds
+from eigenecho.apps.paper.mso import METHODS
+from eigenecho.apps.paper.section import Claim, ReportFigure, Section, TextTable, bold_best
 from eigenecho.errors import UnstableWarning
 from eigenecho.estimators import LinearESN
-from eigenecho.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILLION, legend_above
+from eigenecho.plots import style
 from eigenecho.tasks import memory_capacity
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SHOWN = ("Normal", "Uniform", "Golden", "Noisy Golden", "Sim")
 RING = "Ring"
-STYLES = {
-    "Normal": (BLACK, "-"),
-    "Uniform": (ORANGE, "--"),
-    "Golden": (VERMILLION, "-"),
-    "Noisy Golden": (GREEN, "-."),
-    "Sim": (BLUE, ":"),
-    RING: (GREY, "-"),
+LINE_STYLES = {
+    "Normal": (style.BLACK, "-"),
+    "Uniform": (style.ORANGE, "--"),
+    "Golden": (style.VERMILLION, "-"),
+    "Noisy Golden": (style.GREEN, "-."),
+    "Sim": (style.BLUE, ":"),
+    RING: (style.GREY, "-"),
 }
+RING_SEEDS = 3
+"""Number of seeds for rings, which hardly differ between seeds."""
+
 SLIGHTLY = 0.05
-"""By what share of the standard network's total capacity Sim may lie below it, and not above."""
+"""Largest share of the standard network's total capacity by which Sim may lie below it."""
 
 Curves = Mapping[int, Mapping[str, Array]]
-"""Of each N and method, the capacity (seeds, delays)."""
+"""Capacities (seeds, delays) by N and method."""
 
 Means = Mapping[int, Mapping[str, float]]
-"""Of each N and method, the total capacity, mean over seeds."""
+"""Total capacity, averaged over seeds, by N and method."""
 
 
 @dataclass(frozen=True)
 class MemoryConfig(Config):
-    """Radius 1, no leak, i.i.d. uniform input; half of the steps after the warmup held out."""
+    """Radius 1, no leak, i.i.d. uniform input; half of the steps after the warmup are tested."""
 
     sizes: tuple[int, ...] = (100, 300, 600, 1000)
     steps: tuple[int, ...] = (6000, 6000, 9000, 13000)
@@ -52,35 +56,49 @@ class MemoryConfig(Config):
     ring_radii: tuple[float, ...] = (0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
 
     def steps_of(self, N: int) -> int:
-        """Length of the series for a size."""
+        """Return the length of the series for a size."""
         return self.steps[self.sizes.index(N)]
 
     @property
     def networks(self) -> dict[str, dict[str, Any]]:
-        """Parameters of every network that is run, by its name in keys."""
-        named = {method: METHODS[method] | {"sr": 1.0} for method in SHOWN}
-        rings = {
-            ring_name(radius): {"spectrum": "ring", "sr": radius} for radius in self.ring_radii
-        }
-        return named | rings
+        """Parameters of every network by its name in keys."""
+        networks = {method: METHODS[method] | {"sr": 1.0} for method in SHOWN}
+        for radius in self.ring_radii:
+            networks[ring_name(radius)] = {"spectrum": "ring", "sr": radius}
+        return networks
 
-    def seeds_of(self, network: str) -> range:
-        """Rings hardly differ from seed to seed: three are enough."""
-        return range(self.seeds if network in SHOWN else min(self.seeds, 3))
+    def seeds_of(self, network: str) -> int:
+        """Return the number of seeds of a network."""
+        return self.seeds if network in SHOWN else min(self.seeds, RING_SEEDS)
 
 
 def ring_name(radius: float) -> str:
-    """A ring in keys."""
+    """Return the name of a ring in keys."""
     return f"{RING} {radius:g}"
 
 
 def capacity_curve(config: MemoryConfig, N: int, seed: int, delays: int, **params: Any) -> Array:
-    """MC_k on held-out steps for k = 1 … delays."""
+    """Return MC_k on the test steps for k = 1 … delays."""
     esn = LinearESN(N, ridge=config.ridge, solver="qr", seed=seed, **params)
-    measured = memory_capacity(
+    return memory_capacity(
         esn, steps=config.steps_of(N), warmup=config.warmup, delays=delays, seed=1000 + seed
-    )
-    return measured.capacity
+    ).capacity
+
+
+def capacity_panels(sizes: Sequence[int]) -> tuple[Figure, dict[int, Axes]]:
+    """Return a figure and one panel per reservoir size, with a common scale."""
+    figure, axes = style.panel_grid(len(sizes), 2, 4.8, 3.4, sharey=True)
+    for ax in axes:
+        ax.set_ylabel("memory capacity MC_k")
+    return figure, dict(zip(sizes, axes, strict=True))
+
+
+def draw_capacity(ax: Axes, x: Any, capacities: Array, color: str, **line: Any) -> None:
+    """Draw the mean of capacities (seeds, x), and shade one standard deviation around it."""
+    mean, deviation = capacities.mean(axis=0), capacities.std(axis=0)
+    ax.plot(x, mean, color=color, **line)
+    low, high = np.clip([mean - deviation, mean + deviation], 0, 1)
+    ax.fill_between(x, low, high, color=color, alpha=0.15, lw=0)
 
 
 class MCDelay(Experiment[MemoryConfig]):
@@ -93,163 +111,143 @@ class MCDelay(Experiment[MemoryConfig]):
     quick = MemoryConfig(seeds=2, sizes=(50, 100), steps=(3000, 4000), ring_radii=(0.9, 0.95))
 
     def cells(self, config: MemoryConfig) -> list[Key]:
-        """One for each size, method (for the ring: radius) and seed; large sizes first."""
+        """Return one key per size, network and seed; large sizes come first."""
         return [
             (N, network, seed)
             for N in sorted(config.sizes, reverse=True)
             for network in config.networks
-            for seed in config.seeds_of(network)
+            for seed in range(config.seeds_of(network))
         ]
 
     def run(self, config: MemoryConfig, key: Key) -> Cell:
-        """One capacity curve, for delays up to a little more than N."""
+        """Return one capacity curve, for delays up to 1.25 N."""
         N, network, seed = key
         delays = N + N // 4
         with warnings.catch_warnings():
-            # The noise takes golden eigenvalues beyond the unit circle; the capacity tells.
+            # Noise moves golden eigenvalues outside the unit circle; the capacity shows it.
             warnings.simplefilter("ignore", UnstableWarning)
             return {"capacity": capacity_curve(config, N, seed, delays, **config.networks[network])}
 
-    def section(self, config: MemoryConfig, results: Mapping[Key, Cell]) -> Section:
-        """Curves, total capacities and the claims about them."""
-        radii = {N: _best_ring(config, results, N) for N in config.sizes}
-        curves = {N: _curves(config, results, N, radii[N]) for N in config.sizes}
+    def section(self, config: MemoryConfig, results: Results) -> Section:
+        """Show curves and total capacities, and judge the claims about them."""
+        radii, curves = {}, {}
+        for N in config.sizes:
+            by_network = {
+                network: stack_seeds(results, config.seeds_of(network), (N, network), "capacity")
+                for network in config.networks
+            }
+            rings = [by_network[ring_name(radius)] for radius in config.ring_radii]
+            best = int(np.argmax([ring.sum(axis=1).mean() for ring in rings]))
+            radii[N] = config.ring_radii[best]
+            curves[N] = {method: by_network[method] for method in SHOWN} | {RING: rings[best]}
         totals = {N: {m: c.sum(axis=1) for m, c in curves[N].items()} for N in config.sizes}
         means = {N: {m: float(t.mean()) for m, t in totals[N].items()} for N in config.sizes}
-        rows = [
-            [
-                str(N),
-                *(f"{t.mean():.1f} ± {t.std():.1f}" for t in totals[N].values()),
-                f"{radii[N]:g}",
-            ]
-            for N in config.sizes
-        ]
-        best = ((i, 1 + int(np.argmax([*means[N].values()]))) for i, N in enumerate(config.sizes))
-        table = TextTable(
-            "Total memory capacity, mean ± deviation over seeds; N is the limit",
-            ("N", *SHOWN, RING, "ring's radius"),
-            rows,
-            frozenset(best),
-        )
-        text = (
-            "I.i.d. uniform input in [−1, 1], radius 1 and no leak for all but the ring, which has "
-            f"the best of {len(config.ring_radii)} radii for each N. "
-            + "; ".join(f"N = {N}: {config.steps_of(N)} steps" for N in config.sizes)
-            + f". {config.warmup} steps of warmup, the second half of the rest held out. "
-            f"Orthogonal solver, ridge {config.ridge:g}. {config.seeds} seeds (ring: at most 3). "
-            "At radius 1 the noise takes noisy golden eigenvalues beyond the unit circle: its "
-            "states grow, and drown what they remember. Sim is judged by its total capacity, as "
-            f"the paper words it: at every N at most {SLIGHTLY:.0%} below the standard network, "
-            "and not above it. That measure was set after the first runs; before, the largest gap "
-            "at one delay was to be at most 0.05. That gap stands beside the verdict."
-        )  # fmt: skip
         return Section(
-            text,
-            [table],
-            {"mc-delay": _figure(curves)},
-            {
-                "mc-delay": "Memory capacity against delay: mean over seeds, shaded ± one "
-                "deviation. The ring holds nearly every delay up to N."
-            },
-            [_golden(means), _sim(means, curves), _uniform(curves), _ring(means)],
-            {
-                "total": {str(N): means[N] for N in config.sizes},
-                "ring_radius": {str(N): radii[N] for N in config.sizes},
-            },
+            "I.i.d. uniform input in [−1, 1]; radius 1 and no leak, except for the ring, which has "
+            f"the best radius for each N and at most {RING_SEEDS} seeds. Half of the steps after "
+            "the warmup are for testing. At radius 1, noise moves noisy golden eigenvalues "
+            "outside the unit circle: the states grow and lose their memory. Sim is judged by its "
+            f"total capacity: at every N at most {SLIGHTLY:.0%} below the standard network, and "
+            "not above it. This criterion was set after the first runs; before, the largest gap "
+            "at one delay, which is reported beside the verdict, had to be at most 0.05.",
             "ring: total capacity "
             + ", ".join(f"{means[N][RING]:.0f} of {N}" for N in config.sizes),
+            [
+                TextTable(
+                    "Total memory capacity, mean ± deviation over seeds; N is the limit",
+                    ("N", *SHOWN, RING, "radius of the ring"),
+                    [
+                        [
+                            str(N),
+                            *(f"{total.mean():.1f} ± {total.std():.1f}" for total in row.values()),
+                            f"{radii[N]:g}",
+                        ]
+                        for N, row in totals.items()
+                    ],
+                    bold_best(-np.array([[*row.values()] for row in means.values()]), 1),
+                )
+            ],
+            [
+                ReportFigure(
+                    "mc-delay",
+                    _draw(curves),
+                    "Memory capacity against delay: mean over seeds, shaded ± one standard "
+                    "deviation. The ring recalls nearly every delay up to N.",
+                )
+            ],
+            [
+                _judge_golden(means),
+                _judge_sim(means, curves),
+                _judge_uniform(curves),
+                _judge_ring(means),
+            ],
+            {
+                "total": {str(N): row for N, row in means.items()},
+                "ring_radius": {str(N): radius for N, radius in radii.items()},
+            },
         )
 
 
-def _capacities(config: MemoryConfig, results: Mapping[Key, Cell], N: int, network: str) -> Array:
-    """(seeds, delays)"""
-    return np.array([results[N, network, s]["capacity"] for s in config.seeds_of(network)])
-
-
-def _best_ring(config: MemoryConfig, results: Mapping[Key, Cell], N: int) -> float:
-    totals = [
-        _capacities(config, results, N, ring_name(radius)).sum(axis=1).mean()
-        for radius in config.ring_radii
-    ]
-    return config.ring_radii[int(np.argmax(totals))]
-
-
-def _curves(
-    config: MemoryConfig, results: Mapping[Key, Cell], N: int, radius: float
-) -> dict[str, Array]:
-    """Capacities of each method, the ring at its best radius."""
-    names = {method: method for method in SHOWN} | {RING: ring_name(radius)}
-    return {shown: _capacities(config, results, N, name) for shown, name in names.items()}
-
-
-def _figure(curves: Curves) -> Figure:
+def _draw(curves: Curves) -> Figure:
     figure, panels = capacity_panels(list(curves))
     for N, ax in panels.items():
-        for method, (colour, line) in STYLES.items():
+        for method, (colour, dashes) in LINE_STYLES.items():
             delays = np.arange(1, curves[N][method].shape[1] + 1)
-            look = {"linestyle": line, "linewidth": 1.6, "label": method}
-            draw_capacity(ax, delays, curves[N][method], colour, **look)
+            line = {"linestyle": dashes, "linewidth": 1.6, "label": method}
+            draw_capacity(ax, delays, curves[N][method], colour, **line)
         ax.set_title(f"N = {N}", fontsize=11)
         ax.set_xlabel("delay k (steps)")
         ax.set_ylim(-0.02, 1.05)
-    legend_above(figure, next(iter(panels.values())))
+    style.legend_above(figure, next(iter(panels.values())))
     return figure
 
 
-def _golden(means: Means) -> Claim:
+def _judge_golden(means: Means) -> Claim:
     gains = {N: m["Golden"] / m["Normal"] - 1 for N, m in means.items()}
-    wins = [m["Golden"] > m["Normal"] for m in means.values()]
-    return Claim.judged(
+    return Claim.judge_cases(
         "The golden distribution has more memory than the standard network at every N",
         "total capacity " + ", ".join(f"{gain:+.0%} at N = {N}" for N, gain in gains.items()),
-        all(wins),
-        any(wins),
+        [gain > 0 for gain in gains.values()],
     )
 
 
-def _sim(means: Means, curves: Curves) -> Claim:
+def _judge_sim(means: Means, curves: Curves) -> Claim:
     shares = {N: m["Sim"] / m["Normal"] for N, m in means.items()}
     gaps = {N: np.abs(c["Sim"].mean(axis=0) - c["Normal"].mean(axis=0)) for N, c in curves.items()}
-    close = [1 - SLIGHTLY <= share <= 1 for share in shares.values()]
-    return Claim.judged(
+    return Claim.judge_cases(
         "Sim closely follows the standard network, slightly below",
         "; ".join(
             f"N = {N}: {shares[N] - 1:+.1%} in total, {gaps[N].mean():.3f} apart on average "
             f"over delays, at most {gaps[N].max():.3f} on the steep flank"
             for N in curves
         ),
-        all(close),
-        any(close),
+        [1 - SLIGHTLY <= share <= 1 for share in shares.values()],
     )
 
 
-def _uniform(curves: Curves) -> Claim:
-    crossings = {N: _crossing(found["Uniform"], found["Normal"]) for N, found in curves.items()}
-    near = [c is not None and 0.3 <= c <= 0.7 for c in crossings.values()]
-    return Claim.judged(
+def _judge_uniform(curves: Curves) -> Claim:
+    crossings = {N: _find_crossing(c["Uniform"], c["Normal"]) for N, c in curves.items()}
+    return Claim.judge_cases(
         "Uniform degrades more evenly than the standard network and crosses it near 0.5",
         "; ".join(
-            f"N = {N}: " + ("no crossing" if c is None else f"crosses at {c:.2f}")
-            for N, c in crossings.items()
+            f"N = {N}: " + ("no crossing" if value is None else f"crosses at {value:.2f}")
+            for N, value in crossings.items()
         ),
-        all(near),
-        any(near),
+        [value is not None and 0.3 <= value <= 0.7 for value in crossings.values()],
     )
 
 
-def _ring(means: Means) -> Claim:
+def _judge_ring(means: Means) -> Claim:
     shares = {N: m[RING] / N for N, m in means.items()}
-    reached = [share >= 0.97 for share in shares.values()]
-    return Claim.judged(
+    return Claim.judge_cases(
         "Ours: a ring of eigenvalues reaches at least 97 % of the theoretical limit N",
         ", ".join(f"{share:.1%} at N = {N}" for N, share in shares.items()),
-        all(reached),
-        any(reached),
+        [share >= 0.97 for share in shares.values()],
     )
 
 
-def _crossing(uniform: Array, normal: Array) -> float | None:
-    """The capacity at which the smoothed curves cross, in the middle; None if they do not."""
+def _find_crossing(uniform: Array, normal: Array) -> float | None:
+    """Return the capacity where the smoothed mean curves cross, or None if they do not."""
     width = max(1, uniform.shape[1] // 50)
     kernel = np.ones(width) / width
     a, b = (np.convolve(curve.mean(axis=0), kernel, mode="valid") for curve in (uniform, normal))

@@ -1,18 +1,16 @@
-"""How far double precision goes on MSO: the orthogonal solver and ridges down to 1e-30."""
+"""Accuracy limit of double precision on MSO: the orthogonal solver and ridges down to 1e-30."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from eigenecho.apps.paper import published
-from eigenecho.apps.paper.experiment import Cell, Claim, Experiment, Key, Section, TextTable
-from eigenecho.apps.paper.methods import METHODS
-from eigenecho.apps.paper.mso import MSOConfig, best_combinations
-from eigenecho.apps.shared.durations import factor
+from eigenecho.apps.paper.experiment import Cell, Experiment, Key, Results
+from eigenecho.apps.paper.mso import METHODS, MSOConfig, select_combinations
+from eigenecho.apps.paper.section import Claim, Section, TextTable, bold_best, format_rows
+from eigenecho.apps.shared.pages import format_ratio
 from eigenecho.readout import Triangle
 from eigenecho.reservoir import Cache, Recipe
 from eigenecho.tasks import mso_split
@@ -23,7 +21,7 @@ SHOWN = ("Normal", "Uniform", "Golden", "Noisy Golden")
 
 @dataclass(frozen=True)
 class AccurateConfig(MSOConfig):
-    """A few well-behaved reservoirs, and ridges that normal equations cannot resolve."""
+    """A few well-conditioned reservoirs, and ridges that normal equations cannot resolve."""
 
     input_scalings: tuple[float, ...] = (1.0,)
     lrs: tuple[float, ...] = (0.7, 0.9, 1.0)
@@ -32,20 +30,20 @@ class AccurateConfig(MSOConfig):
 
 
 class MSOAccurate(Experiment[AccurateConfig]):
-    """The MSO tasks again, to the last digits."""
+    """The MSO tasks at the accuracy limit of double precision."""
 
     name = "mso-accurate"
-    title = "MSO to the last digits"
+    title = "MSO at the limit of double precision"
     paper = "ours"
     config = AccurateConfig()
     quick = AccurateConfig(seeds=2, tasks=(1, 3, 5, 8, 12), lrs=(1.0,), srs=(0.9,))
 
     def cells(self, config: AccurateConfig) -> list[Key]:
-        """One for each method and seed; a cell covers all tasks."""
-        return [(method, seed) for method in SHOWN for seed in range(config.seeds)]
+        """Return one key per method and seed; a cell covers all tasks."""
+        return [*product(SHOWN, range(config.seeds))]
 
     def run(self, config: AccurateConfig, key: Key) -> Cell:
-        """Validation and test RMSE of every combination, each solved by its own QR."""
+        """Return the validation and test RMSE of every combination, each with its own QR."""
         method, seed = key
         cache = Cache()
         errors: list[list[list[float]]] = []  # by task, combination and block
@@ -67,43 +65,41 @@ class MSOAccurate(Experiment[AccurateConfig]):
         valid, test = np.moveaxis(np.array(errors), -1, 0)
         return {"valid": valid, "test": test}
 
-    def section(self, config: AccurateConfig, results: Mapping[Key, Cell]) -> Section:
-        """Test errors beside the paper's best."""
-        ours = {method: best_combinations(config, results, method).test for method in SHOWN}
-        best = np.min(list(ours.values()), axis=0)
-        theirs = np.array([min(published.MSO_RMSE[k]) for k in config.tasks])
-        gain = theirs / best
-        rows, bold = [], set()
-        for i, k in enumerate(config.tasks):
-            mine = [ours[m][i] for m in SHOWN]
-            bold.add((i, 1 + int(np.argmin(mine))))
-            rows.append(
-                [f"MSO{k}", *(f"{e:.2e}" for e in mine), f"{theirs[i]:.2e}", f"{factor(gain[i])} ×"]
-            )
-        hard = [g for k, g in zip(config.tasks, gain, strict=True) if k >= 5]
-        text = (
-            "The same tasks and split, solved by QR of the states stacked on √α times the penalty, "
-            f"ridges from {min(config.ridges):.0e} to {max(config.ridges):.0e}, "
-            f"{config.seeds} seeds, chosen by mean validation RMSE. Normal equations square the "
-            "condition number and cannot resolve such ridges."
-        )
-        table = TextTable(
-            "Test RMSE", ("Task", *SHOWN, "paper's best", "better by"), rows, frozenset(bold)
-        )
-        claim = Claim.judged(
-            "Ours: an orthogonal solver goes at least 1000 times below the paper's best on MSO5 "
-            "and beyond",
-            f"smallest gain {factor(min(hard))} times, largest {factor(max(hard))} times",
-            min(hard) >= 1000,
-        )
-        numbers = {
-            "test_rmse": {m: config.by_task(ours[m]) for m in SHOWN},
-            "better_than_paper": gain.tolist(),
-        }
+    def section(self, config: AccurateConfig, results: Results) -> Section:
+        """Compare our test errors with the paper's best."""
+        ours = {method: select_combinations(config, results, method).test for method in SHOWN}
+        errors = np.transpose(list(ours.values()))
+        theirs = config.paper_rmse.min(axis=1)
+        gain = theirs / errors.min(axis=1)
+        rows = {f"MSO{k}": [*errors[i], theirs[i]] for i, k in enumerate(config.tasks)}
+        hard = gain[np.array(config.tasks) >= 5]
+        smallest, largest = format_ratio(hard.min()), format_ratio(hard.max())
         return Section(
-            text,
-            [table],
-            claims=[claim],
-            numbers=numbers,
-            headline=f"{factor(min(hard))} to {factor(max(hard))} × below the paper's best",
+            "The same tasks and split, solved by QR of the states stacked on √α times the "
+            f"penalty, with {config.seeds} seeds and ridges down to {min(config.ridges):.0e}. "
+            "Normal equations square the condition number and cannot resolve such ridges.",
+            f"{smallest} to {largest} × below the paper's best",
+            [
+                TextTable(
+                    "Test RMSE",
+                    ("Task", *SHOWN, "paper's best", "better by"),
+                    [
+                        [*row, f"{format_ratio(times)} ×"]
+                        for row, times in zip(format_rows(rows, ".2e"), gain, strict=True)
+                    ],
+                    bold_best(errors, 1),
+                )
+            ],
+            claims=[
+                Claim.judge(
+                    "Ours: an orthogonal solver goes at least 1000 times below the paper's best "
+                    "on MSO5 and beyond",
+                    f"smallest gain {smallest} times, largest {largest} times",
+                    hard.min() >= 1000,
+                )
+            ],
+            numbers={
+                "test_rmse": {m: config.by_task(ours[m]) for m in SHOWN},
+                "better_than_paper": gain.tolist(),
+            },
         )

@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, the same as Markdown, and the numbers."""
+"""The report: a self-contained HTML file, a Markdown file, and the numbers as JSON."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ import numpy as np
 import eigenecho
 from eigenecho import pages
 from eigenecho.apps.paper.cell_store import CellStore
-from eigenecho.apps.paper.experiment import Claim, Section, TextTable, encode
+from eigenecho.apps.paper.experiment import encode
 from eigenecho.apps.paper.runner import Job
-from eigenecho.apps.shared.pages import MadeBy, environment
+from eigenecho.apps.paper.section import Claim, Section, TextTable
+from eigenecho.apps.shared.pages import CommandRun, environment
 
 VERDICTS = {"holds": "✓", "holds in part": "◐", "does not hold": "✗"}
-"""With a sign each, so that nobody has to tell colours apart."""
+"""Each verdict has a sign, so that readers need not distinguish colours."""
 
-LEAST, MOST = 80, 100
-"""CSS pixels per inch of a figure: its text is too small to read below, needlessly large above."""
+PIXELS_PER_INCH = {"least": 80, "most": 100}
+"""Limits of the size of figures in CSS pixels per inch, so that their text stays readable."""
 
 NUMBER = re.compile(r"[-+−]?\d")
 
 
 class ReportError(RuntimeError):
-    """A report that cannot be written; the message names the file."""
+    """A report that cannot be written. The message names the file."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """One finished experiment: what it shows, and what it took."""
+class FinishedExperiment:
+    """A finished experiment: its section, its cost, and the machines that computed it."""
 
     job: Job
     section: Section
@@ -43,19 +44,8 @@ class Part:
     machines: Sequence[Mapping[str, str]]
 
 
-@dataclass(frozen=True)
-class ReportPicture:
-    """A figure as the report shows it."""
-
-    name: str
-    caption: str
-    source: str
-    width: float
-    """In inches."""
-
-
-def collect(jobs: Iterable[Job], store: CellStore) -> list[Part]:
-    """Those experiments of which every cell is stored."""
+def collect(jobs: Iterable[Job], store: CellStore) -> list[FinishedExperiment]:
+    """Return the experiments whose cells are all stored."""
     parts = []
     for job in jobs:
         name = job.experiment.name
@@ -66,55 +56,61 @@ def collect(jobs: Iterable[Job], store: CellStore) -> list[Part]:
         cells = {key: loaded[encode(key)] for key in keys}
         section = job.experiment.section(job.config, {key: r for key, (r, _) in cells.items()})
         seconds = sum(s for _, s in cells.values())
-        parts.append(Part(job, section, len(keys), seconds, store.machines(name, job.identity)))
+        machines = store.machines(name, job.identity)
+        parts.append(FinishedExperiment(job, section, len(keys), seconds, machines))
     return parts
 
 
-def claims(parts: Iterable[Part]) -> list[tuple[Part, Claim]]:
-    """Every claim with the experiment that tests it."""
+def list_claims(
+    parts: Iterable[FinishedExperiment],
+) -> list[tuple[FinishedExperiment, Claim]]:
+    """Return every claim with the experiment that tests it."""
     return [(part, claim) for part in parts for claim in part.section.claims]
 
 
-def write(parts: Sequence[Part], out: Path, quick: bool, made_by: MadeBy) -> Path:
-    """Write report.html, report.md, results.json and figures/ to a folder; the HTML's path.
+def write(parts: Sequence[FinishedExperiment], out: Path, quick: bool, made_by: CommandRun) -> Path:
+    """Write report.html, report.md, results.json and figures/ to a folder.
 
-    A file takes its place when it is complete, so that a full disk leaves the one before.
+    Returns the path of the HTML file. Files are replaced when they are complete, so a full disk
+    leaves the previous ones.
     """
-    pictures = {part.job.experiment.name: _pictures(part.section, out) for part in parts}
     templates = environment(made_by, "eigenecho.apps.paper")
     templates.filters.update(
-        settings=_settings,
-        aligned=_aligned,
+        settings=_format_settings,
+        numeric=_find_numeric_columns,
         cell=lambda text: str(text).replace("|", "\\|"),
     )
-    given = {
+    sources = _write_figures(parts, out)
+    values = {
         "parts": parts,
-        "claims": claims(parts),
+        "claims": list_claims(parts),
         "verdicts": VERDICTS,
-        "pictures": pictures,
-        "pixels": {"least": LEAST, "most": MOST},
+        "sources": sources,
+        "pixels": PIXELS_PER_INCH,
         "quick": quick,
-        "machines": _machines(parts),
+        "machines": _list_machines(parts),
     }
     for name in ("report.html", "report.md"):
-        text = templates.get_template(f"{name}.jinja").render(given)
-        _replace(out / name, text.encode())
-    found = results(parts, quick, made_by.command)
-    _replace(out / "results.json", json.dumps(found, indent=1).encode())
+        text = templates.get_template(f"{name}.jinja").render(values)
+        _replace_file(out / name, text.encode())
+    numbers = collect_numbers(parts, quick, made_by.command)
+    _replace_file(out / "results.json", json.dumps(numbers, indent=1).encode())
     return out / "report.html"
 
 
-def results(parts: Sequence[Part], quick: bool, command: str) -> dict[str, Any]:
-    """All numbers, claims and versions, as JSON takes them."""
-    return _plain(
+def collect_numbers(
+    parts: Sequence[FinishedExperiment], quick: bool, command: str
+) -> dict[str, Any]:
+    """Return all numbers, claims and versions for JSON."""
+    return _to_json(
         {
             "eigenecho": eigenecho.__version__,
             "command": command,
             "quick": quick,
-            "machines": _machines(parts),
+            "machines": _list_machines(parts),
             "claims": [
                 {"experiment": part.job.experiment.name, **asdict(claim)}
-                for part, claim in claims(parts)
+                for part, claim in list_claims(parts)
             ],
             "experiments": {
                 part.job.experiment.name: {
@@ -132,48 +128,44 @@ def results(parts: Sequence[Part], quick: bool, command: str) -> dict[str, Any]:
     )
 
 
-def _pictures(section: Section, out: Path) -> list[ReportPicture]:
-    pictures = []
-    for name, figure in section.figures.items():
-        svg, png = pages.rendered(figure, "svg"), pages.rendered(figure, "png")
-        _replace(out / "figures" / f"{name}.svg", svg)
-        _replace(out / "figures" / f"{name}.png", png)
-        caption = section.captions.get(name, name)
-        pictures.append(ReportPicture(name, caption, pages.source(svg, png), figure.get_figwidth()))
-    return pictures
+def _write_figures(parts: Sequence[FinishedExperiment], out: Path) -> dict[str, str]:
+    """Write figures as SVG and PNG; return the address of each, for the page, by name."""
+    sources = {}
+    for figure in (figure for part in parts for figure in part.section.figures):
+        svg, png = (pages.rendered(figure.figure, kind) for kind in ("svg", "png"))
+        _replace_file(out / "figures" / f"{figure.name}.svg", svg)
+        _replace_file(out / "figures" / f"{figure.name}.png", png)
+        sources[figure.name] = pages.source(svg, png)
+    return sources
 
 
-def _replace(path: Path, data: bytes) -> None:
+def _replace_file(path: Path, data: bytes) -> None:
     try:
         pages.write_whole(path, data)
     except OSError as error:
         raise ReportError(
-            f"cannot write {path}: {error.strerror or error}. Mend that and start again: all that "
+            f"cannot write {path}: {error.strerror or error}. Correct this and run again: all that "
             "was computed is kept."
         ) from error
 
 
-def _machines(parts: Sequence[Part]) -> list[dict[str, str]]:
-    """Each machine, with its versions, that something in the report was computed on."""
+def _list_machines(parts: Sequence[FinishedExperiment]) -> list[dict[str, str]]:
+    """Return each machine, with its versions, that computed some part of the report."""
     unique = {json.dumps(machine): dict(machine) for part in parts for machine in part.machines}
     return list(unique.values())
 
 
-def _settings(config: Any) -> dict[str, str]:
-    """The fields of a configuration as text, but for those that hold nothing."""
+def _format_settings(config: Any) -> dict[str, str]:
+    """Return the fields of a configuration as text, without empty ones."""
     return {
-        name.replace("_", " "): ", ".join(f"{v:g}" for v in value)
-        if isinstance(value, tuple)
-        else f"{value:g}"
-        if isinstance(value, float)
-        else str(value)
+        name.replace("_", " "): ", ".join(f"{number:g}" for number in np.atleast_1d(value))
         for name, value in asdict(config).items()
         if value != ()
     }
 
 
-def _aligned(table: TextTable) -> list[bool]:
-    """Which columns hold numbers, and stand to the right."""
+def _find_numeric_columns(table: TextTable) -> list[bool]:
+    """Return which columns hold numbers and are aligned to the right."""
     columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
     return [
         i > 0 and all(NUMBER.match(cell) or cell in ("", "–") for cell in column) and any(column)
@@ -181,14 +173,14 @@ def _aligned(table: TextTable) -> list[bool]:
     ]
 
 
-def _plain(value: Any) -> Any:
-    """Numbers, text, lists and dicts only; what JSON has no word for is null."""
+def _to_json(value: Any) -> Any:
+    """Return numbers, text, lists and dicts only; NaN and infinity become None."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _to_json(item) for key, item in value.items()}
     if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist())
+        return _to_json(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_to_json(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -1,4 +1,4 @@
-"""Computing what is missing: cells of experiments, on several processes, into the store."""
+"""All experiments, and a run of their missing cells into the store."""
 
 from __future__ import annotations
 
@@ -10,24 +10,56 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from eigenecho.apps.paper.cell_store import Cell, CellStore
-from eigenecho.apps.paper.experiment import Config, Experiment, Key, encode
-from eigenecho.apps.paper.workers import computed, computed_by
-from eigenecho.apps.shared.bars import OnProgress
+from eigenecho.apps.paper.cell_store import CellStore
+from eigenecho.apps.paper.experiment import Cell, Config, Experiment, Key, encode
+from eigenecho.apps.paper.mc_connectivity import MCConnectivity
+from eigenecho.apps.paper.mc_delay import MCDelay
+from eigenecho.apps.paper.mso import MSO
+from eigenecho.apps.paper.mso_accurate import MSOAccurate
+from eigenecho.apps.paper.mso_signal import MSOSignal
+from eigenecho.apps.paper.spectra_figure import SpectraFigure
+from eigenecho.apps.paper.spectral_importance import SpectralImportance
+from eigenecho.apps.paper.step_times import StepTimes
+from eigenecho.apps.paper.win_after import WinAfter
+from eigenecho.apps.paper.workers import run_in_processes, run_on_cluster
+from eigenecho.apps.shared.terminal import OnProgress
+from eigenecho.errors import unknown_name
+
+EXPERIMENTS: list[Experiment[Any]] = [
+    SpectraFigure(),
+    MSOSignal(),
+    MSO(),
+    MSOAccurate(),
+    SpectralImportance(),
+    MCDelay(),
+    MCConnectivity(),
+    StepTimes(),
+    WinAfter(),
+]
+"""Experiments in the order of the report."""
 
 PACKAGES = ("eigenecho", "numpy", "scipy", "numba", "scikit-learn")
 
 
+def find_experiments(names: Sequence[str]) -> list[Experiment[Any]]:
+    """Return the named experiments in the order of the report; all of them without names."""
+    known = [experiment.name for experiment in EXPERIMENTS]
+    for name in names:
+        if name not in known:
+            raise unknown_name("NAME", name, known)
+    return [e for e in EXPERIMENTS if not names or e.name in names]
+
+
 @dataclass(frozen=True)
 class Job:
-    """An experiment with the configuration it is run with."""
+    """An experiment and its configuration."""
 
     experiment: Experiment[Any]
     config: Config
 
     @property
     def identity(self) -> str:
-        """Under which its finished cells are stored."""
+        """Name under which the store keeps the cells."""
         return self.experiment.identity(self.config)
 
     def __str__(self) -> str:
@@ -41,15 +73,15 @@ def run(
     progress: OnProgress,
     client: Any = None,
 ) -> None:
-    """Compute and store every cell that is missing.
+    """Compute and store all missing cells.
 
-    Every cell runs in a worker process with one BLAS thread, also when there is only one worker, so
-    that numbers do not depend on how many there are. Experiments that time things run alone, last.
-    With the client of a Dask cluster the others run there.
+    Every cell runs in a worker process with one BLAS thread, even with a single worker, so that
+    results do not depend on the number of workers. Experiments that measure time run last and
+    alone. With the client of a Dask cluster, the other experiments run there.
     """
     shared = [job for job in jobs if not job.experiment.exclusive]
-    alone = [job for job in jobs if job.experiment.exclusive]
-    for group, processes in ((shared, workers), (alone, 1)):
+    exclusive = [job for job in jobs if job.experiment.exclusive]
+    for group, processes in ((shared, workers), (exclusive, 1)):
         pending = []
         done = {}
         for job in group:
@@ -59,12 +91,10 @@ def run(
             pending += [(job, key) for key in missing]
             done[job.experiment.name] = [len(keys) - len(missing), len(keys)]
             progress(job.experiment.name, *done[job.experiment.name])
-        if not pending:
-            continue
-        if client is None or group is alone:
-            cells = computed(_cell, pending, processes)
+        if client is None or group is exclusive:
+            cells = run_in_processes(_compute_cell, pending, processes)
         else:
-            cells = computed_by(client, _cell, pending)
+            cells = run_on_cluster(client, _compute_cell, pending)
         with closing(cells) as results:
             for (job, key), (result, machine), seconds in results:
                 name = job.experiment.name
@@ -73,13 +103,13 @@ def run(
                 progress(name, *done[name])
 
 
-def _cell(job: Job, key: Key) -> tuple[Cell, dict[str, str]]:
-    """A cell, and where it was computed."""
+def _compute_cell(job: Job, key: Key) -> tuple[Cell, dict[str, str]]:
+    """Return a cell and the machine that computed it."""
     return job.experiment.run(job.config, key), describe_machine()
 
 
 def describe_machine() -> dict[str, str]:
-    """Machine and versions that a result was computed with."""
+    """Return the machine and the versions of this process."""
     return {
         "processor": _processor(),
         "machine": platform.machine(),

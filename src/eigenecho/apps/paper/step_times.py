@@ -1,4 +1,4 @@
-"""How long generation, a reservoir step and a readout step take, against N."""
+"""Durations of generation, of a reservoir step and of a readout step, against N."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from eigenecho.apps.paper.experiment import Cell, Claim, Config, Experiment, Key, Section, TextTable
-from eigenecho.apps.shared.durations import factor, human
-from eigenecho.apps.shared.seconds_per_step import seconds_per_step
-from eigenecho.plots.style import BLACK, BLUE, GREEN, VERMILLION, new_figure, tidy
+from eigenecho.apps.paper.experiment import Cell, Config, Experiment, Key, Results
+from eigenecho.apps.paper.section import Claim, ReportFigure, Section, TextTable
+from eigenecho.apps.shared.pages import format_duration, format_ratio
+from eigenecho.kernels.compiled.scans import WORTH_THREADS
+from eigenecho.plots.style import BLACK, BLUE, GREEN, VERMILLION, panel_grid
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.spectra import random_matrix
 from eigenecho.types import Array
@@ -28,15 +30,11 @@ PANELS: dict[str, tuple[str, ...]] = {
     STEP: ("Dense", "Sparse", "Diagonal"),
     READOUT: ("All methods",),
 }
-LOOKS = {
-    "Normal": (BLACK, "o", "-"),
-    "Dense": (BLACK, "o", "-"),
-    "Diagonalization": (VERMILLION, "s", "--"),
-    "Sparse": (VERMILLION, "s", "--"),
-    "DPG": (BLUE, "^", "-."),
-    "Diagonal": (BLUE, "^", "-."),
-    "All methods": (GREEN, "D", "-"),
-}
+CURVES = [(panel, method) for panel, methods in PANELS.items() for method in methods]
+
+MARKERS = ((BLACK, "o", "-"), (VERMILLION, "s", "--"), (BLUE, "^", "-."))
+"""Colour, marker and line style of the methods of a panel, in order."""
+
 RECIPES: dict[str, dict[str, Any]] = {
     "Normal": {"spectrum": "matrix", "basis": "neuron"},
     "Diagonalization": {"spectrum": "matrix"},
@@ -46,18 +44,73 @@ STATES = 1 << 17
 """Units times steps of one timed run: a megabyte of states."""
 
 LONG = 10
-"""Times the seconds of a cell: what takes longer is not repeated."""
+"""Calls that take longer than this many times ``seconds`` are not repeated."""
 
 PRODUCTS = 1 << 26
-"""Multiplications of one timed run with a matrix."""
+"""Number of multiplications of one timed run with a matrix."""
 
 UPPER = 3
-"""Sizes, the largest, that slopes are fitted to: overheads count least there."""
+"""Number of sizes, the largest ones, that slopes are fitted to: overheads matter least there."""
+
+
+def seconds_per_step(
+    reservoir: Reservoir, u: Array, *, least: int = 5, seconds: float = 0.2
+) -> float:
+    """Return the median duration of a step over repeated scans, on one core.
+
+    Threads of BLAS that wait for a busy core can make a dense step look a hundred times slower
+    than it is, so all forms of a reservoir run on one core.
+
+    Parameters
+    ----------
+    reservoir : Reservoir
+        Without feedback.
+    u : array (T, D_in)
+        Inputs. Only the first rows are used, as many as one thread runs at a time.
+    least : int
+        Smallest number of repeats.
+    seconds : float
+        Repeat for at least this long.
+    """
+    u = u[: max(1, (WORTH_THREADS - 1) // reservoir.units)]
+    drive = reservoir.drive(np.asarray(u, reservoir.dtype), None)
+    out = np.empty((len(drive), reservoir.units), reservoir.dtype)
+    with threadpool_limits(1):
+        times = _time_calls(
+            lambda: reservoir.scan(drive, reservoir.zero_state(), out), seconds, least
+        )
+    return float(np.median(times)) / len(drive)
+
+
+def _time_calls(
+    call: Callable[[], object],
+    seconds: float,
+    least: int = 1,
+    most: float = np.inf,
+    longest: float = np.inf,
+) -> Array:
+    """Return the durations of repeated calls, without the first, which compiles and warms up.
+
+    If the first call takes more than ``longest`` seconds, there are no others.
+    """
+
+    def time_once() -> float:
+        start = perf_counter()
+        call()
+        return perf_counter() - start
+
+    first = time_once()
+    if first > longest:
+        return np.array([first])
+    times: list[float] = []
+    while len(times) < least or (sum(times) < seconds and len(times) < most):
+        times.append(time_once())
+    return np.array(times)
 
 
 @dataclass(frozen=True)
 class StepTimesConfig(Config):
-    """Sizes, and how often to repeat: for ``seconds`` a cell, no more than ``repeats`` times."""
+    """Sizes; each cell repeats for ``seconds``, but no more than ``repeats`` times."""
 
     sizes: tuple[int, ...] = (100, 200, 400, 700, 1000, 1400, 2000, 2800, 4000)
     connectivity: float = 0.1
@@ -66,8 +119,8 @@ class StepTimesConfig(Config):
 
 
 @dataclass(frozen=True, eq=False)
-class Durations:
-    """Median seconds of one method at each size."""
+class DurationCurve:
+    """Median durations of one method, in seconds, by size."""
 
     sizes: Array
     seconds: Array
@@ -80,14 +133,14 @@ class Durations:
 
     @property
     def fitted(self) -> Array:
-        """N^p at the largest sizes."""
+        """Fitted durations at the largest sizes."""
         upper = self.sizes[-UPPER:]
         middle = np.exp(np.mean(np.log(self.seconds[-UPPER:])))
         return middle * (upper / np.exp(np.mean(np.log(upper)))) ** self.slope
 
 
-Found = Mapping[tuple[str, str], Durations]
-"""By panel and method."""
+Curves = Mapping[tuple[str, str], DurationCurve]
+"""Duration curves by panel and method."""
 
 
 class StepTimes(Experiment[StepTimesConfig]):
@@ -101,107 +154,93 @@ class StepTimes(Experiment[StepTimesConfig]):
     exclusive = True
 
     def cells(self, config: StepTimesConfig) -> list[Key]:
-        """One for each panel, method and size."""
-        return [
-            (panel, method, N)
-            for panel, methods in PANELS.items()
-            for method in methods
-            for N in config.sizes
-        ]
+        """Return one key per panel, method and size."""
+        return [(*curve, N) for curve in CURVES for N in config.sizes]
 
     def run(self, config: StepTimesConfig, key: Key) -> Cell:
-        """Seconds of every repeat; of steps, the median for a single one."""
+        """Return the duration of every repeat, or the median duration of a reservoir step."""
         panel, method, N = key
+        limit: dict[str, Any] = {"most": config.repeats, "longest": LONG * config.seconds}
         if panel == GENERATION:
             recipe = Recipe(units=N, **RECIPES[method])
-            return {"seconds": _repeated(lambda: draw(recipe, 1, seed=0), config)}
+            return {
+                "seconds": _time_calls(lambda: draw(recipe, 1, seed=0), config.seconds, **limit)
+            }
         if panel == STEP:
-            reservoir = _reservoir(method, N, config.connectivity)
-            u = np.random.default_rng(0).uniform(-1, 1, (_steps(method, N), 1))
+            reservoir = _draw_reservoir(method, N, config.connectivity)
+            u = np.random.default_rng(0).uniform(-1, 1, (_step_count(method, N), 1))
             seconds = seconds_per_step(reservoir, u, least=3, seconds=config.seconds)
             return {"seconds": np.array([seconds])}
         rng = np.random.default_rng(0)
         states = rng.normal(size=(max(1, STATES // N), N))
         W_out, out = rng.normal(size=(N, 1)), np.empty((len(states), 1))
-        each = _repeated(lambda: np.matmul(states, W_out, out=out), config)
-        return {"seconds": each / len(states)}
+        times = _time_calls(lambda: np.matmul(states, W_out, out=out), config.seconds, **limit)
+        return {"seconds": times / len(states)}
 
-    def section(self, config: StepTimesConfig, results: Mapping[Key, Cell]) -> Section:
-        """Three panels with fitted slopes, as in the paper."""
-        sizes, found = np.array(config.sizes), {}
-        for panel, method in ((panel, m) for panel, methods in PANELS.items() for m in methods):
-            each = [np.median(results[panel, method, N]["seconds"]) for N in config.sizes]
-            found[panel, method] = Durations(sizes, np.array(each))
-        gain = _ratios(found, STEP, "Dense", "Diagonal")
-        table = TextTable(
-            "Median durations, and the exponent p of N^p fitted to "
-            f"N = {sizes[-UPPER:][0]} to {sizes[-1]}",
-            ("", "Method", *(f"N\u00a0=\u00a0{N}" for N in config.sizes), "exponent"),
-            [
-                [panel if method == PANELS[panel][0] else "", method,
-                 *map(human, times.seconds), f"{times.slope:.2f}"]
-                for (panel, method), times in found.items()
-            ],
-        )  # fmt: skip
+    def section(self, config: StepTimesConfig, results: Results) -> Section:
+        """Show three panels with fitted slopes, as in the paper."""
+        sizes = np.array(config.sizes)
+        curves = {}
+        for curve in CURVES:
+            medians = [np.median(results[(*curve, N)]["seconds"]) for N in config.sizes]
+            curves[curve] = DurationCurve(sizes, np.array(medians))
+        gain = format_ratio(_speed_up(curves, STEP, "Dense", "Diagonal")[-1])
         return Section(
-            "Normal draws W and scales it by its spectral radius (all eigenvalues, as the library "
-            "does); Diagonalization draws W and diagonalises it; DPG draws eigenvalues and input "
-            "weights in the eigenbasis and builds no matrix. Sparse keeps a share of "
-            f"{config.connectivity:g} of the connections. A step is the mean over a run of many "
-            "steps with one input, states kept; the readout has one output. Compiled code or BLAS "
-            "throughout, one thread, nothing else of ours running. A dense step grows faster than "
-            "N² between sizes whose W fits into the cache and those whose W does not; the claim on "
-            "steps holds as a whole where its exponent is within 0.4 of 2, and that of diagonal "
-            "steps within 0.3 of 1. DPG draws a few N numbers: nearly all of its time is that of "
-            "the calls around them, and its exponent says no more than that. The paper gives no "
-            "numbers for this figure.",
-            [table],
-            {"timing": _figure(found)},
-            {
-                "timing": "Duration against reservoir size, logarithmic axes: generating a "
-                "reservoir, one reservoir step, one readout step. Points are medians; lines are "
-                "fits to the three largest sizes, with their exponents in the legend."
-            },
-            _claims(found),
+            "Normal draws W and scales it by its spectral radius, Diagonalization also "
+            "diagonalises it, and DPG draws eigenvalues and input weights without any matrix. "
+            f"Sparse keeps {config.connectivity:.0%} of the connections. A step is the mean over a "
+            "run of many steps with one input and one output, in compiled code or BLAS with one "
+            "thread. The exponent of dense steps may be above 2 because W leaves the cache; the "
+            "claim holds if it is within 0.4 of 2, and that of diagonal steps within 0.3 of 1. The "
+            "time of DPG is mostly overhead. The paper gives no numbers for this figure.",
+            f"a diagonal step is {gain} × faster than a dense one at N = {sizes[-1]}",
+            [
+                TextTable(
+                    "Median durations, and the exponent p of N^p fitted to "
+                    f"N = {sizes[-UPPER:][0]} to {sizes[-1]}",
+                    ("", "Method", *(f"N\u00a0=\u00a0{N}" for N in config.sizes), "exponent"),
+                    [
+                        [
+                            panel if method == PANELS[panel][0] else "",
+                            method,
+                            *map(format_duration, curve.seconds),
+                            f"{curve.slope:.2f}",
+                        ]
+                        for (panel, method), curve in curves.items()
+                    ],
+                )
+            ],
+            [
+                ReportFigure(
+                    "timing",
+                    _draw(curves),
+                    "Duration against reservoir size: generation of a reservoir, one reservoir "
+                    "step, one readout step. Points are medians; lines are fits to the three "
+                    "largest sizes, with their exponents in the legend.",
+                )
+            ],
+            _judge(curves),
             {
                 "seconds": {
                     f"{panel}: {method}": dict(
-                        zip(map(str, sizes), times.seconds.tolist(), strict=True)
+                        zip(map(str, sizes), curve.seconds.tolist(), strict=True)
                     )
-                    for (panel, method), times in found.items()
+                    for (panel, method), curve in curves.items()
                 },
-                "exponent": {f"{panel}: {m}": times.slope for (panel, m), times in found.items()},
+                "exponent": {f"{panel}: {m}": curve.slope for (panel, m), curve in curves.items()},
             },
-            f"a diagonal step is {factor(gain[-1])} × faster than a dense one at N = {sizes[-1]}",
         )
 
 
-def _repeated(call: Callable[[], object], config: StepTimesConfig) -> Array:
-    """Seconds of each call; a first one that warms up does not count, a long one is enough."""
-
-    def once() -> float:
-        start = perf_counter()
-        call()
-        return perf_counter() - start
-
-    first = once()
-    if first > LONG * config.seconds:
-        return np.array([first])
-    times = [once()]
-    while sum(times) < config.seconds and len(times) < config.repeats:
-        times.append(once())
-    return np.array(times)
-
-
-def _steps(method: str, N: int) -> int:
-    """As many as make a run long enough to time, and short enough to repeat."""
+def _step_count(method: str, N: int) -> int:
+    """Return a number of steps that is long enough to time and short enough to repeat."""
     return max(2, STATES // N if method == "Diagonal" else min(STATES // N, PRODUCTS // N**2))
 
 
-def _reservoir(method: str, N: int, connectivity: float) -> Reservoir:
-    """Weights at random: what they are does not matter to the time of a step."""
+def _draw_reservoir(method: str, N: int, connectivity: float) -> Reservoir:
+    """Return a reservoir with random weights, whose values do not affect the time of a step."""
     if method == "Diagonal":
-        return draw(Recipe(units=N, spectrum="golden", eigenvectors=False), 1, seed=0).reservoir
+        return draw(Recipe(units=N, **RECIPES["DPG"]), 1, seed=0).reservoir
     W_in = np.random.default_rng(1).uniform(-1, 1, (1, N))
     share = connectivity if method == "Sparse" else 1.0
     W = 0.9 * random_matrix(N, 0, connectivity=share) / np.sqrt(share * N)
@@ -212,30 +251,26 @@ def _reservoir(method: str, N: int, connectivity: float) -> Reservoir:
     return Reservoir(W, W_in)
 
 
-def _ratios(found: Found, panel: str, slow: str, fast: str) -> Array:
-    """How many times faster one method is than the other, at each size."""
-    return found[panel, slow].seconds / found[panel, fast].seconds
+def _speed_up(curves: Curves, panel: str, slow: str, fast: str) -> Array:
+    """Return how many times faster one method is than another, at each size."""
+    return curves[panel, slow].seconds / curves[panel, fast].seconds
 
 
-def _figure(found: Found) -> Figure:
-    figure = new_figure(10.6, 4.2)
-    axes: Any = figure.subplots(1, len(PANELS), squeeze=False)
-    for ax, (panel, methods) in zip(axes.flat, PANELS.items(), strict=True):
-        tidy(ax)
-        for method in methods:
-            colour, marker, line = LOOKS[method]
-            times = found[panel, method]
-            ax.plot(
-                times.sizes, times.seconds, color=colour, marker=marker, ms=4.5, linestyle="none"
-            )
-            ax.plot(times.sizes[-UPPER:], times.fitted, color=colour, linestyle=line, linewidth=1.4)
-            # Nothing drawn, for a legend that shows marker and line together.
-            label = f"{method}, $N^{{{times.slope:.2f}}}$"
-            ax.plot([], [], color=colour, marker=marker, ms=4.5, linestyle=line, label=label)
+def _draw(curves: Curves) -> Figure:
+    figure, axes = panel_grid(len(PANELS), len(PANELS), 3.5, 3.9)
+    for ax, (panel, methods) in zip(axes, PANELS.items(), strict=True):
+        markers = MARKERS if len(methods) > 1 else ((GREEN, "D", "-"),)
+        for method, (colour, marker, dashes) in zip(methods, markers, strict=True):
+            curve = curves[panel, method]
+            points: dict[str, Any] = {"color": colour, "marker": marker, "ms": 4.5}
+            ax.plot(curve.sizes, curve.seconds, linestyle="none", **points)
+            ax.plot(curve.sizes[-UPPER:], curve.fitted, color=colour, ls=dashes, lw=1.4)
+            # An empty line, for a legend that shows marker and line together.
+            ax.plot([], [], ls=dashes, label=f"{method}, $N^{{{curve.slope:.2f}}}$", **points)
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.set_xlabel("reservoir size N")
-        ax.set_ylabel(f"seconds a {panel}" if panel != GENERATION else "seconds to generate")
+        ax.set_ylabel(f"seconds per {panel}")
         ax.set_title(panel, fontsize=11)
         low, high = ax.get_ylim()
         ax.set_ylim(low, high * (high / low) ** 0.35)
@@ -243,35 +278,35 @@ def _figure(found: Found) -> Figure:
     return figure
 
 
-def _claims(found: Found) -> Sequence[Claim]:
-    gain = _ratios(found, STEP, "Dense", "Diagonal")
-    saved = _ratios(found, GENERATION, "Diagonalization", "DPG")
-    dense, sparse, diagonal = (found[STEP, m].slope for m in PANELS[STEP])
-    normal, diagonalised, dpg = (found[GENERATION, m].slope for m in PANELS[GENERATION])
-    readout = found[READOUT, "All methods"].slope
-    first, *_, last = found[STEP, "Dense"].sizes
+def _judge(curves: Curves) -> Sequence[Claim]:
+    gain = _speed_up(curves, STEP, "Dense", "Diagonal")
+    saved = _speed_up(curves, GENERATION, "Diagonalization", "DPG")
+    normal, diagonalised, dpg, dense, sparse, diagonal, readout = (
+        curves[curve].slope for curve in CURVES
+    )
+    first, *_, last = curves[STEP, "Dense"].sizes
     quadratic, linear = abs(dense - 2) < 0.4, abs(diagonal - 1) < 0.3
     return [
-        Claim.judged(
+        Claim.judge(
             "The cost of a reservoir step falls from quadratic to linear",
             f"N^{dense:.2f} dense, N^{sparse:.2f} sparse, N^{diagonal:.2f} "
-            f"diagonal; diagonal is {factor(gain[0])} times faster than dense at N = {first}, "
-            f"{factor(gain[-1])} times at N = {last}",
+            f"diagonal; diagonal is {format_ratio(gain[0])} times faster than dense at "
+            f"N = {first}, {format_ratio(gain[-1])} times at N = {last}",
             quadratic and linear and gain.min() > 1,
             diagonal < dense and gain[-1] > 1,
         ),
-        Claim.judged(
+        Claim.judge(
             "Direct generation avoids the cubic cost of a diagonalisation",
             f"N^{normal:.2f} with W and its radius, N^{diagonalised:.2f} with its "
-            f"diagonalisation, N^{dpg:.2f} directly; {factor(saved[-1])} times faster than "
+            f"diagonalisation, N^{dpg:.2f} directly; {format_ratio(saved[-1])} times faster than "
             f"diagonalising at N = {last}",
             dpg < 1.4 and diagonalised - dpg > 1,
             True,
         ),
-        Claim.judged(
+        Claim.judge(
             "The cost of a readout step is linear, and no higher in the eigenbasis",
-            f"N^{readout:.2f}; readout weights are real and as many in "
-            "either basis, so that one curve stands for all",
+            f"N^{readout:.2f}; both bases have the same number of real readout weights, so one "
+            "curve stands for all",
             abs(readout - 1) < 0.3,
             True,
         ),

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from eigenecho.apps.paper.experiment import Cell, Claim, Config, Experiment, Key, Section, TextTable
+from eigenecho.apps.paper.experiment import Cell, Config, Experiment, Key, Results, stack_seeds
+from eigenecho.apps.paper.section import Claim, Section, TextTable, format_rows
 from eigenecho.basis import interleave
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.types import Array
 
 RADII = {"golden": 0.9, "ring": 0.95}
-"""The paper's spectrum, and one whose states are far from dependent."""
+"""Radius of the paper's spectrum, and of one whose states are nearly independent."""
 
 EXACT = 1e-12
-"""Relative difference up to which states count as equal."""
+"""Largest relative difference of states that count as equal."""
 
 SAME_FIT = 1e-8
-"""Relative difference up to which predictions of two least-squares fits count as equal."""
+"""Largest relative difference between predictions of two least-squares fits that count as equal."""
+
+FITS = {
+    "recovered": "predictions, W_out recovered by division",
+    "refitted": "predictions, W_out fitted to r(t)",
+    "ridge": "predictions, both fitted with ridge",
+    "condition": "condition number of R(t)",
+}
+"""Rows of the table about fits with one input."""
 
 
 @dataclass(frozen=True)
 class WinAfterConfig(Config):
-    """White noise into reservoirs with one and with several inputs."""
+    """White noise as input of reservoirs with one and with several inputs."""
 
     units: int = 100
     steps: int = 2000
@@ -35,7 +43,7 @@ class WinAfterConfig(Config):
 
 
 class WinAfter(Experiment[WinAfterConfig]):
-    """W_in after the steps."""
+    """W_in applied after the steps."""
 
     name = "win-after"
     title = "W_in applied after the steps"
@@ -44,11 +52,11 @@ class WinAfter(Experiment[WinAfterConfig]):
     quick = WinAfterConfig(seeds=3)
 
     def cells(self, config: WinAfterConfig) -> list[Key]:
-        """One for each spectrum, number of inputs and seed."""
+        """Return one key per spectrum, number of inputs and seed."""
         return [*product(RADII, config.inputs, range(config.seeds))]
 
     def run(self, config: WinAfterConfig, key: Key) -> Cell:
-        """Relative differences between both orders, of states and, for one input, of fits."""
+        """Return relative differences of states and, with one input, of predictions."""
         spectrum, D_in, seed = key
         u = np.random.default_rng(1000 + seed).uniform(-1, 1, (config.steps, D_in))
         recipe = Recipe(config.units, spectrum, sr=RADII[spectrum], eigenvectors=False)
@@ -56,63 +64,58 @@ class WinAfter(Experiment[WinAfterConfig]):
         r = _run(reservoir, u)
         n = reservoir.spectrum.real.size
 
-        # R(t): each input drives all modes with weight 1, and W_in comes after.
+        # R(t): each input drives all modes with weight 1; W_in is applied afterwards.
         ones = interleave(np.ones((1, n)), np.ones((1, (config.units - n) // 2), complex))
         unweighted = Reservoir(reservoir.transition, ones)
         R = [_run(unweighted, u[:, [d]]) for d in range(D_in)]
-        W_in = _modes(reservoir.W_in, n)
-        after = sum(W_in[d] * _modes(R[d], n) for d in range(D_in))
-        found = {"states": _difference(_modes(r, n), after)}
+        W_in = _to_complex(reservoir.W_in, n)
+        after = sum(W_in[d] * _to_complex(R[d], n) for d in range(D_in))
+        differences = {"states": _difference(_to_complex(r, n), after)}
         if D_in == 1:
-            # A target that no linear network recalls exactly, so that there is a fit to speak of.
+            # A nonlinear target, so that no linear network fits it exactly.
             y = np.tanh(np.roll(u[:, 0], 3) + 2 * np.roll(u[:, 0], 7) * u[:, 0])
             rows = slice(config.washout, None)
-            found |= _fits(config, r[rows], R[0][rows], reservoir.W_in[0], y[rows], n)
-        return {name: np.array(value) for name, value in found.items()}
+            differences |= _compare_fits(config, r[rows], R[0][rows], reservoir.W_in[0], y[rows], n)
+        return {name: np.array(value) for name, value in differences.items()}
 
-    def section(self, config: WinAfterConfig, results: Mapping[Key, Cell]) -> Section:
-        """The largest differences over all seeds."""
+    def section(self, config: WinAfterConfig, results: Results) -> Section:
+        """Show the largest differences over all seeds."""
 
-        def worst(spectrum: str, D_in: int, name: str) -> float:
-            return max(float(results[spectrum, D_in, s][name]) for s in range(config.seeds))
+        def largest(name: str, D_in: int) -> dict[str, float]:
+            return {
+                spectrum: float(stack_seeds(results, config.seeds, (spectrum, D_in), name).max())
+                for spectrum in RADII
+            }
 
-        states = {D: {s: worst(s, D, "states") for s in RADII} for D in config.inputs}
-        fits = {
-            name: {s: worst(s, 1, name) for s in RADII}
-            for name in ("recovered", "refitted", "ridge", "condition")
-        }
-        rows = [
-            *([f"states, D_in = {D}", *_row(found)] for D, found in states.items()),
-            ["predictions, W_out recovered by division", *_row(fits["recovered"])],
-            ["predictions, W_out fitted to r(t)", *_row(fits["refitted"])],
-            [f"the same, ridge {config.ridge:g} on both", *_row(fits["ridge"])],
-            ["condition number of R(t)", *_row(fits["condition"])],
-        ]
-        largest = max(max(found.values()) for found in states.values())
+        states = {D: largest("states", D) for D in config.inputs}
+        fits = {name: largest(name, 1) for name in FITS}
+        rows = {f"states, D_in = {D}": differences for D, differences in states.items()}
+        rows |= {label: fits[name] for name, label in FITS.items()}
+        worst = {D: max(differences.values()) for D, differences in states.items()}
         fit = {s: max(fits["recovered"][s], fits["refitted"][s]) for s in RADII}
         return Section(
-            f"Reservoirs of N = {config.units} on white noise, {config.steps} steps, "
-            f"{config.seeds} seeds. R(t) is run with every input weight at 1; afterwards "
-            "r(t) = Σ_d row_d(W_in) ⊙ row_d(R(t)) is compared with states that were run with W_in. "
-            "For one input a readout γ is fitted to R(t) without ridge, and W_out = γ ⊘ w_in.",
+            "R(t) is run on white noise with every input weight set to 1; then r(t) = Σ_d "
+            "row_d(W_in) ⊙ row_d(R(t)) is compared with states that were run with W_in. With one "
+            "input, a readout γ is fitted to R(t) without ridge, and W_out = γ ⊘ w_in.",
+            f"states equal to {max(worst.values()):.0e}, fits on a ring to {fit['ring']:.0e}",
             [
                 TextTable(
                     "Largest relative difference over seeds",
                     ("Compared with R(t)", *(f"{s}, radius {sr:g}" for s, sr in RADII.items())),
-                    rows,
-                    note="The states of a golden reservoir are so nearly dependent that a fit "
-                    "without ridge is not determined in double precision; those of a ring are not. "
-                    "A ridge on γ is another penalty than one on W_out, as the paper says itself.",
+                    format_rows({label: row.values() for label, row in rows.items()}, ".1e"),
+                    note="The states of a golden reservoir, unlike those of a ring, are so nearly "
+                    "dependent that a fit without ridge is not determined in double precision. A "
+                    f"ridge on γ ({config.ridge:g} here) is not the same penalty as one on W_out.",
                 )
             ],
             claims=[
-                Claim.judged(
+                Claim.judge(
                     "W_in can be applied after the steps",
                     "largest relative difference of states "
-                    + ", ".join(f"{max(f.values()):.1e} for D_in = {D}" for D, f in states.items()),
-                    largest < EXACT,
+                    + ", ".join(f"{value:.1e} for D_in = {D}" for D, value in worst.items()),
+                    max(worst.values()) < EXACT,
                 ),
-                Claim.judged(
+                Claim.judge_cases(
                     "With one input and no ridge, the readout can be fitted to the unweighted "
                     "states, and W_out follows by division",
                     "; ".join(
@@ -120,45 +123,40 @@ class WinAfter(Experiment[WinAfterConfig]):
                         f"{fits['condition'][s]:.0e})"
                         for s in RADII
                     )
-                    + ". Without ridge, badly conditioned states leave the fit open to rounding",
-                    max(fit.values()) < SAME_FIT,
-                    min(fit.values()) < SAME_FIT,
+                    + ". Without ridge, a fit to ill-conditioned states depends on rounding",
+                    [difference < SAME_FIT for difference in fit.values()],
                 ),
             ],
             numbers={"states": {str(D): f for D, f in states.items()}, "one_input": fits},
-            headline=f"states equal to {largest:.0e}, fits on a ring to {fit['ring']:.0e}",
         )
-
-
-def _row(found: Mapping[str, float]) -> list[str]:
-    return [f"{found[spectrum]:.1e}" for spectrum in RADII]
 
 
 def _run(reservoir: Reservoir, u: Array) -> Array:
     return reservoir.scan(reservoir.drive(u, None), reservoir.zero_state())
 
 
-def _modes(rows: Array, n: int) -> Array:
-    """Rows in the Q layout (…, n + 2m) as complex modes (…, n + m), one for each pair."""
+def _to_complex(rows: Array, n: int) -> Array:
+    """Convert rows in the Q layout (…, n + 2m) to complex modes (…, n + m), one per pair."""
     return np.concatenate([rows[..., :n], rows[..., n::2] + 1j * rows[..., n + 1 :: 2]], axis=-1)
 
 
 def _difference(a: Array, b: Array) -> float:
+    """Return the largest difference relative to the largest value."""
     return float(np.abs(a - b).max() / np.abs(a).max())
 
 
-def _fits(
+def _compare_fits(
     config: WinAfterConfig, r: Array, R: Array, w_in: Array, y: Array, n: int
 ) -> dict[str, float]:
-    """Differences in prediction between readouts of R(t) and of r(t)."""
+    """Return differences between predictions from R(t) and from r(t)."""
     gamma = np.linalg.lstsq(R, y, rcond=None)[0]
     direct = np.linalg.lstsq(r, y, rcond=None)[0]
 
-    # w_Re Re r + w_Im Im r = Re((w_Re − i w_Im) r): weights divide as conjugates.
-    divided = (_modes(gamma, n).conj() / _modes(w_in, n)).conj()
+    # w_Re Re r + w_Im Im r = Re((w_Re − i w_Im) r), so weights divide as conjugates.
+    divided = (_to_complex(gamma, n).conj() / _to_complex(w_in, n)).conj()
     recovered = interleave(divided[:n].real, divided[n:])
 
-    def ridge(X: Array) -> Array:
+    def predict_with_ridge(X: Array) -> Array:
         root = np.sqrt(config.ridge) * np.eye(X.shape[1])
         stacked = np.concatenate([X, root]), np.concatenate([y, np.zeros(len(root))])
         return X @ np.linalg.lstsq(*stacked, rcond=None)[0]
@@ -166,6 +164,6 @@ def _fits(
     return {
         "recovered": _difference(R @ gamma, r @ recovered),
         "refitted": _difference(R @ gamma, r @ direct),
-        "ridge": _difference(ridge(R), ridge(r)),
+        "ridge": _difference(predict_with_ridge(R), predict_with_ridge(r)),
         "condition": float(np.linalg.cond(R)),
     }

@@ -1,6 +1,6 @@
-"""Worker processes that compute cells, one pipe each.
+"""Worker processes that compute cells, each with its own pipe.
 
-Stopping them is killing them: there is no pool with threads of its own that could be left waiting
+Workers are stopped by killing them. A process pool has threads of its own, which can wait forever
 for half a message.
 """
 
@@ -28,26 +28,32 @@ ONE_THREAD = (
     "MKL_NUM_THREADS",
     "EIGENECHO_NUM_THREADS",
 )
+"""Environment variables that are 1 in workers."""
+
+CellTask = tuple[Any, ...]
+"""Arguments of the function that computes a cell."""
+
+FinishedTasks = Generator[tuple[CellTask, Any, float]]
+"""Yields (task, function(*task), seconds) as tasks finish."""
 
 
 class CellError(RuntimeError):
-    """A cell that raised or whose worker died; the cause has the whole traceback."""
+    """A cell that raised, or whose worker died; the cause has the full traceback."""
 
 
-def computed(
-    function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], workers: int
-) -> Generator[tuple[tuple[Any, ...], Any, float]]:
-    """(task, function(*task), seconds) for every task, as they finish.
+def run_in_processes(
+    function: Callable[..., Any], tasks: Iterable[CellTask], workers: int
+) -> FinishedTasks:
+    """Compute tasks in worker processes with one BLAS thread each.
 
-    Workers run with one BLAS thread each. Closing the generator, or an exception in the caller,
-    kills them.
+    Closing the generator, or an exception in the caller, kills the workers.
     """
     queue = iter(tasks)
-    busy: dict[Connection, tuple[Any, ...]] = {}
+    busy: dict[Connection, CellTask] = {}
     processes = []
     spawn = get_context("spawn")
     try:
-        with _one_thread(), _deaf_to_interrupts():
+        with _single_threaded(), _ignore_interrupts():
             for task in islice(queue, workers):
                 here, there = spawn.Pipe()
                 process = spawn.Process(target=_work, args=(there, function), daemon=True)
@@ -60,11 +66,11 @@ def computed(
             for ready in wait(list(busy)):
                 assert isinstance(ready, Connection)
                 task = busy.pop(ready)
-                outcome = _received(ready, task)
+                value, seconds = _receive(ready, task)
                 for following in islice(queue, 1):
                     ready.send(following)
                     busy[ready] = following
-                yield task, *outcome
+                yield task, value, seconds
     finally:
         for process in processes:
             process.kill()
@@ -72,28 +78,27 @@ def computed(
             process.join()
 
 
-def computed_by(
-    client: Any, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
-) -> Generator[tuple[tuple[Any, ...], Any, float]]:
-    """The same by the workers of a Dask client, as they finish.
+def run_on_cluster(
+    client: Any, function: Callable[..., Any], tasks: Iterable[CellTask]
+) -> FinishedTasks:
+    """Compute tasks on the workers of a Dask client.
 
-    Closing the generator, or an exception in the caller, cancels what is left.
+    Closing the generator, or an exception in the caller, cancels the remaining tasks.
     """
     from distributed import as_completed
 
-    listed = list(tasks)
+    pending = list(tasks)
     check_client(client)
-    futures = submit(client, "cells", partial(_timed, function), listed)
-    which = {future.key: task for future, task in zip(futures[1:], listed, strict=True)}
+    futures = submit(client, "cells", partial(_run_timed, function), pending)
+    task_of_key = {future.key: task for future, task in zip(futures[1:], pending, strict=True)}
     try:
         for future in as_completed(futures[1:], loop=client.loop):
-            task = which[future.key]
+            task = task_of_key[future.key]
             try:
                 with explain_errors("cells"):
                     value, seconds = future.result()
             except Exception as error:
-                shown = " ".join(map(str, task))
-                raise CellError(f"{shown} failed with {error}") from error
+                raise CellError(f"{_describe(task)} failed with {error}") from error
             future.release()
             yield task, value, seconds
     finally:
@@ -101,49 +106,49 @@ def computed_by(
 
 
 @one_blas_thread()
-def _timed(function: Callable[..., Any], task: tuple[Any, ...]) -> tuple[Any, float]:
+def _run_timed(function: Callable[..., Any], task: CellTask) -> tuple[Any, float]:
     start = time.perf_counter()
     value = function(*task)
     return value, time.perf_counter() - start
 
 
-def _received(connection: Connection, task: tuple[Any, ...]) -> tuple[Any, float]:
-    shown = " ".join(map(str, task))
+def _describe(task: CellTask) -> str:
+    return " ".join(map(str, task))
+
+
+def _receive(connection: Connection, task: CellTask) -> tuple[Any, float]:
     try:
-        done, value, seconds = connection.recv()
+        value, seconds = connection.recv()
     except (EOFError, OSError) as error:
         raise CellError(
-            f"a worker process died at {shown}, which happens when memory runs out. Start again "
-            "with fewer --workers: what is finished is kept."
+            f"a worker process died at {_describe(task)}, usually because memory ran out. Run "
+            "again with fewer --workers: finished cells are kept."
         ) from error
-    if not done:
-        last = value.strip().splitlines()[-1]
-        raise CellError(f"{shown} failed with {last}") from RuntimeError(value)
+    if seconds is None:
+        last_line = value.strip().splitlines()[-1]
+        raise CellError(f"{_describe(task)} failed with {last_line}") from RuntimeError(value)
     return value, seconds
 
 
 def _work(connection: Connection, function: Callable[..., Any]) -> None:
-    while True:
-        try:
+    """Answer each task with (value, seconds), or (traceback, None) after an error."""
+    try:
+        while True:
             task = connection.recv()
-        except (EOFError, OSError):  # the parent is gone
-            return
-        start = time.perf_counter()
-        try:
-            answer = (True, function(*task), time.perf_counter() - start)
-        except Exception:
-            answer = (False, traceback.format_exc(), time.perf_counter() - start)
-        try:
+            try:
+                answer: tuple[Any, float | None] = _run_timed(function, task)
+            except Exception:
+                answer = traceback.format_exc(), None
             connection.send(answer)
-        except OSError:
-            return
+    except (EOFError, OSError):
+        return  # The parent process has ended.
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes started here never hear of Ctrl-C: it reaches the whole group, and is ours.
+def _ignore_interrupts() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C, which a terminal sends to the whole group.
 
-    They inherit it, so that one which is still importing keeps quiet too.
+    Only the parent handles it. Children inherit the setting, so it also holds during imports.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -156,15 +161,13 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """The environment that workers are started in."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
+def _single_threaded() -> Iterator[None]:
+    """Set the environment in which workers start."""
+    before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in ONE_THREAD:
+            del os.environ[name]
+        os.environ.update(before)

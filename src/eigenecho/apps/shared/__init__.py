@@ -1,1 +1,1 @@
-"""What the applications share: progress bars, pages of commands, durations, the time of a step."""
+"""Parts that the applications share: progress in a terminal, and pages made by a command."""

@@ -1,4 +1,4 @@
-"""Pages that a command made: who made them, and how long it took."""
+"""Pages made by a command, and durations and ratios as text."""
 
 from __future__ import annotations
 
@@ -6,22 +6,37 @@ from dataclasses import dataclass
 from typing import Any
 
 from eigenecho import pages
-from eigenecho.apps.shared.durations import human
 
 
 @dataclass(frozen=True)
-class MadeBy:
-    """The command that made a page, and how long it ran."""
+class CommandRun:
+    """The command that made a page, and its running time."""
 
     command: str
     seconds: float
 
 
-def environment(made_by: MadeBy, *packages: str) -> Any:
-    """Templates of packages and those of all pages.
+def environment(made_by: CommandRun, *packages: str) -> Any:
+    """Return the templates of packages and of all pages, with ``made_by`` and a filter ``human``.
 
-    They know ``made_by`` and the filter ``human`` for durations, too.
+    The filter formats durations.
     """
-    found = pages.environment(*packages, made_by=made_by)
-    found.filters["human"] = human
-    return found
+    templates = pages.environment(*packages, made_by=made_by)
+    templates.filters["human"] = format_duration
+    return templates
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as text, from nanoseconds to minutes, with three digits at most."""
+    if seconds >= 99.5:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes} min {rest:02d} s"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def format_ratio(ratio: float) -> str:
+    """Return a ratio with three digits and without an exponent: 8.05, 2930, 104000."""
+    return f"{float(f'{ratio:.3g}'):.12g}"

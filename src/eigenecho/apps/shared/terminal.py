@@ -1,30 +1,99 @@
-"""Lines in a terminal."""
+"""Output of a command: lines, warnings, and progress as bars or, without a terminal, as lines."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
+
+from eigenecho.apps.shared.pages import format_duration
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+INTERVAL = 10.0
+"""Seconds between two progress lines of one part."""
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with the name of a part, the number of finished units, and the total."""
+
 
 def say(console: Console, line: object) -> None:
-    """Print a line as it is: a path that is broken over two lines cannot be copied."""
+    """Print a line without wrapping, so that paths can be copied."""
     console.print(str(line), soft_wrap=True, highlight=False, markup=False)
 
 
 @contextmanager
-def saying_warnings(console: Console) -> Iterator[None]:
-    """Say warnings in the end, each once, without the line of code that a command has none of."""
+def print_warnings(console: Console) -> Iterator[None]:
+    """Print each warning once at the end, without a line of code, even after an error."""
     with warnings.catch_warnings(record=True) as caught:
         try:
             yield
-        except KeyboardInterrupt:  # what was kept of the work is not, by a command
+        except KeyboardInterrupt:
             caught.clear()
             raise
-        finally:  # also of what failed: they may say why
-            for text in dict.fromkeys(str(one.message) for one in caught):
-                say(console, f"Mind: {text}")
+        finally:
+            for text in dict.fromkeys(str(warning.message) for warning in caught):
+                say(console, f"Warning: {text}")
+
+
+@contextmanager
+def progress(console: Console, totals: dict[str, int], unit: str = "cell") -> Iterator[OnProgress]:
+    """Yield a function that shows progress; ``totals`` has the number of units of each part."""
+    if not console.is_terminal:
+        yield ProgressLines(console, unit)
+        return
+    from rich import progress as rich
+
+    columns = (
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TimeRemainingColumn(),
+        rich.TextColumn("left"),
+    )
+    # Units of one part differ in cost, so the speed is an average over the whole run.
+    with rich.Progress(*columns, console=console, speed_estimate_period=3600) as bars:
+        tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
+        started: set[str] = set()
+
+        def update(name: str, done: int, total: int) -> None:
+            if name in started:
+                bars.update(tasks[name], completed=done)
+            else:  # Units that were stored before do not count for the speed.
+                started.add(name)
+                bars.reset(tasks[name], completed=done, total=total)
+
+        yield update
+
+
+class ProgressLines:
+    """Progress as text: one line when a part starts, one when it ends, and some in between."""
+
+    def __init__(self, console: Console, unit: str = "cell") -> None:
+        self.console = console
+        self.unit = unit
+        self.stored: dict[str, int] = {}
+        self.started: dict[str, float] = {}
+        self.printed: dict[str, float] = {}
+        self.last_call = monotonic()
+
+    def __call__(self, name: str, done: int, total: int) -> None:
+        """Print a line if it is due."""
+        before, self.last_call = self.last_call, monotonic()
+        if name not in self.stored:
+            self.stored[name] = done
+            stored = f", {done} stored already" if done else ""
+            say(self.console, f"{name}: {total} {self.unit}{'s' * (total != 1)}{stored}")
+            return
+        # Parts run one after another: this one started when the one before ended.
+        started = self.started.setdefault(name, before)
+        if done == total:
+            say(self.console, f"{name}: done")
+        elif self.last_call - self.printed.setdefault(name, started) >= INTERVAL:
+            self.printed[name] = self.last_call
+            seconds = (self.last_call - started) / (done - self.stored[name]) * (total - done)
+            left = format_duration(round(seconds))
+            say(self.console, f"{name}: {done} of {total}, about {left} left")

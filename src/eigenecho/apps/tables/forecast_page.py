@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from eigenecho import pages
-from eigenecho.apps.shared.pages import MadeBy, environment
+from eigenecho.apps.shared.pages import CommandRun, environment
 from eigenecho.apps.tables.tested_forecast import TestedForecast
 from eigenecho.apps.tables.verdict import MARGIN, verdicts
 from eigenecho.forecasting.report import Page, contents
@@ -22,7 +22,7 @@ LOOKS = {
 
 
 def write(
-    result: TestedForecast, out: Path, source: str, table: str, lines: str, made_by: MadeBy
+    result: TestedForecast, out: Path, source: str, table: str, lines: str, made_by: CommandRun
 ) -> None:
     """Write the page to ``out``.
 

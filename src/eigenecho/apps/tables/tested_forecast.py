@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.apps.shared.bars import OnProgress
+from eigenecho.apps.shared.terminal import OnProgress
 from eigenecho.apps.tables.table import TableError
 from eigenecho.apps.tables.time_series import TableSeries
 from eigenecho.estimators.forecaster import Forecaster
