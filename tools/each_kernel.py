@@ -2,9 +2,10 @@
 
     python tools/each_kernel.py COMMAND [ARGUMENT ...]
 
-NumPy and SciPy bring an OpenBLAS each, which chooses its kernels by the CPU; numba compiles for the
-CPU it finds. Both can be told to take those of another CPU, and then round differently. A set that
-this CPU or this BLAS does not have is skipped by name. The exit code is 1 if any run fails.
+NumPy and SciPy bring an OpenBLAS each, which chooses its kernels by the CPU, as NumPy does for its
+own loops; numba compiles for the CPU it finds. All can be told to use those of an older CPU, and
+then round differently. A set that this CPU or this BLAS does not have is skipped by name. The exit
+code is 1 if any run fails.
 """
 
 from __future__ import annotations
@@ -16,32 +17,35 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from numpy._core._multiarray_umath import __cpu_dispatch__
+
 CPUINFO = Path("/proc/cpuinfo")
 
 ARCHITECTURES = """
 import numpy, scipy.linalg, threadpoolctl
-print(*{library.get("architecture") for library in threadpoolctl.threadpool_info()})
+blas = [one for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"]
+print(*{one.get("architecture") for one in blas})
 """
 
 
 class Kernels(NamedTuple):
-    """Kernels of the CPU ``name``: the variable that selects them, the CPU flags they need."""
+    """A set of kernels: what selects it in the environment, and the CPU flags that it needs."""
 
-    variable: str
     name: str
+    selected_by: dict[str, str]
     flags: str = ""
 
     @property
     def environment(self) -> dict[str, str]:
         """The environment of a process that uses them."""
-        return {**os.environ, self.variable: self.name}
+        return {**os.environ, **self.selected_by}
 
     def obstacle(self) -> str:
         """Return why they cannot be used here, or an empty string if they can."""
         missing = set(self.flags.split()) - cpu_flags()
         if missing:  # OpenBLAS would run into instructions that the CPU does not know
             return f"this CPU has no {', '.join(sorted(missing))}"
-        if self.variable == "NUMBA_CPU_NAME":
+        if "OPENBLAS_CORETYPE" not in self.selected_by:
             return ""
         command = [sys.executable, "-c", ARCHITECTURES]
         used = subprocess.check_output(command, env=self.environment, text=True).strip()
@@ -49,10 +53,19 @@ class Kernels(NamedTuple):
 
 
 KERNELS = (
-    Kernels("OPENBLAS_CORETYPE", "Haswell", "avx2 fma"),
-    Kernels("OPENBLAS_CORETYPE", "SkylakeX", "avx512f avx512cd avx512bw avx512dq avx512vl"),
-    Kernels("OPENBLAS_CORETYPE", "Nehalem", "sse4_2"),
-    Kernels("NUMBA_CPU_NAME", "generic"),
+    Kernels("Haswell", {"OPENBLAS_CORETYPE": "Haswell"}, "avx2 fma"),
+    Kernels(
+        "SkylakeX",
+        {"OPENBLAS_CORETYPE": "SkylakeX"},
+        "avx512f avx512cd avx512bw avx512dq avx512vl",
+    ),
+    Kernels(
+        "Nehalem",
+        # NumPy's own loops too, without the instructions that it looks for when it is loaded.
+        {"OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": " ".join(__cpu_dispatch__)},
+        "sse4_2",
+    ),
+    Kernels("generic", {"NUMBA_CPU_NAME": "generic"}),
 )
 
 

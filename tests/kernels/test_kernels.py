@@ -386,7 +386,8 @@ def test_against_extended_precision_on_the_unit_circle(D):
     reference.scan(form, B, drive, np.zeros(N), plain)
     kernels.scan_readout(form, B, drive, weights, np.zeros(N), read)
     assert error(states, exact) < 1e-13
-    assert error(states, exact) <= 1.5 * error(plain, exact)
+    # Both are random walks of T roundings. Errors that all went one way would be √T times as large.
+    assert error(states, exact) <= 4 * error(plain, exact)
     assert error(read, exact @ weights.T.astype(np.longdouble)) < 1e-13
 
 

@@ -51,7 +51,7 @@ def network(**options):
     )
 
 
-def assert_close(got, wanted, tolerance=1e-10):
+def assert_close(got, wanted, tolerance=1e-9):
     assert np.shape(got) == np.shape(wanted)
     np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
 
