@@ -65,7 +65,7 @@ def test_an_output_needs_only_the_chunk_before_where_the_network_settles():
 
 
 def test_rows_are_read_by_the_task_that_works_on_them():
-    from eigenecho.dask.shards import Recipe, split_series
+    from eigenecho.dask.shards import BlockRecipe, split_series
 
     read = []
 
@@ -77,7 +77,7 @@ def test_rows_are_read_by_the_task_that_works_on_them():
     u = cut(X, 250).map_blocks(note, dtype=float, meta=np.empty((0, 1)))
     read.clear()
     second = split_series(u[:-1], u[1:])[1]
-    assert isinstance(second.source, Recipe)  # no task of its own, whose rows would travel
+    assert isinstance(second.source, BlockRecipe)  # no task of its own, whose rows would travel
     for rows, wanted in zip(second.load(), (X[250:500], X[251:501]), strict=True):
         np.testing.assert_array_equal(rows, wanted)
     assert sorted(read) == [1, 2]  # what inputs and targets share is read once

@@ -9,15 +9,18 @@ import pytest
 from numpy.testing import assert_allclose
 
 import naive
-from eigenecho.forecasting.effect import FADES, KnownColumns, Learnt, learn
+from eigenecho.forecasting.effect import FADES, EffectWeights, KnownColumns, learn
 from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.leads import RIDGES
-from eigenecho.forecasting.signal import Moved, Signal, bridged, seen
+from eigenecho.forecasting.multi_step_readout import RIDGES
+from eigenecho.forecasting.signal import RemovedEffects, Signal, bridged, seen
 from eigenecho.spectra import ring
 
 FILTER = Filter(0.0, ring(8, sr=0.9))
-KNOWN, FACTOR = Moved(False, known=True), Moved(True, known=True)
-CALENDAR, BOTH = Moved(False, calendar=True), Moved(False, known=True, calendar=True)
+KNOWN, FACTOR = RemovedEffects(False, known=True), RemovedEffects(True, known=True)
+CALENDAR, BOTH = (
+    RemovedEffects(False, calendar=True),
+    RemovedEffects(False, known=True, calendar=True),
+)
 
 
 def shop(seed, rows=200, size=10.0):
@@ -258,7 +261,7 @@ def learnt_by_hand(z, columns, wave, rounds=2):
         foresight = least_squares(rows[:-1, 1:], rest[1:] - level[:-1])
         v = explained(z - wave @ p, columns, foresight) if v.size else v
         p = explained(z - columns @ v, wave, foresight) if p.size else p
-    return Learnt(foresight, v), p
+    return EffectWeights(foresight, v), p
 
 
 def waves_of(period, rows):
@@ -271,7 +274,7 @@ def waves_of(period, rows):
 @pytest.mark.parametrize("logarithm", [False, True])
 @pytest.mark.parametrize("parts", [(True, False), (False, True), (True, True)])
 def test_effects_are_those_found_by_hand(logarithm, parts):
-    moved, rows, horizon = Moved(logarithm, *parts), 60, 5
+    moved, rows, horizon = RemovedEffects(logarithm, *parts), 60, 5
     sales, promo = shop(4, rows + horizon)
     sales += 3 * np.sin(np.pi * np.arange(rows + horizon) / 2) + 2 * (-1) ** np.arange(65)
     columns = KnownColumns.of([promo])

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 
 from eigenecho import spectra
 from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.candidates import Candidate, Judge, Judged
+from eigenecho.forecasting.candidates import Candidate, ScoredCandidate, ValidationData
 from eigenecho.forecasting.ensemble import FEWEST, MOST, WORK, Ensemble, Member, best, middle, train
 from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.leads import direct
+from eigenecho.forecasting.multi_step_readout import direct
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.signal import bridged
@@ -59,30 +59,30 @@ def test_a_forecast_does_not_depend_on_what_else_is_no_number():
 
 
 def test_those_are_kept_that_cannot_be_told_from_the_best():
-    judge = Judge.of(signals(), [plan(50, H, 30)], [0])
+    judge = ValidationData.of(signals(), [plan(50, H, 30)], [0])
     errors = [1.0, 1.2, 1.25, 1.29, 1.3, 1.31, 2.0, np.inf]
-    found = [Judged(DIRECT, [], error) for error in errors]
+    found = [ScoredCandidate(DIRECT, [], error) for error in errors]
     kept = [one.error for one in best(judge, found[::-1], 50)]
     assert judge.blocks == 10
     assert kept == errors[:6]  # within 40 per cent
     assert [one.error for one in best(judge, found[6:], 50)] == [2.0]
     assert best(judge, found[7:], 50) == []
-    few = [Judged(DIRECT, [], 1.5 + i / 100) for i in range(9)]
+    few = [ScoredCandidate(DIRECT, [], 1.5 + i / 100) for i in range(9)]
     assert best(judge, [found[0], *few], 50) == [found[0]]
-    far = [Judged(DIRECT, [], 10.0**i) for i in range(9)]
+    far = [ScoredCandidate(DIRECT, [], 10.0**i) for i in range(9)]
     assert [one.error for one in best(judge, far, 50)] == [1.0]  # the others are no help
     assert len(best(judge, 99 * far[:1], 50)) == MOST
 
 
 def test_many_blocks_leave_a_little_doubt():
-    judge = Judge.of(signals(200), [plan(50, H, 30)] * 200, list(range(200)))
-    found = [Judged(DIRECT, [], error) for error in (1.0, 1.04, 1.049, 1.06)]
+    judge = ValidationData.of(signals(200), [plan(50, H, 30)] * 200, list(range(200)))
+    found = [ScoredCandidate(DIRECT, [], error) for error in (1.0, 1.04, 1.049, 1.06)]
     assert [one.error for one in best(judge, found, 50)] == [1.0, 1.04, 1.049]
 
 
 def test_few_blocks_leave_no_more_doubt_than_three_quarters():
-    judge = Judge.of(signals(), [plan(50, H, 6)], [0])
-    found = [Judged(DIRECT, [], error) for error in (1.0, 1.7, 1.74, 1.76)]
+    judge = ValidationData.of(signals(), [plan(50, H, 6)], [0])
+    found = [ScoredCandidate(DIRECT, [], error) for error in (1.0, 1.7, 1.74, 1.76)]
     assert judge.blocks == 2
     assert [one.error for one in best(judge, found, 50)] == [1.0, 1.7, 1.74]
 
@@ -92,8 +92,11 @@ def test_no_more_are_kept_than_can_be_trained():
     alike = []
     for _ in range(20):  # two of each view, whose sums they share
         view = View("", filter)
-        alike += [Judged(Candidate(view, LEVEL, kind), [], 1.0) for kind in ("direct", "recursive")]
-    judge = Judge.of(signals(), [plan(50, H, 12)], [0])
+        alike += [
+            ScoredCandidate(Candidate(view, LEVEL, kind), [], 1.0)
+            for kind in ("direct", "recursive")
+        ]
+    judge = ValidationData.of(signals(), [plan(50, H, 12)], [0])
     for rows, views in ((100_000, 10), (300_000, FEWEST)):
         assert max(int(WORK / (rows * 300)), FEWEST) == views
         assert best(judge, alike, rows) == alike[: 2 * views]

@@ -12,7 +12,7 @@ from eigenecho.forecasting import rows as rows_module
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.rows import Rows
-from eigenecho.forecasting.signal import Moved, Signal, bridged
+from eigenecho.forecasting.signal import RemovedEffects, Signal, bridged
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.sums import Sums, expected
 from eigenecho.forecasting.view import View
@@ -156,5 +156,5 @@ def test_the_unit_of_a_series_that_moves_late_is_its_step_over_all_rows(scale):
     rows = Rows.of(View("", FILTER), bridged(y).with_unit())
     assert rows.unit(15) == pytest.approx(np.sqrt(np.mean(np.diff(y) ** 2)))
     (signal,) = Measures.of(read(y), 1, multivariate=False).signals(read(y))
-    logarithms = Rows.of(View("", FILTER, Moved(True)), signal)
+    logarithms = Rows.of(View("", FILTER, RemovedEffects(True)), signal)
     assert logarithms.unit(15) == pytest.approx(np.sqrt(np.mean(np.diff(np.log(y)) ** 2)))

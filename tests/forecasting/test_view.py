@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.rows import Rows
-from eigenecho.forecasting.signal import Moved, Signal
+from eigenecho.forecasting.signal import RemovedEffects, Signal
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
 from trails import whole
@@ -30,19 +30,19 @@ def of(values, unit=5.0):
 
 
 def test_logarithms_and_back():
-    view, y = View("", FILTER, Moved(True)), np.array([1.0, 20.0, 3e-300])
+    view, y = View("", FILTER, RemovedEffects(True)), np.array([1.0, 20.0, 3e-300])
     assert_allclose(view.seen(of(y)), np.log(y))
     assert_allclose(view.undone(view.seen(of(y))), y, rtol=1e-12)
     assert np.array_equal(View("", FILTER).seen(of(y)), y)
 
 
 def test_what_has_no_logarithm_is_as_the_last_that_has():
-    found = View("", FILTER, Moved(True)).seen(of([-1.0, 0.0, 2.0, 0.0, -5.0, 3.0]))
+    found = View("", FILTER, RemovedEffects(True)).seen(of([-1.0, 0.0, 2.0, 0.0, -5.0, 3.0]))
     assert_allclose(found, np.log([2, 2, 2, 2, 2, 3]))
 
 
 def test_forecasts_beyond_all_numbers_are_infinite_without_a_warning():
-    found = View("", FILTER, Moved(True)).undone(np.array([1.0, 701.0, np.nan, -800.0]))
+    found = View("", FILTER, RemovedEffects(True)).undone(np.array([1.0, 701.0, np.nan, -800.0]))
     assert found[0] == pytest.approx(np.e)
     assert np.isinf(found[1])
     assert np.isnan(found[2])
@@ -50,8 +50,10 @@ def test_forecasts_beyond_all_numbers_are_infinite_without_a_warning():
 
 
 def test_what_is_known_to_move_rows_is_taken_off_and_put_back():
-    moved = Moved(False, known=True)
-    one = replace(signal(), shifts={moved: np.arange(8.0) * 10, Moved(False, True, True): None})
+    moved = RemovedEffects(False, known=True)
+    one = replace(
+        signal(), shifts={moved: np.arange(8.0) * 10, RemovedEffects(False, True, True): None}
+    )
     rows = Rows.of(View("", FILTER, moved), one)
     assert np.array_equal(rows.values, one.values - 10 * np.arange(6))
     made = rows.forecast(Base("level"), np.zeros((2, 2)), np.array([2, 5]))

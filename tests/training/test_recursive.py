@@ -13,8 +13,8 @@ from eigenecho.basis import random_basis
 from eigenecho.errors import UnstableError
 from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.training import GroupEvidence, Learnt, RecursiveLeastSquares
-from eigenecho.training.doubt import Doubt
 from eigenecho.training.recursive import FADED
+from eigenecho.training.rounding_error import RoundingError
 
 N, D = 6, 2
 BASIS = random_basis(spectra.golden(N - 1, seed=0), np.random.default_rng(0))
@@ -167,5 +167,5 @@ def test_the_size_of_outputs_does_not_overflow(scale):
     X, weights = rng.normal(size=(50, 6)), rng.normal(size=(6, 2))
     gram = Gram.empty(6, 2).absorb(X, X @ weights)
     wanted = np.sqrt(np.mean((X @ weights) ** 2, axis=0))
-    np.testing.assert_allclose(Doubt.of(gram, weights).size, wanted)
-    np.testing.assert_allclose(Doubt.of(gram, scale * weights).size / scale, wanted)
+    np.testing.assert_allclose(RoundingError.of(gram, weights).size, wanted)
+    np.testing.assert_allclose(RoundingError.of(gram, scale * weights).size / scale, wanted)

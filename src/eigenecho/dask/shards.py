@@ -24,7 +24,7 @@ from eigenecho.types import Array
 SOURCES = "a dask array (T, D) chunked along time, a list of them, or a list of delayed series"
 
 
-class Recipe:
+class BlockRecipe:
     """Graph that computes the blocks of a shard, run inside the task that needs them.
 
     If reading were a task of its own, Dask could run it on one worker and use the result on
@@ -49,9 +49,9 @@ class Recipe:
 class Shard:
     """Rows ``first`` to ``first + count`` of the series with number ``series``.
 
-    ``source`` holds the inputs and targets of these rows: a `Recipe`, or a pair of delayed blocks,
-    None for a block that does not exist. The ``count`` of a delayed series is 0 until a worker has
-    read it. ``columns`` are the numbers of columns (D_in, D_out) of dask arrays, None for delayed
+    ``source`` holds the inputs and targets of these rows: a `BlockRecipe`, or a pair of delayed
+    blocks, None for a block that does not exist. The ``count`` of a delayed series is 0 until a
+    worker has read it. ``columns`` are the numbers of columns (D_in, D_out) of dask arrays, None for delayed
     series. ``name`` is used in error messages. Dask computes the delayed blocks of a shard that is
     passed to a task.
     """
@@ -70,7 +70,7 @@ class Shard:
 
     def load(self) -> tuple[Any, Any]:
         """Return inputs and targets as they come, each an array or None."""
-        return self.source.compute() if isinstance(self.source, Recipe) else self.source
+        return self.source.compute() if isinstance(self.source, BlockRecipe) else self.source
 
     def as_tables(self, parts: tuple[Any, Any], dtype: Any, y: str = "y") -> tuple[Any, Any]:
         """Return inputs and targets as contiguous arrays (rows, D), where (rows,) is one column.
@@ -194,6 +194,6 @@ def _block_sources(u: Any, y: Any) -> list[Any]:
     if any(isinstance(task, Future) for task in dict(graph).values()):
         # Dask 2024.12 loses the blocks of persisted arrays when it optimizes their graph.
         return pairs(lambda array: np.ravel(array.to_delayed(optimize_graph=False)))
-    recipes = [Recipe(graph, pair) for pair in pairs(lambda a: flatten(a.__dask_keys__()))]
+    recipes = [BlockRecipe(graph, pair) for pair in pairs(lambda a: flatten(a.__dask_keys__()))]
     graph = dict(arrays[0].__dask_optimize__(graph, [recipe.present for recipe in recipes]))
-    return [Recipe(cull(graph, recipe.present)[0], recipe.keys) for recipe in recipes]
+    return [BlockRecipe(cull(graph, recipe.present)[0], recipe.keys) for recipe in recipes]

@@ -18,9 +18,9 @@ from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.choice import Wanted
+from eigenecho.forecasting.choice import ForecastConfig
 from eigenecho.forecasting.fallback import warn_if_naive, warn_without_width
-from eigenecho.forecasting.fitted import Fitted, Report, fit
+from eigenecho.forecasting.fitted import FittedForecaster, Report, fit
 from eigenecho.forecasting.refits import refitted
 from eigenecho.forecasting.report import Page, write
 from eigenecho.forecasting.season import IN_ROWS
@@ -417,11 +417,11 @@ class Forecaster(BaseEstimator):
         ]
 
     @property
-    def _fitted(self) -> Fitted:
+    def _fitted(self) -> FittedForecaster:
         check_is_fitted(self, "fitted_")
         return self.fitted_
 
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> ForecastConfig:
         for name in ("multivariate", "refit", "progress"):
             check_flag(getattr(self, name), name)
         generator(self.seed)
@@ -430,7 +430,7 @@ class Forecaster(BaseEstimator):
         level = self.level
         if level is not None and is_finite_number(level):
             level = float(level)  # of NumPy's numbers, too
-        return Wanted(
+        return ForecastConfig(
             horizon,
             strategy=self.strategy,
             sharing=self.sharing,
@@ -450,8 +450,8 @@ class Forecaster(BaseEstimator):
         return given
 
     def _fit_on(
-        self, wanted: Wanted, panel: Panel, report: Report | None, over: Mapped = mapped
-    ) -> Fitted:
+        self, wanted: ForecastConfig, panel: Panel, report: Report | None, over: Mapped = mapped
+    ) -> FittedForecaster:
         return fit(
             panel,
             wanted,

@@ -9,7 +9,7 @@ from eigenecho.spectra import Spectrum
 
 if TYPE_CHECKING:
     from eigenecho.forecasting.backtest import Backtest
-    from eigenecho.forecasting.fitted import Fitted
+    from eigenecho.forecasting.fitted import FittedForecaster
 
 UNSAID = ("progress", "seed")
 """Arguments that change no answer."""
@@ -31,7 +31,7 @@ def made(estimator: Any) -> str:
 
 
 def report_lines(
-    forecaster: Any, fitted: Fitted, interval: float, backtest: Backtest | None = None
+    forecaster: Any, fitted: FittedForecaster, interval: float, backtest: Backtest | None = None
 ) -> str:
     """Those of a forecast."""
     panel = fitted.panel

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.leads import RIDGES, direct, recursive
+from eigenecho.forecasting.multi_step_readout import RIDGES, direct, recursive
 from eigenecho.forecasting.plan import Plan
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.signal import Signal
@@ -49,7 +49,7 @@ class Candidate:
         return self.weights(reduce(Sums.merge, parts), horizon)
 
 
-class Judged(NamedTuple):
+class ScoredCandidate(NamedTuple):
     """A candidate, its forecasts (O, H) of each series and their error."""
 
     candidate: Candidate
@@ -58,7 +58,7 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class ValidationData:
     """Series with plans, and what happened after their origins, (O, H) each.
 
     ``numbers`` are those of the series among all.
@@ -70,7 +70,9 @@ class Judge:
     numbers: Sequence[int]
 
     @classmethod
-    def of(cls, signals: Sequence[Signal], plans: Sequence[Plan], numbers: Sequence[int]) -> Judge:
+    def of(
+        cls, signals: Sequence[Signal], plans: Sequence[Plan], numbers: Sequence[int]
+    ) -> ValidationData:
         """With what the signals say of the rows that the plans name."""
         truths = [
             signal.truth[plan.origins[:, None] + np.arange(1, plan.horizon + 1)]
@@ -99,7 +101,7 @@ class Judge:
         error = float(np.mean(found)) if found else np.inf
         return error if np.isfinite(error) else np.inf
 
-    def candidates(self, view: View, bases: Sequence[Base], strategy: str) -> list[Judged]:
+    def candidates(self, view: View, bases: Sequence[Base], strategy: str) -> list[ScoredCandidate]:
         """All candidates of a view, each direct one with the ridge that suits it best."""
         horizon = self.horizon
         rows = [Rows.of(view, signal) for signal in self.signals]
@@ -114,7 +116,9 @@ class Judge:
                     recursive(sums, view.filter, horizon, kind == "drifting") for sums in folds
                 ]
                 made = self._forecasts(rows, bases[0], weights)
-                found.append(Judged(Candidate(view, bases[0], kind), made, self.error(made)))
+                found.append(
+                    ScoredCandidate(Candidate(view, bases[0], kind), made, self.error(made))
+                )
         if strategy == "recursive":
             return found
         trained = [direct(sums) for sums in folds]
@@ -126,7 +130,7 @@ class Judge:
 
     def _alone(
         self, view: View, base: Base, rows: Sequence[Rows], each: Sequence[list[Sums]], block: int
-    ) -> Judged:
+    ) -> ScoredCandidate:
         """Return the direct candidate of a base, trained on each series alone."""
         made = [
             by_fold(one, plan, base, [direct(part.of_base(block, self.horizon)) for part in folds])
@@ -134,12 +138,12 @@ class Judge:
         ]
         return self._best_ridge(view, base, made)
 
-    def _best_ridge(self, view: View, base: Base, made: Sequence[Array]) -> Judged:
+    def _best_ridge(self, view: View, base: Base, made: Sequence[Array]) -> ScoredCandidate:
         """Return the direct candidate with the best ridge, by forecasts (R, O, H) of all series."""
         errors = [self.error([one[i] for one in made]) for i in range(len(RIDGES))]
         best = int(np.argmin(errors))
         candidate = Candidate(view, base, "direct", RIDGES[best])
-        return Judged(candidate, [one[best].copy() for one in made], errors[best])
+        return ScoredCandidate(candidate, [one[best].copy() for one in made], errors[best])
 
     def folds(self, rows: Rows, series: int, bases: Sequence[Base]) -> list[Sums]:
         """Return the sums of one series that each fold is trained on."""

@@ -12,16 +12,22 @@ from eigenecho import spectra
 from eigenecho.checks import check_count, is_finite_number
 from eigenecho.clients import Mapped
 from eigenecho.errors import Shown, bad_argument, unknown_name
-from eigenecho.forecasting.banks import LONG, LONGEST, banks
 from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.candidates import STRATEGIES, Candidate, Judge, Judged, by_fold
+from eigenecho.forecasting.candidate_spectra import LONG, LONGEST, candidate_spectra
+from eigenecho.forecasting.candidates import (
+    STRATEGIES,
+    Candidate,
+    ScoredCandidate,
+    ValidationData,
+    by_fold,
+)
 from eigenecho.forecasting.effect import Effects, learn
 from eigenecho.forecasting.ensemble import FEWEST, best, middle
 from eigenecho.forecasting.filter import Filter
 from eigenecho.forecasting.plan import plan
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.sharing import PULLS, pulled
-from eigenecho.forecasting.signal import Moved, Signal, moving
+from eigenecho.forecasting.signal import RemovedEffects, Signal, moving
 from eigenecho.forecasting.sums import Sums
 from eigenecho.forecasting.view import View
 from eigenecho.spectra import Spectrum
@@ -46,7 +52,7 @@ MOST_PERIODS = 20
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ForecastConfig:
     """What may be chosen from.
 
     Attributes
@@ -91,7 +97,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class SelectedCandidates:
     """What was chosen, and what it was chosen by.
 
     Attributes
@@ -100,7 +106,7 @@ class Choice:
         Best first.
     pull : float or None
         How hard weights of a series are held to those of all; None where all have the same.
-    judge : Judge
+    judge : ValidationData
     forecasts : list of arrays (O, H)
         The answer's, of each series that judged.
     tried : int
@@ -109,7 +115,7 @@ class Choice:
 
     candidates: list[Candidate]
     pull: float | None
-    judge: Judge
+    judge: ValidationData
     forecasts: list[Array]
     tried: int
 
@@ -117,11 +123,11 @@ class Choice:
 @one_blas_thread()
 def choose(
     signals: Sequence[Signal],
-    wanted: Wanted,
+    wanted: ForecastConfig,
     report: Report | None = None,
     over: Mapped = mapped,
     multivariate: bool = False,
-) -> Choice | None:
+) -> SelectedCandidates | None:
     """Judge all views of the series and keep the best; None where all series are too short.
 
     Views are judged side by side, ``over`` threads or the workers of a cluster. ``multivariate``
@@ -132,7 +138,7 @@ def choose(
         return None
     rows = int(np.median([plan.kept for plan in judge.plans]))
     shown, bases = views(judge, rows, wanted, multivariate), bases_for(rows, wanted.seasons)
-    found: list[Judged] = []
+    found: list[ScoredCandidate] = []
     # In the order of the views, whichever is ready first: what is kept does not depend on it.
     done = over(partial(_judged, judge, bases, wanted.strategy), shown)
     for count, (view, some) in enumerate(zip(shown, done, strict=True), 1):
@@ -146,15 +152,17 @@ def choose(
     made = _middles([one.forecasts for one in kept])
     candidates = [one.candidate for one in kept]
     pull, made = _shared(judge, candidates, made, wanted.sharing)
-    return Choice(candidates, pull, judge, made, len(found))
+    return SelectedCandidates(candidates, pull, judge, made, len(found))
 
 
 @one_blas_thread()
-def _judged(judge: Judge, bases: Sequence[Base], strategy: str, view: View) -> list[Judged]:
+def _judged(
+    judge: ValidationData, bases: Sequence[Base], strategy: str, view: View
+) -> list[ScoredCandidate]:
     return judge.candidates(view, bases, strategy)
 
 
-def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
+def _judge(signals: Sequence[Signal], wanted: ForecastConfig) -> ValidationData | None:
     """Return the series and rows that judge, without constant series if others move."""
     plans = [plan(min(len(s), ROWS), wanted.horizon, wanted.validation) for s in signals]
     fitting = [i for i in moving(signals) if plans[i] is not None]
@@ -167,12 +175,14 @@ def _judge(signals: Sequence[Signal], wanted: Wanted) -> Judge | None:
     some = [signals[i].last(ROWS) for i in numbers]
     known = effects(some, stops, wanted.periods, _logarithms(some))
     moved = [known.applied(s, stop, 0) for s, stop in zip(some, stops, strict=True)]
-    return Judge.of(moved, chosen, numbers)
+    return ValidationData.of(moved, chosen, numbers)
 
 
-def views(judge: Judge, rows: int, wanted: Wanted, multivariate: bool = False) -> list[View]:
+def views(
+    judge: ValidationData, rows: int, wanted: ForecastConfig, multivariate: bool = False
+) -> list[View]:
     """What filters may be shown: values or logarithms, several levels, with columns or without."""
-    moved = [Moved(logarithm) for logarithm in _logarithms(judge.signals)]
+    moved = [RemovedEffects(logarithm) for logarithm in _logarithms(judge.signals)]
     moved += judge.signals[0].shifts
     side = None
     if judge.signals[0].past.size and wanted.strategy != "recursive":
@@ -181,7 +191,11 @@ def views(judge: Judge, rows: int, wanted: Wanted, multivariate: bool = False) -
     for one in moved:
         # What the calendar accounts for is not looked for in rings as well.
         seasons = () if one.calendar else wanted.seasons
-        shown = banks(rows, seasons) if wanted.spectrum is None else {"given": wanted.spectrum}
+        shown = (
+            candidate_spectra(rows, seasons)
+            if wanted.spectrum is None
+            else {"given": wanted.spectrum}
+        )
         found += [
             View(name, Filter(level, spectrum), one, beside, multivariate and beside is not None)
             for beside in ((None,) if side is None else (None, side))
@@ -204,7 +218,7 @@ def effects(
     some = moving(signals)
     signals, stops = [signals[i] for i in some], [stops[i] for i in some]
     rows = int(np.median(stops))
-    filter = Filter(0.0, banks(min(rows, LONG - 1), ())["short"])
+    filter = Filter(0.0, candidate_spectra(min(rows, LONG - 1), ())["short"])
     return learn(signals, stops, filter, periods, logarithms)
 
 
@@ -214,7 +228,7 @@ def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
     return (False, True) if positive else (False,)
 
 
-def levels_for(rows: int, wanted: Wanted) -> tuple[float, ...]:
+def levels_for(rows: int, wanted: ForecastConfig) -> tuple[float, ...]:
     """What filters take off: the last value; of long series that, or the mean of days or weeks."""
     if wanted.level is not None:
         return (wanted.level,)
@@ -237,7 +251,7 @@ def _middles(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
 
 
 def _shared(
-    judge: Judge, candidates: Sequence[Candidate], shared: list[Array], sharing: str
+    judge: ValidationData, candidates: Sequence[Candidate], shared: list[Array], sharing: str
 ) -> tuple[float | None, list[Array]]:
     """Whether series are better off with weights of their own, and the forecasts they then make.
 
@@ -254,7 +268,7 @@ def _shared(
     return pull, shared if pull is None else found
 
 
-def _own(judge: Judge, candidate: Candidate) -> list[list[Array]]:
+def _own(judge: ValidationData, candidate: Candidate) -> list[list[Array]]:
     """Forecasts by weights of all, and by weights of each series pulled to those, more and less."""
     rows = [Rows.of(candidate.view, signal) for signal in judge.signals]
     each = [judge.folds(one, i, [candidate.base]) for i, one in enumerate(rows)]

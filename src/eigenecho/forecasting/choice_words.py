@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from eigenecho.forecasting.candidates import Candidate
-from eigenecho.forecasting.fitted import Fitted
+from eigenecho.forecasting.fitted import FittedForecaster
 
 KINDS = {
     "direct": "a readout for every step",
@@ -21,7 +21,7 @@ BASES = {
 }
 
 
-def chosen(fitted: Fitted) -> dict[str, str]:
+def chosen(fitted: FittedForecaster) -> dict[str, str]:
     """Choices by name."""
     members = [member.candidate for member in fitted.ensemble.members]
     seasons = fitted.wanted.seasons
@@ -39,7 +39,7 @@ def chosen(fitted: Fitted) -> dict[str, str]:
     return {name: words for name, words in found.items() if words}
 
 
-def _answer(fitted: Fitted, count: int) -> str:
+def _answer(fitted: FittedForecaster, count: int) -> str:
     if not fitted.tried:
         return "the last value: there were too few rows to learn from"
     if count == 1:
@@ -69,7 +69,7 @@ def _level(one: Candidate) -> str:
     return f"a running mean of {memory:g} rows" if memory else "the last value"
 
 
-def _weights(fitted: Fitted) -> str:
+def _weights(fitted: FittedForecaster) -> str:
     if len(fitted.panel) == 1:
         return ""
     words = "the same for all series"
@@ -80,7 +80,7 @@ def _weights(fitted: Fitted) -> str:
     return words
 
 
-def _intervals(fitted: Fitted) -> str:
+def _intervals(fitted: FittedForecaster) -> str:
     if fitted.bands is None:
         return "none: there were too few rows to hold some back"
     kind = "factors" if fitted.bands.relative else "differences"

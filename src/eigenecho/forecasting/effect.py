@@ -11,9 +11,9 @@ import numpy as np
 from scipy.signal import lfilter
 
 from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.leads import likeliest
+from eigenecho.forecasting.multi_step_readout import likeliest
 from eigenecho.forecasting.season import waves
-from eigenecho.forecasting.signal import Moved, Signal, seen
+from eigenecho.forecasting.signal import RemovedEffects, Signal, seen
 from eigenecho.readout import Gram
 from eigenecho.types import Array, PositiveArray
 
@@ -52,7 +52,7 @@ class KnownColumns:
         return np.concatenate(found, axis=1)
 
 
-class Learnt(NamedTuple):
+class EffectWeights(NamedTuple):
     """One-step weights (N,) of what is left of series, and weights (F,) of columns."""
 
     foresight: Array
@@ -74,12 +74,12 @@ class Effects:
         Of the forecast without.
     periods : tuple of float
         Cycles of the calendar, in rows.
-    learnt : mapping of Moved to Learnt
+    learnt : mapping of RemovedEffects to Learnt
     """
 
     filter: Filter
     periods: tuple[float, ...]
-    learnt: Mapping[Moved, Learnt]
+    learnt: Mapping[RemovedEffects, EffectWeights]
 
     def applied(self, signal: Signal, rows: int, horizon: int) -> Signal:
         """A signal with all that moves it, up to a horizon after its end.
@@ -124,7 +124,9 @@ def learn(
         ]
         for known, calendar in parts:
             cycles = tuple(periods) if calendar else ()
-            learnt[Moved(logarithm, known, calendar)] = _learn(series, filter, cycles, known)
+            learnt[RemovedEffects(logarithm, known, calendar)] = _learn(
+                series, filter, cycles, known
+            )
     return Effects(filter, tuple(periods), learnt)
 
 
@@ -138,7 +140,7 @@ class _Series(NamedTuple):
 
 def _learn(
     series: Sequence[_Series], filter: Filter, periods: Sequence[float], known: bool
-) -> Learnt:
+) -> EffectWeights:
     longest = max(len(one.z) for one in series)
     wave = waves(periods, longest)
     columns = np.zeros(series[0].known.shape[1] if known else 0)
@@ -162,7 +164,7 @@ def _learn(
                 _profile(filter, foresight, answers, one.z - _sum(one.known, columns), one.observed)
                 for one in series
             ]
-    return Learnt(foresight, columns)
+    return EffectWeights(foresight, columns)
 
 
 def _sum(known: Array, columns: Array) -> Array | float:

@@ -9,7 +9,7 @@ from functools import partial, reduce
 import numpy as np
 
 from eigenecho.clients import Mapped
-from eigenecho.forecasting.candidates import Candidate, Judge, Judged
+from eigenecho.forecasting.candidates import Candidate, ScoredCandidate, ValidationData
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.sharing import pulled
 from eigenecho.forecasting.signal import Signal, moving
@@ -119,7 +119,9 @@ def middle(forecasts: Sequence[Array]) -> Array:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def best(judge: Judge, found: Sequence[Judged], rows: int) -> list[Judged]:
+def best(
+    judge: ValidationData, found: Sequence[ScoredCandidate], rows: int
+) -> list[ScoredCandidate]:
     """Those that the rows which judge cannot tell from the best, best first.
 
     ``rows`` is how many there are to train on, of all series.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eigenecho.errors import FewRowsWarning, warn
-from eigenecho.forecasting.fitted import Fitted
+from eigenecho.forecasting.fitted import FittedForecaster
 from eigenecho.forecasting.plan import fewest, longest
 from eigenecho.panels.panel import History
 
@@ -15,7 +15,7 @@ UNJUDGED = (
 )
 
 
-def warn_if_naive(fitted: Fitted, *, updated: bool = False) -> None:
+def warn_if_naive(fitted: FittedForecaster, *, updated: bool = False) -> None:
     """Warn, once for all series, where a fit learnt nothing, and an update keeps to that."""
     if not fitted.is_naive:
         return
@@ -27,7 +27,7 @@ def warn_if_naive(fitted: Fitted, *, updated: bool = False) -> None:
     warn(f"{why}. {given} {remedy}".rstrip(), FewRowsWarning)
 
 
-def warn_of_origins(naive: Sequence[Fitted], count: int) -> None:
+def warn_of_origins(naive: Sequence[FittedForecaster], count: int) -> None:
     """Warn, once for all, of those of ``count`` origins at which a fit learnt nothing."""
     if not naive:
         return
@@ -46,7 +46,7 @@ def warn_without_width(flat: int, total: int, what: str) -> None:
         )
 
 
-def _reason(fitted: Fitted) -> tuple[str, str]:
+def _reason(fitted: FittedForecaster) -> tuple[str, str]:
     """Return why nothing can be learnt, and what to do where rows are too few."""
     panel, horizon, units = fitted.panel, fitted.wanted.horizon, fitted.measures.units
     # Constant series teach nothing, however long they are.

@@ -15,7 +15,7 @@ from eigenecho.errors import Shown, bad_argument, out_of_range
 from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import Candidate
-from eigenecho.forecasting.choice import Choice, Wanted, choose, effects
+from eigenecho.forecasting.choice import ForecastConfig, SelectedCandidates, choose, effects
 from eigenecho.forecasting.effect import Effects
 from eigenecho.forecasting.ensemble import Ensemble, train
 from eigenecho.forecasting.filter import Filter, check_growth
@@ -45,14 +45,14 @@ GROWTH = 1.25
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedForecaster:
     """What a fit leaves.
 
     Attributes
     ----------
     panel : Panel
         The rows it was fitted on, which forecasts go on from.
-    wanted : Wanted
+    wanted : ForecastConfig
     measures : Measures
     effects : Effects
     ensemble : Ensemble
@@ -67,7 +67,7 @@ class Fitted:
     """
 
     panel: Panel
-    wanted: Wanted
+    wanted: ForecastConfig
     measures: Measures
     effects: Effects
     ensemble: Ensemble
@@ -162,7 +162,7 @@ class Fitted:
         return {one.name: len(one) - one.start for one in self.panel.histories}
 
     @one_blas_thread()
-    def on(self, panel: Panel, report: Report | None = None) -> Fitted:
+    def on(self, panel: Panel, report: Report | None = None) -> FittedForecaster:
         """The same choices, trained on the rows of another panel, and measured by them."""
         measures = Measures.of(panel, self.measures.season, self.measures.multivariate)
         signals = measures.signals(panel)
@@ -174,14 +174,14 @@ class Fitted:
 @one_blas_thread()
 def fit(
     panel: Panel,
-    wanted: Wanted,
+    wanted: ForecastConfig,
     *,
     seasons: Sequence[float] = (),
     multivariate: bool = False,
     refit: bool = True,
     report: Report | None = None,
     over: Mapped = mapped,
-) -> Fitted:
+) -> FittedForecaster:
     """Choose by rows held back, then train on all of them, or on those before with no ``refit``.
 
     What can go side by side does so ``over`` threads, or the workers of a cluster.
@@ -201,13 +201,13 @@ def fit(
     known, ensemble = _trained(candidates, signals, wanted, pull, refit, report, over)
     bands = None if choice is None else _bands(choice, len(panel))
     tried = 0 if choice is None else choice.tried
-    return Fitted(panel, wanted, measures, known, ensemble, pull, bands, tried, refit)
+    return FittedForecaster(panel, wanted, measures, known, ensemble, pull, bands, tried, refit)
 
 
 def _trained(
     candidates: Sequence[Candidate],
     signals: Sequence[Signal],
-    wanted: Wanted,
+    wanted: ForecastConfig,
     pull: float | None,
     refit: bool,
     report: Report | None,
@@ -235,7 +235,7 @@ def _naive() -> Candidate:
     return Candidate(view, Base("level"), "direct", 1e300)
 
 
-def _bands(choice: Choice, series: int) -> Bands | None:
+def _bands(choice: SelectedCandidates, series: int) -> Bands | None:
     """Return the errors of the answer on rows that judged; None where nothing was observed."""
     judge = choice.judge
     if all(np.isnan(truth).all() for truth in judge.truths):
@@ -260,7 +260,7 @@ def _bands(choice: Choice, series: int) -> Bands | None:
     return replace(bands, means=means, sizes=own)
 
 
-def _check(panel: Panel, wanted: Wanted) -> None:
+def _check(panel: Panel, wanted: ForecastConfig) -> None:
     check_memory(float(BYTES * wanted.horizon), "horizon", wanted.horizon)
     if wanted.spectrum is not None:
         check_growth(wanted.spectrum, max(len(history) for history in panel.histories))

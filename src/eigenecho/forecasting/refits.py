@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho.errors import warn
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.fallback import warn_of_origins, warn_without_width
-from eigenecho.forecasting.fitted import Fitted, Report
+from eigenecho.forecasting.fitted import FittedForecaster, Report
 from eigenecho.forecasting.rivals import Rival, naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.scores import OURS
 from eigenecho.forecasting.seasons import periods_of, whole
@@ -19,10 +19,10 @@ from eigenecho.panels.answers import joined
 from eigenecho.panels.panel import Panel
 from eigenecho.types import Array
 
-Refit = Callable[[Panel, Report | None], Fitted]
+Refit = Callable[[Panel, Report | None], FittedForecaster]
 
 
-class Trial(NamedTuple):
+class BacktestForecast(NamedTuple):
     """Forecasts of a series after one of its rows, (H,) by name, and the scale of their errors."""
 
     series: int
@@ -50,8 +50,8 @@ def refitted(
     # Nothing of ours is chosen by it: rivals may have the season that the last origin knows of.
     latest, _ = _known(panel, rows[-1])
     season = naive_season(latest, whole(periods_of(latest, seasons)))
-    done: list[list[Trial]] = []
-    naive_fits: list[Fitted] = []
+    done: list[list[BacktestForecast]] = []
+    naive_fits: list[FittedForecaster] = []
     try:
         for number, origins in enumerate(rows, 1):
             watch = _staged(report, f"origin {number} of {len(rows)},")
@@ -63,7 +63,9 @@ def refitted(
             bases = rivals(season)
             done.append(
                 [
-                    Trial(i, int(origins[i]), *_with_naive(one, history.values, bases, season))
+                    BacktestForecast(
+                        i, int(origins[i]), *_with_naive(one, history.values, bases, season)
+                    )
                     for i, history, one in zip(kept, known.histories, made, strict=True)
                 ]
             )
@@ -112,7 +114,7 @@ def _ahead(panel: Panel, origins: Array, kept: Sequence[int], horizon: int) -> l
 
 
 def _forecasts(
-    fitted: Fitted, known: Panel, ahead: Sequence[Array], horizon: int, interval: float
+    fitted: FittedForecaster, known: Panel, ahead: Sequence[Array], horizon: int, interval: float
 ) -> list[dict[str, Array]]:
     """Our forecast and its bounds, (H,) after the end of each series."""
     last = [np.array([len(history) - 1]) for history in known.histories]
@@ -134,7 +136,7 @@ def _with_naive(
     return {OURS: made[OURS], **beside, **made}, naive_error(values, season)
 
 
-def _errors(panel: Panel, trials: Sequence[Trial], horizon: int) -> Any:
+def _errors(panel: Panel, trials: Sequence[BacktestForecast], horizon: int) -> Any:
     """A row for each trial and step."""
     import pandas
 
@@ -174,7 +176,7 @@ def _names(panel: Panel) -> Any:
     return pandas.Index(names, tupleize_cols=False)
 
 
-def _counts(panel: Panel, trials: Sequence[Trial], horizon: int) -> Array:
+def _counts(panel: Panel, trials: Sequence[BacktestForecast], horizon: int) -> Array:
     """Rows of errors of each series."""
     found = np.bincount([one.series for one in trials], minlength=len(panel)) * horizon
     return np.asarray(found)

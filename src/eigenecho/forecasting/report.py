@@ -14,7 +14,7 @@ from eigenecho import pages
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.backtest_words import headline, sentences, table
 from eigenecho.forecasting.choice_words import chosen
-from eigenecho.forecasting.fitted import Fitted
+from eigenecho.forecasting.fitted import FittedForecaster
 from eigenecho.panels.times import texts
 from eigenecho.plots.outlook import Outlook, outlook
 from eigenecho.types import Array
@@ -40,7 +40,7 @@ class Page:
 
     Attributes
     ----------
-    fitted : Fitted
+    fitted : FittedForecaster
     made : list of arrays (H,)
         The forecast of each series.
     interval : float or None
@@ -50,7 +50,7 @@ class Page:
     backtest : Backtest or None
     """
 
-    fitted: Fitted
+    fitted: FittedForecaster
     made: Sequence[Array]
     interval: float | None
     lines: str

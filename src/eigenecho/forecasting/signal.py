@@ -13,7 +13,7 @@ from eigenecho.types import Array
 NONE = np.zeros((0, 0))
 
 
-class Moved(NamedTuple):
+class RemovedEffects(NamedTuple):
     """What is taken off a series, or its logarithms, before filters see it."""
 
     logarithm: bool
@@ -36,7 +36,7 @@ class Signal:
         What is known ahead acts on the row that it stands at.
     past : array (T, P)
         What is known up to the present only, in usual steps.
-    shifts : mapping of Moved to arrays (T + H,)
+    shifts : mapping of RemovedEffects to arrays (T + H,)
         By how much what is known moves each row.
     still : bool
         Whether it never moved: nothing moves it then.
@@ -50,7 +50,7 @@ class Signal:
     unit: float = 1.0
     known: Array = field(default_factory=lambda: NONE)
     past: Array = field(default_factory=lambda: NONE)
-    shifts: Mapping[Moved, Array] = field(default_factory=dict)
+    shifts: Mapping[RemovedEffects, Array] = field(default_factory=dict)
     still: bool = False
     growth: float = 1.0
 

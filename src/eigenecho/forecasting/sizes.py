@@ -16,7 +16,7 @@ GAUSSIAN = np.pi / 2 - 1
 """var|e| / (mean|e|)² of a Gaussian error."""
 
 
-class Spread(NamedTuple):
+class SizeSpread(NamedTuple):
     """Variances of logarithms of mean absolute errors.
 
     Attributes
@@ -83,7 +83,7 @@ def sizes(ratios: Sequence[Array], origins: Sequence[Array]) -> tuple[Array, Arr
     return own, np.sort(found[~np.isnan(found)])
 
 
-def _spread(halves: Array, blocks: Array) -> Spread:
+def _spread(halves: Array, blocks: Array) -> SizeSpread:
     """From mean errors (S, 2) of earlier and later forecasts, over so many blocks each.
 
     Chance is taken from S − 1 differences between halves, and from one more, such as if errors of
@@ -96,7 +96,7 @@ def _spread(halves: Array, blocks: Array) -> Spread:
     apart = float(np.sum((logs[:, 0] - logs[:, 1]) ** 2)) / 2
     chance = (apart / short + GAUSSIAN) / (count + 1)
     common = float(np.sum(logs[:, 0] * logs[:, 1])) / count
-    return Spread(common - chance * short / np.sqrt(count), chance)
+    return SizeSpread(common - chance * short / np.sqrt(count), chance)
 
 
 def _halves(origins: Array, horizon: int) -> tuple[Array, Array]:

@@ -12,12 +12,12 @@ from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.base import KINDS as BASES
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.candidates import KINDS, Candidate
-from eigenecho.forecasting.choice import Wanted
-from eigenecho.forecasting.effect import FADES, Effects, Learnt
+from eigenecho.forecasting.choice import ForecastConfig
+from eigenecho.forecasting.effect import FADES, Effects, EffectWeights
 from eigenecho.forecasting.ensemble import Ensemble, Member, by_view
 from eigenecho.forecasting.filter import Filter, check_growth
-from eigenecho.forecasting.fitted import Fitted
-from eigenecho.forecasting.signal import Moved
+from eigenecho.forecasting.fitted import FittedForecaster
+from eigenecho.forecasting.signal import RemovedEffects
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
 from eigenecho.panels.panel import Panel
@@ -50,19 +50,19 @@ class StoredMember:
 
 @dataclass(frozen=True, eq=False)
 class StoredFitted:
-    """The parts of a ``Fitted``.
+    """The parts of a ``FittedForecaster``.
 
     Measures without the ``units`` of series, which are in their order here; views that members
     share, and effects by what is ``moved``.
     """
 
     panel: Panel
-    wanted: Wanted
+    wanted: ForecastConfig
     measures: Measures
     units: NonNegativeArray
     effect: Filter
-    moved: tuple[Moved, ...]
-    learnt: tuple[Learnt, ...]
+    moved: tuple[RemovedEffects, ...]
+    learnt: tuple[EffectWeights, ...]
     views: tuple[View, ...]
     members: tuple[StoredMember, ...]
     pull: Positive | None
@@ -71,7 +71,7 @@ class StoredFitted:
     refit: bool
 
     @classmethod
-    def of(cls, fitted: Fitted) -> StoredFitted:
+    def of(cls, fitted: FittedForecaster) -> StoredFitted:
         """Return the parts of a fitted forecaster."""
         members, effects = fitted.ensemble.members, fitted.effects
         views = list(by_view([member.candidate for member in members]))
@@ -86,7 +86,7 @@ class StoredFitted:
             tuple(views), kept, fitted.pull, fitted.bands, fitted.tried, fitted.refit,
         )  # fmt: skip
 
-    def restored(self) -> Fitted:
+    def restored(self) -> FittedForecaster:
         """Return what was fitted, if all of it fits together."""
         self._check_measures()
         self._check_effects()
@@ -97,7 +97,9 @@ class StoredFitted:
         learnt = dict(zip(self.moved, self.learnt, strict=True))
         effects = Effects(self.effect, self.wanted.periods, learnt)
         rest = self.pull, self.bands, self.tried, self.refit
-        return Fitted(self.panel, self.wanted, measures, effects, Ensemble(members), *rest)
+        return FittedForecaster(
+            self.panel, self.wanted, measures, effects, Ensemble(members), *rest
+        )
 
     def _check_measures(self) -> None:
         panel, measures, known = self.panel, self.measures, self.measures.known

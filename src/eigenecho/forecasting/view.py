@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho.forecasting.filter import Filter, Filtered
-from eigenecho.forecasting.signal import Moved, Signal, seen
+from eigenecho.forecasting.signal import RemovedEffects, Signal, seen
 from eigenecho.forecasting.trail import Trail
 from eigenecho.types import Array
 
-PLAIN = Moved(False)
+PLAIN = RemovedEffects(False)
 
 LARGEST = 700.0
 """Logarithms beyond which there is no number."""
@@ -26,7 +26,7 @@ class View:
     name : str
         Of its spectrum, for reports.
     filter : Filter
-    moved : Moved
+    moved : RemovedEffects
         Whether it sees logarithms; and what is known to move rows, by columns or the calendar,
         which is taken off before the filter, and put back on forecasts of the same row.
     side : Filter, optional
@@ -38,7 +38,7 @@ class View:
 
     name: str
     filter: Filter
-    moved: Moved = PLAIN
+    moved: RemovedEffects = PLAIN
     side: Filter | None = None
     alone: bool = False
 

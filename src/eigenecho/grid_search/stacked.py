@@ -18,7 +18,7 @@ from eigenecho.grid_search.candidates import Stacked, judged
 from eigenecho.readout import Gram
 from eigenecho.tensors import on_device
 from eigenecho.training import Block, Fold, Problem, check_range
-from eigenecho.training.refine import CONVERGED, System
+from eigenecho.training.refine import CONVERGED, LinearSystem
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class KeptRows:
         vars(rows)["training"] = self.training
         return rows
 
-    def gradient(self, system: System) -> Array:
+    def gradient(self, system: LinearSystem) -> Array:
         """Return Xᵀ(Y − X w) − αM w; Y repeats where w has more outputs."""
         X, Y = self.training
         Y = namespace(Y).tile(Y, self.w.shape[1] // Y.shape[1])

@@ -12,8 +12,8 @@
 - ``evidence``: statistics, penalty, ridge and weights, kept so that training can continue.
   Outputs that are missing at different rows have different XᵀX, and are groups with one ridge.
 - ``update``: new rows are merged. Merged normal equations are not solved anew, which would lose
-  half of the digits: only the change that the new rows require is solved for. ``doubt`` estimates
-  what rounding costs, and warns.
+  half of the digits: only the change that the new rows require is solved for.
+  ``rounding_error`` estimates what rounding costs, and warns.
 - ``recursive``: a learner rotates each row into a triangle, O(N²), and never squares it.
 - ``posterior``: x A⁻¹ xᵀ of new rows gives the uncertainty of the weights in prediction
   intervals.

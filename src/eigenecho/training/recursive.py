@@ -21,8 +21,8 @@ from eigenecho.checks import check_count, check_shape, is_finite_number
 from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.readout import Penalty, annihilate, check_upper
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.doubt import Doubt, warn_if_lost
 from eigenecho.training.evidence import GroupEvidence
+from eigenecho.training.rounding_error import RoundingError, warn_if_lost
 from eigenecho.types import Array
 
 FADED = 0.1
@@ -48,7 +48,7 @@ class Learnt(NamedTuple):
     weights: Array
     centre: Array
     rows: int = 0
-    doubt: Doubt | None = None
+    doubt: RoundingError | None = None
 
     @classmethod
     @one_blas_thread()
@@ -67,7 +67,7 @@ class Learnt(NamedTuple):
         """The rows that a readout was trained on."""
         R, Z = evidence.triangle
         w, known = evidence.weights, evidence.statistics
-        doubt = None if known.is_exact else Doubt.of(known.gram(), w)
+        doubt = None if known.is_exact else RoundingError.of(known.gram(), w)
         return cls(R, Z, w.T, np.zeros_like(w), doubt=doubt)
 
     def check_fit(self, penalty: Penalty) -> None:

@@ -47,7 +47,7 @@ SLIGHT = 1e-6
 """Change of the outputs, relative to residuals, of which these follow to first order."""
 
 
-class System(Protocol):
+class LinearSystem(Protocol):
     """A ≈ XᵀX + αM, factorised."""
 
     def solve(self, rhs: Array, /) -> Array:
@@ -64,7 +64,7 @@ class Weighed(Protocol):
     def w(self) -> Array:
         """The weights."""
 
-    def gradient(self, system: System, /) -> Array:
+    def gradient(self, system: LinearSystem, /) -> Array:
         """Xᵀ(Y − X w) − αM w."""
 
     def moved(self, step: Array, /) -> Self:
@@ -88,7 +88,7 @@ class Round:
         """XᵀE, (N', k)."""
         return project(*self._rows, self.left)
 
-    def gradient(self, system: System) -> Array:
+    def gradient(self, system: LinearSystem) -> Array:
         """XᵀE − αM w."""
         return self.onto - system.pull(self.w)
 
@@ -116,7 +116,7 @@ class Round:
 Rows = TypeVar("Rows", bound=Weighed)
 
 
-def rounds(first: Rows, system: System) -> Iterator[tuple[Rows, Array, Array]]:
+def rounds(first: Rows, system: LinearSystem) -> Iterator[tuple[Rows, Array, Array]]:
     """Each round, its gradient g and the step A⁻¹ g it takes, as long as they are asked for.
 
         w ← w + A⁻¹ (Xᵀ(Y − X w) − αM w)

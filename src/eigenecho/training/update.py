@@ -11,11 +11,11 @@ from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.doubt import doubt, scale_of, warn_if_lost
 from eigenecho.training.evidence import Evidence, GroupEvidence
 from eigenecho.training.gather import Block, Fold, check_range, gather
 from eigenecho.training.problem import Problem
 from eigenecho.training.refine import fitted, lengths
+from eigenecho.training.rounding_error import doubt, scale_of, warn_if_lost
 from eigenecho.training.train import Trained
 from eigenecho.types import Array
 

@@ -56,13 +56,13 @@ def loaded(tmp_path, data, target="sales", **options):
 @contextmanager
 def few_ways():
     """Few ways to forecast to choose from."""
-    banks = choice.banks
+    spectra_of = choice.candidate_spectra
 
     def few(rows, seasons):
-        found = banks(rows, seasons)
+        found = spectra_of(rows, seasons)
         rings = [name for name in found if name.startswith("season")][:1]
         return {name: found[name] for name in ("short", *rings)}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choice, "banks", few)
+        patch.setattr(choice, "candidate_spectra", few)
         yield

@@ -13,7 +13,7 @@ from eigenecho.apps.tables.table import TableError
 from eigenecho.apps.tables.time_series import TableSeries
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.banks import LONG
+from eigenecho.forecasting.candidate_spectra import LONG
 from eigenecho.forecasting.plan import fewest, plan
 from eigenecho.forecasting.rivals import naive, rivals
 

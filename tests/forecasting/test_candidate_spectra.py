@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from eigenecho.forecasting.banks import banks
+from eigenecho.forecasting.candidate_spectra import candidate_spectra
 
 
 def colliding_rows(season):
@@ -19,7 +19,7 @@ def test_no_mode_is_there_twice(season):
     for rows in {*colliding_rows(season), 4 * season, 8 * season + 1, 40}:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            found = banks(rows, (season,))
+            found = candidate_spectra(rows, (season,))
         for spectrum in found.values():
             modes = np.concatenate([spectrum.real, spectrum.pairs])
             apart = np.abs(modes[:, None] - modes) + np.eye(len(modes))
@@ -27,5 +27,5 @@ def test_no_mode_is_there_twice(season):
 
 
 def test_slow_modes_last_a_quarter_of_the_rows():
-    slow = banks(200, (12,))["season 12"]
+    slow = candidate_spectra(200, (12,))["season 12"]
     np.testing.assert_allclose(-1 / np.log(slow.radius), 50, rtol=1e-12)

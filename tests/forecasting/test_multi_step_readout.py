@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 import naive
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.leads import RIDGES, direct, likeliest, recursive
+from eigenecho.forecasting.multi_step_readout import RIDGES, direct, likeliest, recursive
 from eigenecho.forecasting.rows import Rows
 from eigenecho.forecasting.signal import bridged
 from eigenecho.forecasting.view import View

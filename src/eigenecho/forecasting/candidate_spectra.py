@@ -22,7 +22,7 @@ ASIDE = 2 ** (1 / 16)
 """What moves a time constant away from whole numbers."""
 
 
-def banks(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
+def candidate_spectra(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
     """Spectra that suit a series of so many rows with such seasons, by name."""
     slowest = _radius(_slowest(rows, seasons))
     slow = spectra.time_constants(SLOW, sr=slowest, shortest=2.0)

@@ -52,7 +52,7 @@ def warn_if_lost(error: float, ridge: float, dtype: np.dtype) -> bool:
     return True
 
 
-class Doubt(NamedTuple):
+class RoundingError(NamedTuple):
     """What a learner that starts from normal equations keeps to judge its digits by.
 
     ``scale`` (N',) the roots of diag XᵀX, ``start`` (N', D_out) the weights it started from,
@@ -64,7 +64,7 @@ class Doubt(NamedTuple):
     size: Array
 
     @classmethod
-    def of(cls, statistics: Gram, weights: Array) -> Doubt:
+    def of(cls, statistics: Gram, weights: Array) -> RoundingError:
         """Of a learner that knows these statistics and has learnt no row of its own."""
         # Squares of very large or small weights would leave the range of numbers.
         unit = np.abs(weights).max(axis=0)
