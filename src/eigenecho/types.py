@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -24,3 +24,27 @@ Positive = Annotated[float, "> 0"]
 NonNegative = Annotated[float, "≥ 0"]
 Count = Annotated[int, "≥ 0"]
 PositiveInt = Annotated[int, "> 0"]
+
+
+class Forecast(NamedTuple):
+    """A forecast with the bounds of its prediction interval, all of the same shape.
+
+    See Also
+    --------
+    eigenecho.LinearESN : ``forecast(interval=)`` returns one
+    eigenecho.Forecaster : ``predict(interval=)`` returns one for arrays
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> series = ee.tasks.mso(3, steps=400) + np.random.default_rng(0).normal(0, 0.1, (400, 1))
+    >>> esn = ee.LinearESN(50, warmup=50, ridge="auto", seed=0).fit(series[:-1], series[1:])
+    >>> mean, lower, upper = esn.forecast(20, interval=0.9)
+    >>> bool(((lower < mean) & (mean < upper)).all())
+    True
+    """
+
+    mean: Any
+    lower: Any
+    upper: Any

@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as arrays
 from eigenecho import schema
 from eigenecho.panels.arrays import ArrayHolder
 from eigenecho.panels.containers import read
-from eigenecho.panels.panel import Forecast
+from eigenecho.types import Forecast
 
 pd = pytest.importorskip("pandas")
 

@@ -51,9 +51,9 @@ class Shard:
 
     ``source`` holds the inputs and targets of these rows: a `BlockRecipe`, or a pair of delayed
     blocks, None for a block that does not exist. The ``count`` of a delayed series is 0 until a
-    worker has read it. ``columns`` are the numbers of columns (D_in, D_out) of dask arrays, None for delayed
-    series. ``name`` is used in error messages. Dask computes the delayed blocks of a shard that is
-    passed to a task.
+    worker has read it. ``columns`` are the numbers of columns (D_in, D_out) of dask arrays, None
+    for delayed series. ``name`` is used in error messages. Dask computes the delayed blocks of a
+    shard that is passed to a task.
     """
 
     source: Any

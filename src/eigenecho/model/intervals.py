@@ -19,7 +19,7 @@ every age.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from eigenecho.errors import bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
-from eigenecho.types import Array
+from eigenecho.types import Array, Forecast
 
 if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
@@ -40,29 +40,6 @@ LARGE = 1e100
 
 SHORT = 64
 """Steps up to which a sum over time is a matrix product."""
-
-
-class Forecast(NamedTuple):
-    """A forecast between the bounds of an interval, each as ``mean`` is.
-
-    See Also
-    --------
-    eigenecho.LinearESN : ``forecast(interval=)`` gives one
-
-    Examples
-    --------
-    >>> import eigenecho as ee
-    >>> import numpy as np
-    >>> series = ee.tasks.mso(3, steps=400) + np.random.default_rng(0).normal(0, 0.1, (400, 1))
-    >>> esn = ee.LinearESN(50, warmup=50, ridge="auto", seed=0).fit(series[:-1], series[1:])
-    >>> mean, lower, upper = esn.forecast(20, interval=0.9)
-    >>> bool(((lower < mean) & (mean < upper)).all())
-    True
-    """
-
-    mean: Any
-    lower: Any
-    upper: Any
 
 
 @one_blas_thread()

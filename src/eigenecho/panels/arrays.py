@@ -12,8 +12,8 @@ from eigenecho.checks import as_array, check_count, check_pandas
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.panels.columns import Columns, check_known, choose, split, unwanted
 from eigenecho.panels.numbers import as_floats, check_observed
-from eigenecho.panels.panel import Forecast, History, Panel
-from eigenecho.types import Array
+from eigenecho.panels.panel import History, Panel
+from eigenecho.types import Array, Forecast
 
 KINDS = {"single": "an array (T,)", "columns": "an array (T, D)", "list": "a list of arrays (T,)"}
 """How arrays are held, in words."""

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from eigenecho.panels.numbers import filled_forward
 from eigenecho.types import Array
-
-
-class Forecast(NamedTuple):
-    """A forecast with its interval: arrays (H,), or (H, D)."""
-
-    mean: Array
-    lower: Array
-    upper: Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from eigenecho.apps.tables.table_files import read
-from eigenecho.apps.tables.time_series import Columns, from_table
+from eigenecho.apps.tables.time_series import TableColumns, from_table
 from eigenecho.forecasting import choice
 
 pandas_3 = pytest.mark.skipif(
@@ -45,7 +45,7 @@ def one(series):
 
 def taken(path, target="sales", *, reading=None, gaps="error", last=None, **columns):
     return from_table(
-        read(path, **(reading or {})), Columns((target,), **columns), gaps=gaps, last=last
+        read(path, **(reading or {})), TableColumns((target,), **columns), gaps=gaps, last=last
     )
 
 

@@ -21,7 +21,7 @@ from eigenecho.apps.tables.python_lines import python_lines
 from eigenecho.apps.tables.table import TableError
 from eigenecho.apps.tables.table_files import read
 from eigenecho.apps.tables.tested_forecast import blocks_of, forecast
-from eigenecho.apps.tables.time_series import Columns, from_table
+from eigenecho.apps.tables.time_series import TableColumns, from_table
 from eigenecho.apps.tables.verdict import verdicts
 from tables import few_ways, pandas_3, saved
 
@@ -103,7 +103,7 @@ def test_rows_that_are_too_few():
 
 def test_a_season_is_beaten_and_the_future_goes_on(tmp_path):
     y = seasonal(160)
-    found, _ = made(tmp_path, daily().assign(sales=y[:150]), Columns(("sales",)), 10, blocks=3)
+    found, _ = made(tmp_path, daily().assign(sales=y[:150]), TableColumns(("sales",)), 10, blocks=3)
     assert 7 in found.forecaster.seasons_
     assert all(one.change < 0 for one in verdicts(found.backtest))
     assert np.abs(found.future["sales"]["forecast"] - y[150:]).mean() < 0.2
@@ -113,10 +113,10 @@ def test_a_season_is_beaten_and_the_future_goes_on(tmp_path):
 
 def test_held_out_rows_decide_nothing(tmp_path):
     y = seasonal()
-    first, _ = made(tmp_path, daily(), Columns(("sales",)))
+    first, _ = made(tmp_path, daily(), TableColumns(("sales",)))
     changed = y.copy()
     changed[-7:] = changed[-7:][::-1] * 3
-    other, _ = made(tmp_path, daily().assign(sales=changed), Columns(("sales",)))
+    other, _ = made(tmp_path, daily().assign(sales=changed), TableColumns(("sales",)))
     for column in ("forecast", "lower", "upper", "last value", "drift"):
         np.testing.assert_array_equal(first.backtest.errors[column], other.backtest.errors[column])
     assert np.any(other.future["sales"]["forecast"] != first.future["sales"]["forecast"])
@@ -129,10 +129,10 @@ def test_inputs_act_at_their_own_row_and_must_be_known(tmp_path):
     data["sales"] = np.round(5 + 2 * x + 0.01 * rng.normal(size=160), 4)
     truth = data["sales"][150:].to_numpy(copy=True)
     data.loc[150:, "sales"] = np.nan
-    found, _ = made(tmp_path, data, Columns(("sales",), inputs=("x",)), 10, blocks=1)
+    found, _ = made(tmp_path, data, TableColumns(("sales",), inputs=("x",)), 10, blocks=1)
     np.testing.assert_allclose(found.future["sales"]["forecast"], truth, atol=0.2)
     with pytest.raises(TableError, match="11 rows ahead, and the table knows 10"):
-        made(tmp_path, data, Columns(("sales",), inputs=("x",)), 11)
+        made(tmp_path, data, TableColumns(("sales",), inputs=("x",)), 11)
 
 
 @pandas_3
@@ -140,26 +140,26 @@ def test_dates_end_with_the_year_9999(tmp_path):
     days = pd.date_range("9999-07-20", periods=150, unit="s").strftime("%Y-%m-%d")
     data = daily().assign(day=days)
     with pytest.raises(TableError, match="--horizon 20 goes from 9999-12-16 beyond the year 9999"):
-        made(tmp_path, data, Columns(("sales",)), 20)
+        made(tmp_path, data, TableColumns(("sales",)), 20)
 
 
 def test_a_horizon_beyond_all_dates_is_told_by_the_rows(tmp_path):
     with pytest.raises(TableError, match="--horizon 1000000000 is too long for 150 rows"):
-        made(tmp_path, daily(), Columns(("sales",)), 10**9)
+        made(tmp_path, daily(), TableColumns(("sales",)), 10**9)
 
 
 def test_seasons_that_rows_cannot_show(tmp_path):
     with pytest.raises(TableError, match="--season 100 will not do: expected 2 to 75"):
-        made(tmp_path, daily(), Columns(("sales",)), options={"seasons": [100]})
+        made(tmp_path, daily(), TableColumns(("sales",)), options={"seasons": [100]})
 
 
 def test_values_near_the_limits_are_no_traceback(tmp_path):
     for size in (1e149, 1e-149):
         data = daily().assign(sales=seasonal() * size)
-        found, _ = made(tmp_path, data, Columns(("sales",)))
+        found, _ = made(tmp_path, data, TableColumns(("sales",)))
         assert np.isfinite(found.future["sales"]).all().all()
     with pytest.raises(ValueError, match=r"differences of 1e-150 or more.*Scale the data"):
-        made(tmp_path, daily().assign(sales=seasonal() * 1e-200), Columns(("sales",)))
+        made(tmp_path, daily().assign(sales=seasonal() * 1e-200), TableColumns(("sales",)))
 
 
 # Tables of forecasts, and Python ----------------------------------------------------------------
@@ -191,7 +191,7 @@ def long_hollow():
     )
 
 
-HEATED, FILLED = Columns(("sales",), inputs=("heat",)), {"gaps": "fill"}
+HEATED, FILLED = TableColumns(("sales",), inputs=("heat",)), {"gaps": "fill"}
 MONTHS = pd.date_range("2001-01-01", periods=150, freq="MS")
 CASES = {
     "inputs, rows missing": (hollow(), HEATED, FILLED),
@@ -203,50 +203,50 @@ CASES = {
         hollow(("heat", [50, 51])).sample(frac=1, random_state=1), HEATED, FILLED,
     ),
     "long, inputs": (
-        long_hollow(), Columns(("sales",), inputs=("heat",), id="shop"), FILLED,
+        long_hollow(), TableColumns(("sales",), inputs=("heat",), id="shop"), FILLED,
     ),
-    "long, past": (long_hollow(), Columns(("sales",), past=("heat",), id="shop"), FILLED),
+    "long, past": (long_hollow(), TableColumns(("sales",), past=("heat",), id="shop"), FILLED),
     "every other row": (
-        hollow(("sales", range(1, 150, 2)), rows=()), Columns(("sales",), past=("heat",)), FILLED,
+        hollow(("sales", range(1, 150, 2)), rows=()), TableColumns(("sales",), past=("heat",)), FILLED,
     ),
     "last rows": (hollow(("sales", [60, 80]), rows=(70, 75)), HEATED, {**FILLED, "last": 90}),
-    "long, last rows": (long_hollow(), Columns(("sales",), id="shop"), {**FILLED, "last": 90}),
-    "ends with nothing": (hollow(rows=()), Columns(("sales",)), {}),
+    "long, last rows": (long_hollow(), TableColumns(("sales",), id="shop"), {**FILLED, "last": 90}),
+    "ends with nothing": (hollow(rows=()), TableColumns(("sales",)), {}),
     "two end apart": (
-        hollow(("heat", range(145, 150))), Columns(("sales", "heat")), FILLED,
+        hollow(("heat", range(145, 150))), TableColumns(("sales", "heat")), FILLED,
     ),
-    "one": (daily(), Columns(("sales",)), {}),
-    "several": (daily(heat=seasonal(seed=1)), Columns(("sales", "heat")), {}),
+    "one": (daily(), TableColumns(("sales",)), {}),
+    "several": (daily(heat=seasonal(seed=1)), TableColumns(("sales", "heat")), {}),
     "multivariate": (
-        daily(heat=seasonal(seed=1)), Columns(("sales", "heat")),
+        daily(heat=seasonal(seed=1)), TableColumns(("sales", "heat")),
         {"options": {"multivariate": True}},
     ),
-    "long": (long_data(), Columns(("sales",), id="shop"), {}),
-    "past": (daily(heat=seasonal(seed=1)), Columns(("sales",), past=("heat",)), {}),
-    "season": (daily(), Columns(("sales",)), {"options": {"seasons": [14]}, "interval": None}),
+    "long": (long_data(), TableColumns(("sales",), id="shop"), {}),
+    "past": (daily(heat=seasonal(seed=1)), TableColumns(("sales",), past=("heat",)), {}),
+    "season": (daily(), TableColumns(("sales",)), {"options": {"seasons": [14]}, "interval": None}),
     "holes": (
         daily().assign(sales=lambda f: f["sales"].mask(f.index == 60).astype(object).fillna("?"))
         .drop(index=[20, 21]),
-        Columns(("sales",)), {"gaps": "fill"},
+        TableColumns(("sales",)), {"gaps": "fill"},
     ),
-    "ignored": (daily().drop(index=[20, 21]), Columns(("sales",)), {"gaps": "ignore"}),
+    "ignored": (daily().drop(index=[20, 21]), TableColumns(("sales",)), {"gaps": "ignore"}),
     "long, ignored": (
-        long_data().drop(index=[20, 21]), Columns(("sales",), id="shop"), {"gaps": "ignore"},
+        long_data().drop(index=[20, 21]), TableColumns(("sales",), id="shop"), {"gaps": "ignore"},
     ),
-    "rows": (daily()[["sales"]], Columns(("sales",)), {}),
+    "rows": (daily()[["sales"]], TableColumns(("sales",)), {}),
     "day first": (
         daily().assign(day=MONTHS.strftime("%d/%m/%Y")),
-        Columns(("sales",)), {},
+        TableColumns(("sales",)), {},
     ),
     "utc": (
         daily().assign(
             day=[t.isoformat() for t in
                  pd.date_range("2021-03-27", periods=150, freq="h", tz="Europe/Paris")]),
-        Columns(("sales",)), {},
+        TableColumns(("sales",)), {},
     ),
     "compact": (
         daily().assign(day=pd.date_range("2021-01-01", periods=150).strftime("%Y%m%d")),
-        Columns(("sales",)), {},
+        TableColumns(("sales",)), {},
     ),
 }  # fmt: skip
 
@@ -281,7 +281,7 @@ def test_inputs_and_decimal_commas_in_python(tmp_path):
     path = tmp_path / "data.csv"
     data.to_csv(path, index=False, sep=";", decimal=",", encoding="utf-16")
     table = read(path, decimal=",")
-    series = from_table(table, Columns(("sales",), inputs=("heat",)))
+    series = from_table(table, TableColumns(("sales",), inputs=("heat",)))
     found = forecast(series, ee.Forecaster(7), blocks=1)
     again = ran(python_lines(found, table, "utf-16"))
     np.testing.assert_allclose(again["made"]["sales"], found.future["sales"]["forecast"], rtol=1e-9)
@@ -295,13 +295,13 @@ def test_thousands_in_python(tmp_path, decimal):
     data["sales"] = [f"{1000 * value:,.1f}".translate(signs) for value in data["sales"]]
     data.to_csv(path, index=False, sep=";")
     table = read(path, decimal=decimal)
-    found = forecast(from_table(table, Columns(("sales",))), ee.Forecaster(7), blocks=1)
+    found = forecast(from_table(table, TableColumns(("sales",))), ee.Forecaster(7), blocks=1)
     again = ran(python_lines(found, table))
     np.testing.assert_allclose(again["made"]["sales"], found.future["sales"]["forecast"], rtol=1e-9)
 
 
 def test_all_forecasts_are_in_one_table(tmp_path):
-    found, _ = made(tmp_path, long_data(), Columns(("sales",), id="shop"))
+    found, _ = made(tmp_path, long_data(), TableColumns(("sales",), id="shop"))
     rows = predictions(found)
     assert list(rows.columns) == [
         "shop", "time", "part", "steps_ahead", "actual", "forecast", "lower", "upper",
@@ -324,7 +324,7 @@ def test_all_forecasts_are_in_one_table(tmp_path):
 
 
 def test_rows_that_count_as_steps_keep_their_times(tmp_path):
-    found, _ = made(tmp_path, daily().drop(index=[20, 21]), Columns(("sales",)), gaps="ignore")
+    found, _ = made(tmp_path, daily().drop(index=[20, 21]), TableColumns(("sales",)), gaps="ignore")
     rows = predictions(found)
     assert list(rows["time"]) == list(pd.date_range("2021-05-17", periods=21))
     np.testing.assert_array_equal(rows["actual"][:14], seasonal()[-14:])
@@ -333,7 +333,7 @@ def test_rows_that_count_as_steps_keep_their_times(tmp_path):
 def test_nothing_is_measured_where_nothing_was_observed(tmp_path):
     data = daily()
     data.loc[[140, 149 - 3], "sales"] = np.nan
-    found, _ = made(tmp_path, data, Columns(("sales",)), gaps="fill")
+    found, _ = made(tmp_path, data, TableColumns(("sales",)), gaps="fill")
     errors = found.backtest.errors
     assert errors["y"].isna().sum() == 2
     observed = errors[errors["y"].notna()]

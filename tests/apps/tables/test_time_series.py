@@ -13,7 +13,7 @@ import pandas as pd
 
 from eigenecho.apps.tables.table import Table, TableError
 from eigenecho.apps.tables.table_files import read
-from eigenecho.apps.tables.time_series import Columns, from_table
+from eigenecho.apps.tables.time_series import TableColumns, from_table
 from eigenecho.panels.clock import Clock
 from tables import DAYS, VALUES, frame, loaded, one, pandas_3, saved, taken
 
@@ -39,7 +39,7 @@ def test_times_go_on_at_their_step(tmp_path, step):
 
 def test_dates_in_nanoseconds_go_on_after_the_last_of_them():
     times = pd.date_range("2262-03-03", periods=45, unit="us")  # to 2262-04-11, and on
-    columns, sales = (times[:40].as_unit("ns").to_numpy(), VALUES), Columns(("sales",))
+    columns, sales = (times[:40].as_unit("ns").to_numpy(), VALUES), TableColumns(("sales",))
     series = one(from_table(Table(Path("a.parquet"), ("when", "sales"), columns), sales))
     assert series.clock.ahead(5).equals(times[40:])
 
@@ -366,15 +366,15 @@ def test_several_targets_share_their_rows(tmp_path):
     data = frame()
     data.loc[:4, "heat"] = np.nan  # may start later
     table = read(saved(tmp_path, data))
-    series = from_table(table, Columns(table.chosen("sales,heat", "--target")))
+    series = from_table(table, TableColumns(table.chosen("sales,heat", "--target")))
     assert series.names == ["sales", "heat"]
     assert list(series.y.columns) == ["sales", "heat"]
     assert np.isnan(series.values["heat"][:5]).all()
     data.loc[20, "heat"] = np.nan
     with pytest.raises(TableError, match="'heat' is empty at line 22"):
-        from_table(read(saved(tmp_path, data)), Columns(("sales", "heat")))
+        from_table(read(saved(tmp_path, data)), TableColumns(("sales", "heat")))
     with pytest.raises(TableError, match="one target at a time"):
-        Columns(("sales", "heat"), id="shop")
+        TableColumns(("sales", "heat"), id="shop")
 
 
 def test_a_name_may_hold_a_comma(tmp_path):

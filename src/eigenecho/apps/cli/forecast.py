@@ -20,7 +20,7 @@ from eigenecho.apps.tables import forecast_page, predictions, table_files, teste
 from eigenecho.apps.tables import table as tables
 from eigenecho.apps.tables.python_lines import python_lines
 from eigenecho.apps.tables.table import TableError
-from eigenecho.apps.tables.time_series import Columns, TableSeries, from_table
+from eigenecho.apps.tables.time_series import TableColumns, TableSeries, from_table
 from eigenecho.apps.tables.verdict import verdicts
 from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.estimators.forecaster import Forecaster
@@ -267,7 +267,7 @@ def run(request: ForecastRequest, console: Console) -> tested_forecast.TestedFor
     table = table_files.read(
         request.data, sep=request.sep, decimal=request.decimal, encoding=request.encoding
     )
-    columns = Columns(
+    columns = TableColumns(
         table.chosen(request.target, "--target"),
         table.chosen(request.inputs, "--inputs"),
         table.chosen(request.past, "--past"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.apps.tables.stamps import NONE, Reading, detected, in_utc, named
+from eigenecho.apps.tables.stamps import NONE, ParsedTimes, detected, in_utc, named
 from eigenecho.apps.tables.table import SHOWN, Table, TableError, counted, listed, need_pandas
 from eigenecho.panels import steps
 from eigenecho.panels.clock import Clock, same_pace
@@ -109,7 +109,7 @@ class _Keeper:
 
     table: Table
     name: str
-    reading: Reading
+    reading: ParsedTimes
     gaps: str
 
     def keep(self, groups: Mapping[str | None, Array]) -> Timed:

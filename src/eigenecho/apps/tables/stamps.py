@@ -34,21 +34,21 @@ LOOKED_AT = 20
 """Cells by which it is seen whether a column is one of dates."""
 
 
-class Reading(NamedTuple):
+class ParsedTimes(NamedTuple):
     """Times of all rows, and how Python reads them from a column ``{}`` of pandas."""
 
     times: Any
     code: str
 
 
-def named(table: Table, column: str) -> tuple[str, list[Reading]]:
+def named(table: Table, column: str) -> tuple[str, list[ParsedTimes]]:
     """A column and the ways to read it as times."""
     return column, list(_readings(table, table.index(column, "--time"), strict=True))
 
 
 def detected(
     table: Table, used: Sequence[str], groups: Sequence[Array], is_time: Callable[[Array], bool]
-) -> tuple[str, list[Reading]] | None:
+) -> tuple[str, list[ParsedTimes]] | None:
     """The column that reads as times and is not ``used`` otherwise: the first of the best kind.
 
     Dates that differ from row to row in each group, dates, numbers that have the name of a time
@@ -75,14 +75,14 @@ def in_utc(table: Table, name: str) -> tuple[str, ...]:
     return ("times are given in UTC",) if offset else ()
 
 
-def _readings(table: Table, index: int, strict: bool) -> Iterator[Reading]:
+def _readings(table: Table, index: int, strict: bool) -> Iterator[ParsedTimes]:
     """Ways to read a column as times; none where it is no such thing, unless ``strict``."""
     pandas = need_pandas()
     cells, name = table.columns[index], table.names[index]
     if cells.dtype.kind == "M":
         code = "{}.dt.tz_convert('UTC').dt.tz_localize(None)" if name in table.utc else "{}"
         times = with_room(pandas.DatetimeIndex(cells))
-        yield Reading(_complete(table, index, times), code)
+        yield ParsedTimes(_complete(table, index, times), code)
         return
     said = [text for text in _sample(cells) if text.lower() not in MISSING]
     if not all_numbers(said, table.decimal):
@@ -112,7 +112,7 @@ def _is_dated(text: str) -> bool:
     return bool(YEAR.search(HOURS.sub("", text)))
 
 
-def _dates(table: Table, index: int, pandas: Any) -> Iterator[Reading]:
+def _dates(table: Table, index: int, pandas: Any) -> Iterator[ParsedTimes]:
     """A column of text as dates: the month first and, where that differs, the day first."""
     cells, code = table.columns[index], "pd.to_datetime({})"
     for text in _sample(cells):
@@ -126,7 +126,7 @@ def _dates(table: Table, index: int, pandas: Any) -> Iterator[Reading]:
     elif in_utc(table, table.names[index]):
         code = "pd.to_datetime({}, utc=True).dt.tz_localize(None)"
     codes = (code, code.replace("(", "(dayfirst=True, arg=", 1))
-    whole = [Reading(_parsed(cells, pandas, "dayfirst" in one), one) for one in codes]
+    whole = [ParsedTimes(_parsed(cells, pandas, "dayfirst" in one), one) for one in codes]
     read = [one for one in whole if one.times is not None]
     if not read:
         raise TableError(_not_dates(table, index, pandas))
@@ -134,7 +134,7 @@ def _dates(table: Table, index: int, pandas: Any) -> Iterator[Reading]:
         yield one._replace(times=_complete(table, index, one.times))
 
 
-def _number_times(numbers: Array, pandas: Any) -> Reading:
+def _number_times(numbers: Array, pandas: Any) -> ParsedTimes:
     """Numbers such as 1987, 1987.5 or 19870131."""
     whole = bool(np.all(numbers % 1 == 0))
     if whole and np.all((numbers >= 19000101) & (numbers <= 21001231)):
@@ -142,9 +142,9 @@ def _number_times(numbers: Array, pandas: Any) -> Reading:
         dates = pandas.to_datetime(text, format="%Y%m%d", errors="coerce")
         if not dates.isna().any():
             code = "pd.to_datetime({}.astype(str), format='%Y%m%d')"
-            return Reading(pandas.DatetimeIndex(dates), code)
+            return ParsedTimes(pandas.DatetimeIndex(dates), code)
     is_counted = whole and bool(np.all(np.abs(numbers) < 2**53))
-    return Reading(numbers.astype(np.int64) if is_counted else numbers, "{}")
+    return ParsedTimes(numbers.astype(np.int64) if is_counted else numbers, "{}")
 
 
 def _parsed(cells: Any, pandas: Any, dayfirst: bool = False) -> Any:

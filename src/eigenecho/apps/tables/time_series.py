@@ -17,7 +17,7 @@ from eigenecho.types import Array
 
 
 @dataclass(frozen=True)
-class Columns:
+class TableColumns:
     """What columns of a table are: targets; known ahead; known up to the present only."""
 
     targets: tuple[str, ...]
@@ -63,7 +63,7 @@ class TableSeries:
     say what was done to the table.
     """
 
-    columns: Columns
+    columns: TableColumns
     y: Any
     X: Any
     clocks: Mapping[str, Clock]
@@ -88,7 +88,7 @@ class TableSeries:
 
 
 def from_table(
-    table: Table, columns: Columns, *, gaps: str = "error", last: int | None = None
+    table: Table, columns: TableColumns, *, gaps: str = "error", last: int | None = None
 ) -> TableSeries:
     """Take targets, and columns that help to forecast them, out of a table.
 
@@ -124,7 +124,7 @@ def from_table(
     )
 
 
-def _groups(table: Table, columns: Columns) -> dict[str | None, Array] | None:
+def _groups(table: Table, columns: TableColumns) -> dict[str | None, Array] | None:
     """The rows of each series, by its id; None without."""
     if columns.id is None:
         return None
@@ -164,7 +164,7 @@ class _Rows:
     numbers: Mapping[str, Array]
     gaps: str
 
-    def part(self, columns: Columns, last: int | None) -> _Part:
+    def part(self, columns: TableColumns, last: int | None) -> _Part:
         """From the first row with a target to the last, and X beyond."""
         values = np.stack([self.column(name) for name in columns.targets], axis=1)
         seen = np.flatnonzero(~np.isnan(values).all(axis=1))
@@ -231,7 +231,7 @@ class _Rows:
         return TableError(f"column {name!r}{self.timed.of} is empty at {said}. {remedy}")
 
 
-def _notes(columns: Columns, told: Mapping[str, int], last: int | None) -> tuple[str, ...]:
+def _notes(columns: TableColumns, told: Mapping[str, int], last: int | None) -> tuple[str, ...]:
     """What was done to the rows, in words."""
     target = " and ".join(map(repr, columns.targets))
     words = {
@@ -246,7 +246,7 @@ def _notes(columns: Columns, told: Mapping[str, int], last: int | None) -> tuple
     return tuple(text for key, text in words.items() if told[key])
 
 
-def _gathered(columns: Columns, timed: Timed, parts: Sequence[_Part]) -> TableSeries:
+def _gathered(columns: TableColumns, timed: Timed, parts: Sequence[_Part]) -> TableSeries:
     """Frames of all parts."""
     pandas = need_pandas()
     y, X = {}, {}
