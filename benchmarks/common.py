@@ -134,11 +134,9 @@ def machine(*packages: str) -> str:
 
 
 def number(value: float) -> str:
-    """Format a number with three digits, and small ones as powers of ten."""
-    if value == 0:
-        return "0"
+    """Format a number with three digits, and small ones with two."""
     if abs(value) < 1e-2:
-        return f"{value:.0e}"
+        return f"{value:.2g}"
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 

@@ -157,6 +157,7 @@ def test_a_verdict_tells_what_was_measured_and_is_no_error(capsys):
     line = capsys.readouterr().out.strip()
     found = "naive search: 14.4 times, required at least 20; memory: 300 MiB, required at most 1024"
     assert read_verdict(line) == (False, found)
+    assert at_least("error", 1.5e-8, "").report(0.0) == "error: 0 , required at least 1.5e-08"
     assert verdict({slow: 20.0}) == 0
     assert read_verdict(capsys.readouterr().out)[0]
     assert verdict({slow: float("nan")}) == 0
