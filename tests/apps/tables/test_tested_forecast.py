@@ -207,7 +207,9 @@ CASES = {
     ),
     "long, past": (long_hollow(), TableColumns(("sales",), past=("heat",), id="shop"), FILLED),
     "every other row": (
-        hollow(("sales", range(1, 150, 2)), rows=()), TableColumns(("sales",), past=("heat",)), FILLED,
+        hollow(("sales", range(1, 150, 2)), rows=()),
+        TableColumns(("sales",), past=("heat",)),
+        FILLED,
     ),
     "last rows": (hollow(("sales", [60, 80]), rows=(70, 75)), HEATED, {**FILLED, "last": 90}),
     "long, last rows": (long_hollow(), TableColumns(("sales",), id="shop"), {**FILLED, "last": 90}),
