@@ -30,7 +30,7 @@ def check_in_memory(arguments: Mapping[str, Any]) -> None:
         first = value[0] if isinstance(value, (list, tuple)) and value else value
         if any(kind.__module__.partition(".")[0] == "dask" for kind in type(first).__mro__):
             got = Shown(f"dask {type(first).__name__}")
-            remedy = "Use eigenecho.dask.fit or eigenecho.dask.predict, or compute it first."
+            remedy = "Compute it first, or use eigenecho.dask to fit or predict on a cluster."
             raise bad_argument(name, got, "data in the memory of this process", remedy)
 
 

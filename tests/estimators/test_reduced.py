@@ -190,3 +190,13 @@ def test_a_certificate_says_what_errors_are_a_share_of(options, size, scale, tmp
     assert str(ee.load(tmp_path / "file").certificate_) == str(said)
     on_rows = esn.reduce(tol=1e-2, data=(X + level, Y + level)).certificate_
     assert on_rows.size == "deviation"
+
+
+def test_columns_of_the_data_are_those_of_the_fit():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 2)), columns=["p", "q"])
+    esn = ee.LinearESN(20, seed=0).fit(frame, frame["p"].to_numpy())
+    for data in (frame[["q", "p"]], [frame.rename(columns={"q": "z"})], (frame[["q", "p"]], None)):
+        with pytest.raises(ValueError, match="feature names"):
+            esn.reduce(units=6, data=data)
+    assert esn.reduce(units=6, data=frame).model_.units == 6

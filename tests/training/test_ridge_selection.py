@@ -191,3 +191,12 @@ def test_unknown_words(ridge):
 def test_no_ridge_has_no_density():
     esn = network(0.0, units=5).fit(U, Y)
     assert not hasattr(esn, "log_evidence_")
+
+
+@pytest.mark.parametrize("solver", ["qr", "refined", "gram"])
+def test_targets_of_zero_on_held_out_rows_are_not_too_small(solver):
+    y = Y.copy()
+    y[300:] = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IllConditionedWarning)
+        network([1e-3, 1.0], solver=solver).fit(U, y)

@@ -153,7 +153,8 @@ def _check_array(array: Any, name: str, which: str) -> None:
             "dask.array.from_array converts an array, frame.to_dask_array(lengths=True) a frame.",
         )  # fmt: skip
     if array.ndim != 2 and (name == "X" or array.ndim != 1):
-        got, remedy = Shown(f"shape {array.shape}{which}"), f"{name}[:, None] makes one column."
+        remedy = f"{name}[:, None] makes one column." if array.ndim == 1 else ""
+        got = Shown(f"shape {array.shape}{which}")
         raise bad_argument(name, got, "a 2-D series (T, D)", remedy)
     if any(math.isnan(size) for size in array.shape):
         remedy = f"{name}.compute_chunk_sizes() counts the rows."

@@ -266,6 +266,8 @@ class Fitted:
         model = self.model
         as_state(model, self.final_state, "final_state")
         check_known(self.solver, "solver", SOLVERS)
+        if self.output_names is not None and len(self.output_names) != model.D_out:
+            raise bad_argument("output_names", self.output_names, f"{model.D_out} names")
         if self.flat and model.D_out > 1:
             raise bad_argument("flat", True, f"False, since there are {model.D_out} outputs")
         check_lr(self.lr)

@@ -626,6 +626,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             like any other; ``spectrum`` and ``units`` are those that are left. It is not trained
             any further.
         """
+        validation.check_feature_names(self, data[0] if isinstance(data, tuple) else data)
         fitted = self._known.reduced(units, tol, data)
         esn = clone(self).set_params(units=fitted.model.units, spectrum=fitted.spectrum)
         for name in ("n_features_in_", "feature_names_in_", "_device"):

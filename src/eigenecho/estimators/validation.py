@@ -77,6 +77,13 @@ def check_inputs(
     return _finite(items, container, "X", read, look=finite), container
 
 
+def check_feature_names(estimator: Any, X: Any) -> None:
+    """Raise if frames, one or a list of them, have other column names than in ``fit``."""
+    for table in X if isinstance(X, list) else [X]:
+        if hasattr(table, "columns"):
+            validate_data(estimator, table, reset=False, skip_check_array=True)
+
+
 def _check_features(estimator: Any, table: Any, reset: bool) -> None:
     """Whether a tensor has the columns of ``fit``; of its values scikit-learn looks at none."""
     plain = not reset and not hasattr(estimator, "feature_names_in_")

@@ -41,6 +41,8 @@ class StepInputs:
         D_in, fixed = model.D_in, int(reservoir.bias is not None)
         if self.feature_names is not None and len(self.feature_names) != D_in:
             raise bad_argument("feature_names", self.feature_names, f"{D_in} names")
+        if self.output_names is not None and len(self.output_names) != model.D_out:
+            raise bad_argument("output_names", self.output_names, f"{model.D_out} names")
         buffer = np.ones(D_in + fixed + model.D_out, reservoir.dtype)
         self.drive = buffer[: len(reservoir.B)]
         # Where y(t−1) begins in the drive: at its end for a reservoir without W_fb.

@@ -20,8 +20,8 @@ from eigenecho.readout.factorised import EPS, Factorised
 from eigenecho.readout.gram import Gram
 from eigenecho.readout.lags import Lags, against, correlate, transform_length
 from eigenecho.readout.likelihood import (
-    Likeliest,
     Likelihood,
+    SelectedRidge,
     check_targets,
     likeliest,
     log_density,

@@ -33,7 +33,6 @@ class Gram:
     XtX: Array
     XtY: Array
     rows: int
-    solver: ClassVar[str] = "gram"
     is_exact: ClassVar[bool] = False
 
     def check(self) -> None:
@@ -123,8 +122,9 @@ class Gram:
         warn_singular(ridge, "; solver='qr' resolves more")
         return namespace(self.XtY).asarray(self.on_host.factorise(penalty).weights(0.0))
 
-    def likelihood(self, penalty: Penalty, squares: Array) -> Likelihood:
+    def likelihood(self, penalty: Penalty, squares: Array | None) -> Likelihood:
         """Return log p(Y) as a function of the ridge; ``squares`` are ‖y_d‖² (D_out,)."""
+        assert squares is not None
         XtX, XtY = self.XtX, self.XtY
         check_targets(squares, XtY)
         return Likelihood.of_sums(self.factorise(penalty), XtX, XtY, self.rows, squares)

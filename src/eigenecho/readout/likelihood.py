@@ -150,15 +150,18 @@ def log_density(q: Array, s2: Array, ridges: Array, rows: int) -> Array:
     return -0.5 * (rows * fit.sum(axis=1) + moved.sum() * spread)
 
 
-class Likeliest(NamedTuple):
-    """A ridge, its log p(Y), and whether noise and ridge stand out from rounding."""
+class SelectedRidge(NamedTuple):
+    """A ridge and, where it was selected by likelihood, the log density of the targets.
+
+    ``is_resolved`` is False if the ridge or the noise cannot be told from rounding.
+    """
 
     ridge: float
-    log_density: float
-    is_resolved: bool
+    log_density: float | None = None
+    is_resolved: bool = True
 
 
-def likeliest(parts: Sequence[Likelihood]) -> Likeliest:
+def likeliest(parts: Sequence[Likelihood]) -> SelectedRidge:
     """The one ridge under which the targets of all parts are likeliest, if it stands the test.
 
     The best of a grid over all ridges that make a difference, then the maximum between its
@@ -173,7 +176,7 @@ def likeliest(parts: Sequence[Likelihood]) -> Likeliest:
     lowest = max(part.floor for part in parts)
     told = [part for part in parts if np.any(part.least > 0)]
     if not 0 < lowest < largest or not told:
-        return Likeliest(max(HIGHEST * largest, 1.0), 0.0, True)  # nothing to learn from
+        return SelectedRidge(max(HIGHEST * largest, 1.0), 0.0, True)  # nothing to learn from
     grid = ladder(lowest, HIGHEST * largest, STEPS)
     outputs = [int(np.count_nonzero(part.least)) for part in told]
     errors = np.average([part.expected_errors(grid) for part in told], axis=0, weights=outputs)
@@ -190,7 +193,7 @@ def likeliest(parts: Sequence[Likelihood]) -> Likeliest:
         ridge = float(ends[int(np.argmax(total(ends)))])
     at = np.array([ridge])
     clear = all(np.all((p.unexplained(at) > p.least) | (p.least == 0)) for p in parts)
-    return Likeliest(ridge, float(total(at)[0]), best > 0 and clear)
+    return SelectedRidge(ridge, float(total(at)[0]), best > 0 and clear)
 
 
 def ladder(lowest: float, highest: float, steps: int) -> Array:

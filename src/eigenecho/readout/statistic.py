@@ -51,9 +51,7 @@ class Residuals(NamedTuple):
 
 
 class Statistic(Accumulated, Protocol):
-    """A statistic that a readout is solved from. ``solver`` names the solver that uses it."""
-
-    solver: ClassVar[str]
+    """A statistic that a readout is solved from."""
 
     is_exact: ClassVar[bool]
     """True if the statistic keeps all digits of the rows, so that residuals follow from it."""
@@ -96,8 +94,11 @@ class Statistic(Accumulated, Protocol):
     def solve(self, penalty: Penalty, ridge: float) -> Array:
         """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out)."""
 
-    def likelihood(self, penalty: Penalty, squares: Array) -> Likelihood:
-        """Return log p(Y) as a function of the ridge; ``squares`` are ‖y_d‖² (D_out,)."""
+    def likelihood(self, penalty: Penalty, squares: Array | None) -> Likelihood:
+        """Return log p(Y) as a function of the ridge.
+
+        ``squares`` are ‖y_d‖² (D_out,), which an exact statistic does not need.
+        """
 
     def penalised(self, penalty: Penalty, ridge: float, weights: Array) -> tuple[Array, Array]:
         """Return R and Z with RᵀR = XᵀX + ridge M and R w = Z, for weights w solved from it."""

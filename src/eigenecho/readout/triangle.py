@@ -18,7 +18,7 @@ from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.reflections import reflect
 from eigenecho.readout.statistic import Residuals
 from eigenecho.tensors import is_tensor, to_host
-from eigenecho.types import Array
+from eigenecho.types import Array, UnboundedArray
 
 MOST, WORK, ROWS, NUMBERS = 16, 1e11, 12, 1 << 24
 """Triangles that are gathered side by side, at most; operations and rows of each over its columns
@@ -43,9 +43,8 @@ class Triangle:
 
     R: Array
     Z: Array
-    rest: Array
+    rest: UnboundedArray
     rows: int
-    solver: ClassVar[str] = "qr"
     is_exact: ClassVar[bool] = True
 
     def check(self) -> None:
@@ -148,14 +147,14 @@ class Triangle:
         return namespace(self.Z).asarray(self.on_host.factorise(penalty).weights(0.0))
 
     def likelihood(self, penalty: Penalty, squares: Array | None = None) -> Likelihood:
-        """Return log p(Y) as a function of the ridge."""
+        """Return log p(Y) as a function of the ridge; the squares of Y are known here."""
         # The first row of a triangle is the free bias's alone.
         k = penalty.free
         left = Triangle(self.R[k:, k:], self.Z[k:], self.rest, max(self.rows - k, 0))
-        squares = left.squares
-        check_targets(squares, left.Z)
+        own = left.squares
+        check_targets(own, left.Z)
         factorised = left.factorise(Penalty(penalty.size - k, 0, penalty.basis))
-        return Likelihood.of_rows(factorised, np.diag(self.rest), left.rows, squares)
+        return Likelihood.of_rows(factorised, np.diag(self.rest), left.rows, own)
 
     def penalised(
         self, penalty: Penalty, ridge: float, weights: Array | None = None

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from eigenecho.errors import IllConditionedWarning, warn
-from eigenecho.readout import Gram, Penalty, Statistic, Triangle, check_targets, likeliest
+from eigenecho.readout import (
+    Gram,
+    Penalty,
+    SelectedRidge,
+    Statistic,
+    Triangle,
+    check_targets,
+    likeliest,
+)
 from eigenecho.training.gather import Fold, Gathered, check_range
 from eigenecho.training.problem import Problem
 from eigenecho.training.settings import Settings
 from eigenecho.types import Array
-
-
-class SelectedRidge(NamedTuple):
-    """A ridge and, where it was selected by evidence, the log density of the targets.
-
-    ``is_resolved`` is False if the ridge or the noise cannot be told from rounding.
-    """
-
-    ridge: float
-    log_density: float | None = None
-    is_resolved: bool = True
 
 
 def select_ridge(
@@ -68,14 +64,11 @@ def _select(
             for problem, (total, (last,), _) in each
         ]
         return SelectedRidge(settings.ridge[lowest(np.sum(errors, axis=0))])
-    selected = SelectedRidge(
-        *likeliest(
-            [
-                known.statistics.on_host.likelihood(problem.penalty, problem.squares(fold.train))
-                for problem, known in each
-            ]
-        )
-    )
+    parts = []
+    for problem, known in each:
+        squares = None if known.statistics.is_exact else problem.squares(fold.train)
+        parts.append(known.statistics.on_host.likelihood(problem.penalty, squares))
+    selected = likeliest(parts)
     if settings.solver == "gram" and not selected.is_resolved:
         warn(
             f"normal equations cannot tell ridges below {selected.ridge:.0e} from rounding, and "

@@ -139,7 +139,8 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
     ridge = ridges[0]
     for last in fold.held_out:
         size = problem.squares(last)
-        check_targets(size, to_host(total.XtY))
+        more, _, ends = _sums(problem, solver, last)
+        check_targets(size, to_host(more.XtY))
         errors = []
         for candidate in ridges:
             found = solved(fold.train, candidate)
@@ -148,7 +149,6 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
             left = to_host(problem.round(last, found.w).squares)
             errors.append(np.mean(left / np.where(size > 0, size, 1.0)))
         ridge = ridges[lowest(errors)]
-        more, _, ends = _sums(problem, solver, last)
         total = total.merge(more)
     found = solved(problem.everything(settings.warmup), ridge)
     if found is None:
