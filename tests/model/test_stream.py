@@ -423,3 +423,14 @@ def test_the_threads_of_blas_change_no_bit():
         with threadpool_limits(threads, user_api="blas"):
             found.append(run(model.stream(), u))
     assert_same(*found)
+
+
+def test_outputs_beyond_the_range_in_the_callers_units_are_an_error():
+    esn = ee.LinearESN(5, standardize=True, ridge=1e-3, seed=0).fit(X[:, :1], 1e300 * X[:, 0])
+    large = np.full((3, 1), 1e12)
+    with np.errstate(over="ignore"):
+        for run in (lambda s: s.step(large[0]), lambda s: s.run(large)):
+            running = esn.stream()
+            with pytest.raises(ee.errors.UnstableError, match="output"):
+                run(running)
+            assert np.array_equal(running.state.r, esn.stream().state.r)

@@ -90,9 +90,12 @@ class Stream:
         if not self._step(*self._weights, inputs.before, self._r, r, y):
             inputs.check_finite(u, y_previous)
             raise overflowed("output", None)
+        output = self.model.to_user(y)
+        if self.model.outputs is not None and not np.all(np.isfinite(output)):
+            raise overflowed("output", None)
         self._next = self._r, self._y
-        self._r, self._y = r, self.model.to_user(y)
-        return self._y.copy()
+        self._r, self._y = r, output
+        return output.copy()
 
     @takes_tensors
     def _step_by_tensor(self, u: Any, y_previous: Any) -> Array:
@@ -117,6 +120,8 @@ class Stream:
         if done < len(out):
             raise overflowed("output", None, done)
         outputs = model.to_user(out)
+        if model.outputs is not None and not np.all(np.isfinite(outputs)):
+            raise overflowed("output", None, int(np.argmin(np.isfinite(outputs).all(axis=1))))
         if done:
             self._r, self._y = r, outputs[-1].copy()
         return outputs
