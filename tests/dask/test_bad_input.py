@@ -97,10 +97,10 @@ def test_methods_that_run_in_this_process_take_nothing_of_dask():
     reservoir = ee.DiagonalReservoir(9, seed=0)
     for words, call in [
         (r"X=<dask Array> .*eigenecho\.dask", lambda: model.fit(u, y)),
-        (r"y=<dask Array> .*compute it first", lambda: model.fit(X, y)),
+        (r"y=<dask Array> .*Compute it first", lambda: model.fit(X, y)),
         (r"X=<dask Array>", lambda: model.fit([u, u], [y, y])),
         (r"X=<dask Delayed", lambda: model.fit(delayed(X), Y)),
-        (r"X=<dask Array> .*eigenecho\.dask\.predict", lambda: fitted.predict(u)),
+        (r"X=<dask Array> .*eigenecho\.dask", lambda: fitted.predict(u)),
         (r"X=<dask Array>", lambda: fitted.model_.predict(u)),
         (r"X=<dask Array>", lambda: fitted.score(u, y)),
         (r"X=<dask Array>", lambda: reservoir.fit_transform(u)),
