@@ -10,6 +10,7 @@ import pytest
 import eigenecho as ee
 
 pytest.importorskip("typer")
+pytest.importorskip("rich")
 
 from typer.testing import CliRunner
 

@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("pandas")
 pytest.importorskip("typer")
+pytest.importorskip("rich")
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 

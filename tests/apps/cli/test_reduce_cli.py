@@ -8,6 +8,7 @@ import pytest
 import eigenecho as ee
 
 pytest.importorskip("typer")
+pytest.importorskip("rich")
 pytest.importorskip("matplotlib")
 
 from typer.testing import CliRunner

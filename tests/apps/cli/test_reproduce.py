@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("typer")
+pytest.importorskip("rich")
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
