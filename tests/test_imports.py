@@ -50,7 +50,7 @@ LAYERS = [
     {"reduction"},
     {"model"},
     {"plots", "pages"},
-    {"panels"},
+    {"data"},
     {"forecasting"},
     {"convert"},
     {"estimators"},

@@ -9,11 +9,11 @@ import pytest
 
 import eigenecho as ee
 from eigenecho import plots
+from eigenecho.data.containers import read
+from eigenecho.data.origins import together
 from eigenecho.errors import FewRowsWarning
 from eigenecho.forecasting.rivals import naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.scores import MEASURES, scores
-from eigenecho.panels.containers import read
-from eigenecho.panels.origins import together
 
 pd = pytest.importorskip("pandas")
 H = 4

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import eigenecho as ee
+from eigenecho.data.containers import read
 from eigenecho.estimators.python_lines import made
 from eigenecho.forecasting.choice_words import chosen
-from eigenecho.panels.containers import read
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")

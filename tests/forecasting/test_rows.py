@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from eigenecho.data.containers import read
 from eigenecho.forecasting import rows as rows_module
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.filter import Filter
@@ -16,7 +17,6 @@ from eigenecho.forecasting.signal import RemovedEffects, Signal, bridged
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.sums import Sums, expected
 from eigenecho.forecasting.view import View
-from eigenecho.panels.containers import read
 from eigenecho.spectra import Spectrum
 from trails import whole
 

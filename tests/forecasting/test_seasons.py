@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from eigenecho.data.containers import read
 from eigenecho.forecasting.seasons import LOOKED_AT, periods_of, whole
-from eigenecho.panels.containers import read
 
 pd = pytest.importorskip("pandas")
 

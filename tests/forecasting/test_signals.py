@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from eigenecho.data.containers import read
 from eigenecho.forecasting.effect import KnownColumns
 from eigenecho.forecasting.signals import Measures
-from eigenecho.panels.containers import read
 
 
 def steps(values):

@@ -14,6 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from eigenecho import storage
 from eigenecho.checks import check_count, check_flag, generator, is_finite_number
 from eigenecho.clients import Mapped, on_client
+from eigenecho.data.containers import read
+from eigenecho.data.origins import origins as rows_of
+from eigenecho.data.origins import together
+from eigenecho.data.panel import Panel
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
@@ -26,10 +30,6 @@ from eigenecho.forecasting.report import Page, write
 from eigenecho.forecasting.season import IN_ROWS
 from eigenecho.keywords import explains_keywords
 from eigenecho.model.intervals import check_coverage
-from eigenecho.panels.containers import read
-from eigenecho.panels.origins import origins as rows_of
-from eigenecho.panels.origins import together
-from eigenecho.panels.panel import Panel
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
 from eigenecho.tensors import checked_device, takes_tensors

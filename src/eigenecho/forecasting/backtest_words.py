@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigenecho.data.times import shown
 from eigenecho.forecasting.scores import OURS
 from eigenecho.pages import aligned
-from eigenecho.panels.times import shown
 
 if TYPE_CHECKING:
     from eigenecho.forecasting.backtest import Backtest

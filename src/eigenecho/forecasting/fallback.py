@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eigenecho.data.panel import History
 from eigenecho.errors import FewRowsWarning, warn
 from eigenecho.forecasting.fitted import FittedForecaster
 from eigenecho.forecasting.plan import fewest, longest
-from eigenecho.panels.panel import History
 
 UNJUDGED = (
     "no way to forecast y could be judged: the rows held back hold no observation, or forecasts of "

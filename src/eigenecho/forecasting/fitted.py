@@ -11,6 +11,7 @@ import numpy as np
 from eigenecho import spectra
 from eigenecho.checks import check_memory
 from eigenecho.clients import Mapped
+from eigenecho.data.panel import Panel
 from eigenecho.errors import Shown, bad_argument, out_of_range
 from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.base import Base
@@ -24,7 +25,6 @@ from eigenecho.forecasting.seasons import periods_of, whole
 from eigenecho.forecasting.signal import Signal, bridged
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
-from eigenecho.panels.panel import Panel
 from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array
 

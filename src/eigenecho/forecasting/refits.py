@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenecho.data.answers import joined
+from eigenecho.data.panel import Panel
 from eigenecho.errors import warn
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.fallback import warn_of_origins, warn_without_width
@@ -15,8 +17,6 @@ from eigenecho.forecasting.fitted import FittedForecaster, Report
 from eigenecho.forecasting.rivals import Rival, naive, naive_error, naive_season, rivals
 from eigenecho.forecasting.scores import OURS
 from eigenecho.forecasting.seasons import periods_of, whole
-from eigenecho.panels.answers import joined
-from eigenecho.panels.panel import Panel
 from eigenecho.types import Array
 
 Refit = Callable[[Panel, Report | None], FittedForecaster]

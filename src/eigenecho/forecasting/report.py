@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from eigenecho import pages
+from eigenecho.data.times import texts
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.backtest_words import headline, sentences, table
 from eigenecho.forecasting.choice_words import chosen
 from eigenecho.forecasting.fitted import FittedForecaster
-from eigenecho.panels.times import texts
 from eigenecho.plots.outlook import Outlook, outlook
 from eigenecho.types import Array
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eigenecho.data.panel import Panel
 from eigenecho.forecasting.base import Base
 from eigenecho.forecasting.signal import bridged
-from eigenecho.panels.panel import Panel
 from eigenecho.types import Array
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eigenecho.data.panel import Panel
 from eigenecho.forecasting.season import cycles
 from eigenecho.forecasting.signal import bridged
-from eigenecho.panels.panel import Panel
 
 LOOKED_AT = 20
 """Series of a panel, at most."""

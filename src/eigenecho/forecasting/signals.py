@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from eigenecho.data.panel import Panel
 from eigenecho.forecasting.effect import NEVER, KnownColumns
 from eigenecho.forecasting.signal import Signal, bridged, seen, usual_step
-from eigenecho.panels.panel import Panel
 from eigenecho.schema import NOT_STORED
 from eigenecho.types import Array, PositiveArray, PositiveInt
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigenecho.checks import check_count, check_known
+from eigenecho.data.panel import Panel
+from eigenecho.data.stored import check_floats
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.forecasting.bands import Bands
 from eigenecho.forecasting.base import KINDS as BASES
@@ -20,8 +22,6 @@ from eigenecho.forecasting.fitted import FittedForecaster
 from eigenecho.forecasting.signal import RemovedEffects
 from eigenecho.forecasting.signals import Measures
 from eigenecho.forecasting.view import View
-from eigenecho.panels.panel import Panel
-from eigenecho.panels.stored import check_floats
 from eigenecho.types import Array, Count, NonNegativeArray, Positive
 
 LARGEST_SEASON = 2**31

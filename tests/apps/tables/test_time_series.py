@@ -14,7 +14,7 @@ import pandas as pd
 from eigenecho.apps.tables.table import Table, TableError
 from eigenecho.apps.tables.table_files import read
 from eigenecho.apps.tables.time_series import TableColumns, from_table
-from eigenecho.panels.clock import Clock
+from eigenecho.data.clock import Clock
 from tables import DAYS, VALUES, frame, loaded, one, pandas_3, saved, taken
 
 STEPS = {

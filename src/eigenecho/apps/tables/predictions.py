@@ -12,7 +12,7 @@ from eigenecho import pages
 from eigenecho.apps.tables.table import need_pandas
 from eigenecho.apps.tables.table_files import PARQUET
 from eigenecho.apps.tables.tested_forecast import TestedForecast
-from eigenecho.panels.clock import Clock
+from eigenecho.data.clock import Clock
 
 SERIES = "series"
 """The column that tells targets apart where there is no id."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from eigenecho.apps.tables.stamps import NONE, ParsedTimes, detected, in_utc, named
 from eigenecho.apps.tables.table import SHOWN, Table, TableError, counted, listed, need_pandas
-from eigenecho.panels import steps
-from eigenecho.panels.clock import Clock, same_pace
+from eigenecho.data import steps
+from eigenecho.data.clock import Clock, same_pace
 from eigenecho.types import Array
 
 

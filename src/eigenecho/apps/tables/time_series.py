@@ -11,8 +11,8 @@ import numpy as np
 
 from eigenecho.apps.tables.regular import Timed, TimedRows, keep_time
 from eigenecho.apps.tables.table import SHOWN, Table, TableError, counted, listed, need_pandas
-from eigenecho.panels.clock import Clock
-from eigenecho.panels.numbers import filled_forward
+from eigenecho.data.clock import Clock
+from eigenecho.data.numbers import filled_forward
 from eigenecho.types import Array
 
 

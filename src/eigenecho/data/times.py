@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.data import steps
+from eigenecho.data.clock import Clock, same_pace
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.panels import steps
-from eigenecho.panels.clock import Clock, same_pace
 from eigenecho.types import Array
 
 WANTED = "dates, periods, or numbers a regular step apart"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenecho.panels.containers import read
+from eigenecho.data.containers import read
 from held import DAYS, INDEXES, RNG, H, as_long, dates, drivers, long, naive, series, wide
 
 pd = pytest.importorskip("pandas")

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.data import steps
+from eigenecho.data.clock import Clock
+from eigenecho.data.columns import Columns, check_known, split
+from eigenecho.data.numbers import check_observed, filled_forward
+from eigenecho.data.panel import History
+from eigenecho.data.sheets import Sheet
+from eigenecho.data.times import check_alike, placed, shown, since
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.panels import steps
-from eigenecho.panels.clock import Clock
-from eigenecho.panels.columns import Columns, check_known, split
-from eigenecho.panels.numbers import check_observed, filled_forward
-from eigenecho.panels.panel import History
-from eigenecho.panels.sheets import Sheet
-from eigenecho.panels.times import check_alike, placed, shown, since
 from eigenecho.types import Array
 
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from eigenecho.checks import check_known
+from eigenecho.data.arrays import ArrayHolder
+from eigenecho.data.columns import Columns
+from eigenecho.data.frames import FrameHolder
+from eigenecho.data.numbers import LARGEST
+from eigenecho.data.panel import History, Panel
+from eigenecho.data.sheets import KINDS, LongNames
+from eigenecho.data.stored_times import Times
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.panels.arrays import ArrayHolder
-from eigenecho.panels.columns import Columns
-from eigenecho.panels.frames import FrameHolder
-from eigenecho.panels.numbers import LARGEST
-from eigenecho.panels.panel import History, Panel
-from eigenecho.panels.sheets import KINDS, LongNames
-from eigenecho.panels.stored_times import Times
 from eigenecho.schema import stands_for
 from eigenecho.types import Array, GappyArray
 

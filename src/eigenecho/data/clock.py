@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.panels.steps import backward, is_date, is_period, mean_length, onward
+from eigenecho.data.steps import backward, is_date, is_period, mean_length, onward
 from eigenecho.types import Array
 
 UNEVEN = {

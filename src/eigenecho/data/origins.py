@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.data.panel import History, Panel
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.panels.panel import History, Panel
 from eigenecho.types import Array
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenecho.panels import steps
-from eigenecho.panels.clock import Clock, rows_of, same_pace
+from eigenecho.data import steps
+from eigenecho.data.clock import Clock, rows_of, same_pace
 
 pd = pytest.importorskip("pandas")
 

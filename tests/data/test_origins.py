@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigenecho.panels.containers import read
-from eigenecho.panels.origins import origins
+from eigenecho.data.containers import read
+from eigenecho.data.origins import origins
 
 pd = pytest.importorskip("pandas")
 

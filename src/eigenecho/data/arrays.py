@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from eigenecho.checks import as_array, check_count, check_pandas
+from eigenecho.data.columns import Columns, check_known, choose, split, unwanted
+from eigenecho.data.numbers import as_floats, check_observed
+from eigenecho.data.panel import History, Panel
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.panels.columns import Columns, check_known, choose, split, unwanted
-from eigenecho.panels.numbers import as_floats, check_observed
-from eigenecho.panels.panel import History, Panel
 from eigenecho.types import Array, Forecast
 
 KINDS = {"single": "an array (T,)", "columns": "an array (T, D)", "list": "a list of arrays (T,)"}

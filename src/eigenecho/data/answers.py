@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.panels.sheets import LongNames
+from eigenecho.data.sheets import LongNames
 from eigenecho.types import Array
 
 Answers = Mapping[str, Sequence[Array]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from eigenecho.panels.arrays import read_arrays
-from eigenecho.panels.frames import read_frames
-from eigenecho.panels.panel import Panel
-from eigenecho.panels.sheets import LongNames
+from eigenecho.data.arrays import read_arrays
+from eigenecho.data.frames import read_frames
+from eigenecho.data.panel import Panel
+from eigenecho.data.sheets import LongNames
 
 
 def read(

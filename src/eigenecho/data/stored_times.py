@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.data.clock import Clock
+from eigenecho.data.steps import is_date, is_period
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.panels.clock import Clock
-from eigenecho.panels.steps import is_date, is_period
 from eigenecho.types import Array
 
 MONTHS = "months "

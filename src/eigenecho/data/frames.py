@@ -9,20 +9,19 @@ from typing import Any
 import numpy as np
 
 from eigenecho.checks import check_pandas
-from eigenecho.errors import Shown, bad_argument
-from eigenecho.panels import steps
-from eigenecho.panels.answers import (
+from eigenecho.data import steps
+from eigenecho.data.answers import (
     as_index,
     long_answer,
     rolling_answer,
     series_answer,
     wide_answer,
 )
-from eigenecho.panels.clock import Clock, rows_of
-from eigenecho.panels.columns import Columns, check_labels, choose, unwanted
-from eigenecho.panels.panel import Panel
-from eigenecho.panels.readings import Drivers, Reading, read_sheets, rows_ahead
-from eigenecho.panels.sheets import (
+from eigenecho.data.clock import Clock, rows_of
+from eigenecho.data.columns import Columns, check_labels, choose, unwanted
+from eigenecho.data.panel import Panel
+from eigenecho.data.readings import Drivers, Reading, read_sheets, rows_ahead
+from eigenecho.data.sheets import (
     KINDS,
     LongNames,
     as_drivers,
@@ -30,7 +29,8 @@ from eigenecho.panels.sheets import (
     kind_of,
     sheets,
 )
-from eigenecho.panels.times import check_alike, find_step, shown
+from eigenecho.data.times import check_alike, find_step, shown
+from eigenecho.errors import Shown, bad_argument
 from eigenecho.types import Array
 
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from eigenecho.cells import says_number
 from eigenecho.checks import check_pandas
+from eigenecho.data.numbers import as_floats
+from eigenecho.data.sheet_words import indexed, long_line, naming, with_times
+from eigenecho.data.steps import is_date, is_period
+from eigenecho.data.times import as_times, in_order, shown
 from eigenecho.errors import ENCODE, Shown, bad_argument
-from eigenecho.panels.numbers import as_floats
-from eigenecho.panels.sheet_words import indexed, long_line, naming, with_times
-from eigenecho.panels.steps import is_date, is_period
-from eigenecho.panels.times import as_times, in_order, shown
 from eigenecho.types import Array
 
 TAKEN = ("forecast", "lower", "upper", "cutoff")

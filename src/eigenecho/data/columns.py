@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.data.numbers import filled_forward
 from eigenecho.errors import Shown, bad_argument, unknown_name
-from eigenecho.panels.numbers import filled_forward
 from eigenecho.types import Array
 
 

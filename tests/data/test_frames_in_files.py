@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from crafted import correct_rows
 from eigenecho import schema, storage
+from eigenecho.data.containers import read
+from eigenecho.data.stored import FrameHolder
 from eigenecho.errors import StorageError
-from eigenecho.panels.containers import read
-from eigenecho.panels.stored import FrameHolder
 from held import DAYS, INDEXES, H, as_long, drivers, long, naive, series, wide
 
 pd = pytest.importorskip("pandas")
@@ -132,7 +132,7 @@ def test_what_a_file_cannot_hold():
 
 # Files that are wrong -------------------------------------------------------------------------
 
-importlib.import_module("eigenecho.panels.stored")  # registers how frames are stored
+importlib.import_module("eigenecho.data.stored")  # registers how frames are stored
 HOLDERS = {
     hold.__name__ + " " + kind: read(
         hold(INDEXES[kind][:30]), X if hold is not long else as_long(X), past=["u"]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from eigenecho import schema
-from eigenecho.panels.arrays import ArrayHolder
-from eigenecho.panels.containers import read
+from eigenecho.data.arrays import ArrayHolder
+from eigenecho.data.containers import read
 from eigenecho.types import Forecast
 
 pd = pytest.importorskip("pandas")
@@ -125,9 +125,9 @@ def test_arrays_need_no_pandas():
         "import sys\n"
         "sys.modules['pandas'] = None\n"
         "from eigenecho import schema\n"
-        "from eigenecho.panels.containers import read\n"
-        "from eigenecho.panels.stored import Panel\n"
-        "from eigenecho.panels.origins import origins\n"
+        "from eigenecho.data.containers import read\n"
+        "from eigenecho.data.stored import Panel\n"
+        "from eigenecho.data.origins import origins\n"
         "panel = read([1.0, None, 3.0], [1, 2, 3])\n"
         "schema.unpack(Panel, *schema.pack(panel)[1:])\n"
         "panel.container.follow(panel, [4.0], [4])\n"

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eigenecho.panels.numbers import filled_forward
+from eigenecho.data.numbers import filled_forward
 from eigenecho.types import Array
 
 
