@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import graphlib
 import json
-import re
 import subprocess
 import sys
 from functools import cache
@@ -37,7 +36,8 @@ OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},
-    {"cells", "checks", "keywords", "threads", "progress", "clients", "tensors", "arrays"},
+    {"arrays"},
+    {"cells", "checks", "threads", "progress", "clients", "tensors"},
     {"schema", "storage", "series", "scaling"},
     {"spectra"},
     {"basis"},
@@ -107,40 +107,14 @@ def test_import_loads_no_other_module_of_ours():
     assert loaded == []
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("ESN", "has no attribute 'ESN'. It is LinearESN here."),
-        ("Reservoir", "It is DiagonalReservoir here."),
-        ("Ridge", "It is LinearESN(ridge=...) here."),
-        ("GridSearchCV", "It is search here."),
-        ("save", "It is LinearESN.save and Forecaster.save here."),
-        ("load_model", "It is load here."),
-        ("linearesn", "Did you mean 'LinearESN'?"),
-        ("Forcaster", "Did you mean 'Forecaster'?"),
-        ("nothing_of_ours", "has no attribute 'nothing_of_ours'."),
-        ("__wrapped__", "has no attribute '__wrapped__'"),
-    ],
-)
-def test_a_name_that_is_none_of_ours(name, said):
-    with pytest.raises(AttributeError) as caught:
-        getattr(eigenecho, name)
-    assert str(caught.value).endswith(said)
-
-
-def test_names_from_elsewhere_lead_to_ours():
-    for name, ours in eigenecho.errors.NAMES_ELSEWHERE.items():
-        assert name not in eigenecho.__all__
-        assert re.match(r"\w+", ours).group() in eigenecho.__all__
-
-
-@pytest.mark.parametrize("name", eigenecho.errors.APART)
-def test_modules_that_are_loaded_by_their_own_names(name):
-    assert fresh(
-        "import eigenecho, json\n"
-        f"try:\n    eigenecho.{name}\nexcept AttributeError as error:\n"
-        "    print(json.dumps(str(error)))"
-    ).endswith(f"Load it by import eigenecho.{name}.")
+@pytest.mark.parametrize("name", ["Nothing", "dask", "__wrapped__"])
+def test_unknown_names_raise_an_attribute_error(name):
+    code = f"""import eigenecho, json
+try:
+    eigenecho.{name}
+except AttributeError as error:
+    print(json.dumps(str(error)))"""
+    assert fresh(code) == f"module 'eigenecho' has no attribute {name!r}"
 
 
 def test_import_changes_no_settings():
@@ -172,8 +146,8 @@ def test_low_layers_do_not_load_code_for_clusters():
         "import eigenecho.basis, json, sys\n"
         "print(json.dumps([name for name in sys.modules if name.startswith('eigenecho.')]))"
     )
-    assert "eigenecho.tensors" in loaded
-    assert not {"eigenecho.clients", "eigenecho.dask"} & set(loaded)
+    assert "eigenecho.arrays" in loaded
+    assert not {"eigenecho.tensors", "eigenecho.clients", "eigenecho.dask"} & set(loaded)
 
 
 def test_training_needs_no_optional_package():

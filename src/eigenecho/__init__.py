@@ -53,9 +53,7 @@ def __getattr__(name: str) -> Any:
         # Kept, so that the next use finds it where it is.
         found = globals()[name] = getattr(importlib.import_module(_NAMES[name]), name)
         return found
-    if name.startswith("_"):  # asked for by tools, not by people
-        raise AttributeError(f"module 'eigenecho' has no attribute {name!r}")
-    raise importlib.import_module("eigenecho.errors").no_attribute(name, __all__)
+    raise AttributeError(f"module 'eigenecho' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,14 @@
-"""Functions on arrays of either kind: NumPy's own, or the same names for tensors of torch.
+"""NumPy arrays and torch tensors behind one interface.
 
-Algebra that runs on a device is written once, with ``xp = namespace(x)``: for NumPy arrays that is
-NumPy itself, so that nothing changes for them.
+``namespace(x)`` returns the functions for the kind of array that ``x`` is, so that algebra is
+written once. It is also the value that says what a backend can do:
+
+- ``is_host``: NumPy. Work is cut into blocks that fit into cache and run on threads, and LAPACK
+  works in place. Other backends work on everything at once.
+- ``widest``: the widest floating dtype. A device without float64 needs an entry in ``WIDEST``:
+  double precision is then single precision wherever an array is created or moved.
+
+Nothing here imports torch unless a device is named: where there is a tensor, torch is loaded.
 """
 
 from __future__ import annotations
@@ -16,55 +23,79 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.tensors import as_tensor, is_tensor, to_host
 from eigenecho.types import Array
+
+HOST = {"cpu"}
+"""Types of devices whose memory NumPy reads."""
+
+WIDEST = {"mps": np.float32}
+"""Widest floating dtype of types of devices that have no float64."""
+
+
+def is_tensor(value: Any) -> bool:
+    """Return True if a value is a torch tensor."""
+    return isinstance(value, getattr(sys.modules.get("torch"), "Tensor", ()))
+
+
+def on_device(value: Any) -> bool:
+    """Return True if a value is a tensor in memory that NumPy cannot read."""
+    return is_tensor(value) and is_apart(value.device)
+
+
+def is_apart(device: Any) -> bool:
+    """Return True if NumPy cannot read the memory of a device, given by name or as an object."""
+    return device is not None and str(device).partition(":")[0] not in HOST
+
+
+def to_host(value: Any, copies: dict[int, Any] | None = None) -> Any:
+    """Return tensors as NumPy arrays, also in lists and tuples; other values are unchanged.
+
+    ``copies`` records the array that each tensor became, by the id of the array.
+    """
+    if "torch" not in sys.modules:
+        return value
+    if is_tensor(value):
+        array = value.detach().resolve_conj().resolve_neg().cpu().numpy()
+        if copies is not None:
+            copies[id(array)] = (array, value)
+        return array
+    if has_tensors(value):
+        return rebuild(value, [to_host(item, copies) for item in value])
+    return value
+
+
+def to_device(value: Any, device: Any, copies: dict[int, Any] | None = None) -> Any:
+    """Return NumPy arrays as tensors on a device, also in lists and tuples.
+
+    An array that ``copies`` records as a tensor becomes that tensor.
+    """
+    if isinstance(value, np.ndarray):
+        if copies and id(value) in copies:
+            return copies[id(value)][1]
+        return _on_device(str(device)).asarray(value)
+    if isinstance(value, (list, tuple)):
+        return rebuild(value, [to_device(item, device, copies) for item in value])
+    return value
+
+
+def has_tensors(value: Any) -> bool:
+    """Return True if a list or tuple has a tensor in it, at any depth."""
+    # Numbers are skipped: a long list of them has no tensors.
+    if not isinstance(value, (list, tuple)) or not value or isinstance(value[0], (int, float)):
+        return False
+    return any(is_tensor(item) or has_tensors(item) for item in value)
+
+
+def rebuild(value: Any, items: list[Any]) -> Any:
+    """Return items in the list, tuple or named tuple that they were taken from."""
+    return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
 
 
 def namespace(array: Any) -> Any:
-    """NumPy, or its names for tensors on the device of this one."""
-    return np if isinstance(array, np.ndarray) else _of_device(str(array.device))
-
-
-def fft_of(array: Any) -> Any:
-    """``rfft`` and ``irfft`` over the last axis."""
-    if isinstance(array, np.ndarray):
-        import scipy.fft
-
-        return scipy.fft
-    torch = sys.modules["torch"]
-    return SimpleNamespace(
-        rfft=lambda x, n=None, **_: torch.fft.rfft(x, n),
-        irfft=lambda x, n=None, **_: torch.fft.irfft(x, n),
-    )
-
-
-def all_finite(array: Any) -> bool:
-    """Whether there is neither NaN nor Inf; a device needs one pass for that in most cases."""
-    if isinstance(array, np.ndarray):
-        return bool(np.isfinite(array).all())
-    # A sum of finite numbers may leave the range, but no sum of others comes back to it.
-    return math.isfinite(float(array.sum())) or bool(array.isfinite().all())
-
-
-def upper(A: Any) -> Any:
-    """The upper R with RᵀR = A; raises ``LinAlgError`` where A is not positive definite."""
-    if isinstance(A, np.ndarray):
-        import scipy.linalg
-
-        return scipy.linalg.cholesky(A)
-    factor, failed = namespace(A).cholesky(A)
-    if failed:
-        raise np.linalg.LinAlgError("not positive definite")
-    return factor.mT
-
-
-def solve_triangular(R: Any, rhs: Any, transposed: bool = False) -> Any:
-    """R⁻¹ rhs for an upper triangle R, or R⁻ᵀ rhs."""
-    if isinstance(rhs, np.ndarray):
-        import scipy.linalg
-
-        return scipy.linalg.solve_triangular(R, rhs, trans=int(transposed), check_finite=False)
-    return namespace(rhs).solve_triangular(R, rhs, transposed)
+    """Return the functions for this kind of array, on its device."""
+    if isinstance(array, np.ndarray) or not is_tensor(array):
+        return NUMPY
+    return _on_device(str(array.device))
 
 
 _kept: dict[tuple[Any, ...], Any] = {}
@@ -84,55 +115,97 @@ def kept(owners: Sequence[Array], key: Hashable, make: Callable[[], Any]) -> Any
 
 
 def at(array: Any, like: Any) -> Any:
-    """``array`` where ``like`` is: itself, or a copy that is kept as long as the array lives.
+    """Return an array on the device of ``like``, as a copy that is kept while the array lives.
 
-    For what a network is made of, which does not change. A tensor from elsewhere is copied anew.
+    For the constant arrays of a network. Tensors are copied on each call.
     """
-    if isinstance(like, np.ndarray):
-        return to_host(array)
-    if is_tensor(array):
-        return namespace(like).asarray(array)
+    xp = namespace(like)
+    if xp.is_host or is_tensor(array):
+        return xp.asarray(array)
     dtype = like.dtype if array.dtype.kind == "f" else None
-
-    def make() -> Any:
-        # A tensor of the host would share the array's memory, and keep it alive.
-        return as_tensor(array.copy(), like.device).to(dtype)
-
-    return kept([array], (str(like.device), dtype), make)
+    # A tensor on the host would share the memory of the array, and keep it alive.
+    return kept([array], (str(like.device), dtype), lambda: xp.asarray(array.copy(), dtype))
 
 
 def moved(arrays: Sequence[Any], like: Any) -> list[Any]:
-    """Arrays of either kind where ``like`` is, copied unless they are there."""
-    if isinstance(like, np.ndarray):
-        return [to_host(array) for array in arrays]
+    """Return arrays of either kind on the device of ``like``, copied only if necessary."""
     return [namespace(like).asarray(array) for array in arrays]
 
 
 def side_by_side(arrays: Sequence[Any]) -> list[Any]:
-    """Arrays of which some are on a device, all of them there; else as they are."""
-    there = next((array for array in arrays if not isinstance(array, np.ndarray)), None)
-    return list(arrays) if there is None else moved(arrays, there)
+    """Return all arrays on the device that some of them are on; else unchanged."""
+    tensor = next((array for array in arrays if is_tensor(array)), None)
+    return list(arrays) if tensor is None else moved(arrays, tensor)
+
+
+class NumPyNamespace:
+    """NumPy's functions, and those that SciPy has for its arrays."""
+
+    is_host = True
+    widest = np.dtype(np.float64)
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(np, name)
+        setattr(self, name, function)  # the next use finds it without this method
+        return function
+
+    def asarray(self, x: Any, dtype: Any = None) -> Array:
+        return np.asarray(to_host(x), dtype)
+
+    def all_finite(self, x: Array) -> bool:
+        return bool(np.isfinite(x).all())
+
+    def rfft(self, x: Array, n: int | None = None, **options: Any) -> Array:
+        from scipy import fft
+
+        return fft.rfft(x, n, **options)
+
+    def irfft(self, x: Array, n: int | None = None) -> Array:
+        from scipy import fft
+
+        return fft.irfft(x, n)
+
+    def upper_cholesky(self, A: Array) -> Array:
+        from scipy.linalg import cholesky
+
+        return cholesky(A)
+
+    def solve_triangular(self, R: Array, rhs: Array, transposed: bool = False) -> Array:
+        from scipy.linalg import solve_triangular
+
+        return solve_triangular(R, rhs, trans=int(transposed), check_finite=False)
+
+
+NUMPY = NumPyNamespace()
 
 
 @cache
-def _of_device(device: str) -> TorchNamespace:
+def _on_device(device: str) -> TorchNamespace:
     return TorchNamespace(device)
 
 
 class TorchNamespace:
-    """NumPy's functions, as many as are needed, for tensors on a device; float64 by default."""
+    """The functions of ``NumPyNamespace`` that are needed, for tensors on a device."""
+
+    is_host = False
 
     def __init__(self, device: str) -> None:
         import torch
 
         self._torch, self.device = torch, torch.device(device)
+        self.widest = np.dtype(WIDEST.get(self.device.type, np.float64))
         self._dtypes: dict[Any, Any] = {None: None}
 
     def dtype(self, dtype: Any) -> Any:
-        """A dtype of NumPy's as one of torch's."""
+        """Return the torch dtype for one of NumPy or torch, at most as wide as the device has."""
         if dtype not in self._dtypes:
-            of_torch = isinstance(dtype, self._torch.dtype)
-            self._dtypes[dtype] = dtype if of_torch else getattr(self._torch, np.dtype(dtype).name)
+            if isinstance(dtype, self._torch.dtype):
+                name = str(dtype).partition(".")[2]
+            else:
+                name = np.dtype(dtype).name
+            if self.widest == np.float32:
+                name = {"float64": "float32", "complex128": "complex64"}.get(name, name)
+            self._dtypes[dtype] = getattr(self._torch, name)
         return self._dtypes[dtype]
 
     def _made(self, make: Any, shape: Any, dtype: Any) -> Any:
@@ -158,12 +231,11 @@ class TorchNamespace:
         return self._torch.zeros_like(x)
 
     def asarray(self, x: Any, dtype: Any = None) -> Any:
-        dtype = self.dtype(dtype)
-        if is_tensor(x) and dtype in (None, x.dtype) and x.device == self.device:
-            return x
-        if isinstance(x, np.ndarray) and x.ndim:
-            x = as_tensor(x, self.device)
-        return self._torch.as_tensor(x, dtype=dtype, device=self.device)
+        if is_tensor(x):
+            return x.to(self.device, self.dtype(x.dtype if dtype is None else dtype))
+        x = np.asarray(x, order="C")
+        x = self._torch.from_numpy(x if x.flags.writeable else x.copy())
+        return x.to(self.dtype(x.dtype)).to(self.device, self.dtype(dtype))
 
     def ascontiguousarray(self, x: Any, dtype: Any = None) -> Any:
         return self.asarray(x, dtype).contiguous()
@@ -199,6 +271,11 @@ class TorchNamespace:
     def isfinite(self, x: Any) -> Any:
         return x.isfinite()
 
+    def all_finite(self, x: Any) -> bool:
+        # In most cases one pass is enough: a sum of finite numbers may overflow, but a sum with
+        # NaN or Inf is never finite.
+        return math.isfinite(float(x.sum())) or bool(x.isfinite().all())
+
     def all(self, x: Any) -> bool:
         return bool(x.all())
 
@@ -212,7 +289,7 @@ class TorchNamespace:
         return x - y
 
     def divide(self, x: Any, y: Any, out: Any = None) -> Any:
-        """X / y, and 0 where y is infinite, which complex tensors do not agree on."""
+        """Return x / y, and 0 where y is infinite, which complex tensors do not agree on."""
         return self._torch.where(y.isinf(), 0, x / y)
 
     def sum(self, x: Any, axis: Any = None) -> Any:
@@ -228,25 +305,38 @@ class TorchNamespace:
 
     @property
     def linalg(self) -> Any:
-        """Of NumPy's ``linalg``, the ``norm`` of vectors along an axis."""
+        """The ``norm`` of vectors along an axis, from NumPy's ``linalg``."""
         norm = self._torch.linalg.vector_norm
         return SimpleNamespace(norm=lambda x, axis, ord=2: norm(x, ord, dim=axis))
 
+    def rfft(self, x: Any, n: int | None = None, **_: Any) -> Any:
+        return self._torch.fft.rfft(x, n)
+
+    def irfft(self, x: Any, n: int | None = None) -> Any:
+        return self._torch.fft.irfft(x, n)
+
     def triangle(self, x: Any) -> Any:
-        """R of a QR factorisation, whose Q is not computed."""
+        """Return R of a QR factorisation, without computing Q."""
         return self._torch.linalg.qr(x, mode="r").R
 
     def cholesky(self, x: Any) -> tuple[Any, bool]:
-        """L with L Lᵀ = x, of a stack (…, N, N) all of them, and whether one has none."""
+        """Return L with L Lᵀ = x for a stack (…, N, N), and whether any of them failed."""
         factor, info = self._torch.linalg.cholesky_ex(x)
         return factor, bool(info.any())
+
+    def upper_cholesky(self, A: Any) -> Any:
+        """Return the upper R with RᵀR = A, or raise ``LinAlgError`` as SciPy does."""
+        factor, failed = self.cholesky(A)
+        if failed:
+            raise np.linalg.LinAlgError("not positive definite")
+        return factor.mT
 
     def cholesky_solve(self, rhs: Any, factor: Any) -> Any:
         return self._torch.cholesky_solve(rhs, factor)
 
-    def solve_triangular(self, x: Any, rhs: Any, transposed: bool = False) -> Any:
-        """x⁻¹ rhs for an upper triangle x, or x⁻ᵀ rhs."""
-        upper = x.mT if transposed else x
+    def solve_triangular(self, R: Any, rhs: Any, transposed: bool = False) -> Any:
+        """Return R⁻¹ rhs for an upper triangle R, or R⁻ᵀ rhs."""
+        upper = R.mT if transposed else R
         return self._torch.linalg.solve_triangular(upper, rhs, upper=not transposed)
 
     def einsum(self, subscripts: str, *operands: Any, **_: Any) -> Any:

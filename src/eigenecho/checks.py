@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import Shown, bad_argument, too_large, unknown_name
+from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.types import Array, Seed
 
 OF_TABLES = ("columns", "schema", "iloc", "__dataframe__")
@@ -92,12 +92,15 @@ def check_count(
 
 
 def check_memory(needed: float, name: str, value: Any) -> None:
-    """So many bytes are there, as far as the system tells: it may end what fills more."""
+    """Raise if so many bytes exceed the memory of this machine, where it is known."""
     known = getattr(os, "sysconf_names", {})
     if "SC_PHYS_PAGES" in known and "SC_PAGE_SIZE" in known:
-        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        if needed > there > 0:
-            raise too_large(name, value, needed, there)
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if needed > memory > 0:
+            raise MemoryError(
+                f"{name}={value!r} needs at least {needed / 2**30:,.0f} GiB of memory, and this "
+                f"machine has {memory / 2**30:,.0f}."
+            )
 
 
 def check_units(n: Any, name: str = "n") -> None:

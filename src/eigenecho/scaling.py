@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import namespace, to_host
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
 
 SMALLEST = float(np.finfo(np.float64).tiny)
@@ -46,27 +44,18 @@ class Scaling:
         return cls(np.zeros(columns), np.ones(columns))
 
     def forward(self, x: Array) -> Array:
-        """To standardised columns, in the dtype of ``x``."""
-        if isinstance(x, np.ndarray):
-            found = x - self.mean
-            found /= self.scale
-            return found.astype(x.dtype, copy=False)
-        mean, scale = self._at(x)
-        return ((x - mean) / scale).to(x.dtype)
+        """Return standardised columns, in the dtype of ``x``."""
+        xp = namespace(x)
+        out = x - xp.asarray(self.mean)
+        out /= xp.asarray(self.scale)
+        return xp.asarray(out, x.dtype)
 
     def backward(self, x: Array) -> Array:
-        """Back to the caller's units, in the dtype of ``x``."""
-        if isinstance(x, np.ndarray):
-            found = x * self.scale
-            found += self.mean
-            return found.astype(x.dtype, copy=False)
-        mean, scale = self._at(x)
-        return (x * scale + mean).to(x.dtype)
-
-    def _at(self, x: Any) -> tuple[Any, Any]:
-        """Mean and scale in double precision, where a tensor is."""
+        """Return columns in the caller's units, in the dtype of ``x``."""
         xp = namespace(x)
-        return xp.asarray(np.asarray(self.mean)), xp.asarray(np.asarray(self.scale))
+        out = x * xp.asarray(self.scale)
+        out += xp.asarray(self.mean)
+        return xp.asarray(out, x.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +74,7 @@ class Spread:
     @classmethod
     def of(cls, x: Array) -> Spread:
         """Of the rows of one series (T, D), wherever they are."""
-        xp = namespace(x) if is_tensor(x) else np
+        xp = namespace(x)
         rows = xp.asarray(x, np.float64)
         if bool(xp.isnan(rows).any()):
             return cls._of_each([column[~np.isnan(column)] for column in to_host(rows).T])

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from eigenecho.arrays import all_finite, namespace
+from eigenecho.arrays import namespace, on_device, to_host
 from eigenecho.cells import numbers_in_text
 from eigenecho.checks import as_array, has_complex
 from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
-from eigenecho.tensors import on_device, to_host
 from eigenecho.types import Array
 
 RAGGED = "a 2-D series (T, D)", "Several series are a list of 2-D arrays."
@@ -214,7 +213,7 @@ def check_finite(
     ``gaps``; else ``remedy`` says what to do about it.
     """
     if on_device(rows):
-        if all_finite(rows):
+        if namespace(rows).all_finite(rows):
             return
         rows, given = to_host((rows, given))
     finite = ~np.isinf(rows) if gaps else np.isfinite(rows)

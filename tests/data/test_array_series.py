@@ -230,7 +230,7 @@ def test_gaps_of_the_past_are_filled_from_before():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((Y, X[:10]), "X=<shape (10, 2)> will not do: expected 20 rows of 2 columns (x0, x1)"),
+        ((Y, X[:10]), "X=<shape (10, 2)> is invalid: expected 20 rows of 2 columns (x0, x1)"),
         ((Y, np.zeros((20, 0))), "at least one column"),
         ((Y, np.zeros((20, 1, 1))), "X=<shape (20, 1, 1)>"),
         ((Y, pd.DataFrame(X)), "X=<a DataFrame>"),
@@ -268,9 +268,9 @@ def test_columns_that_there_are_not(x, past, words):
 @pytest.mark.parametrize(
     ("fitted", "ahead", "words"),
     [
-        (None, X[:4], "X=<columns> will not do: expected None: fit had no X"),
-        (X, None, "X=None will not do: expected 4 rows of 2 columns (x0, x1)"),
-        (X, X[:3], "X=<shape (3, 2)> will not do: expected 4 rows"),
+        (None, X[:4], "X=<columns> is invalid: expected None: fit had no X"),
+        (X, None, "X=None is invalid: expected 4 rows of 2 columns (x0, x1)"),
+        (X, X[:3], "X=<shape (3, 2)> is invalid: expected 4 rows"),
         (X, X[:4, :1], "X=<shape (4, 1)>"),
         (X, np.where(np.arange(8).reshape(4, 2) == 5, np.nan, 1), "NaN in column 1, row 2"),
     ],
@@ -311,7 +311,7 @@ def test_a_series_of_a_list_may_have_no_new_rows_and_new_rows_may_be_unseen():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda h, p: h.read_context(Y), "context=<an array (T, D)> will not do: expected an"),
+        (lambda h, p: h.read_context(Y), "context=<an array (T, D)> is invalid: expected an"),
         (lambda h, p: h.read_context([]), "context="),
         (lambda h, p: h.read_context(Y[:, 0]), "context_X=None"),
         (lambda h, p: h.read_context(Y[:, 0], X[:3]), "context_X=<shape (3, 2)>"),
@@ -331,7 +331,7 @@ def test_rows_that_are_held_otherwise(call, words):
 def test_other_numbers_of_series():
     panel = read(Y)
     assert len(panel.container.read_context(Y[:, :2])) == 2
-    with pytest.raises(ValueError, match="y_new=<2 series> will not do: expected 3"):
+    with pytest.raises(ValueError, match="y_new=<2 series> is invalid: expected 3"):
         panel.container.follow(panel, Y[:, :2])
 
 

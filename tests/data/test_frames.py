@@ -331,7 +331,7 @@ def changed(frame, row, column, value):
         (series(pd.Index([1, 2, 3, 4.4])), "3 and then 4.4"),
         (series(DAYS[:1]._with_freq(None)), "one date, 2024-03-01"),
         (series(DAYS[:3]._with_freq(None).insert(3, pd.Timestamp("2024-03-04 07:00"))),
-         "2024-03-03 and then 2024-03-04 07:00> will not do: expected a regular step: most are"),
+         "2024-03-03 and then 2024-03-04 07:00> is invalid: expected a regular step: most are"),
         (series(pd.DatetimeIndex(["1800-01-01", "1800-01-02", "2050-01-01"])), "1800-01-02 and"),
         (series(pd.Index([True, False])), "dtype bool"),
         (series(pd.to_timedelta([1, 2], "D")), "timedelta"),
@@ -470,13 +470,13 @@ def test_columns_of_a_long_frame_that_do_not_fit():
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        (drivers(DAYS), "no row at 2024-04-10> will not do: expected 5 rows from 2024-04-10 to"),
+        (drivers(DAYS), "no row at 2024-04-10> is invalid: expected 5 rows from 2024-04-10 to"),
         (drivers(dates("D", periods=44)), "no row at 2024-04-14"),
         (drivers(dates("D", periods=45))[["u"]], "expected a column 'v'"),
         (drivers(dates("D", periods=45), "uvw"), "a column 'w'"),
         (drivers(dates("D", periods=45)).replace(83, np.nan), "NaN in column 'v', at 2024-04-11"),
         (np.ones((5, 2)), "X=<ndarray>"),
-        (None, "X=None will not do: expected 5 rows after the end (2024-04-09)"),
+        (None, "X=None is invalid: expected 5 rows after the end (2024-04-09)"),
     ],
 )
 def test_a_future_that_does_not_fit(X, words):
@@ -538,8 +538,8 @@ def test_a_context_takes_its_columns_by_name():
 @pytest.mark.parametrize(
     ("y", "X", "words"),
     [
-        (np.ones(5), drivers(DAYS), "context=<ndarray> will not do: expected a Series"),
-        (wide(DAYS), drivers(DAYS), "context=<a wide DataFrame> will not do: expected a Series"),
+        (np.ones(5), drivers(DAYS), "context=<ndarray> is invalid: expected a Series"),
+        (wide(DAYS), drivers(DAYS), "context=<a wide DataFrame> is invalid: expected a Series"),
         (series(DAYS), None, "context_X=None"),
         (series(DAYS), drivers(DAYS)[["u"]], "context_X=<columns 'u'>"),
         (series(DAYS), drivers(DAYS, "uvw"), "context_X=<a column 'w'>"),

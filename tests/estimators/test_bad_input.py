@@ -70,7 +70,7 @@ NOT_FINITE = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def gap(name, value, place):
     """What an error says of a number that is none: whose, where, and nothing of other models."""
     word = {"nan": "NaN", "inf": "infinity", "-inf": "-infinity"}[str(value)]
-    return rf"^{name}=<{word} in {place}> will not do: expected finite numbers\. Fill or drop .*\.$"
+    return rf"^{name}=<{word} in {place}> is invalid: expected finite numbers\. Fill or drop .*\.$"
 
 
 @NOT_FINITE
@@ -264,7 +264,7 @@ def test_spectrum(value):
 @NOT_FINITE
 @pytest.mark.parametrize("name", ["sr", "lr", "ridge", "input_scaling", "fb_scaling"])
 def test_parameters(value, name):
-    with pytest.raises(ValueError, match=rf"^{name}=.*(nan|inf).* will not do"):
+    with pytest.raises(ValueError, match=rf"^{name}=.*(nan|inf).* is invalid"):
         network(**{name: value}).fit(X, Y)
 
 
@@ -323,7 +323,7 @@ def test_feature_count(open_model):
         network().fit([X, X[:, :1]], [Y, Y])
     with pytest.raises(ValueError, match=r"u=<shape \(3,\)>.*one row of 2 numbers"):
         open_model.stream().step([1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match=r"X=None will not do: expected a series with 2 features"):
+    with pytest.raises(ValueError, match=r"X=None is invalid: expected a series with 2 features"):
         open_model.predict(None)
 
 
@@ -527,11 +527,11 @@ def test_complex_numbers_are_refused_in_rows_with_labels():
 @pytest.mark.parametrize(
     ("x", "said"),
     [
-        ({"a": Y}, "<dict> will not do: expected a 2-D series .*DataFrame"),
-        (iter(X), "<iterator> will not do: expected a 2-D series"),
-        (3.0, r"3\.0 will not do: expected a 2-D series"),
-        ("data.csv", r"'data\.csv' will not do: expected a 2-D series"),
-        ([], r"<shape \(0,\)> will not do: expected a 2-D series \(T, D\)\.$"),
+        ({"a": Y}, "<dict> is invalid: expected a 2-D series .*DataFrame"),
+        (iter(X), "<iterator> is invalid: expected a 2-D series"),
+        (3.0, r"3\.0 is invalid: expected a 2-D series"),
+        ("data.csv", r"'data\.csv' is invalid: expected a 2-D series"),
+        ([], r"<shape \(0,\)> is invalid: expected a 2-D series \(T, D\)\.$"),
         ([[1.0], [1.0, 2.0]], "<rows of different lengths> .*list of 2-D arrays"),
         (X[None, None], r"<shape \(1, 1, 60, 2\)> .*or several, \(series, T, D\)"),
         (np.empty((0, 5, 2)), "<0 series> .*at least one series"),
@@ -575,7 +575,7 @@ def test_a_column_without_numbers_is_named(case):
     column, said = NO_NUMBERS[case]
     frame = pd.DataFrame(X, columns=LABELS)
     bad = frame.assign(when=column)
-    remedy = r"> will not do: expected real numbers.* Drop it, or encode it as numbers\.$"
+    remedy = r"> is invalid: expected real numbers.* Drop it, or encode it as numbers\.$"
     esn = network().fit(frame.assign(when=0.0), Y)
     for name, call in (
         ("X", lambda: network().fit(bad, Y)),
@@ -637,7 +637,7 @@ def test_frames_of_other_libraries():
 
 
 def test_columns_of_y_in_score(open_model):
-    with pytest.raises(ValueError, match=r"^y=<1 columns> will not do: expected 2, as in fit"):
+    with pytest.raises(ValueError, match=r"^y=<1 columns> is invalid: expected 2, as in fit"):
         open_model.score(X, Y)
 
 
@@ -721,7 +721,7 @@ def test_lr_of_a_spectrum():
 )
 def test_parameters_of_both(kind, name, values, expected):
     for value in values:
-        with pytest.raises(ValueError, match=f"^{name}=.* will not do: expected.*{expected}"):
+        with pytest.raises(ValueError, match=f"^{name}=.* is invalid: expected.*{expected}"):
             kind(**{"units": 10, name: value}).fit(X, Y)
 
 
@@ -1174,7 +1174,7 @@ def test_matrices_whose_rows_differ_in_length():
     fitted = network().fit(X, Y)
     before = fitted.predict(X)
     ragged = [[0.5, 0.1], [0.2]]
-    with pytest.raises(ValueError, match=r"^spectrum=<rows of different lengths> will not do"):
+    with pytest.raises(ValueError, match=r"^spectrum=<rows of different lengths> is invalid"):
         fitted.set_params(spectrum=ragged).fit(X, Y)
     np.testing.assert_array_equal(fitted.predict(X), before)
     with pytest.raises(ValueError, match=r"^W=<rows of different lengths> .*a square matrix"):

@@ -387,6 +387,6 @@ def test_a_seed_is_a_series(draw):
     ],
 )
 def test_bad_input_is_named(argument, call):
-    with pytest.raises(ValueError, match="will not do: expected") as caught:
+    with pytest.raises(ValueError, match="is invalid: expected") as caught:
         call()
     assert str(caught.value).startswith(f"{argument}=")

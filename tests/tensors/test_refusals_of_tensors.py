@@ -97,7 +97,7 @@ def out_of_memory(*_, **__):
 def refused_for_memory(call):
     with pytest.raises(MemoryError) as caught:
         call()
-    for words in ("Tried to allocate 60.00 GiB", "lower units", "Nothing has changed"):
+    for words in ("Tried to allocate 60.00 GiB", "lower units"):
         assert words in str(caught.value)
 
 

@@ -196,7 +196,7 @@ def test_too_little_memory_is_said_in_our_words(series):
     with pytest.raises(MemoryError) as caught:
         Full().fit(torch.from_numpy(series))
     for words in (
-        "memory of cpu",
+        "not enough memory on cpu",
         "Tried to allocate 60.00 GiB",
         "10.00 GiB is free",
         "lower units",

@@ -122,7 +122,7 @@ def test_parts_that_do_not_fit_are_refused():
         (np.ones(2), np.ones((2, 2))),
         (np.full((2, 2), np.nan), np.ones((2, 2))),
     ):
-        with pytest.raises(ValueError, match="will not do"):
+        with pytest.raises(ValueError, match="is invalid"):
             Cascade(block, coupling, modes)
     with pytest.raises(ValueError, match="block=9"):
         Basis(np.eye(4), 0, 9)

@@ -28,7 +28,6 @@ from eigenecho.forecasting.fitted import FittedForecaster, Report, fit
 from eigenecho.forecasting.refits import refitted
 from eigenecho.forecasting.report import Page, write
 from eigenecho.forecasting.season import IN_ROWS
-from eigenecho.keywords import explains_keywords
 from eigenecho.model.intervals import check_coverage
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
@@ -111,7 +110,6 @@ class Forecaster(BaseEstimator):
     True
     """
 
-    @explains_keywords
     def __init__(
         self,
         horizon: int = 1,

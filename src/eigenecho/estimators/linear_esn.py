@@ -15,12 +15,12 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
+from eigenecho.arrays import on_device, to_host
 from eigenecho.checks import check_count, check_flag, check_known
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import Fitted
 from eigenecho.estimators.score import r2
-from eigenecho.keywords import explains_keywords
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
 from eigenecho.model.forecast import are_several, forecast
 from eigenecho.model.intervals import check_coverage, with_interval
@@ -32,7 +32,7 @@ from eigenecho.model.step_inputs import check_labels
 from eigenecho.progress import Report
 from eigenecho.series import Container, column_labels, unpack
 from eigenecho.spectra import Spectrum
-from eigenecho.tensors import checked_device, on_device, takes_tensors, to_host
+from eigenecho.tensors import checked_device, takes_tensors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import (
     Learnt,
@@ -166,7 +166,6 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
     True
     """
 
-    @explains_keywords
     def __init__(
         self,
         units: int = 100,

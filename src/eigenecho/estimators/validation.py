@@ -11,7 +11,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
-from eigenecho.arrays import namespace, side_by_side
+from eigenecho.arrays import is_tensor, namespace, on_device, side_by_side, to_host
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
 from eigenecho.model.step_inputs import check_labels
 from eigenecho.series import (
@@ -26,7 +26,6 @@ from eigenecho.series import (
     unpack,
     unpack_outputs,
 )
-from eigenecho.tensors import is_tensor, on_device, to_host
 from eigenecho.types import Array
 
 TARGETS = ("next", "same", "other")

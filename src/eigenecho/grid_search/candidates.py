@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import namespace, to_host
 from eigenecho.readout import EPS, Factorised, Gram, Penalty, factors, solved
-from eigenecho.tensors import to_host
 from eigenecho.training import Block
 from eigenecho.training.refine import SLOWEST, Weighed, rounds
 from eigenecho.types import Array

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.arrays import to_host
 from eigenecho.errors import (
     IllConditionedWarning,
     Shown,
@@ -23,7 +24,6 @@ from eigenecho.kernels import costs
 from eigenecho.model.learnt import learnt
 from eigenecho.readout import EPS, Factorised, Gram, Lags, Statistic, Triangle
 from eigenecho.reservoir import Cache, Drawn
-from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Fold, Problem, Settings, check_range, gather, pose, select_ridge
 from eigenecho.training.structured import applies, lags

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import namespace, on_device
 from eigenecho.grid_search.candidates import Stacked, judged
 from eigenecho.readout import Gram
-from eigenecho.tensors import on_device
 from eigenecho.training import Block, Fold, Problem, check_range
 from eigenecho.training.refine import CONVERGED, LinearSystem
 from eigenecho.types import Array

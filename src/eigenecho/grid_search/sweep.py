@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import is_apart, namespace, to_host
 from eigenecho.checks import check_count, check_in_memory, generator
 from eigenecho.clients import on_client
 from eigenecho.errors import UnstableWarning, bad_argument, warn
@@ -21,7 +21,7 @@ from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.scores import Data, root_mean_squared_errors
 from eigenecho.progress import Report
 from eigenecho.reservoir import Cache, per_feature
-from eigenecho.tensors import device_of, is_apart, to_host, with_memory
+from eigenecho.tensors import device_of, with_memory
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Fold, Settings, check_lengths, lowest
 from eigenecho.types import Array

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import ModuleType
 
-import numpy as np
-
 from eigenecho.arrays import at, namespace
 from eigenecho.kernels.forms import Array, CascadeForm, DenseForm, DiagonalForm
 
@@ -70,7 +68,7 @@ def _block_stage(
     k, (T, D), xp = len(form.block), drive.shape[-2:], namespace(drive)
     B_block = xp.ascontiguousarray(at(B, drive)[:, :k])
     # On a device all steps go together.
-    chunk = CHUNK if isinstance(drive, np.ndarray) else T
+    chunk = CHUNK if xp.is_host else T
     for start in range(0, T, max(1, chunk)):
         a = drive[..., start : start + chunk, :]
         here = xp.empty((*a.shape[:-1], k), state.dtype)

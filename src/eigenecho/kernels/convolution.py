@@ -17,7 +17,7 @@ from types import ModuleType
 import numpy as np
 
 from eigenecho import threads
-from eigenecho.arrays import fft_of, kept, namespace
+from eigenecho.arrays import kept, namespace
 from eigenecho.kernels.forms import DiagonalForm, Form
 from eigenecho.progress import Progress
 from eigenecho.types import Array
@@ -54,7 +54,7 @@ def is_even(drive: Array) -> bool:
     stop = T // STRETCH * STRETCH
     cuts = (drive[..., :stop, :], (-1, STRETCH, D)), (drive[..., stop:, :], (-1, T - stop, D))
     parts = [part.reshape(shape) for part, shape in cuts if all(part.shape)]
-    if xp is np:
+    if xp.is_host:
         highs = [np.maximum(p.max(axis=1), -p.min(axis=1)) for p in parts]
         heights = np.concatenate(highs)
         return bool(np.all(heights.max(axis=0) <= UNEVEN * heights.min(axis=0)))
@@ -78,12 +78,12 @@ def convolve_readout(
     T, K, xp = drive.shape[-2], int(settling_steps(form)), namespace(drive)
     size = min(max(BLOCK, RESPONSES * K), T + K)
     # A device keeps the spectra: powers of two, so that series of all lengths share a few.
-    size = next_fast_len(size, real=True) if xp is np else 1 << (size - 1).bit_length()
+    size = next_fast_len(size, real=True) if xp.is_host else 1 << (size - 1).bit_length()
 
     def responses() -> Array:
-        return fft_of(drive).rfft(_responses(kernels, form, B, drive, weights, K), size)
+        return xp.rfft(_responses(kernels, form, B, drive, weights, K), size)
 
-    if xp is np:
+    if xp.is_host:
         _in_blocks(drive, responses(), K, size, out, progress)
     else:
         _at_once(drive, _known(responses, form, B, drive, weights, size), K, size, out)
@@ -104,7 +104,7 @@ def _in_blocks(
 ) -> None:
     """Outputs from rest of a series (T, D) into ``out``, by transforms of this size on threads."""
     (T, D), length = drive.shape, size - K + 1
-    rfft, irfft = fft_of(drive).rfft, fft_of(drive).irfft
+    xp = namespace(drive)
 
     def task(first: int, last: int) -> None:
         for start in range(first * length, last * length, length):
@@ -112,7 +112,7 @@ def _in_blocks(
             known = max(0, before)
             piece = np.zeros((D, size))
             piece[:, known - before : stop - before] = drive[known:stop].T
-            found = irfft(_product(rfft(piece), spectra), size)
+            found = xp.irfft(_product(xp.rfft(piece), spectra), size)
             out[start:stop] = found[:, K - 1 : stop - before].T
 
     for rows in [slice(0, T)] if progress is None else progress.pieces(T, length):
@@ -123,12 +123,12 @@ def _in_blocks(
 def _at_once(drive: Array, spectra: Array, K: int, size: int, out: Array) -> None:
     """The same on a device, of all blocks of series (…, T, D) at once."""
     (T, D), length = drive.shape[-2:], size - K + 1
-    rfft, irfft = fft_of(drive).rfft, fft_of(drive).irfft
+    xp = namespace(drive)
     blocks = -(-T // length)
-    padded = namespace(drive).zeros((*drive.shape[:-2], D, K - 1 + blocks * length))
+    padded = xp.zeros((*drive.shape[:-2], D, K - 1 + blocks * length))
     padded[..., K - 1 : K - 1 + T] = drive.mT
-    transformed = rfft(padded.unfold(-1, size, length)).movedim(-2, -3)  # (…, blocks, D, size)
-    found = irfft(_product(transformed, spectra), size)[..., K - 1 :].mT
+    transformed = xp.rfft(padded.unfold(-1, size, length)).movedim(-2, -3)  # (…, blocks, D, size)
+    found = xp.irfft(_product(transformed, spectra), size)[..., K - 1 :].mT
     out[:] = found.reshape(*out.shape[:-2], -1, out.shape[-1])[..., :T, :]
 
 

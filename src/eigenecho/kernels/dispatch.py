@@ -7,32 +7,22 @@ and in each of those packages.
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from eigenecho.arrays import namespace
 from eigenecho.kernels import cascade, compiled, convolution, costs
 from eigenecho.kernels.forms import Array, CascadeForm, DiagonalForm, Form
 from eigenecho.progress import Progress
-from eigenecho.tensors import is_tensor
 
 
 def backend(array: Any) -> ModuleType:
     """The kernels for this kind of array."""
-    if isinstance(array, np.ndarray):
-        return compiled
-    if is_tensor(array):
-        return _of_tensors()
-    raise TypeError(f"there are no kernels for arrays of type {type(array).__name__}.")
-
-
-@cache
-def _of_tensors() -> ModuleType:
-    """Loaded by its name, since torch is loaded with it."""
-    return import_module("eigenecho.kernels.tensors")
+    # The package for tensors imports torch, so it is loaded when the first tensor comes in.
+    return compiled if namespace(array).is_host else import_module("eigenecho.kernels.tensors")
 
 
 # States that overflow are for the caller to find, who can say where and why.

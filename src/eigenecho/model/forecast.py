@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.arrays import at, namespace, side_by_side
+from eigenecho.arrays import at, namespace, on_device, side_by_side
 from eigenecho.checks import check_count
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
@@ -14,7 +14,6 @@ from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.model.state import State, as_state
 from eigenecho.scaling import Scaling
 from eigenecho.series import Container, as_rows, as_series, checked_stack, unpack
-from eigenecho.tensors import on_device
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 

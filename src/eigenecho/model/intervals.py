@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import is_finite_number
 from eigenecho.errors import bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
-from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array, Forecast
 

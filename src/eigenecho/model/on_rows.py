@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigenecho.arrays import to_host
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.plant import Plant
 from eigenecho.reduction import Balanced, Smaller, balance
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
-from eigenecho.tensors import device_of, to_host
+from eigenecho.tensors import device_of
 from eigenecho.types import Array
 
 if TYPE_CHECKING:

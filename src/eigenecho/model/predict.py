@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.arrays import all_finite, at, moved, namespace
+from eigenecho.arrays import at, moved, namespace, on_device, to_host
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop, readout_head
 from eigenecho.model.state import State, initial_states
@@ -16,7 +16,6 @@ from eigenecho.model.step_inputs import open_model
 from eigenecho.progress import Progress, Report
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, shifted, unpack_outputs
-from eigenecho.tensors import on_device, to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -207,7 +206,7 @@ def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:
 
 def check_finite(model: LinearModel, outputs: Array, *, closed: bool = False) -> None:
     """Raise where a run left the range of floating point."""
-    if not all_finite(outputs):
+    if not namespace(outputs).all_finite(outputs):
         finite = to_host(namespace(outputs).isfinite(outputs))
         finite = finite.reshape(-1, *outputs.shape[-2:]).all(axis=0)
         step = int(np.argmin(finite.all(axis=1)))

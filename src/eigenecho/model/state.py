@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from eigenecho.arrays import to_host
 from eigenecho.checks import check_finite
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.tensors import to_host
 from eigenecho.types import Array
 
 if TYPE_CHECKING:

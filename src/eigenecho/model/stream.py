@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels, storage
+from eigenecho.arrays import is_tensor
 from eigenecho.errors import overflowed
 from eigenecho.model.state import State, as_state
 from eigenecho.model.step_inputs import StepInputs, on_one_thread
 from eigenecho.scaling import Scaling
-from eigenecho.tensors import is_tensor, takes_tensors
+from eigenecho.tensors import takes_tensors
 from eigenecho.types import Array
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from eigenecho.arrays import moved, namespace, upper
+from eigenecho.arrays import moved, namespace, to_host
 from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import bad_argument
 from eigenecho.readout.factorised import Factorised, factorise_sums, warn_singular
@@ -16,7 +16,6 @@ from eigenecho.readout.likelihood import Likelihood, check_targets
 from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.statistic import Residuals
-from eigenecho.tensors import to_host
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -132,7 +131,8 @@ class Gram:
     def penalised(self, penalty: Penalty, ridge: float, weights: Array) -> tuple[Array, Array]:
         """Return R and Z with RᵀR = XᵀX + ridge M and R w = Z, for weights w solved from it."""
         try:
-            R = upper(self.XtX + ridge * penalty.gram(self.XtX))
+            A = self.XtX + ridge * penalty.gram(self.XtX)
+            R = namespace(A).upper_cholesky(A)
         except (np.linalg.LinAlgError, ValueError):  # indefinite, or beyond the range of numbers
             raise bad_argument(
                 "ridge", ridge, "a ridge that makes the normal equations definite",

@@ -11,13 +11,13 @@ over the lags from the last to the first.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import fft_of, namespace
+from eigenecho.arrays import namespace
 from eigenecho.readout.moments import Moments, products
 from eigenecho.reservoir import Reservoir
-from eigenecho.tensors import is_tensor
 from eigenecho.types import Array
 
 BATCH = 1 << 18
@@ -48,7 +48,7 @@ class Lags:
         rho = correlate(side, drive[:stop], start, K)
         before, until = (drive[max(row - K, 0) : row] for row in (start, stop))
         S, D = products(side), drive.shape[1]
-        if is_tensor(S):
+        if not namespace(S).is_host:
             # XᵀX is a difference of both: the lag 0 shall be the same number in either.
             S[:D, :D] = rho[0, :D]
         return cls(rho, S, (before,), (until,), len(side))
@@ -82,9 +82,9 @@ class Lags:
         return Moments(against(reservoir, self.rho[:K]), self.S, starts, stops, self.rows)
 
 
-def against(reservoir: Reservoir, rho: Array) -> Array:
+def against(reservoir: Reservoir, rho: Any) -> Array:
     """Σ e(t)ᵀ r(t) from correlations (K, E, D), (E, N)."""
-    if isinstance(rho, np.ndarray):
+    if namespace(rho).is_host:
         return np.stack([_last(reservoir, rho[::-1, e]) for e in range(rho.shape[1])])
     return _last(reservoir, rho.flip(0).transpose(0, 1))  # one run for all of them
 
@@ -106,7 +106,7 @@ def correlate(side: Array, drive: Array, start: int, K: int) -> Array:
 
     By FFT of overlapping pieces, whose spectra are summed before the one transform back.
     """
-    xp, rfft, irfft = namespace(side), fft_of(side).rfft, fft_of(side).irfft
+    xp = namespace(side)
     if not len(side):
         return xp.zeros((K, side.shape[1], drive.shape[1]))
     F = transform_length(len(side), K)
@@ -116,21 +116,21 @@ def correlate(side: Array, drive: Array, start: int, K: int) -> Array:
     a = _padded(drive, first, pieces * step + K - 1)
     e = _padded(side, 0, pieces * step)
     spectra = xp.zeros((side.shape[1], drive.shape[1], F // 2 + 1), np.complex128)
-    batch = max(1, (BATCH if xp is np else DEVICE_BATCH) // F)
+    batch = max(1, (BATCH if xp.is_host else DEVICE_BATCH) // F)
     for piece in range(0, pieces, batch):
         some = range(piece, min(piece + batch, pieces))
-        A = rfft(xp.stack([a[:, i * step : i * step + F] for i in some], axis=1))
+        A = xp.rfft(xp.stack([a[:, i * step : i * step + F] for i in some], axis=1))
         late = xp.zeros((len(e), len(some), F))
         late[:, :, K - 1 :] = e[:, some.start * step : some.stop * step].reshape(
             len(e), len(some), step
         )
-        E = rfft(late, overwrite_x=True)
+        E = xp.rfft(late, overwrite_x=True)
         A = xp.conj(A, out=A)
         for j in range(len(E)):
             for d in range(len(A)):
                 spectra[j, d] += xp.einsum("bf,bf->f", E[j], A[d])
-    correlations = irfft(spectra, F)[:, :, :K]
-    if xp is np:
+    correlations = xp.irfft(spectra, F)[:, :, :K]
+    if xp.is_host:
         return np.ascontiguousarray(correlations.transpose(2, 0, 1))
     return correlations.permute(2, 0, 1).contiguous()
 

@@ -102,7 +102,7 @@ def products(side: Array) -> Array:
 
     What is summed up in one go there loses a digit more than the quotient below can spare.
     """
-    if isinstance(side, np.ndarray):
+    if namespace(side).is_host:
         return side.T @ side
     whole = len(side) // PIECE * PIECE
     pieces = side[:whole].reshape(-1, PIECE, side.shape[1])
@@ -159,7 +159,7 @@ def _stein(spectrum: Spectrum, B: Array, moments: Moments, least: float, out: Ar
             out[here, :n], out[here, n::2] = plus[:, :n].imag, plus[:, n:].imag
             out[here, n + 1 :: 2] = minus[:, n:].real
 
-    most = ROWS if xp is np else DEVICE_ROWS
+    most = ROWS if xp.is_host else DEVICE_ROWS
     edges = [*range(0, n, most), *range(n, count, most), count]
     pieces = [(start, stop) for start, stop in itertools.pairwise(edges) if stop > start]
 
@@ -167,5 +167,5 @@ def _stein(spectrum: Spectrum, B: Array, moments: Moments, least: float, out: Ar
         for start, stop in pieces[first:last]:
             some(start, stop)
 
-    parts = threads.thread_count() if xp is np and count >= LARGE else 1
+    parts = threads.thread_count() if xp.is_host and count >= LARGE else 1
     threads.run(task, threads.even_split(len(pieces), parts))

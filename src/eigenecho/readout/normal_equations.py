@@ -9,11 +9,10 @@ import numpy as np
 from scipy.linalg import lapack
 
 from eigenecho import threads
-from eigenecho.arrays import namespace
+from eigenecho.arrays import namespace, to_host
 from eigenecho.readout.cholesky import cholesky
 from eigenecho.readout.factorised import EPS
 from eigenecho.readout.penalty import Penalty
-from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array
 
 FEW = 64
@@ -46,7 +45,7 @@ class NormalEquations:
             M = penalty.gram(XtX)
         own = penalty.diagonal(XtX) if M is None else xp.diagonal(M)
         diagonal = xp.diagonal(XtX) + ridge * own
-        if xp is np:
+        if xp.is_host:
             if not np.all(diagonal > 0):
                 return None
             scale = np.sqrt(diagonal)
@@ -72,7 +71,7 @@ class NormalEquations:
 
     def solve(self, rhs: Array) -> Array:
         """(XᵀX + ridge M)⁻¹ rhs, for rhs (N', D_out)."""
-        if is_tensor(rhs):
+        if not namespace(rhs).is_host:
             return solved(self.factor, self.scale, rhs)
         w, _ = lapack.dpotrs(self.factor, rhs / self.scale[:, None], lower=1)
         return w / self.scale[:, None]

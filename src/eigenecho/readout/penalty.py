@@ -41,7 +41,7 @@ class Penalty:
 
     def root(self, like: Array | None = None) -> Array:
         """L (N', N'), by default a NumPy array."""
-        L = (np if like is None else namespace(like)).eye(self.size)
+        L = namespace(like).eye(self.size)
         L[: self.free] = 0.0
         if self.basis is not None:
             L[-self.basis.units :, -self.basis.units :] = at(self.basis.Q, L)
@@ -55,10 +55,10 @@ class Penalty:
 
     def gram(self, like: Array | None = None) -> Array:
         """M = Lᵀ L (N', N'), by default a NumPy array."""
-        xp = np if like is None else namespace(like)
+        xp = namespace(like)
         M = xp.eye(self.size)
         M[: self.free] = 0.0
-        if self.basis is not None and xp is not np:
+        if self.basis is not None and not xp.is_host:
             Q = at(self.basis.Q, M)
             M[-len(Q) :, -len(Q) :] = Q.T @ Q
         elif self.basis is not None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from eigenecho.arrays import moved, namespace, solve_triangular
+from eigenecho.arrays import moved, namespace, to_host
 from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout.factorised import EPS, Factorised, factorise_rows, warn_singular
@@ -17,7 +17,6 @@ from eigenecho.readout.likelihood import Likelihood, check_targets
 from eigenecho.readout.penalty import Penalty
 from eigenecho.readout.reflections import reflect
 from eigenecho.readout.statistic import Residuals
-from eigenecho.tensors import is_tensor, to_host
 from eigenecho.types import Array, UnboundedArray
 
 MOST, WORK, ROWS, NUMBERS = 16, 1e11, 12, 1 << 24
@@ -140,7 +139,7 @@ class Triangle:
         if ridge > 0:
             R, Z = self.penalised(penalty, ridge)
         if is_regular(R, ridge):
-            w = solve_triangular(R, Z)
+            w = namespace(R).solve_triangular(R, Z)
             if not _is_blown_up(w, self, penalty):
                 return w
         warn_singular(ridge)
@@ -199,7 +198,7 @@ def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Ar
     """Reflect the rows [A Y] into the triangle [R Z]: [R Z; A Y] → [R' Z'; 0 left]."""
     if len(A) == 0:
         return R, Z, namespace(Z).empty((0, Z.shape[1]))
-    if is_tensor(A):
+    if not namespace(A).is_host:
         return _annihilate_tensors(R, Z, A, Y)
     return reflect(R, Z, A, Y)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.arrays import all_finite, namespace
+from eigenecho.arrays import namespace
 from eigenecho.checks import check_finite, check_range, check_real
 from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.kernels import Form
@@ -174,10 +174,10 @@ class Reservoir:
         Inf times any entry, be it 0, stays Inf or NaN, so that the last row vouches for all. But
         a sparse product leaves zeros out: there an overflow passes through, and every row counts.
         """
-        if not self.transition.leaves_zeros_out and all_finite(states[..., -1:, :]):
-            return
         xp = namespace(states)
-        if xp is not np:
+        if not self.transition.leaves_zeros_out and xp.all_finite(states[..., -1:, :]):
+            return
+        if not xp.is_host:
             finite = xp.isfinite(states).all(-1).reshape(-1, states.shape[-2]).all(0)
             if not bool(finite.all()):
                 raise self.overflowed("states", first + int(finite.int().argmin()))

@@ -97,6 +97,6 @@ class SeriesRows:
 def chunk_rows(like: Array, width: int, least: int = 1, *, in_cache: bool = False) -> int:
     """Return how many rows of ``width`` numbers fit into a chunk, on the device of an array."""
     size = CACHE_BYTES if in_cache else CHUNK_BYTES
-    if namespace(like) is not np:
+    if not namespace(like).is_host:
         size = max(size, DEVICE_BYTES)
     return max(least, size // (8 * width))

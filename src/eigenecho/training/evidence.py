@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import solve_triangular
+from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_not_negative, check_shape
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout import Gram, Penalty, Residuals, Triangle, log_density
-from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array, UnboundedArray
 
@@ -61,7 +60,7 @@ class GroupEvidence:
         if self.ridge > 0:
             try:
                 R, _ = self.triangle
-                share = solve_triangular(R, self.penalty.root(R).T, transposed=True)
+                share = namespace(R).solve_triangular(R, self.penalty.root(R).T, transposed=True)
             except ValueError:  # a ridge too small to count
                 return freedom
             freedom -= self.ridge * float((share**2).sum())

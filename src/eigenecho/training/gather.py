@@ -15,7 +15,6 @@ from eigenecho.arrays import namespace
 from eigenecho.readout import Accumulated, Statistic, Triangle
 from eigenecho.reservoir import Reservoir
 from eigenecho.rows import chunk_rows
-from eigenecho.tensors import is_tensor
 from eigenecho.threads import thread_count
 from eigenecho.types import Array
 
@@ -111,8 +110,9 @@ class _Lanes:
         """Hand rows to the lane whose turn it is; a thread works on a copy of them."""
         lane = next(self._turns)
         known, count = _result(self._lanes[lane]), len(self._lanes)
-        if (known.rows == 0 and count == 2) or min(count, thread_count()) == 1 or is_tensor(X):
-            # The first rows of two lanes are done here: a short series never starts a thread.
+        alone = min(count, thread_count()) == 1 or not namespace(X).is_host
+        # The first rows of two lanes are absorbed here: a short series never starts a thread.
+        if alone or (known.rows == 0 and count == 2):
             self._lanes[lane] = known.absorb(X, Y)
             return
         while len(self._waiting) > thread_count():  # copies of rows that nobody has come to yet

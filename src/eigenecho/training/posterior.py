@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenecho.arrays import at, namespace, solve_triangular
+from eigenecho.arrays import NUMPY, at, namespace, to_host
 from eigenecho.readout import is_regular
-from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence, GroupEvidence
 from eigenecho.types import Array
@@ -41,7 +40,8 @@ class Part(NamedTuple):
 
     def whitened(self, rows: Array) -> Array:
         """Rows x (T, N') as z = x R⁻¹ (T, N'), so that x A⁻¹ x'ᵀ = z z'ᵀ; where the rows are."""
-        return solve_triangular(at(self.root, rows), rows.T, transposed=True).T
+        root = at(self.root, rows)
+        return namespace(rows).solve_triangular(root, rows.T, transposed=True).T
 
     def condensed(self, rows: Array) -> Array:
         """Z (T, k) with the same z z'ᵀ between all rows, in fewer columns where that is enough.
@@ -53,10 +53,10 @@ class Part(NamedTuple):
         rng, (T, N), size = np.random.default_rng(0), rows.shape, COLUMNS
         root = to_host(self.root)
         while PAYS * size < min(T, N):
-            shown = rows @ solve_triangular(root, rng.normal(size=(N, size + PROBES)))
+            shown = rows @ NUMPY.solve_triangular(root, rng.normal(size=(N, size + PROBES)))
             Q, others = np.linalg.qr(shown[:, :size])[0], shown[:, size:]
             if np.sum((others - Q @ (Q.T @ others)) ** 2) <= MISSED * np.sum(others**2):
-                B = solve_triangular(root, rows.T @ Q, transposed=True)
+                B = NUMPY.solve_triangular(root, rows.T @ Q, transposed=True)
                 return np.asarray(Q @ np.asarray(np.linalg.qr(B, mode="r")).T)
             size *= 2
         return self.whitened(rows)

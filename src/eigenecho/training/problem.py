@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from eigenecho.arrays import at, namespace
+from eigenecho.arrays import at, namespace, to_host
 from eigenecho.basis import Basis
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.kernels import costs
@@ -17,7 +17,6 @@ from eigenecho.reservoir import Drawn, Reservoir
 from eigenecho.rows import SeriesRows
 from eigenecho.scaling import Scaling
 from eigenecho.series import shifted
-from eigenecho.tensors import to_host
 from eigenecho.training.gather import Block, Fold, Gathered, gather
 from eigenecho.training.refine import Round
 from eigenecho.training.settings import Settings

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eigenecho.arrays import to_host
 from eigenecho.errors import bad_argument
 from eigenecho.kernels import costs
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle, check_targets
-from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence, GroupEvidence
 from eigenecho.training.gather import Block, Fold, Gathered, check_range

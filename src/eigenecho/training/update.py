@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from eigenecho.arrays import namespace
+from eigenecho.arrays import namespace, to_host
 from eigenecho.errors import IllConditionedWarning, warn
 from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle
-from eigenecho.tensors import to_host
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence, GroupEvidence
 from eigenecho.training.gather import Block, Fold, check_range, gather

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from eigenecho.arrays import namespace
 from eigenecho.kernels.forms import SparseForm
 from eigenecho.kernels.tensors.chunks import cut
-from eigenecho.tensors import as_tensor
 
 Tensor = Any
 
@@ -26,9 +26,10 @@ def dense(form: SparseForm, like: Tensor) -> Tensor:
     N = len(form.indptr) - 1
     indptr = form.indptr.astype(np.int64)
     columns = np.repeat(np.arange(N), indptr[1:] - indptr[:-1])
-    where = (as_tensor(index, like.device) for index in (form.indices.astype(np.int64), columns))
+    xp = namespace(like)
+    where = (xp.asarray(index) for index in (form.indices.astype(np.int64), columns))
     W = torch.zeros((N, N), dtype=like.dtype, device=like.device)
-    return W.index_put_(tuple(where), as_tensor(form.data, like.device), accumulate=True)
+    return W.index_put_(tuple(where), xp.asarray(form.data, like.dtype), accumulate=True)
 
 
 def scan(W: Tensor, B: Tensor, drive: Tensor, state: Tensor, out: Tensor) -> None:
