@@ -28,7 +28,7 @@ ANSWERS = {
     "eigenecho.model.Matrices",
     "eigenecho.model.Stream",
     "eigenecho.model.certificate.Certificate",
-    "eigenecho.model.reduction.Reduction",
+    "eigenecho.model.certificate.Reduction",
 }
 """What public functions and methods return, and nobody imports."""
 

@@ -232,9 +232,9 @@ def test_stream(value, closed_model):
     stream = closed_model.stream()
     stream.step(X[0])
     before = stream.state
-    with pytest.raises(ValueError, match=r"u=<(NaN|-?infinity) in column 1> .*Nothing has moved"):
+    with pytest.raises(ValueError, match=r"u=<(NaN|-?infinity) in column 1> .*unchanged"):
         stream.step([0.0, value])
-    with pytest.raises(ValueError, match=r"y_previous=<(NaN|-?infinity) in column 0> .*has moved"):
+    with pytest.raises(ValueError, match=r"y_previous=<(NaN|-?infinity) in column 0> .*unchanged"):
         stream.step(X[1], y_previous=value)
     np.testing.assert_array_equal(stream.state.r, before.r)
 
@@ -520,7 +520,7 @@ def test_complex_numbers_are_refused_wherever_series_are_read(open_model, closed
 def test_complex_numbers_are_refused_in_rows_with_labels():
     frame = pd.DataFrame(X, columns=["a", "b"])
     stream = network().fit(frame, Y).stream()
-    with pytest.raises(ValueError, match=r"u=.*column 'a'.*Complex data not supported"):
+    with pytest.raises(ValueError, match=r"u=.*real numbers"):
         stream.step(pd.Series({"a": np.complex64(1 + 2j), "b": 1.0}, dtype=object))
 
 
@@ -974,16 +974,16 @@ def test_unstable_error_is_both_kinds():
 
 def test_forecast_of_another_series():
     esn = network().fit(X[:, :1], X)
-    with pytest.raises(ValueError, match=r"predict its own input: it has 1 input columns and 2"):
+    with pytest.raises(ValueError, match=r"own input: it has 1 input columns"):
         esn.forecast(3)
-    with pytest.raises(AttributeError, match="predict its own input"):
+    with pytest.raises(AttributeError, match="model of its own input"):
         _ = esn.closed_loop_radius_
 
 
 def test_known_inputs(model_with_known_inputs, open_model):
-    with pytest.raises(ValueError, match=r"inputs=None .*shape \(3, 1\).*predict\(X, initial_st"):
+    with pytest.raises(ValueError, match=r"inputs=None .*shape \(3, 1\)"):
         model_with_known_inputs.forecast(3)
-    with pytest.raises(ValueError, match=r"inputs=<4 rows>.*each of 3 steps"):
+    with pytest.raises(ValueError, match=r"inputs=<4 rows>.*3 rows"):
         model_with_known_inputs.forecast(3, inputs=np.ones((4, 1)))
     with pytest.raises(ValueError, match=r"inputs=<shape \(3, 2\)>.*1 columns"):
         model_with_known_inputs.forecast(3, inputs=np.ones((3, 2)))
@@ -996,9 +996,9 @@ def test_contexts(open_model):
         open_model.forecast(3, context=X[:, :1])
     with pytest.raises(ValueError, match=r"context=<shape \(60, 1\)>.*2 columns"):
         open_model.forecast(3, context=[X, X[:, :1]])
-    with pytest.raises(ValueError, match=r"context=<several series>.*one by one"):
+    with pytest.raises(ValueError, match=r"context=<several series>.*one series"):
         open_model.forecast(3, context=np.stack([X, X]), state=open_model.final_state_)
-    with pytest.raises(ValueError, match=r"context=None .*a series to go on from, or state="):
+    with pytest.raises(ValueError, match=r"context=None .*a series, or state="):
         open_model.model_.forecast(3)
 
 

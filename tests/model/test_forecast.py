@@ -581,7 +581,7 @@ def test_the_first_row_is_the_step_after_the_states_output():
 def test_a_state_and_a_context_exclude_each_other(owner):
     esn = network().fit(WAVES[:-1], WAVES[1:])
     one = esn if owner == "estimator" else esn.model_
-    with pytest.raises(ValueError, match=r"state=<state>.*None with a context.*one or the other"):
+    with pytest.raises(ValueError, match=r"state=<state>.*None with a context"):
         one.forecast(3, WAVES, state=esn.final_state_)
     with pytest.raises(ValueError, match=r"state=3 .*pair \(r, y\)"):
         one.forecast(3, state=3)

@@ -10,7 +10,7 @@ import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning, UnstableWarning
 from eigenecho.model import intervals
 from eigenecho.model.forecast import forecast
-from eigenecho.model.intervals import deviations, of_weights
+from eigenecho.model.intervals import deviations, weight_deviations
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.training.posterior import Part
 
@@ -177,7 +177,7 @@ def test_variances_that_no_float_holds_are_refused(scale):
     x = scale * autoregression(300, np.random.default_rng(0))
     esn = fit(x, standardize=True)
     assert np.all(np.isfinite(esn.forecast(5)))
-    with pytest.raises(ValueError, match=r"interval=0.9.*variance.*scaled"):
+    with pytest.raises(ValueError, match=r"interval=0.9.*variance.*Scale"):
         esn.forecast(5, interval=0.9)
 
 
@@ -307,7 +307,7 @@ def test_weights_that_are_off_move_forecasts_as_far_as_simulated(params):
                 ends[i, k, t] = y
     moved = (ends[0] - ends[1]).std(axis=0) / small
     run = forecast(esn.model_, h, None, None, esn.final_state_)
-    found = of_weights(
+    found = weight_deviations(
         esn.model_, esn._fitted.posterior, esn.noise_covariance_, run.rows(esn.model_)
     )
     np.testing.assert_allclose(found, moved, rtol=0.12)
@@ -347,7 +347,7 @@ def test_a_loop_that_grows_has_intervals_to_the_end():
     rows = np.zeros((400, len(W_out)))
     rows[:, 0] = 1.0
     with np.errstate(over="ignore"):
-        found = of_weights(model, esn._fitted.posterior, esn.noise_covariance_, rows)
+        found = weight_deviations(model, esn._fitted.posterior, esn.noise_covariance_, rows)
     assert np.all(found[:5] > 0)
     assert not np.any(np.isnan(found))
 

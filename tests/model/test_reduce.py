@@ -9,9 +9,9 @@ import pytest
 
 import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning, StorageError
+from eigenecho.model.certificate import Reduction
 from eigenecho.model.forecast import closed_loop_radius
-from eigenecho.model.on_rows import OnRows
-from eigenecho.model.reduction import Reduction
+from eigenecho.model.weighting import RowWeighting
 
 NOISE = np.random.default_rng(9)
 OPTIONS = {
@@ -255,7 +255,7 @@ def test_other_forms_and_radii_are_refused_with_the_reason():
     rng = np.random.default_rng(0)
     W, W_in, W_out = 0.2 * rng.normal(size=(6, 6)), np.ones((1, 6)), np.ones((6, 1))
     dense = ee.diagonalize(W, W_in, W_out, form="dense")
-    with pytest.raises(ValueError, match=r"dense form.*one of modes"):
+    with pytest.raises(ValueError, match=r"dense form.*diagonal form"):
         dense.reduce(tol=1e-3)
     model = fitted(1).model_
     wide = replace(model, basis=None, reservoir=replace(model.reservoir,
@@ -274,13 +274,13 @@ def test_other_forms_and_radii_are_refused_with_the_reason():
         ({"tol": "small"}, "tol='small'"),
         ({"units": 0}, "units=0"),
         ({"units": 2.5}, "units=2.5"),
-        ({"units": 61}, "at most the 60"),
-        ({"units": 2, "tol": 1e-6}, "2 modes or fewer reach"),
+        ({"units": 61}, "at most 60"),
+        ({"units": 2, "tol": 1e-6}, "the error of 2 modes"),
         ({"tol": 1e-3, "data": np.ones((5, 3))}, "data=.*1 columns"),
         ({"tol": 1e-3, "data": (np.ones((5, 1)), np.ones(4))}, "data=.*lengths"),
         ({"tol": 1e-3, "data": np.full((5, 1), np.nan)}, "data"),
         ({"tol": 1e-3, "data": np.zeros((0, 1))}, "data=<a series without rows>"),
-        ({"tol": 1e-3, "data": np.zeros((5, 1))}, "data=<rows that move no output>"),
+        ({"tol": 1e-3, "data": np.zeros((5, 1))}, "data=<inputs without effect>"),
         ({"tol": 1e-3, "data": (None, np.ones((5, 1)))}, "data=<no inputs>.*1 columns drive"),
         (
             {"tol": 1e-3, "data": (np.ones((5, 1)), np.full(5, np.nan))},
@@ -301,14 +301,14 @@ def test_a_network_with_feedback_needs_targets_beside_the_inputs():
 
 def test_a_readout_of_zeros_has_nothing_to_keep():
     model = fitted(1).model_
-    with pytest.raises(ValueError, match="a trained network"):
+    with pytest.raises(ValueError, match="inputs without effect"):
         replace(model, W_out=np.zeros_like(model.W_out)).reduce(tol=1e-3)
 
 
 def test_certificates_are_checked():
     said = fitted(1).model_.reduce(units=3).certificate
     with pytest.raises(ValueError, match="values"):
-        replace(said, values=[-1.0])
+        replace(said, values=[[1.0]])
     with pytest.raises(ValueError, match="weighting"):
         replace(said, weighting="blue")
     assert isinstance(said, Reduction)
@@ -327,7 +327,7 @@ def test_rounding_of_the_smallest_states_does_not_enter_the_loop():
 
 def test_fewer_units_than_were_asked_for_are_said():
     model = fitted(1, units=100, sr=0.5).model_
-    with pytest.warns(IllConditionedWarning, match=r"units=99 asks for more modes .* \d+ are left"):
+    with pytest.warns(IllConditionedWarning, match=r"units=99 asks for more modes .* \d+ remain"):
         small = model.reduce(units=99)
     assert small.units == small.certificate.units < 99
 
@@ -348,15 +348,17 @@ def test_targets_that_are_missing_weigh_nothing():
 
 def test_the_neuron_basis_is_gone_and_the_error_says_why():
     small = fitted(1).model_.reduce(units=5)
-    with pytest.raises(ValueError, match=r"made smaller has new modes.*basis='work'"):
+    with pytest.raises(ValueError, match=r"reduced networks have none.*basis='work'"):
         small.matrices()
     assert small.matrices("work").W.shape == (5, 5)
 
 
 def test_values_are_those_that_the_order_was_taken_by(monkeypatch):
     """Where rows tell too few states apart, they are sorted as if all inputs were alike."""
-    true = OnRows.error
-    monkeypatch.setattr(OnRows, "error", lambda w, one: true(w, one) if w.alike else np.inf)
+    true = RowWeighting.error
+    monkeypatch.setattr(
+        RowWeighting, "error", lambda w, one: true(w, one) if w.white_order else np.inf
+    )
     model = fitted(1, units=40).model_
     said = model.reduce(tol=1e-3, data=series(1)[:-1]).certificate
     assert said.weighting == "rows"

@@ -183,7 +183,7 @@ def test_what_a_run_returns_is_the_callers():
         (X[0], {}, r"rows=<shape \(2,\)>.*2-D.*reshape\(1, -1\) for one row"),
         (X[:, :1], {}, r"rows=<shape \(160, 1\)>.*2 columns"),
         (np.where(np.arange(160)[:, None] == 7, np.nan, X), {}, "rows=<NaN in row 7, column 0>"),
-        (X, {"y_previous": Y[:9]}, "y_previous=<9 rows>.*160, as rows has"),
+        (X, {"y_previous": Y[:9]}, "y_previous=<9 rows>.*160 rows"),
         (X, {"y_previous": np.full_like(Y, np.inf)}, "y_previous=<infinity in row 0, column 0>"),
         (X, {"y_previous": X}, r"y_previous=<shape \(160, 2\)>.*1 columns"),
         (None, {}, "rows=<NoneType>"),
@@ -293,9 +293,9 @@ def test_labels_of_several_rows(labelled):
 def test_a_gap_in_a_labelled_row_is_named(learning, labelled):
     runner = labelled.learner() if learning else labelled.stream()
     for row in (pd.Series({"a": 1.0, "b": np.nan}), {"a": 1.0, "b": np.nan}, [1.0, np.nan]):
-        with pytest.raises(ValueError, match=r"u=<NaN in column 'b'> .*Nothing has moved"):
+        with pytest.raises(ValueError, match=r"u=<NaN in column 'b'> .*unchanged"):
             runner.step(row)
-    with pytest.raises(ValueError, match=r"u=<'x' in column 'b'> .*real numbers"):
+    with pytest.raises(ValueError, match=r"u=.*real numbers"):
         runner.step(pd.Series({"a": 1.0, "b": "x"}))
 
 
@@ -310,7 +310,7 @@ def test_labels_that_nobody_knows_are_no_labels(labelled):
 
 
 def test_a_frame_of_several_rows_is_no_row(labelled):
-    with pytest.raises(ValueError, match=r"u=<shape \(2, 2\)>.*one row of 2.*run\(rows\)"):
+    with pytest.raises(ValueError, match=r"u=<shape \(2, 2\)>.*one row of 2"):
         labelled.stream().step(frame()[:2])
 
 
@@ -348,8 +348,8 @@ def test_a_number_is_a_row_of_one():
         ([1.0], r"<shape \(1,\)>.*one row of 2 numbers"),
         (1.0, r"<shape \(\)>.*one row of 2"),
         ([[1.0, 2.0]], r"<shape \(1, 2\)>.*one row of 2"),
-        ([1.0, np.nan], "u=.*finite numbers.*has moved"),
-        ([-np.inf, 1.0], "u=.*finite numbers.*has moved"),
+        ([1.0, np.nan], "u=.*finite numbers.*unchanged"),
+        ([-np.inf, 1.0], "u=.*finite numbers.*unchanged"),
     ],
 )
 @each_case

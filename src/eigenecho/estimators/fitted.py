@@ -12,11 +12,11 @@ from eigenecho.checks import check_known, check_lr
 from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.estimators.validation import TARGETS
 from eigenecho.model import LinearModel, State
+from eigenecho.model.certificate import Reduction
 from eigenecho.model.forecast import closed_loop_radius
 from eigenecho.model.intervals import check_noise
+from eigenecho.model.online import as_state
 from eigenecho.model.reduce import reduce
-from eigenecho.model.reduction import Reduction
-from eigenecho.model.state import as_state
 from eigenecho.schema import NOT_STORED
 from eigenecho.spectra import Spectrum
 from eigenecho.training import (
@@ -151,15 +151,16 @@ class Fitted:
         been seen.
         """
         group = None if self.evidence is None else self.evidence.single
-        found = reduce(self.model, units, tol, data, None if group is None else group.on_host)
-        r = (self.final_state.r @ found.states).astype(self.final_state.r.dtype)
+        evidence = None if group is None else group.on_host
+        model, states = reduce(self.model, units, tol, data, evidence)
+        r = (self.final_state.r @ states).astype(self.final_state.r.dtype)
         knows_noise = self.known_noise is not None or self.evidence is not None
         return replace(
             self,
-            model=found.model,
+            model=model,
             final_state=State(r, self.final_state.y),
             evidence=None,
-            drawn=found.model.spectrum.unleak(self.lr),
+            drawn=model.spectrum.unleak(self.lr),
             known_noise=self.noise if knows_noise else None,
             taken=self.kept().taken,
         )

@@ -22,13 +22,12 @@ from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import Fitted
 from eigenecho.estimators.score import r2
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
+from eigenecho.model.certificate import Reduction
 from eigenecho.model.forecast import are_several, forecast
+from eigenecho.model.from_data import learn_spectrum
 from eigenecho.model.intervals import check_coverage, with_interval
-from eigenecho.model.learnt import learnt
+from eigenecho.model.online import check_labels, initial_states
 from eigenecho.model.predict import deviations_of_series, predict_series, states
-from eigenecho.model.reduction import Reduction
-from eigenecho.model.state import initial_states
-from eigenecho.model.step_inputs import check_labels
 from eigenecho.progress import Report
 from eigenecho.series import Container, column_labels, unpack
 from eigenecho.spectra import Spectrum
@@ -245,7 +244,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         names = validation.output_names(y)
         given = (outputs, container, "y") if X is None else (inputs, container, "X")
         validation.warn_if_single_rows(*given)
-        settings = learnt(settings, inputs, outputs, self.seed)
+        if settings.recipe.is_learnt:
+            settings = learn_spectrum(settings, inputs, outputs, self.seed)
         drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
         if self.basis == "eigen":
             validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, inputs)))

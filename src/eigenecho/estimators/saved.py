@@ -17,7 +17,7 @@ from eigenecho.estimators.linear_esn import LinearESN
 from eigenecho.estimators.parameters import Parameters
 from eigenecho.forecasting.stored import StoredFitted
 from eigenecho.model import Learner, LinearModel, Stream
-from eigenecho.model.state import as_state
+from eigenecho.model.online import as_state
 from eigenecho.model.stored import with_basis
 from eigenecho.reservoir import Reservoir
 from eigenecho.schema import stands_for

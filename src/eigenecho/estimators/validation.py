@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from eigenecho.arrays import is_tensor, namespace, on_device, side_by_side, to_host
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
-from eigenecho.model.step_inputs import check_labels
+from eigenecho.model.online import check_labels
 from eigenecho.series import (
     FILL,
     Container,

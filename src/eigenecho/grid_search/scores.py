@@ -21,7 +21,7 @@ from eigenecho.errors import (
 from eigenecho.grid_search import lagged, stacked
 from eigenecho.grid_search.grid import Group
 from eigenecho.kernels import costs
-from eigenecho.model.learnt import learnt
+from eigenecho.model.from_data import learn_spectrum
 from eigenecho.readout import EPS, Factorised, Gram, Lags, Statistic, Triangle
 from eigenecho.reservoir import Cache, Drawn
 from eigenecho.threads import one_blas_thread
@@ -138,10 +138,12 @@ def root_mean_squared_errors(
         seed, drawn = group.params["seed"], None
         errors: list[Array] = []
         for fold in folds:
-            # A spectrum that is learnt comes from the rows before validation, each time anew.
-            known = learnt(settings, *data, seed, until=[stop for _, stop in fold.train])
-            if drawn is None or known is not settings:
-                drawn = known.draw(D_in, D_out, seed, cache)
+            if settings.recipe.is_learnt:  # from the rows before validation
+                until = [stop for _, stop in fold.train]
+                learned = learn_spectrum(settings, *data, seed, until=until)
+                drawn = learned.draw(D_in, D_out, seed, cache)
+            elif drawn is None:
+                drawn = settings.draw(D_in, D_out, seed, cache)
             try:
                 errors += _errors(_trial(settings, drawn, group, data, fold, cache))
             except UnstableError:

@@ -1,54 +1,63 @@
-"""The proof that comes with a converted network."""
+"""Certificates: how far a converted or reduced network is from its original."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from eigenecho.checks import check_count, is_finite_number
-from eigenecho.errors import bad_argument
-from eigenecho.types import AnyFloat
+import numpy as np
+
+from eigenecho.checks import check_known
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.spectra import Spectrum
+from eigenecho.types import AnyFloat, Count, NonNegative, NonNegativeArray, Positive, PositiveInt
+
+WEIGHTINGS = {
+    "white": "all inputs equally",
+    "rows": "by the given rows",
+    "statistics": "by the training rows",
+}
+SIZES = ("deviation", "root mean square")
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a conversion did, and how far the result is from the original network.
+    """Result of a conversion: the form of the network, and its distance from the original.
 
     Attributes
     ----------
     form : {"diagonal", "cascade", "sparse", "dense"}
-        How the converted network steps.
+        Form of the transition matrix in the converted network.
     reason : str
-        Why that form.
+        Why this form was chosen.
     condition : float
-        cond(Q): how many digits the change of basis can cost; 1 where W is kept as it is.
+        cond(Q), a limit on the digits that the change of basis can cost; 1 if W is unchanged.
     residual : float
         ‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm.
     difference : float
-        Largest output difference from the original, both in double precision, on a probe series,
-        over the largest output; ``eigenecho.probe(model)`` gives the series to whoever wants to
-        check. 0 where W is kept as it is: nothing was changed that could make one.
+        Largest difference of the outputs from those of the original, both in double precision, on
+        a probe series, relative to the largest output. ``eigenecho.probe(model)`` returns the
+        series. 0 if W is unchanged.
     steps : int
-        Length of the probe.
+        Length of the probe series.
     seconds_before, seconds_after : float
         Time per step of the original, dense or sparse, and of the converted network.
     along : tuple of float
-        The largest difference in each stretch of the probe, in time order.
+        Largest difference in each part of the probe series, in time order.
     radius : float
-        max |λ|, the leak included. Above 1 states grow, and the probe is short.
+        max |λ|, including the leak. Above 1 states grow, and the probe series is short.
     readout : str
-        The rows of W_out as they were read.
+        The rows of W_out, as they were interpreted.
     error : float, optional
-        Largest distance of the outputs from those of the original with more digits (extended
-        precision), over the largest output, at the start of the probe. None: not measured, for
-        want of time or of such numbers on the machine.
+        Largest difference of the outputs from those of the original in extended precision,
+        relative to the largest output, at the start of the probe series. None if it was not
+        measured, because it would take too long or the machine has no extended precision.
     error_steps : int
-        Over how many steps.
+        Number of steps for which ``error`` was measured.
 
     See Also
     --------
-    eigenecho.diagonalize : writes one
-    eigenecho.plots.certificate : draws it
+    eigenecho.diagonalize : Convert a network.
+    eigenecho.plots.certificate : Plot a certificate.
 
     Examples
     --------
@@ -65,47 +74,28 @@ class Certificate:
     condition: AnyFloat
     residual: AnyFloat
     difference: AnyFloat
-    steps: int
-    seconds_before: float
-    seconds_after: float
+    steps: Count
+    seconds_before: Positive
+    seconds_after: Positive
     along: tuple[AnyFloat, ...] = field(default=(), repr=False)
     radius: AnyFloat = float("nan")
     readout: str = ""
     error: AnyFloat | None = None
-    error_steps: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "along", tuple(self.along))
-        for name in ("form", "reason", "readout"):
-            if not isinstance(getattr(self, name), str):
-                raise bad_argument(name, getattr(self, name), "words")
-        for name in ("condition", "residual", "difference", "radius"):
-            _check_number(getattr(self, name), name)
-        for value in self.along:
-            _check_number(value, "along")
-        if self.error is not None:
-            _check_number(self.error, "error")
-        check_count(self.steps, "steps")
-        check_count(self.error_steps, "error_steps")
-        for name in ("seconds_before", "seconds_after"):
-            value = getattr(self, name)
-            _check_number(value, name)
-            if value <= 0:
-                raise bad_argument(name, value, "a time > 0")
+    error_steps: Count = 0
 
     @property
     def kept(self) -> bool:
-        """Whether the network is the original as it was, so that there is nothing to compare."""
+        """True if W is unchanged, so that there is nothing to compare."""
         return self.form in ("sparse", "dense") and self.difference == 0
 
     @property
     def speedup(self) -> float:
-        """How many times faster a step became."""
+        """Time per step of the original, relative to that of the converted network."""
         return self.seconds_before / self.seconds_after
 
     @property
     def change(self) -> str:
-        """The same in words."""
+        """The speedup in words."""
         if self.speedup == 1:
             return "as before"
         if self.speedup > 1:
@@ -114,7 +104,7 @@ class Certificate:
 
     def __str__(self) -> str:
         kept = "  (W stays in its own basis)" if self.form in ("sparse", "dense") else ""
-        difference, error = "none: W is kept, nothing was changed", "not measured"
+        difference, error = "none: W is unchanged", "not measured"
         if not self.kept:
             difference = f"{self.difference:.2e}  of the largest output, {self.steps} steps"
         if self.error is not None:
@@ -136,7 +126,118 @@ class Certificate:
         )
 
 
-def _check_number(value: Any, name: str) -> None:
-    """A measured number, which may be infinite or none at all."""
-    if not isinstance(value, float) and not is_finite_number(value):
-        raise bad_argument(name, value, "a number")
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """Result of a reduction: the units that remain, error bounds and measured errors.
+
+    All numbers are for double precision; a float32 network is rounded afterwards.
+
+    Attributes
+    ----------
+    weighting : {"white", "rows", "statistics"}
+        Which inputs count: all equally, those of the given rows, or those of the training rows,
+        of which the statistics are known.
+    values : array
+        Singular values in descending order: of the Hankel operator (white), or of the states that
+        the rows reach, weighted by their effect on the outputs. If the rows distinguish too few
+        states for a tolerance, the order was selected by the Hankel singular values instead.
+    floor : float
+        Fraction of the largest singular value below which the others are rounding errors.
+    gain : float
+        Largest gain at any tested frequency, a lower bound of ‖G‖∞.
+    gain_error : float
+        Largest difference of the gains at any tested frequency, relative to ``gain``.
+    probe_error : float
+        ‖y − ŷ‖₂ / (gain ‖u‖₂) for white noise of ``steps`` rows.
+    steps : int
+    before : Spectrum
+        Eigenvalues of the original.
+    units : int
+        Number of units that remain.
+    bound : float, optional
+        White: ‖y − ŷ‖₂ ≤ bound ‖G‖∞ ‖u‖₂ from a zero state, for every input, in the network's own
+        units; a bias counts as one more unit impulse.
+    promise : float, optional
+        Otherwise: the RMS error over the rows is at most this fraction of the targets' ``size``.
+        It is measured on given rows, and proven from the statistics of training rows, provided
+        that these include all rows.
+    rows_error, held_out_error : float, optional
+        RMS error relative to the ``size`` of the targets, on the rows used for the reduction, and
+        on the rows held out at their end.
+    radius_before, radius_after : float, optional
+        Spectral radius of the closed loop, if the network can forecast; None also if the original
+        is too large to compute it.
+    size : {"deviation", "root mean square"}
+        Unit of the errors: the standard deviation of the targets, or their root mean square if
+        only training statistics without a constant are known.
+
+    See Also
+    --------
+    eigenecho.LinearESN : ``reduce`` returns a network with a certificate.
+    eigenecho.plots.reduction : Plot a reduction.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> esn = ee.LinearESN(100, sr=0.95, warmup=50, seed=0).fit(series[:-1], series[1:])
+    >>> certificate = esn.reduce(tol=1e-3).certificate_
+    >>> certificate.units_before, certificate.units < 100
+    (100, True)
+    """
+
+    weighting: str
+    values: NonNegativeArray = field(repr=False)
+    floor: NonNegative
+    gain: NonNegative
+    gain_error: NonNegative
+    probe_error: NonNegative
+    steps: Count
+    before: Spectrum
+    units: PositiveInt
+    bound: NonNegative | None = None
+    promise: NonNegative | None = None
+    rows_error: NonNegative | None = None
+    held_out_error: NonNegative | None = None
+    radius_before: NonNegative | None = None
+    radius_after: NonNegative | None = None
+    size: str = "deviation"
+
+    def __post_init__(self) -> None:
+        check_known(self.weighting, "weighting", WEIGHTINGS)
+        check_known(self.size, "size", SIZES)
+        values = np.array(self.values, np.float64)
+        if values.ndim != 1:
+            raise bad_argument("values", Shown(f"shape {values.shape}"), "a 1-D array")
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+
+    @property
+    def units_before(self) -> int:
+        """Number of units of the original."""
+        return self.before.units
+
+    def __str__(self) -> str:
+        how = "proven from" if self.weighting == "statistics" else "measured on"
+        before = "unknown" if self.radius_before is None else f"{self.radius_before:.8g}"
+        lines = [
+            f"units        {self.units_before} → {self.units}",
+            f"weighting    {WEIGHTINGS[self.weighting]}",
+        ]
+        if self.bound is not None:
+            lines.append(f"bound        {self.bound:.2e}  of ‖G‖∞ ‖u‖₂, for every input")
+        if self.promise is not None:
+            lines.append(
+                f"promise      {self.promise:.2e}  of the {self.size} of y, {how} the rows"
+            )
+        lines += [
+            f"gain error   {self.gain_error:.2e}  of the largest gain, at any frequency",
+            f"probe        {self.probe_error:.2e}  of ‖G‖∞ ‖u‖₂, {self.steps} steps of noise",
+        ]
+        if self.rows_error is not None:
+            lines.append(f"rows         {self.rows_error:.2e}  of the {self.size} of y")
+        if self.held_out_error is not None:
+            lines.append(f"held out     {self.held_out_error:.2e}  of the {self.size} of y")
+        if self.radius_after is not None:
+            lines.append(f"closed loop  radius {before} → {self.radius_after:.8g}")
+        return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Free runs: a model that predicts its own input, fed with what it predicts."""
+"""Forecasts: a model that predicts its own input runs on its own outputs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from eigenecho.arrays import at, namespace, on_device, side_by_side
 from eigenecho.checks import check_count
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
+from eigenecho.model.online import State, as_state
 from eigenecho.model.predict import check_finite, warn_if_growing
-from eigenecho.model.state import State, as_state
 from eigenecho.scaling import Scaling
 from eigenecho.series import Container, as_rows, as_series, checked_stack, unpack
 from eigenecho.threads import one_blas_thread
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
 
 GROWTH = 1e3
-"""Growth over the forecast, relative to what came before it, that is worth a warning."""
+"""Factor by which a forecast may exceed the values before it without a warning."""
 
 
 class Trajectory(NamedTuple):
-    """A free run: its outputs (horizon, D_out) in the caller's units, and where it came from.
+    """A forecast: outputs (horizon, D_out) in the caller's units, and how they were computed.
 
-    The loop, its drive (horizon, D) and the state before its first step.
+    ``loop`` ran with a ``drive`` (horizon, D) from the state ``start``.
     """
 
     outputs: Array
@@ -37,7 +37,7 @@ class Trajectory(NamedTuple):
 
     @one_blas_thread()
     def rows(self, model: LinearModel) -> Array:
-        """The readout's rows [1, y(t−1), r(t)] along it, (horizon, N'), in float64."""
+        """Return the rows [1, y(t−1), r(t)] of the readout (horizon, N'), in float64."""
         outputs = np.concatenate([np.atleast_2d(self.start.y), self.outputs[:-1]])
         before = model.from_user(outputs).astype(model.reservoir.dtype)
         r = np.array(self.start.r, model.reservoir.dtype)
@@ -48,24 +48,21 @@ class Trajectory(NamedTuple):
 def forecast(
     model: LinearModel, horizon: int, context: Any, inputs: Any, state: State | None
 ) -> Trajectory:
-    """The run that ``LinearModel.forecast`` returns the outputs of.
+    """Compute the forecast that ``LinearModel.forecast`` returns.
 
-    At every step the last output is the input's first D_out columns and, where the model has
-    them, y(t−1) of feedback and readout; the other input columns come from ``inputs``.
+    At every step the last output is the first D_out columns of the input and, if the model has
+    feedback, y(t−1). The other input columns come from ``inputs``.
     """
     check_count(horizon, "horizon", "a number of steps", 1)
     known = _known_inputs(model, inputs, horizon)
     if context is not None and state is not None:
-        raise bad_argument(
-            "state", Shown("state"), "None with a context",
-            "Both say where to go on from: give the one or the other.",
-        )  # fmt: skip
+        raise bad_argument("state", Shown("state"), "None with a context")
     if context is not None:
         start, known = _after_context(model, context, known)
     elif state is not None:
         start = as_state(model, state, "state")
     else:
-        raise bad_argument("context", None, "a series to go on from, or state=(r, y)")
+        raise bad_argument("context", None, "a series, or state=(r, y)")
 
     loop, dtype = ClosedLoop.of_forecast(model), model.reservoir.dtype
     drive = known.astype(dtype)
@@ -81,7 +78,7 @@ def forecast(
 
 
 def are_several(context: Any) -> bool:
-    """Whether a context is a stack or a list of series, and not one."""
+    """Return True if a context is a stack or a list of series."""
     ndim = getattr(context, "ndim", None)
     return ndim == 3 or (ndim is None and unpack(context)[1].kind != "single")
 
@@ -89,18 +86,16 @@ def are_several(context: Any) -> bool:
 def forecast_several(
     model: LinearModel, horizon: int, contexts: Any, inputs: Any, state: State | None
 ) -> Any:
-    """Outputs after several series: one product of where they stand with the H-step map.
+    """Return forecasts of several series: the product of their states with the H-step map.
 
-    The last row of a context is both the next input and the last output: having seen it, the
+    The last row of a context is both the next input and the last output, so after it the
     reservoir is in the first state of the loop.
     """
     check_count(horizon, "horizon", "a number of steps", 1)
     _check_autonomous(model)
     if inputs is not None or state is not None or model.D_in > model.D_out:
-        raise bad_argument(
-            "context", Shown("several series"), "one series beside inputs or a state",
-            "Forecast them one by one.",
-        )  # fmt: skip
+        expected = "one series if there are inputs or a state"
+        raise bad_argument("context", Shown("several series"), expected)
     D, reservoir = model.D_out, model.reservoir
     if on_device(contexts):
         together = [checked_stack(contexts, "context", D, reservoir.dtype)]
@@ -134,7 +129,7 @@ def forecast_several(
 
 
 def closed_loop_radius(model: LinearModel) -> float:
-    """The radius of the network with its output as its input, which decides over growth."""
+    """Return the spectral radius of the network with its output as its input."""
     _check_autonomous(model)
     return ClosedLoop.of_forecast(model).radius()
 
@@ -142,11 +137,11 @@ def closed_loop_radius(model: LinearModel) -> float:
 def _check_autonomous(model: LinearModel) -> None:
     D = model.D_out
     if model.D_in == 0 and not model.closed:
-        raise ValueError("this model has no input and no feedback: there is nothing to forecast.")
+        raise ValueError("This model has no input and no feedback, so it cannot forecast.")
     if 0 < model.D_in < D:
         raise ValueError(
-            f"forecast needs a model trained to predict its own input: it has {model.D_in} input "
-            f"columns and {D} outputs, and the first {D} input columns must be the series itself."
+            f"Forecasts need a model of its own input: it has {model.D_in} input columns, but the "
+            f"first {D} must be the {D} outputs."
         )
 
 
@@ -155,16 +150,12 @@ def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
     columns = max(model.D_in - model.D_out, 0)
     if inputs is None:
         if columns:
-            wanted = f"the further input columns ahead, shape ({horizon}, {columns})"
-            remedy = f"The model has {model.D_in} inputs and {model.D_out} outputs. A model that "
-            remedy += "does not predict its own input is run with predict(X, initial_state=...)."
-            raise bad_argument("inputs", None, wanted, remedy)
+            expected = f"the further input columns ahead, shape ({horizon}, {columns})"
+            raise bad_argument("inputs", None, expected)
         return np.empty((horizon, 0))
     rows = as_rows(inputs, "inputs", columns)
     if len(rows) != horizon:
-        raise bad_argument(
-            "inputs", Shown(f"{len(rows)} rows"), f"one row for each of {horizon} steps"
-        )
+        raise bad_argument("inputs", Shown(f"{len(rows)} rows"), f"{horizon} rows, one per step")
     if model.inputs is None:
         return rows
     D = model.D_out
@@ -172,10 +163,10 @@ def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
 
 
 def _after_context(model: LinearModel, context: Any, known: Array) -> tuple[State, Array]:
-    """The state before the last context row, and known inputs that start with that row's.
+    """Return the state before the last context row, and known inputs starting with that row.
 
-    The last row is both the next input and the last output, so that the first step of the
-    loop consumes it: the forecast starts right after it.
+    The last row is both the next input and the last output, so the first step of the loop uses
+    it, and the forecast starts right after it.
     """
     D = model.D_out
     rows = as_rows(context, "context", max(model.D_in, D), model.reservoir.dtype)

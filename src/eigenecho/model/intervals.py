@@ -1,19 +1,18 @@
-"""How far a forecast can be off: the noise of single steps, carried through the closed loop.
+"""Prediction intervals of forecasts: one-step noise, propagated through the closed loop.
 
-A true series departs from each prediction by noise ε(t) of covariance Σ, which then goes round
-the loop like any output. With Ψ_j the response of the loop, j steps on, to a unit output,
+A true series differs from each prediction by noise ε(t) of covariance Σ, which then passes through
+the loop like any output. With Ψ_j the response of the loop to a unit output after j steps,
 
     error(h) = Σ_j ε(h−j) Ψ_j,   cov(h) = Σ_j Ψ_jᵀ Σ Ψ_j,   j = 0 … h−1,   Ψ_0 = I
 
-which is exact for a linear model. Weights that are off by δ add x(t) δ to every output, at the
-rows x(t) that the series passes, and that goes round in the same way: to first order in δ,
+which is exact for a linear model. An error δ of the weights adds x(t) δ to every output, at the
+rows x(t) along the series, and passes through the loop in the same way: to first order in δ,
 
     error(h) = Σ_j x(h−j) δ Ψ_j,   var_d(h) = Σ_e ‖Σ_j K_j[e, d] z(h−j)‖²
 
-with K_j = Cᵀ Ψ_j, C Cᵀ = Σ, and z z'ᵀ = x A⁻¹ x'ᵀ as ``training.posterior`` has it: a convolution
-over time of N' columns. The rows x(t) are those of the forecast, and what the noise adds to them,
-which is the loop's response to each ε: the same sum once more along that response, for noise of
-every age.
+with K_j = Cᵀ Ψ_j, C Cᵀ = Σ, and z z'ᵀ = x A⁻¹ x'ᵀ (see ``training.posterior``): a convolution over
+time of N' columns. The rows x(t) are the sum of those of the forecast and of the loop's response to
+each ε, so the same sum is computed again along that response, for noise of every age.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
     from eigenecho.training import Posterior
 
 LARGE = 1e100
-"""A response that is no forecast any more."""
+"""Size of the response beyond which its variance is taken to be infinite."""
 
 SHORT = 64
-"""Steps up to which a sum over time is a matrix product."""
+"""Largest number of steps for which a convolution is a matrix product, not an FFT."""
 
 
 @one_blas_thread()
@@ -50,34 +49,32 @@ def with_interval(
     posterior: Posterior | None = None,
     rows: Array | None = None,
 ) -> Forecast:
-    """The forecast ``mean`` (…, horizon, D_out), or a list, with bounds around every output.
+    """Return a forecast ``mean`` (…, horizon, D_out), or a list, with prediction intervals.
 
-    ``noise`` (D_out, D_out) is the covariance of single steps, in the caller's units. With a
-    ``posterior`` and the ``rows`` (horizon, N') of the readout along the forecast, weights that
-    are off are in the bounds too, and few rows that the noise is known from make them wider.
+    ``noise`` (D_out, D_out) is the covariance of one-step errors, in the caller's units. With a
+    ``posterior`` and the ``rows`` (horizon, N') of the readout along the forecast, the intervals
+    include the uncertainty of the weights and of the noise itself.
     """
     from scipy.special import ndtri, stdtrit
 
     coverage = check_coverage(coverage)
     scale, ends = _scale(model), np.finfo(np.float64)
     if not np.all((scale > np.sqrt(ends.tiny)) & (scale < np.sqrt(ends.max))):
-        raise bad_argument(
-            "interval", coverage, "None: no float holds the variance of these outputs",
-            "Train on a series that is scaled, such as y / np.abs(y).max().",
-        )  # fmt: skip
+        expected = "None, because the variance of these outputs overflows or underflows"
+        raise bad_argument("interval", coverage, expected, "Scale the series before training.")
     noise = check_noise(noise, model.D_out)
     several = isinstance(mean, list)
-    one = deviations(model, mean[0].shape[0] if several else mean.shape[-2], noise)
-    share = 0.5 + 0.5 * coverage
+    scatter = deviations(model, mean[0].shape[0] if several else mean.shape[-2], noise)
+    quantile = 0.5 + 0.5 * coverage
     if posterior is None or rows is None:
-        reach = ndtri(share) * one
+        width = ndtri(quantile) * scatter
     else:
-        more = of_weights(model, posterior, noise, rows)
-        reach = stdtrit(posterior.free, share) * np.hypot(one, more)
-    reach = namespace(mean[0]).asarray(reach)
+        uncertainty = weight_deviations(model, posterior, noise, rows)
+        width = stdtrit(posterior.free, quantile) * np.hypot(scatter, uncertainty)
+    width = namespace(mean[0]).asarray(width)
     if several:
-        return Forecast(mean, [one - reach for one in mean], [one + reach for one in mean])
-    return Forecast(mean, mean - reach, mean + reach)
+        return Forecast(mean, [y - width for y in mean], [y + width for y in mean])
+    return Forecast(mean, mean - width, mean + width)
 
 
 def _scale(model: LinearModel) -> Array:
@@ -85,37 +82,37 @@ def _scale(model: LinearModel) -> Array:
 
 
 def deviations(model: LinearModel, horizon: int, noise: Array) -> Array:
-    """Standard deviation of the forecast's error at each step, (horizon, D_out)."""
+    """Return the standard deviation of the error from noise at each step, (horizon, D_out)."""
     scale = _scale(model)
     noise = noise / np.outer(scale, scale)
     response = ClosedLoop.of_forecast(model).response(horizon)
-    # A loop that grows without bound has infinite intervals.
+    # An unstable loop has infinite intervals.
     with np.errstate(over="ignore", invalid="ignore"):
         variance = np.sum(response * (noise @ response), axis=1)
         return scale * np.sqrt(np.cumsum(np.maximum(variance, 0.0), axis=0))
 
 
-def of_weights(model: LinearModel, posterior: Posterior, noise: Array, rows: Array) -> Array:
-    """The part of it that is due to the weights, for rows x (horizon, N') along the forecast."""
+def weight_deviations(model: LinearModel, posterior: Posterior, noise: Array, rows: Array) -> Array:
+    """Return the standard deviation from the uncertain weights, for rows x (horizon, N')."""
     scale, loop = _scale(model), ClosedLoop.of_forecast(model)
     response = loop.response(len(rows))
-    # Beyond this no float holds the variance, and a transform would spread it over all steps.
+    # Larger squares would overflow, and an FFT would spread them over all steps.
     large = np.flatnonzero(~(np.abs(response).max(axis=(1, 2)) < LARGE))
-    known = int(large[0]) if large.size else len(rows)
-    response, variance = response[:known], np.full((len(rows), model.D_out), np.inf)
-    variance[:known] = _moved(posterior, response, rows[:known])
-    if known > 1:
+    finite = int(large[0]) if large.size else len(rows)
+    response, variance = response[:finite], np.full((len(rows), model.D_out), np.inf)
+    variance[:finite] = _propagate(posterior, response, rows[:finite])
+    if finite > 1:
         root = _root(noise / np.outer(scale, scale))
-        answers = np.tensordot(root.T, _answered_rows(model, loop, response), 1)
-        ages = sum(_moved(posterior, response[:-1], answer) for answer in answers)
-        variance[1:known] += np.cumsum(ages, axis=0)
+        responses = np.tensordot(root.T, _response_rows(model, loop, response), 1)
+        ages = sum(_propagate(posterior, response[:-1], rows) for rows in responses)
+        variance[1:finite] += np.cumsum(ages, axis=0)
     return scale * np.sqrt(variance)
 
 
-def _answered_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Array:
-    """The readout's rows (D_out, horizon − 1, N') along the answer to each unit output.
+def _response_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Array:
+    """Return the rows (D_out, horizon − 1, N') of the readout along the response to unit outputs.
 
-    Without the constant, which is no answer to anything.
+    The constant is 0.
     """
     states = loop.response_states(response)
     rows = np.stack([readout_rows(model, response[:-1, i], x) for i, x in enumerate(states)])
@@ -123,8 +120,8 @@ def _answered_rows(model: LinearModel, loop: ClosedLoop, response: Array) -> Arr
     return rows
 
 
-def _moved(posterior: Posterior, response: Array, rows: Array) -> Array:
-    """Variance (T, D_out) at each of the rows x (T, N'), of all δ up to there, carried on."""
+def _propagate(posterior: Posterior, response: Array, rows: Array) -> Array:
+    """Return the variance (T, D_out) at rows x (T, N') from the weights at all rows up to them."""
     T, _, D = response.shape
     variance = np.zeros((T, D))
     fade = _growth(response) ** -np.arange(T, dtype=np.float64)[:, None]
@@ -132,17 +129,17 @@ def _moved(posterior: Posterior, response: Array, rows: Array) -> Array:
     for part in posterior.parts:
         z = part.condensed(rows * fade)
         K = np.einsum("ie,jid->jed", _root(part.noise), response[:, part.columns])
-        for (_, d), moved in _convolved(K, z):
+        for (_, d), sums in _convolve(K, z):
             with np.errstate(over="ignore"):
-                variance[:, d] += np.sum((moved / fade) ** 2, axis=1)
+                variance[:, d] += np.sum((sums / fade) ** 2, axis=1)
     return variance
 
 
-def _convolved(K: Array, z: Array) -> Iterator[tuple[tuple[int, ...], Array]]:
-    """Each K[:, e, d] ∗ z along time, (T, k).
+def _convolve(K: Array, z: Array) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """Yield each K[:, e, d] ∗ z along time, (T, k).
 
-    A transform rounds every step as it does the largest. So what grows is divided by its growth
-    before, and multiplied after: (g^−j K_j) ∗ (g^−t z(t)) = g^−h (K ∗ z)(h).
+    An FFT has the rounding error of the largest step at every step. So exponential growth is
+    removed before and restored after it: (g^−j K_j) ∗ (g^−t z(t)) = g^−h (K ∗ z)(h).
     """
     from scipy import fft
     from scipy.linalg import toeplitz
@@ -159,7 +156,7 @@ def _convolved(K: Array, z: Array) -> Iterator[tuple[tuple[int, ...], Array]]:
 
 
 def _growth(response: Array) -> float:
-    """By how much a response grows at each step, from its first half to the second; 1 or more."""
+    """Return the growth of a response per step, from its first to its second half, at least 1."""
     sizes = np.abs(response).max(axis=(1, 2))
     half = len(sizes) // 2
     ratio = sizes[half:].max() / sizes[: max(half, 1)].max()
@@ -167,33 +164,27 @@ def _growth(response: Array) -> float:
 
 
 def _root(covariance: Array) -> Array:
-    """C with C Cᵀ = covariance, which may be singular."""
+    """Return C with C Cᵀ = covariance, which may be singular."""
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def check_coverage(coverage: Any) -> float:
-    """A probability between 0 and 1."""
+    """Return a coverage if it is between 0 and 1."""
     if not is_finite_number(coverage) or not 0 < float(coverage) < 1:
-        raise bad_argument(
-            "interval", coverage, "the share of cases to cover, in ]0, 1[, such as 0.9"
-        )
+        raise bad_argument("interval", coverage, "a coverage in ]0, 1[, such as 0.9")
     return float(coverage)
 
 
 def check_noise(noise: Any, D: int) -> Array:
-    """A covariance, or the variance of a single output."""
-    if noise is None:
-        wanted = f"the covariance of one-step errors, shape ({D}, {D})"
-        remedy = "A network that was not trained here does not know its own."
-        raise bad_argument("noise", None, wanted, remedy)
+    """Return a covariance (D, D), which may be given as a number if D is 1."""
+    expected = f"the covariance of one-step errors, finite, symmetric and of shape ({D}, {D})"
     try:
         covariance = np.asarray(to_host(noise), np.float64)
     except (TypeError, ValueError):
-        raise bad_argument("noise", noise, f"numbers of shape ({D}, {D})") from None
+        raise bad_argument("noise", noise, expected) from None
     covariance = covariance.reshape(1, 1) if covariance.ndim == 0 else covariance
-    if covariance.shape != (D, D) or not np.all(np.isfinite(covariance)):
-        raise bad_argument("noise", noise, f"a finite covariance of shape ({D}, {D})")
-    if not np.allclose(covariance, covariance.T) or np.any(np.diag(covariance) < 0):
-        raise bad_argument("noise", noise, "a symmetric covariance")
+    valid = covariance.shape == (D, D) and np.all(np.isfinite(covariance))
+    if not valid or not np.allclose(covariance, covariance.T) or np.any(np.diag(covariance) < 0):
+        raise bad_argument("noise", noise, expected)
     return covariance

@@ -2,8 +2,8 @@
 
     r ← r W + a B + y F,   y ← offset + y previous + r weightsᵀ
 
-In ``predict`` the output comes back where the model has it, F = W_fb. In a free run it is the next
-input too, F = W_in + W_fb.
+In ``predict`` the output is fed back by the model's feedback only, F = W_fb. In a forecast it is
+also the next input, F = W_in + W_fb.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from eigenecho.progress import Progress
 
 MAPPED = 1 << 22
-"""Entries of a map that are held at a time."""
+"""Largest number of entries of a map that are in memory at a time."""
 
 
 def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
-    """Return [1, y(t−1), r(t)] (T, N') in float64, the parts that the readout has."""
+    """Return the rows [1, y(t−1), r(t)] (T, N') of the readout, in float64."""
     head = readout_head(model, before, len(states), states)
     return namespace(states).concatenate([head, states], axis=1, dtype=np.float64)
 
 
 def readout_head(model: LinearModel, before: Array | None, steps: int, like: Array) -> Array:
-    """Return [1, y(t−1)] (T, k) in float64, the parts that the readout has before the states."""
+    """Return the columns [1, y(t−1)] (T, k) of the readout before the states, in float64."""
     xp = namespace(like)
     head = xp.ones((steps, int(model.readout_bias) + model.D_out * model.output_to_readout))
     if model.output_to_readout:
@@ -50,7 +50,7 @@ def readout_head(model: LinearModel, before: Array | None, steps: int, like: Arr
 class ClosedLoop:
     """A network with its output fed back, in its own units.
 
-    ``B`` (D, N) weighs what drives it from outside, ``F`` (D_out, N) the last output.
+    ``B`` (D, N) are the weights of external drives, ``F`` (D_out, N) those of the last output.
     """
 
     reservoir: Reservoir
@@ -60,7 +60,7 @@ class ClosedLoop:
 
     @classmethod
     def of_output(cls, model: LinearModel) -> ClosedLoop:
-        """Closed on y(t−1) where the model has it; the drive is [u, 1], as the reservoir has it."""
+        """Return the loop through the model's feedback; the drive is [u, 1] or [u]."""
         reservoir, D = model.reservoir, model.D_out
         if reservoir.W_fb is None:
             F = np.zeros((D, reservoir.units), reservoir.dtype)
@@ -69,10 +69,10 @@ class ClosedLoop:
 
     @classmethod
     def of_forecast(cls, model: LinearModel) -> ClosedLoop:
-        """Closed on the first D_out inputs as well; the drive is [other inputs, 1] (or no 1).
+        """Return the loop through the first D_out inputs as well; the drive is [other inputs, 1].
 
-        Where inputs and outputs are standardised differently, an output has to be carried over:
-        u = (y σ_y + μ_y − μ_u) / σ_u.
+        The constant is missing if its weights are 0. Differently standardised inputs and outputs
+        are converted: u = (y σ_y + μ_y − μ_u) / σ_u.
         """
         reservoir, D, N = model.reservoir, model.D_out, model.units
         F = np.zeros((D, N)) if reservoir.W_fb is None else reservoir.W_fb.astype(np.float64)
@@ -88,7 +88,7 @@ class ClosedLoop:
         return cls(reservoir, model.readout, B, np.ascontiguousarray(F, reservoir.dtype))
 
     def run(self, drive: Array, r: Array, y: Array, progress: Progress | None = None) -> Array:
-        """Outputs (T, D_out) under a drive (T, D); ``r`` and ``y`` move on in place."""
+        """Compute outputs (T, D_out) for a drive (T, D), and update ``r`` and ``y`` in place."""
         out = np.empty((len(drive), y.size), r.dtype)
         closed_loop = kernels.backend(drive).closed_loop
         form, readout = self.reservoir.form, self.readout
@@ -97,9 +97,9 @@ class ClosedLoop:
         return out
 
     def states(self, drive: Array, before: Array, r: Array) -> Array:
-        """The states (T, N) on outputs that are known.
+        """Compute states (T, N) for known outputs, and update ``r`` in place.
 
-        ``drive`` (T, D) and ``before`` (T, D_out), which holds y(t−1); ``r`` moves on in place.
+        ``drive`` is (T, D), and ``before`` (T, D_out) holds y(t−1).
         """
         states = np.empty((len(before), self.reservoir.units), self.reservoir.dtype)
         drive = np.concatenate([drive, before], axis=1, dtype=self.reservoir.dtype)
@@ -107,13 +107,13 @@ class ClosedLoop:
         return states
 
     def response_states(self, response: Array) -> Array:
-        """States (D_out, horizon − 1, N) that the answer to each unit output passes, j = 1 …"""
+        """Compute the states (D_out, horizon − 1, N) of the response to each unit output."""
         loop, before = replace(self, B=self.B[:0]), response[:-1].astype(self.F.dtype)
         none, rest = np.zeros((len(before), 0)), self.reservoir.zero_state
         return np.stack([loop.states(none, before[:, i], rest()) for i in range(len(self.F))])
 
     def response(self, horizon: int) -> Array:
-        """Ψ_0 … Ψ_{h−1}, (horizon, D_out, D_out): row i of Ψ_j answers, j steps on, to output i."""
+        """Compute Ψ_0 … Ψ_{h−1} (horizon, D_out, D_out), row i of Ψ_j the response to output i."""
         readout = self.readout._replace(offset=np.zeros_like(self.readout.offset))
         loop = replace(self, readout=readout, B=self.B[:0])
         unit = np.eye(len(self.F), dtype=self.F.dtype)
@@ -125,24 +125,24 @@ class ClosedLoop:
         return response
 
     def maps(self, horizon: int) -> Iterator[tuple[Array, Array, Array]]:
-        """O of y(h+1) = [1, z, r(1)] O_h, for some h = 0 … horizon − 1 at a time.
+        """Yield the maps O of y(h+1) = [1, z, r(1)] O_h, for some h = 0 … horizon − 1 at a time.
 
-        A loop that nothing but a constant k drives is linear in where it starts: with the first
+        A loop with a constant drive k is affine in its initial state: with the first
         state r(1) = r(0) W + y(0) F + k and z = offset + y(0) previous,
 
             y(h+1) = c_h + z P_h + r(1) g_h,   c_h+1 = c_h + offset P_h + k g_h
             P_h+1 = previous P_h + F g_h,      g_h+1 = W g_h + weightsᵀ P_h+1
 
-        from P_0 = I, g_0 = weightsᵀ and c_0 = 0 on. So P are the outputs of the transposed loop,
-        in which weights and F change places, and g its states. Yields the parts (n D,), (D, n D)
-        and (N, n D) of n steps.
+        starting with P_0 = I, g_0 = weightsᵀ and c_0 = 0. So P are the outputs of the transposed
+        loop, in which weights and F are swapped, and g its states. The parts of n steps are
+        (n D,), (D, n D) and (N, n D).
         """
         D, N = self.F.shape
         offset, previous, w = (np.asarray(part, np.float64) for part in self.readout)
         form, F = _transposed(self.reservoir.transition), np.asarray(self.F, np.float64)
         turned = kernels.Readout(np.zeros(D), np.ascontiguousarray(previous.T), F)
         constant, none = self.B.sum(axis=0, dtype=np.float64), np.zeros((0, N))
-        y, total = np.eye(D), np.zeros((D, 1))  # a run for each output
+        y, total = np.eye(D), np.zeros((D, 1))
         r, g = np.zeros((D, N)), np.zeros((D, N))
         most = max(1, MAPPED // (N * D))
         closed_loop = kernels.backend(y).closed_loop
@@ -161,7 +161,7 @@ class ClosedLoop:
 
     @one_blas_thread()
     def radius(self) -> float:
-        """The radius of the network with its output fed back, which decides over growth.
+        """Compute the spectral radius of the closed loop, which grows if the radius exceeds 1.
 
         [r, y] ← [r, y] [[Λ, Λ W_r], [F, F W_r + W_y]]
         """
@@ -171,7 +171,7 @@ class ClosedLoop:
 
 
 def _transposed(transition: Transition) -> kernels.Form:
-    """Wᵀ as the kernels take it."""
+    """Return Wᵀ in a form for the kernels."""
     form = transition.form()
     if isinstance(form, kernels.DiagonalForm):
         return form._replace(im=-form.im)

@@ -1,4 +1,4 @@
-"""A trained network as a value: reservoir and readout."""
+"""The trained network: a reservoir with its readout."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from eigenecho.arrays import to_host
 from eigenecho.basis import Basis, DrawnBasis
 from eigenecho.checks import check_flag, check_known, check_range, check_real
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.model.certificate import Certificate
+from eigenecho.model.certificate import Certificate, Reduction
 from eigenecho.model.forecast import are_several, forecast, forecast_several
 from eigenecho.model.intervals import with_interval
 from eigenecho.model.learner import Learner
+from eigenecho.model.online import State
 from eigenecho.model.predict import predict_series
 from eigenecho.model.reduce import reduce
-from eigenecho.model.reduction import Reduction
-from eigenecho.model.state import State
 from eigenecho.model.stream import Stream
 from eigenecho.progress import Report
 from eigenecho.readout import Penalty
@@ -37,13 +36,13 @@ from eigenecho.types import Array
 
 
 class Matrices(NamedTuple):
-    """The weights of the plain equations, the leaking rate included.
+    """Weights of the network equations, including the leaking rate.
 
     r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb;  y(t) = [1, y(t−1), r(t)] W_out
 
     See Also
     --------
-    eigenecho.LinearModel : ``matrices`` gives them
+    eigenecho.LinearModel : ``matrices`` returns them.
 
     Examples
     --------
@@ -64,29 +63,28 @@ class Matrices(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearModel:
-    """y(t) = [1, y(t−1), r(t)] W_out on a reservoir.
+    """Linear echo state network: a reservoir with the readout y(t) = [1, y(t−1), r(t)] W_out.
 
     Parameters
     ----------
     reservoir : Reservoir
     W_out : array (N', D_out)
-        Rows [1, y(t−1), r], the first two where the flags say so.
+        Rows [1, y(t−1), r], the first two according to the flags.
     readout_bias, output_to_readout : bool
-        Whether W_out has a row for the constant, and rows for y(t−1).
+        True if W_out has a row for the constant, and rows for y(t−1).
     basis : Basis, optional
-        The basis that the reservoir is in, where it is known and not that of the neurons.
+        The eigenbasis of the reservoir, if it is known and not the neuron basis.
     inputs, outputs : Scaling, optional
-        Standardisation around the network, in force in closed loops too.
+        Standardisation of inputs and outputs, which also applies in closed loops.
     certificate : Certificate or Reduction, optional
-        Of a converted network: how it steps, and how far it is from the original. Of one that was
-        made smaller: what it keeps, and what it promises.
+        How far a converted or reduced network is from the original.
     device : str, optional
-        Where answers lie that no tensor says the device of; None for NumPy arrays.
+        Device of results if no argument is a tensor; None for NumPy arrays.
 
     See Also
     --------
-    eigenecho.LinearESN : trains one, its ``model_``
-    eigenecho.diagonalize : converts weights into one
+    eigenecho.LinearESN : Trains a model, its ``model_``.
+    eigenecho.diagonalize : Converts weights to a model.
 
     Examples
     --------
@@ -118,8 +116,7 @@ class LinearModel:
             object.__setattr__(self, "W_out", self.W_out.astype(np.float64))
         size = self.readout_bias + self.output_to_readout * self.D_out + self.reservoir.units
         if len(self.W_out) != size:
-            rows = "1 + " * self.readout_bias + "D_out + " * self.output_to_readout + "N"
-            raise bad_argument("W_out", Shown(f"shape {self.W_out.shape}"), f"{rows} = {size} rows")
+            raise bad_argument("W_out", Shown(f"shape {self.W_out.shape}"), f"{size} rows")
         W_fb = self.reservoir.W_fb
         if W_fb is not None and len(W_fb) != self.D_out:
             raise bad_argument("W_fb", Shown(f"shape {W_fb.shape}"), f"D_out = {self.D_out} rows")
@@ -134,7 +131,7 @@ class LinearModel:
                 raise bad_argument(name, got, f"a scaling of {columns} columns")
 
     def check(self) -> None:
-        """Raise where numbers of a file are beyond the range of the model's dtype."""
+        """Raise if numbers of a file are outside the range of the model's dtype."""
         check_range(self.W_out, "W_out", self.reservoir.dtype)
         for name, scaling in (("inputs", self.inputs), ("outputs", self.outputs)):
             if scaling is not None:
@@ -143,7 +140,7 @@ class LinearModel:
 
     @classmethod
     def of(cls, problem: Problem, weights: Array) -> LinearModel:
-        """The network of a problem with the weights (N', D_out) that solve it."""
+        """Return the network of a problem with the weights (N', D_out) that solve it."""
         return cls(
             problem.reservoir,
             np.ascontiguousarray(weights, problem.reservoir.dtype),
@@ -156,7 +153,7 @@ class LinearModel:
     def problem(
         self, inputs: list[Array], outputs: list[Array], penalty: Penalty, starts: list[Any]
     ) -> Problem:
-        """The problem of training it further, on series in the caller's units."""
+        """Return the problem of training it further, on series in the caller's units."""
         targets, observed = filled([self.from_user(y) for y in outputs])
         return Problem(
             self.reservoir,
@@ -173,32 +170,32 @@ class LinearModel:
 
     @property
     def units(self) -> int:
-        """N."""
+        """Number of units, N."""
         return self.reservoir.units
 
     @property
     def D_in(self) -> int:
-        """The number of input columns."""
+        """Number of input columns."""
         return len(self.reservoir.W_in)
 
     @property
     def D_out(self) -> int:
-        """The number of output columns."""
+        """Number of output columns."""
         return int(np.shape(self.W_out)[1])
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether every state is a mode of its own, a step N multiplications."""
+        """True if the transition is diagonal, so that a step costs O(N)."""
         return isinstance(self.reservoir.transition, Diagonal)
 
     @property
     def closed(self) -> bool:
-        """Whether the output comes back, into the reservoir or the readout."""
+        """True if the output is fed back, to the reservoir or the readout."""
         return self.reservoir.W_fb is not None or self.output_to_readout
 
     @cached_property
     def readout(self) -> kernels.Readout:
-        """W_out in the parts that the kernels take."""
+        """W_out in the parts that the kernels use."""
         W_out = np.asarray(self.W_out, self.reservoir.dtype)
         D = self.D_out
         head = int(self.readout_bias)
@@ -211,22 +208,22 @@ class LinearModel:
 
     @property
     def spectrum(self) -> Spectrum:
-        """The eigenvalues, the leak included."""
+        """Eigenvalues, including the leak."""
         return self.reservoir.spectrum
 
     @property
     def effective_radius(self) -> float:
-        """Max |λ'|, the leak included."""
+        """Largest |λ'|, including the leak."""
         return self.reservoir.spectrum.radius
 
     @takes_tensors
     def inference(self, series: int | Array) -> str:
-        """How ``predict`` computes a series (T, D_in), or an ordinary one of that many steps.
+        """Return how ``predict`` computes a series (T, D_in), or a typical one of that many steps.
 
-        "closed loop" step by step on its own output, "scan" step by step with the readout fused
-        in, or "convolution" with the impulse response, whose cost does not depend on the units.
-        A series with a spike is not ordinary: it is scanned, since a convolution would spread
-        the spike's rounding over the steps around it.
+        "closed loop" is step by step on its own output, "scan" step by step with a fused readout,
+        and "convolution" uses the impulse response, at a cost that does not depend on the units.
+        A series with a spike is scanned, because a convolution would spread the rounding error of
+        the spike over the steps around it.
         """
         if self.closed:
             return "closed loop"
@@ -240,37 +237,37 @@ class LinearModel:
         return "convolution" if fast else "scan"
 
     def zero_state(self) -> State:
-        """R(0) = 0 and y(0) = 0, the latter in the network's own units."""
+        """Return the initial state r(0) = 0, y(0) = 0, where y is 0 in the network's own units."""
         y = np.zeros(self.D_out, self.reservoir.dtype)
         return State(self.reservoir.zero_state(), y if self.outputs is None else self.to_user(y))
 
     def from_user(self, y: Array) -> Array:
-        """Outputs in the network's own units."""
+        """Return outputs in the network's own units."""
         return y if self.outputs is None else self.outputs.forward(y)
 
     def to_user(self, y: Array) -> Array:
-        """Outputs in the caller's units."""
+        """Return outputs in the caller's units."""
         return y if self.outputs is None else self.outputs.backward(y)
 
     def covariance_to_user(self, covariance: Array) -> Array:
-        """A covariance of outputs in the caller's units."""
+        """Return a covariance of outputs in the caller's units."""
         if self.outputs is None:
             return covariance
         scale = self.outputs.scale
-        with np.errstate(over="ignore"):  # what no float can hold is infinite
+        with np.errstate(over="ignore"):
             squares = np.outer(scale, scale)
             if np.all(np.isfinite(squares)):
                 return covariance * squares
             return covariance * scale[:, None] * scale
 
     def own_inputs(self, u: Array) -> Array:
-        """Inputs in the network's own units."""
+        """Return inputs in the network's own units."""
         return u if self.inputs is None else self.inputs.forward(u)
 
     def to(self, device: Any) -> LinearModel:
-        """The same network, which answers on a device of torch where no tensor says which.
+        """Return the same network with a default torch device for its results.
 
-        Weights are those of the host, and so are files: a network can be loaded anywhere.
+        The weights stay on the host, so a saved network can be loaded anywhere.
         """
         return replace(self, device=checked_device(device))
 
@@ -280,35 +277,27 @@ class LinearModel:
 
     @one_blas_thread()
     def matrices(self, basis: str = "neuron") -> Matrices:
-        """All weights, in the basis of ``"neuron"`` or as they are at ``"work"``.
+        """Return all weights in the ``"neuron"`` basis, or in the basis in use, ``"work"``.
 
-        For standardised data they act on standardised columns.
+        With standardisation they apply to standardised columns.
         """
         r = self.reservoir
         check_known(basis, "basis", ("neuron", "work"))
         W = r.transition
         if basis == "work" or W.in_neuron_basis:
             return Matrices(W.matrix, r.W_in, r.bias, r.W_fb, self.W_out)
-        known = self.need_basis()
-        head = len(self.W_out) - self.units
-        W_out = np.concatenate(
-            [self.W_out[:head], known.weights_to_neuron(np.asarray(self.W_out[head:]))]
-        )
-        W_in, bias, W_fb = r.weights(known.states_to_neuron)
-        return Matrices(known.matrix(W.dense), W_in, bias, W_fb, W_out)
+        Q = self.need_basis()
+        head, states = np.split(np.asarray(self.W_out), [len(self.W_out) - self.units])
+        W_out = np.concatenate([head, Q.weights_to_neuron(states)])
+        W_in, bias, W_fb = r.weights(Q.states_to_neuron)
+        return Matrices(Q.matrix(W.dense), W_in, bias, W_fb, W_out)
 
     def need_basis(self) -> Basis:
-        """The eigenbasis, or an error that says why there is none."""
-        if self.basis is None and isinstance(self.certificate, Reduction):
-            raise ValueError(
-                "the neuron basis is unknown: a network that was made smaller has new modes, which "
-                "are no neuron's. Ask for basis='work'."
-            )
+        """Return the eigenbasis, or raise an error if there is none."""
         if self.basis is None:
             raise ValueError(
-                "the neuron basis is unknown: with a named spectrum, penalty='identity' draws "
-                "the input weights in the eigenbasis directly. Use penalty='neuron', or ask for "
-                "basis='work'."
+                "The neuron basis is unknown: with a named spectrum it needs penalty='neuron', and "
+                "reduced networks have none. Use basis='work'."
             )
         return self.basis
 
@@ -322,22 +311,22 @@ class LinearModel:
         return_state: bool = False,
         progress: Report | None = None,
     ) -> Any:
-        """Outputs for every row of ``X``, in its shapes.
+        """Return outputs for every row of ``X``, in the same container.
 
         Parameters
         ----------
         X : array (T, D_in), array (series, T, D_in) or list of arrays
         y_previous : array (T, D_out), optional
-            Row t holds y(t−1): teacher-forces feedback and readout, which otherwise run on the
-            model's own output.
+            Row t holds y(t−1), which replaces the model's own output in feedback and readout
+            (teacher forcing).
         initial_state : State, or one for each series, optional
-            Zero by default, whatever ran before.
+            Zero by default.
         return_state : bool
             Return ``(outputs, state)`` instead, with the state at the end of each series.
         progress : callable (done, total), optional
-            Called with steps several times a second; changes no bit of the outputs.
+            Called with numbers of steps several times per second. It does not change the results.
         """
-        if self.closed and y_previous is None:  # step by step, which no device speeds up
+        if self.closed and y_previous is None:  # sequential, so a device would not help
             X = to_host(X)
         series, container = as_series(X, "X", self.D_in, self.reservoir.dtype)
         return predict_series(
@@ -355,22 +344,22 @@ class LinearModel:
         interval: float | None = None,
         noise: Any = None,
     ) -> Any:
-        """The series that follows ``context`` (or ``state``), each output the next input.
+        """Forecast the series after ``context`` or ``state``; each output is the next input.
 
         Parameters
         ----------
         horizon : int
             Number of steps.
         context : array (T, D_in), or several of them, optional
-            The series so far. Several, a 3-D array or a list, are forecast together.
+            The series so far. A 3-D array or a list of series is forecast in one go.
         inputs : array (horizon, D_known), optional
-            Further input columns that are known ahead, as for ``LinearESN.forecast``.
+            Further input columns that are known ahead, as in ``LinearESN.forecast``.
         state : State, optional
-            Where to go on from instead of a context.
+            Start from this state instead of a context.
         interval : float, optional
-            A probability: (mean, lower, upper) come back, for one-step errors of that ``noise``.
+            Coverage of prediction intervals; (mean, lower, upper) are returned.
         noise : array (D_out, D_out), optional
-            Their covariance.
+            Covariance of one-step errors, for intervals.
         """
         if context is not None and are_several(context):
             mean = forecast_several(self, horizon, context, inputs, state)
@@ -379,7 +368,7 @@ class LinearModel:
         return mean if interval is None else with_interval(self, mean, noise, interval)
 
     def stream(self, state: State | None = None) -> Stream:
-        """An online run with explicit state: ``stream.step(u)``."""
+        """Return an online run with explicit state: ``stream.step(u)``."""
         return Stream(self, state)
 
     def learner(
@@ -390,59 +379,58 @@ class LinearModel:
         forgetting: float = 1.0,
         penalize_bias: bool = True,
     ) -> Learner:
-        """An online run that goes on learning: ``learner.step(u, target)``, O(N'²) a step.
+        """Return an online run that learns: ``learner.step(u, target)``, O(N'²) per step.
 
         Parameters
         ----------
         ridge : float
-            Pulls to the present readout, in the neuron basis where that is known.
+            Penalty on the distance from the current readout, in the neuron basis if it is known.
         state : State, optional
-            Where to start, zero by default.
+            Initial state, zero by default.
         forgetting : float
-            In ]0, 1]: rows that lie k steps back weigh its k-th power.
+            In ]0, 1]: a row k steps back has the weight forgetting^k.
         penalize_bias : bool
-            Whether the ridge acts on the constant of the readout.
+            Apply the ridge to the constant of the readout too.
         """
         check_rates(ridge, forgetting)
         free = int(self.readout_bias and not penalize_bias)
         penalty = Penalty(len(self.W_out), free, self.basis)
-        known = Learnt.nothing(self.W_out, penalty, ridge)
-        return Learner(self, known, penalty, ridge, forgetting, 0, state)
+        learnt = Learnt.nothing(self.W_out, penalty, ridge)
+        return Learner(self, learnt, penalty, ridge, forgetting, 0, state)
 
     def reduce(
         self, units: int | None = None, tol: float | None = None, data: Any = None
     ) -> LinearModel:
-        """A smaller network of modes, by balanced truncation, with a certificate of how near it is.
+        """Return a network with fewer modes, by balanced truncation, with a certificate.
 
-        Without ``data`` all inputs count alike, and the error from a zero state is bounded,
+        Without ``data`` all inputs count equally, and the error from a zero state is bounded,
 
             ‖y − ŷ‖₂ ≤ tol ‖G‖∞ ‖u‖₂ for every input,   G the transfer function
 
-        in the network's own units (of standardised columns, where it standardises); a bias counts
-        as one more unit impulse. With ``data`` its rows count: it is the smallest stable order
-        whose rms error on them is at most ``tol`` times the deviation of y. The last fifth of each
-        series is not weighed, and has to keep to it all the same.
+        in the network's own (standardised) units; a bias counts as one more unit impulse. With
+        ``data``, the result is the smallest stable order whose RMS error on these rows is at most
+        ``tol`` times the standard deviation of y. The last fifth of each series is held out, and
+        must meet ``tol`` as well.
 
-        Eigenvalues and all weights are new. The gain of a constant bias is kept exactly, and so are
-        the scaling, the readout of y(t−1) and what it means to feed the output back; the neuron
-        basis is lost.
+        Eigenvalues and weights are new. The gain of a constant bias, the scaling and the feedback
+        of the output stay the same; the neuron basis is lost.
 
         Parameters
         ----------
         units : int, optional
-            The number of modes; with ``tol`` the most that there may be.
+            The number of modes; with ``tol``, the largest number.
         tol : float, optional
             The relative error, in ]0, 1[.
         data : X or (X, y), optional
-            Series as ``predict`` takes them, and targets: their deviation is what errors are
-            measured by, else that of the outputs. A network with y(t−1) needs both.
+            Series as in ``predict``, and targets. Errors are relative to the standard deviation of
+            the targets, or else of the outputs. A network with feedback needs both.
 
         Returns
         -------
         LinearModel
-            Whose ``certificate`` is a ``Reduction``.
+            Its ``certificate`` is a ``Reduction``.
         """
-        return reduce(self, units, tol, data).model
+        return reduce(self, units, tol, data)[0]
 
     def save(self, path: Any) -> None:
         """Write to a safetensors file; ``eigenecho.load`` reads it back."""

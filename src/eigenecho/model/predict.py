@@ -1,4 +1,4 @@
-"""Running a model over series: outputs, states, and where it stands afterwards."""
+"""Predictions: outputs and states of a model for series, and its state at their ends."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from eigenecho import kernels
 from eigenecho.arrays import at, moved, namespace, on_device, to_host
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop, readout_head
-from eigenecho.model.state import State, initial_states
-from eigenecho.model.step_inputs import open_model
+from eigenecho.model.online import State, initial_states, unused_outputs
 from eigenecho.progress import Progress, Report
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, shifted, unpack_outputs
@@ -33,30 +32,30 @@ def predict_series(
     return_state: bool,
     progress: Report | None = None,
 ) -> Any:
-    """Outputs of checked series, held as ``container`` says; with the states at their ends."""
+    """Return the outputs of checked series in a container, and the states at their ends."""
     starts = initial_states(model, initial_state, len(series), container.kind)
     if container.kind == "stack" and on_device(series[0]) and y_previous is None:
-        return _together(model, container, series, starts, return_state)
+        return _predict_stack(model, container, series, starts, return_state)
     previous = previous_outputs(model, y_previous, series, container)
-    told = Progress(progress, sum(map(len, series)))
-    ran = [run(model, *given, told) for given in zip(series, previous, starts, strict=True)]
-    outputs = container.restore([y for y, _ in ran])
+    counter = Progress(progress, sum(map(len, series)))
+    each = zip(series, previous, starts, strict=True)
+    outputs, ends = zip(*[run(model, *given, counter) for given in each], strict=True)
+    restored = container.restore(outputs)
     if not return_state:
-        return outputs
-    ends = [state for _, state in ran]
-    return outputs, (ends[0] if container.kind == "single" else ends)
+        return restored
+    return restored, (ends[0] if container.kind == "single" else list(ends))
 
 
-def _together(
+def _predict_stack(
     model: LinearModel,
     container: Container,
     series: Sequence[Array],
     starts: Sequence[State | None],
     return_state: bool,
 ) -> Any:
-    """Outputs of a stack on a device, in one run."""
-    begun = [model.zero_state() if start is None else start for start in starts]
-    state = State(*(np.stack(parts) for parts in zip(*begun, strict=True)))
+    """Return the outputs of a stack on a device, computed in one run."""
+    states = [model.zero_state() if start is None else start for start in starts]
+    state = State(*(np.stack(parts) for parts in zip(*states, strict=True)))
     (u,) = container.together(list(series))
     outputs, last = run(model, u, None, state)
     restored = container.restored([outputs])
@@ -71,12 +70,10 @@ def deviations_of_series(
     y_previous: Any,
     initial_state: Any,
 ) -> Any:
-    """How far the outputs of ``predict_series`` can be off, held in the same way."""
+    """Return standard deviations of the outputs of ``predict_series``, in the same container."""
     if model.closed and y_previous is None:
-        raise bad_argument(
-            "return_std", True, "False for a network that runs on its own output",
-            "Give y_previous; forecast(interval=...) carries errors round the loop.",
-        )  # fmt: skip
+        expected = "False for a network that runs on its own output"
+        raise bad_argument("return_std", True, expected, "Give y_previous.")
     starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, series, container)
     each = zip(series, previous, starts, strict=True)
@@ -91,7 +88,7 @@ def run(
     state: State | None = None,
     progress: Progress | None = None,
 ) -> tuple[Array, State]:
-    """Outputs (T, D_out) for one series in the caller's units, and the state at its end."""
+    """Return outputs (T, D_out) of one series in the caller's units, and the state at its end."""
     start = model.zero_state() if state is None else state
     r = namespace(u).array(start.r, model.reservoir.dtype)
     u = model.own_inputs(u)
@@ -107,7 +104,7 @@ def run(
 def _run_closed(
     model: LinearModel, u: Array, r: Array, y: Array, progress: Progress | None
 ) -> Array:
-    """On its own output, the last of which was ``y``; ``r`` moves on."""
+    """Run on the model's own output, starting with ``y``, and update ``r``."""
     loop = ClosedLoop.of_output(model)
     y = np.array(model.from_user(np.asarray(y)), r.dtype)
     nothing = np.zeros((len(u), model.D_out), r.dtype)
@@ -121,7 +118,7 @@ def _run_closed(
 def _run_open(
     model: LinearModel, u: Array, r: Array, y_previous: Array | None, progress: Progress | None
 ) -> Array:
-    """Without a loop, or on outputs that are given; ``r`` moves on."""
+    """Run without a loop, or with given previous outputs, and update ``r``."""
     reservoir, readout = model.reservoir, model.readout
     before = None if y_previous is None else model.from_user(y_previous)
     drive = reservoir.drive(u, before)
@@ -142,29 +139,29 @@ def deviations(
     y_previous: Array | None = None,
     state: State | None = None,
 ) -> Array:
-    """How far outputs of one series can be off, as standard deviations (T, D_out).
+    """Return the standard deviations (T, D_out) of the outputs of one series.
 
-    The noise of a step, and what training left open of the weights. For a model that is open, or
-    kept so by ``y_previous``; rows are made in pieces, O(N'²) each.
+    They include the noise of a step and the uncertainty of the weights. A model with feedback
+    needs ``y_previous``. Rows are computed in chunks and cost O(N'²) each.
     """
     reservoir, start = model.reservoir, model.zero_state() if state is None else state
     before = None if y_previous is None else model.from_user(y_previous)
     drive = reservoir.drive(model.own_inputs(u), before)
     xp = namespace(u)
-    found = xp.empty((len(u), model.D_out), reservoir.dtype)
+    result = xp.empty((len(u), model.D_out), reservoir.dtype)
     scale = 1.0 if model.outputs is None else xp.asarray(model.outputs.scale)
     rows = SeriesRows(readout_head(model, before, len(u), u), [(reservoir, drive)], [start.r])
     for first, X in rows.chunks(0, len(u), chunk_rows(u, rows.size)):
-        found[first : first + len(X)] = scale * xp.sqrt(posterior.variances(X))
-    return found
+        result[first : first + len(X)] = scale * xp.sqrt(posterior.variances(X))
+    return result
 
 
 @one_blas_thread()
 def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
-    """Reservoir states (T, N) in the basis at work, from zero and on the model's own output."""
+    """Compute reservoir states (T, N) from a zero state; feedback uses the model's own output."""
     reservoir, before = model.reservoir, None
     if reservoir.W_fb is not None:
-        # The output is found first, then what drives the reservoir with it.
+        # The outputs come first, because they drive the reservoir.
         before = model.from_user(shifted(run(model, u)[0], model.zero_state().y))
     drive = reservoir.drive(model.own_inputs(u), before)
     return reservoir.states(drive, reservoir.zero_state(drive), out, Progress())
@@ -173,12 +170,12 @@ def states(model: LinearModel, u: Array, out: Array | None = None) -> Array:
 def previous_outputs(
     model: LinearModel, given: Any, series: Sequence[Array], container: Container
 ) -> list[Array | None]:
-    """Teacher's y(t−1), one array for each series, where that is, (T,) read as (T, 1)."""
+    """Return given previous outputs (T, D_out) for each series, on its device; None without."""
     lengths = [len(u) for u in series]
     if given is None:
         return [None] * len(lengths)
     if not model.closed:
-        raise open_model(Shown("array"))
+        raise unused_outputs(Shown("array"))
     items, _ = unpack_outputs(given, "y_previous", container)
     several = container.kind != "single"
     arrays = [
@@ -192,20 +189,19 @@ def previous_outputs(
 
 
 def warn_if_growing(outputs: Array, before: float, growth: float = 1e6) -> None:
-    """Warn where a closed loop has grown beyond ``growth`` times what it started from."""
+    """Warn if a closed loop has grown by more than a factor of ``growth``."""
     xp = namespace(outputs)
     after = float(xp.max(xp.abs(outputs), initial=0.0))
     if after > growth * before:
         warn(
-            f"the output grew to {after:.3g}, from {before:.3g}: the loop through the model's own "
-            "output is unstable. A larger ridge, a smaller fb_scaling or a longer training series "
-            "steadies it.",
+            f"the output grew to {after:.3g}, from {before:.3g}: the closed loop is unstable. Use "
+            "a larger ridge, a smaller fb_scaling or a longer training series.",
             UnstableWarning,
         )
 
 
 def check_finite(model: LinearModel, outputs: Array, *, closed: bool = False) -> None:
-    """Raise where a run left the range of floating point."""
+    """Raise if outputs overflowed."""
     if not namespace(outputs).all_finite(outputs):
         finite = to_host(namespace(outputs).isfinite(outputs))
         finite = finite.reshape(-1, *outputs.shape[-2:]).all(axis=0)

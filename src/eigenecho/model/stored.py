@@ -1,4 +1,4 @@
-"""Streams and learners as files hold them: a model, and where it stands."""
+"""Stored forms of streams and learners."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from eigenecho.checks import check_range
 from eigenecho.model.learner import Learner
 from eigenecho.model.model import LinearModel
-from eigenecho.model.state import State
+from eigenecho.model.online import State
 from eigenecho.model.stream import Stream
 from eigenecho.readout import Penalty
 from eigenecho.schema import stands_for
@@ -26,22 +26,18 @@ class StoredStream:
 
     @classmethod
     def of(cls, stream: Stream) -> StoredStream:
-        """Return what a stream is made of."""
-        names = stream.feature_names, stream.output_names
-        return cls(stream.model, stream.state, *names)  # type: ignore[arg-type]
+        """Return the stored form of a stream."""
+        return cls(*stream.parts)
 
     def restored(self) -> Stream:
         """Return the stream."""
-        return Stream(self.model, self.state, self.feature_names, self.output_names)
+        return Stream(**vars(self))
 
 
 @stands_for(Learner)
 @dataclass(frozen=True, eq=False)
 class StoredLearner:
-    """The arguments of a ``Learner``, and whether the ridge penalises neurons.
-
-    Then the basis of the penalty is the model's.
-    """
+    """The arguments of a ``Learner``; with ``neurons`` the basis of the penalty is the model's."""
 
     neurons: bool
     model: LinearModel
@@ -56,7 +52,7 @@ class StoredLearner:
 
     @classmethod
     def of(cls, learner: Learner) -> StoredLearner:
-        """Return what a learner is made of."""
+        """Return the stored form of a learner."""
         return cls(learner.parts[2].basis is not None, *learner.parts)
 
     def restored(self) -> Learner:
@@ -68,5 +64,5 @@ class StoredLearner:
 
 
 def with_basis(penalty: Penalty, model: LinearModel, neurons: bool) -> Penalty:
-    """Return the penalty with the basis of a model where it penalises ``neurons``."""
+    """Return a penalty with the basis of a model if it penalises ``neurons``."""
     return replace(penalty, basis=model.need_basis() if neurons else None)

@@ -1,4 +1,4 @@
-"""Online runs: a step or some rows at a time, with explicit state."""
+"""Online runs: one step or several rows at a time, with explicit state."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho import kernels, storage
+from eigenecho import kernels
 from eigenecho.arrays import is_tensor
-from eigenecho.errors import overflowed
-from eigenecho.model.state import State, as_state
-from eigenecho.model.step_inputs import StepInputs, on_one_thread
+from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.model.online import OnlineRun, State, check_labels, on_one_thread, unused_outputs
 from eigenecho.scaling import Scaling
+from eigenecho.series import as_rows, column_labels
 from eigenecho.tensors import takes_tensors
 from eigenecho.types import Array
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
 
 
-class Stream:
-    """A model running online, O(N) a step; streams of one model are independent.
+class Stream(OnlineRun):
+    """A model that runs online, O(N) per step. Streams of one model are independent.
 
-    The outputs are a function of the model, the state and the inputs, to the last bit: a stream
-    that was copied, or saved and loaded in another process, goes on as the original would. They
-    agree with ``predict``, which sums in another order, to rounding.
+    The outputs are a function of the model, the state and the inputs, bit for bit: a stream that
+    was copied, or saved and loaded in another process, continues like the original. They agree
+    with ``predict``, which sums in another order, up to rounding.
 
     Parameters
     ----------
     model : LinearModel
     state : State, optional
-        Where to start; zero by default.
-    feature_names : list of str, optional
-        The columns of the inputs: rows that come with labels must have these, in this order.
+        Initial state, zero by default.
+    feature_names, output_names : list of str, optional
+        Names of the columns. Labels of rows must equal them, in this order.
 
     See Also
     --------
-    eigenecho.model.Learner : learns at every step too
+    eigenecho.model.Learner : Also learns at every step.
 
     Examples
     --------
@@ -56,68 +56,66 @@ class Stream:
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
     ) -> None:
+        super().__init__(model, state, feature_names, output_names)
         reservoir = model.reservoir
-        self.model = model
-        self.state = model.zero_state() if state is None else state
-        self._inputs = StepInputs(model, feature_names, output_names)
         self._next = np.empty_like(self._r), np.empty_like(self._y)
-        self._weights = reservoir.form, reservoir.B, self._inputs.drive, model.readout
+        self._weights = reservoir.form, reservoir.B, self._drive, model.readout
         compiled = kernels.backend(self._r)
         self._step = on_one_thread(reservoir, compiled.step_readout)
         self._run = on_one_thread(reservoir, compiled.run_readout)
 
     @property
-    def state(self) -> State:
-        """Where the stream stands, as a copy; assign to it to move the stream."""
-        return State(self._r.copy(), self._y.copy())
-
-    @state.setter
-    def state(self, state: Any) -> None:
-        r, y = as_state(self.model, state, "state")
-        self._r, self._y = r.copy(), y.copy()
+    def model(self) -> LinearModel:
+        """The model that runs."""
+        return self._model
 
     def step(self, u: Any = None, *, y_previous: Any = None) -> Array:
         """Take one input row (D_in,) and return the output (D_out,).
 
-        A row may be a pandas Series, a frame of one row or a dict; labels must be those of the
-        columns that the model was fitted on, in their order, as in ``predict``. The last output
-        comes back where the model has feedback; ``y_previous`` takes its place.
-        After an error the stream stands where it stood.
+        A row may be a pandas Series, a frame of one row or a dict; its labels must equal the
+        columns that the model was fitted on, in their order, as in ``predict``. A model with
+        feedback uses its last output, or ``y_previous`` if it is given. After an error the stream
+        is unchanged.
         """
         if not isinstance(u, np.ndarray) and (is_tensor(u) or is_tensor(y_previous)):
-            return self._step_by_tensor(u, y_previous)
-        inputs, (r, y) = self._inputs, self._next
-        inputs.take(u, y_previous, self._y)
-        if not self._step(*self._weights, inputs.before, self._r, r, y):
-            inputs.check_finite(u, y_previous)
+            return self._step_with_tensors(u, y_previous)
+        r, y = self._next
+        self._fill(u, y_previous)
+        if not self._step(*self._weights, self._before, self._r, r, y):
+            self._check_inputs(u, y_previous)
             raise overflowed("output", None)
-        output = self.model.to_user(y)
-        if self.model.outputs is not None and not np.all(np.isfinite(output)):
+        output = self._model.to_user(y)
+        if self._model.outputs is not None and not np.all(np.isfinite(output)):
             raise overflowed("output", None)
         self._next = self._r, self._y
         self._r, self._y = r, output
         return output.copy()
 
     @takes_tensors
-    def _step_by_tensor(self, u: Any, y_previous: Any) -> Array:
+    def _step_with_tensors(self, u: Any, y_previous: Any) -> Array:
         return self.step(u, y_previous=y_previous)
 
     @takes_tensors
     def run(self, rows: Any, *, y_previous: Any = None) -> Array:
-        """Take input rows (T, D_in) and return the outputs (T, D_out): T steps, to the last bit.
+        """Take input rows (T, D_in) and return the outputs (T, D_out) of T steps, bit for bit.
 
-        Row t of ``y_previous`` (T, D_out) takes the place of the output before it. After an error
-        the stream stands where it stood, before the first of the rows.
+        Row t of ``y_previous`` (T, D_out) replaces the output before it. After an error the stream
+        is unchanged.
         """
-        model, inputs = self.model, self._inputs
-        drive, before = inputs.take_many(rows, y_previous, self._y)
-        r, out = self._r.copy(), np.empty_like(before)
+        model, reservoir = self._model, self._model.reservoir
+        check_labels("rows", column_labels(rows), self.feature_names)
+        u = as_rows(rows, "rows", model.D_in, reservoir.dtype)
+        before = np.zeros((len(u), model.D_out), reservoir.dtype)
         loop = None
-        if model.closed and y_previous is None:
+        if y_previous is not None:
+            before[:] = model.from_user(self._previous_rows(y_previous, len(u)))
+        elif self._closed and len(u):
+            before[0] = model.from_user(self._y)
             scaling = model.outputs or Scaling.identity(model.D_out)
-            loop = kernels.Loop(inputs.start, scaling.mean, scaling.scale)
-        form, B = model.reservoir.form, model.reservoir.B
-        done = self._run(form, B, drive, model.readout, before, loop, r, out)
+            loop = kernels.Loop(self._start, scaling.mean, scaling.scale)
+        drive = np.array(reservoir.drive(model.own_inputs(u), before))
+        r, out = self._r.copy(), np.empty_like(before)
+        done = self._run(reservoir.form, reservoir.B, drive, model.readout, before, loop, r, out)
         if done < len(out):
             raise overflowed("output", None, done)
         outputs = model.to_user(out)
@@ -127,26 +125,19 @@ class Stream:
             self._r, self._y = r, outputs[-1].copy()
         return outputs
 
-    @property
-    def feature_names(self) -> list[str] | None:
-        """The columns of the inputs, where they are known."""
-        return self._inputs.feature_names
-
-    @property
-    def output_names(self) -> list[str] | None:
-        """The columns of the outputs, where they are known."""
-        return self._inputs.output_names
-
-    def copy(self) -> Stream:
-        """An independent stream that stands where this one does."""
-        return Stream(self.model, self.state, self.feature_names, self.output_names)
-
-    def save(self, path: Any) -> None:
-        """Write model and state to a safetensors file; ``eigenecho.load`` gives the stream back."""
-        storage.save(path, self)
-
-    def __reduce__(self) -> Any:
-        return Stream, (self.model, self.state, self.feature_names, self.output_names)
+    def _previous_rows(self, y_previous: Any, steps: int) -> Array:
+        """Return one row of previous outputs for each step, in the caller's units."""
+        D = self._model.D_out
+        if not self._closed:
+            raise unused_outputs(Shown("array"))
+        check_labels("y_previous", column_labels(y_previous), self.output_names)
+        if np.ndim(y_previous) == 1 and D == 1:
+            y_previous = np.reshape(y_previous, (-1, 1))
+        rows = as_rows(y_previous, "y_previous", D, self._model.reservoir.dtype)
+        if len(rows) != steps:
+            got = Shown(f"{len(rows)} rows")
+            raise bad_argument("y_previous", got, f"{steps} rows, as in rows")
+        return rows
 
     def __repr__(self) -> str:
-        return f"Stream of {self.model!r}"
+        return f"Stream of {self._model!r}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.errors import bad_argument
-from eigenecho.model.reduction import Reduction
+from eigenecho.model.certificate import Reduction
 from eigenecho.plots.spectrum import mark_eigenvalues, spectrum
 from eigenecho.plots.style import BLUE, GREY, LEGEND, new_figure, tidy
 
@@ -33,7 +33,7 @@ def reduction(source: Any) -> Figure:
 
     See Also
     --------
-    eigenecho.model.reduction.Reduction : The certificate that this figure shows.
+    eigenecho.model.certificate.Reduction : The certificate that this figure shows.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from eigenecho.spectra.spectrum import Spectrum
 from eigenecho.spectra.uniform import uniform
 
 if TYPE_CHECKING:
-    from eigenecho.model.learnt import from_data
+    from eigenecho.model.from_data import from_data
 
 from_values = Spectrum.from_values
 
@@ -44,6 +44,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "from_data":
-        found = globals()[name] = importlib.import_module("eigenecho.model.learnt").from_data
+        found = globals()[name] = importlib.import_module("eigenecho.model.from_data").from_data
         return found
     raise AttributeError(f"module 'eigenecho.spectra' has no attribute {name!r}")

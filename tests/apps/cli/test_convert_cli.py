@@ -66,7 +66,7 @@ def test_a_network_that_is_kept_claims_no_difference(tmp_path):
     np.savez(source, W=np.triu(np.full((5, 5), 0.5)), W_in=np.ones((1, 5)))
     answer = invoke(source)
     assert answer.exit_code == 0, answer.output
-    assert "nothing was changed" in answer.stdout
+    assert "W is unchanged" in answer.stdout
     assert "0.00e+00  of the largest" not in answer.stdout
     assert ee.load(source.with_suffix(".safetensors")).certificate.kept
 

@@ -34,7 +34,7 @@ def test_a_file_becomes_a_smaller_one(saved, tmp_path):
     esn, path = saved
     result = run(path, "--tol", "1e-6")
     assert result.exit_code == 0, result.output
-    assert "by the rows of training" in result.output
+    assert "by the training rows" in result.output
     small = ee.load(tmp_path / "model-reduced.safetensors")
     assert small.certificate_.promise <= 1e-6
     np.testing.assert_allclose(small.predict(U)[50:], esn.predict(U)[50:], atol=1e-4)

@@ -13,8 +13,7 @@ from rich.text import Text
 from eigenecho.apps.cli.outputs import check_target, fail
 from eigenecho.apps.shared.terminal import say
 from eigenecho.interop import from_npz
-from eigenecho.model.certificate import Certificate
-from eigenecho.model.reduction import Reduction
+from eigenecho.model.certificate import Certificate, Reduction
 
 
 def convert(

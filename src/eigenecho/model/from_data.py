@@ -1,0 +1,236 @@
+"""Spectra learned from data: train a large network, reduce it, and keep its eigenvalues."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+
+from eigenecho.arrays import to_host
+from eigenecho.checks import check_units, generator
+from eigenecho.errors import IllConditionedWarning, Shown, bad_argument
+from eigenecho.model.model import LinearModel
+from eigenecho.model.reduce import select_modes
+from eigenecho.model.weighting import select_weighting
+from eigenecho.readout import Triangle
+from eigenecho.reservoir import Recipe
+from eigenecho.series import as_rows, as_series, unpack_outputs
+from eigenecho.spectra import Spectrum, ring
+from eigenecho.tensors import device_of
+from eigenecho.threads import one_blas_thread
+from eigenecho.training import Problem, Settings, held_out_errors, hold_out, pose, train
+from eigenecho.transition import Diagonal
+from eigenecho.types import Array, Seed
+
+RIDGES = tuple(10.0**k for k in range(-12, 5))
+"""Ridges of the large network, compared on the last fifth of its rows."""
+
+FEW = 10
+"""Rows after the warmup below which none are held out."""
+
+TIMES, LEAST, MOST = 5, 300, 1000
+"""Size of the large network: a multiple of the units to keep, and limits in units."""
+
+CANDIDATES = ("golden", "ring")
+"""Laws of the large networks."""
+
+RADIUS, ROUNDS = 0.5, 3
+"""Smallest radius of a ring, and how often the search around the best radius is refined."""
+
+SURE = 1e-6
+"""Fraction of the largest singular value above which a mode depends on the data."""
+
+
+def from_data(
+    X: Any,
+    y: Any,
+    units: int = 50,
+    *,
+    sr: float = 0.95,
+    law: Any = None,
+    warmup: int = 0,
+    large: int | None = None,
+    seed: Seed = 0,
+) -> Spectrum:
+    """Learn eigenvalues for a task, from a large network that is trained on it and reduced.
+
+    The large network standardises its columns, and uses the ridge with the smallest error on the
+    last fifth of the rows. It is reduced by balanced truncation, weighted by the training rows. If
+    fewer modes than ``units`` depend on the data, a ring of radius ``sr`` is added to them.
+    Without a ``law`` there are three candidates: large golden and ring networks, and a plain ring
+    of ``units`` with the best radius up to ``sr``. The one with the smallest error on the last
+    fifth of the rows is returned.
+
+    Parameters
+    ----------
+    X, y : as for ``LinearESN.fit``
+        Training rows only, because the eigenvalues depend on the targets.
+    units : int
+        Number of eigenvalues.
+    sr : float
+        Radius of the large network, below 1. Eigenvalues of the reduced network may lie a little
+        further out, but inside the unit circle.
+    law : str, Spectrum or callable, optional
+        Law of the eigenvalues of the large network.
+    warmup : int
+        Steps at the start of each series that are left out.
+    large : int, optional
+        Units of the large network; by default five times ``units``, from 300 to 1000, and at
+        least twice ``units``.
+    seed : int, Generator or None
+
+    Returns
+    -------
+    Spectrum
+        For ``spectrum=``, alone or joined with others. ``spectrum="data"`` learns one in ``fit``,
+        and in ``search`` from the rows before validation.
+
+    See Also
+    --------
+    eigenecho.LinearESN : ``spectrum="data"`` learns a spectrum in ``fit``.
+    eigenecho.spectra.joined : Join spectra and laws.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> u = ee.tasks.mso(3, steps=601)
+    >>> len(ee.spectra.from_data(u[:-1], u[1:], units=20, warmup=100) + ee.spectra.ring(10, sr=0.9))
+    30
+    """
+    device_of({"X": X, "y": y})  # raises for unsupported tensors
+    X, y = to_host((X, y))
+    inputs, container = as_series(X, "X")
+    items, _ = unpack_outputs(y, "y", container)
+    outputs = [as_rows(item, "y") for item in items]
+    recipe = Recipe(units=units, spectrum="data", sr=sr)
+    settings = Settings(recipe, standardize=True, warmup=warmup)
+    learned = learn_spectrum(settings, inputs, outputs, seed, law=law, large=large)
+    return cast(Spectrum, learned.recipe.spectrum)
+
+
+def learn_spectrum(
+    settings: Settings,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    seed: Seed,
+    *,
+    until: Sequence[int] | None = None,
+    law: Any = None,
+    large: int | None = None,
+) -> Settings:
+    """Return settings with eigenvalues in place of ``spectrum="data"``.
+
+    They are learned from the first ``until`` rows of each series, by default from all.
+    """
+    recipe = settings.recipe
+    check_units(recipe.units, "units")
+    if not recipe.sr < 1:
+        raise bad_argument("sr", recipe.sr, "a radius below 1, such as 0.99, to learn a spectrum")
+    if until is not None:
+        inputs, outputs = (
+            [rows[:n] for rows, n in zip(series, until, strict=True)]
+            for series in (inputs, outputs)
+        )
+    size = int(np.clip(TIMES * recipe.units, LEAST, max(MOST, 2 * recipe.units)))
+    size = size if large is None else large
+    check_units(size, "large")
+    few = min(map(len, inputs)) - settings.warmup < FEW
+    trainer = replace(
+        settings,
+        recipe=replace(recipe, basis="eigen", eigenvectors=False, dtype="float64"),
+        standardize=True,
+        penalty="identity",
+        ridge=(1e-6,) if few else RIDGES,
+        solver="auto",
+    )
+    inputs, outputs = ([np.asarray(s, np.float64) for s in to_host(a)] for a in (inputs, outputs))
+    # All candidates are drawn with the same seed.
+    if not isinstance(seed, (int, np.integer)):
+        seed = int(generator(seed).integers(2**31))
+    task = LearningTask(trainer, inputs, outputs, seed)
+    spectra = [task.reduced_spectrum(one, size) for one in (CANDIDATES if law is None else (law,))]
+    if law is None and not few:
+        spectra = [min([*spectra, task.best_ring()], key=task.error)]
+    return replace(settings, recipe=replace(recipe, spectrum=spectra[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class LearningTask:
+    """Series on which candidate spectra are compared, with the settings and seed of training."""
+
+    settings: Settings
+    inputs: Sequence[Array]
+    outputs: Sequence[Array]
+    seed: int
+
+    def with_spectrum(self, spectrum: Any, units: int) -> tuple[Settings, Problem]:
+        """Return the settings and the problem of training with another spectrum."""
+        recipe = replace(self.settings.recipe, spectrum=spectrum, units=units)
+        settings = replace(self.settings, recipe=recipe)
+        D_in, D_out = self.inputs[0].shape[1], self.outputs[0].shape[1]
+        drawn = settings.draw(D_in, D_out, self.seed)
+        return settings, pose(settings, drawn, self.inputs, self.outputs)
+
+    @one_blas_thread()
+    def reduced_spectrum(self, law: Any, size: int) -> Spectrum:
+        """Return the eigenvalues of a trained network of ``size`` units after reduction."""
+        recipe = self.settings.recipe
+        settings, problem = self.with_spectrum(law, size)
+        transition, radius = problem.reservoir.transition, problem.reservoir.spectrum.radius
+        if not isinstance(transition, Diagonal):
+            got = Shown(f"a matrix in {transition.name} form")
+            raise bad_argument("law", got, "eigenvalues, or a matrix with a usable eigenbasis")
+        if not radius < 1:
+            raise bad_argument("law", Shown(f"radius {radius:.6g}"), "a radius below 1")
+        with warnings.catch_warnings(action="ignore", category=IllConditionedWarning):
+            evidence = train(problem, settings).evidence
+        model = LinearModel.of(problem, evidence.weights)
+        weighting = select_weighting(model, None, evidence.single)
+        values = weighting.balanced.values
+        sure = int(np.count_nonzero(values > SURE * values[0])) if values.size else 0
+        if not sure:
+            got = Shown("targets that do not depend on X")
+            raise bad_argument("y", got, "targets to learn a spectrum from")
+        reduced, _ = select_modes(weighting, min(recipe.units, sure))
+        spectrum = reduced.system.spectrum.unleak(recipe.lr)
+        missing = recipe.units - spectrum.units
+        return spectrum.join(ring(missing, sr=recipe.sr)) if missing else spectrum
+
+    def best_ring(self) -> Spectrum:
+        """Return the ring with the smallest error, its radius between ``RADIUS`` and sr.
+
+        The decay per step, −log r, is doubled from that of sr on, and then refined around the best
+        value: after n steps on a ring of n units an input returns as r^n, which has to fit.
+        """
+        units, sr = self.settings.recipe.units, self.settings.recipe.sr
+        if sr <= RADIUS:
+            return ring(units, sr=sr)
+
+        @cache
+        def error(decay: float) -> float:
+            return self.error(ring(units, sr=float(np.exp(-decay))))
+
+        least = float(-np.log(sr))
+        decays = least * 2.0 ** np.arange(1 + np.floor(np.log2(-np.log(RADIUS) / least)))
+        best, step = min(decays, key=error), np.sqrt(2)
+        for _ in range(ROUNDS):
+            best = min((best, max(best / step, least), best * step), key=error)
+            step = np.sqrt(step)
+        return ring(units, sr=float(np.exp(-best)))
+
+    @one_blas_thread()
+    def error(self, spectrum: Spectrum) -> float:
+        """Return the smallest error of any ridge on held-out rows, summed over outputs."""
+        _, whole = self.with_spectrum(spectrum, spectrum.units)
+        total = 0.0
+        for columns, problem in whole.parts:
+            fold = hold_out(problem, self.settings)
+            with warnings.catch_warnings(action="ignore", category=IllConditionedWarning):
+                statistics, (last,), _ = problem.gather(Triangle, fold)
+                errors = held_out_errors(statistics, last, problem.penalty, self.settings.ridge)
+            total += float(np.nanmin(errors)) * len(columns)
+        return total

@@ -1,0 +1,242 @@
+"""Online runs: the state of a network, and the checked inputs of its next step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from eigenecho import storage
+from eigenecho.arrays import to_host
+from eigenecho.checks import check_finite, has_complex
+from eigenecho.errors import Shown, bad_argument, not_finite, other_columns, place
+from eigenecho.reservoir import Reservoir
+from eigenecho.scaling import Scaling
+from eigenecho.series import column_labels
+from eigenecho.threads import one_blas_thread
+from eigenecho.types import Array
+
+if TYPE_CHECKING:
+    from eigenecho.model.model import LinearModel
+
+
+class State(NamedTuple):
+    """State of a network: reservoir state ``r`` (N,) and last output ``y`` (D_out,).
+
+    See Also
+    --------
+    eigenecho.LinearESN : ``final_state_`` is the state at the end of training.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> esn = ee.LinearESN(50, warmup=50, ridge=1e-10, seed=0).fit(series[:-1], series[1:])
+    >>> state = esn.final_state_
+    >>> state.r.shape, state.y.shape
+    ((50,), (1,))
+    """
+
+    r: Array
+    y: Array
+
+
+def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> State:
+    """Return a pair (r, y) as a state of the model, or raise if the shapes do not match."""
+    try:
+        r, y = map(np.asarray, to_host(state))
+        if not {r.dtype.kind, y.dtype.kind} <= set("fiub"):
+            raise TypeError("not real numbers")
+    except (TypeError, ValueError):
+        expected = "a pair (r, y), as predict(return_state=True) returns"
+        raise bad_argument(name, state, expected) from None
+    with np.errstate(over="ignore"):  # overflow is not finite, which is checked below
+        r, y = (part.astype(model.reservoir.dtype, copy=False) for part in (r, y))
+    if r.shape != (model.units,) or y.shape != (model.D_out,):
+        expected = f"(r, y) of shapes ({model.units},) and ({model.D_out},)"
+        raise bad_argument(name, Shown(f"shapes {r.shape}, {y.shape}"), expected)
+    check_finite(np.concatenate([r, y]), name)
+    return State(r, y)
+
+
+def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> list[State | None]:
+    """Return one initial state per series, None for zero."""
+    if states is None:
+        return [None] * count
+    states = [states] if kind == "single" else list(states)
+    if len(states) != count:
+        got = Shown(f"{len(states)} states")
+        raise bad_argument("initial_state", got, f"one for each of {count} series")
+    return [as_state(model, state) for state in states]
+
+
+class OnlineRun:
+    """A model that runs step by step, with checked inputs in preallocated buffers.
+
+    ``_drive`` (D,) holds the parts of [u, 1, y(t−1)] that the reservoir has, in the network's own
+    units; ``_before`` (D_out,) holds y(t−1). Labels of rows must equal ``feature_names`` or
+    ``output_names`` if these are known.
+    """
+
+    def __init__(
+        self,
+        model: LinearModel,
+        state: State | None = None,
+        feature_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+    ) -> None:
+        self._model = model
+        self.feature_names = _checked_names(feature_names, "feature_names", model.D_in)
+        self.output_names = _checked_names(output_names, "output_names", model.D_out)
+        reservoir = model.reservoir
+        self._start = model.D_in + (reservoir.bias is not None)
+        buffer = np.ones(self._start + model.D_out, reservoir.dtype)
+        self._drive, self._u = buffer[: len(reservoir.B)], buffer[: model.D_in]
+        self._before = buffer[self._start :]
+        self._before[:] = 0.0
+        self._closed = model.closed  # the property is too slow for every step
+        self.state = model.zero_state() if state is None else state
+
+    @property
+    def state(self) -> State:
+        """A copy of the current state, which can be assigned to."""
+        return State(self._r.copy(), self._y.copy())
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        r, y = as_state(self._model, state, "state")
+        self._r, self._y = r.copy(), y.copy()
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The arguments that make an equal object."""
+        return self._model, self.state, self.feature_names, self.output_names
+
+    def copy(self) -> Self:
+        """Return an independent copy in the same state."""
+        return type(self)(*self.parts)
+
+    def save(self, path: Any) -> None:
+        """Write model and state to a safetensors file; ``eigenecho.load`` reads it back."""
+        storage.save(path, self)
+
+    def __reduce__(self) -> Any:
+        return type(self), self.parts
+
+    def _fill(self, u: Any, y_previous: Any) -> None:
+        """Fill the buffers with an input row and y(t−1), by default the last output.
+
+        NaN and infinity are not checked here, because they show in the output.
+        """
+        model = self._model
+        if u is not None or self._u.size:
+            row = _as_row(u, self._u.size, "u", self.feature_names)
+            _standardize(self._u, row, model.inputs)
+        if self._closed:
+            y = self._y
+            if y_previous is not None:
+                y = _as_row(y_previous, self._before.size, "y_previous", self.output_names)
+            _standardize(self._before, y, model.outputs)
+        elif y_previous is not None:
+            raise unused_outputs(y_previous)
+
+    def _read_output(self, value: Any, name: str) -> Array:
+        """Return a finite row of outputs, in the caller's units."""
+        row = _as_row(value, self._before.size, name, self.output_names)
+        _check_row(name, row, self._before.dtype)
+        return np.array(row, self._before.dtype).reshape(self._before.shape)
+
+    def _check_inputs(self, u: Any, y_previous: Any = None) -> None:
+        """Raise if an input row or y(t−1) is not finite."""
+        if u is not None:
+            row = _as_row(u, self._u.size, "u", self.feature_names)
+            _check_row("u", row, self._before.dtype, self.feature_names)
+        if y_previous is not None:
+            self._read_output(y_previous, "y_previous")
+
+
+def check_labels(name: str, labels: Sequence[Any] | None, known: Sequence[str] | None) -> None:
+    """Raise if labels, all of them strings, differ from the known ones."""
+    if labels is None or known is None or not all(isinstance(label, str) for label in labels):
+        return
+    if list(labels) != list(known):
+        raise other_columns(name, list(labels), list(known))
+
+
+def unused_outputs(y_previous: Any) -> ValueError:
+    """Return the error for previous outputs of a model that does not use them."""
+    return bad_argument(
+        "y_previous", y_previous, "None: this model has neither feedback nor output_to_readout"
+    )
+
+
+def on_one_thread(reservoir: Reservoir, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the kernel with BLAS on one thread if it calls BLAS."""
+    return one_blas_thread()(kernel) if reservoir.transition.steps_by_blas else kernel
+
+
+def _checked_names(names: Sequence[str] | None, name: str, count: int) -> list[str] | None:
+    if names is None:
+        return None
+    if len(names) != count:
+        raise bad_argument(name, names, f"{count} names")
+    return list(map(str, names))
+
+
+def _as_row(value: Any, columns: int, name: str, names: Sequence[str] | None) -> Array:
+    """Return real numbers (columns,) or (), from an array, list, pandas row, frame or mapping."""
+    # Lists have an attribute "index" as well, a method.
+    if not isinstance(value, (np.ndarray, list, tuple)):
+        value = _without_labels(value, name, names)
+    try:
+        row = np.asarray(value)
+    except ValueError:  # nested sequences of different lengths
+        row = np.empty(0, object)
+    if row.dtype.kind not in "fiub":
+        raise bad_argument(name, value, f"{columns} real numbers")
+    if row.shape != (columns,) and not (row.ndim == 0 and columns == 1):
+        expected = f"one row of {columns} numbers"
+        raise bad_argument(name, Shown(f"shape {row.shape}"), expected)
+    return row
+
+
+def _without_labels(value: Any, name: str, names: Sequence[str] | None) -> Any:
+    """Return the numbers of a pandas row, a frame of one row, or a mapping, after label checks."""
+    labels = column_labels(value)
+    if labels is not None:
+        numbers = np.asarray(value)
+        numbers = numbers[0] if numbers.shape[:1] == (1,) else numbers
+    elif isinstance(value, Mapping) and names is not None:
+        labels, numbers = list(value), np.array(list(value.values()), object)
+    elif hasattr(value, "iloc"):
+        labels, numbers = list(value.index), np.asarray(value)
+    else:
+        return value
+    check_labels(name, labels, names)
+    if numbers.dtype.kind != "O" or numbers.ndim != 1:
+        return numbers
+    try:
+        if has_complex(numbers):
+            raise TypeError("complex numbers")
+        return numbers.astype(np.float64)
+    except (TypeError, ValueError):
+        raise bad_argument(name, numbers.tolist(), "real numbers") from None
+
+
+def _standardize(buffer: Array, row: Array, scaling: Scaling | None) -> None:
+    """Write a row into a buffer, standardised if there is a scaling."""
+    if scaling is None:
+        buffer[:] = row
+    else:
+        buffer[:] = scaling.forward(row.astype(buffer.dtype, copy=False))
+
+
+def _check_row(name: str, row: Array, dtype: Any, labels: Sequence[str] | None = None) -> None:
+    """Raise if a number is NaN, infinite, or outside the range of ``dtype``."""
+    numbers = np.atleast_1d(np.asarray(row, np.float64))
+    finite = np.abs(numbers) <= np.finfo(dtype).max
+    if not finite.all():
+        column = int(np.argmin(finite))
+        where = place(column=column if labels is None else labels[column])
+        raise not_finite(name, float(numbers[column]), where, dtype, "The state is unchanged.")
