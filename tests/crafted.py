@@ -416,7 +416,7 @@ def use_model(model):
         finite(outputs)
     assert model.inference(5) in ("scan", "convolution", "closed loop")
     model.matrices("work")
-    allowed(lambda: model.matrices("neuron"), "the neuron basis is unknown")
+    allowed(lambda: model.matrices("neuron"), "neuron basis is unknown")
     # Eigenvalues of a matrix may be beyond the range of its entries.
     allowed(lambda: model.effective_radius, "a list of finite numbers")
     if model.D_in == model.D_out or (model.D_in == 0 and model.closed):
