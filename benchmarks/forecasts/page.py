@@ -8,18 +8,19 @@ from forecasts.methods import COVERAGE, METHODS, OURS, PEERS
 from forecasts.protocol import ORIGINS, TRAINING_ROWS, Series
 from forecasts.scores import MUCH_WORSE, Line, Scores, Summary
 
-PROTOCOL = f"""Run `make bench-forecast BENCH=--write` to reproduce this page.
+PROTOCOL = f"""This page compares the accuracy, coverage and speed of `Forecaster` with those of other methods. Run
+`make bench-forecast BENCH=--write` to reproduce it.
 
 - **Origins.** Each series has up to {ORIGINS} forecast origins, spread evenly over the last 40 % of its rows. At each
-  origin, every method is refitted on at most {TRAINING_ROWS} preceding rows. The horizon follows from the frequency.
+  origin, every method is refitted on at most {TRAINING_ROWS} preceding rows. The horizon depends on the frequency of the series.
 - **Methods.** `Forecaster` gets only the horizon and selects its models on the training rows. All other methods also
-  get the season; a separate line shows `Forecaster` with the season. AutoARIMA, AutoETS and AutoTheta are those
-  of statsforecast; for seasons above 24, the first two are applied after MSTL.
-- **MASE.** The mean absolute error divided by that of the seasonal naive forecast on the training rows; the table shows
+  get the season; a separate line shows `Forecaster` with the season. AutoARIMA, AutoETS and AutoTheta are from
+  statsforecast. If the season has more than 24 rows, AutoARIMA and AutoETS are applied after an MSTL decomposition.
+- **MASE.** The mean absolute error divided by that of the seasonal naive forecast on the training rows. The table shows
   the geometric mean over series.
-- **Much worse.** The number of series with an error above {MUCH_WORSE} times that of the best of naive, drift and seasonal naive.
-- **Expected error.** The deviation |expected / actual − 1| of the error that a method predicts before the test,
-  median over series.
+- **Much worse.** The number of series with an error above {MUCH_WORSE} times that of the best of the naive, drift and seasonal naive forecasts.
+- **Expected error.** `Forecaster` also predicts its own error before the test. The table shows the relative deviation
+  |expected / actual − 1| of this prediction, as the median over series.
 """  # noqa: E501
 
 

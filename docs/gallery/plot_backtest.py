@@ -2,8 +2,9 @@
 How good would past forecasts have been?
 ========================================
 
-``backtest`` goes back in time. At each forecast origin it refits the forecaster on the rows up to
-that origin and compares the forecast with what came next, and with naive baselines.
+This example measures how accurate past forecasts would have been. At each of several forecast
+origins, ``backtest`` refits the forecaster on the rows up to that origin and compares the forecast
+with the observed values and with naive baselines.
 """
 
 import pandas as pd
@@ -12,7 +13,8 @@ import statsmodels.api as sm
 import eigenecho as ee
 
 # %%
-# Yearly sunspot numbers since 1700. The length of their cycle varies around eleven years.
+# The data are the yearly sunspot numbers since 1700. The length of their cycle varies around eleven
+# years.
 
 table = sm.datasets.sunspots.load_pandas().data
 years = pd.PeriodIndex(table["YEAR"].astype(int).astype(str), freq="Y")

@@ -17,8 +17,8 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Three sines with a little noise, and three settings. A small ridge preserves the sines. With a
-# smaller spectral radius, the memory is too short to separate them. With a very large ridge, the
+# Compare three settings on three sines with a little noise. A small ridge preserves the sines. With
+# a smaller spectral radius, the memory is too short to separate them. With a very large ridge, the
 # weights fit none of the sines, and the run grows.
 
 rng = np.random.default_rng(0)

@@ -3,7 +3,7 @@ Does a converted network give the same outputs?
 ===============================================
 
 ``from_reservoirpy`` converts a trained linear network to its eigenbasis. A certificate compares the
-outputs of the two networks on a test input, and with extended precision.
+outputs of both networks on a test input, in double and in extended precision.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ print(model.certificate)
 
 # %%
 # The panels show the eigenvalues, the difference between the outputs along the test input, and the
-# time per step before and after.
+# time per step before and after the conversion.
 
 figure = ee.plots.certificate(model)
 

@@ -15,7 +15,8 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# A damped oscillator driven by noise: 60 series of 200 rows, 80 units, 12 steps ahead.
+# Simulate 60 series of 200 rows from a damped oscillator driven by noise. Fit 80 units to each of
+# them and forecast 12 steps ahead.
 
 
 def oscillator(seed, rows=212):

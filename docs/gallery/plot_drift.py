@@ -2,8 +2,8 @@
 How fast does an online learner adapt to a change?
 ==================================================
 
-A learner predicts and then learns from the target at every step. The forgetting factor λ determines
-how fast it adapts: a row that is k steps old has weight λᵏ.
+At every step, an online learner predicts the target and then learns from it. The forgetting factor
+λ determines how fast it adapts: a row that is k steps old has weight λᵏ.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# A filter whose gain changes sign at step 1000, with a little noise:
+# Simulate a filter whose gain changes sign at step 1000, with a little noise:
 
 rng = np.random.default_rng(0)
 t = np.arange(2500)

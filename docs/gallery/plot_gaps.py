@@ -2,8 +2,9 @@
 How much do missing values increase the error?
 ==============================================
 
-NaN marks a missing observation, and so does a date without a row. Gaps are filled from past values
-so that later rows can be forecast. They are excluded from training and validation.
+This example measures how the forecast error grows with the fraction of missing values. A missing
+value is a NaN or a date without a row. ``Forecaster`` imputes missing values from the past, so that
+later rows can be forecast, but excludes them from training and validation.
 """
 
 import matplotlib.pyplot as plt
@@ -15,8 +16,8 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Ten years of monthly data, from which an increasing fraction of rows is removed at random. The
-# next year is forecast, for four simulated series per fraction:
+# Remove an increasing fraction of rows at random from ten years of monthly data and forecast the
+# next year, for four simulated series per fraction:
 
 months = pd.date_range("2015-01-01", periods=132, freq="MS")
 t = np.arange(132)

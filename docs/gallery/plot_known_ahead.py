@@ -2,9 +2,8 @@
 How much does a price known in advance help?
 ============================================
 
-Demand falls when the price rises, and the prices of the next four weeks are already decided.
-Columns of ``X`` are known in advance: pass them to ``fit`` for the past and to ``predict`` for the
-future.
+Demand falls when the price rises, and the prices of the next four weeks are already decided. Pass
+such columns as ``X``: past values to ``fit`` and future values to ``predict``.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +14,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Daily demand with a weekly season, and price cuts at random days:
+# Simulate daily demand with a weekly season, and price cuts on random days:
 
 rng = np.random.default_rng(1)
 t = np.arange(308)
@@ -56,4 +55,4 @@ below.annotate(
 
 # %%
 # Columns that do not reduce the error on the validation split are not used. Pass the names of
-# columns that are known only up to the present as ``past=``. See :doc:`/forecasting`.
+# columns that are known only up to the forecast origin as ``past=``. See :doc:`/forecasting`.

@@ -3,7 +3,8 @@ Which eigenvalues does a task need?
 ===================================
 
 ``spectra.from_data`` trains a large network, reduces it, and returns the remaining eigenvalues. If
-a task needs particular modes, a few learned eigenvalues can replace many of any law.
+a task needs particular modes, a few learned eigenvalues can replace many eigenvalues that are drawn
+by a law.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +15,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Twelve sines need exactly twelve pairs of modes, at their frequencies.
+# A sum of twelve sines needs exactly twelve pairs of modes, at the frequencies of the sines.
 
 task = ee.tasks.mso_split(12)
 X, y = task.X[task.train], task.y[task.train]
@@ -49,5 +50,5 @@ bars.set_title("30 units each", fontsize=10)
 print({name: f"{value:.1e}" for name, value in errors.items()})
 
 # %%
-# ``LinearESN(spectrum="data")`` learns the spectrum in ``fit``. If a hundred units of any law
-# perform equally well, nothing is gained. See :doc:`/reduction` for a comparison.
+# ``LinearESN(spectrum="data")`` learns the spectrum in ``fit``. If all laws perform equally well
+# with a hundred units, a learned spectrum has no advantage. See :doc:`/reduction` for a comparison.

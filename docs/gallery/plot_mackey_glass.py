@@ -55,7 +55,8 @@ right.axhline(0.9, color="0.6", linewidth=0.8)
 right.set(xlabel="steps ahead", ylabel="coverage", ylim=(0, 1.02))
 
 # %%
-# Forecasts are accurate for about ten steps and partly for about thirty. Beyond that, the network
-# continues the cycle but not its shape. The intervals are exact for linear systems with independent
-# errors. The Mackey–Glass series is neither, but the coverage is still close to the level. To check
-# your own series, see :doc:`/guides/is-my-interval-to-be-trusted`.
+# Forecasts are accurate for about ten steps, and partly accurate for about thirty. Beyond that, the
+# network continues the cycle but does not reproduce its shape. The intervals are exact for linear
+# systems with independent errors. The Mackey–Glass series does not satisfy these assumptions, but
+# the coverage is still close to the level. To check your own series, see
+# :doc:`/guides/is-my-interval-to-be-trusted`.

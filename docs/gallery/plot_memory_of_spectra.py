@@ -2,9 +2,9 @@
 Which spectrum has the longest memory?
 ======================================
 
-The memory capacity at delay *k* measures how well a network recalls its input of *k* steps ago: 1
-is perfect recall, 0 is none. The sum over all delays of a linear network with N units is at most N.
-The eigenvalues determine how much of it is reached, and at which delays.
+The memory capacity at delay *k* measures how well a network recalls its input from *k* steps ago: 1
+is perfect recall, and 0 is none. The sum over all delays of a linear network with N units is at
+most N. The eigenvalues determine how close a network comes to this limit, and at which delays.
 """
 
 import matplotlib.pyplot as plt
@@ -39,6 +39,6 @@ ax.legend(frameon=False, loc="upper right")
 # %%
 # A ring recalls the last N inputs with a capacity of 1 − sr²ᴺ each, which is optimal, and no older
 # ones. ``golden`` and ``uniform`` have modes well inside the disk, which decay quickly.
-# ``log_ring`` has log-uniform time constants, for tasks that need both short and long memory. The
-# responses of ``time_constants``, a bank of leaky integrators, are so similar that few of them
-# contribute.
+# ``log_ring`` has log-uniform time constants, for tasks that need both short and long memory.
+# ``time_constants`` is a bank of leaky integrators. Their responses are so similar that only a few
+# of them contribute.

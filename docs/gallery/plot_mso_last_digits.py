@@ -3,8 +3,9 @@ How accurately can twelve sines be predicted?
 =============================================
 
 MSO12 is a sum of twelve sines, which a linear network with twelve pairs of modes can predict
-exactly. The error therefore depends on the arithmetic only: on the ridge and on the solver. The
-normal equations (``"gram"``) lose half of the digits that an orthogonal solver (``"qr"``) keeps.
+exactly. The error therefore depends only on the ridge and on the numerical accuracy of the solver.
+The normal equations (``"gram"``) lose half of the digits that an orthogonal solver (``"qr"``)
+keeps.
 """
 
 import warnings
@@ -17,8 +18,8 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# The split of the paper: 400 training, 300 validation and 300 test rows, one step ahead. ``"gram"``
-# warns if the ridge is below its accuracy; the warning is ignored here.
+# Predict one step ahead, with the split of the paper: 400 training, 300 validation and 300 test
+# rows. ``"gram"`` warns if the ridge is too small for its accuracy; the warning is ignored here.
 
 task = ee.tasks.mso_split(12)
 PAPER = 8.4e-7  # smallest error reported in the paper for MSO12 with 100 units

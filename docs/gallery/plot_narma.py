@@ -4,7 +4,7 @@ Can a linear reservoir solve a nonlinear task?
 
 NARMA10 contains products of past values, which a linear readout of linear states cannot represent.
 A readout on products *of states* can: the reservoir provides the memory, and scikit-learn's
-``PolynomialFeatures`` the nonlinearity.
+``PolynomialFeatures`` provides the nonlinearity.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ Does fitting series together improve short ones?
 ================================================
 
 Sixteen shops have eight weeks of daily sales each. The weekly pattern of a single shop is hard to
-estimate from so few rows, but the shops share it. A panel is fitted at once; whether its series
-share weights is decided on a validation split.
+estimate from so few rows, but the shops share it. ``Forecaster`` fits all shops in one call, and a
+validation split decides whether they share weights.
 """
 
 import matplotlib.pyplot as plt

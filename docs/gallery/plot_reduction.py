@@ -4,7 +4,7 @@ How many of 300 units does a network need?
 
 A trained network is a linear filter, and most of its units are redundant. ``reduce`` ranks the
 states by how strongly the input excites them and how strongly they affect the output, keeps the
-first ones, and certifies the difference.
+most important ones, and reports how much the outputs change.
 """
 
 import matplotlib.pyplot as plt
@@ -22,12 +22,12 @@ small = esn.reduce(tol=1e-4, data=(u[:2000], u[1:2001]))
 print(small.certificate_)
 
 # %%
-# Plot the singular values (kept ones in blue) and the eigenvalues before and after:
+# Plot the singular values (blue: kept) and the eigenvalues before and after the reduction:
 
 figure = ee.plots.reduction(small)
 
 # %%
-# The difference on test rows as a function of the number of modes:
+# Plot the difference between the outputs on the test rows as a function of the number of modes:
 
 sizes = (5, 10, 15, 20, 30, 40, 60, 80)
 reduced = [esn.reduce(units=size, data=(u[:2000], u[1:2001])) for size in sizes]

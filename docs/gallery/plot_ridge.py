@@ -14,7 +14,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Three tasks with 200 units: recall of a noisy signal, NARMA10, and noisy sines.
+# Train 200 units on three tasks: recall of a noisy signal, NARMA10, and noisy sines.
 
 rng = np.random.default_rng(0)
 u = rng.normal(size=(4000, 1))

@@ -2,9 +2,9 @@
 Is a diagonal network equivalent to a dense one?
 ================================================
 
-This example runs a network with a random matrix W, and the same network in the basis of its
-eigenvectors. The outputs agree up to rounding errors, and a step takes N multiplications instead of
-N².
+This example runs a network with a random matrix W, and the same network in the basis of the
+eigenvectors of W. The outputs agree up to rounding errors, and a step takes N multiplications
+instead of N².
 """
 
 import time

@@ -14,7 +14,7 @@ import numpy as np
 import eigenecho as ee
 
 # %%
-# NARMA10 with noise: 7 radii × 3 leaking rates × 17 ridges × 2 seeds.
+# The task is NARMA10 with noise, and the grid has 7 radii × 3 leaking rates × 17 ridges × 2 seeds.
 
 u, y = ee.tasks.narma(10, steps=1200, seed=0)
 y = y + 0.05 * np.random.default_rng(0).normal(size=y.shape)
@@ -31,7 +31,7 @@ print(f"{networks} networks in {taken:.1f} s")
 print(found)
 
 # %%
-# The smallest error for each radius and ridge, over all leaking rates:
+# Plot the smallest error for each radius and ridge, over all leaking rates:
 
 least = np.full((len(grid["sr"]), len(grid["ridge"])), np.inf)
 for params, error in zip(found.params, found.mean_errors, strict=True):

@@ -3,8 +3,7 @@ How do I place eigenvalues by hand?
 ===================================
 
 A mode λ = ρ exp(2πi/P) oscillates with a period of P steps and decays by ρᵏ in k steps. For hourly
-data, for example, you can combine modes with daily and weekly periods with slow modes for the
-level.
+data, for example, combine modes with daily and weekly periods and slow modes for the level.
 """
 
 import matplotlib.pyplot as plt
@@ -15,9 +14,9 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Eleven harmonics of the day, three of the week, and real modes with time constants from hours to
-# weeks. A ``Spectrum`` consists of real eigenvalues and one of each conjugate pair. Spectra are
-# combined with ``+``.
+# This spectrum has eleven harmonics of the day, three harmonics of the week, and real modes with
+# time constants from hours to weeks. A ``Spectrum`` consists of real eigenvalues and one eigenvalue
+# of each conjugate pair. Combine spectra with ``+``.
 
 day = ee.Spectrum([], 0.995 * np.exp(2j * np.pi * np.arange(1, 12) / 24))
 week = ee.Spectrum([], 0.999 * np.exp(2j * np.pi * np.arange(1, 4) / 168))
@@ -26,7 +25,7 @@ by_hand = day + week + slow
 print(by_hand)
 
 # %%
-# A law can draw the remaining eigenvalues. ``sr`` applies to these only.
+# A law can draw the remaining eigenvalues. ``sr`` applies only to these.
 
 law = day + week + ee.spectra.log_ring
 esn = ee.LinearESN(80, spectrum=law, sr=0.99, seed=0)
@@ -55,8 +54,9 @@ ringing.set(xlabel="days after an impulse", yticks=(4, 2, 0), yticklabels=parts,
 ringing.set_title("response of the first mode", fontsize=10)
 
 # %%
-# Compare it with two laws of the same size on a load that is high during working hours and lower at
-# weekends. The values are the RMSE of one-week forecasts from four origins; the noise is 0.1.
+# Compare this spectrum with two laws of the same size, on a load that is high during working hours
+# and lower at weekends. The values are the RMSE of one-week forecasts from four origins. The noise
+# has a standard deviation of 0.1.
 
 t = np.arange(24 * 7 * 16)
 working = np.isin(t % 24, np.arange(8, 19))
@@ -78,4 +78,4 @@ for name, spectrum in {"by hand": by_hand, "golden": "golden", "log_ring": "log_
     print(f"{name:8s} {np.mean(errors):.3f}")
 
 # %%
-# ``Forecaster(spectrum=by_hand)`` uses such a spectrum instead of those derived from the seasons.
+# ``Forecaster(spectrum=by_hand)`` uses this spectrum instead of spectra that match the seasons.

@@ -16,7 +16,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Two networks in the eigenbasis, and one with a dense matrix:
+# Measure the latency of two networks in the eigenbasis and of one with a dense matrix:
 
 series = ee.tasks.mackey_glass(steps=3000, seed=0)
 
@@ -52,8 +52,8 @@ ax.set_xlim(5, 2000)
 figure.legend(frameon=False, ncols=3, loc="outside upper right")
 
 # %%
-# In the eigenbasis, Python and input validation dominate the time of a step. ``stream.run(rows)``
-# processes several rows in a compiled loop, with bit-identical results:
+# In the eigenbasis, most of the time of a step is spent on Python and input validation.
+# ``stream.run(rows)`` processes several rows in a compiled loop, with bit-identical results:
 
 esn = ee.LinearESN(100, standardize=True, warmup=200, ridge=1e-6, seed=0)
 esn.fit(series[:1000], series[1:1001])
@@ -61,4 +61,4 @@ one, other = esn.stream(), esn.stream()
 assert np.array_equal(one.run(series), [other.step(row) for row in series])
 
 # %%
-# See :doc:`/streaming` for online learning.
+# See :doc:`/streaming` for details and for online learning.

@@ -60,4 +60,4 @@ ax.legend(frameon=False, ncols=2, loc="upper left")
 
 # %%
 # N = 20 000 was not measured on the CPU. The default ``penalty="neuron"`` draws N×N eigenvectors on
-# the host, so its speedup is smaller. See :doc:`/devices` for what runs on the device.
+# the host, so its speed-up is smaller. See :doc:`/devices` for a list of what runs on the GPU.

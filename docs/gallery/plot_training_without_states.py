@@ -2,8 +2,8 @@
 How does the training time grow with the number of rows?
 ========================================================
 
-The statistics for ridge regression on a linear reservoir follow from a few sums over time, so
-training does not compute any states. The solution is then refined on exact residuals. Times were
+For a diagonal reservoir, the statistics of a ridge regression follow from a few sums over time, so
+they can be computed without states. The solution is then refined with exact residuals. Times were
 measured on one core of the machine that built this page.
 """
 
