@@ -1,8 +1,9 @@
-"""Write docs/paper.md from what ``eigenecho reproduce`` stored: ``make paper-page``.
+"""Write docs/paper.md from the stored results of ``eigenecho reproduce``: ``make paper-page``.
 
     python docs/make_paper_page.py results/reproduce
 
-Each experiment is shown with as many seeds as are stored whole, at most its own number of them.
+Each experiment is shown with the largest number of seeds whose cells are all stored, up to its own
+number of seeds.
 """
 
 from __future__ import annotations
@@ -12,97 +13,94 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
-from eigenecho.apps.paper import reproduction_report
+from eigenecho.apps.paper import report
 from eigenecho.apps.paper.cell_store import CellStore
-from eigenecho.apps.paper.experiment import Experiment, encode
-from eigenecho.apps.paper.reproduction_report import FinishedExperiment
-from eigenecho.apps.paper.runner import Job, find_experiments
-from eigenecho.apps.shared.pages import CommandRun, format_duration
+from eigenecho.apps.paper.experiment import Experiment
+from eigenecho.apps.paper.runner import find_experiments
+from eigenecho.pages import format_duration
 
 HERE = Path(__file__).parent
 PAGE, FOLDER = HERE / "paper.md", HERE / "paper"
 
 HEAD = """# The paper, reproduced
 
-*Fast Linear Reservoirs via Diagonalization* (de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026):
-every table and figure, made anew with a verdict on each claim. A verdict is a rule that is written
-down in the code of its experiment (`eigenecho/apps/paper`), and what was measured stands beside it,
-whatever the verdict. Here they are {verdicts}.
+This page has every table and figure of *Fast Linear Reservoirs via Diagonalization*
+(de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026), computed again, with a verdict on each claim.
+A verdict follows from a rule in the code of its experiment (`eigenecho/apps/paper`); the measured
+result is shown beside it. The verdicts are {verdicts}.
 
-`eigenecho reproduce` computes all of it ({cells} cells here, {seconds} of core time on a machine
-that others used too) and writes this report beside its store; `eigenecho reproduce --quick` makes a
-rough one in a minute or two. `make paper-page` made this page from that store; all numbers are in
-[results.json](paper/results.json).
+`eigenecho reproduce` computes everything ({cells} cells here, {seconds} of core time on a shared
+machine) and writes this report next to its store. `eigenecho reproduce --quick` runs smaller
+experiments in a minute or two. `make paper-page` writes this page from the store. All numbers are
+in [results.json](paper/results.json).
 {fewer}
 """
 
 FEWER = """
-Stored so far with less than `eigenecho reproduce` asks for; the same command goes on:
+Some experiments have fewer results than `eigenecho reproduce` computes. The same command continues:
 
 {lines}
 """
 
 
-def stored_whole(experiment: Experiment, store: CellStore) -> Job | None:
-    """The experiment with the most seeds of which every cell is stored."""
-    for seeds in range(experiment.config.seeds, 0, -1):
-        job = Job(experiment, experiment.config.with_seeds(seeds))
-        keys = {encode(key) for key in experiment.cells(job.config)}
-        if keys <= store.keys(experiment.name, job.identity):
-            return job
+def largest_stored(experiment: Experiment, store: CellStore) -> Experiment | None:
+    """Return the experiment with the largest number of seeds whose cells are all stored."""
+    for seeds in range(experiment.seeds, 0, -1):
+        smaller = replace(experiment, seeds=seeds)
+        if not store.missing(smaller):
+            return smaller
     return None
 
 
-def fewer(jobs: Sequence[Job]) -> str:
-    """What a reader should know of experiments that are not as large as the paper's."""
-    lines = [
-        f"- `{job.experiment.name}`: {job.config.seeds} of {job.experiment.config.seeds} seeds"
-        for job in jobs
-        if job.config.seeds < job.experiment.config.seeds
-    ]
-    names = {job.experiment.name for job in jobs}
-    lines += [f"- `{e.name}`: not finished" for e in find_experiments(()) if e.name not in names]
+def list_smaller(stored: Sequence[Experiment]) -> str:
+    """Return a note on experiments that are smaller than the paper's, or an empty string."""
+    seeds = {experiment.name: experiment.seeds for experiment in stored}
+    lines = []
+    for experiment in find_experiments():
+        if experiment.name not in seeds:
+            lines.append(f"- `{experiment.name}`: not finished")
+        elif seeds[experiment.name] < experiment.seeds:
+            lines.append(
+                f"- `{experiment.name}`: {seeds[experiment.name]} of {experiment.seeds} seeds"
+            )
     return FEWER.format(lines="\n".join(lines)) if lines else ""
 
 
-def counted(parts: Sequence[FinishedExperiment]) -> str:
-    """How many claims have each verdict."""
-    found = Counter(claim.verdict for _, claim in reproduction_report.list_claims(parts))
-    return ", ".join(f"{found[v]} × *{v}*" for v in reproduction_report.VERDICTS if found[v])
-
-
-def write(parts: Sequence[FinishedExperiment], jobs: Sequence[Job]) -> None:
-    """The page, its figures and its numbers."""
+def write(parts: Sequence[report.FinishedExperiment]) -> None:
+    """Write the page, its figures and its numbers."""
     seconds = sum(part.seconds for part in parts)
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        reproduction_report.write(parts, folder, False, CommandRun("eigenecho reproduce", seconds))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        report.write(parts, folder, False, "eigenecho reproduce", seconds)
         text = (folder / "report.md").read_text(encoding="utf-8")
         shutil.rmtree(FOLDER, ignore_errors=True)
         FOLDER.mkdir()
-        for picture in sorted((folder / "figures").glob("*.png")):
-            shutil.copy(picture, FOLDER / picture.name)
+        for figure in sorted((folder / "figures").glob("*.png")):
+            shutil.copy(figure, FOLDER / figure.name)
         shutil.copy(folder / "results.json", FOLDER / "results.json")
+    counts = Counter(claim.verdict for _, claim in report.list_claims(parts))
     head = HEAD.format(
-        verdicts=counted(parts),
+        verdicts=", ".join(f"{counts[v]} × *{v}*" for v in report.VERDICTS if counts[v]),
         cells=sum(part.cells for part in parts),
         seconds=format_duration(seconds),
-        fewer=fewer(jobs),
+        fewer=list_smaller([part.experiment for part in parts]),
     )
     body = text[text.index("## The claims") :].replace("](figures/", "](paper/")
     PAGE.write_text(head + body, encoding="utf-8")
 
 
 def main() -> None:
-    """Read the store that is named."""
-    store = CellStore(Path(sys.argv[1]) / "store.sqlite")
-    jobs = [job for e in find_experiments(()) if (job := stored_whole(e, store))]
-    parts = reproduction_report.collect(jobs, store)
-    write(parts, jobs)
-    sizes = sum(path.stat().st_size for path in FOLDER.iterdir())
-    print(f"{PAGE}: {len(parts)} experiments, {sizes / 1e6:.1f} MB of figures and numbers")
+    """Write the page from the store in the named folder."""
+    with closing(CellStore(Path(sys.argv[1]) / "store.sqlite")) as store:
+        stored = [largest_stored(experiment, store) for experiment in find_experiments()]
+        parts = report.collect([experiment for experiment in stored if experiment], store)
+    write(parts)
+    size = sum(path.stat().st_size for path in FOLDER.iterdir())
+    print(f"{PAGE}: {len(parts)} experiments, {size / 1e6:.1f} MB of figures and numbers")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,6 @@ LAYERS = [
     {"grid_search"},
     {"interop"},
     {"dask"},
-    {"apps.shared"},
     {"apps.paper", "apps.tables"},
     {"apps.cli"},
     {"__main__"},
@@ -408,11 +407,8 @@ def test_the_reader_of_imports_sees_them():
     assert upward("estimators", {"model", "grid_search", "metrics"}) == {"grid_search"}
     assert upward("errors", {"metrics"}) == {"metrics"}
     assert ours(["eigenecho.apps.paper.mso", "eigenecho.apps.cli"]) == {"apps.paper", "apps.cli"}
-    assert upward("model", {"apps.shared"}) == {"apps.shared"}
-    assert upward("apps.shared", {"apps.shared", "plots", "metrics", "apps.tables"}) == {
-        "apps.tables"
-    }
-    assert upward("apps.paper", {"apps.paper", "apps.shared", "apps.tables", "apps.cli"}) == {
+    assert upward("model", {"apps.paper"}) == {"apps.paper"}
+    assert upward("apps.paper", {"apps.paper", "plots", "metrics", "apps.tables", "apps.cli"}) == {
         "apps.tables", "apps.cli"
     }  # fmt: skip
     assert upward("metrics", {"spectra", "errors"}) == {"spectra"}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common import BUSY, number
-from eigenecho.apps.shared.pages import format_duration
+from eigenecho.pages import format_duration
 from suite import figures
 from suite.job import Job, Requirement
 from suite.results import Verdict, judge, judge_claim

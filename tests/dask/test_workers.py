@@ -207,21 +207,21 @@ def test_experiments(cluster, client, tmp_path):
     from eigenecho.apps.cli.app import app
     from fake_experiment import Fake
 
-    job = runner.Job(Fake(), Fake.quick)
+    fake = Fake(**Fake.quick)
     for name, its in (("here", None), ("there", client)):
         with closing(CellStore(tmp_path / name)) as store:
-            runner.run([job], store, 1, lambda *_: None, its)
-    assert cells(tmp_path / "there", job) == cells(tmp_path / "here", job)
+            runner.run([fake], store, 1, lambda *_: None, its)
+    assert cells(tmp_path / "there", fake) == cells(tmp_path / "here", fake)
     words = ["reproduce", "mso", "--quick", "--out", str(tmp_path / "x")]
     done = CliRunner().invoke(app, [*words, "--scheduler", "tcp://127.0.0.1:1"])
     assert done.exit_code == 1
     assert "no scheduler answers" in done.output
 
 
-def cells(path, job):
+def cells(path, experiment):
     """The stored numbers of each cell."""
     with closing(CellStore(path)) as store:
-        found = store.load(job.experiment.name, job.identity)
+        found = store.load(experiment)
     assert len(found) == 4
     return {
         key: {name: one.tobytes() for name, one in cell.items()} for key, (cell, _) in found.items()

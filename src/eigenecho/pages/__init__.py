@@ -1,6 +1,6 @@
 """Self-contained pages: templates, embedded figures, and numbers in tables."""
 
-from eigenecho.pages.page import aligned, environment, write_whole
+from eigenecho.pages.page import aligned, environment, format_duration, format_ratio, write_whole
 from eigenecho.pages.pictures import LARGEST_SVG, NARROW, WIDE, Picture, picture, rendered, source
 
 __all__ = [
@@ -10,6 +10,8 @@ __all__ = [
     "Picture",
     "aligned",
     "environment",
+    "format_duration",
+    "format_ratio",
     "picture",
     "rendered",
     "source",

@@ -19,7 +19,8 @@ SMALLEST, LARGEST = 1e-4, 1e7
 def environment(*packages: str, **values: Any) -> Any:
     """Return the templates of packages and of all pages; HTML templates are escaped.
 
-    All templates have ``version``, ``date`` and the given ``values``.
+    All templates have ``version``, ``date``, the given ``values``, and a filter ``human`` for
+    durations.
     """
     try:
         from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -38,6 +39,7 @@ def environment(*packages: str, **values: Any) -> Any:
     )
     date = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
     templates.globals.update(version=eigenecho.__version__, date=date, **values)
+    templates.filters["human"] = format_duration
     return templates
 
 
@@ -64,3 +66,19 @@ def aligned(values: ArrayLike, finest: float | None = None) -> list[str]:
         return ["–" if np.isnan(x) else f"{x:.4g}" for x in numbers]
     decimals = int(np.clip(2 - np.floor(np.log10(finest)), 0, 6))
     return ["–" if np.isnan(x) else f"{x:,.{decimals}f}".replace(",", "\u202f") for x in numbers]
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as text, from nanoseconds to minutes, with three digits at most."""
+    if seconds >= 99.5:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes} min {rest:02d} s"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def format_ratio(ratio: float) -> str:
+    """Return a ratio with three digits and without an exponent: 8.05, 2930, 104000."""
+    return f"{float(f'{ratio:.3g}'):.12g}"

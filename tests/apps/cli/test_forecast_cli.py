@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 import eigenecho as ee
 from eigenecho.apps.cli import forecast as command
 from eigenecho.apps.cli.app import app
-from eigenecho.apps.shared.terminal import print_warnings
+from eigenecho.apps.cli.terminal import print_warnings
 from eigenecho.apps.tables import tested_forecast
 from tables import few_ways
 

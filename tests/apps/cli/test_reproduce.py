@@ -24,11 +24,10 @@ pytest.importorskip("matplotlib")
 from rich.console import Console
 from typer.testing import CliRunner
 
-from eigenecho.apps.cli import reproduce
+from eigenecho.apps.cli import terminal
 from eigenecho.apps.cli.app import app
-from eigenecho.apps.paper import reproduction_report, runner
-from eigenecho.apps.paper.cell_store import SCHEMA, CellStore
-from eigenecho.apps.shared import terminal
+from eigenecho.apps.paper import report, runner
+from eigenecho.apps.paper.cell_store import CellStore
 from eigenecho.pages import pictures
 from fake_experiment import HELD, Alone, Dying, Fake, Slow, wait_for
 
@@ -116,19 +115,11 @@ def test_fresh_forgets_the_named_experiments(copy):
     assert "alone: 4 cells, 4 stored" in invoke("alone", "--quick", "--out", copy).stdout
 
 
-@pytest.mark.usefixtures("sketched")
-def test_fresh_replaces_a_store_that_cannot_be_used(copy):
-    store = copy / "store.sqlite"
-    for spoilt in ("damaged", "another version"):
-        if spoilt == "damaged":
-            store.write_bytes(b"noise" * 1000)
-        else:
-            with sqlite3.connect(store) as connection:
-                connection.execute(f"PRAGMA user_version = {SCHEMA + 1}")
-        before = store.read_bytes()
-        refused(invoke("fake", "--quick", "--out", copy), spoilt, str(store), "--fresh")
-        assert store.read_bytes() == before
-        assert invoke("fake", "--quick", "--fresh", "--workers", 1, "--out", copy).exit_code == 0
+def test_a_store_that_is_damaged_is_left_alone(tmp_path):
+    store = tmp_path / "store.sqlite"
+    store.write_bytes(b"noise" * 1000)
+    refused(invoke("fake", "--quick", "--out", tmp_path), str(store), "delete it")
+    assert store.read_bytes() == b"noise" * 1000
 
 
 def test_list_names_every_experiment():
@@ -138,16 +129,19 @@ def test_list_names_every_experiment():
         assert experiment.name in answer.stdout
 
 
-def test_default_folders():
-    assert reproduce.ReproduceRequest().folder == Path("results/reproduce")
-    assert reproduce.ReproduceRequest(quick=True).folder == Path("results/quick")
-    assert reproduce.ReproduceRequest(quick=True, out=Path("x")).store == Path("x/store.sqlite")
+@pytest.mark.usefixtures("sketched")
+def test_default_folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert invoke("fake", "--quick", "--workers", 1).exit_code == 0
+    assert (tmp_path / "results" / "quick" / "store.sqlite").exists()
 
 
-def test_the_command_that_goes_on():
-    asked = reproduce.ReproduceRequest(("fake",), True, Path("a b"), 3, 4, fresh=True)
-    assert asked.command == "eigenecho reproduce fake --quick --out 'a b' --workers 3 --seeds 4"
-    assert reproduce.ReproduceRequest().command == "eigenecho reproduce"
+@pytest.mark.usefixtures("sketched")
+def test_the_command_that_continues(tmp_path):
+    folder = tmp_path / "a b"
+    invoke("fake", "--quick", "--out", folder, "--workers", 3, "--seeds", 2, "--fresh")
+    command = json.loads((folder / "results.json").read_text())["command"]
+    assert command == (f"eigenecho reproduce fake --quick --out '{folder}' --workers 3 --seeds 2")
 
 
 # Bad input ------------------------------------------------------------------------------------
@@ -162,7 +156,9 @@ def test_an_unknown_name_lists_the_names_and_the_nearest(tmp_path):
 @pytest.mark.parametrize("option", ["--workers", "--seeds"])
 @pytest.mark.parametrize("value", [0, -2])
 def test_numbers_below_one(option, value, tmp_path):
-    refused(invoke(option, value, "--out", tmp_path), f"{option} {value}", "at least 1")
+    answer = invoke(option, value, "--out", tmp_path)
+    assert answer.exit_code == 2
+    assert option in answer.stderr
 
 
 def test_no_number_at_all(tmp_path):
@@ -178,16 +174,16 @@ def test_out_that_cannot_be_written(tmp_path):
 
 @pytest.mark.usefixtures("sketched")
 def test_a_disk_that_fills_up_during_a_write(tmp_path, monkeypatch):
-    prepare = CellStore._prepare
+    prepare = CellStore.__init__
 
-    def small(store):
-        prepare(store)
+    def small(store, path):
+        prepare(store, path)
         store._connection.execute("PRAGMA max_page_count = 8")
 
     with monkeypatch.context() as patch:
-        patch.setattr(CellStore, "_prepare", small)
+        patch.setattr(CellStore, "__init__", small)
         answer = invoke("fake", "--out", tmp_path)
-        refused(answer, "full", str(tmp_path / "store.sqlite"), "finished cells are kept")
+        refused(answer, "full", str(tmp_path / "store.sqlite"), "Finished cells are kept")
     assert "Traceback" not in answer.output
     assert invoke("fake", "--out", tmp_path).exit_code == 0
 
@@ -204,7 +200,7 @@ def test_a_disk_that_fills_up_during_the_report(copy, monkeypatch):
         return write(path, data)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    refused(invoke("fake", "--quick", "--out", copy), "No space left", "report.html", "is kept")
+    refused(invoke("fake", "--quick", "--out", copy), "No space left", "report.html", "are kept")
     assert (copy / "report.html").read_text() == "the one before"
     assert not list(copy.glob("*.part"))
 
@@ -213,7 +209,7 @@ def test_a_cell_that_fails_is_no_traceback(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "EXPERIMENTS", [Dying()])
     answer = invoke("--out", tmp_path)
     assert answer.exit_code == 1
-    assert "dying" in answer.stderr
+    assert "worker process died" in answer.stderr
     assert "Traceback" not in answer.output
 
 
@@ -375,7 +371,7 @@ def test_results_json_has_numbers_claims_and_versions(made):
     found = results(made)
     assert found["quick"] is True
     assert found["machines"][0]["numpy"]
-    assert [c["verdict"] for c in found["claims"]] == 2 * list(reproduction_report.VERDICTS)
+    assert [c["verdict"] for c in found["claims"]] == 2 * list(report.VERDICTS)
     fake = found["experiments"]["fake"]
     assert fake["configuration"] == {"seeds": 2, "size": 2, "pause": 0.0}
     assert fake["cells"] == 4

@@ -8,42 +8,38 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from eigenecho.apps.paper.experiment import Config, Experiment
-from eigenecho.apps.paper.section import Claim, ReportFigure, Section, TextTable
-
-HELD = "EIGENECHO_TEST_HELD"
+from eigenecho.apps.paper.experiment import Experiment, Section
 
 HELD = "EIGENECHO_TEST_HELD"
 
 
 @dataclass(frozen=True)
-class FakeConfig(Config):
-    size: int = 4
-    pause: float = 0.0
-
-
-class Fake(Experiment[FakeConfig]):
+class Fake(Experiment):
     name = "fake"
     title = "Drawn <numbers> & sums"
     paper = "table of nothing"
-    config = FakeConfig(seeds=3)
-    quick = FakeConfig(seeds=2, size=2)
+    quick: ClassVar = dict(seeds=2, size=2)
 
-    def cells(self, config):
-        return [(part, seed) for part in ("a", "b") for seed in range(config.seeds)]
+    seeds: int = 3
+    size: int = 4
+    pause: float = 0.0
 
-    def run(self, config, key):
+    def cells(self):
+        return [(part, seed) for part in ("a", "b") for seed in range(self.seeds)]
+
+    def run(self, key):
         part, seed = key
-        time.sleep(config.pause)
+        time.sleep(self.pause)
         rng = np.random.default_rng([seed, ord(part)])
         # Products through BLAS, which rounds by its number of threads.
-        X = rng.normal(size=(300, 40 * config.size))
-        return {"gram": X.T @ X, "draw": rng.normal(size=config.size)}
+        X = rng.normal(size=(300, 40 * self.size))
+        return {"gram": X.T @ X, "draw": rng.normal(size=self.size)}
 
-    def section(self, config, results):
+    def section(self, results):
         from eigenecho.plots.style import new_figure
 
         figure = new_figure(4.0, 3.0)
@@ -51,22 +47,19 @@ class Fake(Experiment[FakeConfig]):
         ax.plot(results["a", 0]["draw"])
         ax.set(xlabel="place", ylabel="draw")
         total = float(sum(r["draw"].sum() for r in results.values()))
-        return Section(
+        section = Section(
             "One paragraph.\n\nAnd < another.",
             f"sum {total:.3f}",
-            [
-                TextTable(
-                    "Sums | all", ("part", "sum"), [["a|b", f"{total:.3f}"]], {(0, 1)}, "A note."
-                )
-            ],
-            [ReportFigure("fake-figure", figure, "A line & its caption.")],
-            [
-                Claim("Draws are <finite>", "all of them", "holds"),
-                Claim("Draws are positive", "some of them", "holds in part"),
-                Claim("Draws are equal", "no two of them", "does not hold"),
-            ],
             {"total": np.float64(total), "nothing": float("nan"), "array": np.arange(2)},
         )
+        section.add_table(
+            "Sums | all", ("part", "sum"), [["a|b", total]], [".3f"], {(0, 1)}, "A note."
+        )
+        section.add_figure("fake-figure", figure, "A line & its caption.")
+        section.judge("Draws are <finite>", "all of them", True)
+        section.judge("Draws are positive", "some of them", True, False)
+        section.judge("Draws are equal", "no two of them", False)
+        return section
 
 
 class Alone(Fake):
@@ -78,19 +71,29 @@ class Alone(Fake):
 class Failing(Fake):
     name = "failing"
 
-    def run(self, config, key):
+    def run(self, key):
         if key == ("b", 0):
             raise ZeroDivisionError("nothing to divide")
-        return super().run(config, key)
+        return super().run(key)
+
+
+class Threads(Fake):
+    name = "threads"
+
+    def run(self, key):
+        from eigenecho.apps.paper.runner import ONE_THREAD
+
+        return {"threads": np.array([int(os.environ[name]) for name in ONE_THREAD])}
 
 
 class Dying(Fake):
     name = "dying"
 
-    def run(self, config, key):
+    def run(self, key):
         os._exit(9)
 
 
+@dataclass(frozen=True)
 class Slow(Fake):
     """After three cells, none finishes as long as the parent of the worker lives.
 
@@ -99,14 +102,15 @@ class Slow(Fake):
     """
 
     name = "slow"
-    config = FakeConfig(seeds=8, pause=0.01)
-    quick = config
+    quick: ClassVar = {}
+    seeds: int = 8
+    pause: float = 0.01
 
-    def run(self, config, key):
+    def run(self, key):
         parent = os.getppid()
-        while HELD in os.environ and key not in self.cells(config)[:3] and os.getppid() == parent:
+        while HELD in os.environ and key not in self.cells()[:3] and os.getppid() == parent:
             time.sleep(0.02)
-        return super().run(config, key)
+        return super().run(key)
 
 
 def wait_for(condition, seconds=300.0):

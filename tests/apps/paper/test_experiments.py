@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -15,12 +16,11 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from eigenecho.apps.paper import runner, workers
-from eigenecho.apps.paper.cell_store import SCHEMA, CellStore, StoreError, UnusableStoreError
-from eigenecho.apps.paper.experiment import encode
+from eigenecho.apps.paper import runner
+from eigenecho.apps.paper.cell_store import CellStore, StoreError
 from eigenecho.plots.spectrum import importance
 from eigenecho.spectra import Spectrum
-from fake_experiment import HELD, Alone, Dying, Failing, Fake, FakeConfig, Slow, wait_for
+from fake_experiment import HELD, Alone, Dying, Failing, Fake, Slow, Threads, wait_for
 
 HERE = Path(__file__).parent
 
@@ -29,23 +29,23 @@ def silent(name, done, total):
     pass
 
 
-def fill(path, *jobs, workers=1):
-    """Run jobs into a store; how many cells were computed."""
+def fill(path, *experiments, workers=1):
+    """Run experiments into a store; return the number of computed cells."""
     store = CellStore(path)
     computed = []
     add = store.add
-    store.add = lambda *row: (computed.append(row[2]), add(*row))
+    store.add = lambda *row: (computed.append(row[1]), add(*row))
     try:
-        runner.run(jobs, store, workers, silent)
+        runner.run(experiments, store, workers, silent)
     finally:
         store.close()
     return len(computed)
 
 
-def contents(path, job):
+def contents(path, experiment):
     store = CellStore(path)
     try:
-        return {k: r for k, (r, _) in store.load(job.experiment.name, job.identity).items()}
+        return {k: r for k, (r, _) in store.load(experiment).items()}
     finally:
         store.close()
 
@@ -58,15 +58,10 @@ def assert_same(one, other):
             np.testing.assert_array_equal(one[key][name], other[key][name], strict=True)
 
 
-def job(experiment=None, **changes):
-    experiment = experiment or Fake()
-    return runner.Job(experiment, replace(experiment.config, **changes))
-
-
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
     path = tmp_path_factory.mktemp("filled") / "store.sqlite"
-    assert fill(path, job(), workers=1) == 6
+    assert fill(path, Fake(), workers=1) == 6
     return path
 
 
@@ -81,61 +76,75 @@ def copy(filled, tmp_path):
 
 
 def test_results_come_back_as_they_were(filled):
-    stored = contents(filled, job())
-    assert_same(
-        stored, {encode(k): Fake().run(job().config, k) for k in Fake().cells(job().config)}
-    )
+    stored = contents(filled, Fake())
+    assert_same(stored, {key: Fake().run(key) for key in Fake().cells()})
 
 
 def test_a_second_start_computes_nothing(copy):
-    assert fill(copy, job()) == 0
+    assert fill(copy, Fake()) == 0
 
 
 def test_a_changed_configuration_computes_anew(copy):
-    assert fill(copy, job(size=3)) == 6
-    assert fill(copy, job()) == 0
+    assert fill(copy, Fake(size=3)) == 6
+    assert fill(copy, Fake()) == 0
 
 
 def test_a_new_version_of_the_code_computes_anew(copy):
     class Newer(Fake):
         version = 2
 
-    assert Newer().identity(FakeConfig()) != Fake().identity(FakeConfig())
+    assert Newer().identity != Fake().identity
 
 
 @pytest.mark.parametrize(("seeds", "missing"), [(2, 0), (3, 0), (4, 2)])
 def test_other_seeds_use_what_is_there(copy, seeds, missing):
-    assert fill(copy, job(seeds=seeds)) == missing
+    assert fill(copy, Fake(seeds=seeds)) == missing
 
 
 def test_every_field_but_the_seeds_is_part_of_the_identity():
     for experiment in runner.EXPERIMENTS:
-        kept = {f.name for f in fields(experiment.config) if not f.metadata.get("identity", True)}
-        assert kept == {"seeds"}
-        assert experiment.config.identity() == experiment.config.with_seeds(77).identity()
+        assert replace(experiment, seeds=77).identity == experiment.identity
+        for field in fields(experiment):
+            changed = replace(experiment, **{field.name: "another value"})
+            assert (changed.identity == experiment.identity) == (field.name == "seeds")
+
+
+def test_stored_results_of_the_paper_are_found_again():
+    """Another identity would compute hours of stored cells again; change it only on purpose."""
+    assert {experiment.name: experiment.identity for experiment in runner.EXPERIMENTS} == {
+        "spectra": "2cdca319115e9c58-1",
+        "mso-signal": "602850355a67038a-1",
+        "mso": "fc8d2fe14af10c9a-1",
+        "mso-accurate": "dc74d0a7a934e3f2-1",
+        "spectral-importance": "5e7328dfd4b82454-1",
+        "mc-delay": "412a1155c1e874cf-1",
+        "mc-connectivity": "96015c019f719562-3",
+        "timing": "5402398a5b845164-1",
+        "win-after": "ed38723b45926ea4-1",
+    }
 
 
 def test_machine_and_versions_are_stored(filled):
     store = CellStore(filled)
-    (machine,) = store.machines("fake", job().identity)
+    (machine,) = store.machines(Fake())
     store.close()
     assert machine == runner.describe_machine()
     assert {"eigenecho", "numpy", "python", "cores", "processor"} <= set(machine)
 
 
 def test_forget_drops_one_configuration(copy):
-    fill(copy, job(size=3))
+    fill(copy, Fake(size=3))
     store = CellStore(copy)
-    store.forget("fake", job().identity)
+    store.forget(Fake())
     store.close()
-    assert not contents(copy, job())
-    assert len(contents(copy, job(size=3))) == 6
+    assert not contents(copy, Fake())
+    assert len(contents(copy, Fake(size=3))) == 6
 
 
 def test_a_file_that_is_no_store(tmp_path):
     path = tmp_path / "store.sqlite"
     path.write_bytes(b"not a database, but long enough to look like one" * 100)
-    with pytest.raises(UnusableStoreError, match=r"store\.sqlite is damaged .*--fresh"):
+    with pytest.raises(StoreError, match=r"store\.sqlite: .* delete it"):
         CellStore(path)
 
 
@@ -143,22 +152,22 @@ def test_a_torn_page_is_found_before_the_work(copy):
     data = bytearray(copy.read_bytes())
     data[4096 : 3 * 4096] = bytes(2 * 4096)
     copy.write_bytes(data)
-    with pytest.raises(UnusableStoreError, match=r"store\.sqlite is damaged"):
+    with pytest.raises(StoreError, match=r"store\.sqlite: .* delete it"):
         CellStore(copy)
 
 
 def test_a_truncated_file(copy):
     copy.write_bytes(copy.read_bytes()[:-5000])
-    with pytest.raises(UnusableStoreError, match="damaged"):
+    with pytest.raises(StoreError, match="damaged, delete it"):
         CellStore(copy)
 
 
 @pytest.mark.parametrize("blob", [b"", b"garbage", b"PK\x03\x04 half a zip"])
 def test_a_damaged_cell_is_an_error(copy, blob):
     with sqlite3.connect(copy) as connection:
-        connection.execute("UPDATE cells SET result = ? WHERE key = ?", (blob, encode(("a", 0))))
-    with pytest.raises(UnusableStoreError, match=r"store\.sqlite is damaged"):
-        contents(copy, job())
+        connection.execute("UPDATE cells SET result = ? WHERE key = ?", (blob, '["a", 0]'))
+    with pytest.raises(StoreError, match=r"store\.sqlite: .* delete it"):
+        contents(copy, Fake())
 
 
 def test_a_flipped_bit_in_a_cell_is_an_error(copy):
@@ -167,27 +176,19 @@ def test_a_flipped_bit_in_a_cell_is_an_error(copy):
         flipped = bytearray(blob)
         flipped[len(blob) // 2] ^= 1
         connection.execute("UPDATE cells SET result = ?", (bytes(flipped),))
-    with pytest.raises(UnusableStoreError, match="damaged"):
-        contents(copy, job())
-
-
-def test_a_store_from_another_version(copy):
-    with sqlite3.connect(copy) as connection:
-        connection.execute(f"PRAGMA user_version = {SCHEMA + 1}")
-    with pytest.raises(UnusableStoreError, match=r"another version.*--fresh"):
-        CellStore(copy)
+    with pytest.raises(StoreError, match="damaged, delete it"):
+        contents(copy, Fake())
 
 
 def test_a_full_disk_loses_nothing(copy):
-    before = contents(copy, job())
+    before = contents(copy, Fake())
     store = CellStore(copy)
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StoreError, match=r"store\.sqlite: .*full.*finished cells are kept") as e:
-        runner.run([job(size=9)], store, 1, silent)
+    with pytest.raises(StoreError, match=r"store\.sqlite: .*full.*Finished cells are kept"):
+        runner.run([Fake(size=9)], store, 1, silent)
     store.close()
-    assert not isinstance(e.value, UnusableStoreError)
-    assert_same(contents(copy, job()), before)
+    assert_same(contents(copy, Fake()), before)
 
 
 # The runner -----------------------------------------------------------------------------------
@@ -195,14 +196,14 @@ def test_a_full_disk_loses_nothing(copy):
 
 def test_the_number_of_workers_changes_nothing(filled, tmp_path):
     path = tmp_path / "two.sqlite"
-    assert fill(path, job(), workers=2) == 6
-    assert_same(contents(path, job()), contents(filled, job()))
+    assert fill(path, Fake(), workers=2) == 6
+    assert_same(contents(path, Fake()), contents(filled, Fake()))
 
 
 def test_progress_hears_of_every_cell(copy):
     store = CellStore(copy)
     heard = []
-    runner.run([job(Alone()), job(seeds=4)], store, 2, lambda *said: heard.append(said))
+    runner.run([Alone(), Fake(seeds=4)], store, 2, lambda *said: heard.append(said))
     store.close()
     # Those that need the machine for themselves come last.
     assert heard[:3] == [("fake", 6, 8), ("fake", 7, 8), ("fake", 8, 8)]
@@ -211,22 +212,22 @@ def test_progress_hears_of_every_cell(copy):
 
 def test_a_cell_that_fails_is_named_and_the_others_kept(tmp_path):
     path = tmp_path / "store.sqlite"
-    failing = job(Failing())
-    with pytest.raises(workers.CellError, match=r"failing \('b', 0\) .*ZeroDivisionError: nothing"):
+    failing = Failing()
+    with pytest.raises(runner.CellError, match=r"failing \('b', 0\) .*ZeroDivisionError: nothing"):
         fill(path, failing)
-    assert encode(("a", 0)) in contents(path, failing)
+    assert ("a", 0) in contents(path, failing)
 
 
 def test_a_worker_that_dies_is_an_error(tmp_path):
-    with pytest.raises(workers.CellError, match=r"worker process died.*--workers"):
-        fill(tmp_path / "store.sqlite", job(Dying()))
+    with pytest.raises(runner.CellError, match=r"worker process died.*--workers"):
+        fill(tmp_path / "store.sqlite", Dying())
 
 
 def start(path):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "import pathlib, test_experiments as t\n"
-        "t.fill(pathlib.Path(sys.argv[2]), t.job(t.Slow()), workers=2)"
+        "t.fill(pathlib.Path(sys.argv[2]), t.Slow(), workers=2)"
     )
     arguments = [sys.executable, "-c", code, str(HERE), str(path)]
     return subprocess.Popen(arguments, env={**os.environ, HELD: "1"})
@@ -252,7 +253,7 @@ def alive(pid):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 def test_kill_9_in_the_middle_and_start_again(tmp_path):
     path = tmp_path / "store.sqlite"
-    slow = job(Slow())
+    slow = Slow()
     process = start(path)
     wait_for(lambda: finished(path) >= 3 or process.poll() is not None)
     workers = Path(f"/proc/{process.pid}/task/{process.pid}/children")
@@ -266,7 +267,7 @@ def test_kill_9_in_the_middle_and_start_again(tmp_path):
     assert fill(path, slow, workers=2) == 13
     now = contents(path, slow)
     assert_same({key: now[key] for key in kept}, kept)
-    quick = job(Slow(), pause=0.0)  # another identity, the same numbers
+    quick = Slow(pause=0.0)  # another identity, the same numbers
     fill(path, quick, workers=1)
     assert_same(now, contents(path, quick))
 
@@ -287,13 +288,13 @@ SMALL = {
 
 
 def small(experiment):
-    return replace(experiment.quick, seeds=2, **SMALL[experiment.name])
+    return quick(experiment, seeds=2, **SMALL[experiment.name])
 
 
 @pytest.fixture(scope="module")
 def computed():
     return {
-        e.name: {key: e.run(small(e), key) for key in e.cells(small(e))} for e in runner.EXPERIMENTS
+        e.name: {key: small(e).run(key) for key in small(e).cells()} for e in runner.EXPERIMENTS
     }
 
 
@@ -309,35 +310,36 @@ def test_the_catalogue_has_every_table_and_figure():
     assert [e.name for e in runner.find_experiments(["timing", "mso"])] == ["mso", "timing"]
 
 
+def quick(experiment, **changes):
+    return replace(experiment, **{**experiment.quick, **changes})
+
+
 def test_the_paper_is_the_default(experiment):
-    assert experiment.config.seeds >= experiment.quick.seeds
-    assert len(experiment.cells(experiment.config)) >= len(experiment.cells(experiment.quick))
+    assert experiment.seeds >= quick(experiment).seeds
+    assert len(experiment.cells()) >= len(quick(experiment).cells())
 
 
 def test_keys_are_unique_and_survive_the_store(experiment):
-    for config in (experiment.config, experiment.quick):
-        texts = [encode(key) for key in experiment.cells(config)]
-        assert len(set(texts)) == len(texts)
+    for keys in (experiment.cells(), quick(experiment).cells()):
+        assert len({json.dumps(key) for key in keys}) == len(keys)
 
 
 def test_more_seeds_keep_the_cells_of_fewer(experiment):
-    few, many = (set(experiment.cells(experiment.quick.with_seeds(n))) for n in (2, 5))
+    few, many = (set(quick(experiment, seeds=n).cells()) for n in (2, 5))
     assert few <= many
 
 
 def test_cells_are_pure(experiment, computed):
-    config = small(experiment)
-    assert experiment.identity(config) == experiment.identity(small(experiment))
     if experiment.exclusive:  # times differ from run to run
         return
-    for key in experiment.cells(config)[:2]:
-        again = experiment.run(config, key)
+    for key in small(experiment).cells()[:2]:
+        again = small(experiment).run(key)
         for name, value in computed[experiment.name][key].items():
             np.testing.assert_array_equal(np.asarray(again[name]), np.asarray(value))
 
 
 def test_sections_show_what_the_report_needs(experiment, computed):
-    section = experiment.section(small(experiment), computed[experiment.name])
+    section = small(experiment).section(computed[experiment.name])
     assert section.text
     assert section.headline
     assert section.tables or section.figures
@@ -363,7 +365,7 @@ def test_importance_is_the_modulus_of_a_pair():
 
 
 def test_coverage_knows_a_lattice_from_a_heap():
-    from eigenecho.apps.paper.spectra_figure import measure_cover
+    from eigenecho.apps.paper.spectra import measure_cover
 
     x, y = np.meshgrid(np.arange(-0.9, 1.0, 0.2), np.arange(-0.9, 1.0, 0.2))
     lattice = measure_cover((x + 1j * y).ravel())
@@ -386,15 +388,15 @@ def test_w_in_after_the_steps_is_exact(computed):
 
 
 def test_slopes_are_those_of_power_laws():
-    from eigenecho.apps.paper.step_times import StepTimes, StepTimesConfig
+    from eigenecho.apps.paper.step_times import StepTimes
 
-    config = StepTimesConfig(sizes=(100, 200, 400, 800))
+    timing = StepTimes(sizes=(100, 200, 400, 800))
     power = {"Dense": 2, "Sparse": 2, "Normal": 3, "Diagonalization": 3}
     results = {
         key: {"seconds": np.array([1e-9 * key[2] ** power.get(key[1], 1)])}
-        for key in StepTimes().cells(config)
+        for key in timing.cells()
     }
-    section = StepTimes().section(config, results)
+    section = timing.section(results)
     for name, slope in section.numbers["exponent"].items():
         assert slope == pytest.approx(power.get(name.split(": ")[1], 1))
     assert {claim.verdict for claim in section.claims} == {"holds"}
@@ -411,21 +413,21 @@ def test_slopes_are_those_of_power_laws():
     ],
 )
 def test_sim_is_judged_by_its_total_capacity(shares, verdict):
-    from eigenecho.apps.paper.mc_delay import MCDelay, MemoryConfig
+    from eigenecho.apps.paper.memory_capacity import MCDelay
 
-    config = MemoryConfig(sizes=(20, 40), steps=(600, 600), seeds=1, ring_radii=(0.9,))
-    share = dict(zip(config.sizes, shares, strict=True))
+    delay = MCDelay(sizes=(20, 40), steps=(600, 600), seeds=1, ring_radii=(0.9,))
+    share = dict(zip(delay.sizes, shares, strict=True))
     results = {
         (N, network, seed): {
             "capacity": np.full(N + N // 4, 0.5 * (share[N] if network == "Sim" else 1))
         }
-        for N, network, seed in MCDelay().cells(config)
+        for N, network, seed in delay.cells()
     }
     # One delay that is far off does not decide, but it is printed.
     capacity = results[20, "Sim", 0]["capacity"]
     capacity[3] += 0.25
     capacity[4] -= 0.25
-    section = MCDelay().section(config, results)
+    section = delay.section(results)
     (claim,) = [claim for claim in section.claims if claim.claim.startswith("Sim")]
     assert claim.verdict == verdict
     assert f"N = 20: {shares[0] - 1:+.1%} in total" in claim.measured
@@ -433,6 +435,7 @@ def test_sim_is_judged_by_its_total_capacity(shares, verdict):
     assert "after the first runs" in section.text
 
 
-def test_a_worker_has_one_thread():
-    with workers._single_threaded():
-        assert {os.environ[name] for name in workers.ONE_THREAD} == {"1"}
+def test_a_worker_has_one_thread(tmp_path):
+    fill(tmp_path / "store.sqlite", Threads())
+    for cell in contents(tmp_path / "store.sqlite", Threads()).values():
+        assert (cell["threads"] == 1).all()

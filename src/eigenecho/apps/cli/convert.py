@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from eigenecho.apps.cli.outputs import check_target, fail
-from eigenecho.apps.shared.terminal import say
+from eigenecho.apps.cli.terminal import check_target, fail, say
 from eigenecho.interop import from_npz
 from eigenecho.model.certificate import Certificate, Reduction
 

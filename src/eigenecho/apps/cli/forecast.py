@@ -13,9 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Column, Table
 
-from eigenecho.apps.cli.outputs import fail, make_writable
-from eigenecho.apps.shared.pages import CommandRun, format_duration
-from eigenecho.apps.shared.terminal import print_warnings, progress, say
+from eigenecho.apps.cli.terminal import fail, make_writable, print_warnings, progress, say
 from eigenecho.apps.tables import forecast_page, predictions, table_files, tested_forecast
 from eigenecho.apps.tables import table as tables
 from eigenecho.apps.tables.python_lines import python_lines
@@ -27,6 +25,7 @@ from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.forecasting.backtest_words import table as error_table
 from eigenecho.forecasting.candidates import STRATEGIES
 from eigenecho.forecasting.season import IN_ROWS
+from eigenecho.pages import format_duration
 
 GAPS = ("error", "fill", "ignore")
 COLOURS = {"beats": "blue", "not clearly": "yellow", "does not beat": "red"}
@@ -324,7 +323,7 @@ def write(
     if request.save is not None:
         result.forecaster.save(request.save)
     if request.page is not None:
-        made_by = CommandRun(request.command, perf_counter() - start)
+        made_by = {"command": request.command, "seconds": perf_counter() - start}
         source, table = request.data.name, request.table.name
         forecast_page.write(result, request.page, source, table, lines, made_by)
 

@@ -10,8 +10,7 @@ from rich.console import Console
 
 from eigenecho import plots
 from eigenecho.apps.cli.convert import certificate_table
-from eigenecho.apps.cli.outputs import check_target, fail
-from eigenecho.apps.shared.terminal import say
+from eigenecho.apps.cli.terminal import check_target, fail, say
 from eigenecho.estimators import LinearESN, load
 from eigenecho.model import LinearModel
 

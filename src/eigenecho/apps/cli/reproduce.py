@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -15,62 +14,15 @@ import typer
 from rich.console import Console
 from rich.table import Column, Table
 
-from eigenecho.apps.cli.outputs import check_folder, fail
-from eigenecho.apps.paper import reproduction_report as report
-from eigenecho.apps.paper import runner
-from eigenecho.apps.paper.cell_store import CellStore, StoreError, UnusableStoreError
-from eigenecho.apps.paper.workers import CellError
-from eigenecho.apps.shared.pages import CommandRun, format_duration
-from eigenecho.apps.shared.terminal import progress, say
+from eigenecho.apps.cli.terminal import fail, make_writable, progress, say
+from eigenecho.apps.paper import report, runner
+from eigenecho.apps.paper.cell_store import CellStore, StoreError
+from eigenecho.apps.paper.runner import CellError
+from eigenecho.pages import format_duration
 
 OUT, OUT_QUICK = Path("results/reproduce"), Path("results/quick")
+STORE = "store.sqlite"
 COLOURS = {"holds": "blue", "holds in part": "yellow", "does not hold": "red"}
-
-
-@dataclass(frozen=True)
-class ReproduceRequest:
-    """Options of the command line; ``None`` selects the default."""
-
-    names: tuple[str, ...] = ()
-    quick: bool = False
-    out: Path | None = None
-    workers: int | None = None
-    seeds: int | None = None
-    fresh: bool = False
-    scheduler: str | None = None
-
-    def __post_init__(self) -> None:
-        runner.find_experiments(self.names)
-        for option, value in (("--workers", self.workers), ("--seeds", self.seeds)):
-            if value is not None and value < 1:
-                raise ValueError(f"{option} {value} is invalid: expected at least 1.")
-
-    @property
-    def folder(self) -> Path:
-        """Folder of all output files."""
-        return self.out or (OUT_QUICK if self.quick else OUT)
-
-    @property
-    def store(self) -> Path:
-        """File with the finished cells."""
-        return self.folder / "store.sqlite"
-
-    @property
-    def command(self) -> str:
-        """Command line that continues from the stored cells."""
-        words = ["eigenecho", "reproduce", *self.names]
-        words += ["--quick"] if self.quick else []
-        for option in ("out", "workers", "seeds", "scheduler"):
-            value = getattr(self, option)
-            words += [] if value is None else [f"--{option}", str(value)]
-        return shlex.join(words)
-
-    def jobs(self, names: Sequence[str] = ()) -> list[runner.Job]:
-        """Return the named experiments, or all, with the requested configuration."""
-        return [
-            runner.Job(e, (e.quick if self.quick else e.config).with_seeds(self.seeds))
-            for e in runner.find_experiments(names)
-        ]
 
 
 def reproduce(
@@ -88,10 +40,10 @@ def reproduce(
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Number of processes; by default one per core.")
+        int | None, typer.Option(min=1, help="Number of processes; by default one per core.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(help="Number of seeds; by default that of each experiment.")
+        int | None, typer.Option(min=1, help="Number of seeds; by default that of each experiment.")
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Delete the stored results of these experiments first.")
@@ -110,42 +62,38 @@ def reproduce(
     if listed:
         console.print(experiment_table())
         return
+    folder = out or (OUT_QUICK if quick else OUT)
+    words = ["eigenecho", "reproduce", *(names or ()), *(["--quick"] if quick else [])]
+    options = {"--out": out, "--workers": workers, "--seeds": seeds, "--scheduler": scheduler}
+    words += [str(word) for item in options.items() if item[1] is not None for word in item]
+    command = shlex.join(words)
+    start = perf_counter()
     try:
-        request = ReproduceRequest(tuple(names or ()), quick, out, workers, seeds, fresh, scheduler)
-        check_folder(request.folder)
-    except (ValueError, typer.BadParameter) as error:
-        raise fail(error) from None
-    try:
-        run(request, console)
-    except (StoreError, report.ReportError) as error:
+        experiments = runner.find_experiments(names or (), quick, seeds)
+        make_writable(folder)
+        with closing(CellStore(folder / STORE)) as store:
+            for experiment in experiments if fresh else ():
+                store.forget(experiment)
+            totals = {e.name: len(e.cells()) for e in experiments}
+            with progress(console, totals) as bars, connect(scheduler) as client:
+                runner.run(experiments, store, workers or count_cores(), bars, client)
+            with console.status("writing the report"):
+                # The report includes experiments that earlier runs with these settings finished.
+                parts = report.collect(runner.find_experiments((), quick, seeds), store)
+                path = report.write(parts, folder, quick, command, perf_counter() - start)
+    except OSError as error:
+        raise fail(f"cannot write to {folder}: {error.strerror or error}") from None
+    except (ValueError, StoreError, report.ReportError) as error:
         raise fail(error) from None
     except CellError as error:
         raise fail(error, 1) from None
     except KeyboardInterrupt:
         typer.echo(
-            f"\ninterrupted: finished cells are kept in {request.store}. Continue with\n"
-            f"  {request.command}",
+            f"\ninterrupted: finished cells are kept in {folder / STORE}. Continue with\n"
+            f"  {command}",
             err=True,
         )
         raise typer.Exit(130) from None
-
-
-def run(request: ReproduceRequest, console: Console) -> None:
-    """Compute missing cells, write the report, and print the summary."""
-    start = perf_counter()
-    jobs = request.jobs(request.names)
-    store = open_store(request.store, jobs, request.fresh)
-    try:
-        totals = {str(job): len(job.experiment.cells(job.config)) for job in jobs}
-        with progress(console, totals) as bars, connect(request.scheduler) as client:
-            runner.run(jobs, store, request.workers or count_cores(), bars, client)
-        with console.status("writing the report"):
-            # The report includes experiments that earlier runs with these settings finished.
-            parts = report.collect(request.jobs(), store)
-            made_by = CommandRun(request.command, perf_counter() - start)
-            path = report.write(parts, request.folder, request.quick, made_by)
-    finally:
-        store.close()
     console.print(summary_table(parts), claim_table(parts))
     duration = format_duration(perf_counter() - start)
     console.print(f"\nFinished in {duration}. The report:", highlight=False)
@@ -168,22 +116,6 @@ def connect(scheduler: str | None) -> Iterator[Any]:
         raise CellError(f"no scheduler answers at {scheduler}: {error}") from None
     with client:
         yield client
-
-
-def open_store(path: Path, jobs: Sequence[runner.Job], fresh: bool) -> CellStore:
-    """Open the store; ``fresh`` deletes the cells of the jobs, or a file that cannot be used."""
-    try:
-        store = CellStore(path)
-        if fresh:
-            for job in jobs:
-                store.forget(job.experiment.name, job.identity)
-    except UnusableStoreError:
-        if not fresh:
-            raise
-        for ending in ("", "-journal", "-wal", "-shm"):
-            path.with_name(path.name + ending).unlink(missing_ok=True)
-        return CellStore(path)
-    return store
 
 
 def count_cores() -> int:
@@ -214,7 +146,7 @@ def summary_table(parts: Sequence[report.FinishedExperiment]) -> Table:
     )
     for part in parts:
         duration = format_duration(part.seconds)
-        table.add_row(str(part.job), str(part.cells), duration, part.section.headline)
+        table.add_row(part.experiment.name, str(part.cells), duration, part.section.headline)
     return table
 
 

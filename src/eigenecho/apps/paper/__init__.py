@@ -1,1 +1,1 @@
-"""The paper's tables and figures, made anew: experiments, their store, their report."""
+"""Reproduction of the paper's tables and figures: experiments, their store, and the report."""

@@ -15,22 +15,20 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from eigenecho.apps.paper.experiment import Cell
+from eigenecho.apps.paper.experiment import Cell, Experiment, Key
 
-SCHEMA = 1
-"""Increased when the meaning of the stored data changes."""
+TABLE = """CREATE TABLE IF NOT EXISTS cells (experiment TEXT, config TEXT, key TEXT, result BLOB,
+    seconds REAL, finished REAL, machine TEXT, PRIMARY KEY (experiment, config, key)) WITHOUT ROWID
+"""
+WHERE = "FROM cells WHERE experiment = ? AND config = ?"
 
 
 class StoreError(RuntimeError):
     """A store that cannot be used. The message names the file and the remedy."""
 
 
-class UnusableStoreError(StoreError):
-    """A store that is damaged or was written by another version, and must be replaced."""
-
-
 class CellStore:
-    """Finished cells by experiment, configuration and key.
+    """Finished cells by experiment, its parameters, and key.
 
     Each cell is written in one transaction when it finishes, so a killed run loses only unfinished
     cells.
@@ -45,96 +43,67 @@ class CellStore:
         self.path = path
         with self._explain_errors():
             self._connection = sqlite3.connect(path, timeout=60)
-        try:
-            self._prepare()
-        except BaseException:
-            self.close()
-            raise
-
-    def _prepare(self) -> None:
-        with self._explain_errors():
-            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-            tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if tables and version != SCHEMA:
-                raise UnusableStoreError(
-                    f"the store {self.path} was written by another version (schema {version}, "
-                    f"expected {SCHEMA}). Use --fresh to replace it, or move the file away."
-                )
             # Detect a damaged file before any work is done.
-            status = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if status != "ok":
-                raise sqlite3.DatabaseError(status)
-            with self._connection:
-                self._connection.execute(
-                    "CREATE TABLE IF NOT EXISTS cells (experiment TEXT, config TEXT, key TEXT, "
-                    "result BLOB, seconds REAL, finished REAL, machine TEXT, "
-                    "PRIMARY KEY (experiment, config, key)) WITHOUT ROWID"
-                )
-                self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            if self._connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                raise sqlite3.DatabaseError("it has damaged pages")
+            self._connection.execute(TABLE)
 
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
 
-    def keys(self, experiment: str, config: str) -> set[str]:
-        """Return the keys of finished cells."""
-        return {key for (key,) in self._select("key", experiment, config)}
-
     def add(
         self,
-        experiment: str,
-        config: str,
-        key: str,
+        experiment: Experiment,
+        key: Key,
         cell: Cell,
         seconds: float,
-        machine: Mapping[str, Any],
+        machine: Mapping[str, str],
     ) -> None:
         """Write a finished cell, and replace an older one."""
         packed = io.BytesIO()
         np.savez_compressed(packed, **cast(Any, cell))
         result = (packed.getvalue(), seconds, time.time(), json.dumps(machine))
-        sql = "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?)"
-        with self._explain_errors(), self._connection:
-            self._connection.execute(sql, (experiment, config, key, *result))
-
-    def load(self, experiment: str, config: str) -> dict[str, tuple[Cell, float]]:
-        """Return all finished cells as (arrays, seconds) by key."""
-        loaded = {}
-        for key, packed, seconds in self._select("key, result, seconds", experiment, config):
-            with self._explain_errors(), np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
-                loaded[key] = ({name: arrays[name] for name in arrays.files}, seconds)
-        return loaded
-
-    def machines(self, experiment: str, config: str) -> list[dict[str, str]]:
-        """Return the machines and versions that computed the finished cells."""
-        unique = {machine for (machine,) in self._select("machine", experiment, config)}
-        return [json.loads(machine) for machine in sorted(unique)]
-
-    def _select(self, columns: str, experiment: str, config: str) -> list[Any]:
-        sql = f"SELECT {columns} FROM cells WHERE experiment = ? AND config = ?"
-        with self._explain_errors():
-            return self._connection.execute(sql, (experiment, config)).fetchall()
-
-    def forget(self, experiment: str, config: str) -> None:
-        """Delete the finished cells of one configuration."""
+        row = (experiment.name, experiment.identity, json.dumps(key), *result)
         with self._explain_errors(), self._connection:
             self._connection.execute(
-                "DELETE FROM cells WHERE experiment = ? AND config = ?", (experiment, config)
+                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?)", row
             )
+
+    def missing(self, experiment: Experiment) -> list[Key]:
+        """Return the keys of the cells that are not stored."""
+        stored = {key for (key,) in self._execute("SELECT key", experiment)}
+        return [key for key in experiment.cells() if json.dumps(key) not in stored]
+
+    def load(self, experiment: Experiment) -> dict[Key, tuple[Cell, float]]:
+        """Return the stored cells as (arrays, seconds) by key, in the order of the experiment."""
+        loaded = {}
+        for key, packed, seconds in self._execute("SELECT key, result, seconds", experiment):
+            with self._explain_errors(), np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+                loaded[key] = ({name: arrays[name] for name in arrays.files}, seconds)
+        texts = ((key, json.dumps(key)) for key in experiment.cells())
+        return {key: loaded[text] for key, text in texts if text in loaded}
+
+    def machines(self, experiment: Experiment) -> list[dict[str, str]]:
+        """Return the machines and versions that computed the stored cells."""
+        rows = self._execute("SELECT DISTINCT machine", experiment, " ORDER BY machine")
+        return [json.loads(machine) for (machine,) in rows]
+
+    def forget(self, experiment: Experiment) -> None:
+        """Delete the stored cells of an experiment with these parameters."""
+        self._execute("DELETE", experiment)
+
+    def _execute(self, action: str, experiment: Experiment, order: str = "") -> list[Any]:
+        names = (experiment.name, experiment.identity)
+        with self._explain_errors(), self._connection:
+            return self._connection.execute(f"{action} {WHERE}{order}", names).fetchall()
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.OperationalError as error:
+        except (sqlite3.Error, BadZipFile, zlib.error, EOFError, ValueError, OSError) as error:
             raise StoreError(
-                f"cannot use the store {self.path}: {error}. Check the disk space and the "
-                "permissions of the folder, and run again: finished cells are kept."
-            ) from error
-        except (
-            sqlite3.DatabaseError, BadZipFile, zlib.error, EOFError, ValueError, OSError
-        ) as error:  # fmt: skip
-            raise UnusableStoreError(
-                f"the store {self.path} is damaged ({error}). Use --fresh to replace it, or move "
-                "the file away."
+                f"cannot use the store {self.path}: {error}. Finished cells are kept: check the "
+                "disk space and run again. If the file is damaged, delete it."
             ) from error

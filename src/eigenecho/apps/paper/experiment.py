@@ -1,92 +1,157 @@
-"""Parts of an experiment: its configuration, and cells that are computed and stored."""
+"""Base class of the experiments, and the parts of the report that they return."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Generic, TypeVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import chain, repeat
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from eigenecho.apps.paper.section import Section
 from eigenecho.types import Array
 
-C = TypeVar("C", bound="Config")
 Key = tuple[Any, ...]
-"""Names and numbers that identify a cell within its experiment."""
+"""Names and numbers that identify a cell within its experiment; the last one is often a seed."""
 
 Cell = dict[str, Array]
 """Result of one cell: arrays by name."""
 
 Results = Mapping[Key, Cell]
-"""Results of all cells by key."""
+"""Results of all cells by key, in the order of ``Experiment.cells``."""
+
+
+class TextTable(NamedTuple):
+    """A table of the report. Cells are text; ``bold`` holds the (row, column) of the best."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    bold: Collection[tuple[int, int]]
+    note: str
+
+
+class ReportFigure(NamedTuple):
+    """A figure of the report. ``name`` is its file name without a suffix.
+
+    The caption is the alternative text too.
+    """
+
+    name: str
+    figure: Any
+    caption: str
+
+
+class Claim(NamedTuple):
+    """A claim of the paper, the measured result, and the verdict.
+
+    The verdict is "holds", "holds in part" or "does not hold".
+    """
+
+    claim: str
+    measured: str
+    verdict: str
+
+
+@dataclass
+class Section:
+    """Contribution of an experiment to the report. Tables, figures and claims are added to it."""
+
+    text: str
+    headline: str
+    """Key result in a few words, for the summary."""
+    numbers: Mapping[str, Any]
+    """All numbers, for the JSON file."""
+    tables: list[TextTable] = field(default_factory=list)
+    figures: list[ReportFigure] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+
+    def add_table(
+        self,
+        title: str,
+        columns: Sequence[str],
+        rows: Iterable[Iterable[Any]],
+        formats: Sequence[str] = ("",),
+        bold: Collection[tuple[int, int]] = (),
+        note: str = "",
+    ) -> None:
+        """Add a table. Numbers of a row get the formats in order, and the last one repeatedly."""
+        texts = []
+        for row in rows:
+            remaining = chain(formats, repeat(formats[-1]))
+            texts.append([c if isinstance(c, str) else format(c, next(remaining)) for c in row])
+        self.tables.append(TextTable(title, columns, texts, bold, note))
+
+    def add_figure(self, name: str, figure: Any, caption: str) -> None:
+        """Add a figure."""
+        self.figures.append(ReportFigure(name, figure, caption))
+
+    def judge(self, claim: str, measured: str, *cases: object) -> None:
+        """Add a claim, which holds if all cases are true, and holds in part if any is."""
+        verdict = "holds" if all(cases) else "holds in part" if any(cases) else "does not hold"
+        self.claims.append(Claim(claim, measured, verdict))
 
 
 @dataclass(frozen=True)
-class Config:
-    """Parameters of an experiment; the defaults are those of the paper."""
+class Experiment(ABC):
+    """One table or figure. Fields are its parameters, with the paper's values as defaults.
 
-    seeds: int = field(default=10, metadata={"identity": False})
+    ``run`` computes a cell, which is stored; ``section`` only reads stored cells.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    """The table or figure of the paper that it reproduces, or "ours"."""
+    quick: ClassVar[Mapping[str, Any]]
+    """Parameters of a quick run that differ from the defaults."""
+    exclusive: ClassVar[bool] = False
+    """True if cells must run alone on the machine, as timings must."""
+    version: ClassVar[int] = 1
+    """Increased when the code computes something else for the same parameters."""
+
+    seeds: int = 10
     """Number of repetitions. It is not part of the identity, so changing it keeps stored cells."""
 
-    def identity(self) -> str:
-        """Return a hash of all parameters that affect the result of a cell."""
-        names = [f.name for f in fields(self) if f.metadata.get("identity", True)]
-        values = asdict(self)
-        text = json.dumps({name: values[name] for name in names}, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-    def with_seeds(self: C, seeds: int | None) -> C:
-        """Return a copy with another number of seeds; None keeps the number."""
-        return self if seeds is None else replace(self, seeds=seeds)
-
-
-class Experiment(ABC, Generic[C]):
-    """One table or figure. ``run`` computes a cell; ``section`` only reads stored cells."""
-
-    name: str
-    title: str
-    paper: str
-    """The table or figure of the paper that it reproduces, or "ours"."""
-    config: C
-    quick: C
-    exclusive: bool = False
-    """True if cells must run alone on the machine, as timings must."""
-    version: int = 1
-    """Increased when the code computes something else for the same configuration."""
-
     @abstractmethod
-    def cells(self, config: C) -> list[Key]:
+    def cells(self) -> list[Key]:
         """Return the keys of all cells."""
 
     @abstractmethod
-    def run(self, config: C, key: Key) -> Cell:
+    def run(self, key: Key) -> Cell:
         """Compute one cell. The result does not depend on the worker."""
 
     @abstractmethod
-    def section(self, config: C, results: Results) -> Section:
+    def section(self, results: Results) -> Section:
         """Return tables, figures, claims and numbers from the results of all cells."""
 
-    def identity(self, config: C) -> str:
-        """Return the name under which the store keeps the cells of a configuration."""
-        return f"{config.identity()}-{self.version}"
+    @property
+    def identity(self) -> str:
+        """Name under which the store keeps the cells: a hash of all parameters, and the version."""
+        parameters = asdict(self)
+        del parameters["seeds"]
+        text = json.dumps(parameters, sort_keys=True)
+        return f"{hashlib.sha256(text.encode()).hexdigest()[:16]}-{self.version}"
 
 
-def encode(key: Key) -> str:
-    """Return a key as text, for the store."""
-    return json.dumps(key)
-
-
-def stack_seeds(results: Results, seeds: int, key: Key, name: str) -> Array:
+def stack_seeds(results: Results, key: Key, name: str) -> Array:
     """Return one array of the cells ``(*key, seed)``, stacked over seeds."""
-    return np.array([results[(*key, seed)][name] for seed in range(seeds)])
+    return np.array([cell[name] for other, cell in results.items() if other[:-1] == key])
 
 
-def mean_over_seeds(
-    results: Results, seeds: int, key: Key, names: Iterable[str]
-) -> dict[str, float]:
+def mean_over_seeds(results: Results, key: Key, names: Iterable[str]) -> dict[str, float]:
     """Return the means of some numbers of the cells ``(*key, seed)`` over seeds."""
-    return {name: float(np.mean(stack_seeds(results, seeds, key, name))) for name in names}
+    return {name: float(np.mean(stack_seeds(results, key, name))) for name in names}
+
+
+def join_items(template: str, items: Mapping[Any, Any], separator: str = ", ") -> str:
+    """Return the items as text, by a template with the fields ``key`` and ``value``."""
+    return separator.join(template.format(key=k, value=v) for k, v in items.items())
+
+
+def bold_best(rows: Array, first_column: int) -> set[tuple[int, int]]:
+    """Return the table position of the smallest number of each row."""
+    return {(i, first_column + int(np.argmin(row))) for i, row in enumerate(rows)}

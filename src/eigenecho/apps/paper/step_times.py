@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from eigenecho.apps.paper.experiment import Cell, Config, Experiment, Key, Results
-from eigenecho.apps.paper.section import Claim, ReportFigure, Section, TextTable
-from eigenecho.apps.shared.pages import format_duration, format_ratio
+from eigenecho.apps.paper.experiment import Cell, Experiment, Key, Results, Section
 from eigenecho.kernels.compiled.scans import WORTH_THREADS
+from eigenecho.pages import format_duration, format_ratio
 from eigenecho.plots.style import BLACK, BLUE, GREEN, VERMILLION, panel_grid
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.spectra import random_matrix
 from eigenecho.types import Array
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 GENERATION, STEP, READOUT = "generation", "reservoir step", "readout step"
 
@@ -30,6 +26,9 @@ PANELS: dict[str, tuple[str, ...]] = {
     STEP: ("Dense", "Sparse", "Diagonal"),
     READOUT: ("All methods",),
 }
+Curves = Mapping[tuple[str, str], Array]
+"""Arrays by panel and method."""
+
 CURVES = [(panel, method) for panel, methods in PANELS.items() for method in methods]
 
 MARKERS = ((BLACK, "o", "-"), (VERMILLION, "s", "--"), (BLUE, "^", "-."))
@@ -109,205 +108,151 @@ def _time_calls(
 
 
 @dataclass(frozen=True)
-class StepTimesConfig(Config):
-    """Sizes; each cell repeats for ``seconds``, but no more than ``repeats`` times."""
+class StepTimes(Experiment):
+    """Step durations. Each cell repeats for ``seconds``, but no more than ``repeats`` times."""
+
+    name = "timing"
+    title = "Step durations"
+    paper = "figure of step durations"
+    quick: ClassVar = dict(sizes=(100, 200, 400, 600, 800, 1000), seconds=0.1)
+    exclusive = True
 
     sizes: tuple[int, ...] = (100, 200, 400, 700, 1000, 1400, 2000, 2800, 4000)
     connectivity: float = 0.1
     seconds: float = 1.0
     repeats: int = 1000
 
-
-@dataclass(frozen=True, eq=False)
-class DurationCurve:
-    """Median durations of one method, in seconds, by size."""
-
-    sizes: Array
-    seconds: Array
-
-    @cached_property
-    def slope(self) -> float:
-        """The exponent p of N^p, fitted to the largest sizes."""
-        upper = np.log(self.sizes[-UPPER:]), np.log(self.seconds[-UPPER:])
-        return float(np.polyfit(*upper, 1)[0])
-
-    @property
-    def fitted(self) -> Array:
-        """Fitted durations at the largest sizes."""
-        upper = self.sizes[-UPPER:]
-        middle = np.exp(np.mean(np.log(self.seconds[-UPPER:])))
-        return middle * (upper / np.exp(np.mean(np.log(upper)))) ** self.slope
-
-
-Curves = Mapping[tuple[str, str], DurationCurve]
-"""Duration curves by panel and method."""
-
-
-class StepTimes(Experiment[StepTimesConfig]):
-    """Step durations."""
-
-    name = "timing"
-    title = "Step durations"
-    paper = "figure of step durations"
-    config = StepTimesConfig()
-    quick = StepTimesConfig(sizes=(100, 200, 400, 600, 800, 1000), seconds=0.1)
-    exclusive = True
-
-    def cells(self, config: StepTimesConfig) -> list[Key]:
+    def cells(self) -> list[Key]:
         """Return one key per panel, method and size."""
-        return [(*curve, N) for curve in CURVES for N in config.sizes]
+        return [(*curve, N) for curve in CURVES for N in self.sizes]
 
-    def run(self, config: StepTimesConfig, key: Key) -> Cell:
+    def run(self, key: Key) -> Cell:
         """Return the duration of every repeat, or the median duration of a reservoir step."""
         panel, method, N = key
-        limit: dict[str, Any] = {"most": config.repeats, "longest": LONG * config.seconds}
+        rng = np.random.default_rng(0)
+        if panel == STEP:
+            reservoir = self._draw_reservoir(method, N)
+            # Long enough to time, and short enough to repeat.
+            steps = STATES // N
+            steps = max(2, steps if method == "Diagonal" else min(steps, PRODUCTS // N**2))
+            u = rng.uniform(-1, 1, (steps, 1))
+            seconds = seconds_per_step(reservoir, u, least=3, seconds=self.seconds)
+            return {"seconds": np.array([seconds])}
+        limit: dict[str, Any] = {"most": self.repeats, "longest": LONG * self.seconds}
         if panel == GENERATION:
             recipe = Recipe(units=N, **RECIPES[method])
-            return {
-                "seconds": _time_calls(lambda: draw(recipe, 1, seed=0), config.seconds, **limit)
-            }
-        if panel == STEP:
-            reservoir = _draw_reservoir(method, N, config.connectivity)
-            u = np.random.default_rng(0).uniform(-1, 1, (_step_count(method, N), 1))
-            seconds = seconds_per_step(reservoir, u, least=3, seconds=config.seconds)
-            return {"seconds": np.array([seconds])}
-        rng = np.random.default_rng(0)
+            times = _time_calls(lambda: draw(recipe, 1, seed=0), self.seconds, **limit)
+            return {"seconds": times}
         states = rng.normal(size=(max(1, STATES // N), N))
         W_out, out = rng.normal(size=(N, 1)), np.empty((len(states), 1))
-        times = _time_calls(lambda: np.matmul(states, W_out, out=out), config.seconds, **limit)
+        times = _time_calls(lambda: np.matmul(states, W_out, out=out), self.seconds, **limit)
         return {"seconds": times / len(states)}
 
-    def section(self, config: StepTimesConfig, results: Results) -> Section:
+    def _draw_reservoir(self, method: str, N: int) -> Reservoir:
+        """Return a reservoir with random weights, whose values do not affect the time of a step."""
+        if method == "Diagonal":
+            return draw(Recipe(units=N, **RECIPES["DPG"]), 1, seed=0).reservoir
+        W_in = np.random.default_rng(1).uniform(-1, 1, (1, N))
+        share = self.connectivity if method == "Sparse" else 1.0
+        W = 0.9 * random_matrix(N, 0, connectivity=share) / np.sqrt(share * N)
+        return Reservoir(csr_matrix(W) if method == "Sparse" else W, W_in)
+
+    def section(self, results: Results) -> Section:
         """Show three panels with fitted slopes, as in the paper."""
-        sizes = np.array(config.sizes)
-        curves = {}
-        for curve in CURVES:
-            medians = [np.median(results[(*curve, N)]["seconds"]) for N in config.sizes]
-            curves[curve] = DurationCurve(sizes, np.array(medians))
-        gain = format_ratio(_speed_up(curves, STEP, "Dense", "Diagonal")[-1])
-        return Section(
+        curves = {
+            curve: np.array([np.median(results[(*curve, N)]["seconds"]) for N in self.sizes])
+            for curve in CURVES
+        }
+        fits = {
+            curve: np.polyfit(np.log(self.sizes[-UPPER:]), np.log(seconds[-UPPER:]), 1)
+            for curve, seconds in curves.items()
+        }
+        slopes = {curve: float(slope) for curve, (slope, _) in fits.items()}
+        gain = curves[STEP, "Dense"] / curves[STEP, "Diagonal"]
+        section = Section(
             "Normal draws W and scales it by its spectral radius, Diagonalization also "
             "diagonalises it, and DPG draws eigenvalues and input weights without any matrix. "
-            f"Sparse keeps {config.connectivity:.0%} of the connections. A step is the mean over a "
+            f"Sparse keeps {self.connectivity:.0%} of the connections. A step is the mean over a "
             "run of many steps with one input and one output, in compiled code or BLAS with one "
             "thread. The exponent of dense steps may be above 2 because W leaves the cache; the "
             "claim holds if it is within 0.4 of 2, and that of diagonal steps within 0.3 of 1. The "
             "time of DPG is mostly overhead. The paper gives no numbers for this figure.",
-            f"a diagonal step is {gain} × faster than a dense one at N = {sizes[-1]}",
-            [
-                TextTable(
-                    "Median durations, and the exponent p of N^p fitted to "
-                    f"N = {sizes[-UPPER:][0]} to {sizes[-1]}",
-                    ("", "Method", *(f"N\u00a0=\u00a0{N}" for N in config.sizes), "exponent"),
-                    [
-                        [
-                            panel if method == PANELS[panel][0] else "",
-                            method,
-                            *map(format_duration, curve.seconds),
-                            f"{curve.slope:.2f}",
-                        ]
-                        for (panel, method), curve in curves.items()
-                    ],
-                )
-            ],
-            [
-                ReportFigure(
-                    "timing",
-                    _draw(curves),
-                    "Duration against reservoir size: generation of a reservoir, one reservoir "
-                    "step, one readout step. Points are medians; lines are fits to the three "
-                    "largest sizes, with their exponents in the legend.",
-                )
-            ],
-            _judge(curves),
+            f"a diagonal step is {format_ratio(gain[-1])} × faster than a dense one at "
+            f"N = {self.sizes[-1]}",
             {
                 "seconds": {
-                    f"{panel}: {method}": dict(
-                        zip(map(str, sizes), curve.seconds.tolist(), strict=True)
-                    )
-                    for (panel, method), curve in curves.items()
+                    ": ".join(curve): dict(zip(self.sizes, seconds, strict=True))
+                    for curve, seconds in curves.items()
                 },
-                "exponent": {f"{panel}: {m}": curve.slope for (panel, m), curve in curves.items()},
+                "exponent": {": ".join(curve): slope for curve, slope in slopes.items()},
             },
         )
-
-
-def _step_count(method: str, N: int) -> int:
-    """Return a number of steps that is long enough to time and short enough to repeat."""
-    return max(2, STATES // N if method == "Diagonal" else min(STATES // N, PRODUCTS // N**2))
-
-
-def _draw_reservoir(method: str, N: int, connectivity: float) -> Reservoir:
-    """Return a reservoir with random weights, whose values do not affect the time of a step."""
-    if method == "Diagonal":
-        return draw(Recipe(units=N, **RECIPES["DPG"]), 1, seed=0).reservoir
-    W_in = np.random.default_rng(1).uniform(-1, 1, (1, N))
-    share = connectivity if method == "Sparse" else 1.0
-    W = 0.9 * random_matrix(N, 0, connectivity=share) / np.sqrt(share * N)
-    if method == "Sparse":
-        from scipy.sparse import csr_matrix
-
-        return Reservoir(csr_matrix(W), W_in)
-    return Reservoir(W, W_in)
-
-
-def _speed_up(curves: Curves, panel: str, slow: str, fast: str) -> Array:
-    """Return how many times faster one method is than another, at each size."""
-    return curves[panel, slow].seconds / curves[panel, fast].seconds
-
-
-def _draw(curves: Curves) -> Figure:
-    figure, axes = panel_grid(len(PANELS), len(PANELS), 3.5, 3.9)
-    for ax, (panel, methods) in zip(axes, PANELS.items(), strict=True):
-        markers = MARKERS if len(methods) > 1 else ((GREEN, "D", "-"),)
-        for method, (colour, marker, dashes) in zip(methods, markers, strict=True):
-            curve = curves[panel, method]
-            points: dict[str, Any] = {"color": colour, "marker": marker, "ms": 4.5}
-            ax.plot(curve.sizes, curve.seconds, linestyle="none", **points)
-            ax.plot(curve.sizes[-UPPER:], curve.fitted, color=colour, ls=dashes, lw=1.4)
-            # An empty line, for a legend that shows marker and line together.
-            ax.plot([], [], ls=dashes, label=f"{method}, $N^{{{curve.slope:.2f}}}$", **points)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_xlabel("reservoir size N")
-        ax.set_ylabel(f"seconds per {panel}")
-        ax.set_title(panel, fontsize=11)
-        low, high = ax.get_ylim()
-        ax.set_ylim(low, high * (high / low) ** 0.35)
-        ax.legend(loc="upper left", frameon=False, fontsize=9)
-    return figure
-
-
-def _judge(curves: Curves) -> Sequence[Claim]:
-    gain = _speed_up(curves, STEP, "Dense", "Diagonal")
-    saved = _speed_up(curves, GENERATION, "Diagonalization", "DPG")
-    normal, diagonalised, dpg, dense, sparse, diagonal, readout = (
-        curves[curve].slope for curve in CURVES
-    )
-    first, *_, last = curves[STEP, "Dense"].sizes
-    quadratic, linear = abs(dense - 2) < 0.4, abs(diagonal - 1) < 0.3
-    return [
-        Claim.judge(
+        section.add_table(
+            "Median durations, and the exponent p of N^p fitted to "
+            f"N = {self.sizes[-UPPER:][0]} to {self.sizes[-1]}",
+            ("", "Method", *(f"N\u00a0=\u00a0{N}" for N in self.sizes), "exponent"),
+            [
+                [
+                    panel if method == PANELS[panel][0] else "",
+                    method,
+                    *map(format_duration, seconds),
+                    slopes[panel, method],
+                ]
+                for (panel, method), seconds in curves.items()
+            ],
+            [".2f"],
+        )
+        section.add_figure(
+            "timing",
+            self._draw(curves, fits),
+            "Duration against reservoir size: generation of a reservoir, one reservoir step, one "
+            "readout step. Points are medians; lines are fits to the three largest sizes, with "
+            "their exponents in the legend.",
+        )
+        saved = curves[GENERATION, "Diagonalization"] / curves[GENERATION, "DPG"]
+        normal, diagonalised, dpg, dense, sparse, diagonal, readout = slopes.values()
+        quadratic, linear = abs(dense - 2) < 0.4, abs(diagonal - 1) < 0.3
+        section.judge(
             "The cost of a reservoir step falls from quadratic to linear",
-            f"N^{dense:.2f} dense, N^{sparse:.2f} sparse, N^{diagonal:.2f} "
-            f"diagonal; diagonal is {format_ratio(gain[0])} times faster than dense at "
-            f"N = {first}, {format_ratio(gain[-1])} times at N = {last}",
+            f"N^{dense:.2f} dense, N^{sparse:.2f} sparse, N^{diagonal:.2f} diagonal; diagonal is "
+            f"{format_ratio(gain[0])} times faster than dense at N = {self.sizes[0]}, "
+            f"{format_ratio(gain[-1])} times at N = {self.sizes[-1]}",
             quadratic and linear and gain.min() > 1,
             diagonal < dense and gain[-1] > 1,
-        ),
-        Claim.judge(
+        )
+        section.judge(
             "Direct generation avoids the cubic cost of a diagonalisation",
-            f"N^{normal:.2f} with W and its radius, N^{diagonalised:.2f} with its "
-            f"diagonalisation, N^{dpg:.2f} directly; {format_ratio(saved[-1])} times faster than "
-            f"diagonalising at N = {last}",
+            f"N^{normal:.2f} with W and its radius, N^{diagonalised:.2f} with its diagonalisation, "
+            f"N^{dpg:.2f} directly; {format_ratio(saved[-1])} times faster than diagonalising at "
+            f"N = {self.sizes[-1]}",
             dpg < 1.4 and diagonalised - dpg > 1,
             True,
-        ),
-        Claim.judge(
+        )
+        section.judge(
             "The cost of a readout step is linear, and no higher in the eigenbasis",
             f"N^{readout:.2f}; both bases have the same number of real readout weights, so one "
             "curve stands for all",
             abs(readout - 1) < 0.3,
             True,
-        ),
-    ]
+        )
+        return section
+
+    def _draw(self, curves: Curves, fits: Curves) -> Any:
+        figure, axes = panel_grid(len(PANELS), len(PANELS), 3.5, 3.9)
+        upper = np.array(self.sizes[-UPPER:])
+        for ax, (panel, methods) in zip(axes, PANELS.items(), strict=True):
+            markers = MARKERS if len(methods) > 1 else ((GREEN, "D", "-"),)
+            for method, (colour, marker, dashes) in zip(methods, markers, strict=True):
+                points: dict[str, Any] = {"color": colour, "marker": marker, "ms": 4.5}
+                ax.plot(self.sizes, curves[panel, method], linestyle="none", **points)
+                slope, constant = fits[panel, method]
+                ax.plot(upper, np.exp(constant) * upper**slope, color=colour, ls=dashes, lw=1.4)
+                # An empty line, for a legend that shows marker and line together.
+                ax.plot([], [], ls=dashes, label=f"{method}, $N^{{{slope:.2f}}}$", **points)
+            ax.set(xscale="log", yscale="log", xlabel="reservoir size N")
+            ax.set_ylabel(f"seconds per {panel}")
+            ax.set_title(panel, fontsize=11)
+            low, high = ax.get_ylim()
+            ax.set_ylim(low, high * (high / low) ** 0.35)
+            ax.legend(loc="upper left", frameon=False, fontsize=9)
+        return figure

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 
-from eigenecho.apps.paper.experiment import Cell, Config, Experiment, Key, Results, stack_seeds
-from eigenecho.apps.paper.section import Claim, Section, TextTable, format_rows
+from eigenecho.apps.paper.experiment import (
+    Cell,
+    Experiment,
+    Key,
+    Results,
+    Section,
+    join_items,
+    stack_seeds,
+)
 from eigenecho.basis import interleave
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.types import Array
@@ -32,8 +40,13 @@ FITS = {
 
 
 @dataclass(frozen=True)
-class WinAfterConfig(Config):
-    """White noise as input of reservoirs with one and with several inputs."""
+class WinAfter(Experiment):
+    """W_in applied after the steps; the inputs are white noise."""
+
+    name = "win-after"
+    title = "W_in applied after the steps"
+    paper = "theorem on W_in after the steps, and the appendix on one input"
+    quick: ClassVar = dict(seeds=3)
 
     units: int = 100
     steps: int = 2000
@@ -41,31 +54,21 @@ class WinAfterConfig(Config):
     inputs: tuple[int, ...] = (1, 3)
     ridge: float = 1.0
 
-
-class WinAfter(Experiment[WinAfterConfig]):
-    """W_in applied after the steps."""
-
-    name = "win-after"
-    title = "W_in applied after the steps"
-    paper = "theorem on W_in after the steps, and the appendix on one input"
-    config = WinAfterConfig()
-    quick = WinAfterConfig(seeds=3)
-
-    def cells(self, config: WinAfterConfig) -> list[Key]:
+    def cells(self) -> list[Key]:
         """Return one key per spectrum, number of inputs and seed."""
-        return [*product(RADII, config.inputs, range(config.seeds))]
+        return [*product(RADII, self.inputs, range(self.seeds))]
 
-    def run(self, config: WinAfterConfig, key: Key) -> Cell:
+    def run(self, key: Key) -> Cell:
         """Return relative differences of states and, with one input, of predictions."""
         spectrum, D_in, seed = key
-        u = np.random.default_rng(1000 + seed).uniform(-1, 1, (config.steps, D_in))
-        recipe = Recipe(config.units, spectrum, sr=RADII[spectrum], eigenvectors=False)
+        u = np.random.default_rng(1000 + seed).uniform(-1, 1, (self.steps, D_in))
+        recipe = Recipe(self.units, spectrum, sr=RADII[spectrum], eigenvectors=False)
         reservoir = draw(recipe, D_in, seed=seed).reservoir
         r = _run(reservoir, u)
         n = reservoir.spectrum.real.size
 
         # R(t): each input drives all modes with weight 1; W_in is applied afterwards.
-        ones = interleave(np.ones((1, n)), np.ones((1, (config.units - n) // 2), complex))
+        ones = interleave(np.ones((1, n)), np.ones((1, (self.units - n) // 2), complex))
         unweighted = Reservoir(reservoir.transition, ones)
         R = [_run(unweighted, u[:, [d]]) for d in range(D_in)]
         W_in = _to_complex(reservoir.W_in, n)
@@ -74,61 +77,61 @@ class WinAfter(Experiment[WinAfterConfig]):
         if D_in == 1:
             # A nonlinear target, so that no linear network fits it exactly.
             y = np.tanh(np.roll(u[:, 0], 3) + 2 * np.roll(u[:, 0], 7) * u[:, 0])
-            rows = slice(config.washout, None)
-            differences |= _compare_fits(config, r[rows], R[0][rows], reservoir.W_in[0], y[rows], n)
+            rows = slice(self.washout, None)
+            differences |= _compare_fits(
+                self.ridge, r[rows], R[0][rows], reservoir.W_in[0], y[rows], n
+            )
         return {name: np.array(value) for name, value in differences.items()}
 
-    def section(self, config: WinAfterConfig, results: Results) -> Section:
+    def section(self, results: Results) -> Section:
         """Show the largest differences over all seeds."""
 
         def largest(name: str, D_in: int) -> dict[str, float]:
             return {
-                spectrum: float(stack_seeds(results, config.seeds, (spectrum, D_in), name).max())
+                spectrum: float(stack_seeds(results, (spectrum, D_in), name).max())
                 for spectrum in RADII
             }
 
-        states = {D: largest("states", D) for D in config.inputs}
+        states = {D: largest("states", D) for D in self.inputs}
         fits = {name: largest(name, 1) for name in FITS}
         rows = {f"states, D_in = {D}": differences for D, differences in states.items()}
         rows |= {label: fits[name] for name, label in FITS.items()}
         worst = {D: max(differences.values()) for D, differences in states.items()}
         fit = {s: max(fits["recovered"][s], fits["refitted"][s]) for s in RADII}
-        return Section(
+        section = Section(
             "R(t) is run on white noise with every input weight set to 1; then r(t) = Σ_d "
             "row_d(W_in) ⊙ row_d(R(t)) is compared with states that were run with W_in. With one "
             "input, a readout γ is fitted to R(t) without ridge, and W_out = γ ⊘ w_in.",
             f"states equal to {max(worst.values()):.0e}, fits on a ring to {fit['ring']:.0e}",
-            [
-                TextTable(
-                    "Largest relative difference over seeds",
-                    ("Compared with R(t)", *(f"{s}, radius {sr:g}" for s, sr in RADII.items())),
-                    format_rows({label: row.values() for label, row in rows.items()}, ".1e"),
-                    note="The states of a golden reservoir, unlike those of a ring, are so nearly "
-                    "dependent that a fit without ridge is not determined in double precision. A "
-                    f"ridge on γ ({config.ridge:g} here) is not the same penalty as one on W_out.",
-                )
-            ],
-            claims=[
-                Claim.judge(
-                    "W_in can be applied after the steps",
-                    "largest relative difference of states "
-                    + ", ".join(f"{value:.1e} for D_in = {D}" for D, value in worst.items()),
-                    max(worst.values()) < EXACT,
-                ),
-                Claim.judge_cases(
-                    "With one input and no ridge, the readout can be fitted to the unweighted "
-                    "states, and W_out follows by division",
-                    "; ".join(
-                        f"{s}: predictions differ by at most {fit[s]:.1e} (condition number "
-                        f"{fits['condition'][s]:.0e})"
-                        for s in RADII
-                    )
-                    + ". Without ridge, a fit to ill-conditioned states depends on rounding",
-                    [difference < SAME_FIT for difference in fit.values()],
-                ),
-            ],
-            numbers={"states": {str(D): f for D, f in states.items()}, "one_input": fits},
+            {"states": states, "one_input": fits},
         )
+        section.add_table(
+            "Largest relative difference over seeds",
+            ("Compared with R(t)", *(f"{s}, radius {sr:g}" for s, sr in RADII.items())),
+            [[label, *row.values()] for label, row in rows.items()],
+            [".1e"],
+            note="The states of a golden reservoir, unlike those of a ring, are so nearly "
+            "dependent that a fit without ridge is not determined in double precision. A ridge on "
+            f"γ ({self.ridge:g} here) is not the same penalty as one on W_out.",
+        )
+        section.judge(
+            "W_in can be applied after the steps",
+            "largest relative difference of states "
+            + join_items("{value:.1e} for D_in = {key}", worst),
+            max(worst.values()) < EXACT,
+        )
+        section.judge(
+            "With one input and no ridge, the readout can be fitted to the unweighted states, and "
+            "W_out follows by division",
+            "; ".join(
+                f"{s}: predictions differ by at most {fit[s]:.1e} (condition number "
+                f"{fits['condition'][s]:.0e})"
+                for s in RADII
+            )
+            + ". Without ridge, a fit to ill-conditioned states depends on rounding",
+            *(difference < SAME_FIT for difference in fit.values()),
+        )
+        return section
 
 
 def _run(reservoir: Reservoir, u: Array) -> Array:
@@ -146,7 +149,7 @@ def _difference(a: Array, b: Array) -> float:
 
 
 def _compare_fits(
-    config: WinAfterConfig, r: Array, R: Array, w_in: Array, y: Array, n: int
+    ridge: float, r: Array, R: Array, w_in: Array, y: Array, n: int
 ) -> dict[str, float]:
     """Return differences between predictions from R(t) and from r(t)."""
     gamma = np.linalg.lstsq(R, y, rcond=None)[0]
@@ -157,7 +160,7 @@ def _compare_fits(
     recovered = interleave(divided[:n].real, divided[n:])
 
     def predict_with_ridge(X: Array) -> Array:
-        root = np.sqrt(config.ridge) * np.eye(X.shape[1])
+        root = np.sqrt(ridge) * np.eye(X.shape[1])
         stacked = np.concatenate([X, root]), np.concatenate([y, np.zeros(len(root))])
         return X @ np.linalg.lstsq(*stacked, rcond=None)[0]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from eigenecho import pages
-from eigenecho.apps.shared.pages import CommandRun, environment
 from eigenecho.apps.tables.tested_forecast import TestedForecast
 from eigenecho.apps.tables.verdict import MARGIN, verdicts
 from eigenecho.forecasting.report import Page, contents
@@ -22,7 +21,7 @@ LOOKS = {
 
 
 def write(
-    result: TestedForecast, out: Path, source: str, table: str, lines: str, made_by: CommandRun
+    result: TestedForecast, out: Path, source: str, table: str, lines: str, made_by: dict
 ) -> None:
     """Write the page to ``out``.
 
@@ -47,7 +46,7 @@ def write(
         "margin": f"{MARGIN:.0%}",
     }
     shown["backtest"]["sentences"] = sentences(result)
-    templates = environment(made_by, "eigenecho.apps.tables", "eigenecho.forecasting")
+    templates = pages.environment("eigenecho.apps.tables", "eigenecho.forecasting", made_by=made_by)
     page = templates.get_template("forecast.html.jinja").render(shown)
     pages.write_whole(out, page.encode())
 

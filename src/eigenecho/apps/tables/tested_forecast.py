@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from eigenecho.apps.shared.terminal import OnProgress
 from eigenecho.apps.tables.table import TableError
 from eigenecho.apps.tables.time_series import TableSeries
 from eigenecho.estimators.forecaster import Forecaster
@@ -47,7 +46,7 @@ def forecast(
     *,
     blocks: int | None = None,
     interval: float | None = None,
-    progress: OnProgress | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> TestedForecast:
     """Forecast blocks at the end from the rows before each, then learn from all and go on.
 

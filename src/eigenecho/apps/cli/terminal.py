@@ -1,23 +1,46 @@
-"""Output of a command: lines, warnings, and progress as bars or, without a terminal, as lines."""
+"""Output of commands: checks of files before any work, lines, warnings, progress and errors."""
 
 from __future__ import annotations
 
+import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import Any
 
-from eigenecho.apps.shared.pages import format_duration
+import typer
+from rich import progress as rich
+from rich.console import Console
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from eigenecho.pages import format_duration
 
 INTERVAL = 10.0
 """Seconds between two progress lines of one part."""
 
-OnProgress = Callable[[str, int, int], None]
-"""Called with the name of a part, the number of finished units, and the total."""
+
+def fail(message: object, code: int = 2) -> typer.Exit:
+    """Print one line on the error stream, and return the exit to raise."""
+    typer.echo(f"eigenecho: {message}", err=True)
+    return typer.Exit(code)
+
+
+def make_writable(folder: Path) -> None:
+    """Create a folder if necessary, and check that files can be written to it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+def check_target(path: Path, source: Path, force: bool) -> None:
+    """Raise OSError unless a file can be written, and would not replace the source."""
+    if path.resolve() == source.resolve():
+        raise FileExistsError(f"{path} is the source file. Choose another name.")
+    if path.exists() and not force:
+        raise FileExistsError(f"{path} exists. Use --force to replace it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}.")
 
 
 def say(console: Console, line: object) -> None:
@@ -40,13 +63,14 @@ def print_warnings(console: Console) -> Iterator[None]:
 
 
 @contextmanager
-def progress(console: Console, totals: dict[str, int], unit: str = "cell") -> Iterator[OnProgress]:
-    """Yield a function that shows progress; ``totals`` has the number of units of each part."""
+def progress(console: Console, totals: dict[str, int], unit: str = "cell") -> Iterator[Any]:
+    """Yield a function that shows progress; ``totals`` has the number of units of each part.
+
+    It is called with the name of a part, the number of finished units, and the total.
+    """
     if not console.is_terminal:
         yield ProgressLines(console, unit)
         return
-    from rich import progress as rich
-
     columns = (
         rich.TextColumn("{task.description}"),
         rich.BarColumn(),

@@ -1,1 +1,0 @@
-"""Parts that the applications share: progress in a terminal, and pages made by a command."""
