@@ -1,4 +1,4 @@
-"""A law of eigenvalues made of others, and of eigenvalues that are given."""
+"""A law of eigenvalues that joins other laws with given eigenvalues."""
 
 from __future__ import annotations
 
