@@ -8,6 +8,8 @@ same library, the same bits. Matrices are float64 in Fortran order.
 from __future__ import annotations
 
 import ctypes
+import itertools
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -60,16 +62,17 @@ def cholesky(A: Array) -> tuple[Array, bool]:
         return factor, info == 0
     side = TILE if N < HUGE else 2 * TILE
     parts = [slice(start, start + side) for start in range(0, N, side)]
-    with threads.team() as each:
+    with ThreadPoolExecutor(threads.thread_count()) as pool:
         for k, own in enumerate(parts):
             L, info = lapack.dpotrf(A[own, own], lower=1)
             if info:
                 return A, False
             A[own, own] = L
             below = parts[k + 1 :]
-            each(divide_right, [(A[i, own], L) for i in below])
+            list(pool.map(divide_right, [A[i, own] for i in below], itertools.repeat(L)))
             tiles = [(i, j) for column, j in enumerate(below) for i in below[column:]]
-            each(subtract_product, [(A[i, j], A[i, own], A[j, own]) for i, j in tiles])
+            products = [(A[i, j], A[i, own], A[j, own]) for i, j in tiles]
+            list(pool.map(lambda part: subtract_product(*part), products))
     return A, True
 
 
