@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import pytest
 from hypothesis import given
@@ -42,29 +41,3 @@ def test_an_error_in_a_thread_is_raised():
     for pieces in ([(5, 9)], [(0, 5), (5, 9)]):
         with pytest.raises(ZeroDivisionError):
             threads.run(task, pieces)
-
-
-@pytest.mark.parametrize("count", ["1", "4"])
-def test_a_team_does_one_round_after_the_other(monkeypatch, count):
-    monkeypatch.setenv("EIGENECHO_NUM_THREADS", count)
-    done = []
-    with threads.team() as each:
-        each(done.append, [(i,) for i in range(20)])
-        assert sorted(done) == [*range(20)]
-        with pytest.raises(ZeroDivisionError):
-            each(divmod, [(1, 1), (1, 0)])
-
-
-def test_what_a_team_has_not_begun_is_left_after_an_error(monkeypatch):
-    monkeypatch.setenv("EIGENECHO_NUM_THREADS", "1")
-    done = []
-
-    def work(item):
-        if item == 0:
-            raise KeyboardInterrupt
-        time.sleep(0.01)
-        done.append(item)
-
-    with pytest.raises(KeyboardInterrupt), threads.team() as each:
-        each(work, [(item,) for item in range(1000)])
-    assert len(done) < 999

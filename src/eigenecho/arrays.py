@@ -185,7 +185,7 @@ def _on_device(device: str) -> TorchNamespace:
 
 
 class TorchNamespace:
-    """The functions of ``NumPyNamespace`` that are needed, for tensors on a device."""
+    """Torch's functions, with the signatures of NumPy where they differ, on a device."""
 
     is_host = False
 
@@ -195,6 +195,9 @@ class TorchNamespace:
         self._torch, self.device = torch, torch.device(device)
         self.widest = np.dtype(WIDEST.get(self.device.type, np.float64))
         self._dtypes: dict[Any, Any] = {None: None}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._torch, name)
 
     def dtype(self, dtype: Any) -> Any:
         """Return the torch dtype for one of NumPy or torch, at most as wide as the device has."""
@@ -224,12 +227,6 @@ class TorchNamespace:
     def eye(self, n: int, dtype: Any = np.float64) -> Any:
         return self._torch.eye(n, dtype=self.dtype(dtype), device=self.device)
 
-    def empty_like(self, x: Any) -> Any:
-        return self._torch.empty_like(x)
-
-    def zeros_like(self, x: Any) -> Any:
-        return self._torch.zeros_like(x)
-
     def asarray(self, x: Any, dtype: Any = None) -> Any:
         if is_tensor(x):
             return x.to(self.device, self.dtype(x.dtype if dtype is None else dtype))
@@ -253,34 +250,16 @@ class TorchNamespace:
     def tile(self, x: Any, count: int) -> Any:
         return self._torch.tile(x, (count,))
 
-    def tensordot(self, x: Any, y: Any, axes: int) -> Any:
-        return self._torch.tensordot(x, y, axes)
-
     def diagonal(self, x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Any:
         return x.diagonal(offset, axis1, axis2)
 
-    def abs(self, x: Any) -> Any:
-        return x.abs()
-
-    def sqrt(self, x: Any) -> Any:
-        return x.sqrt()
-
     def conj(self, x: Any, out: Any = None) -> Any:
         return x.conj()
-
-    def isfinite(self, x: Any) -> Any:
-        return x.isfinite()
 
     def all_finite(self, x: Any) -> bool:
         # In most cases one pass is enough: a sum of finite numbers may overflow, but a sum with
         # NaN or Inf is never finite.
         return math.isfinite(float(x.sum())) or bool(x.isfinite().all())
-
-    def all(self, x: Any) -> bool:
-        return bool(x.all())
-
-    def isnan(self, x: Any) -> Any:
-        return x.isnan()
 
     def maximum(self, x: Any, y: Any) -> Any:
         return x.clamp(min=y) if isinstance(y, (int, float)) else self._torch.maximum(x, y)
@@ -330,9 +309,6 @@ class TorchNamespace:
         if failed:
             raise np.linalg.LinAlgError("not positive definite")
         return factor.mT
-
-    def cholesky_solve(self, rhs: Any, factor: Any) -> Any:
-        return self._torch.cholesky_solve(rhs, factor)
 
     def solve_triangular(self, R: Any, rhs: Any, transposed: bool = False) -> Any:
         """Return R⁻¹ rhs for an upper triangle R, or R⁻ᵀ rhs."""

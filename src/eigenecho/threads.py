@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -46,24 +46,6 @@ def mapped(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any
     """What a function finds for each item, in order, on as many threads as there may be."""
     with ThreadPoolExecutor(thread_count()) as pool:
         yield from pool.map(function, items)
-
-
-@contextmanager
-def team() -> Iterator[Callable[[Callable[..., None], Iterable[tuple[Any, ...]]], None]]:
-    """Threads for rounds of work: ``each(task, items)`` ends when all ``task(*item)`` have.
-
-    After an error, or Ctrl-C, what has not begun is left.
-    """
-    pool = ThreadPoolExecutor(thread_count())
-
-    def each(task: Callable[..., None], items: Iterable[tuple[Any, ...]]) -> None:
-        for future in [pool.submit(task, *item) for item in items]:
-            future.result()
-
-    try:
-        yield each
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def even_split(count: int, parts: int, start: int = 0) -> list[tuple[int, int]]:

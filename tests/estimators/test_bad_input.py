@@ -1084,7 +1084,7 @@ def test_a_failed_predict_changes_nothing(closed_model):
 
 
 def test_callables_that_do_not_fit():
-    with pytest.raises(ValueError, match=r"spectrum=.*law\(n, sr=, seed=\).*It said"):
+    with pytest.raises(ValueError, match=r"spectrum=.*law\(n, sr=, seed=\).*It raised"):
         LinearESN(5, spectrum=lambda n: None, seed=0).fit(X, Y)
     with pytest.raises(ValueError, match="returned 22 eigenvalues for units=20"):
         LinearESN(20, spectrum=lambda n, sr, seed: spectra.golden(22, sr), seed=0).fit(X, Y)

@@ -12,7 +12,7 @@ from eigenecho.model import intervals
 from eigenecho.model.forecast import forecast
 from eigenecho.model.intervals import deviations, weight_deviations
 from eigenecho.model.loop import ClosedLoop
-from eigenecho.training.posterior import Part
+from eigenecho.training.evidence import Part
 
 
 def autoregression(T, rng, D=1, noise=0.3):

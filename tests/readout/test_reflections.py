@@ -8,7 +8,7 @@ from scipy.linalg import lapack
 
 import eigenecho as ee
 from eigenecho.readout import triangle
-from eigenecho.readout.reflections import PANEL, reflect
+from eigenecho.readout.lapack import PANEL, reflect
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (5, 3, 2), (60, 200, 1), (130, 7, 3), (50, 50, 60)])
@@ -38,7 +38,7 @@ def fitted(T=3000):
 def side_by_side(monkeypatch):
     monkeypatch.setattr(triangle, "WORK", 0)
     # By its name, which is that of a function, too.
-    monkeypatch.setattr(import_module("eigenecho.rows.series_rows"), "CHUNK_BYTES", 8 * 21 * 100)
+    monkeypatch.setattr(import_module("eigenecho.rows"), "CHUNK_BYTES", 8 * 21 * 100)
 
 
 def test_triangles_side_by_side_are_one(side_by_side, monkeypatch):

@@ -167,7 +167,7 @@ def test_outputs_share_a_ridge_that_none_would_choose_alone():
 
 @pytest.mark.parametrize("chunk", [64 * 8, 1 << 24])
 def test_gaps_at_the_edges_of_chunks(monkeypatch, chunk):
-    monkeypatch.setattr(sys.modules["eigenecho.rows.series_rows"], "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(sys.modules["eigenecho.rows"], "CHUNK_BYTES", chunk)
     y = WHOLE.copy()
     y[:64] = y[126:130] = y[192:256] = y[-1:] = np.nan  # whole chunks, and across two
     for solver in SOLVERS:

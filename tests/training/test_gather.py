@@ -13,7 +13,7 @@ from eigenecho.reservoir import Recipe, draw
 from eigenecho.training import Fold, Problem, gather
 from eigenecho.training.refine import Round, residuals
 
-module = sys.modules["eigenecho.rows.series_rows"]
+module = sys.modules["eigenecho.rows"]
 
 
 @pytest.fixture

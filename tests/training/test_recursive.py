@@ -14,7 +14,7 @@ from eigenecho.errors import UnstableError
 from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.training import GroupEvidence, Learnt, RecursiveLeastSquares
 from eigenecho.training.recursive import FADED
-from eigenecho.training.rounding_error import RoundingError
+from eigenecho.training.update import RoundingError
 
 N, D = 6, 2
 BASIS = random_basis(spectra.golden(N - 1, seed=0), np.random.default_rng(0))

@@ -150,7 +150,7 @@ def test_without_noise_the_ridge_is_the_smallest_that_counts():
     exact = network(units=50, warmup=100).fit(x[:-1], x[1:])
     assert exact.ridge_ < 1e-20
     assert np.abs(exact.predict(x[:-1]) - x[1:])[100:].max() < 1e-10
-    with pytest.warns(IllConditionedWarning, match="cannot tell ridges below .*solver='qr'"):
+    with pytest.warns(IllConditionedWarning, match="cannot resolve ridges below .*solver='qr'"):
         network(units=50, warmup=100, solver="gram").fit(x[:-1], x[1:])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 import eigenecho as ee
 import naive
 from eigenecho import kernels
-from eigenecho.basis import Basis, ordered, real_schur
+from eigenecho.basis import Basis
 from eigenecho.errors import IllConditionedWarning
 from eigenecho.reservoir import Cache, Recipe, draw
 from eigenecho.threads import one_blas_thread
 from eigenecho.transition import Cascade, cascade_decomposition, choose_form
+from eigenecho.transition.cascade import ordered, real_schur
 from matrices import KINDS, matrix
 
 DEGREE_3 = matrix("sparse, degree 3", 60)

@@ -10,8 +10,8 @@ from scipy.linalg import lapack
 
 from eigenecho import threads
 from eigenecho.arrays import namespace, to_host
-from eigenecho.readout.cholesky import cholesky
 from eigenecho.readout.factorised import EPS
+from eigenecho.readout.lapack import cholesky
 from eigenecho.readout.penalty import Penalty
 from eigenecho.types import Array
 

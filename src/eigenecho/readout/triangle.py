@@ -13,9 +13,9 @@ from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.readout.factorised import EPS, Factorised, factorise_rows, warn_singular
 from eigenecho.readout.gram import Gram
+from eigenecho.readout.lapack import reflect
 from eigenecho.readout.likelihood import Likelihood, check_targets
 from eigenecho.readout.penalty import Penalty
-from eigenecho.readout.reflections import reflect
 from eigenecho.readout.statistic import Residuals
 from eigenecho.types import Array, UnboundedArray
 

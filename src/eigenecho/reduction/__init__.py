@@ -1,7 +1,6 @@
 """Smaller systems: Gramians, balancing, and modes of what is left. No time here."""
 
 from eigenecho.reduction.balancing import EPS, Balanced, Rows, balance, essential
-from eigenecho.reduction.modal import Smaller, smaller
 from eigenecho.reduction.orders import smallest
-from eigenecho.reduction.promise import promised
 from eigenecho.reduction.system import System, largest_gain
+from eigenecho.reduction.truncation import Smaller, promised, smaller

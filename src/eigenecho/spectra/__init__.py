@@ -9,9 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from eigenecho.spectra.golden import golden, noisy_golden
-from eigenecho.spectra.joined import joined
-from eigenecho.spectra.joined_law import JoinedLaw
-from eigenecho.spectra.laws import LAWS, law
+from eigenecho.spectra.laws import LAWS, JoinedLaw, joined, law
 from eigenecho.spectra.ring import log_ring, ring, time_constants
 from eigenecho.spectra.sim import from_matrix, random_matrix, sim
 from eigenecho.spectra.spectrum import Spectrum

@@ -1,4 +1,4 @@
-"""A law of eigenvalues made of others, and of eigenvalues that are given."""
+"""A law of eigenvalues that joins other laws with given eigenvalues."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _drawn(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spect
 
 
 def _name(part: Any) -> str:
-    """As one would write it; the address of a function says nothing."""
+    """Return a law as it is written in code, without the address of a function."""
     if isinstance(part, partial):
         words = [*map(repr, part.args), *(f"{key}={part.keywords[key]!r}" for key in part.keywords)]
         return f"partial({', '.join([_name(part.func), *words])})"

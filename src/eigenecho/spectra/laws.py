@@ -1,11 +1,14 @@
-"""The eigenvalue laws by their names."""
+"""The eigenvalue laws by name, and several spectra or laws joined into one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from eigenecho.errors import unknown_name
+from eigenecho.checks import is_finite_number
+from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.spectra.golden import golden, noisy_golden
+from eigenecho.spectra.joined_law import JoinedLaw
 from eigenecho.spectra.ring import log_ring, ring, time_constants
 from eigenecho.spectra.sim import sim
 from eigenecho.spectra.spectrum import Spectrum
@@ -44,3 +47,67 @@ def law(name: str, *, also: tuple[str, ...] = ()) -> Law:
         return LAWS[name]
     except KeyError:
         raise unknown_name("spectrum", name, (*LAWS, *also)) from None
+
+
+def joined(
+    *parts: Spectrum | Callable[..., Spectrum] | str, share: Sequence[float] | None = None
+) -> Spectrum | JoinedLaw:
+    """All parts in one: a Spectrum if all are drawn already, else a law that draws the others.
+
+        joined(a, b, law) = a + b + law
+
+    ``+`` does the same wherever one side is a Spectrum or a joined law.
+
+    Parameters
+    ----------
+    *parts : Spectrum, or law by its name or as a callable ``(n, sr=, seed=) -> Spectrum``
+    share : list of floats, optional
+        Of the units that are drawn, one number > 0 for each law; alike by default. Each law draws
+        at least one unit.
+
+    Returns
+    -------
+    Spectrum, or JoinedLaw
+        The latter is a law ``(n, sr=, seed=)`` of its own: a ``spectrum=`` whose ``sr`` acts on
+        what is drawn.
+
+    Warns
+    -----
+    IllConditionedWarning
+        Where parts have eigenvalues in common, which add no memory with one input.
+
+    See Also
+    --------
+    eigenecho.spectra.JoinedLaw : what joining laws gives
+    eigenecho.spectra.ring : evenly on a circle
+    eigenecho.spectra.log_ring : time constants from short to long
+
+    Examples
+    --------
+    >>> from eigenecho.spectra import joined, ring
+    >>> joined(ring(24, sr=0.99), "log_ring")(60, sr=0.999, seed=0)
+    Spectrum(60 units: 2 real, 29 pairs, radius 0.999)
+    """
+    found = [law(part) if isinstance(part, str) else part for part in parts]
+    for part in found:
+        if not callable(part) and not isinstance(part, Spectrum):
+            raise bad_argument("parts", part, "spectra, or laws by name or as callables")
+    if not found:
+        raise bad_argument("parts", parts, "at least one spectrum or law")
+    given = [part for part in found if isinstance(part, Spectrum)]
+    shares = iter(_checked(share, len(found) - len(given)))
+    if len(given) == len(found):
+        return given[0].join(*given[1:])
+    return JoinedLaw.of(found, [next(shares) if callable(part) else None for part in found])
+
+
+def _checked(share: Any, laws: int) -> Sequence[Any]:
+    """One number for each law, or None."""
+    if share is None:
+        return [None] * laws
+    fits = hasattr(share, "__len__") and not isinstance(share, str) and len(share) == laws
+    if not fits or not all(is_finite_number(one) and one > 0 for one in share):
+        raise bad_argument(
+            "share", share, f"{laws} numbers > 0, one for each law", "Spectra keep their size."
+        )
+    return share

@@ -1,30 +1,96 @@
-"""Training problems: a network, series and the penalty on readout weights, as one value."""
+"""Training problems: settings, a drawn network and series, combined in one value."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from eigenecho.arrays import at, namespace, to_host
 from eigenecho.basis import Basis
+from eigenecho.checks import check_count, check_flag, check_known
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.kernels import costs
 from eigenecho.readout import Accumulated, Penalty
-from eigenecho.reservoir import Drawn, Reservoir
+from eigenecho.reservoir import Cache, Drawn, Recipe, Reservoir, draw
 from eigenecho.rows import SeriesRows
 from eigenecho.scaling import Scaling
 from eigenecho.series import shifted
 from eigenecho.training.gather import Block, Fold, Gathered, gather
 from eigenecho.training.refine import Round
-from eigenecho.training.settings import Settings
 from eigenecho.training.structured import gather_gram
-from eigenecho.types import Array
+from eigenecho.types import Array, Seed
 
-HELD_OUT = 0.2
-"""Share of each series, at its end, on which several ridges are compared."""
+SOLVERS = ("auto", "gram", "qr", "refined", "structured")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked parameters of ``LinearESN``: how a network is drawn and its readout trained.
+
+    ``ridge`` holds one value, several to choose from, or is "auto".
+    """
+
+    recipe: Recipe = field(default_factory=Recipe)
+    feedback: bool = False
+    standardize: bool = False
+    penalty: str = "neuron"
+    ridge: Any = (1e-8,)
+    solver: str = "auto"
+    warmup: int = 0
+    fit_bias: bool = True
+    penalize_bias: bool = True
+    output_to_readout: bool = False
+    missing: str = "error"
+
+    def __post_init__(self) -> None:
+        for name in ("feedback", "standardize", "fit_bias", "penalize_bias", "output_to_readout"):
+            check_flag(getattr(self, name), name)
+        check_known(self.penalty, "penalty", ("neuron", "identity"))
+        check_known(self.solver, "solver", SOLVERS)
+        check_known(self.missing, "missing", ("error", "skip"))
+        check_count(self.warmup, "warmup", "a number of steps", 0)
+        if not isinstance(self.ridge, str) or self.ridge != "auto":
+            object.__setattr__(self, "ridge", _numbers(self.ridge))
+
+    @property
+    def compares(self) -> bool:
+        """True if several ridges are given, to choose from on held-out rows."""
+        return not isinstance(self.ridge, str) and len(self.ridge) > 1
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> Settings:
+        """Return the settings that the parameters of an estimator describe."""
+
+        def own(kind: Any) -> dict[str, Any]:
+            return {one.name: params[one.name] for one in fields(kind) if one.name in params}
+
+        # The identity penalises the states at work: no eigenvectors are needed to draw it.
+        eigenvectors = params.get("penalty", "neuron") == "neuron"
+        return cls(Recipe(**own(Recipe), eigenvectors=eigenvectors), **own(cls))
+
+    def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> Drawn:
+        """Draw a reservoir for the given numbers of inputs and outputs."""
+        return draw(self.recipe, D_in, D_out if self.feedback else 0, seed, cache)
+
+    def penalty_of(self, drawn: Drawn, D_out: int) -> Penalty:
+        """Return the penalty on the weights of a readout with ``D_out`` outputs."""
+        size = self.fit_bias + self.output_to_readout * D_out + drawn.reservoir.units
+        free = int(self.fit_bias and not self.penalize_bias)
+        return Penalty(size, free, drawn.basis if self.penalty == "neuron" else None)
+
+
+def _numbers(ridge: Any) -> tuple[float, ...]:
+    """Return one ridge or several as a tuple of numbers."""
+    values = np.atleast_1d(ridge)
+    fits = values.dtype.kind in "fiu" and values.ndim == 1 and values.size > 0
+    if not fits or not np.all(np.isfinite(values) & (values >= 0)):
+        shown = ridge[0] if isinstance(ridge, tuple) and len(ridge) == 1 else ridge
+        raise bad_argument("ridge", shown, "a finite number ≥ 0, a list of them, or 'auto'")
+    return tuple(map(float, values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +99,14 @@ class Problem:
 
         argmin_w Σ ‖y(t) − x(t) w‖² + α ‖L w‖²
 
-    Rows are made anew as often as they are asked for, and never kept for a whole series.
+    Rows are computed again whenever they are needed, and never stored for a whole series.
     ``fit_bias`` and ``output_to_readout`` say whether they have the first two parts.
 
-    ``inputs`` (T_i, D_in) and ``outputs`` (T_i, D_out) are in the network's own units, to which
-    ``scalings`` of both lead from the caller's. Feedback and y(t−1) are driven by the true outputs.
-    ``starts`` holds an (r, y) that each series goes on from, or None for zero. ``observed`` says
-    which targets (T_i, D_out) are there, by default all: those that are missing are 0 in
-    ``outputs``, and nothing is trained on them.
+    ``inputs`` (T_i, D_in) and ``outputs`` (T_i, D_out) are in the network's units; ``scalings`` of
+    both lead there from the caller's units. Feedback and y(t−1) are driven by the true outputs.
+    ``starts`` holds an (r, y) that each series continues from, or None for zero. ``observed`` says
+    which targets (T_i, D_out) are observed, by default all: missing ones are 0 in ``outputs``, and
+    nothing is trained on them.
     """
 
     reservoir: Reservoir
@@ -56,36 +122,36 @@ class Problem:
 
     @property
     def D_out(self) -> int:
-        """The number of targets."""
+        """Number of targets."""
         return self.outputs[0].shape[1]
 
     @property
     def head(self) -> int:
-        """The number of columns before the states."""
+        """Number of columns before the states."""
         return int(self.fit_bias) + self.D_out * self.output_to_readout
 
     @property
     def size(self) -> int:
-        """N', the number of columns."""
+        """Number of columns N'."""
         return self.head + self.reservoir.units
 
     def flops(self, rows: int | None = None) -> float:
-        """Operations of an orthogonal factorisation of so many rows, by default of all."""
+        """Return the operations of an orthogonal factorisation of so many rows, default all."""
         return 2.0 * (sum(map(len, self.inputs)) if rows is None else rows) * self.size**2
 
     @property
     def is_small(self) -> bool:
-        """Whether an orthogonal factorisation takes seconds at most."""
+        """True if an orthogonal factorisation takes seconds at most."""
         return self.flops() <= costs.QR_FLOPS
 
     @property
     def starts_from_zero(self) -> bool:
-        """Whether no series goes on from a state."""
+        """True if no series continues from a state."""
         return not any(start is not None for start in self.starts or ())
 
     @cached_property
     def in_double(self) -> Problem:
-        """The same rows in double precision."""
+        """The problem with reservoir and series in double precision."""
         if self.reservoir.dtype == np.float64:
             return self
         return replace(
@@ -96,22 +162,22 @@ class Problem:
         )
 
     def everything(self, warmup: int) -> Block:
-        """All rows after the warmup."""
+        """Return all rows after the warmup."""
         return [(warmup, len(u)) for u in self.inputs]
 
     def counts(self, block: Block) -> Array:
-        """How many targets of each output are there in a block, (D_out,)."""
+        """Return how many targets of each output are observed in a block, (D_out,)."""
         if self.observed is None:
             return np.full(self.D_out, sum(stop - start for start, stop in block))
         each = zip(self.observed, block, strict=True)
-        return np.sum([there[start:stop].sum(axis=0) for there, (start, stop) in each], axis=0)
+        return np.sum([seen[start:stop].sum(axis=0) for seen, (start, stop) in each], axis=0)
 
     @cached_property
     def parts(self) -> list[tuple[Array, Problem]]:
-        """Outputs that are missing at the same rows: their columns, and the problem they are."""
+        """The columns and the problem of each group of outputs with the same missing rows."""
         groups: dict[bytes, list[int]] = {}
         for column in range(self.D_out):
-            gaps = [there[:, column].tobytes() for there in self.observed or ()]
+            gaps = [seen[:, column].tobytes() for seen in self.observed or ()]
             groups.setdefault(b"".join(gaps), []).append(column)
         if len(groups) == 1:
             return [(np.arange(self.D_out), self)]
@@ -133,11 +199,11 @@ class Problem:
         ]
 
     def targets(self, block: Block) -> list[Array]:
-        """The outputs over a block, (rows, D_out) for each series."""
+        """Return the outputs over a block, (rows, D_out) for each series."""
         return [y[start:stop] for y, (start, stop) in zip(self.outputs, block, strict=True)]
 
     def columns(self, series: int) -> tuple[Array, Array]:
-        """What drives the reservoir, (T, D), and the columns before the states, (T, head)."""
+        """Return the drive of the reservoir, (T, D), and the columns before the states."""
         u, y = self.inputs[series], self.outputs[series]
         previous, xp = None, namespace(y)
         if self.reservoir.W_fb is not None or self.output_to_readout:
@@ -148,6 +214,18 @@ class Problem:
         if self.output_to_readout:
             head[:, int(self.fit_bias) :] = previous
         return self.reservoir.drive(u, previous), head
+
+    def rows(self, series: int) -> SeriesRows:
+        """Return the rows [1, y(t−1), r(t)] of one series."""
+        drive, head = self.columns(series)
+        return SeriesRows(head, [(self.reservoir, drive)], [self.start(series)])
+
+    def start(self, series: int) -> Array:
+        """Return the state before the first row, as a copy that may be changed."""
+        start = self.starts[series] if self.starts else None
+        if start is None:
+            return self.reservoir.zero_state(self.inputs[series])
+        return namespace(self.inputs[series]).array(start[0], self.reservoir.dtype)
 
     # Passes over the rows. Rows that lie elsewhere, in shards, override these methods.
 
@@ -168,20 +246,8 @@ class Problem:
     def squares(self, block: Block) -> Array:
         """Return ‖y_d‖² over a block, (D_out,), in float64; missing targets count as 0."""
         targets = [namespace(y).asarray(y, np.float64) for y in self.targets(block)]
-        with np.errstate(over="ignore"):  # it shows in the result, which the caller checks
+        with np.errstate(over="ignore"):  # the caller checks the result
             return np.sum([to_host((y**2).sum(axis=0)) for y in targets], axis=0)
-
-    def rows(self, series: int) -> SeriesRows:
-        """Return the rows [1, y(t−1), r(t)] of one series."""
-        drive, head = self.columns(series)
-        return SeriesRows(head, [(self.reservoir, drive)], [self.start(series)])
-
-    def start(self, series: int) -> Array:
-        """The state before the first row, as a copy to move on."""
-        start = self.starts[series] if self.starts else None
-        if start is None:
-            return self.reservoir.zero_state(self.inputs[series])
-        return namespace(self.inputs[series]).array(start[0], self.reservoir.dtype)
 
 
 def pose(
@@ -191,19 +257,19 @@ def pose(
     outputs: Sequence[Array],
     until: Sequence[int] | None = None,
 ) -> Problem:
-    """The problem of training a drawn network on series in the caller's units.
+    """Return the problem of training a drawn network on series in the caller's units.
 
-    Of ``standardize`` the scaling is that of the first ``until`` rows of each series, by default
-    of all.
+    With ``standardize``, the scaling comes from the first ``until`` rows of each series, by
+    default from all.
     """
     check_lengths(inputs, outputs, settings.warmup)
     u_scaling = y_scaling = None
     if settings.standardize:
-        known = [len(u) for u in inputs] if until is None else until
+        counts = [len(u) for u in inputs] if until is None else until
         if inputs[0].shape[1]:
-            u_scaling = Scaling.of([u[:n] for u, n in zip(inputs, known, strict=True)])
+            u_scaling = Scaling.of([u[:n] for u, n in zip(inputs, counts, strict=True)])
             inputs = [u_scaling.forward(u) for u in inputs]
-        y_scaling = Scaling.of([y[:n] for y, n in zip(outputs, known, strict=True)])
+        y_scaling = Scaling.of([y[:n] for y, n in zip(outputs, counts, strict=True)])
         outputs = [y_scaling.forward(y) for y in outputs]
     observed = None
     if settings.missing == "skip":
@@ -222,9 +288,9 @@ def pose(
 
 
 def filled(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | None]:
-    """Outputs with 0 for NaN, and which of them are there; None where nothing is missing.
+    """Return outputs with 0 for NaN, and NumPy arrays that say which targets are observed.
 
-    Which are there is an array of NumPy's, wherever the outputs are.
+    The latter are None if nothing is missing.
     """
     missing = [namespace(y).isnan(y) for y in outputs]
     if not any(bool(gaps.any()) for gaps in missing):
@@ -235,22 +301,13 @@ def filled(outputs: Sequence[Array]) -> tuple[Sequence[Array], list[Array] | Non
     return whole, [~to_host(gaps) for gaps in missing]
 
 
-def hold_out(problem: Problem, settings: Settings) -> Fold:
-    """Return all rows after the warmup, the last fifth of each series held out."""
-    everything = problem.everything(settings.warmup)
-    cuts = [stop - round(HELD_OUT * (stop - start)) for start, stop in everything]
-    train = [(start, cut) for (start, _), cut in zip(everything, cuts, strict=True)]
-    last = [(cut, stop) for (_, stop), cut in zip(everything, cuts, strict=True)]
-    if not all(problem.counts(block).all() for block in (train, last)):
-        wanted = "one value: the series are too short to hold out rows and choose among several"
-        raise bad_argument("ridge", settings.ridge, wanted)
-    return Fold(train, (last,))
-
-
 def check_lengths(
     inputs: Sequence[Array], outputs: Sequence[Array], warmup: int, use: str = ""
 ) -> None:
-    """Inputs and outputs go together, and every series outlasts the warmup before its ``use``."""
+    """Raise unless inputs and outputs have equal lengths that exceed the warmup.
+
+    ``use`` says in messages what the rows are for.
+    """
     if len(inputs) != len(outputs):
         raise bad_argument("y", Shown(f"{len(outputs)} series"), f"{len(inputs)} series, as X has")
     for i, (u, y) in enumerate(zip(inputs, outputs, strict=True)):
@@ -263,7 +320,7 @@ def check_lengths(
         if warmup >= len(u):
             remedy = "Lower warmup or drop the short series."
             if len(u) < u.shape[1]:
-                remedy = "A series laid along the columns is X.T; else lower warmup."
+                remedy = "Transpose X if time runs along its columns, or lower warmup."
             raise bad_argument(
                 "warmup", warmup, f"fewer steps than the {len(u)} rows{use}{which}", remedy
             )

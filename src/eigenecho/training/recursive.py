@@ -22,7 +22,7 @@ from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.readout import Penalty, annihilate, check_upper
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import GroupEvidence
-from eigenecho.training.rounding_error import RoundingError, warn_if_lost
+from eigenecho.training.update import RoundingError, warn_if_lost
 from eigenecho.types import Array
 
 FADED = 0.1

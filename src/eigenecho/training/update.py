@@ -1,46 +1,58 @@
-"""Training that goes on: more series for the same readout."""
+"""Updating a readout with further series, and how many digits rounding costs.
+
+Let A = XᵀX + αM be known as A + E. A change of weights Δ that is right for A + E is, to first
+order, off by A⁻¹ E Δ. The entries of E are rounding, |E_ij| ≈ ε d_i d_j with d² the diagonal of
+XᵀX, and random signs: E Δ ≈ ε ‖D Δ‖ d with signs that are drawn.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import cho_solve
 
 from eigenecho.arrays import namespace, to_host
-from eigenecho.errors import IllConditionedWarning, warn
-from eigenecho.readout import Gram, NormalEquations, Remainder, Triangle
+from eigenecho.checks import check_shape
+from eigenecho.errors import IllConditionedWarning, bad_argument, warn
+from eigenecho.readout import EPS, Gram, NormalEquations, Remainder, Triangle
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.evidence import Evidence, GroupEvidence
 from eigenecho.training.gather import Block, Fold, check_range, gather
 from eigenecho.training.problem import Problem
 from eigenecho.training.refine import fitted, lengths
-from eigenecho.training.rounding_error import doubt, scale_of, warn_if_lost
 from eigenecho.training.train import Trained
 from eigenecho.types import Array
 
 FIRST = 256
-"""Rows from a zero state, at least, on which a change of weights is judged."""
+"""Rows from a zero state, at least, on which the error of a change of weights is estimated."""
+
+LOST = 1e-8
+"""Error of outputs over their size from which digits count as lost."""
 
 
 @one_blas_thread()
 def update(trained: Trained, problem: Problem, block: Block) -> Trained:
-    """The readout as if it had been trained on a block of these rows too.
+    """Return the readout as if it had been trained on a block of further rows, too.
 
-    Orthogonal statistics are merged and solved. Normal equations lose half the digits of what is
-    solved for, so that is only the change that the new rows X₂ call for, from true residuals:
+    Orthogonal statistics are merged and solved. Normal equations lose half of the digits of their
+    solution, so only the change that the new rows X₂ require is solved for, from true residuals:
 
         w + (G₁ + G₂ + αM)⁻¹ X₂ᵀ (Y₂ − X₂ w)
     """
-    # Statistics go where the new rows are.
     evidence = trained.evidence.groups[0]
+    # Statistics move to the device of the new rows.
     old = evidence.statistics.where(problem.inputs[0])
     if not old.is_exact:
         return _corrected(trained, old.gram(), problem, block)
     new, _, ends = gather(problem, Triangle, Fold(block))
     total = old.merge(new)
     check_range(total, problem.reservoir)
-    found = total.solve(evidence.penalty, evidence.ridge)
-    weights, scatter = np.ascontiguousarray(to_host(found)), to_host(total.scatter(found))
+    solution = total.solve(evidence.penalty, evidence.ridge)
+    weights, scatter = np.ascontiguousarray(to_host(solution)), to_host(total.scatter(solution))
     evidence = replace(evidence, statistics=total, weights=weights, scatter=scatter, XtE=None)
     return _trained_further(trained, evidence, ends[-1])
 
@@ -59,20 +71,19 @@ def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> T
     system = NormalEquations.of(total.XtX, evidence.penalty, ridge)
     if system is not None and system.is_regular:
         change = system.solve(left.XtY)
-        off = doubt(scale_of(total), change, system.solve)
+        off = weight_error(scale_of(total), change, system.solve)
         warn_if_lost(_error(problem.in_double, block, left, off), ridge, problem.reservoir.dtype)
     else:
         warn(
-            f"the ridge of {ridge:g} is below the rounding of the statistics that were kept: what "
-            "the new rows change is not exact. Fit with solver='qr' to train further to all "
-            "digits, or with a larger ridge.",
+            f"the ridge of {ridge:g} is below the rounding error of the stored statistics, so the "
+            "update is not exact. Fit with solver='qr' or with a larger ridge.",
             IllConditionedWarning,
         )
         sums = Gram(total.XtX, left.XtY, total.rows).on_host
         change = xp.asarray(sums.factorise(evidence.penalty).weights(ridge))
-    found = w + change
-    new = gather(problem.in_double, Remainder, Fold(block), less=found).statistics
-    weights, moved = np.ascontiguousarray(to_host(found)), to_host(old.XtX @ (found - w))
+    new_w = w + change
+    new = gather(problem.in_double, Remainder, Fold(block), less=new_w).statistics
+    weights, moved = np.ascontiguousarray(to_host(new_w)), to_host(old.XtX @ (new_w - w))
     evidence = replace(
         evidence,
         statistics=total,
@@ -84,10 +95,10 @@ def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> T
 
 
 def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> float:
-    """How far outputs are off for weights that are by ``off``, over the size of the targets.
+    """Return the largest error of outputs, over the size of the targets, of weights off by ``off``.
 
-    Over the rows of a block, whose statistics are known, and over the first rows after a zero
-    state, which a series that goes on, or its warmup, leaves out of them.
+    The rows are those of the block and the first ones after a zero state, which are not in its
+    statistics if the series continues another one or has a warmup.
     """
     size = to_host(lengths(problem.targets(block)))
     size[size == 0] = 1.0
@@ -98,3 +109,75 @@ def _error(problem: Problem, block: Block, statistics: Gram, off: Array) -> floa
         largest = namespace(x).max(namespace(x).abs(x), axis=0)
         error = np.maximum(error, np.sqrt(statistics.rows) * to_host(largest))
     return float(np.max(error / size))
+
+
+# Rounding -----------------------------------------------------------------------------------------
+
+
+def scale_of(statistics: Gram) -> Array:
+    """Return the roots d of diag XᵀX, (N',)."""
+    xp = namespace(statistics.XtX)
+    return xp.sqrt(xp.maximum(xp.diagonal(statistics.XtX), 0.0))
+
+
+def weight_error(scale: Array, change: Array, solve: Callable[[Array], Array]) -> Array:
+    """Return A⁻¹ E Δ (N', D_out) for d = ``scale`` (N',), Δ = ``change`` and A⁻¹ by ``solve``."""
+    xp = namespace(scale)
+    signs = xp.asarray(np.random.default_rng(0).choice([-1.0, 1.0], len(scale)))
+    rounding = EPS * xp.linalg.norm(scale[:, None] * change, axis=0)
+    return solve((signs * scale)[:, None] * rounding)
+
+
+def warn_if_lost(error: float, ridge: float, dtype: np.dtype) -> bool:
+    """Warn if the error of outputs is larger than the rounding of ``dtype``; return True if so."""
+    if not error > max(LOST, float(np.finfo(dtype).eps)):
+        return False
+    warn(
+        f"the stored statistics have too few digits at a ridge of {ridge:g}: after this update, "
+        f"outputs have errors of about {error:.0e} of their size. Fit with solver='qr' or with a "
+        "larger ridge.",
+        IllConditionedWarning,
+    )
+    return True
+
+
+class RoundingError(NamedTuple):
+    """Numbers by which a learner that starts from normal equations estimates its error.
+
+    ``scale`` (N',) are the roots of diag XᵀX, ``start`` (N', D_out) the first weights and ``size``
+    (D_out,) the root mean squares of the outputs.
+    """
+
+    scale: Array
+    start: Array
+    size: Array
+
+    @classmethod
+    def of(cls, statistics: Gram, weights: Array) -> RoundingError:
+        """Return the numbers of a learner that starts from these statistics and weights."""
+        # Squares of very large or small weights would leave the range of numbers.
+        unit = np.abs(weights).max(axis=0)
+        unit[unit == 0] = 1.0
+        w = weights / unit
+        squares = np.einsum("ie,ij,je->e", w, statistics.XtX, w, optimize=True)
+        size = unit * np.sqrt(np.maximum(squares, 0.0) / max(statistics.rows, 1))
+        size[size == 0] = 1.0
+        return cls(scale_of(statistics), weights.copy(), size)
+
+    def check_shapes(self, size: int, outputs: int) -> None:
+        """Raise unless the shapes are those of a readout of N' = ``size`` rows."""
+        shapes = (size,), (size, outputs), (outputs,)
+        for name, part, shape in zip(self._fields, self, shapes, strict=True):
+            check_shape(part, name, shape)
+        if not np.all(self.size > 0):
+            raise bad_argument("size", self.size, "numbers > 0")
+
+    @one_blas_thread()
+    def error(self, x: Array, R: Array, weights: Array, faded: float) -> float:
+        """Return the estimated error of the output at a row (N',), over the size of the outputs.
+
+        RᵀR = A and ``weights`` (N', D_out) are current; ``faded`` is the current weight of XᵀX.
+        """
+        solve = partial(cho_solve, (R, False), check_finite=False)
+        off = faded * weight_error(self.scale, weights - self.start, solve)
+        return float(np.max(np.abs(x @ off) / self.size))

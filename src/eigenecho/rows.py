@@ -1,4 +1,4 @@
-"""The row source of one series: what a readout sees at each step, produced in chunks.
+"""The row source of one series: the rows a readout is applied to, produced in chunks.
 
 Networks, forecasters and shards of a cluster all train and predict from such rows. Rows are
 computed again whenever they are needed and never stored for a whole series.
@@ -70,28 +70,38 @@ class SeriesRows:
         """Yield the rows first ≤ t < last in chunks of ``count``, with the number of their first.
 
         All chunks share one array in float64: copy what must outlast the next chunk. ``states``
-        are those before the first row, and move on in place to those after the last.
+        are the states before the first row, and are changed in place to those after the last.
         """
         xp = namespace(self.head)
         count = max(1, min(count, last - first))
         states = self.states_before(first) if states is None else states
-        found = [xp.empty((count, r.units), r.dtype) for r, _ in self.runs]
+        parts = [xp.empty((count, r.units), r.dtype) for r, _ in self.runs]
         # States alone, in float64, are the rows already.
-        is_plain = len(found) == 1 and self.size == found[0].shape[1]
+        is_plain = len(parts) == 1 and self.size == parts[0].shape[1]
         is_plain = is_plain and self.runs[0][0].dtype == np.float64
-        X = found[0] if is_plain else xp.empty((count, self.size))
+        X = parts[0] if is_plain else xp.empty((count, self.size))
         for start in range(first, last, count):
             n = min(count, last - start)
-            for (reservoir, drive), state, part in zip(self.runs, states, found, strict=True):
+            for (reservoir, drive), state, part in zip(self.runs, states, parts, strict=True):
                 reservoir.scan(drive[start : start + n], state, part[:n])
                 reservoir.check_states(part[:n], start)
             if not is_plain:
-                column = self.head.shape[1]
-                X[:n, :column] = self.head[start : start + n]
-                for part in found:
-                    X[:n, column : column + part.shape[1]] = part[:n]
-                    column += part.shape[1]
+                self._assemble(start, [part[:n] for part in parts], X[:n])
             yield start, X[:n]
+
+    def _assemble(self, start: int, parts: Sequence[Array], X: Array) -> None:
+        """Write rows [head, r₁, r₂, …] from row ``start`` on into X.
+
+        This is the only place where head and states become rows, so a feature map φ of the states
+        belongs here, and its number of columns in ``size``: statistics, predictions and deviations
+        then see rows [head, φ(r₁, r₂, …)]. Routes that never build rows (``kernels.outputs``,
+        ``Moments`` and ``Lags``) hold for the identity only.
+        """
+        column = self.head.shape[1]
+        X[:, :column] = self.head[start : start + len(X)]
+        for part in parts:
+            X[:, column : column + part.shape[1]] = part
+            column += part.shape[1]
 
 
 def chunk_rows(like: Array, width: int, least: int = 1, *, in_cache: bool = False) -> int:

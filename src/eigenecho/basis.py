@@ -1,0 +1,275 @@
+"""Eigenvectors: the change of basis between neurons and eigenmodes, in real arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eigenecho.arrays import namespace
+from eigenecho.checks import check_count, check_square
+from eigenecho.errors import bad_argument
+from eigenecho.schema import stands_for
+from eigenecho.spectra import Spectrum
+from eigenecho.types import Array
+
+SINGULAR = 1e-13
+"""Share of the largest pivot of Q below which a pivot counts as rounding."""
+
+POOL = 4
+"""Default pool size of a SeedSequence, in words. Files do not store other sizes."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Basis:
+    """The real eigenbasis of a reservoir.
+
+        Q = [v_1, …, v_n, Re w_1, Im w_1, …, Re w_m, Im w_m],   [r]_Q = r Q
+
+    Parameters
+    ----------
+    Q : array (N, N)
+        Real eigenvectors v, then the real and imaginary part of one eigenvector w of each pair.
+    n_real : int
+        Number of columns that are real eigenvectors.
+    block : int
+        Number of columns before those, in the basis of a ``Cascade``. They span a subspace that
+        W maps into itself; the others are eigenvectors of W up to a part in that subspace.
+
+    See Also
+    --------
+    eigenecho.LinearModel : ``basis`` is the basis of its reservoir
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> model = ee.diagonalize(rng.normal(size=(20, 20)) / 6, rng.normal(size=(1, 20)))
+    >>> neurons = rng.normal(size=(5, 20))
+    >>> modes = model.basis.states_to_eigen(neurons)
+    >>> bool(np.allclose(model.basis.states_to_neuron(modes), neurons))
+    True
+    """
+
+    Q: Array
+    n_real: int
+    block: int = 0
+
+    def __post_init__(self) -> None:
+        check_square(np.asarray(self.Q), "Q")
+        Q = np.array(self.Q, dtype=np.float64, order="C")
+        if not 0 <= self.block <= len(Q):
+            raise bad_argument("block", self.block, f"a number of columns, at most {len(Q)}")
+        columns = len(Q) - self.block
+        if not 0 <= self.n_real <= columns or (columns - self.n_real) % 2:
+            raise bad_argument(
+                "n_real", self.n_real, "a count that leaves an even number of columns"
+            )
+        Q.setflags(write=False)
+        object.__setattr__(self, "Q", Q)
+
+    @property
+    def units(self) -> int:
+        """Number of units N."""
+        return len(self.Q)
+
+    @property
+    def P(self) -> Array:
+        """The complex eigenvectors, columns in the order of ``Spectrum.values``."""
+        if self.block:
+            raise ValueError(
+                f"this is the basis of a cascade with a dense block of {self.block} dimensions, "
+                "where the matrix has no usable eigenvectors. Use Q, the whole basis."
+            )
+        P = self.Q.astype(np.complex128)
+        re, im = self.Q[:, self.n_real :: 2], self.Q[:, self.n_real + 1 :: 2]
+        P[:, self.n_real :: 2] = re + 1j * im
+        P[:, self.n_real + 1 :: 2] = re - 1j * im
+        return P
+
+    @cached_property
+    def condition(self) -> float:
+        """cond(Q) in the 2-norm: how many digits a change of basis can cost."""
+        singular = np.linalg.svd(self.Q, compute_uv=False)
+        return float(singular[0] / singular[-1]) if singular[-1] > 0 else float("inf")
+
+    @cached_property
+    def _lu(self) -> tuple[Array, Array] | None:
+        """LU factors of Q; None if it is singular in floating point."""
+        from scipy.linalg.lapack import dgetrf
+
+        lu, pivots, _ = dgetrf(self.Q)
+        diagonal = np.abs(np.diag(lu))
+        return (lu, pivots) if diagonal.min() > SINGULAR * diagonal.max() else None
+
+    @cached_property
+    def _pseudo_inverse(self) -> Array:
+        return np.linalg.pinv(self.Q, rcond=SINGULAR)
+
+    def solve(self, A: Array, transposed: bool = False) -> Array:
+        """Return Q⁻¹ A, or Q⁻ᵀ A.
+
+        The Q of a defective matrix has no inverse. The pseudo-inverse takes its place, which loses
+        nothing of states r Q, because they have no part where Q is zero.
+        """
+        from scipy.linalg import lu_solve
+
+        if self._lu is None:
+            return (self._pseudo_inverse.T if transposed else self._pseudo_inverse) @ A
+        return lu_solve(self._lu, A, trans=int(transposed), check_finite=False)
+
+    def states_to_eigen(self, r: Array) -> Array:
+        """Return [r]_Q = r Q for states (…, N); also for rows of W_in, W_fb or an input bias."""
+        return r @ self.Q
+
+    def states_to_neuron(self, r: Array) -> Array:
+        """Return r = [r]_Q Q⁻¹ for states (…, N)."""
+        flat = np.reshape(r, (-1, self.units)).T
+        return self.solve(flat, transposed=True).T.reshape(np.shape(r))
+
+    def weights_to_eigen(self, W_res: Array) -> Array:
+        """Return [W_res]_Q = Q⁻¹ W_res for readout weights (N, D_out)."""
+        return self.solve(W_res)
+
+    def weights_to_neuron(self, W_res: Array) -> Array:
+        """Return W_res = Q [W_res]_Q for readout weights (N, D_out)."""
+        return self.Q @ W_res
+
+    def matrix(self, at_work: Array) -> Array:
+        """Return the reservoir matrix in the neuron basis, W = Q [W]_Q Q⁻¹, from [W]_Q."""
+        return self.states_to_neuron(self.Q @ at_work)
+
+    def residual(self, W: Array, at_work: Array) -> float:
+        """Return ‖W Q − Q [W]_Q‖ / ‖W‖ in the Frobenius norm: how well both fit each other."""
+        difference = np.linalg.norm(W @ self.Q - self.Q @ at_work)
+        return float(difference / (np.linalg.norm(W) or 1.0))
+
+    def __repr__(self) -> str:
+        block = f", a block of {self.block}" if self.block else ""
+        return f"Basis({self.units} units, {self.n_real} real vectors{block})"
+
+
+def eigendecomposition(W: Array) -> tuple[Spectrum, Basis]:
+    """Return the eigenvalues and the real eigenbasis of a real square matrix.
+
+    W Q = Q [W]_Q
+    """
+    values, vectors = np.linalg.eig(W)
+    real = values.imag == 0
+    upper = values.imag > 0
+    spectrum = Spectrum(values[real].real, values[upper])
+    Q = interleave(vectors[:, real].real, vectors[:, upper].astype(np.complex128))
+    return spectrum, Basis(Q, int(real.sum()))
+
+
+# The Q layout ------------------------------------------------------------------------------------
+
+
+def interleave(real: Array, pairs: Array) -> Array:
+    """Return columns (…, n) and complex columns (…, m) in the Q layout (…, n + 2m)."""
+    n = real.shape[-1]
+    out = np.empty((*real.shape[:-1], n + 2 * pairs.shape[-1]))
+    out[..., :n] = real
+    out[..., n::2] = pairs.real
+    out[..., n + 1 :: 2] = pairs.imag
+    return out
+
+
+def separate(A: Array, n: int) -> Array:
+    """Return columns in the Q layout (…, n + 2m) as complex modes (…, n + m)."""
+    pairs = A[..., n::2] + 1j * A[..., n + 1 :: 2]
+    return namespace(A).concatenate([A[..., :n], pairs], axis=-1)
+
+
+# Random eigenvectors -----------------------------------------------------------------------------
+
+
+def random_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
+    """Draw eigenvectors of unit length for a spectrum: Gaussian directions.
+
+    They are real for real eigenvalues and complex for pairs. The real ones are drawn first.
+    """
+    n, m = spectrum.real.size, spectrum.pairs.size
+    return Basis(random_vectors(n, m, rng), n)
+
+
+def random_vectors(n: int, m: int, rng: np.random.Generator) -> Array:
+    """Draw n real and m complex vectors of unit length, in the Q layout (N, N)."""
+    N = n + 2 * m
+    real = rng.normal(size=(N, n))
+    pairs = rng.normal(size=(N, m)) + 1j * rng.normal(size=(N, m))
+    return interleave(*(vectors / np.linalg.norm(vectors, axis=0) for vectors in (real, pairs)))
+
+
+class DrawnBasis(Basis):
+    """Random eigenvectors as ``random_basis`` draws them, computed from a seed on first use."""
+
+    pairs: int
+    seed: np.random.SeedSequence
+
+    def __init__(self, n_real: int, pairs: int, seed: np.random.SeedSequence) -> None:
+        vars(self).update(n_real=n_real, block=0, pairs=pairs, seed=seed)
+
+    @property
+    def units(self) -> int:
+        """Number of units N."""
+        return self.n_real + 2 * self.pairs
+
+    @cached_property
+    def Q(self) -> Array:
+        """The eigenvectors."""
+        Q = random_vectors(self.n_real, self.pairs, self.generator())
+        Q.setflags(write=False)
+        return Q
+
+    def generator(self) -> np.random.Generator:
+        """Return the generator of the eigenvectors, before it has drawn any."""
+        return np.random.Generator(np.random.PCG64(self.seed))
+
+
+def drawn_basis(spectrum: Spectrum, rng: np.random.Generator) -> Basis:
+    """Return random eigenvectors for a spectrum, from a generator that has drawn nothing yet."""
+    bits = rng.bit_generator
+    seed: Any = bits.seed_seq
+    plain = type(bits) is np.random.PCG64 and type(seed) is np.random.SeedSequence
+    if plain and type(seed.entropy) is int and seed.pool_size == POOL:
+        return DrawnBasis(spectrum.real.size, spectrum.pairs.size, seed)
+    return random_basis(spectrum, rng)
+
+
+@stands_for(DrawnBasis)
+@dataclass(frozen=True)
+class StoredDraw:
+    """The sizes and the seed of random eigenvectors, for files.
+
+    ``first`` holds the first numbers of their generator: other versions of NumPy may draw others.
+    """
+
+    n_real: int
+    pairs: int
+    entropy: str
+    spawn_key: tuple[int, ...]
+    first: tuple[float, ...]
+
+    @classmethod
+    def of(cls, basis: DrawnBasis) -> StoredDraw:
+        """Return the sizes and the seed of a basis."""
+        seed = basis.seed
+        first = tuple(basis.generator().normal(size=3))
+        return cls(basis.n_real, basis.pairs, f"{seed.entropy:x}", seed.spawn_key, first)
+
+    def restored(self) -> DrawnBasis:
+        """Return the basis, or raise if this version of NumPy draws other numbers."""
+        for name, count in (("n_real", self.n_real), ("pairs", self.pairs)):
+            check_count(count, name, "a number of eigenvectors")
+        seed = np.random.SeedSequence(int(self.entropy, 16), spawn_key=self.spawn_key)
+        basis = DrawnBasis(self.n_real, self.pairs, seed)
+        drawn = basis.generator().normal(size=3)
+        if len(self.first) != 3 or not np.allclose(self.first, drawn, rtol=1e-9, atol=0):
+            expected = "the first numbers that this version of NumPy draws from the seed"
+            remedy = "Load the file with the version of NumPy that saved it."
+            raise bad_argument("first", self.first, expected, remedy)
+        return basis
