@@ -1,4 +1,4 @@
-"""Compiled code that cannot be kept, or must not be compiled: slower, and the same answers."""
+"""Results are unchanged when compiled code cannot be cached or numba is disabled."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import eigenecho as ee
 from eigenecho.errors import UnstableError
 
 TIMEOUT = 300
-"""Seconds, of which compiling anew takes most."""
+"""Timeout of a subprocess in seconds; most of the time is compilation."""
 
 BASELINE = {"spectrum": "matrix", "basis": "neuron", "seed": 0}
-"""What is compiled soonest."""
+"""Options of the network that needs the least compilation."""
 
 
 def python(code, *arguments, **environment):
@@ -33,8 +33,8 @@ def python(code, *arguments, **environment):
 
 
 @pytest.mark.slow
-def test_without_a_place_for_compiled_code_a_fit_works_and_one_warning_says_why(tmp_path):
-    # Permissions do not bind everybody: files where folders should be do.
+def test_fit_works_and_warns_once_when_compiled_code_cannot_be_cached(tmp_path):
+    # Use files in place of folders, because root ignores permissions.
     file = tmp_path / "file"
     file.touch()
     package = tmp_path / "installed" / "eigenecho"
@@ -69,8 +69,8 @@ def test_without_a_place_for_compiled_code_a_fit_works_and_one_warning_says_why(
 
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", ["random", "zeros", "short", "empty"])
-def test_damaged_files_of_compiled_code_are_written_anew(tmp_path, monkeypatch, kind, damage):
-    """They raised what unpickling raises, in every process until somebody deleted them."""
+def test_damaged_cache_files_are_rewritten(tmp_path, monkeypatch, kind, damage):
+    """Damaged cache files are rewritten, where unpickling errors used to persist."""
     source = tmp_path / "twice.py"
     source.write_text(
         "from eigenecho.kernels.compiled.jit import jit\n\n\n"
@@ -99,7 +99,7 @@ def test_damaged_files_of_compiled_code_are_written_anew(tmp_path, monkeypatch, 
 
 
 def everything():
-    """What compiled code computes, by name: each way to run, for each form."""
+    """Return the results of all compiled functions by name, for each form of the transition."""
     rng = np.random.default_rng(0)
     waves = ee.tasks.mso(2, 121)
     X, y = waves[:-1], waves[1:]
@@ -138,7 +138,7 @@ def everything():
     return results
 
 
-def test_with_numba_switched_off_everything_works_alike(tmp_path):
+def test_results_do_not_change_when_numba_is_disabled(tmp_path):
     code = (
         "import sys, numpy as np\n"
         "sys.path.insert(0, sys.argv[1])\n"

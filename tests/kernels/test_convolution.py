@@ -1,4 +1,4 @@
-"""Outputs by convolution are those of the scan, and are chosen where they pay."""
+"""Convolution gives the same outputs as the scan, and is used where it is faster."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from eigenecho.transition import Diagonal
 @pytest.mark.parametrize(("D", "E"), [(1, 1), (3, 2)])
 @pytest.mark.parametrize("spectrum", ["golden", "ring", "time_constants"])
 @pytest.mark.parametrize("start", [False, True])
-def test_convolution_is_the_scan(dtype, D, E, spectrum, start):
+def test_convolution_equals_scan(dtype, D, E, spectrum, start):
     rng = np.random.default_rng(D)
     N, T = 40, 3000
     form = Diagonal(ee.spectra.LAWS[spectrum](N, sr=0.9, seed=0)).form(dtype)
@@ -29,7 +29,7 @@ def test_convolution_is_the_scan(dtype, D, E, spectrum, start):
         np.testing.assert_allclose(b, a, rtol=0, atol=digits * np.abs(a).max())
 
 
-def test_blocks_and_threads_change_no_bit(monkeypatch):
+def test_results_do_not_depend_on_blocks_and_threads(monkeypatch):
     rng = np.random.default_rng(0)
     N, T = 40, 3 * convolution.BLOCK
     form = Diagonal(ee.spectra.golden(N, sr=0.95, seed=0)).form()
@@ -47,7 +47,7 @@ def test_blocks_and_threads_change_no_bit(monkeypatch):
 
 
 @pytest.mark.parametrize("T", [1, 5, 400, 401])
-def test_a_series_shorter_than_the_response(T):
+def test_series_shorter_than_the_response(T):
     rng = np.random.default_rng(T)
     form = Diagonal(ee.spectra.golden(10, sr=0.9, seed=0)).form()
     B, weights, drive = (rng.normal(size=shape) for shape in ((1, 10), (1, 10), (T, 1)))
@@ -58,8 +58,8 @@ def test_a_series_shorter_than_the_response(T):
     np.testing.assert_allclose(states[1], states[0], atol=1e-13)
 
 
-def test_a_short_response():
-    # Eigenvalues of zero: the response is over after one step.
+def test_short_response():
+    # The response of zero eigenvalues ends after one step.
     form = Diagonal(ee.Spectrum([0.0, 0.0])).form()
     drive = np.random.default_rng(0).normal(size=(50, 1))
     out, state = np.empty((50, 1)), np.zeros(2)
@@ -70,7 +70,7 @@ def test_a_short_response():
     np.testing.assert_allclose(state, drive[-1].repeat(2))
 
 
-def test_chosen_by_cost_and_by_what_it_can_do():
+def test_inference_method_is_chosen_by_cost_and_applicability():
     X = np.random.default_rng(0).normal(size=(20_000, 1))
     y = np.roll(X, 2)
     large = ee.LinearESN(500, sr=0.9, penalty="identity", seed=0).fit(X[:3000], y[:3000]).model_
@@ -79,14 +79,14 @@ def test_chosen_by_cost_and_by_what_it_can_do():
     small = ee.LinearESN(20, sr=0.9, seed=0).fit(X[:500], y[:500]).model_
     assert small.inference(20_000) == "scan"
     slow = ee.LinearESN(500, sr=1.0, penalty="identity", seed=0).fit(X[:3000], y[:3000]).model_
-    assert slow.inference(20_000) == "scan"  # the response never dies away
+    assert slow.inference(20_000) == "scan"  # the response does not decay
     closed = ee.LinearESN(500, feedback=True, penalty="identity", seed=0, ridge=1.0)
     assert closed.fit(X[:3000], y[:3000]).model_.inference(20_000) == "closed loop"
     neuron = ee.LinearESN(30, spectrum="matrix", basis="neuron", seed=0).fit(X[:500], y[:500])
     assert neuron.model_.inference(10**6) == "scan"
 
 
-def test_predictions_and_states_go_on_over_the_border(monkeypatch):
+def test_predictions_continue_from_a_returned_state(monkeypatch):
     X = np.random.default_rng(1).normal(size=(9000, 2))
     y = X @ [[1.0], [2.0]]
     esn = ee.LinearESN(500, sr=0.8, input_bias=True, standardize=True, penalty="identity", seed=0)
@@ -102,7 +102,7 @@ def test_predictions_and_states_go_on_over_the_border(monkeypatch):
     np.testing.assert_allclose(end.r, same_end.r, atol=1e-11)
 
 
-def test_a_quiet_stretch_is_as_exact_as_a_loud_one():
+def test_quiet_rows_are_as_exact_as_loud_rows():
     X = np.random.default_rng(2).normal(size=(20_000, 1))
     esn = ee.LinearESN(500, sr=0.8, penalty="identity", seed=0).fit(X[:3000], np.roll(X[:3000], 1))
     X[8000:12_000] *= 1e-13
@@ -113,7 +113,7 @@ def test_a_quiet_stretch_is_as_exact_as_a_loud_one():
     np.testing.assert_allclose(found, alone, rtol=0, atol=1e-10 * np.abs(alone).max())
 
 
-def test_a_spike_changes_nothing_before_it():
+def test_spike_does_not_change_earlier_predictions():
     X = np.random.default_rng(2).normal(size=(9000, 1))
     esn = ee.LinearESN(500, sr=0.8, penalty="identity", seed=0).fit(X[:3000], np.roll(X[:3000], 1))
     calm = esn.predict(X)

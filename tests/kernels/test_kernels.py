@@ -1,4 +1,4 @@
-"""Both kinds of kernel against the textbook loops: property × implementation × form × dtype."""
+"""Compare both kernel implementations with textbook loops, for each form and dtype."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from eigenecho.transition.diagonal import block_diagonal
 FAST = SimpleNamespace(
     **(vars(compiled) | {k: getattr(kernels, k) for k in ("scan", "scan_readout")})
 )
-"""Compiled kernels, and whole series as they are dispatched."""
+"""Compiled kernels, and the dispatched functions that run whole series."""
 
 IMPLEMENTATIONS = [FAST, reference]
 FORMS = ["diagonal", "cascade", "dense", "sparse"]
@@ -41,7 +41,7 @@ each_drive = pytest.mark.parametrize("D", DRIVES)
 
 @functools.cache
 def transition(form, dtype, N):
-    """A form of radius about 0.9, and the matrix that it stands for."""
+    """Return a form with a spectral radius of about 0.9 and the matrix that it represents."""
     if form == "diagonal":
         spectrum = spectra.golden(N, sr=0.9, seed=N)
         return Diagonal(spectrum).form(dtype), block_diagonal(spectrum)
@@ -61,7 +61,7 @@ def transition(form, dtype, N):
 
 
 class Problem:
-    """One random network of D drive columns: a form, the W it stands for, and all arrays."""
+    """Random network with D drive columns: a form, its matrix W, and all arrays."""
 
     def __init__(self, form, dtype, N, D, T, D_out=3, seed=0):
         rng = np.random.default_rng([seed, N, D, T])
@@ -89,7 +89,7 @@ class Problem:
 
 
 def rows(implementation, D):
-    """Enough of them to cross a chunk border where wide drives are projected in chunks."""
+    """Return enough rows to cross a chunk border when wide drives are projected in chunks."""
     return scans.CHUNK + 9 if implementation is FAST and scans.WIDE <= D else 25
 
 
@@ -196,7 +196,7 @@ def test_compiled_equals_reference(form, N, D, T, seed):
 @each_implementation
 @each_form
 @each_drive
-def test_no_rows_leave_everything_as_it_was(implementation, form, D):
+def test_empty_drive_changes_nothing(implementation, form, D):
     p = Problem(form, "float64", 7, D, 0)
     state, y = p.r0.copy(), p.y0.copy()
     implementation.scan(p.form, p.B, p.drive, state, np.empty((0, 7)))
@@ -223,7 +223,7 @@ def test_one_row(form, D):
 @each_form
 @each_dtype
 @each_drive
-def test_pieces_carry_the_state_over(form, dtype, D):
+def test_scan_in_pieces_carries_the_state(form, dtype, D):
     p = Problem(form, dtype, 33, D, 2 * scans.CHUNK + 20)
     whole, pieces = np.empty((2, p.T, 33), dtype)
     state = p.r0.copy()
@@ -239,7 +239,7 @@ def test_pieces_carry_the_state_over(form, dtype, D):
     p.close(carried, state)
     p.close(read_pieces, read)
     p.close(fused_carried, fused)
-    if form == "diagonal" and scans.WIDE > D:  # no BLAS, so the same operations in any piece
+    if form == "diagonal" and scans.WIDE > D:  # without BLAS, all pieces use the same operations
         np.testing.assert_array_equal(pieces, whole)
         np.testing.assert_array_equal(read_pieces, read)
 
@@ -261,7 +261,7 @@ def test_closed_loop_in_pieces(form):
 
 @each_form
 def test_no_outputs(form):
-    """A readout of no columns moves the state alone, as a context does."""
+    """A readout without columns only moves the state, as the rows of a context do."""
     for D in (2, 20):
         p = Problem(form, "float64", 9, D, 300, 0)
         state = p.r0.copy()
@@ -271,7 +271,7 @@ def test_no_outputs(form):
 
 @each_implementation
 @each_form
-def test_inputs_are_left_alone(implementation, form):
+def test_inputs_are_not_modified(implementation, form):
     p = Problem(form, "float64", 7, 3, 10)
     before = [a.copy() for a in (*p.form, p.B, p.drive, p.weights, *p.readout)]
     y = p.y0.copy()
@@ -285,7 +285,7 @@ def test_inputs_are_left_alone(implementation, form):
         np.testing.assert_array_equal(a, b)
 
 
-def test_a_read_only_drive_is_taken():
+def test_read_only_drive_is_accepted():
     p = Problem("diagonal", "float64", 7, 1, 10)
     p.drive.setflags(write=False)
     out = np.empty((10, 7))
@@ -294,8 +294,8 @@ def test_a_read_only_drive_is_taken():
 
 
 @each_form
-def test_nothing_is_read_past_an_empty_drive(form):
-    """Memory right behind the empty arrays holds NaN, which must not get in."""
+def test_memory_after_an_empty_drive_is_not_read(form):
+    """The kernels do not read the NaN that follow the empty arrays in memory."""
     p = Problem(form, "float64", 7, 0, 5)
     B, drive = np.full((1, 7), np.nan)[:0], np.full((5, 1), np.nan)[:, :0]
     state = p.r0.copy()
@@ -311,7 +311,7 @@ def test_nothing_is_read_past_an_empty_drive(form):
 
 
 def plain_states(form, B, drive, state):
-    """One step after the other in NumPy, in the order of operations that the kernels promise."""
+    """Compute the states step by step in NumPy, in the kernels' documented order of operations."""
     n = form.real.size
     out = np.empty((len(drive), state.size), state.dtype)
     for row, x in zip(out, drive[:, 0], strict=True):
@@ -326,7 +326,7 @@ def plain_states(form, B, drive, state):
 
 @each_dtype
 @pytest.mark.parametrize("N", [1, 2, 33, modes.LONG - 1, modes.LONG, 700])
-def test_passes_have_the_bits_of_single_steps(dtype, N):
+def test_passes_equal_single_steps_exactly(dtype, N):
     p = Problem("diagonal", dtype, N, 1, 3 * modes.STEPS + 5)
     state, out = p.r0.copy(), np.empty((p.T, N), dtype)
     kernels.scan(p.form, p.B, p.drive, state, out)
@@ -343,7 +343,7 @@ def test_passes_have_the_bits_of_single_steps(dtype, N):
     cuts=st.sets(st.integers(1, 29), max_size=4),
 )
 @settings(deadline=None, max_examples=60)
-def test_cuts_change_no_bit(N, D, D_out, cuts):
+def test_cutting_a_series_does_not_change_results(N, D, D_out, cuts):
     p = Problem("diagonal", "float64", N, D, 30, D_out)
     found = []
     for borders in ([0, 30], [0, *sorted(cuts), 30]):
@@ -356,8 +356,8 @@ def test_cuts_change_no_bit(N, D, D_out, cuts):
     assert found[0] == found[1]
 
 
-def test_what_steps_a_mode_may_not_be_reordered():
-    """Nor may it take over the licence of a sum that happens to be compiled first."""
+def test_steps_of_modes_do_not_use_fastmath():
+    """Numba cannot pass the fastmath flags of a sum on to a step that is compiled later."""
     for step in (modes.turn, modes.stretch, modes.drive_pairs, modes.turn_pairs):
         assert step.targetoptions["fastmath"] is False
 
@@ -365,7 +365,7 @@ def test_what_steps_a_mode_may_not_be_reordered():
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no extended precision here")
 @pytest.mark.parametrize("D", [1, 3, 9])
 def test_against_extended_precision_on_the_unit_circle(D):
-    """Modes that never forget: errors add up over T steps, and no faster than step by step."""
+    """Rounding errors of modes on the unit circle grow no faster than those of a plain loop."""
     T, angles = 1 << 14, np.linspace(0.1, 3.0, 12)
     spectrum = spectra.Spectrum([1.0, -1.0], np.exp(1j * angles) / np.abs(np.exp(1j * angles)))
     form, N = Diagonal(spectrum).form(), spectrum.units
@@ -386,7 +386,7 @@ def test_against_extended_precision_on_the_unit_circle(D):
     reference.scan(form, B, drive, np.zeros(N), plain)
     kernels.scan_readout(form, B, drive, weights, np.zeros(N), read)
     assert error(states, exact) < 1e-13
-    # Both are random walks of T roundings. Errors that all went one way would be √T times as large.
+    # Both errors are random walks of T roundings. Biased errors would be √T times as large.
     assert error(states, exact) <= 4 * error(plain, exact)
     assert error(read, exact @ weights.T.astype(np.longdouble)) < 1e-13
 
@@ -396,7 +396,7 @@ def test_against_extended_precision_on_the_unit_circle(D):
 
 @pytest.fixture
 def pieces(monkeypatch):
-    """How many pieces each threaded call was cut into."""
+    """Record the number of pieces of each threaded call."""
     counts, run = [], threads.run
 
     def spy(task, pieces):
@@ -409,7 +409,7 @@ def pieces(monkeypatch):
 
 @pytest.mark.parametrize("D", [1, 3])
 @each_dtype
-def test_any_number_of_threads_gives_the_same_bits(monkeypatch, pieces, D, dtype):
+def test_results_do_not_depend_on_the_number_of_threads(monkeypatch, pieces, D, dtype):
     N, T = 1101, 1003
     assert T * N > scans.WORTH_THREADS
     p = Problem("diagonal", dtype, N, D, T)
@@ -492,7 +492,7 @@ def test_threads_for_any_shape(T, N, D, count, fresh):
 @pytest.mark.parametrize("D", [1, 3, 9])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-def test_nan_and_inf_stay(implementation, form, D, bad):
+def test_nan_and_inf_propagate(implementation, form, D, bad):
     p = Problem(form, "float64", 7, D, 20)
     p.drive[5, -1] = bad
     state, out = p.r0.copy(), np.zeros((20, 7))
@@ -512,8 +512,8 @@ def test_nan_and_inf_stay(implementation, form, D, bad):
     assert not np.any(np.isfinite(y))
 
 
-def test_the_compiler_may_not_assume_finite_numbers():
-    """Today's code survives full fast-math by luck; the next version of LLVM need not."""
+def test_compiler_does_not_assume_finite_numbers():
+    """NaN and Inf must not depend on how the current LLVM version applies full fast-math."""
     assert isinstance(steps.FASTMATH, set)
     assert not steps.FASTMATH & {"fast", "nnan", "ninf"}
 
@@ -533,7 +533,7 @@ def test_zero_times_nan_is_nan(implementation):
 @each_implementation
 @each_dtype
 @pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
-def test_overflow_is_seen_at_its_step(implementation, dtype):
+def test_overflow_is_reported_at_its_step(implementation, dtype):
     form = Diagonal(spectra.Spectrum([2.0])).form(dtype)
     steps = 1200 if dtype == "float64" else 200
     out = np.zeros((steps, 1), dtype)
@@ -545,7 +545,7 @@ def test_overflow_is_seen_at_its_step(implementation, dtype):
 
 
 @each_form
-def test_advance_outside_compiled_code_is_the_same(form):
+def test_advance_gives_the_same_result_outside_compiled_code(form):
     step, W = transition(form, "float64", 7)
     b, prev = np.random.default_rng(0).normal(size=(2, 7))
     row = np.empty(7)
@@ -553,7 +553,7 @@ def test_advance_outside_compiled_code_is_the_same(form):
     np.testing.assert_allclose(row, prev @ W + 0.5 * b, rtol=0, atol=1e-13)
 
 
-# One step at a time, with readout; and one row of least squares at a time
+# Single steps with a readout, and single rows of least squares
 
 
 @each_implementation
@@ -582,7 +582,7 @@ def test_step_readout(implementation, form, dtype, D):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("place", ["drive", "before", "state"])
 @pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
-def test_step_readout_tells_what_is_not_finite(implementation, value, place):
+def test_step_readout_reports_non_finite_values(implementation, value, place):
     p = Problem("diagonal", "float64", 5, 2, 1)
     given = {"drive": p.drive[0], "before": p.y0, "state": p.r0.copy()}
     given[place][-1] = value
@@ -601,7 +601,7 @@ def test_step_readout_tells_what_is_not_finite(implementation, value, place):
 @each_dtype
 @each_drive
 @pytest.mark.parametrize("closed", [False, True])
-def test_run_readout_is_step_readout_row_by_row(implementation, form, dtype, D, closed):
+def test_run_readout_equals_step_readout_for_each_row(implementation, form, dtype, D, closed):
     for N in UNITS:
         p = Problem(form, dtype, N, D, 12)
         width = len(p.y0)
@@ -628,7 +628,7 @@ def test_run_readout_is_step_readout_row_by_row(implementation, form, dtype, D, 
 
 @each_implementation
 @pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
-def test_run_readout_stops_where_it_is_not_finite(implementation):
+def test_run_readout_stops_at_non_finite_values(implementation):
     p = Problem("diagonal", "float64", 5, 2, 9)
     drive, before = p.drive.copy(), np.tile(p.y0, (9, 1))
     drive[4, 0] = np.inf
@@ -641,7 +641,7 @@ def test_run_readout_stops_where_it_is_not_finite(implementation):
 @each_implementation
 @pytest.mark.parametrize("keep", [1.0, 0.95])
 @pytest.mark.parametrize("n", [1, 2, 9])
-def test_absorbed_rows_are_those_of_least_squares(implementation, keep, n):
+def test_absorbed_rows_give_the_least_squares_solution(implementation, keep, n):
     rng = np.random.default_rng(n)
     X, Y = rng.normal(size=(30, n)), rng.normal(size=(30, 2))
     X[3] = 0.0
@@ -660,7 +660,7 @@ def test_absorbed_rows_are_those_of_least_squares(implementation, keep, n):
 
 
 @each_implementation
-def test_nothing_is_known_of_a_row_that_was_never_seen(implementation):
+def test_back_substitute_gives_zero_for_empty_rows(implementation):
     R, Z = np.diag([2.0, 0.0, 4.0]), np.array([[6.0], [0.0], [4.0]])
     R[0, 1] = 7.0
     W = np.full((1, 3), np.nan)
