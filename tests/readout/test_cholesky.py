@@ -1,4 +1,4 @@
-"""Cholesky factors in tiles: right, and the same on any number of threads."""
+"""Blocked Cholesky factors are correct and do not depend on the number of threads."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_factors_multiply_to_the_matrix(N, small_tiles):
     np.testing.assert_allclose(L, np.linalg.cholesky(A), atol=1e-9)
 
 
-def test_bits_do_not_depend_on_threads(small_tiles, monkeypatch):
+def test_factors_do_not_depend_on_threads(small_tiles, monkeypatch):
     found = []
     for count in ("1", "2", "3", "16"):
         monkeypatch.setenv("EIGENECHO_NUM_THREADS", count)
@@ -37,13 +37,13 @@ def test_bits_do_not_depend_on_threads(small_tiles, monkeypatch):
 
 
 @pytest.mark.parametrize("row", [3, 40, 99])
-def test_a_matrix_that_is_not_definite_has_none(row, small_tiles):
+def test_indefinite_matrix_has_no_factor(row, small_tiles):
     A = definite(100)
     A[row, row] = -1.0
     assert not tiled.cholesky(A)[1]
 
 
-def test_parts_of_a_matrix_are_worked_on_where_they_lie():
+def test_part_of_a_matrix_is_factorised_in_place():
     rng = np.random.default_rng(0)
     whole = np.asfortranarray(rng.normal(size=(20, 20)))
     L = np.asfortranarray(np.tril(rng.normal(size=(4, 4))) + 4 * np.eye(4))

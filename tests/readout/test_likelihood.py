@@ -1,4 +1,4 @@
-"""Marginal likelihoods of ridges, against dense Gaussian densities."""
+"""Marginal likelihoods of ridges equal dense Gaussian densities."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def likelihood(kind, X, Y, penalty):
 
 
 def dense(X, Y, penalty, ridge):
-    """Log density of all columns at their likeliest noise, of what a free bias leaves."""
+    """Return the log density of all columns at their likeliest noise, without a free bias."""
     k, L = penalty.free, penalty.root()
-    if k:  # an orthonormal basis of all that sums to zero
+    if k:  # an orthonormal basis of the vectors that sum to zero
         beside = np.linalg.qr(np.column_stack([X[:, 0], np.eye(len(X))]))[0][:, 1:].T
         X, Y = beside @ X, beside @ Y
     root = X[:, k:] @ np.linalg.inv(L[k:, k:])
@@ -63,7 +63,7 @@ def test_densities_are_gaussian(kind, rows, penalty):
 
 @pytest.mark.parametrize("kind", [Gram, Triangle])
 @each_penalty
-def test_what_is_unexplained_is_the_least_penalised_sum(kind, penalty):
+def test_unexplained_part_is_the_minimum_of_the_penalised_sum(kind, penalty):
     X, Y = data(50, penalty.size)
     statistics = kind.empty(*X.shape[1:], 2).absorb(X, Y)
     found = statistics.likelihood(penalty, np.sum(Y**2, axis=0)).unexplained(RIDGES)
@@ -75,13 +75,13 @@ def test_what_is_unexplained_is_the_least_penalised_sum(kind, penalty):
 
 
 def leaving_one_out(X, Y, ridge):
-    """Generalised cross-validation, with degrees of freedom that count 1.2 times."""
+    """Return generalised cross-validation scores, with degrees of freedom counted 1.2 times."""
     H = X @ np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1]), X.T)
     errors = np.sqrt(np.sum((Y - H @ Y) ** 2, axis=0))
     return np.mean(np.log(errors)) - np.log(1 - 1.2 * np.trace(H) / len(X))
 
 
-def test_expected_errors_are_those_of_cross_validation():
+def test_expected_errors_equal_cross_validation():
     X, Y = data(50, N)
     found = likelihood(Triangle, X, Y, PENALTIES["identity"]).expected_errors(RIDGES)
     np.testing.assert_allclose(found, [leaving_one_out(X, Y, a) for a in RIDGES], rtol=1e-9)
@@ -89,7 +89,7 @@ def test_expected_errors_are_those_of_cross_validation():
 
 @pytest.mark.parametrize("seed", range(5))
 @each_penalty
-def test_the_likeliest_is_the_best_of_a_fine_grid_that_stands_the_test(penalty, seed):
+def test_likeliest_ridge_is_the_best_accepted_ridge_of_a_fine_grid(penalty, seed):
     X, Y = data(60, penalty.size, seed)
     exact, sums = (likelihood(kind, X, Y, penalty) for kind in (Triangle, Gram))
     found = likeliest([exact])
@@ -100,7 +100,7 @@ def test_the_likeliest_is_the_best_of_a_fine_grid_that_stands_the_test(penalty, 
     errors = exact.expected_errors(np.array([*grid, found.ridge]))
     assert errors[-1] <= errors.min() + np.log(1.02) + 1e-3
     stands = errors[:-1] <= errors.min() + np.log(1.02)
-    # The edge of what stands is known to an eighth of a power of ten.
+    # The limit of the accepted ridges is resolved to an eighth of a decade.
     assert found.log_density >= np.max(exact(grid)[stands]) - 0.5
 
 
@@ -113,7 +113,7 @@ def test_units_of_the_targets_do_not_matter():
     assert other.log_density == pytest.approx(one.log_density - moved, rel=1e-6)
 
 
-def test_one_ridge_for_parts_is_that_of_all_targets():
+def test_parts_share_the_ridge_of_all_targets():
     X, Y = data(60, N)
     whole = likeliest([likelihood(Triangle, X, Y, Penalty(N))])
     parts = likeliest([likelihood(Triangle, X, Y[:, [i]], Penalty(N)) for i in (0, 1)])
@@ -121,7 +121,7 @@ def test_one_ridge_for_parts_is_that_of_all_targets():
     assert parts.log_density == pytest.approx(whole.log_density)
 
 
-def test_targets_without_noise_ask_for_the_smallest_ridge():
+def test_noise_free_targets_select_the_smallest_ridge():
     X, Y = data(60, N, noise=(0.0, 0.0))
     exact, sums = (likeliest([likelihood(kind, X, Y, Penalty(N))]) for kind in (Triangle, Gram))
     assert exact.ridge < 1e-20
@@ -130,7 +130,7 @@ def test_targets_without_noise_ask_for_the_smallest_ridge():
 
 
 @pytest.mark.parametrize("kind", [Gram, Triangle])
-def test_targets_that_never_move_say_nothing(kind):
+def test_constant_targets_do_not_resolve_the_ridge(kind):
     X, Y = data(60, N)
     quiet = np.column_stack([Y, np.zeros(60)])
     one, other = (likeliest([likelihood(kind, X, y, Penalty(N))]) for y in (Y, quiet))

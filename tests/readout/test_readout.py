@@ -1,4 +1,4 @@
-"""Statistics that merge, and ridge solutions, against least squares on all rows at once."""
+"""Merged statistics and ridge solutions equal least squares on all rows at once."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def collect(kind, X, Y):
 
 
 def least_squares(X, Y, penalty, ridge):
-    """Argmin ‖Y − X w‖² + ridge ‖L w‖² for ridge > 0, from the stacked system."""
+    """Solve Argmin ‖Y − X w‖² + ridge ‖L w‖² for ridge > 0, from the stacked system."""
     stacked = np.concatenate([X, np.sqrt(ridge) * penalty.root()])
     target = np.concatenate([Y, np.zeros((penalty.size, Y.shape[1]))])
     return np.linalg.lstsq(stacked, target, rcond=0.0)[0]
 
 
 def minimum_norm(X, Y, penalty):
-    """Of all least-squares solutions the one of least ‖L w‖; a free bias column holds ones."""
+    """Return the least-squares solution with the smallest ‖L w‖; a free bias column holds ones."""
     k = penalty.free
     L = penalty.root()[k:, k:]
     mean_x, mean_y = (X[:, k:].mean(axis=0), Y.mean(axis=0)) if k else (0.0, 0.0)
@@ -104,7 +104,7 @@ def test_triangle_is_a_qr_factorisation(rows):
 
 @st.composite
 def pieces(draw):
-    """Rows in pieces, some empty, and a way to merge them: which two neighbours come next."""
+    """Draw the lengths of pieces, some empty, and the pairs of neighbours to merge in turn."""
     lengths = draw(st.lists(st.integers(0, 12), min_size=1, max_size=6))
     merges = [draw(st.integers(0, k)) for k in range(len(lengths) - 2, -1, -1)]
     return lengths, merges, draw(st.permutations(range(len(lengths))))
@@ -143,7 +143,7 @@ def test_empty_is_neutral(kind):
 
 
 @each_kind
-def test_statistics_change_nothing_that_is_given(kind):
+def test_statistics_do_not_modify_their_inputs(kind):
     X, Y = data(20, 4)
     before = X.copy(), Y.copy()
     a, b = collect(kind, X, Y), collect(kind, X[:5], Y[:5])
@@ -200,7 +200,7 @@ def test_penalty_by_hand():
 @each_kind
 @each_penalty
 @pytest.mark.parametrize("ridge", [1e-6, 1e-2, 10.0])
-def test_solve_is_least_squares_on_the_stacked_rows(kind, penalty, ridge):
+def test_solve_equals_least_squares_on_the_stacked_rows(kind, penalty, ridge):
     X, Y = data(120, penalty.size, bias=True)
     solution = collect(kind, X, Y).solve(penalty, ridge)
     expected = least_squares(X, Y, penalty, ridge)
@@ -221,7 +221,7 @@ def test_fewer_rows_than_weights(kind, ridge):
 @pytest.mark.parametrize("penalise_bias", [True, False])
 @given(ridge=st.floats(1e-6, 1e3), seed=st.integers(0, 50))
 @settings(deadline=None, max_examples=20)
-def test_neuron_penalty_is_plain_ridge_in_the_neuron_basis(kind, penalise_bias, ridge, seed):
+def test_neuron_penalty_equals_plain_ridge_in_the_neuron_basis(kind, penalise_bias, ridge, seed):
     rng = np.random.default_rng(seed)
     neurons, Y = rng.normal(size=(80, N)), rng.normal(size=(80, 2)) + 1.0
     modes = naive.extended(BASIS.states_to_eigen(neurons))
@@ -233,7 +233,7 @@ def test_neuron_penalty_is_plain_ridge_in_the_neuron_basis(kind, penalise_bias, 
 
 
 @each_kind
-def test_free_bias_takes_up_a_shift_of_the_targets(kind):
+def test_free_bias_absorbs_a_shift_of_the_targets(kind):
     X, Y = data(60, 1 + N, bias=True)
     for free, follows in ((1, True), (0, False)):
         penalty = Penalty(1 + N, free, BASIS)
@@ -245,7 +245,7 @@ def test_free_bias_takes_up_a_shift_of_the_targets(kind):
 
 
 @each_kind
-def test_full_rank_without_a_ridge_is_least_squares_and_no_warning(kind):
+def test_full_rank_without_a_ridge_gives_least_squares_without_a_warning(kind):
     X, Y = data(60, 7)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -254,8 +254,8 @@ def test_full_rank_without_a_ridge_is_least_squares_and_no_warning(kind):
 
 
 @each_kind
-def test_units_of_the_states_do_not_matter_to_rcond(kind):
-    """Columns of very different sizes are no collinear columns."""
+def test_rcond_does_not_depend_on_units_of_the_states(kind):
+    """Columns of very different sizes do not count as collinear."""
     X, Y = data(60, 7)
     scales = np.geomspace(1, 1e12, 7)
     with warnings.catch_warnings():
@@ -268,7 +268,7 @@ def test_units_of_the_states_do_not_matter_to_rcond(kind):
 
 @pytest.mark.parametrize("unit", [1e-180, 1e-250])
 @pytest.mark.parametrize("ridge", [0.0, 1e-3])
-def test_targets_whose_squares_are_0_are_no_reason_to_warn(unit, ridge):
+def test_targets_whose_squares_underflow_cause_no_warning(unit, ridge):
     X, Y = data(60, 5)
     penalty = Penalty(5)
     with warnings.catch_warnings():
@@ -279,7 +279,7 @@ def test_targets_whose_squares_are_0_are_no_reason_to_warn(unit, ridge):
 
 
 def ill_conditioned(singular_values, rows=200, seed=0):
-    """Rows X, targets Y without noise and the weights that made them."""
+    """Return rows X, noise-free targets Y and the weights that generated them."""
     rng = np.random.default_rng(seed)
     n = len(singular_values)
     U = np.linalg.qr(rng.normal(size=(rows, n)))[0]
@@ -302,7 +302,7 @@ def test_triangle_keeps_the_digits_that_gram_loses():
     assert errors[Gram] > 100 * errors[Triangle]
 
 
-def test_a_tiny_ridge_is_no_reason_to_warn_for_a_triangle():
+def test_triangle_does_not_warn_of_a_tiny_ridge():
     X, Y, _ = ill_conditioned(np.geomspace(1, 1e-12, 12))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -335,13 +335,13 @@ def test_no_ridge_and_deficient_rank_give_the_minimum_norm(kind, penalty, make):
     with pytest.warns(IllConditionedWarning, match=r"singular at ridge=0.*minimum-norm"):
         solution = collect(kind, X, Y).solve(penalty, 0.0)
     expected = minimum_norm(X, Y, penalty)
-    # Normal equations know the states to half the digits.
+    # Normal equations keep half the digits of the states.
     np.testing.assert_allclose(solution, expected, rtol=0, atol=1e-9 if kind is Triangle else 1e-6)
 
 
 @each_kind
 @pytest.mark.parametrize("size", [4, 20, pytest.param(60, marks=pytest.mark.slow)])
-def test_twin_columns_are_seen_whatever_the_rounding(kind, size):
+def test_identical_columns_are_detected_despite_rounding(kind, size):
     for seed in range(30):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(3 * size, size))
@@ -352,7 +352,7 @@ def test_twin_columns_are_seen_whatever_the_rounding(kind, size):
         assert w[-1, 0] == pytest.approx(w[0, 0], abs=1e-8)
 
 
-def test_a_ridge_below_rounding_is_as_good_as_none():
+def test_ridge_below_rounding_acts_as_no_ridge():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(5, 12)), rng.normal(size=(5, 2))
     with pytest.warns(IllConditionedWarning, match=r"singular at ridge=1e-20"):
@@ -361,8 +361,8 @@ def test_a_ridge_below_rounding_is_as_good_as_none():
 
 
 @each_kind
-def test_a_free_bias_beside_a_constant_state(kind):
-    """The unpenalised bias takes the constant all by itself, with and without a ridge."""
+def test_free_bias_with_a_constant_state(kind):
+    """The unpenalised bias alone fits the constant, with and without a ridge."""
     rng = np.random.default_rng(0)
     X = np.concatenate([np.ones((60, 1)), rng.normal(size=(60, 5)), np.full((60, 1), 0.7)], axis=1)
     Y = rng.normal(size=(60, 2)) + 5.0
@@ -372,7 +372,7 @@ def test_a_free_bias_beside_a_constant_state(kind):
     np.testing.assert_allclose(w, minimum_norm(X, Y, penalty), rtol=0, atol=1e-7)
     for ridge in (1e-6, 1.0):
         w = collect(kind, X, Y).factorise(penalty).weights(ridge)
-        tol = 1e-8 if kind is Triangle else 1e-12 / ridge  # what rounding of XᵀY may do
+        tol = 1e-8 if kind is Triangle else 1e-12 / ridge  # the rounding error of XᵀY
         np.testing.assert_allclose(
             w, least_squares(X, Y, penalty, ridge), rtol=0, atol=max(tol, 1e-8)
         )
@@ -404,7 +404,7 @@ def test_factorised_equals_solve_for_every_ridge(kind, penalty):
 
 
 def reservoir_rows(spectrum, u, units=100):
-    """Rows [1, r] of a reservoir in its eigenbasis, and the neuron penalty."""
+    """Return rows [1, r] of a reservoir in its eigenbasis, and the neuron penalty."""
     drawn = draw(Recipe(units, spectrum=spectrum, sr=0.9), 1, seed=0)
     states = drawn.reservoir.scan(u, drawn.reservoir.zero_state())
     return naive.extended(states), Penalty(1 + units, 0, drawn.basis)
@@ -413,7 +413,7 @@ def reservoir_rows(spectrum, u, units=100):
 @each_kind
 @pytest.mark.parametrize("head", [0, 1])
 def test_factorised_loses_no_more_digits_than_solve(kind, head):
-    """States of 30 remembered steps and more: singular values over ten orders of magnitude."""
+    """States that remember 30 steps have singular values over ten orders of magnitude."""
     u = np.random.default_rng(0).normal(size=(700, 1))
     X, penalty = reservoir_rows("ring", u)
     X, Y = X[100:], u[70:-30]
@@ -438,7 +438,7 @@ def test_factorised_follows_a_tiny_ridge():
             np.sqrt(held_out.squared_error(w)[0] / 300)
             for w in (factorised.weights(ridge), train.solve(penalty, ridge))
         )
-        # Below 1e-12 of outputs of size 5 both are rounding, which machines do in their own ways.
+        # Below 1e-12 of outputs of size 5, both errors are rounding and depend on the machine.
         assert by_svd < 10 * max(by_qr, 1e-12)
 
 
@@ -456,7 +456,7 @@ def test_factorised_with_fewer_rows_than_weights(kind):
 @pytest.mark.parametrize("free", [0, 1])
 @pytest.mark.parametrize("head", [1, 3])
 def test_one_factorisation_serves_every_scale_of_the_states(kind, free, head):
-    """States times s, solved afresh, against weights that act on the unscaled states."""
+    """One factorisation of unscaled states gives the weights of newly solved, scaled states."""
     penalty = Penalty(3 + N, free, BASIS)
     X, Y = data(120, 3 + N, bias=True)
     factorised = collect(kind, X, Y).factorise(penalty, head=head)
@@ -474,7 +474,7 @@ def test_one_factorisation_serves_every_scale_of_the_states(kind, free, head):
 
 @given(rows=st.integers(1, 40), size=st.integers(1, 8), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=40)
-def test_squared_error_is_that_of_the_rows(rows, size, seed):
+def test_squared_error_equals_the_error_of_the_rows(rows, size, seed):
     X, Y = data(rows, size, 2, seed)
     w = np.random.default_rng(seed).normal(size=(size, 2))
     found = collect(Triangle, X[: rows // 2], Y[: rows // 2]).absorb(X[rows // 2 :], Y[rows // 2 :])
@@ -492,7 +492,7 @@ def test_squared_error_resolves_tiny_residuals():
 
 @each_kind
 @each_penalty
-def test_factorised_errors_are_those_of_its_weights(kind, penalty):
+def test_factorised_errors_equal_the_errors_of_its_weights(kind, penalty):
     X, Y = data(160, penalty.size, bias=True)
     held_out = collect(Triangle, X[120:], Y[120:])
     factorised = collect(kind, X[:120], Y[:120]).factorise(penalty)
@@ -522,7 +522,7 @@ def test_held_out_errors_find_the_ridge_that_predicts_best(kind, penalty, seed):
         left = Y[held_out] - X[held_out] @ w
         errors.append(np.mean(np.sum(left**2, axis=0) / np.sum(Y[held_out] ** 2, axis=0)))
     expected = ridges[int(np.argmin(errors))]
-    assert ridges[0] < expected  # so that there is something to find
+    assert ridges[0] < expected  # otherwise the first ridge would be the best
     statistics = collect(kind, X[train], Y[train])
     rest = collect(Triangle, X[held_out], Y[held_out])
     found = held_out_errors(statistics, rest, penalty, ridges)
@@ -539,7 +539,7 @@ def test_held_out_errors_survive_zero_targets_and_one_candidate(kind):
     assert lowest(held_out_errors(train, held_out, Penalty(4), [1e6, 1e-6])) == 1
 
 
-def test_noise_on_collinear_states_at_a_tiny_ridge_is_not_garbage():
+def test_noise_on_collinear_states_at_a_tiny_ridge_gives_sensible_weights():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))
     X = np.concatenate([X, X[:, :1]], axis=1)
@@ -550,14 +550,14 @@ def test_noise_on_collinear_states_at_a_tiny_ridge_is_not_garbage():
     np.testing.assert_allclose(w, np.linalg.pinv(X) @ Y, atol=1e-10)
 
 
-def test_a_ridge_whose_error_is_not_a_number_is_not_chosen():
+def test_ridge_with_nan_error_is_not_selected():
     assert lowest([np.nan, np.inf, 2.0, 1.0, np.nan]) == 3
     assert lowest([np.nan, np.inf]) == 0
 
 
 @pytest.mark.parametrize("solver", ["qr", "structured"])
-def test_ridges_are_not_compared_by_squares_that_overflow(solver):
-    """A poor fit is wrong by infinity over infinity there."""
+def test_ridge_selection_survives_overflow_of_squared_errors(solver):
+    """Infinite squared errors of poor fits do not decide between ridges."""
     u = np.random.default_rng(0).normal(size=(400, 1))
     y = 1e155 * np.roll(u, 1, axis=0)
     esn = ee.LinearESN(20, warmup=50, seed=0, ridge=[1e6, 1e-6], solver=solver)

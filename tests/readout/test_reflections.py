@@ -1,4 +1,4 @@
-"""LAPACK without the interpreter lock is LAPACK; triangles side by side are one triangle."""
+"""LAPACK calls without the GIL equal SciPy's, and parallel triangles equal a single one."""
 
 from importlib import import_module
 
@@ -12,7 +12,7 @@ from eigenecho.readout.lapack import PANEL, reflect
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (5, 3, 2), (60, 200, 1), (130, 7, 3), (50, 50, 60)])
-def test_reflections_have_the_bits_of_scipy(shape):
+def test_reflections_equal_scipy_exactly(shape):
     N, n, D = shape
     rng = np.random.default_rng(0)
     R, Z = np.triu(rng.normal(size=(N, N))), rng.normal(size=(N, D))
@@ -35,20 +35,20 @@ def fitted(T=3000):
 
 
 @pytest.fixture
-def side_by_side(monkeypatch):
+def parallel_triangles(monkeypatch):
     monkeypatch.setattr(triangle, "WORK", 0)
-    # By its name, which is that of a function, too.
+    # Import the module by name, because a function has the same name.
     monkeypatch.setattr(import_module("eigenecho.rows"), "CHUNK_BYTES", 8 * 21 * 100)
 
 
-def test_triangles_side_by_side_are_one(side_by_side, monkeypatch):
+def test_parallel_triangles_equal_a_single_one(parallel_triangles, monkeypatch):
     many = fitted()
     monkeypatch.setattr(triangle, "WORK", np.inf)
     np.testing.assert_allclose(many, fitted(), atol=1e-12)
 
 
 @pytest.mark.parametrize("T", [90, 300, 3000, 3050])
-def test_bits_do_not_depend_on_threads(T, side_by_side, monkeypatch):
+def test_results_do_not_depend_on_threads(T, parallel_triangles, monkeypatch):
     found = []
     for count in ("1", "2", "5", "16"):
         monkeypatch.setenv("EIGENECHO_NUM_THREADS", count)
@@ -56,10 +56,10 @@ def test_bits_do_not_depend_on_threads(T, side_by_side, monkeypatch):
     assert all(np.array_equal(found[0], other) for other in found)
 
 
-def test_how_many_depends_on_the_problem_alone():
+def test_number_of_lanes_depends_only_on_the_problem():
     lanes = triangle.Triangle.lanes
     assert lanes(100_000, 1001) == 8
     assert lanes(1_000_000, 1001) == 16
-    assert lanes(100_000, 101) == 1  # little to do
-    assert lanes(20_000, 2001) == 1  # merging would take longer
+    assert lanes(100_000, 101) == 1  # too little work
+    assert lanes(20_000, 2001) == 1  # merging would take too long
     assert lanes(10**6, 4097) == 1  # too much memory

@@ -1,4 +1,4 @@
-"""Every statistic is a monoid: of(A ∪ B) = of(A).merge(of(B)), however the rows are cut."""
+"""Every statistic is a monoid: of(A ∪ B) = of(A).merge(of(B)) for any split of the rows."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ KINDS = [*ACCUMULATED, Moments, Lags]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 K = 7
-"""Lags that are correlated."""
+"""Number of lags that are correlated."""
 
 SPECTRUM = spectra.golden(5, sr=0.8, seed=0)
 B = np.random.default_rng(1).normal(size=(2, 5))
 
 
 def numbers(statistic):
-    """What a statistic stands for, by name: R and Z themselves are unique but for signs."""
+    """Return the unique values of a statistic by name, because signs of R and Z are arbitrary."""
     if isinstance(statistic, Triangle):
         R, Z = statistic.R, statistic.Z
         return {"RtR": R.T @ R, "RtZ": R.T @ Z, "rest": statistic.rest, "rows": statistic.rows}
@@ -46,13 +46,13 @@ def assert_same(found, wanted, tol=1e-12):
 
 
 def series(rows, seed):
-    """Rows X (rows, 5), two targets; and two columns that drive a reservoir."""
+    """Return rows X (rows, 5), two targets, and two columns that drive a reservoir."""
     rng = np.random.default_rng([seed, rows])
     return tuple(rng.normal(size=(rows, columns)) for columns in (5, 2, 2))
 
 
 def statistic_of(kind, X, Y, drive):
-    """The statistic of one series; its last two kinds know where it begins and ends."""
+    """Return the statistic of one series; the last two kinds store where it begins and ends."""
     if kind is Lags:
         return Lags.of(drive, np.concatenate([drive, Y], axis=1), 0, K)
     if kind is Moments:
@@ -64,7 +64,7 @@ def statistic_of(kind, X, Y, drive):
 
 @st.composite
 def cuts(draw):
-    """Lengths of the parts, some empty, and a way to merge: which two neighbours come next."""
+    """Draw the lengths of parts, some empty, and the pairs of neighbours to merge in turn."""
     lengths = draw(st.lists(st.integers(0, 12), min_size=1, max_size=6))
     return lengths, [draw(st.integers(0, k)) for k in range(len(lengths) - 2, -1, -1)]
 
@@ -84,8 +84,8 @@ def test_parts_merge_to_the_whole(kind, cut, seed):
 
 @given(cut=st.lists(st.integers(1, 30), min_size=1, max_size=4), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=50)
-def test_lags_of_a_cut_series_merge_to_those_of_the_whole(cut, seed):
-    """Rows of a series in parts; what drove them before the cut is known to each."""
+def test_lags_of_parts_merge_to_lags_of_the_series(cut, seed):
+    """Each part of the series also receives the drive before its first row."""
     _, Y, drive = series(sum(cut), seed)
     borders = list(itertools.pairwise(np.cumsum([0, *cut])))
     whole = Lags.of(drive, Y, 0, K)
@@ -93,7 +93,7 @@ def test_lags_of_a_cut_series_merge_to_those_of_the_whole(cut, seed):
     assert merged.rows == whole.rows
     np.testing.assert_allclose(merged.rho, whole.rho, rtol=0, atol=1e-11)
     np.testing.assert_allclose(merged.S, whole.S, rtol=0, atol=1e-11)
-    # Each part ends where the next one begins, and the last where the whole does.
+    # Each part ends where the next one begins, and the last part ends where the series ends.
     for end, start in zip(merged.until[:-1], merged.before[1:], strict=True):
         np.testing.assert_array_equal(end, start)
     np.testing.assert_array_equal(merged.until[-1], whole.until[-1])
@@ -101,7 +101,7 @@ def test_lags_of_a_cut_series_merge_to_those_of_the_whole(cut, seed):
 
 @given(cut=st.lists(st.integers(1, 30), min_size=1, max_size=4), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=50)
-def test_moments_of_a_cut_series_give_the_gram_of_the_whole(cut, seed):
+def test_moments_of_parts_give_the_gram_of_the_series(cut, seed):
     _, Y, drive = series(sum(cut), seed)
     r = naive.states(Diagonal(SPECTRUM).matrix, B, drive)
     before = np.concatenate([np.zeros((1, 5)), r])
@@ -126,7 +126,7 @@ def test_merge_is_associative(kind, lengths, seed):
 
 
 @each_kind
-def test_merge_changes_neither_of_the_two(kind):
+def test_merge_modifies_neither_statistic(kind):
     a, b = (statistic_of(kind, *series(n, n)) for n in (6, 9))
     held = [{name: np.copy(v) for name, v in numbers(s).items() if name != "rows"
              and not isinstance(v, tuple)} for s in (a, b)]  # fmt: skip
@@ -148,7 +148,7 @@ def test_empty_is_neutral(kind, rows, seed):
 
 @given(rows=st.integers(0, 30), outputs=st.integers(1, 3), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=50)
-def test_a_triangle_knows_the_scatter_of_any_weights(rows, outputs, seed):
+def test_triangle_gives_the_scatter_of_any_weights(rows, outputs, seed):
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(rows, 5)), rng.normal(size=(rows, outputs))
     triangle = Triangle.empty(5, outputs).absorb(X[: rows // 2], Y[: rows // 2])
@@ -167,7 +167,7 @@ def test_a_triangle_knows_the_scatter_of_any_weights(rows, outputs, seed):
 
 @given(rows=st.integers(1, 30), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=30)
-def test_a_remainder_holds_the_products_of_residuals(rows, seed):
+def test_remainder_holds_the_products_of_residuals(rows, seed):
     X, Y, _ = series(rows, seed)
     E = Y - X @ np.random.default_rng(seed).normal(size=(5, 2))
     found = Remainder.empty(5, 2).absorb(X, E)
