@@ -1,4 +1,4 @@
-"""Targets that are missing: what is there is trained on and nothing else, as in the textbook."""
+"""Training on targets with gaps equals the textbook solution on the rows that are present."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WHOLE += 0.1 * RNG.normal(size=WHOLE.shape) + [0.0, 5.0, -3.0]
 
 
 def with_gaps(*columns):
-    """The targets, those columns missing where a draw says so: alike for columns of one number."""
+    """Return targets with gaps drawn from one seed per column; None means no gaps."""
     y = WHOLE[:, : len(columns)].copy()
     for column, seed in enumerate(columns):
         if seed is not None:
@@ -68,7 +68,7 @@ def textbook(esn, series, alpha=1e-2, **options):
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
 @pytest.mark.parametrize("bias", ["penalised", "free", "none"])
-def test_every_solver_is_the_textbook(mask, solver, basis, bias):
+def test_every_solver_equals_the_textbook(mask, solver, basis, bias):
     y = MASKS[mask]
     flags = {"fit_bias": bias != "none", "penalize_bias": bias == "penalised"}
     esn = network(solver=solver, basis=basis, **flags).fit(X, y)
@@ -89,12 +89,12 @@ def test_several_series(mask, solver, kind):
     wanted = textbook(esn, list(zip(inputs, outputs, strict=True)))
     assert_close(esn.matrices("neuron").W_out, wanted)
     assert esn.score(*held) == pytest.approx(
-        np.mean([one_score(esn, inputs, outputs, d) for d in range(outputs[0].shape[1])])
+        np.mean([column_score(esn, inputs, outputs, d) for d in range(outputs[0].shape[1])])
     )
 
 
-def one_score(esn, inputs, outputs, column):
-    """R² of a column by the rows after the warmup that are there."""
+def column_score(esn, inputs, outputs, column):
+    """Return the R² of a column on the rows after the warmup that are not missing."""
     rows = [
         (truth[column], guess[column])
         for u, y in zip(inputs, outputs, strict=True)
@@ -118,7 +118,7 @@ def test_flat_targets_frames_and_masks(mask):
 
 @EACH_MASK
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_standardised_by_what_is_there(mask, solver):
+def test_standardisation_ignores_missing_targets(mask, solver):
     y = MASKS[mask]
     mean, deviation = np.nanmean(y, axis=0), np.nanstd(y, axis=0)
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -138,7 +138,7 @@ def test_one_ridge_is_chosen_for_all_outputs(mask, solver):
     y, ridges = MASKS[mask] - [0.0, 5.0, -3.0][: MASKS[mask].shape[1]], [1e3, 1e-2, 30.0]
     y = y + np.random.default_rng(7).normal(0, 3.0, y.shape)
     esn = network(ridge=ridges, solver=solver).fit(X, y)
-    # The last fifth of the rows after the warmup, each output relative to its size there.
+    # Validate on the last fifth of the rows after the warmup, relative to the size of each output.
     cut = T - round(0.2 * (T - 15))
     m = esn.matrices("neuron")
     rows = naive.extended(naive.states(m.W, m.W_in, X))
@@ -151,10 +151,10 @@ def test_one_ridge_is_chosen_for_all_outputs(mask, solver):
     assert_close(m.W_out, textbook(esn, [(X, y)], esn.ridge_))
 
 
-def test_outputs_share_a_ridge_that_none_would_choose_alone():
+def test_shared_ridge_can_differ_from_the_ridge_of_each_output():
     rng = np.random.default_rng(3)
     y = with_gaps(1, 2)
-    y[:, 1] = np.where(np.isnan(y[:, 1]), np.nan, rng.normal(size=T))  # nothing to learn
+    y[:, 1] = np.where(np.isnan(y[:, 1]), np.nan, rng.normal(size=T))  # pure noise
     ridges = [1e-4, 1e5]
     alone = [network(ridge=ridges).fit(X, y[:, d]).ridge_ for d in range(2)]
     assert alone == ridges
@@ -169,7 +169,7 @@ def test_outputs_share_a_ridge_that_none_would_choose_alone():
 def test_gaps_at_the_edges_of_chunks(monkeypatch, chunk):
     monkeypatch.setattr(sys.modules["eigenecho.rows"], "CHUNK_BYTES", chunk)
     y = WHOLE.copy()
-    y[:64] = y[126:130] = y[192:256] = y[-1:] = np.nan  # whole chunks, and across two
+    y[:64] = y[126:130] = y[192:256] = y[-1:] = np.nan  # whole chunks, and a gap across two chunks
     for solver in SOLVERS:
         esn = network(solver=solver).fit(X, y)
         assert_close(esn.matrices("neuron").W_out, textbook(esn, [(X, y)]))
@@ -184,7 +184,7 @@ def test_single_precision_is_single_precision():
 
 @pytest.mark.parametrize("solver", [*SOLVERS, "structured"])
 @pytest.mark.parametrize("ridge", [1e-2, [1e-2, 1.0]])
-def test_nothing_missing_changes_no_bit(solver, ridge):
+def test_missing_option_does_not_change_results_without_gaps(solver, ridge):
     options = {"solver": solver, "ridge": ridge, "standardize": True}
     skip, error = (network(missing=m, **options).fit(X, WHOLE) for m in ("skip", "error"))
     np.testing.assert_array_equal(skip.W_out_, error.W_out_)
@@ -215,8 +215,8 @@ def test_sums_over_time_are_not_used_where_rows_are_missing(monkeypatch):
     np.testing.assert_array_equal(again.W_out_, esn.W_out_)
 
 
-def test_one_group_that_falls_back_does_so_again():
-    # Without a ridge and with fewer rows than weights the refined solver gives up.
+def test_group_that_falls_back_does_so_again():
+    # The refined solver gives up without a ridge when there are fewer rows than weights.
     y = WHOLE[:, :2].copy()
     y[30:, 1] = np.nan
     with pytest.warns(IllConditionedWarning, match="singular"):
@@ -227,19 +227,19 @@ def test_one_group_that_falls_back_does_so_again():
     np.testing.assert_array_equal(again.W_out_, esn.W_out_)
 
 
-def test_few_rows_of_one_output_are_warned_of():
+def test_few_rows_of_one_output_cause_a_warning():
     y = WHOLE[:, :2].copy()
     y[30:, 1] = np.nan
     with pytest.warns(IllConditionedWarning, match="15 training rows for 21 weights"):
         network(ridge=1e-8).fit(X, y)
 
 
-# What comes of it ------------------------------------------------------------------------------
+# Results of a fit ------------------------------------------------------------------------------
 
 
 @EACH_MASK
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_noise_is_that_of_the_residuals_that_are_there(mask, solver):
+def test_noise_is_estimated_from_available_residuals(mask, solver):
     y = MASKS[mask]
     esn = network(solver=solver).fit(X, y)
     left = np.nan_to_num(y - esn.predict(X))[15:]
@@ -255,7 +255,7 @@ def test_noise_is_that_of_the_residuals_that_are_there(mask, solver):
     assert np.linalg.eigvalsh(esn.noise_covariance_)[0] > 0
 
 
-def test_forecasts_go_on_from_a_last_target_that_is_missing():
+def test_forecast_continues_after_a_missing_last_target():
     waves = np.column_stack([ee.tasks.mso(2, 501)[:, 0], np.cos(0.3 * np.arange(501.0))])
     y = waves[1:].copy()
     y[50:70, 0] = y[200:230, 1] = y[-1] = np.nan
@@ -264,7 +264,7 @@ def test_forecasts_go_on_from_a_last_target_that_is_missing():
         esn = network(**options).fit(waves[:-1], y)
         assert_close(esn.final_state_.y, esn.predict(waves[:-1])[-1], 1e-12)
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # it has been trained on its own next step
+            warnings.simplefilter("error")  # the model is trained on its own next step
             mean, lower, upper = esn.forecast(30, interval=0.9)
         context = np.concatenate([waves[:-1], esn.final_state_.y[None]])
         assert_close(mean, esn.forecast(30, context=context), 1e-9)
@@ -287,10 +287,10 @@ def test_files(tmp_path, mask):
 
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "refined"])
-def test_series_in_turn_are_one_fit(solver):
+def test_partial_fit_of_series_equals_one_fit(solver):
     y = MASKS["shared"].copy()
     pieces = [slice(0, 150), slice(150, 180), slice(180, T)]
-    y[150:180] = np.nan  # a piece with nothing in it
+    y[150:180] = np.nan  # a piece in which all targets are missing
     parts = network(solver=solver)
     for piece in pieces:
         parts.partial_fit(X[piece], y[piece])
@@ -301,7 +301,7 @@ def test_series_in_turn_are_one_fit(solver):
     assert_close(parts.matrices("neuron").W_out, wanted)
 
 
-def test_a_learner_goes_on_from_gaps():
+def test_learner_continues_after_gaps():
     y = MASKS["shared"]
     esn = network().fit(X[:200], y[:200])
     learner = esn.learner(esn.final_state_)
@@ -316,7 +316,7 @@ def test_a_learner_goes_on_from_gaps():
         learner.step(X[0], [1.0, np.nan, 1.0])
 
 
-def test_what_cannot_be_trained_further(tmp_path):
+def test_partial_fit_after_gaps_is_rejected(tmp_path):
     said = "statistics .* differ between outputs.*Fit again"
     esn = network().fit(X, MASKS["two groups"])
     before = esn.W_out_.copy()
@@ -335,11 +335,11 @@ def test_what_cannot_be_trained_further(tmp_path):
         shared.partial_fit(X, MASKS["two groups"])
 
 
-# What will not do ------------------------------------------------------------------------------
+# Invalid input ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("missing", [None, True, "skipp", 0])
-def test_missing_is_a_word(missing):
+def test_invalid_value_of_missing(missing):
     with pytest.raises(ValueError, match=r"missing=.*Known: error, skip"):
         network(missing=missing).fit(X, WHOLE)
 
@@ -367,7 +367,7 @@ def test_infinity_is_never_missing(value):
 
 
 @pytest.mark.parametrize("option", ["feedback", "output_to_readout"])
-def test_what_drives_the_network_cannot_be_missing(option):
+def test_drive_of_the_network_cannot_be_missing(option):
     y = WHOLE[:, 0].copy()
     y[9] = np.nan
     said = rf"y=<NaN in row 9> .*{option} needs y\(t−1\) at every row"
@@ -377,12 +377,12 @@ def test_what_drives_the_network_cannot_be_missing(option):
     esn.fit(X, WHOLE[:, 0])
     with pytest.raises(ValueError, match=said):
         esn.partial_fit(X, y)
-    assert np.isfinite(esn.score(X, y))  # that closes the loop on its own output
+    assert np.isfinite(esn.score(X, y))  # score feeds back the network's own outputs
     with pytest.raises(ValueError, match=r"y=<NaN in row 9>"):
         network(feedback=True).fit(None, y)
 
 
-def test_a_column_that_is_never_there():
+def test_column_without_any_values():
     y = WHOLE.copy()
     y[15:, 1] = np.nan
     said = r"y=<nothing but NaN in column {} after the warmup> .*one observation in each column"
@@ -397,12 +397,12 @@ def test_a_column_that_is_never_there():
     esn = network().fit(X, WHOLE)
     with pytest.raises(ValueError, match=said.format(1)):
         esn.score(X, y)
-    network().fit([X, X], [y, WHOLE])  # in one of the series it is
+    network().fit([X, X], [y, WHOLE])  # the second series has values for it
     with pytest.raises(ValueError, match="warmup=400"):
         network(warmup=T).fit(X, y)
 
 
-def test_ridges_need_rows_to_be_compared_on():
+def test_ridge_selection_needs_validation_rows():
     y = WHOLE.copy()
     y[-100:, 1] = np.nan
     for given in (y, y[:, 1]):
@@ -426,7 +426,7 @@ def test_scores_with_weights():
 
 @EACH_MASK
 @pytest.mark.parametrize("standardize", [False, True])
-def test_a_search_scores_what_is_there(mask, standardize):
+def test_search_scores_available_targets(mask, standardize):
     y, cut = MASKS[mask], 300
     grid = {"sr": [0.5, 0.9], "input_scaling": [0.5, 1.0], "ridge": [1e-2, 10.0]}
     found = ee.search(
@@ -439,7 +439,7 @@ def test_a_search_scores_what_is_there(mask, standardize):
     assert found.best_estimator.missing == "skip"
 
 
-def test_searches_that_have_nothing_to_go_by():
+def test_search_without_targets_to_score_is_rejected():
     y = WHOLE.copy()
     y[:300, 1] = np.nan
     with pytest.raises(ValueError, match=r"y=<nothing but NaN in column 1 before validation>"):

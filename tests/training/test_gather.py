@@ -1,4 +1,4 @@
-"""Gathered statistics: chunks, lanes, and folds with gaps."""
+"""Statistics gathered in chunks, in parallel lanes, and for folds with gaps."""
 
 import sys
 import time
@@ -26,7 +26,7 @@ def data():
 FOLD = Fold([(20, 300), (20, 100)], ([(350, 400), (150, 200)], [(500, 700), (300, 430)]))
 
 
-def in_one_go(reservoir, inputs, outputs, block):
+def at_once(reservoir, inputs, outputs, block):
     kept = []
     for u, y, (start, stop) in zip(inputs, outputs, block, strict=True):
         r = reservoir.scan(reservoir.drive(u, None), reservoir.zero_state())
@@ -40,7 +40,7 @@ def in_one_go(reservoir, inputs, outputs, block):
 def test_statistics_of_folds_with_gaps(data, monkeypatch, kind, chunk, slow):
     monkeypatch.setattr(module, "CHUNK_BYTES", chunk)
     if slow:
-        # A lane that lags behind must not see rows of a later chunk.
+        # A slow lane must not see rows of a later chunk.
         plain = kind.absorb
 
         def late(self, X, Y):
@@ -52,14 +52,14 @@ def test_statistics_of_folds_with_gaps(data, monkeypatch, kind, chunk, slow):
     reservoir = draw(Recipe(units=12), D_in=1, seed=0).reservoir
     total, held_out, _ = gather(Problem(reservoir, inputs, outputs, Penalty(13)), kind, FOLD)
     for statistics, block in zip((total, *held_out), (FOLD.train, *FOLD.held_out), strict=True):
-        X, Y = in_one_go(reservoir, inputs, outputs, block)
+        X, Y = at_once(reservoir, inputs, outputs, block)
         gram = statistics if isinstance(statistics, Gram) else statistics.gram()
         assert statistics.rows == len(X)
         np.testing.assert_allclose(gram.XtX, X.T @ X, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(gram.XtY, X.T @ Y, rtol=1e-9, atol=1e-9)
 
 
-def test_the_number_of_threads_changes_no_bit(monkeypatch):
+def test_statistics_do_not_depend_on_the_number_of_threads(monkeypatch):
     monkeypatch.setattr(module, "CHUNK_BYTES", 1 << 14)
     u = np.random.default_rng(0).normal(size=(5000, 1))
     fits = []
@@ -73,7 +73,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
 
 @pytest.mark.parametrize("solver", ["qr", "gram"])
 def test_wide_targets_are_not_copied(solver):
-    """A fit works on pieces of them, 16 MB at a time, and never holds residuals of them all."""
+    """A fit works on pieces of 16 MB and never stores all residuals."""
     rng = np.random.default_rng(0)
     u, Y = rng.normal(size=(10_000, 1)), rng.normal(size=(10_000, 600))
     esn = ee.LinearESN(20, solver=solver, ridge=1e-2, seed=0)
@@ -99,7 +99,7 @@ def test_residuals_are_squared_piece_by_piece(sr, start, monkeypatch):
     whole = Round(problem, block, w).scatter
     close = 1e-11 * whole.max()
     np.testing.assert_allclose(whole, left.T @ left, rtol=0, atol=close)
-    # From the states, in pieces.
+    # Compute the residuals from the states, in pieces.
     monkeypatch.setattr(module, "CHUNK_BYTES", 8 * 501 * 512)
     pieces = gather(problem, Remainder, Fold(block), less=w).statistics.EtE
     np.testing.assert_allclose(pieces, whole, rtol=0, atol=close)

@@ -1,4 +1,4 @@
-"""More data for the same readout: statistics that merge give what one fit of all would."""
+"""Training in parts gives the same readout as a single fit to all data."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def assert_close(got, wanted, tolerance=1e-9):
     np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
 
 
-def in_turn(esn, pieces):
+def partial_fits(esn, pieces):
     for piece in pieces:
         esn.partial_fit(X[piece], Y[piece])
     return esn
 
 
-# As one fit of everything ---------------------------------------------------------------------
+# Equality with a single fit --------------------------------------------------------------------
 
 
 @SOLVERS
 @LOOPS
 @pytest.mark.parametrize("bias", ["penalised", "free", "none"])
-def test_series_in_turn_are_one_fit(solver, feedback, previous, bias):
+def test_partial_fit_of_series_equals_one_fit(solver, feedback, previous, bias):
     options = {
         "solver": solver,
         "feedback": feedback,
@@ -60,7 +60,7 @@ def test_series_in_turn_are_one_fit(solver, feedback, previous, bias):
     }
     pieces = [A, B, C]
     whole = network(**options).fit([X[p] for p in pieces], [Y[p] for p in pieces])
-    parts = in_turn(network(**options), pieces)
+    parts = partial_fits(network(**options), pieces)
     assert parts.solver_ == solver
     assert_close(parts.W_out_, whole.W_out_)
     np.testing.assert_array_equal(parts.final_state_.r, whole.final_state_.r)
@@ -77,7 +77,7 @@ def test_series_in_turn_are_one_fit(solver, feedback, previous, bias):
 @SOLVERS
 @LOOPS
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
-def test_pieces_of_one_series_are_one_fit(solver, feedback, previous, basis):
+def test_partial_fit_of_pieces_equals_one_fit(solver, feedback, previous, basis):
     options = {"solver": solver, "feedback": feedback, "output_to_readout": previous}
     whole = network(basis=basis, **options).fit(X, Y)
     parts = network(basis=basis, **options).fit(X[A], Y[A])
@@ -87,22 +87,22 @@ def test_pieces_of_one_series_are_one_fit(solver, feedback, previous, basis):
     assert_close(parts.final_state_.r, whole.final_state_.r, 1e-12)
 
 
-def test_states_given_are_one_for_each_series():
+def test_initial_states_are_given_for_each_series():
     start = network().fit([X[A], X[B]], [Y[A], Y[B]])
     _, states = start.predict([X[A], X[B]], return_state=True)
     together = pickle.loads(pickle.dumps(start))
     together.partial_fit([X[C], X[A]], [Y[C], Y[A]], initial_state=states)
-    in_turn = pickle.loads(pickle.dumps(start))
-    in_turn.partial_fit(X[C], Y[C], initial_state=states[0])
-    in_turn.partial_fit(X[A], Y[A], initial_state=states[1])
-    assert_close(in_turn.W_out_, together.W_out_)
+    partial_fits = pickle.loads(pickle.dumps(start))
+    partial_fits.partial_fit(X[C], Y[C], initial_state=states[0])
+    partial_fits.partial_fit(X[A], Y[A], initial_state=states[1])
+    assert_close(partial_fits.W_out_, together.W_out_)
     with pytest.raises(ValueError, match=r"initial_state=.*one for each of 1 series"):
         start.partial_fit([X[C]], [Y[C]], initial_state=states)
 
 
 @SOLVERS
-def test_the_statistics_are_those_of_all_rows(solver):
-    parts = in_turn(network(solver=solver), [A, B])._fitted.evidence.single.statistics
+def test_statistics_equal_those_of_all_rows(solver):
+    parts = partial_fits(network(solver=solver), [A, B])._fitted.evidence.single.statistics
     whole = (
         network(solver=solver).fit([X[A], X[B]], [Y[A], Y[B]])._fitted.evidence.single.statistics
     )
@@ -119,7 +119,7 @@ def test_the_statistics_are_those_of_all_rows(solver):
     cuts=st.lists(st.integers(20, 580), max_size=4, unique=True).map(sorted),
     solver=st.sampled_from(["qr", "gram"]),
 )
-def test_any_cut_of_a_series_gives_one_readout(cuts, solver):
+def test_any_split_of_a_series_gives_the_same_readout(cuts, solver):
     edges = [0, *cuts, 600]
     whole = network(solver=solver).fit(X, Y)
     parts = network(solver=solver).fit(X[: edges[1]], Y[: edges[1]])
@@ -129,20 +129,22 @@ def test_any_cut_of_a_series_gives_one_readout(cuts, solver):
 
 
 def test_order_does_not_matter():
-    assert_close(in_turn(network(), [C, A, B]).W_out_, in_turn(network(), [A, B, C]).W_out_, 1e-10)
+    assert_close(
+        partial_fits(network(), [C, A, B]).W_out_, partial_fits(network(), [A, B, C]).W_out_, 1e-10
+    )
 
 
 @SOLVERS
 def test_float32(solver):
     options = {"solver": solver, "dtype": "float32"}
-    parts = in_turn(network(**options), [A, B, C])
+    parts = partial_fits(network(**options), [A, B, C])
     assert parts.W_out_.dtype == np.float32
     whole = network(**options).fit([X[A], X[B], X[C]], [Y[A], Y[B], Y[C]])
-    # The weights themselves are kept in float64: only their rounding differs.
+    # The weights are stored in float64, so only the rounding of the data differs.
     assert_close(parts.W_out_, whole.W_out_, 3e-7)
 
 
-def test_a_generator_goes_on():
+def test_generator_continues():
     y = np.sin(0.2 * np.arange(500.0))[:, None]
     whole = network(feedback=True, fb_scaling=0.3).fit(None, y)
     parts = network(feedback=True, fb_scaling=0.3).fit(None, y[:200])
@@ -154,8 +156,8 @@ def test_a_generator_goes_on():
 # Accuracy -------------------------------------------------------------------------------------
 
 
-def test_a_correction_loses_digits_of_the_change_alone():
-    """Good weights that a few more rows change little; solving anew loses digits of all of it."""
+def test_correction_loses_digits_only_of_the_change():
+    """Correcting good weights for a few more rows keeps digits that a new solution loses."""
     rng = np.random.default_rng(0)
     u = rng.uniform(-1, 1, (5200, 1))
     y = np.roll(u, 5, axis=0) + 0.1 * rng.normal(size=u.shape)
@@ -193,7 +195,7 @@ MORE = {
 
 
 def error_after_more(data, **options):
-    """How far off outputs are after ``partial_fit``, and what it has said of that."""
+    """Return the relative error of outputs after ``partial_fit``, and its warnings."""
     (u, y), (u2, y2) = MORE[data]()
     exact = ee.LinearESN(100, seed=0, **options | {"solver": "qr"}).fit([u, u2], [y, y2])
     esn = ee.LinearESN(100, seed=0, **options).fit(u, y)
@@ -211,11 +213,11 @@ def error_after_more(data, **options):
         ("noise", 0, 1e-8),
         ("the same sines", 0, 1e-6),
         ("other sines", 0, 1e-6),
-        ("other sines", 200, 1e-6),  # in the first rows, from a zero state
+        ("other sines", 200, 1e-6),  # they occur in the first rows, from a zero state
         ("other sines", 200, 1e-4),
     ],
 )
-def test_digits_that_a_structured_fit_has_lost_are_announced(data, warmup, ridge):
+def test_lost_digits_of_a_structured_fit_cause_a_warning(data, warmup, ridge):
     error, told = error_after_more(data, solver="structured", warmup=warmup, ridge=ridge)
     assert error > 2e-8
     assert len(told) == 1
@@ -232,13 +234,13 @@ def test_digits_that_a_structured_fit_has_lost_are_announced(data, warmup, ridge
         ("other sines", 200, 1e-6, "qr"),
     ],
 )
-def test_digits_that_are_kept_are_not_doubted(data, warmup, ridge, solver):
+def test_accurate_digits_cause_no_warning(data, warmup, ridge, solver):
     error, told = error_after_more(data, solver=solver, warmup=warmup, ridge=ridge)
     assert error < 5e-9
     assert told == []
 
 
-def test_float32_is_not_doubted_below_its_own_rounding():
+def test_float32_rounding_causes_no_warning():
     (u, y), (u2, y2) = MORE["noise"]()
     for dtype, lost in (("float32", False), ("float64", True)):
         esn = ee.LinearESN(100, solver="structured", dtype=dtype, ridge=1e-8, seed=0).fit(u, y)
@@ -249,7 +251,7 @@ def test_float32_is_not_doubted_below_its_own_rounding():
 
 
 @pytest.mark.parametrize("kind", [Gram, Triangle])
-def test_targets_less_what_weights_predict(kind):
+def test_statistics_of_targets_minus_predictions(kind):
     esn = network().fit(X, Y)
     problem = Problem(esn.model_.reservoir, [X], [Y], Penalty(21))
     w = RNG.normal(size=(21, 2))
@@ -260,7 +262,7 @@ def test_targets_less_what_weights_predict(kind):
     assert_close(left.XtY, full.XtY - full.XtX @ w, 1e-10)
 
 
-# What stays -----------------------------------------------------------------------------------
+# State that is kept ----------------------------------------------------------------------------
 
 
 def test_the_first_call_fits():
@@ -270,7 +272,7 @@ def test_the_first_call_fits():
         network().partial_fit(X, Y, initial_state=first.final_state_)
 
 
-def test_the_scaling_of_the_first_data_stays():
+def test_scaling_of_the_first_data_is_kept():
     far = 3.0 * X + 100.0
     esn = network(standardize=True).fit(far[A], Y[A]).partial_fit(2.0 * far[B], 5.0 * Y[B])
     u, y = esn.model_.inputs, esn.model_.outputs
@@ -281,7 +283,7 @@ def test_the_scaling_of_the_first_data_stays():
     assert_close(esn.W_out_, plain.W_out_)
 
 
-def test_the_ridge_chosen_stays():
+def test_selected_ridge_is_kept():
     esn = network(ridge=[1e-6, 1e-1, 1e3]).fit(X[A], Y[A])
     chosen = esn.ridge_
     esn.partial_fit(X[B], Y[B])
@@ -297,7 +299,7 @@ def test_one_column_stays_flat():
     assert_close(esn.predict(X[C]), whole.predict(X[C]))
 
 
-def test_what_was_computed_from_the_old_weights_is_forgotten():
+def test_values_computed_from_old_weights_are_discarded():
     esn = network().fit(X[A, :1], Y[A, 1:])
     before = esn.closed_loop_radius_
     esn.partial_fit(X[B, :1], 3 * Y[B, 1:])
@@ -309,7 +311,7 @@ def test_fit_starts_over():
     np.testing.assert_array_equal(esn.W_out_, network().fit(X[C], Y[C]).W_out_)
 
 
-def test_a_singular_system_warns_and_stays_of_minimum_norm():
+def test_singular_system_warns_and_keeps_the_minimum_norm():
     with pytest.warns(IllConditionedWarning):
         esn = network(ridge=0.0, solver="qr", warmup=0).fit(X[:5], Y[:5])
     with pytest.warns(IllConditionedWarning):
@@ -319,7 +321,7 @@ def test_a_singular_system_warns_and_stays_of_minimum_norm():
     assert_close(esn.W_out_, whole.W_out_, 1e-8)
 
 
-# Refusals leave everything as it was ----------------------------------------------------------
+# Rejected calls change nothing -----------------------------------------------------------------
 
 
 @SOLVERS
@@ -337,7 +339,7 @@ def test_a_singular_system_warns_and_stays_of_minimum_norm():
         (lambda e: e.partial_fit(1e200 * X, Y), "overflowed"),
     ],
 )
-def test_a_refusal_changes_nothing(solver, call, message):
+def test_rejected_call_changes_nothing(solver, call, message):
     esn = network(solver=solver).fit(X[A], Y[A])
     before = dict(vars(esn))
     with pytest.raises((ValueError, UnstableError), match=message):
@@ -370,6 +372,6 @@ def test_statistics_are_saved_on_request(solver, penalty, tmp_path):
         np.testing.assert_array_equal(other.W_out_, esn.W_out_)
 
 
-def test_an_estimator_that_is_not_fitted_has_nothing_to_save(tmp_path):
+def test_unfitted_estimator_cannot_be_saved(tmp_path):
     with pytest.raises(NotFittedError):
         network().save(tmp_path / "x.safetensors", statistics=True)

@@ -1,4 +1,4 @@
-"""A problem is a value: gathering it again gives the same, in parts or whole."""
+"""A problem is a value: gathering it repeatedly, in parts or as a whole, gives equal statistics."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def make(name="modes", *, previous=False, starts=None, lengths=LENGTHS):
 
 
 def textbook_states(problem, i):
-    """The states of series i by the naive loop, and y(t−1)."""
+    """Return the states of series i by the naive loop, and y(t−1)."""
     r, start = problem.reservoir, problem.starts[i] if problem.starts else None
     before = naive.shifted(problem.outputs[i], 0.0 if start is None else start[1])
     W_fb = {} if r.W_fb is None else {"W_fb": r.W_fb, "y_previous": before}
@@ -66,7 +66,7 @@ def textbook_states(problem, i):
 
 
 def arrays(value):
-    """All arrays in what was gathered, or in a problem."""
+    """Return all arrays in gathered statistics or in a problem."""
     if isinstance(value, np.ndarray):
         return [value]
     if isinstance(value, list | tuple):
@@ -106,7 +106,7 @@ def test_ends_are_the_states_of_the_textbook_loop(name, started):
             np.testing.assert_allclose(end, wanted, rtol=0, atol=tol * np.abs(wanted).max())
 
 
-def test_series_of_which_no_row_counts_end_where_they_start():
+def test_series_without_used_rows_ends_in_its_start_state():
     problem = make(starts=[(np.full(12, 0.5), np.ones(3)), None])
     found = gather(problem, Gram, Fold([(0, 0), (0, 50)]))
     np.testing.assert_array_equal(found.ends[0], np.full(12, 0.5))
@@ -123,7 +123,7 @@ def test_sums_over_time_end_in_the_same_states():
 
 @pytest.mark.parametrize("previous", [False, True])
 @each_network
-def test_rows_are_those_of_the_textbook(name, previous):
+def test_rows_equal_the_textbook(name, previous):
     problem = make(name, previous=previous)
     rows = []
     for i, (start, stop) in enumerate(FOLD.train):
@@ -139,7 +139,7 @@ def test_rows_are_those_of_the_textbook(name, previous):
 
 
 @each_network
-def test_blocks_held_out_are_those_gathered_alone(name):
+def test_held_out_blocks_equal_blocks_gathered_alone(name):
     problem = make(name)
     found = gather(problem, Triangle, FOLD)
     together = (found.statistics, *found.held_out)
@@ -154,7 +154,7 @@ def test_blocks_held_out_are_those_gathered_alone(name):
 @given(cut=st.integers(21, 299), kind=st.sampled_from(KINDS))
 @settings(deadline=None, max_examples=25)
 def test_series_gathered_in_parts_merge_to_the_whole(cut, kind):
-    """The end of one part is where the next one starts, with y(t−1) of the row before it."""
+    """Each part starts in the end state of the previous part, with y(t−1) of the row before it."""
     problem = make("feedback", lengths=(300,), previous=True)
     u, y = problem.inputs[0], problem.outputs[0]
     whole = gather(problem, kind, Fold([(20, 300)]))
@@ -172,7 +172,7 @@ def test_series_gathered_in_parts_merge_to_the_whole(cut, kind):
     np.testing.assert_allclose(rest.ends[0], whole.ends[0], rtol=0, atol=1e-11)
 
 
-def test_in_double_is_the_problem_itself_where_it_is():
+def test_in_double_returns_a_double_precision_problem_itself():
     double, single = make(), make("float32")
     assert double.in_double is double
     assert single.in_double is single.in_double
@@ -227,12 +227,12 @@ def test_settings_follow_the_parameters(name, value):
     ],
     ids=str,
 )  # fmt: skip
-def test_settings_are_checked_when_they_are_made(bad):
+def test_settings_are_validated_at_construction(bad):
     with pytest.raises(ValueError, match=f"{next(iter(bad))}="):
         Settings.of(bad)
 
 
-def test_a_fit_is_what_its_settings_pose():
+def test_fit_solves_the_problem_of_its_settings():
     inputs, outputs = series()
     esn = ee.LinearESN(12, ridge=1e-2, warmup=10, standardize=True, feedback=True, fb_scaling=0.1)
     settings_ = Settings.of(esn.get_params(deep=False))
@@ -248,9 +248,9 @@ def test_a_fit_is_what_its_settings_pose():
 
 
 @pytest.mark.parametrize("until", [None, (100, 50), (300, 1)])
-def test_the_scaling_is_that_of_the_first_rows_alone(until):
+def test_scaling_uses_only_the_first_rows(until):
     inputs, outputs = series()
-    for one in (inputs, outputs):  # what comes later must not be seen
+    for one in (inputs, outputs):  # the scaling must not use later rows
         for s, n in zip(one, until or LENGTHS, strict=True):
             s[n:] = 1e6
     settings_ = Settings(Recipe(12), standardize=True)
@@ -269,7 +269,7 @@ def test_the_scaling_is_that_of_the_first_rows_alone(until):
     np.testing.assert_allclose(known.std(axis=0), 1.0, atol=1e-12)
 
 
-def test_without_standardize_series_stay_as_they_are():
+def test_series_are_unchanged_without_standardize():
     inputs, outputs = series()
     settings_ = Settings(Recipe(12))
     problem = pose(settings_, settings_.draw(2, 3, 0), inputs, outputs, until=(5, 5))
@@ -277,7 +277,7 @@ def test_without_standardize_series_stay_as_they_are():
     assert all(a is b for a, b in zip(problem.inputs, inputs, strict=True))
 
 
-def test_a_generator_has_outputs_alone_to_scale():
+def test_generator_scales_only_outputs():
     _, outputs = series()
     settings_ = Settings(Recipe(12), feedback=True, standardize=True)
     nothing = [y[:, :0] for y in outputs]
@@ -300,7 +300,7 @@ def test_the_penalty_covers_every_column(penalty, penalize_bias, fit_bias):
     assert (problem.penalty.basis is problem.basis) == (penalty == "neuron")
 
 
-def test_series_that_do_not_go_together_are_refused():
+def test_inconsistent_series_are_rejected():
     inputs, outputs = series()
     settings_ = Settings(Recipe(12), warmup=170)
     drawn = settings_.draw(2, 3, 0)
@@ -312,14 +312,14 @@ def test_series_that_do_not_go_together_are_refused():
         pose(settings_, drawn, inputs, outputs[:1])
 
 
-def test_overflow_of_states_is_told_with_its_step():
+def test_overflow_of_states_is_reported_with_its_step():
     reservoir = Reservoir(ee.Spectrum([4.0]), np.ones((1, 1)))
     problem = Problem(reservoir, [np.ones((700, 1))], [np.ones((700, 1))], Penalty(2))
     with pytest.raises(UnstableError, match="states overflowed"):
         gather(problem, Gram, Fold([(0, 700)]))
 
 
-def test_sums_over_time_know_where_a_series_goes_on_from():
+def test_sums_over_time_depend_on_the_initial_state():
     from eigenecho.readout import Penalty
     from eigenecho.reservoir import Recipe, draw
     from eigenecho.training import Problem
@@ -330,7 +330,7 @@ def test_sums_over_time_know_where_a_series_goes_on_from():
     u, y, r = rng.normal(size=(20_000, 1)), rng.normal(size=(20_000, 1)), rng.normal(size=200)
     drawn = draw(Recipe(units=200, sr=0.5), 1, seed=0)
     fresh = Problem(drawn.reservoir, [u], [y], Penalty(201))
-    assert lag_count(fresh) is not None  # else the cut-off below says nothing
+    assert lag_count(fresh) is not None  # otherwise the test of the cut-off below is void
     going_on = Problem(drawn.reservoir, [u], [y], Penalty(201), starts=[(100 * r, np.zeros(1))])
     assert not applies(going_on)
     states = drawn.reservoir.scan(drawn.reservoir.drive(u, None), 100 * r)

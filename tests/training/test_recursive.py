@@ -1,4 +1,4 @@
-"""Recursive least squares by themselves: rows one by one are a batch."""
+"""Recursive least squares, updated row by row, equals a batch solution."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rows(count, seed=0):
 
 def learn(squares, X, Y):
     for x, y in zip(X, Y, strict=True):
-        squares.learn(x.copy(), y.copy())  # both are used up
+        squares.learn(x.copy(), y.copy())  # both arrays are overwritten
     return squares
 
 
@@ -47,7 +47,7 @@ def nothing(penalty, ridge, forgetting=1.0, centre=None):
 
 
 def roots(penalty, ridge, forgetting, steps):
-    """√α L after every step: its rows fade, and are renewed in turn."""
+    """Return √α L after every step: its rows decay, and one row is renewed at each step."""
     L, share, found = penalty.root(), np.ones(N), []
     cycle = int(np.log(FADED) / np.log(forgetting)) if forgetting < 1 else 0
     for t in range(steps):
@@ -66,7 +66,7 @@ def assert_close(found, wanted, tol=1e-9):
 @each_penalty
 @given(count=st.integers(1, 40), ridge=st.floats(1e-4, 10.0), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=25)
-def test_rows_one_by_one_are_a_batch(penalty, count, ridge, seed):
+def test_row_by_row_equals_batch(penalty, count, ridge, seed):
     X, Y = rows(count, seed)
     squares = learn(nothing(penalty, ridge), X, Y)
     assert squares.rows == count
@@ -76,7 +76,7 @@ def test_rows_one_by_one_are_a_batch(penalty, count, ridge, seed):
 
 @each_penalty
 @pytest.mark.parametrize("forgetting", [1.0, 0.95, 0.6])
-def test_every_row_is_a_regression_done_anew(penalty, forgetting):
+def test_every_row_equals_a_new_regression(penalty, forgetting):
     X, Y = rows(50)
     centre = np.random.default_rng(1).normal(size=(N, D))
     squares = nothing(penalty, 0.5, forgetting, centre)
@@ -91,7 +91,7 @@ def test_every_row_is_a_regression_done_anew(penalty, forgetting):
 
 @each_penalty
 @pytest.mark.parametrize("kind", [Gram, Triangle])
-def test_it_goes_on_from_what_a_batch_has_learnt(penalty, kind):
+def test_learning_continues_from_a_batch_solution(penalty, kind):
     X, Y = rows(60)
     first = kind.empty(N, D).absorb(X[:40], Y[:40])
     weights = first.solve(penalty, 0.1)
@@ -104,7 +104,7 @@ def test_it_goes_on_from_what_a_batch_has_learnt(penalty, kind):
     assert squares.rows == 20
 
 
-def test_the_triangle_is_that_of_all_rows_and_the_penalty():
+def test_triangle_holds_all_rows_and_the_penalty():
     penalty = PENALTIES["neurons"]
     X, Y = rows(30)
     learnt = learn(nothing(penalty, 0.3), X, Y).learnt
@@ -115,7 +115,7 @@ def test_the_triangle_is_that_of_all_rows_and_the_penalty():
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.9])
-def test_what_was_learnt_is_a_value_that_later_rows_do_not_change(forgetting):
+def test_earlier_results_are_not_changed_by_later_rows(forgetting):
     penalty, (X, Y) = PENALTIES["identity"], rows(40)
     squares = learn(nothing(penalty, 0.1, forgetting), X[:25], Y[:25])
     learnt = squares.learnt
@@ -129,8 +129,8 @@ def test_what_was_learnt_is_a_value_that_later_rows_do_not_change(forgetting):
     assert again.rows == squares.rows == 40
 
 
-def test_directions_that_no_row_excites_stay_bounded():
-    """Forgetting alone would let the triangle fade to nothing there."""
+def test_directions_that_no_row_excites_remain_bounded():
+    """With forgetting alone, the triangle would decay to zero in these directions."""
     squares = nothing(PENALTIES["identity"], 0.1, 0.8)
     x = np.eye(N)[0]
     for _ in range(500):
@@ -140,7 +140,7 @@ def test_directions_that_no_row_excites_stay_bounded():
 
 
 @pytest.mark.parametrize("place", ["row", "target"])
-def test_squares_that_overflow_are_refused(place):
+def test_overflowing_squares_are_rejected(place):
     squares = nothing(PENALTIES["identity"], 0.1)
     x, y = np.ones(N), np.ones(D)
     (x if place == "row" else y)[0] = 1e155
@@ -154,7 +154,7 @@ def test_squares_that_overflow_are_refused(place):
     [(0.0, 1.0, "ridge=0.0"), (-1.0, 1.0, "ridge=-1.0"), (np.inf, 1.0, "ridge=inf"),
      (1.0, 0.0, "forgetting=0.0"), (1.0, 1.1, "forgetting=1.1"), (1.0, "1", "forgetting='1'")],
 )  # fmt: skip
-def test_rates_that_are_none(ridge, forgetting, words):
+def test_invalid_rates(ridge, forgetting, words):
     learnt = Learnt.nothing(np.zeros((N, D)), Penalty(N), 1.0)
     with pytest.raises(ValueError, match=words):
         RecursiveLeastSquares(learnt, Penalty(N), ridge, forgetting)
@@ -162,7 +162,7 @@ def test_rates_that_are_none(ridge, forgetting, words):
 
 @pytest.mark.parametrize("scale", [2.0**-560, 2.0**560])
 def test_the_size_of_outputs_does_not_overflow(scale):
-    """Squares of these weights leave the range, and the size was NaN or 1."""
+    """The size of outputs is finite although the squares of the weights overflow or underflow."""
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(50, 6)), rng.normal(size=(6, 2))
     gram = Gram.empty(6, 2).absorb(X, X @ weights)

@@ -1,4 +1,4 @@
-"""Ridges that the training rows choose, by every solver and with everything a network can have."""
+"""Automatic selection of the ridge, for every solver and every option of a network."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def network(ridge="auto", **options):
 
 
 def densities(esn, X, Y, ridges):
-    """Log densities of the targets in the neuron basis, from dense covariances."""
+    """Return log densities of the targets in the neuron basis, from dense covariances."""
     Y = np.asarray(Y)
     r = esn.states(X) if esn.penalty == "neuron" else esn.transform(X)
     rows = [r]
@@ -53,9 +53,9 @@ def densities(esn, X, Y, ridges):
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_log_evidence_is_that_of_a_dense_gaussian(options):
+def test_log_evidence_equals_a_dense_gaussian(options):
     X, y = U[:120], Y[:120]
-    # With feedback the states would be those of the true outputs.
+    # With feedback, the states would depend on the true outputs.
     esn = network(**options | {"feedback": False}).fit(X, y)
     wanted = densities(esn, X, y, [esn.ridge_])
     assert esn.log_evidence_ == pytest.approx(wanted[0], rel=1e-6)
@@ -72,7 +72,7 @@ def test_every_solver_finds_the_same_ridge(options):
     assert given.log_evidence_ == pytest.approx(found[0].log_evidence_, rel=1e-9)
 
 
-def test_structured_sums_choose_too():
+def test_structured_solver_selects_the_ridge():
     exact, sums = (network(solver=s, units=60).fit(U, Y) for s in ("qr", "structured"))
     assert sums.solver_ == "structured"
     assert sums.ridge_ == pytest.approx(exact.ridge_, rel=1e-3)
@@ -88,7 +88,7 @@ def test_units_of_the_targets_do_not_matter():
 @pytest.mark.parametrize("solver", ["qr", "gram", "refined", "structured"])
 @pytest.mark.parametrize("ridge", ["auto", [1e-3, 1.0, 1e2], 1e-2], ids=str)
 def test_units_at_the_ends_of_the_range_do_not_matter(ridge, solver, scale):
-    """At 1e-150 a share of the squares underflowed, and "auto" took the largest ridge."""
+    """Ridge selection does not underflow for targets near 1e-150."""
     options = {"solver": solver, "penalize_bias": False}
     esn, other = (network(ridge, **options).fit(U, size * Y) for size in (1.0, scale))
     assert other.solver_ == esn.solver_
@@ -100,20 +100,20 @@ def test_units_at_the_ends_of_the_range_do_not_matter(ridge, solver, scale):
     wanted, expected = esn.predict(U, return_std=True)
     np.testing.assert_allclose(found / scale, wanted, atol=1e-5)
     np.testing.assert_allclose(deviation / scale, expected, rtol=1e-6)
-    rows = 390 * Y.shape[1] - Y.shape[1]  # a free bias takes one row of each output
+    rows = 390 * Y.shape[1] - Y.shape[1]  # a free bias uses one row of each output
     moved = esn.log_evidence_ - other.log_evidence_
     assert moved == pytest.approx(rows * np.log(scale), rel=1e-9)
 
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "refined"])
 @pytest.mark.parametrize("ridge", ["auto", [1e-3, 1.0]], ids=str)
-def test_targets_whose_squares_leave_the_range_are_told_of(ridge, solver):
-    """Ridges are compared by squares; the largest or the smallest one was taken without a word."""
+def test_targets_whose_squares_overflow_or_underflow_cause_a_warning(ridge, solver):
+    """Ridge selection warns when the squares that it compares overflow or underflow."""
     with pytest.raises(UnstableError, match=r"squares of the targets overflowed.*standardize=True"):
         network(ridge, solver=solver).fit(U, 1e200 * Y)
     with pytest.warns(IllConditionedWarning, match=r"squares of some targets .*standardize=True"):
         network(ridge, solver=solver).fit(U, 1e-200 * Y)
-    # Zeros say nothing either, and nothing is lost by that.
+    # Columns of zeros carry no information, and cause no warning.
     zeros = Y * [1.0, 0.0]
     wanted = network(ridge, solver=solver).fit(U, Y[:, :1])
     assert network(ridge, solver=solver).fit(U, zeros).ridge_ == pytest.approx(wanted.ridge_)
@@ -122,7 +122,7 @@ def test_targets_whose_squares_leave_the_range_are_told_of(ridge, solver):
     np.testing.assert_allclose(chosen, chosen[0], rtol=1e-6)
 
 
-def test_units_of_standardised_targets_move_the_density_alone():
+def test_units_of_standardised_targets_change_only_the_density():
     esn, other = (network(standardize=True).fit(U, scale * Y) for scale in (1.0, 10.0))
     assert other.ridge_ == pytest.approx(esn.ridge_, rel=1e-6)
     assert esn.log_evidence_ - other.log_evidence_ == pytest.approx(2 * 390 * np.log(10))
@@ -140,12 +140,12 @@ def test_outputs_with_gaps_share_one_ridge():
     np.testing.assert_allclose(deviation[:, 0], alone[0].predict(U, return_std=True)[1][:, 0])
 
 
-def test_noise_is_told_apart_from_signal():
+def test_ridge_separates_noise_from_signal():
     esn = network(units=60).fit(U, Y)
     np.testing.assert_allclose(np.sqrt(esn.noise_), [0.3, 2.0], rtol=0.15)
 
 
-def test_without_noise_the_ridge_is_the_smallest_that_counts():
+def test_noise_free_targets_select_the_smallest_effective_ridge():
     x = ee.tasks.mso(3, 601)
     exact = network(units=50, warmup=100).fit(x[:-1], x[1:])
     assert exact.ridge_ < 1e-20
@@ -159,8 +159,8 @@ def test_without_noise_the_ridge_is_the_smallest_that_counts():
     assert refined.ridge_ == exact.ridge_
 
 
-def test_a_wrong_belief_does_not_stand_the_test():
-    """To recall what is long ago takes weights that the ridge finds unlikely at any size."""
+def test_ridge_is_good_even_if_its_prior_is_wrong():
+    """Recalling old inputs needs weights that are unlikely under a ridge of any size."""
     rng = np.random.default_rng(3)
     u = rng.uniform(-1, 1, (1150, 1))
     y = np.roll(u, 19, axis=0) + 0.03 * rng.normal(size=u.shape)
@@ -172,7 +172,7 @@ def test_a_wrong_belief_does_not_stand_the_test():
     assert error("auto") < 1.3 * min(map(error, 10.0 ** np.arange(-10, 4)))
 
 
-def test_more_rows_keep_the_ridge():
+def test_partial_fit_keeps_the_ridge():
     esn = network().fit(U[:200], Y[:200])
     ridge, first = esn.ridge_, esn.log_evidence_
     esn.partial_fit(U[200:], Y[200:])
@@ -183,7 +183,7 @@ def test_more_rows_keep_the_ridge():
 
 
 @pytest.mark.parametrize("ridge", ["Auto", "gcv", "", "1"])
-def test_unknown_words(ridge):
+def test_unknown_names_are_rejected(ridge):
     with pytest.raises(ValueError, match=f"ridge='{ridge}' .*or 'auto'"):
         network(ridge).fit(U, Y)
 

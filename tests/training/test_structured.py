@@ -1,4 +1,4 @@
-"""Training without states: XᵀX from sums over time, and refinement to all digits."""
+"""Training without states: XᵀX from sums over time, and iterative refinement to full precision."""
 
 from dataclasses import replace
 
@@ -51,9 +51,9 @@ SPECTRA = ("golden", "uniform", "noisy_golden", "ring", "time_constants", "sim")
 @pytest.mark.parametrize("spectrum", SPECTRA)
 @pytest.mark.parametrize("sr", [0.0, 0.5, 0.9, 0.999, 1.0])
 @pytest.mark.parametrize("lr", [1.0, 0.3])
-def test_gram_is_that_of_the_states(spectrum, sr, lr):
+def test_gram_equals_that_of_the_states(spectrum, sr, lr):
     if spectrum == "time_constants" and sr == 0:
-        sr = 0.7  # outside of what that law can make
+        sr = 0.7  # the law does not support larger radii
     problem = make(spectrum=spectrum, sr=sr, lr=lr)
     block = [(100, 690), (50, 431)]
     assert_same_gram(structured.gather_gram(problem, block).statistics, direct(problem, block))
@@ -64,7 +64,7 @@ def test_gram_is_that_of_the_states(spectrum, sr, lr):
 @pytest.mark.parametrize("feedback", [False, True])
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("head", [False, True])
-def test_gram_with_everything_that_drives_and_reads(D_in, D_out, feedback, bias, head):
+def test_gram_with_inputs_feedback_bias_and_head(D_in, D_out, feedback, bias, head):
     problem = make(D_in=D_in, D_out=D_out, head=head, feedback=feedback, bias=bias)
     block = [(0, 700), (30, 400)]
     assert_same_gram(structured.gather_gram(problem, block).statistics, direct(problem, block))
@@ -77,7 +77,7 @@ def test_gram_with_everything_that_drives_and_reads(D_in, D_out, feedback, bias,
     units=st.integers(1, 30),
 )
 @settings(deadline=None, max_examples=40)
-def test_both_ways_to_the_moments_agree(edges, sr, D_in, units):
+def test_both_methods_of_computing_moments_agree(edges, sr, D_in, units):
     problem = make(lengths=(700,), D_in=D_in, units=units, sr=sr)
     block = [(edges[0], edges[0] + edges[1])]
     reservoir = problem.reservoir
@@ -92,7 +92,7 @@ def test_both_ways_to_the_moments_agree(edges, sr, D_in, units):
     T=st.integers(1, 9000), start=st.integers(0, 500), K=st.integers(1, 600), seed=st.integers(0, 9)
 )
 @settings(deadline=None, max_examples=40)
-def test_correlations_by_fft_are_the_sums(T, start, K, seed):
+def test_correlations_by_fft_equal_the_sums(T, start, K, seed):
     rng = np.random.default_rng(seed)
     drive, side = rng.normal(size=(start + T, 2)), rng.normal(size=(T, 3))
     found = correlate(side, drive, start, K)
@@ -124,7 +124,7 @@ def test_lags_serve_any_reservoir_and_merge():
 
 @pytest.mark.parametrize("sr", [0.5, 1.0])
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
-def test_residuals_and_their_projection_are_those_of_the_states(sr, basis):
+def test_residuals_and_their_projection_equal_those_of_the_states(sr, basis):
     problem = make(D_out=2, sr=sr, feedback=True, basis=basis)
     block = [(100, 690), (0, 431)]
     w = np.random.default_rng(0).normal(size=(problem.size, 2))
@@ -143,7 +143,7 @@ def test_residuals_and_their_projection_are_those_of_the_states(sr, basis):
 @pytest.mark.parametrize("kind", INPUTS)
 @pytest.mark.parametrize("sr", [0.5, 0.9, 0.99, 0.999, 1.0])
 @pytest.mark.parametrize("relative", [1e-9, 1e-6, 1e-3])
-def test_refined_answers_are_those_of_qr_or_it_says_so(kind, sr, relative):
+def test_refined_solution_equals_qr_or_reports_failure(kind, sr, relative):
     rng = np.random.default_rng(5)
     u = INPUTS[kind](rng, 4001)
     X, y = u[:-1], u[1:] + (0.01 * rng.normal(size=(4000, 1)) if kind != "sines" else 0)
@@ -160,7 +160,7 @@ def test_refined_answers_are_those_of_qr_or_it_says_so(kind, sr, relative):
     np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
 
 
-def test_hopeless_systems_fall_back_to_qr():
+def test_unsolvable_systems_fall_back_to_qr():
     u = ee.tasks.mso(8, 3001)
     params = {"units": 200, "sr": 0.9, "ridge": 1e-20, "warmup": 100, "seed": 0}
     esn = ee.LinearESN(**params, solver="structured").fit(u[:-1], u[1:])
@@ -179,7 +179,7 @@ def test_hopeless_systems_fall_back_to_qr():
     ids=["no eigenvalues", "resonant", "unstable"],
 )
 @pytest.mark.filterwarnings("ignore::eigenecho.errors.UnstableWarning")
-def test_reservoirs_that_it_cannot_take_go_to_another_solver(params):
+def test_unsupported_reservoirs_use_another_solver(params):
     u = np.random.default_rng(0).uniform(-1, 1, (101, 1))
     esn = ee.LinearESN(50, solver="structured", seed=0, ridge=1e-3, **params).fit(u[:-1], u[1:])
     assert esn.solver_ == "qr"
@@ -187,8 +187,8 @@ def test_reservoirs_that_it_cannot_take_go_to_another_solver(params):
 
 @pytest.mark.parametrize("params", [{"basis": "neuron"}, {}, {"ridge": [1e-6, 1e-3]}])
 @pytest.mark.parametrize("solver", ["auto", "structured", "refined"])
-def test_what_is_reported_can_be_asked_for(solver, params, monkeypatch):
-    """Also where W is so large that ``auto`` refines normal equations."""
+def test_reported_solver_can_be_requested(solver, params, monkeypatch):
+    """A reported solver can be requested, even if ``auto`` refines the equations of a large W."""
     for name in ("QUICK_FLOPS", "QR_FLOPS"):
         monkeypatch.setattr(costs, name, 0.0)
     rng = np.random.default_rng(0)
@@ -205,7 +205,7 @@ def test_what_is_reported_can_be_asked_for(solver, params, monkeypatch):
     np.testing.assert_allclose(esn.predict(u), orthogonal.predict(u), rtol=0, atol=1e-9)
 
 
-def test_long_series_take_it_by_themselves():
+def test_long_series_use_it_automatically():
     u = np.random.default_rng(0).uniform(-1, 1, (60_001, 1))
     esn = ee.LinearESN(200, ridge=1e-3, warmup=100, seed=0).fit(u[:-1], np.roll(u, 2)[:-1])
     assert esn.solver_ == "structured"
@@ -217,7 +217,7 @@ def test_long_series_take_it_by_themselves():
 
 
 @pytest.mark.parametrize("feedback", [False, True])
-def test_it_chooses_the_ridge_that_qr_chooses(feedback):
+def test_selected_ridge_equals_that_of_qr(feedback):
     rng = np.random.default_rng(0)
     series = [rng.uniform(-1, 1, (T, 2)) for T in (900, 1300)]
     targets = [np.roll(u[:, 0], 3) + 0.1 * rng.normal(size=len(u)) for u in series]
@@ -275,7 +275,7 @@ def test_corrections_solve_the_normal_equations_of_every_candidate(free, from_ro
 
 
 @pytest.mark.parametrize("options", [{}, {"feedback": True}, {"standardize": True}])
-def test_search_scores_without_states_as_with_them(options, monkeypatch):
+def test_search_scores_are_equal_with_and_without_states(options, monkeypatch):
     rng = np.random.default_rng(1)
     series = [rng.uniform(-1, 1, (T, 1)) for T in (1500, 900)]
     targets = [np.roll(u, 3, axis=0) + 0.05 * rng.normal(size=u.shape) for u in series]
@@ -305,7 +305,7 @@ def test_search_scores_without_states_as_with_them(options, monkeypatch):
     np.testing.assert_allclose(without.errors, with_states.errors, rtol=1e-7)
 
 
-def test_search_goes_back_to_states_where_sums_are_too_coarse(monkeypatch):
+def test_search_falls_back_to_states_when_sums_are_inaccurate(monkeypatch):
     """Noise-free sines are predicted to more digits than normal equations hold."""
     u = ee.tasks.mso(5, 1501)
     monkeypatch.setattr(costs, "QUICK_FLOPS", 0.0)
@@ -323,8 +323,8 @@ def test_search_goes_back_to_states_where_sums_are_too_coarse(monkeypatch):
     ids=["sines", "constant", "fewer rows than weights"],
 )
 @pytest.mark.parametrize("ridge", [1e-8, 1e-6, 1e-4, 1e-2])
-def test_answers_hold_for_inputs_that_training_did_not_excite(series, warmup, ridge):
-    """Weights along directions that only the ridge holds show up in other series."""
+def test_weights_are_accurate_for_inputs_unlike_the_training_data(series, warmup, ridge):
+    """Weights that only the ridge determines have effects in other series."""
     rng = np.random.default_rng(7)
     u = np.ones((4001, 1)) if series == "constant" else INPUTS[series](rng, 4001)
     other = rng.uniform(-1, 1, (500, 1))
@@ -338,8 +338,8 @@ def test_answers_hold_for_inputs_that_training_did_not_excite(series, warmup, ri
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-5, 1e-8, 1e-12])
-def test_residuals_after_a_last_step_are_those_of_a_run(size):
-    """Slight ones change them to first order; after others the rows are run through again."""
+def test_residuals_after_the_last_step_equal_recomputed_residuals(size):
+    """Small steps update the residuals to first order; larger steps recompute them."""
     problem = make(D_out=2, sr=0.9)
     rng, block = np.random.default_rng(0), [(100, 690), (50, 431)]
     w, step = rng.normal(size=(2, problem.size, 2))
@@ -353,7 +353,7 @@ def test_residuals_after_a_last_step_are_those_of_a_run(size):
         np.testing.assert_array_equal(found.scatter, wanted.scatter)
 
 
-def test_search_scores_are_true_where_ridges_are_below_rounding(monkeypatch):
+def test_search_scores_are_correct_for_ridges_below_rounding(monkeypatch):
     monkeypatch.setattr(costs, "QUICK_FLOPS", 0.0)
     u = np.random.default_rng(0).uniform(-1, 1, (6000, 1))
     k = np.arange(100)
@@ -368,7 +368,7 @@ def test_search_scores_are_true_where_ridges_are_below_rounding(monkeypatch):
     np.testing.assert_allclose(np.concatenate(each), wanted, rtol=1e-4)
 
 
-def test_a_series_without_rows_to_hold_out():
+def test_series_without_validation_rows():
     rng = np.random.default_rng(0)
     series = [rng.uniform(-1, 1, (T, 1)) for T in (3000, 502)]
     esn = ee.LinearESN(400, sr=0.9017, solver="structured", ridge=[1e-6, 1e-3], warmup=500, seed=0)
@@ -386,8 +386,8 @@ def test_units_of_the_targets_do_not_matter(scale):
     np.testing.assert_allclose(other.W_out_ / scale, one.W_out_, rtol=1e-9)
 
 
-def test_search_refines_until_scores_are_those_of_the_states(monkeypatch):
-    """One round leaves an error that the next one shows."""
+def test_search_refines_until_scores_equal_those_of_the_states(monkeypatch):
+    """The second refinement round reduces the error that remains after the first."""
     u = np.random.default_rng(0).uniform(-1, 1, (8000, 1))
     k = np.arange(200)
     y = lfilter(0.8**k * np.cos(k), [1.0], u, axis=0)
@@ -396,5 +396,5 @@ def test_search_refines_until_scores_are_those_of_the_states(monkeypatch):
     for flops in (0.0, np.inf):
         monkeypatch.setattr(costs, "QUICK_FLOPS", flops)
         scores.append(ee.search(esn, {"ridge": [1e-5]}, u, y, refit=False).best_error)
-    assert scores[0] != scores[1]  # they come from different routes
+    assert scores[0] != scores[1]  # the scores are computed in different ways
     assert scores[0] == pytest.approx(scores[1], rel=3e-5)
