@@ -1,6 +1,7 @@
-"""The textbook loops: the oracle that every other test compares with.
+"""Textbook loops, the reference implementation for all other tests.
 
-Plain NumPy in the neuron basis, one step at a time, nothing of eigenecho. Row vectors throughout:
+These use plain NumPy in the neuron basis, one step at a time, and no code of eigenecho. Vectors are
+rows:
 
     r(t) = r(t−1) W' + u(t) W_in' + bias' + y(t−1) W_fb'
     y(t) = [1, y(t−1), r(t)] W_out
@@ -8,7 +9,7 @@ Plain NumPy in the neuron basis, one step at a time, nothing of eigenecho. Row v
     W' = lr W + (1 − lr) I,   W_in' = lr W_in,   W_fb' = lr W_fb,   bias' = lr bias
 
 Shapes: W (N, N), W_in (D_in, N), bias (N,), W_fb (D_out, N), u (T, D_in), y (T, D_out);
-W_out (N', D_out), rows in the order [1, y(t−1), r], the first two where the flags say so.
+W_out (N', D_out), with rows in the order [1, y(t−1), r]; flags select the first two blocks.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 
 def leaky(W, W_in, *, lr=1.0, bias=None, W_fb=None):
-    """The weights with the leaking rate in them: (W', W_in', bias', W_fb')."""
+    """Apply the leaking rate to the weights: return (W', W_in', bias', W_fb')."""
     W = lr * np.asarray(W, float) + (1 - lr) * np.eye(len(W))
     W_in = lr * np.asarray(W_in, float)
     bias = np.zeros(len(W)) if bias is None else lr * np.asarray(bias, float)
@@ -26,7 +27,7 @@ def leaky(W, W_in, *, lr=1.0, bias=None, W_fb=None):
 
 
 def shifted(y, first=0.0):
-    """y(t−1) for t = 1 … T, given y(0): zero before the first row."""
+    """Return y(t−1) for t = 1 … T, given y(0), which is zero by default."""
     y = np.asarray(y, float)
     previous = np.zeros_like(y)
     for t in range(len(y)):
@@ -35,9 +36,9 @@ def shifted(y, first=0.0):
 
 
 def states(W, W_in, u, *, lr=1.0, bias=None, W_fb=None, y_previous=None, r0=None):
-    """States r(1) … r(T) as rows (T, N), from r(0) = ``r0`` (zero by default).
+    """Return the states r(1) … r(T) as rows (T, N), from r(0) = ``r0`` (zero by default).
 
-    ``y_previous`` (T, D_out) holds y(t−1) in row t; it is needed where there is a W_fb.
+    ``y_previous`` (T, D_out) holds y(t−1) in row t; it is required if there is a W_fb.
     """
     W, W_in, bias, W_fb = leaky(W, W_in, lr=lr, bias=bias, W_fb=W_fb)
     u = np.asarray(u, float)
@@ -52,7 +53,7 @@ def states(W, W_in, u, *, lr=1.0, bias=None, W_fb=None, y_previous=None, r0=None
 
 
 def extended(r, y_previous=None, bias=True, previous=False):
-    """Readout rows [1, y(t−1), r], the first two blocks where ``bias`` and ``previous`` say so."""
+    """Return readout rows [1, y(t−1), r]; ``bias`` and ``previous`` select the first two blocks."""
     blocks = [r]
     if previous:
         blocks.insert(0, np.asarray(y_previous, float))
@@ -62,17 +63,17 @@ def extended(r, y_previous=None, bias=True, previous=False):
 
 
 def ridge(X, Y, alpha, penalise_bias=True):
-    """Argmin ‖Y − X w‖² + alpha ‖w‖², by least squares on the stacked [X; √alpha I].
+    """Return argmin ‖Y − X w‖² + alpha ‖w‖², by least squares on the stacked [X; √alpha I].
 
-    ``penalise_bias=False`` leaves the first row of w, which has to be the bias, unpenalised.
-    ``alpha=0`` gives the minimum-norm answer.
+    ``penalise_bias=False`` does not penalise the first row of w, which must be the bias.
+    ``alpha=0`` gives the minimum-norm solution.
     """
     penalty = np.sqrt(alpha) * np.eye(X.shape[1])
     if not penalise_bias:
         penalty[0] = 0.0
     stacked = np.concatenate([X, penalty])
     target = np.concatenate([Y, np.zeros((X.shape[1], Y.shape[1]))])
-    # With a ridge the system has full rank, so that no singular value may be cut off.
+    # With a ridge, the system has full rank, and no singular value may be cut off.
     return np.linalg.lstsq(stacked, target, rcond=None if alpha == 0 else 0.0)[0]
 
 
@@ -90,10 +91,10 @@ def fit(
     alpha=1e-8,
     penalise_bias=True,
 ):
-    """W_out (N', D_out) from a list of (u, y), ragged, each from the zero state.
+    """Return W_out (N', D_out) for a list of (u, y) of any lengths, each from the zero state.
 
-    Teacher-forced: y(t−1) is the true output, zero before the first row. The first ``warmup``
-    rows of every series are dropped.
+    The fit is teacher-forced: y(t−1) is the true output, and zero before the first row. The first
+    ``warmup`` rows of every series are dropped.
     """
     rows, targets = [], []
     for u, y in series:
@@ -122,10 +123,10 @@ def predict(
     y0=None,
     return_state=False,
 ):
-    """Outputs (T, D_out) of one series; with ``return_state`` also (r(T), y(T)).
+    """Return the outputs (T, D_out) of one series; with ``return_state`` also (r(T), y(T)).
 
-    With ``y_previous`` (T, D_out) the loop is teacher-forced: row t of it is y(t−1). Without, it
-    is closed on the network's own outputs, from y(0) = ``y0`` (zero by default).
+    With ``y_previous`` (T, D_out) the loop is teacher-forced: its row t is y(t−1). Otherwise the
+    network's own outputs are fed back, from y(0) = ``y0`` (zero by default).
     """
     W, W_in, bias, W_fb = leaky(W, W_in, lr=lr, bias=bias, W_fb=W_fb)
     u = np.asarray(u, float)
@@ -158,19 +159,19 @@ def forecast(
     fit_bias=True,
     output_to_readout=False,
 ):
-    """A free run (horizon, D_out): each output is the next input, and y(t−1) with it.
+    """Return a free run (horizon, D_out): each output is the next input, and the next y(t−1).
 
-    ``context`` (T, D_in): its first D_out columns are the series itself, and y(t−1) = u(t) there;
-    row 0 of the answer predicts the step after its last row. ``state`` (r, y) stands in for a
-    context: y is then the next input. ``inputs`` (horizon, D_in − D_out) are the further columns,
-    its row 0 at the step after the context's last row (or at the input that ``state`` ends with).
-    A generator has D_in = 0 and a context (T, D_out).
+    ``context`` (T, D_in): its first D_out columns are the series itself, so y(t−1) = u(t) there;
+    row 0 of the result predicts the step after its last row. ``state`` (r, y) replaces a context: y
+    is then the next input. ``inputs`` (horizon, D_in − D_out) are the other columns; their row 0 is
+    the step after the last row of the context (or the input at which ``state`` ends). A generator
+    has D_in = 0 and a context (T, D_out).
     """
     W, W_in, bias, W_fb = leaky(W, W_in, lr=lr, bias=bias, W_fb=W_fb)
     D_in, D_out = len(W_in), W_out.shape[1]
 
     def step(r, u, before):
-        """One input row u (D_in,), with y(t−1) = before (D_out,)."""
+        """Process one input row u (D_in,), with y(t−1) = before (D_out,)."""
         r = r @ W + u @ W_in + bias
         if W_fb is not None:
             r = r + before @ W_fb
@@ -195,28 +196,29 @@ def forecast(
 
 
 def recursive_least_squares(X, Y, penalties, forgetting=1.0, centre=None):
-    """Weights after each row: ridge regression anew on all rows so far, older ones fading.
+    """Return the weights after each row: a new ridge regression on all rows so far, with decay.
 
-    Row t of X (T, N') weighs forgetting^(T−t). ``penalties[t]`` (N', N') is √α L at step t, a
-    pull to ``centre`` (N', D_out; zero by default).
+    Row t of X (T, N') has the weight forgetting^(T−t). ``penalties[t]`` (N', N') is √α L at step t,
+    which shrinks the weights to ``centre`` (N', D_out; zero by default).
     """
-    found = []
+    results = []
     for t in range(len(X)):
         weight = np.sqrt(forgetting) ** np.arange(t, -1, -1)[:, None]
         L = penalties[t]
         pull = np.zeros((len(L), Y.shape[1])) if centre is None else L @ centre
         rows = np.concatenate([weight * X[: t + 1], L])
         targets = np.concatenate([weight * Y[: t + 1], pull])
-        found.append(np.linalg.lstsq(rows, targets, rcond=0.0)[0])
-    return np.array(found)
+        results.append(np.linalg.lstsq(rows, targets, rcond=0.0)[0])
+    return np.array(results)
 
 
-def fit_where_there(
+def fit_with_gaps(
     W, W_in, series, *, lr=1.0, bias=None, fit_bias=True, warmup=0, alpha=1e-8, penalise_bias=True
 ):
-    """W_out (N', D_out) from a list of (u, y) in which NaN in y is missing, each from zero.
+    """Return W_out (N', D_out) for a list of (u, y) in which NaN in y is missing.
 
-    Column by column: ridge regression on the rows after the warmup whose target is there.
+    Every series starts in the zero state. Each column is a ridge regression on the rows after the
+    warmup whose target is not missing.
     """
     rows, targets = [], []
     for u, y in series:
@@ -235,9 +237,9 @@ def fit_where_there(
 
 
 def filtered(y, real, pairs, memory=0.0):
-    """Level (T,) and rows [c, r], (T, 1 + n + 2m), after each value of a series (T,).
+    """Return the level (T,) and rows [c, r], (T, 1 + n + 2m), after each value of a series (T,).
 
-    c is the root mean square step so far; a pair of modes μ, μ̄ is two columns, Re z and Im z of
+    c is the root mean square step so far; a pair of modes μ, μ̄ has two columns, Re z and Im z of
     z(t) = μ z(t−1) + u(t) b.
     """
     keep = np.exp(-1 / memory) if memory > 0 else 0.0
@@ -258,10 +260,10 @@ def filtered(y, real, pairs, memory=0.0):
     return np.array(levels), np.array(rows)
 
 
-def run_on(y, weights, horizon, **filter):
-    """Forecasts (H,) of a filter that is given its own forecasts, one after another.
+def iterate_filter(y, weights, horizon, **filter):
+    """Return forecasts (H,) of a filter that is fed its own forecasts.
 
-    The constant, the first of the ``weights``, is that of the end of y.
+    The constant, the first of the ``weights``, is the one at the end of y.
     """
     known = list(y)
     constant = filtered(y, **filter)[1][-1, 0]
@@ -272,7 +274,7 @@ def run_on(y, weights, horizon, **filter):
 
 
 def evidence(X, y, alpha):
-    """Log likelihood of y ~ N(0, σ² (I + X Xᵀ / α)) at the likeliest σ, but for a constant."""
+    """Return the log likelihood of y ~ N(0, σ² (I + X Xᵀ / α)) at the best σ, up to a constant."""
     n = len(y)
     covariance = np.eye(n) + X @ X.T / alpha
     sigma2 = y @ np.linalg.solve(covariance, y) / n
@@ -280,19 +282,19 @@ def evidence(X, y, alpha):
 
 
 def filled(values, season):
-    """A series (T,) from its first observation on, its gaps filled from the past; and that row.
+    """Return a series (T,) from its first observation on, with filled gaps, and its first row.
 
-    From the row before, by the step of a season ago where both of its ends were observed, else by
-    the mean step between the first and the last observation so far.
+    Each gap is filled from the row before, by the step one season earlier if both of its ends were
+    observed, otherwise by the mean step between the first and the last observation so far.
     """
     start = 0
     while np.isnan(values[start]):
         start += 1
     seen = values[start:]
-    found = []
+    results = []
     for t, value in enumerate(seen):
         if not np.isnan(value):
-            found.append(value)
+            results.append(value)
             continue
         ago = [t - season - 1, t - season]
         if season > 1 and ago[0] >= 0 and not np.isnan(seen[ago]).any():
@@ -300,5 +302,5 @@ def filled(values, season):
         else:
             last = max(s for s in range(t) if not np.isnan(seen[s]))
             step = (seen[last] - seen[0]) / max(last, 1)
-        found.append(found[-1] + step)
-    return np.array(found), start
+        results.append(results[-1] + step)
+    return np.array(results), start

@@ -24,9 +24,9 @@ def series(rows=40, seed=0):
 def test_rows_are_those_of_a_loop(memory, rows):
     y = series(rows)
     level, x = whole(Filter(memory, SPECTRUM).run(y))
-    wanted_level, wanted = naive.filtered(y, memory=memory, **MODES)
+    wanted_level, expected = naive.filtered(y, memory=memory, **MODES)
     assert_allclose(level, wanted_level, rtol=1e-12)
-    assert_allclose(x, wanted, rtol=1e-9, atol=1e-11)
+    assert_allclose(x, expected, rtol=1e-9, atol=1e-11)
 
 
 def test_modes_on_the_circle_are_still_driven():
@@ -61,14 +61,14 @@ def test_a_closed_loop_goes_on_from_its_own_forecasts(memory):
     weights = 0.2 * np.random.default_rng(1).normal(size=filter.size)
     level, x = whole(filter.run(y))
     made = level[-1] + x[-1] @ filter.closed_loop(weights, 12)
-    assert_allclose(made, naive.run_on(y, weights, 12, memory=memory, **MODES), rtol=1e-10)
+    assert_allclose(made, naive.iterate_filter(y, weights, 12, memory=memory, **MODES), rtol=1e-10)
 
 
 def test_a_loop_that_grows_out_of_range_says_so_without_a_warning():
     filter = Filter(0.0, Spectrum([0.9]))
-    found = filter.closed_loop(np.array([0.0, 50.0]), 300)
-    assert np.all(np.isfinite(found[:, :100]))
-    assert not np.all(np.isfinite(found[:, -1]))
+    result = filter.closed_loop(np.array([0.0, 50.0]), 300)
+    assert np.all(np.isfinite(result[:, :100]))
+    assert not np.all(np.isfinite(result[:, -1]))
 
 
 def test_white_steps_give_every_mode_the_variance_one():

@@ -49,7 +49,7 @@ def test_fit_works_and_warns_once_when_compiled_code_cannot_be_cached(tmp_path):
         f"esn = ee.LinearESN(6, **{BASELINE}).fit(waves[:-1], waves[1:])\n"
         "print(ee.__file__, *esn.predict(waves)[:, 0])"
     )
-    said = python(
+    process = python(
         code,
         package.parent,
         NUMBA_CACHE_DIR=nowhere,
@@ -57,14 +57,14 @@ def test_fit_works_and_warns_once_when_compiled_code_cannot_be_cached(tmp_path):
         XDG_CACHE_HOME=nowhere,
         LOCALAPPDATA=nowhere,
     )
-    assert said.returncode == 0, said.stderr
-    where, *found = said.stdout.split()
+    assert process.returncode == 0, process.stderr
+    where, *result = process.stdout.split()
     assert Path(where).parent == package
     waves = ee.tasks.mso(1, 60)
     esn = ee.LinearESN(6, **BASELINE).fit(waves[:-1], waves[1:])
-    np.testing.assert_array_equal(np.array(found, float), esn.predict(waves)[:, 0])
-    assert said.stderr.count("SlowStartWarning") == 1
-    assert "NUMBA_CACHE_DIR" in said.stderr
+    np.testing.assert_array_equal(np.array(result, float), esn.predict(waves)[:, 0])
+    assert process.stderr.count("SlowStartWarning") == 1
+    assert "NUMBA_CACHE_DIR" in process.stderr
 
 
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
@@ -147,9 +147,9 @@ def test_results_do_not_change_when_numba_is_disabled(tmp_path):
         "assert not hasattr(steps.step, 'py_func'), 'compiled'\n"
         "np.savez(sys.argv[2], **test_compilation.everything())\n"
     )
-    said = python(code, Path(__file__).parent, tmp_path / "plain.npz", NUMBA_DISABLE_JIT="1")
-    assert said.returncode == 0, said.stderr
+    process = python(code, Path(__file__).parent, tmp_path / "plain.npz", NUMBA_DISABLE_JIT="1")
+    assert process.returncode == 0, process.stderr
     compiled, plain = everything(), np.load(tmp_path / "plain.npz")
     assert set(plain) == set(compiled)
-    for name, wanted in compiled.items():
-        np.testing.assert_allclose(plain[name], wanted, rtol=0, atol=1e-10, err_msg=name)
+    for name, expected in compiled.items():
+        np.testing.assert_allclose(plain[name], expected, rtol=0, atol=1e-10, err_msg=name)

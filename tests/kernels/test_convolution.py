@@ -34,13 +34,13 @@ def test_results_do_not_depend_on_blocks_and_threads(monkeypatch):
     N, T = 40, 3 * convolution.BLOCK
     form = Diagonal(ee.spectra.golden(N, sr=0.95, seed=0)).form()
     B, weights, drive = (rng.normal(size=shape) for shape in ((2, N), (2, N), (T, 2)))
-    found = []
+    results = []
     for count in (1, 2, 3, 4):
         monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(count))
         state, out = np.ones(N), np.empty((T, 2))
         convolution.convolve_readout(compiled, form, B, drive, weights, state, out)
-        found.append(out.tobytes() + state.tobytes())
-    assert len(set(found)) == 1
+        results.append(out.tobytes() + state.tobytes())
+    assert len(set(results)) == 1
     state, scanned = np.ones(N), np.empty((T, 2))
     kernels.scan_readout(form, B, drive, weights, state, scanned)
     np.testing.assert_allclose(out, scanned, rtol=0, atol=1e-13 * np.abs(scanned).max())
@@ -109,8 +109,8 @@ def test_quiet_rows_are_as_exact_as_loud_rows():
     assert esn.model_.inference(X) == "scan"
     state = esn.predict(X[:9000], return_state=True)[1]
     alone = esn.predict(X[9000:12_000], initial_state=state)
-    found = esn.predict(X)[9000:12_000]
-    np.testing.assert_allclose(found, alone, rtol=0, atol=1e-10 * np.abs(alone).max())
+    result = esn.predict(X)[9000:12_000]
+    np.testing.assert_allclose(result, alone, rtol=0, atol=1e-10 * np.abs(alone).max())
 
 
 def test_spike_does_not_change_earlier_predictions():

@@ -116,11 +116,11 @@ def test_scan(implementation, form, dtype, D):
 def test_step(implementation, form, dtype, D):
     for N in UNITS:
         p = Problem(form, dtype, N, D, 12)
-        state, found = p.r0.copy(), []
+        state, result = p.r0.copy(), []
         for row in p.drive:
             implementation.step(p.form, p.B, row, state)
-            found.append(state.copy())
-        p.close(np.array(found), p.states())
+            result.append(state.copy())
+        p.close(np.array(result), p.states())
 
 
 @each_implementation
@@ -345,15 +345,15 @@ def test_passes_equal_single_steps_exactly(dtype, N):
 @settings(deadline=None, max_examples=60)
 def test_cutting_a_series_does_not_change_results(N, D, D_out, cuts):
     p = Problem("diagonal", "float64", N, D, 30, D_out)
-    found = []
+    results = []
     for borders in ([0, 30], [0, *sorted(cuts), 30]):
         r, s = p.r0.copy(), p.r0.copy()
         states, read = np.empty((30, N)), np.empty((30, D_out))
         for a, b in itertools.pairwise(borders):
             kernels.scan(p.form, p.B, p.drive[a:b], r, states[a:b])
             kernels.scan_readout(p.form, p.B, p.drive[a:b], p.weights, s, read[a:b])
-        found.append((states.tobytes(), read.tobytes(), r.tobytes(), s.tobytes()))
-    assert found[0] == found[1]
+        results.append((states.tobytes(), read.tobytes(), r.tobytes(), s.tobytes()))
+    assert results[0] == results[1]
 
 
 def test_steps_of_modes_do_not_use_fastmath():
@@ -413,17 +413,17 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch, pieces, D, 
     N, T = 1101, 1003
     assert T * N > scans.WORTH_THREADS
     p = Problem("diagonal", dtype, N, D, T)
-    found = []
+    results = []
     for count, fresh in itertools.product((1, 2, 3, 4, 9), (False, True)):
         monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(count))
         state, out = p.r0.copy(), np.full((T, N), np.nan, dtype)
         kernels.scan(p.form, p.B, p.drive, state, out, fresh)
         np.testing.assert_array_equal(state, out[-1])
-        found.append(out)
+        results.append(out)
     assert pieces == [2, 2, 3, 3, 4, 4, 4, 4]
-    for out in found[1:]:
-        assert out.tobytes() == found[0].tobytes()
-    p.close(found[0][:100], naive.states(p.W, p.B, p.drive[:100], r0=p.r0))
+    for out in results[1:]:
+        assert out.tobytes() == results[0].tobytes()
+    p.close(results[0][:100], naive.states(p.W, p.B, p.drive[:100], r0=p.r0))
 
 
 @each_dtype
@@ -433,14 +433,14 @@ def test_readouts_on_any_number_of_threads(monkeypatch, pieces, dtype, D, D_out)
     monkeypatch.setattr(scans, "WORTH_THREADS", N * T)
     monkeypatch.setattr(scans, "PARTIAL", 3 * 300 * max(1, D_out))
     p = Problem("diagonal", dtype, N, D, T, D_out)
-    found = []
+    actual = []
     for count in (1, 2, 3, 4):
         monkeypatch.setenv("EIGENECHO_NUM_THREADS", str(count))
         state, out = p.r0.copy(), np.full((T, D_out), np.nan, dtype)
         kernels.scan_readout(p.form, p.B, p.drive, p.weights, state, out)
-        found.append(out.tobytes() + state.tobytes())
+        actual.append(out.tobytes() + state.tobytes())
     assert pieces == [1, 1, 2, 2, 3, 3, 3, 3]
-    assert len(set(found)) == 1
+    assert len(set(actual)) == 1
     expected = np.empty_like(out)
     reference.scan_readout(p.form, p.B, p.drive, p.weights, p.r0.copy(), expected)
     p.close(out, expected)
@@ -588,11 +588,11 @@ def test_step_readout_reports_non_finite_values(implementation, value, place):
     given[place][-1] = value
     left = given["state"].copy()
     silent = kernels.Readout(*(np.zeros_like(part) for part in p.readout))
-    found = implementation.step_readout(
+    result = implementation.step_readout(
         p.form, np.zeros_like(p.B), given["drive"], silent, given["before"], given["state"],
         np.empty(5), np.empty(3),
     )  # fmt: skip
-    assert not found
+    assert not result
     np.testing.assert_array_equal(given["state"], left)
 
 
@@ -612,8 +612,8 @@ def test_run_readout_equals_step_readout_for_each_row(implementation, form, dtyp
         expected = []
         for a, b in zip(p.drive.copy(), before.copy(), strict=True):
             if closed and expected:
-                told = (expected[-1] * scale + mean).astype(dtype)
-                b = ((told - mean) / scale).astype(dtype)
+                messages = (expected[-1] * scale + mean).astype(dtype)
+                b = ((messages - mean) / scale).astype(dtype)
                 a[start:] = b[: D - start]
             assert implementation.step_readout(p.form, p.B, a, p.readout, b, state, row, y)
             expected.append(y.copy())

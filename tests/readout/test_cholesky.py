@@ -21,19 +21,19 @@ def definite(N):
 @pytest.mark.parametrize("N", [1, 16, 17, 32, 75, 100])
 def test_factors_multiply_to_the_matrix(N, small_tiles):
     A = definite(N)
-    factor, found = tiled.cholesky(A.copy(order="F"))
+    factor, result = tiled.cholesky(A.copy(order="F"))
     L = np.tril(factor)
-    assert found
+    assert result
     np.testing.assert_allclose(L @ L.T, A, rtol=0, atol=1e-13 * np.abs(A).max())
     np.testing.assert_allclose(L, np.linalg.cholesky(A), atol=1e-9)
 
 
 def test_factors_do_not_depend_on_threads(small_tiles, monkeypatch):
-    found = []
+    results = []
     for count in ("1", "2", "3", "16"):
         monkeypatch.setenv("EIGENECHO_NUM_THREADS", count)
-        found.append(np.tril(tiled.cholesky(definite(100))[0]))
-    assert all(np.array_equal(found[0], other) for other in found)
+        results.append(np.tril(tiled.cholesky(definite(100))[0]))
+    assert all(np.array_equal(results[0], other) for other in results)
 
 
 @pytest.mark.parametrize("row", [3, 40, 99])
@@ -50,7 +50,7 @@ def test_part_of_a_matrix_is_factorised_in_place():
     before, rows = whole.copy(), slice(3, 10)
     tiled.divide_right(whole[rows, 5:9], L)
     tiled.subtract_product(whole[rows, 12:15], whole[rows, 5:9], whole[:3, 5:9])
-    wanted = before.copy()
-    wanted[rows, 5:9] = np.linalg.solve(L, before[rows, 5:9].T).T
-    wanted[rows, 12:15] -= wanted[rows, 5:9] @ wanted[:3, 5:9].T
-    np.testing.assert_allclose(whole, wanted, atol=1e-14)
+    expected = before.copy()
+    expected[rows, 5:9] = np.linalg.solve(L, before[rows, 5:9].T).T
+    expected[rows, 12:15] -= expected[rows, 5:9] @ expected[:3, 5:9].T
+    np.testing.assert_allclose(whole, expected, atol=1e-14)

@@ -56,9 +56,9 @@ def dense(X, Y, penalty, ridge):
 @each_penalty
 def test_densities_are_gaussian(kind, rows, penalty):
     X, Y = data(rows, penalty.size)
-    found = likelihood(kind, X, Y, penalty)(RIDGES)
-    wanted = [dense(X, Y, penalty, ridge) for ridge in RIDGES]
-    np.testing.assert_allclose(found, wanted, rtol=1e-7)
+    actual = likelihood(kind, X, Y, penalty)(RIDGES)
+    expected = [dense(X, Y, penalty, ridge) for ridge in RIDGES]
+    np.testing.assert_allclose(actual, expected, rtol=1e-7)
 
 
 @pytest.mark.parametrize("kind", [Gram, Triangle])
@@ -66,12 +66,12 @@ def test_densities_are_gaussian(kind, rows, penalty):
 def test_unexplained_part_is_the_minimum_of_the_penalised_sum(kind, penalty):
     X, Y = data(50, penalty.size)
     statistics = kind.empty(*X.shape[1:], 2).absorb(X, Y)
-    found = statistics.likelihood(penalty, np.sum(Y**2, axis=0)).unexplained(RIDGES)
-    for ridge, q in zip(RIDGES, found, strict=True):
+    actual = statistics.likelihood(penalty, np.sum(Y**2, axis=0)).unexplained(RIDGES)
+    for ridge, q in zip(RIDGES, actual, strict=True):
         w = statistics.solve(penalty, ridge)
-        wanted = np.sum((Y - X @ w) ** 2 + 0, axis=0)
-        wanted += ridge * np.sum(penalty.times_root(w) ** 2, axis=0)
-        np.testing.assert_allclose(q, wanted, rtol=1e-9)
+        expected = np.sum((Y - X @ w) ** 2 + 0, axis=0)
+        expected += ridge * np.sum(penalty.times_root(w) ** 2, axis=0)
+        np.testing.assert_allclose(q, expected, rtol=1e-9)
 
 
 def leaving_one_out(X, Y, ridge):
@@ -83,8 +83,8 @@ def leaving_one_out(X, Y, ridge):
 
 def test_expected_errors_equal_cross_validation():
     X, Y = data(50, N)
-    found = likelihood(Triangle, X, Y, PENALTIES["identity"]).expected_errors(RIDGES)
-    np.testing.assert_allclose(found, [leaving_one_out(X, Y, a) for a in RIDGES], rtol=1e-9)
+    result = likelihood(Triangle, X, Y, PENALTIES["identity"]).expected_errors(RIDGES)
+    np.testing.assert_allclose(result, [leaving_one_out(X, Y, a) for a in RIDGES], rtol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -92,16 +92,16 @@ def test_expected_errors_equal_cross_validation():
 def test_likeliest_ridge_is_the_best_accepted_ridge_of_a_fine_grid(penalty, seed):
     X, Y = data(60, penalty.size, seed)
     exact, sums = (likelihood(kind, X, Y, penalty) for kind in (Triangle, Gram))
-    found = likeliest([exact])
-    assert found.is_resolved
-    assert likeliest([sums]).ridge == pytest.approx(found.ridge, rel=1e-4)
-    assert found.log_density == pytest.approx(float(exact([found.ridge])[0]))
+    actual = likeliest([exact])
+    assert actual.is_resolved
+    assert likeliest([sums]).ridge == pytest.approx(actual.ridge, rel=1e-4)
+    assert actual.log_density == pytest.approx(float(exact([actual.ridge])[0]))
     grid = np.geomspace(1e-6, 1e6, 2000)
-    errors = exact.expected_errors(np.array([*grid, found.ridge]))
+    errors = exact.expected_errors(np.array([*grid, actual.ridge]))
     assert errors[-1] <= errors.min() + np.log(1.02) + 1e-3
     stands = errors[:-1] <= errors.min() + np.log(1.02)
     # The limit of the accepted ridges is resolved to an eighth of a decade.
-    assert found.log_density >= np.max(exact(grid)[stands]) - 0.5
+    assert actual.log_density >= np.max(exact(grid)[stands]) - 0.5
 
 
 def test_units_of_the_targets_do_not_matter():

@@ -49,7 +49,7 @@ def collect(kind, X, Y):
 
 
 def least_squares(X, Y, penalty, ridge):
-    """Solve Argmin ‖Y − X w‖² + ridge ‖L w‖² for ridge > 0, from the stacked system."""
+    """Return argmin ‖Y − X w‖² + ridge ‖L w‖² for ridge > 0, from the stacked system."""
     stacked = np.concatenate([X, np.sqrt(ridge) * penalty.root()])
     target = np.concatenate([Y, np.zeros((penalty.size, Y.shape[1]))])
     return np.linalg.lstsq(stacked, target, rcond=0.0)[0]
@@ -213,8 +213,8 @@ def test_solve_equals_least_squares_on_the_stacked_rows(kind, penalty, ridge):
 def test_fewer_rows_than_weights(kind, ridge):
     penalty = PENALTIES["free bias"]
     X, Y = data(5, penalty.size, bias=True)
-    found = collect(kind, X, Y).solve(penalty, ridge)
-    np.testing.assert_allclose(found, least_squares(X, Y, penalty, ridge), rtol=0, atol=1e-9)
+    result = collect(kind, X, Y).solve(penalty, ridge)
+    np.testing.assert_allclose(result, least_squares(X, Y, penalty, ridge), rtol=0, atol=1e-9)
 
 
 @each_kind
@@ -226,10 +226,10 @@ def test_neuron_penalty_equals_plain_ridge_in_the_neuron_basis(kind, penalise_bi
     neurons, Y = rng.normal(size=(80, N)), rng.normal(size=(80, 2)) + 1.0
     modes = naive.extended(BASIS.states_to_eigen(neurons))
     penalty = Penalty(1 + N, 0 if penalise_bias else 1, BASIS)
-    found = collect(kind, modes, Y).solve(penalty, ridge)
+    actual = collect(kind, modes, Y).solve(penalty, ridge)
     expected = naive.ridge(naive.extended(neurons), Y, ridge, penalise_bias)
-    found = np.concatenate([found[:1], BASIS.weights_to_neuron(found[1:])])
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    actual = np.concatenate([actual[:1], BASIS.weights_to_neuron(actual[1:])])
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-9)
 
 
 @each_kind
@@ -249,8 +249,8 @@ def test_full_rank_without_a_ridge_gives_least_squares_without_a_warning(kind):
     X, Y = data(60, 7)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = collect(kind, X, Y).solve(Penalty(7), 0.0)
-    np.testing.assert_allclose(found, np.linalg.lstsq(X, Y)[0], rtol=0, atol=1e-11)
+        result = collect(kind, X, Y).solve(Penalty(7), 0.0)
+    np.testing.assert_allclose(result, np.linalg.lstsq(X, Y)[0], rtol=0, atol=1e-11)
 
 
 @each_kind
@@ -273,9 +273,9 @@ def test_targets_whose_squares_underflow_cause_no_warning(unit, ridge):
     penalty = Penalty(5)
     with warnings.catch_warnings():
         warnings.simplefilter("error", IllConditionedWarning)
-        found = collect(Triangle, X, Y * unit).solve(penalty, ridge)
-    wanted = least_squares(X, Y, penalty, ridge)
-    np.testing.assert_allclose(found / unit, wanted, rtol=1e-10)
+        actual = collect(Triangle, X, Y * unit).solve(penalty, ridge)
+    expected = least_squares(X, Y, penalty, ridge)
+    np.testing.assert_allclose(actual / unit, expected, rtol=1e-10)
 
 
 def ill_conditioned(singular_values, rows=200, seed=0):
@@ -295,8 +295,8 @@ def test_triangle_keeps_the_digits_that_gram_loses():
         statistics = kind.empty(12, 1)
         for start in range(0, len(X), 37):
             statistics = statistics.absorb(X[start : start + 37], Y[start : start + 37])
-        found = statistics.solve(Penalty(12), 1e-24)
-        errors[kind] = np.abs(found - w).max()
+        result = statistics.solve(Penalty(12), 1e-24)
+        errors[kind] = np.abs(result - w).max()
     assert errors[Triangle] < 1e-9
     assert errors[Gram] > 1e-7
     assert errors[Gram] > 100 * errors[Triangle]
@@ -306,8 +306,8 @@ def test_triangle_does_not_warn_of_a_tiny_ridge():
     X, Y, _ = ill_conditioned(np.geomspace(1, 1e-12, 12))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = collect(Triangle, X, Y).solve(Penalty(12), 1e-28)
-    assert np.abs(Y - X @ found).max() < 1e-12
+        result = collect(Triangle, X, Y).solve(Penalty(12), 1e-28)
+    assert np.abs(Y - X @ result).max() < 1e-12
 
 
 # Singular systems
@@ -477,9 +477,11 @@ def test_one_factorisation_serves_every_scale_of_the_states(kind, free, head):
 def test_squared_error_equals_the_error_of_the_rows(rows, size, seed):
     X, Y = data(rows, size, 2, seed)
     w = np.random.default_rng(seed).normal(size=(size, 2))
-    found = collect(Triangle, X[: rows // 2], Y[: rows // 2]).absorb(X[rows // 2 :], Y[rows // 2 :])
+    actual = collect(Triangle, X[: rows // 2], Y[: rows // 2]).absorb(
+        X[rows // 2 :], Y[rows // 2 :]
+    )
     expected = np.sum((Y - X @ w) ** 2, axis=0)
-    np.testing.assert_allclose(found.squared_error(w), expected, rtol=1e-11, atol=1e-20)
+    np.testing.assert_allclose(actual.squared_error(w), expected, rtol=1e-11, atol=1e-20)
 
 
 def test_squared_error_resolves_tiny_residuals():
@@ -497,13 +499,13 @@ def test_factorised_errors_equal_the_errors_of_its_weights(kind, penalty):
     held_out = collect(Triangle, X[120:], Y[120:])
     factorised = collect(kind, X[:120], Y[:120]).factorise(penalty)
     ridges, scales = (1e-6, 1.0, 30.0), (0.5, 1.0)
-    found = factorised.squared_errors(held_out, ridges, scales)
-    assert found.shape == (2, 3, 2)
+    actual = factorised.squared_errors(held_out, ridges, scales)
+    assert actual.shape == (2, 3, 2)
     for i, scale in enumerate(scales):
         for j, ridge in enumerate(ridges):
             w = factorised.weights(ridge, scale)
             expected = np.sum((Y[120:] - X[120:] @ w) ** 2, axis=0)
-            np.testing.assert_allclose(found[i, j], expected, rtol=1e-9)
+            np.testing.assert_allclose(actual[i, j], expected, rtol=1e-9)
 
 
 @each_kind
@@ -525,9 +527,9 @@ def test_held_out_errors_find_the_ridge_that_predicts_best(kind, penalty, seed):
     assert ridges[0] < expected  # otherwise the first ridge would be the best
     statistics = collect(kind, X[train], Y[train])
     rest = collect(Triangle, X[held_out], Y[held_out])
-    found = held_out_errors(statistics, rest, penalty, ridges)
-    np.testing.assert_allclose(found, errors, rtol=1e-6)
-    assert ridges[lowest(found)] == expected
+    actual = held_out_errors(statistics, rest, penalty, ridges)
+    np.testing.assert_allclose(actual, errors, rtol=1e-6)
+    assert ridges[lowest(actual)] == expected
 
 
 @each_kind

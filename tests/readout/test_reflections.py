@@ -18,10 +18,10 @@ def test_reflections_equal_scipy_exactly(shape):
     R, Z = np.triu(rng.normal(size=(N, N))), rng.normal(size=(N, D))
     A, Y = rng.normal(size=(n, N)), rng.normal(size=(n, D))
     given = [part.copy() for part in (R, Z, A, Y)]
-    found = reflect(R, Z, A, Y)
+    result = reflect(R, Z, A, Y)
     upper, V, T, _ = lapack.dtpqrt(0, min(PANEL, N), R, A)
     turned, left, _ = lapack.dtpmqrt(0, V, T, Z, Y, trans="T")
-    for one, other in zip(found, (upper, turned, left), strict=True):
+    for one, other in zip(result, (upper, turned, left), strict=True):
         np.testing.assert_array_equal(one, other)
     for part, before in zip((R, Z, A, Y), given, strict=True):
         np.testing.assert_array_equal(part, before)
@@ -49,11 +49,11 @@ def test_parallel_triangles_equal_a_single_one(parallel_triangles, monkeypatch):
 
 @pytest.mark.parametrize("T", [90, 300, 3000, 3050])
 def test_results_do_not_depend_on_threads(T, parallel_triangles, monkeypatch):
-    found = []
+    results = []
     for count in ("1", "2", "5", "16"):
         monkeypatch.setenv("EIGENECHO_NUM_THREADS", count)
-        found.append(fitted(T))
-    assert all(np.array_equal(found[0], other) for other in found)
+        results.append(fitted(T))
+    assert all(np.array_equal(results[0], other) for other in results)
 
 
 def test_number_of_lanes_depends_only_on_the_problem():

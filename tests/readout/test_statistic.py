@@ -35,10 +35,10 @@ def numbers(statistic):
     return vars(statistic)
 
 
-def assert_same(found, wanted, tol=1e-12):
-    assert type(found) is type(wanted)
-    for name, value in numbers(wanted).items():
-        here = numbers(found)[name]
+def assert_same(actual, expected, tol=1e-12):
+    assert type(actual) is type(expected)
+    for name, value in numbers(expected).items():
+        here = numbers(actual)[name]
         several = value if isinstance(value, tuple) else (value,)
         for a, b in zip(here if isinstance(value, tuple) else (here,), several, strict=True):
             scale = max(np.abs(b).max(initial=0.0), 1.0)
@@ -112,8 +112,8 @@ def test_moments_of_parts_give_the_gram_of_the_series(cut, seed):
         )
         for a, b in itertools.pairwise(np.cumsum([0, *cut]))
     ]
-    found = reduce(Moments.merge, parts).gram(SPECTRUM, B, 2)
-    assert_same(found, Gram(r.T @ r, r.T @ Y, len(r)), 1e-11)
+    result = reduce(Moments.merge, parts).gram(SPECTRUM, B, 2)
+    assert_same(result, Gram(r.T @ r, r.T @ Y, len(r)), 1e-11)
 
 
 @each_kind
@@ -170,6 +170,6 @@ def test_triangle_gives_the_scatter_of_any_weights(rows, outputs, seed):
 def test_remainder_holds_the_products_of_residuals(rows, seed):
     X, Y, _ = series(rows, seed)
     E = Y - X @ np.random.default_rng(seed).normal(size=(5, 2))
-    found = Remainder.empty(5, 2).absorb(X, E)
-    np.testing.assert_allclose(found.EtE, E.T @ E, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(found.XtE, X.T @ E, rtol=0, atol=1e-11)
+    result = Remainder.empty(5, 2).absorb(X, E)
+    np.testing.assert_allclose(result.EtE, E.T @ E, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(result.XtE, X.T @ E, rtol=0, atol=1e-11)

@@ -51,14 +51,14 @@ def network(**options):
     )
 
 
-def assert_close(got, wanted, tolerance=1e-9):
-    assert np.shape(got) == np.shape(wanted)
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
+def assert_close(actual, expected, tolerance=1e-9):
+    assert np.shape(actual) == np.shape(expected)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
 def textbook(esn, series, alpha=1e-2, **options):
     m = esn.matrices("neuron")
-    return naive.fit_where_there(m.W, m.W_in, series, warmup=15, alpha=alpha, **options)
+    return naive.fit_with_gaps(m.W, m.W_in, series, warmup=15, alpha=alpha, **options)
 
 
 # The textbook ----------------------------------------------------------------------------------
@@ -73,8 +73,8 @@ def test_every_solver_equals_the_textbook(mask, solver, basis, bias):
     flags = {"fit_bias": bias != "none", "penalize_bias": bias == "penalised"}
     esn = network(solver=solver, basis=basis, **flags).fit(X, y)
     assert esn.solver_ == ("qr" if solver == "auto" else solver)
-    wanted = textbook(esn, [(X, y)], fit_bias=bias != "none", penalise_bias=bias == "penalised")
-    assert_close(esn.matrices("neuron").W_out, wanted)
+    expected = textbook(esn, [(X, y)], fit_bias=bias != "none", penalise_bias=bias == "penalised")
+    assert_close(esn.matrices("neuron").W_out, expected)
 
 
 @EACH_MASK
@@ -86,8 +86,8 @@ def test_several_series(mask, solver, kind):
     inputs, outputs = ([a[p] for p in pieces] for a in (X, MASKS[mask]))
     held = (inputs, outputs) if kind == "list" else (np.stack(inputs), np.stack(outputs))
     esn = network(solver=solver).fit(*held)
-    wanted = textbook(esn, list(zip(inputs, outputs, strict=True)))
-    assert_close(esn.matrices("neuron").W_out, wanted)
+    expected = textbook(esn, list(zip(inputs, outputs, strict=True)))
+    assert_close(esn.matrices("neuron").W_out, expected)
     assert esn.score(*held) == pytest.approx(
         np.mean([column_score(esn, inputs, outputs, d) for d in range(outputs[0].shape[1])])
     )
@@ -123,8 +123,8 @@ def test_standardisation_ignores_missing_targets(mask, solver):
     mean, deviation = np.nanmean(y, axis=0), np.nanstd(y, axis=0)
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     esn = network(standardize=True, solver=solver).fit(X, y)
-    wanted = textbook(esn, [(scaled, (y - mean) / deviation)])
-    assert_close(esn.matrices("neuron").W_out, wanted)
+    expected = textbook(esn, [(scaled, (y - mean) / deviation)])
+    assert_close(esn.matrices("neuron").W_out, expected)
     plain = network(solver=solver).fit(scaled, (y - mean) / deviation)
     assert_close(esn.predict(X), plain.predict(scaled) * deviation + mean)
     assert_close(
@@ -250,8 +250,8 @@ def test_noise_is_estimated_from_available_residuals(mask, solver):
         S = rows[there].T @ rows[there]
         freedom = np.trace(np.linalg.solve(S + 1e-2 * np.eye(len(S)), S))
         free.append(there.sum() - freedom)
-    wanted = left.T @ left / np.sqrt(np.outer(free, free))
-    assert_close(esn.noise_covariance_, wanted, 1e-8)
+    expected = left.T @ left / np.sqrt(np.outer(free, free))
+    assert_close(esn.noise_covariance_, expected, 1e-8)
     assert np.linalg.eigvalsh(esn.noise_covariance_)[0] > 0
 
 
@@ -297,8 +297,8 @@ def test_partial_fit_of_series_equals_one_fit(solver):
     whole = network(solver=solver).fit([X[p] for p in pieces], [y[p] for p in pieces])
     assert_close(parts.W_out_, whole.W_out_)
     assert_close(parts.noise_covariance_, whole.noise_covariance_, 1e-8)
-    wanted = textbook(parts, [(X[p], y[p]) for p in pieces])
-    assert_close(parts.matrices("neuron").W_out, wanted)
+    expected = textbook(parts, [(X[p], y[p]) for p in pieces])
+    assert_close(parts.matrices("neuron").W_out, expected)
 
 
 def test_learner_continues_after_gaps():
@@ -307,9 +307,9 @@ def test_learner_continues_after_gaps():
     learner = esn.learner(esn.final_state_)
     for u, target in zip(X[200:], WHOLE[200:], strict=True):
         learner.step(u, target)
-    wanted = textbook(esn, [(X, np.concatenate([y[:200], WHOLE[200:]]))])
+    expected = textbook(esn, [(X, np.concatenate([y[:200], WHOLE[200:]]))])
     head = learner.model.matrices("neuron").W_out
-    assert_close(head, wanted)
+    assert_close(head, expected)
     with pytest.raises(
         ValueError, match=r"target=<NaN in column 1> is invalid: expected finite numbers"
     ):
@@ -414,11 +414,11 @@ def test_scores_with_weights():
     y, weights = MASKS["two groups"], RNG.random(T)
     esn = network().fit(X, y)
     guess = esn.predict(X)
-    wanted = []
+    expected = []
     for d in range(3):
         rows = [t for t in range(15, T) if not np.isnan(y[t, d])]
-        wanted.append(r2_score(y[rows, d], guess[rows, d], sample_weight=weights[rows]))
-    assert esn.score(X, y, sample_weight=weights) == pytest.approx(np.mean(wanted))
+        expected.append(r2_score(y[rows, d], guess[rows, d], sample_weight=weights[rows]))
+    assert esn.score(X, y, sample_weight=weights) == pytest.approx(np.mean(expected))
 
 
 # Searches --------------------------------------------------------------------------------------
@@ -429,14 +429,14 @@ def test_scores_with_weights():
 def test_search_scores_available_targets(mask, standardize):
     y, cut = MASKS[mask], 300
     grid = {"sr": [0.5, 0.9], "input_scaling": [0.5, 1.0], "ridge": [1e-2, 10.0]}
-    found = ee.search(
+    result = ee.search(
         network(standardize=standardize), grid, X, y, validation=[(cut, T)], workers=1
     )
-    for combination, errors in zip(found.params, found.errors, strict=True):
+    for combination, errors in zip(result.params, result.errors, strict=True):
         esn = network(standardize=standardize, **combination).fit(X[:cut], y[:cut])
         left = (y - esn.predict(X))[cut:]
         assert errors[0, 0] == pytest.approx(np.sqrt(np.nanmean(left**2)), rel=1e-8)
-    assert found.best_estimator.missing == "skip"
+    assert result.best_estimator.missing == "skip"
 
 
 def test_search_without_targets_to_score_is_rejected():

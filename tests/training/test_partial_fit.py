@@ -33,9 +33,9 @@ def network(**options):
     return ee.LinearESN(20, **{"ridge": 1e-2, "warmup": 15, "seed": 0, **options})
 
 
-def assert_close(got, wanted, tolerance=1e-9):
-    assert np.shape(got) == np.shape(wanted)
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
+def assert_close(actual, expected, tolerance=1e-9):
+    assert np.shape(actual) == np.shape(expected)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
 def partial_fits(esn, pieces):
@@ -218,10 +218,10 @@ def error_after_more(data, **options):
     ],
 )
 def test_lost_digits_of_a_structured_fit_cause_a_warning(data, warmup, ridge):
-    error, told = error_after_more(data, solver="structured", warmup=warmup, ridge=ridge)
+    error, messages = error_after_more(data, solver="structured", warmup=warmup, ridge=ridge)
     assert error > 2e-8
-    assert len(told) == 1
-    assert "solver='qr'" in told[0]
+    assert len(messages) == 1
+    assert "solver='qr'" in messages[0]
 
 
 @pytest.mark.parametrize(
@@ -235,9 +235,9 @@ def test_lost_digits_of_a_structured_fit_cause_a_warning(data, warmup, ridge):
     ],
 )
 def test_accurate_digits_cause_no_warning(data, warmup, ridge, solver):
-    error, told = error_after_more(data, solver=solver, warmup=warmup, ridge=ridge)
+    error, messages = error_after_more(data, solver=solver, warmup=warmup, ridge=ridge)
     assert error < 5e-9
-    assert told == []
+    assert messages == []
 
 
 def test_float32_rounding_causes_no_warning():

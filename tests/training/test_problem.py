@@ -99,25 +99,25 @@ def test_ends_are_the_states_of_the_textbook_loop(name, started):
     problem = make(name, starts=starts)
     tol = 1e-4 if name == "float32" else 1e-11
     for fold in (FOLD, Fold([(0, 300), (0, 170)]), Fold([(20, 150), (0, 1)])):
-        found = gather(problem, Gram, fold)
-        for i, end in enumerate(found.ends):
+        actual = gather(problem, Gram, fold)
+        for i, end in enumerate(actual.ends):
             stop = max(block[i][1] for block in (fold.train, *fold.held_out))
-            wanted = textbook_states(problem, i)[0][stop - 1]
-            np.testing.assert_allclose(end, wanted, rtol=0, atol=tol * np.abs(wanted).max())
+            expected = textbook_states(problem, i)[0][stop - 1]
+            np.testing.assert_allclose(end, expected, rtol=0, atol=tol * np.abs(expected).max())
 
 
 def test_series_without_used_rows_ends_in_its_start_state():
     problem = make(starts=[(np.full(12, 0.5), np.ones(3)), None])
-    found = gather(problem, Gram, Fold([(0, 0), (0, 50)]))
-    np.testing.assert_array_equal(found.ends[0], np.full(12, 0.5))
-    assert found.statistics.rows == 50
+    result = gather(problem, Gram, Fold([(0, 0), (0, 50)]))
+    np.testing.assert_array_equal(result.ends[0], np.full(12, 0.5))
+    assert result.statistics.rows == 50
 
 
 def test_sums_over_time_end_in_the_same_states():
     problem = make()
     block = problem.everything(20)
-    found, wanted = structured.gather_gram(problem, block), gather(problem, Gram, Fold(block))
-    for a, b in zip(found.ends, wanted.ends, strict=True):
+    actual, expected = structured.gather_gram(problem, block), gather(problem, Gram, Fold(block))
+    for a, b in zip(actual.ends, expected.ends, strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-13)
 
 
@@ -131,18 +131,18 @@ def test_rows_equal_the_textbook(name, previous):
         rows.append(naive.extended(r, before, True, previous)[start:stop])
     X = np.concatenate(rows)
     Y = np.concatenate([y[a:b] for y, (a, b) in zip(problem.outputs, FOLD.train, strict=True)])
-    found = gather(problem, Gram, FOLD).statistics
+    result = gather(problem, Gram, FOLD).statistics
     assert problem.size == X.shape[1]
     scale, tol = np.abs(X.T @ X).max(), 1e-4 if name == "float32" else 1e-11
-    np.testing.assert_allclose(found.XtX, X.T @ X, rtol=0, atol=tol * scale)
-    np.testing.assert_allclose(found.XtY, X.T @ Y, rtol=0, atol=tol * scale)
+    np.testing.assert_allclose(result.XtX, X.T @ X, rtol=0, atol=tol * scale)
+    np.testing.assert_allclose(result.XtY, X.T @ Y, rtol=0, atol=tol * scale)
 
 
 @each_network
 def test_held_out_blocks_equal_blocks_gathered_alone(name):
     problem = make(name)
-    found = gather(problem, Triangle, FOLD)
-    together = (found.statistics, *found.held_out)
+    result = gather(problem, Triangle, FOLD)
+    together = (result.statistics, *result.held_out)
     for statistics, block in zip(together, (FOLD.train, *FOLD.held_out), strict=True):
         alone = gather(problem, Triangle, Fold(block)).statistics
         assert statistics.rows == alone.rows == sum(stop - start for start, stop in block)
@@ -164,10 +164,10 @@ def test_series_gathered_in_parts_merge_to_the_whole(cut, kind):
     rest = gather(later, kind, Fold([(0, 300 - cut)]))
     merged = first.statistics.merge(rest.statistics)
     if kind is Triangle:
-        merged, wanted = merged.gram(), whole.statistics.gram()
+        merged, expected = merged.gram(), whole.statistics.gram()
     else:
-        wanted = whole.statistics
-    for a, b in zip(arrays(merged), arrays(wanted), strict=True):
+        expected = whole.statistics
+    for a, b in zip(arrays(merged), arrays(expected), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-11 * max(np.abs(b).max(), 1.0))
     np.testing.assert_allclose(rest.ends[0], whole.ends[0], rtol=0, atol=1e-11)
 
@@ -186,16 +186,16 @@ def test_in_double_returns_a_double_precision_problem_itself():
 
 def test_settings_of_a_default_network_are_the_defaults():
     params = ee.LinearESN().get_params(deep=False)
-    found = Settings.of(params)
-    assert found == Settings() == Settings.of({})
-    assert found.recipe == Recipe()
-    assert found.ridge == (params["ridge"],)
+    result = Settings.of(params)
+    assert result == Settings() == Settings.of({})
+    assert result.recipe == Recipe()
+    assert result.ridge == (params["ridge"],)
     for one in fields(Settings):
         if one.name not in ("recipe", "ridge"):
-            assert getattr(found, one.name) == params[one.name], one.name
+            assert getattr(result, one.name) == params[one.name], one.name
     for one in fields(Recipe):
         if one.name not in ("eigenvectors", "even_defective"):
-            assert getattr(found.recipe, one.name) == params[one.name], one.name
+            assert getattr(result.recipe, one.name) == params[one.name], one.name
 
 
 def test_no_parameter_of_a_network_is_left_out():
@@ -212,10 +212,10 @@ def test_no_parameter_of_a_network_is_left_out():
     ],
 )  # fmt: skip
 def test_settings_follow_the_parameters(name, value):
-    found = Settings.of(ee.LinearESN(**{name: value}).get_params(deep=False))
-    owner = found.recipe if hasattr(found.recipe, name) and name != "ridge" else found
+    result = Settings.of(ee.LinearESN(**{name: value}).get_params(deep=False))
+    owner = result.recipe if hasattr(result.recipe, name) and name != "ridge" else result
     assert getattr(owner, name) == (tuple(value) if name == "ridge" else value)
-    assert found.recipe.eigenvectors == (name != "penalty")
+    assert result.recipe.eigenvectors == (name != "penalty")
 
 
 @pytest.mark.parametrize(
@@ -256,14 +256,14 @@ def test_scaling_uses_only_the_first_rows(until):
     settings_ = Settings(Recipe(12), standardize=True)
     problem = pose(settings_, settings_.draw(2, 3, 0), inputs, outputs, until=until)
     first = until or LENGTHS
-    for found, given_, scaling in zip(
+    for actual, given_, scaling in zip(
         (problem.inputs, problem.outputs), (inputs, outputs), problem.scalings, strict=True
     ):
-        wanted = Scaling.of([s[:n] for s, n in zip(given_, first, strict=True)])
-        np.testing.assert_array_equal(scaling.mean, wanted.mean)
-        np.testing.assert_array_equal(scaling.scale, wanted.scale)
-        for a, b in zip(found, given_, strict=True):
-            np.testing.assert_array_equal(a, wanted.forward(b))
+        expected = Scaling.of([s[:n] for s, n in zip(given_, first, strict=True)])
+        np.testing.assert_array_equal(scaling.mean, expected.mean)
+        np.testing.assert_array_equal(scaling.scale, expected.scale)
+        for a, b in zip(actual, given_, strict=True):
+            np.testing.assert_array_equal(a, expected.forward(b))
     known = np.concatenate([u[:n] for u, n in zip(problem.inputs, first, strict=True)])
     np.testing.assert_allclose(known.mean(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(known.std(axis=0), 1.0, atol=1e-12)
@@ -334,6 +334,6 @@ def test_sums_over_time_depend_on_the_initial_state():
     going_on = Problem(drawn.reservoir, [u], [y], Penalty(201), starts=[(100 * r, np.zeros(1))])
     assert not applies(going_on)
     states = drawn.reservoir.scan(drawn.reservoir.drive(u, None), 100 * r)
-    wanted = np.concatenate([y.sum(axis=0)[None], states.T @ y])
-    found = project(going_on, [(0, len(u))], [y])
-    np.testing.assert_allclose(found, wanted, atol=1e-9 * np.abs(wanted).max())
+    expected = np.concatenate([y.sum(axis=0)[None], states.T @ y])
+    actual = project(going_on, [(0, len(u))], [y])
+    np.testing.assert_allclose(actual, expected, atol=1e-9 * np.abs(expected).max())

@@ -48,19 +48,21 @@ def nothing(penalty, ridge, forgetting=1.0, centre=None):
 
 def roots(penalty, ridge, forgetting, steps):
     """Return √α L after every step: its rows decay, and one row is renewed at each step."""
-    L, share, found = penalty.root(), np.ones(N), []
+    L, share, result = penalty.root(), np.ones(N), []
     cycle = int(np.log(FADED) / np.log(forgetting)) if forgetting < 1 else 0
     for t in range(steps):
         share = share * forgetting
         if cycle:
             s = t % cycle
             share[N * s // cycle : N * (s + 1) // cycle] = 1.0
-        found.append(np.sqrt(ridge * share)[:, None] * L)
-    return found
+        result.append(np.sqrt(ridge * share)[:, None] * L)
+    return result
 
 
-def assert_close(found, wanted, tol=1e-9):
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=tol * max(np.abs(wanted).max(), 1.0))
+def assert_close(actual, expected, tol=1e-9):
+    np.testing.assert_allclose(
+        actual, expected, rtol=0, atol=tol * max(np.abs(expected).max(), 1.0)
+    )
 
 
 @each_penalty
@@ -70,8 +72,8 @@ def test_row_by_row_equals_batch(penalty, count, ridge, seed):
     X, Y = rows(count, seed)
     squares = learn(nothing(penalty, ridge), X, Y)
     assert squares.rows == count
-    wanted = Triangle.empty(N, D).absorb(X, Y).solve(penalty, ridge)
-    assert_close(squares.weights.T, wanted, 1e-8)
+    expected = Triangle.empty(N, D).absorb(X, Y).solve(penalty, ridge)
+    assert_close(squares.weights.T, expected, 1e-8)
 
 
 @each_penalty
@@ -81,12 +83,12 @@ def test_every_row_equals_a_new_regression(penalty, forgetting):
     centre = np.random.default_rng(1).normal(size=(N, D))
     squares = nothing(penalty, 0.5, forgetting, centre)
     assert_close(squares.weights.T, centre, 1e-12)
-    wanted = naive.recursive_least_squares(
+    expected = naive.recursive_least_squares(
         X, Y, roots(penalty, 0.5, forgetting, 50), forgetting, centre
     )
     for t in range(50):
         learn(squares, X[t : t + 1], Y[t : t + 1])
-        assert_close(squares.weights.T, wanted[t], 1e-8)
+        assert_close(squares.weights.T, expected[t], 1e-8)
 
 
 @each_penalty
@@ -99,8 +101,8 @@ def test_learning_continues_from_a_batch_solution(penalty, kind):
     learnt = Learnt.of(GroupEvidence(first, penalty, 0.1, weights, E.T @ E))
     assert (learnt.doubt is not None) == (kind is Gram)
     squares = learn(RecursiveLeastSquares(learnt, penalty, 0.1, 1.0), X[40:], Y[40:])
-    wanted = Triangle.empty(N, D).absorb(X, Y).solve(penalty, 0.1)
-    assert_close(squares.weights.T, wanted)
+    expected = Triangle.empty(N, D).absorb(X, Y).solve(penalty, 0.1)
+    assert_close(squares.weights.T, expected)
     assert squares.rows == 20
 
 
@@ -166,6 +168,6 @@ def test_the_size_of_outputs_does_not_overflow(scale):
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(50, 6)), rng.normal(size=(6, 2))
     gram = Gram.empty(6, 2).absorb(X, X @ weights)
-    wanted = np.sqrt(np.mean((X @ weights) ** 2, axis=0))
-    np.testing.assert_allclose(RoundingError.of(gram, weights).size, wanted)
-    np.testing.assert_allclose(RoundingError.of(gram, scale * weights).size / scale, wanted)
+    expected = np.sqrt(np.mean((X @ weights) ** 2, axis=0))
+    np.testing.assert_allclose(RoundingError.of(gram, weights).size, expected)
+    np.testing.assert_allclose(RoundingError.of(gram, scale * weights).size / scale, expected)

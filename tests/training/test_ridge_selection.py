@@ -43,13 +43,13 @@ def densities(esn, X, Y, ridges):
     if esn.fit_bias and not esn.penalize_bias:
         beside = np.linalg.qr(np.column_stack([np.ones(len(X)), np.eye(len(X))]))[0][:, 1:].T
         X, Y = beside @ X, beside @ Y
-    found = []
+    results = []
     for ridge in ridges:
         covariance = np.eye(len(X)) + X @ X.T / ridge
         noise = [y @ np.linalg.solve(covariance, y) / len(y) for y in Y.T]
         each = zip(Y.T, noise, strict=True)
-        found.append(sum(multivariate_normal.logpdf(y, cov=s * covariance) for y, s in each))
-    return np.array(found)
+        results.append(sum(multivariate_normal.logpdf(y, cov=s * covariance) for y, s in each))
+    return np.array(results)
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
@@ -57,19 +57,19 @@ def test_log_evidence_equals_a_dense_gaussian(options):
     X, y = U[:120], Y[:120]
     # With feedback, the states would depend on the true outputs.
     esn = network(**options | {"feedback": False}).fit(X, y)
-    wanted = densities(esn, X, y, [esn.ridge_])
-    assert esn.log_evidence_ == pytest.approx(wanted[0], rel=1e-6)
+    expected = densities(esn, X, y, [esn.ridge_])
+    assert esn.log_evidence_ == pytest.approx(expected[0], rel=1e-6)
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_every_solver_finds_the_same_ridge(options):
-    found = [network(solver=s, **options).fit(U, Y) for s in ("qr", "gram", "refined")]
-    for esn in found[1:]:
-        assert esn.ridge_ == pytest.approx(found[0].ridge_, rel=1e-3)
-        assert esn.log_evidence_ == pytest.approx(found[0].log_evidence_, rel=1e-6)
-    given = network(found[0].ridge_, solver="qr", **options).fit(U, Y)
-    np.testing.assert_array_equal(given.W_out_, found[0].W_out_)
-    assert given.log_evidence_ == pytest.approx(found[0].log_evidence_, rel=1e-9)
+    results = [network(solver=s, **options).fit(U, Y) for s in ("qr", "gram", "refined")]
+    for esn in results[1:]:
+        assert esn.ridge_ == pytest.approx(results[0].ridge_, rel=1e-3)
+        assert esn.log_evidence_ == pytest.approx(results[0].log_evidence_, rel=1e-6)
+    given = network(results[0].ridge_, solver="qr", **options).fit(U, Y)
+    np.testing.assert_array_equal(given.W_out_, results[0].W_out_)
+    assert given.log_evidence_ == pytest.approx(results[0].log_evidence_, rel=1e-9)
 
 
 def test_structured_solver_selects_the_ridge():
@@ -96,9 +96,9 @@ def test_units_at_the_ends_of_the_range_do_not_matter(ridge, solver, scale):
     np.testing.assert_allclose(other.model_.W_out / scale, esn.model_.W_out, rtol=1e-4, atol=1e-9)
     noise = other.noise_covariance_ / scale / scale
     np.testing.assert_allclose(noise, esn.noise_covariance_, rtol=1e-6)
-    found, deviation = other.predict(U, return_std=True)
+    actual, deviation = other.predict(U, return_std=True)
     wanted, expected = esn.predict(U, return_std=True)
-    np.testing.assert_allclose(found / scale, wanted, atol=1e-5)
+    np.testing.assert_allclose(actual / scale, wanted, atol=1e-5)
     np.testing.assert_allclose(deviation / scale, expected, rtol=1e-6)
     rows = 390 * Y.shape[1] - Y.shape[1]  # a free bias uses one row of each output
     moved = esn.log_evidence_ - other.log_evidence_
@@ -115,8 +115,8 @@ def test_targets_whose_squares_overflow_or_underflow_cause_a_warning(ridge, solv
         network(ridge, solver=solver).fit(U, 1e-200 * Y)
     # Columns of zeros carry no information, and cause no warning.
     zeros = Y * [1.0, 0.0]
-    wanted = network(ridge, solver=solver).fit(U, Y[:, :1])
-    assert network(ridge, solver=solver).fit(U, zeros).ridge_ == pytest.approx(wanted.ridge_)
+    expected = network(ridge, solver=solver).fit(U, Y[:, :1])
+    assert network(ridge, solver=solver).fit(U, zeros).ridge_ == pytest.approx(expected.ridge_)
     scaled = network(ridge, solver=solver, standardize=True)
     chosen = [scaled.fit(U, scale * Y).ridge_ for scale in (1.0, 1e-200, 1e200)]
     np.testing.assert_allclose(chosen, chosen[0], rtol=1e-6)

@@ -39,9 +39,9 @@ def direct(problem, block):
     return gather(problem, Gram, Fold(block)).statistics
 
 
-def assert_same_gram(found, wanted, tol=1e-12):
-    assert found.rows == wanted.rows
-    for a, b in ((found.XtX, wanted.XtX), (found.XtY, wanted.XtY)):
+def assert_same_gram(actual, expected, tol=1e-12):
+    assert actual.rows == expected.rows
+    for a, b in ((actual.XtX, expected.XtX), (actual.XtY, expected.XtY)):
         np.testing.assert_allclose(a, b, rtol=0, atol=tol * np.abs(b).max())
 
 
@@ -95,12 +95,12 @@ def test_both_methods_of_computing_moments_agree(edges, sr, D_in, units):
 def test_correlations_by_fft_equal_the_sums(T, start, K, seed):
     rng = np.random.default_rng(seed)
     drive, side = rng.normal(size=(start + T, 2)), rng.normal(size=(T, 3))
-    found = correlate(side, drive, start, K)
+    actual = correlate(side, drive, start, K)
     padded = np.concatenate([np.zeros((K, 2)), drive])
     for k in {0, K // 2, K - 1}:
         first = K + start - k
-        wanted = side.T @ padded[first : first + T]
-        np.testing.assert_allclose(found[k], wanted, rtol=0, atol=1e-11 * (1 + np.sqrt(T)))
+        expected = side.T @ padded[first : first + T]
+        np.testing.assert_allclose(actual[k], expected, rtol=0, atol=1e-11 * (1 + np.sqrt(T)))
 
 
 def test_lags_serve_any_reservoir_and_merge():
@@ -118,8 +118,8 @@ def test_lags_serve_any_reservoir_and_merge():
         other = make(sr=sr, lr=lr)
         K = min(400, settling_steps(other.reservoir.form))
         moments = merged.moments(other.reservoir, K)
-        found = moments.gram(other.reservoir.spectrum, other.reservoir.B, 1)
-        assert_same_gram(found, direct(other, block))
+        result = moments.gram(other.reservoir.spectrum, other.reservoir.B, 1)
+        assert_same_gram(result, direct(other, block))
 
 
 @pytest.mark.parametrize("sr", [0.5, 1.0])
@@ -133,11 +133,11 @@ def test_residuals_and_their_projection_equal_those_of_the_states(sr, basis):
     for i, (start, stop) in enumerate(block):
         chunks = problem.rows(i).chunks(0, len(problem.inputs[i]), 1000)
         X = np.concatenate([X.copy() for _, X in chunks])
-        wanted = problem.outputs[i] - X @ w
-        np.testing.assert_allclose(left[i], wanted[start:stop], rtol=0, atol=1e-10)
-        projected += X[start:stop].T @ wanted[start:stop]
-    found = project(problem, block, left)
-    np.testing.assert_allclose(found, projected, rtol=0, atol=1e-11 * np.abs(projected).max())
+        expected = problem.outputs[i] - X @ w
+        np.testing.assert_allclose(left[i], expected[start:stop], rtol=0, atol=1e-10)
+        projected += X[start:stop].T @ expected[start:stop]
+    actual = project(problem, block, left)
+    np.testing.assert_allclose(actual, projected, rtol=0, atol=1e-11 * np.abs(projected).max())
 
 
 @pytest.mark.parametrize("kind", INPUTS)
@@ -152,12 +152,12 @@ def test_refined_solution_equals_qr_or_reports_failure(kind, sr, relative):
     mean_diagonal = np.mean(np.sum(probe.states(X)[200:] ** 2, axis=0))
     ridge = relative * mean_diagonal
     exact = ee.LinearESN(**params, ridge=ridge, solver="qr").fit(X, y)
-    found = ee.LinearESN(**params, ridge=ridge, solver="structured").fit(X, y)
-    assert found.solver_ in ("structured", "qr")
+    actual = ee.LinearESN(**params, ridge=ridge, solver="structured").fit(X, y)
+    assert actual.solver_ in ("structured", "qr")
     if kind == "white":
-        assert found.solver_ == "structured"
-    wanted, got = exact.predict(X)[200:], found.predict(X)[200:]
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
+        assert actual.solver_ == "structured"
+    expected, result = exact.predict(X)[200:], actual.predict(X)[200:]
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
 
 
 def test_unsolvable_systems_fall_back_to_qr():
@@ -211,8 +211,8 @@ def test_long_series_use_it_automatically():
     assert esn.solver_ == "structured"
     exact = ee.LinearESN(200, ridge=1e-3, warmup=100, seed=0, solver="qr")
     exact.fit(u[:-1], np.roll(u, 2)[:-1])
-    wanted = exact.predict(u)
-    np.testing.assert_allclose(esn.predict(u), wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
+    expected = exact.predict(u)
+    np.testing.assert_allclose(esn.predict(u), expected, rtol=0, atol=1e-9 * np.abs(expected).max())
     np.testing.assert_allclose(esn.final_state_.r, exact.final_state_.r, rtol=0, atol=1e-13)
 
 
@@ -237,10 +237,10 @@ def test_selected_ridge_equals_that_of_qr(feedback):
     assert structured_.solver_ == "structured"
     assert structured_.ridge_ == qr.ridge_
     teacher = {"y_previous": targets} if feedback else {}
-    for found, wanted in zip(
+    for actual, expected in zip(
         structured_.predict(series, **teacher), qr.predict(series, **teacher), strict=True
     ):
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-9)
 
 
 def test_single_precision_is_trained_in_double():
@@ -266,12 +266,14 @@ def test_corrections_solve_the_normal_equations_of_every_candidate(free, from_ro
     factorised = statistics.factorise(penalty, 1)
     ridges, scales = np.array([1e-3, 0.5, 2.0]), np.array([1.0, 0.1, 3.0])
     gradient = rng.normal(size=(N + 1, 3, D))
-    found = factorised.corrections(gradient, ridges, scales)
+    actual = factorised.corrections(gradient, ridges, scales)
     for c, (ridge, scale) in enumerate(zip(ridges, scales, strict=True)):
         M = penalty.gram() * ridge / scale**2
         M[0, 0] = 0.0 if free else ridge
-        wanted = np.linalg.solve(X.T @ X + M, gradient[:, c])
-        np.testing.assert_allclose(found[:, c], wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
+        expected = np.linalg.solve(X.T @ X + M, gradient[:, c])
+        np.testing.assert_allclose(
+            actual[:, c], expected, rtol=0, atol=1e-9 * np.abs(expected).max()
+        )
 
 
 @pytest.mark.parametrize("options", [{}, {"feedback": True}, {"standardize": True}])
@@ -311,10 +313,10 @@ def test_search_falls_back_to_states_when_sums_are_inaccurate(monkeypatch):
     monkeypatch.setattr(costs, "QUICK_FLOPS", 0.0)
     esn = ee.LinearESN(60, warmup=100, seed=0)
     grid = {"ridge": [1e-20, 1e-14], "sr": [0.9]}
-    found = ee.search(esn, grid, u[:-1], u[1:], refit=False)
+    actual = ee.search(esn, grid, u[:-1], u[1:], refit=False)
     monkeypatch.setattr(costs, "QUICK_FLOPS", np.inf)
-    wanted = ee.search(esn, grid, u[:-1], u[1:], refit=False)
-    np.testing.assert_array_equal(found.errors, wanted.errors)
+    expected = ee.search(esn, grid, u[:-1], u[1:], refit=False)
+    np.testing.assert_array_equal(actual.errors, expected.errors)
 
 
 @pytest.mark.parametrize(
@@ -329,11 +331,11 @@ def test_weights_are_accurate_for_inputs_unlike_the_training_data(series, warmup
     u = np.ones((4001, 1)) if series == "constant" else INPUTS[series](rng, 4001)
     other = rng.uniform(-1, 1, (500, 1))
     params = {"units": 100, "warmup": warmup, "ridge": ridge, "seed": 0}
-    found = ee.LinearESN(**params, solver="structured").fit(u[:-1], u[1:])
+    actual = ee.LinearESN(**params, solver="structured").fit(u[:-1], u[1:])
     exact = ee.LinearESN(**params, solver="qr").fit(u[:-1], u[1:])
-    wanted = exact.predict(other)
+    expected = exact.predict(other)
     np.testing.assert_allclose(
-        found.predict(other), wanted, rtol=0, atol=1e-7 * np.abs(wanted).max()
+        actual.predict(other), expected, rtol=0, atol=1e-7 * np.abs(expected).max()
     )
 
 
@@ -345,12 +347,12 @@ def test_residuals_after_the_last_step_equal_recomputed_residuals(size):
     w, step = rng.normal(size=(2, problem.size, 2))
     step *= size
     moved = np.linalg.norm(np.concatenate(fitted(problem, block, step)), axis=0)
-    found = Refined(Round(problem, block, w), step, moved)
-    wanted = Round(problem, block, found.w)
-    np.testing.assert_array_equal(found.w, w + step)
-    np.testing.assert_allclose(found.scatter, wanted.scatter, rtol=2e-12)
+    actual = Refined(Round(problem, block, w), step, moved)
+    expected = Round(problem, block, actual.w)
+    np.testing.assert_array_equal(actual.w, w + step)
+    np.testing.assert_allclose(actual.scatter, expected.scatter, rtol=2e-12)
     if size > 1e-6:
-        np.testing.assert_array_equal(found.scatter, wanted.scatter)
+        np.testing.assert_array_equal(actual.scatter, expected.scatter)
 
 
 def test_search_scores_are_correct_for_ridges_below_rounding(monkeypatch):
@@ -360,12 +362,12 @@ def test_search_scores_are_correct_for_ridges_below_rounding(monkeypatch):
     y = lfilter(0.8**k * np.cos(k), [1.0], u, axis=0)
     esn = ee.LinearESN(60, warmup=100, seed=0, sr=0.8, input_scaling=10.0)
     grid = {"ridge": [1e-12, 1e-9, 1e-6, 1e-3]}
-    found = ee.search(esn, grid, u, y, refit=False)
+    actual = ee.search(esn, grid, u, y, refit=False)
     each = [ee.search(esn, {"ridge": [r]}, u, y, refit=False).errors for r in grid["ridge"]]
     monkeypatch.setattr(costs, "QUICK_FLOPS", np.inf)
-    wanted = ee.search(esn, grid, u, y, refit=False).errors
-    np.testing.assert_allclose(found.errors, wanted, rtol=1e-4)
-    np.testing.assert_allclose(np.concatenate(each), wanted, rtol=1e-4)
+    expected = ee.search(esn, grid, u, y, refit=False).errors
+    np.testing.assert_allclose(actual.errors, expected, rtol=1e-4)
+    np.testing.assert_allclose(np.concatenate(each), expected, rtol=1e-4)
 
 
 def test_series_without_validation_rows():
