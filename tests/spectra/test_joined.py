@@ -1,4 +1,4 @@
-"""Joined spectra and laws: what always holds, and where such a law is used."""
+"""Joined spectra and laws: their properties, and their use in networks and searches."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def test_spectra_add_up(a, b, c):
     assert whole.radius == max(a.radius, b.radius)
 
 
-def repeats_by_a_loop(*parts):
-    """Eigenvalues that stand, to a few roundings, where one of an earlier part does."""
+def count_repeats(*parts):
+    """Count the eigenvalues that equal one of an earlier part up to rounding."""
     slack = 1e-14 * max(part.radius for part in parts)
     known, count = list(parts[0].values), 0
     for part in parts[1:]:
@@ -77,7 +77,7 @@ def repeats_by_a_loop(*parts):
     ],
 )
 def test_repeated_eigenvalues_are_counted(parts, count):
-    assert repeats_by_a_loop(*parts) == count
+    assert count_repeats(*parts) == count
     units = sum(part.units for part in parts)
     with pytest.warns(
         IllConditionedWarning, match=f"^{count} of {units} joined .* no memory"
@@ -96,7 +96,7 @@ def test_repeated_eigenvalues_are_counted(parts, count):
         [Spectrum([0.5, 0.5]), Spectrum([], [0.5 + 1e-12j])],
     ],
 )
-def test_eigenvalues_that_differ_join_in_silence(parts):
+def test_distinct_eigenvalues_cause_no_warning(parts):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         joined(*parts)
@@ -117,7 +117,7 @@ def test_repeats_add_no_memory():
 
 @given(st.sampled_from(NAMES), st.integers(1, 60), st.floats(0.4, 0.99), st.integers(0, 2**32))
 @settings(deadline=None, max_examples=40)
-def test_sr_acts_on_the_drawn_part_alone(name, n, sr, seed):
+def test_sr_scales_only_the_drawn_part(name, n, sr, seed):
     fixed = Spectrum([0.123], [0.3 + 0.456j])
     for made in (
         (fixed + law(name))(n + 3, sr=sr, seed=seed),
@@ -131,24 +131,24 @@ def test_sr_acts_on_the_drawn_part_alone(name, n, sr, seed):
 
 
 @given(st.integers(1, 500), st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=6))
-def test_whole_parts_follow_the_shares(n, shares):
+def test_sizes_of_parts_follow_the_shares(n, shares):
     n += len(shares)
     parts = whole_parts(n, shares)
-    wanted = n * np.array(shares) / sum(shares)
+    expected = n * np.array(shares) / sum(shares)
     assert sum(parts) == n
     assert min(parts) >= 1
-    if wanted.min() >= 1:
-        assert np.all(np.abs(parts - wanted) < 1)
+    if expected.min() >= 1:
+        assert np.all(np.abs(parts - expected) < 1)
 
 
-def test_several_laws_share_what_is_left():
+def test_several_laws_share_the_remaining_units():
     made = joined(ring(7, sr=0.5), "time_constants", spectra.golden, share=[3, 1])
     spectrum = made(47, sr=0.8, seed=3)
     assert spectrum.units == 47
     assert spectrum.real[1:31].tolist() == spectra.time_constants(30, sr=0.8).real.tolist()
     assert spectrum == made(47, sr=0.8, seed=np.random.default_rng(3))
     assert spectrum != made(47, sr=0.8, seed=4)
-    # Streams of their own: two golden ones of one seed would be the same.
+    # Each law has its own random stream, so the two golden parts differ.
     one, other = np.split(joined("golden", "golden")(40, sr=0.9, seed=0).pairs, 2)
     assert np.abs(one[:, None] - other).min() > 1e-6
 
@@ -168,13 +168,13 @@ def test_laws_join_in_any_grouping():
     assert len({hash(one) for one in groupings}) == 1
     assert groupings[0](50, sr=0.9, seed=1) == groupings[-1](50, sr=0.9, seed=1)
     assert (a + fixed) + c == joined(a, fixed, c) == a + (fixed + c)
-    # With a share of its own, a joined law divides that.
+    # A nested joined law divides its own share.
     assert joined(joined(a, b, share=[3, 1]), c, share=[1, 1]) == joined(
         a, b, c, share=[0.75, 0.25, 1]
     )
 
 
-def test_how_a_joined_law_is_written():
+def test_repr_of_a_joined_law():
     made = ring(24, sr=0.99) + log_ring
     assert repr(made) == "joined(Spectrum(24 units: 2 real, 11 pairs, radius 0.99), log_ring)"
     slow = partial(log_ring, shortest=4.0)
@@ -184,7 +184,7 @@ def test_how_a_joined_law_is_written():
 
 
 @pytest.mark.parametrize("other", [1, 0.5, "ring", [0.5], None])
-def test_what_cannot_be_added(other):
+def test_unsupported_operands_of_addition(other):
     for one in (ring(4), ring(4) + log_ring):
         with pytest.raises(TypeError, match="unsupported operand"):
             one + other
@@ -193,7 +193,7 @@ def test_what_cannot_be_added(other):
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: joined(), "parts=.*at least one"),
         (lambda: joined(ring, 0.5), "parts=0.5 .*laws by name"),
@@ -210,12 +210,12 @@ def test_what_cannot_be_added(other):
         (lambda: (ring(10) + (lambda n, sr, seed: ring(3)))(12), r"a Spectrum of 2 eigenvalues"),
     ],
 )
-def test_what_will_not_do(call, said):
-    with pytest.raises(ValueError, match=said):
+def test_invalid_joined_laws(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
 
 
-# In use ----------------------------------------------------------------------------------------
+# Use in networks ------------------------------------------------------------------------------
 
 WAVES = ee.tasks.mso(3, 401)
 X, Y = WAVES[:-1], WAVES[1:]
@@ -226,7 +226,7 @@ def network(**options):
     return ee.LinearESN(30, **({"spectrum": LAW, "sr": 0.95, "warmup": 50, "seed": 0} | options))
 
 
-def test_a_network_draws_by_it():
+def test_network_draws_from_a_joined_law():
     esn = network().fit(X, Y)
     assert esn.spectrum_.real[:2].tolist() == ring(12, sr=0.99).real.tolist()
     assert esn.effective_radius_ == pytest.approx(0.99)
@@ -239,24 +239,24 @@ def test_a_network_draws_by_it():
     assert states.shape == (400, 30)
 
 
-def test_units_that_the_given_part_takes_up():
+def test_given_part_uses_up_units():
     with pytest.raises(ValueError, match=r"n=12 .*at least 13.*Raise units"):
         network().set_params(units=12).fit(X, Y)
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_search_goes_through_radii(workers):
+def test_search_over_radii(workers):
     grid = {"sr": [0.2, 0.95], "ridge": [1e-8]}
-    found = ee.search(network(), grid, X, Y, workers=workers)
+    result = ee.search(network(), grid, X, Y, workers=workers)
     for number, sr in enumerate(grid["sr"]):
         drawn = LAW(30, sr=sr, seed=np.random.default_rng(0).spawn(5)[0])
         alone = ee.search(network(spectrum=drawn), {"ridge": [1e-8]}, X, Y)
-        assert found.errors[number] == pytest.approx(alone.errors[0], rel=1e-6)
-    assert found.errors[0] != pytest.approx(found.errors[1], rel=1e-3)
-    assert found.best_estimator.spectrum == LAW
+        assert result.errors[number] == pytest.approx(alone.errors[0], rel=1e-6)
+    assert result.errors[0] != pytest.approx(result.errors[1], rel=1e-3)
+    assert result.best_estimator.spectrum == LAW
 
 
-def test_copies_know_the_same_law():
+def test_copies_keep_the_law():
     for made in (pickle.loads(pickle.dumps(LAW)), copy.deepcopy(LAW), clone(network()).spectrum):
         assert isinstance(made, JoinedLaw)
         assert made == LAW
@@ -265,7 +265,7 @@ def test_copies_know_the_same_law():
     assert grid.fit(X, Y).best_params_["sr"] in (0.2, 0.95)
 
 
-def test_a_file_keeps_what_was_drawn(tmp_path):
+def test_file_keeps_the_drawn_spectrum(tmp_path):
     path = tmp_path / "esn.safetensors"
     esn = network().fit(X, Y)
     with pytest.warns(UserWarning, match=r"spectrum=joined\(Spectrum\(12 .*log_ring\) cannot"):
@@ -276,11 +276,11 @@ def test_a_file_keeps_what_was_drawn(tmp_path):
     np.testing.assert_array_equal(clone(loaded).fit(X, Y).predict(X), esn.predict(X))
 
 
-def test_a_search_says_nothing_of_repeats_and_a_fit_does():
+def test_repeats_cause_a_warning_in_a_fit_but_not_in_a_search():
     twice = joined("ring", "ring")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = ee.search(network(spectrum=twice), {"sr": [0.5, 0.9]}, X, Y, refit=False)
-    assert np.all(np.isfinite(found.errors))
+        result = ee.search(network(spectrum=twice), {"sr": [0.5, 0.9]}, X, Y, refit=False)
+    assert np.all(np.isfinite(result.errors))
     with pytest.warns(IllConditionedWarning, match="15 of 30 joined"):
         network(spectrum=twice, ridge=1e-4).fit(X, Y)

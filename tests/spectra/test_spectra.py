@@ -1,4 +1,4 @@
-"""Eigenvalue laws against the paper's algorithms as literal loops, and what always holds."""
+"""Compare eigenvalue laws with literal loops of the paper's algorithms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIZES = range(1, 61)
 
 
 def assert_same_values(a, b, tol):
-    """Two multisets of complex numbers, matched greedily."""
+    """Assert that two multisets of complex numbers are equal, by greedy matching."""
     a, b = list(np.asarray(a, complex)), np.asarray(b, complex)
     assert len(a) == len(b)
     taken = np.zeros(len(b), bool)
@@ -36,7 +36,7 @@ def assert_same_values(a, b, tol):
 
 
 def paper_real_count(n):
-    """Lines 2-5 of the uniform algorithm, comparing parities."""
+    """Return the number of real eigenvalues by lines 2-5 of the uniform algorithm."""
     count = math.floor(math.sqrt(2 * n / math.pi))
     if count % 2 != n % 2:
         count = count + 1
@@ -55,7 +55,7 @@ def paper_uniform(n, sr, rng):
 
 
 def paper_golden(n, sr, rng, noise=None):
-    """The golden algorithm, ``N_real += (N − N_real) mod 2``; noise as a standard deviation."""
+    """Run the golden algorithm, ``N_real += (N − N_real) mod 2``; noise is a standard deviation."""
     n_real = math.floor(math.sqrt(2 * n / math.pi))
     n_real += (n - n_real) % 2
     n_cpx = (n - n_real) // 2
@@ -75,16 +75,16 @@ def paper_golden(n, sr, rng, noise=None):
     if noise is not None:
         re, im = rng.normal(size=n_cpx), rng.normal(size=n_cpx)
         cpx = [z + noise * complex(a, b) for z, a, b in zip(cpx, re, im, strict=True)]
-        # What falls below the axis is the lower one of the same pair.
+        # A value below the axis is the lower member of the same pair.
         cpx = [z if z.imag > 0 else z.conjugate() for z in cpx]
     return real, cpx
 
 
-# The laws of the paper
+# Laws of the paper
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_uniform_is_the_papers_loop(n):
+def test_uniform_equals_the_loop_of_the_paper(n):
     spectrum = spectra.uniform(n, sr=0.8, seed=n)
     real, pairs = paper_uniform(n, 0.8, np.random.default_rng(n))
     np.testing.assert_allclose(spectrum.real, real, rtol=0, atol=1e-14)
@@ -92,17 +92,17 @@ def test_uniform_is_the_papers_loop(n):
 
 
 @pytest.mark.parametrize("n", [*SIZES, 500])
-def test_golden_is_the_papers_loop(n):
+def test_golden_equals_the_loop_of_the_paper(n):
     spectrum = spectra.golden(n, sr=1.3, seed=n)
     real, pairs = paper_golden(n, 1.3, np.random.default_rng(n))
     np.testing.assert_allclose(spectrum.real, real, rtol=0, atol=1e-13)
-    # The loop adds up the angle, one rounding a step.
+    # The loop accumulates the angle, with one rounding per step.
     np.testing.assert_allclose(spectrum.pairs, pairs, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("absolute", [False, True])
-def test_noisy_golden_is_the_papers_loop(n, absolute):
+def test_noisy_golden_equals_the_loop_of_the_paper(n, absolute):
     spectrum = spectra.noisy_golden(n, sr=0.9, seed=n, sigma=0.3, absolute=absolute)
     noise = 0.3 if absolute else 0.3 / math.sqrt(n)
     real, pairs = paper_golden(n, 0.9, np.random.default_rng(n), noise)
@@ -116,18 +116,18 @@ def test_sim_is_a_scaled_gaussian_matrix():
     assert_same_values(spectrum.values, 0.7 * values / np.abs(values).max(), 1e-12)
 
 
-def test_noise_reads_sigma_relative_to_the_spacing_by_default():
+def test_sigma_is_relative_to_the_spacing_by_default():
     def spread(n, **options):
         golden = spectra.golden(n, seed=1).pairs
         moved = spectra.noisy_golden(n, seed=1, sigma=0.05, **options).pairs
-        # Far from the axis, so that no value was conjugated.
+        # Use values far from the axis, which are not conjugated.
         return np.std((moved - golden)[golden.imag > 0.3].real)
 
     assert spread(4000, absolute=True) == pytest.approx(0.05, rel=0.1)
     assert spread(4000) == pytest.approx(0.05 / math.sqrt(4000), rel=0.1)
 
 
-# How many are real
+# Number of real eigenvalues
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -152,13 +152,13 @@ def test_real_count_has_the_parity_of_n(n):
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 7, 50, 399, 5000])
-def test_the_spiral_always_fills_its_pairs(m):
+def test_spiral_always_fills_its_pairs(m):
     n = next(k for k in range(2 * m, 3 * m + 3) if (k - real_count(k)) // 2 == m)
     for seed in range(40):
         assert spectra.golden(n, seed=seed).pairs.size == m
 
 
-# What every law keeps
+# Properties of every law
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -206,10 +206,10 @@ def test_uniform_is_not_rescaled():
     assert len(set(ratios)) == 20
 
 
-def test_noise_comes_after_the_scaling():
+def test_noise_is_added_after_the_scaling():
     radii = [spectra.noisy_golden(100, sr=0.9, seed=s).radius for s in range(30)]
     assert max(radii) > 0.9
-    assert max(radii) < 1.0  # 0.02 on each part at N = 100
+    assert max(radii) < 1.0  # noise of 0.02 on each part at N = 100
     literal = spectra.noisy_golden(100, sr=0.9, seed=0, absolute=True)
     assert literal.radius > 1.0
     rescaled = spectra.noisy_golden(100, sr=0.9, seed=0, absolute=True, rescale=True)
@@ -237,7 +237,7 @@ def test_uniform_cover_of_the_half_disk(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_same_seed_same_spectrum(name):
+def test_same_seed_gives_the_same_spectrum(name):
     make = law(name)
     assert make(50, sr=0.9, seed=7) == make(50, sr=0.9, seed=7)
     assert make(50, sr=0.9, seed=7) == make(50, sr=0.9, seed=np.random.default_rng(7))
@@ -247,7 +247,7 @@ def test_same_seed_same_spectrum(name):
         assert make(50, sr=0.9) != make(50, sr=0.9)
 
 
-def test_a_generator_moves_on():
+def test_generator_advances():
     rng = np.random.default_rng(0)
     assert spectra.golden(20, seed=rng) != spectra.golden(20, seed=rng)
 
@@ -262,7 +262,7 @@ def test_noisy_golden_without_noise_is_golden():
     assert spectra.noisy_golden(77, seed=3, sigma=0) == spectra.golden(77, seed=3)
 
 
-def test_laws_leave_the_global_generator_alone():
+def test_laws_do_not_use_the_global_generator():
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     for name in NAMES:
         law(name)(20, sr=0.9)
@@ -277,7 +277,7 @@ def test_bad_seeds(seed):
         spectra.golden(5, seed=seed)
 
 
-# Laws placed by design
+# Designed laws
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -335,17 +335,17 @@ RADII = st.one_of(
     radii=st.tuples(RADII, RADII).map(sorted),
     shortest=st.sampled_from([0.3, 1.0, 50.0]),
 )
-def test_laws_of_time_constants_take_every_radius(name, n, radii, shortest):
+def test_laws_of_time_constants_accept_every_radius(name, n, radii, shortest):
     smaller, larger = (law(name)(n, sr=sr, seed=2, shortest=shortest) for sr in radii)
     for spectrum, sr in zip((smaller, larger), radii, strict=True):
         assert spectrum.units == n
         assert np.all(np.isfinite(spectrum.values))
-        # exp(ln sr) loses as many digits as ln sr has before the point.
+        # exp(ln sr) loses as many digits as ln sr has before the decimal point.
         assert spectrum.radius == pytest.approx(sr, rel=1e-12, abs=1e-323)
         np.testing.assert_array_equal(
             np.sort_complex(spectrum.values), np.sort_complex(spectrum.values.conj())
         )
-    # The slowest first, and each slower where the radius is larger.
+    # The slowest mode comes first, and a larger radius makes each mode slower.
     if name == "time_constants":
         assert np.all(np.diff(smaller.real) <= 0)
         assert np.all(np.diff(larger.real) <= 0)
@@ -354,8 +354,8 @@ def test_laws_of_time_constants_take_every_radius(name, n, radii, shortest):
 
 
 @pytest.mark.parametrize("n", [1, 2, 9, 100])
-def test_a_radius_of_one_never_decays(n):
-    """And what lies beside it is what lies beside the largest number below 1."""
+def test_radius_of_one_does_not_decay(n):
+    """The other eigenvalues equal those for the largest number below 1."""
     real = spectra.time_constants(n, sr=1.0).real
     np.testing.assert_array_equal(real[0], 1.0)
     np.testing.assert_array_equal(real[1:], spectra.time_constants(n, sr=1 - 2**-53).real[1:])
@@ -363,16 +363,16 @@ def test_a_radius_of_one_never_decays(n):
 
 
 @pytest.mark.parametrize("sr", [0.01, 0.1, 0.3])
-def test_a_radius_that_decays_within_the_shortest_has_modes_below_it(sr):
+def test_radius_below_the_shortest_time_constant_has_modes_below_it(sr):
     tau = -1 / np.log(spectra.time_constants(20, sr=sr).real)
     longest = -1 / math.log(sr)
     np.testing.assert_allclose(tau, longest ** np.linspace(1, 2, 20), rtol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["log_ring", "time_constants"])
-def test_a_search_goes_through_radii_of_time_constants(name):
+def test_search_over_radii_of_time_constants(name):
     waves = ee.tasks.mso(2, 301)
-    found = ee.search(
+    result = ee.search(
         ee.LinearESN(20, spectrum=name, warmup=50, seed=0),
         {"sr": [0.1, 0.5, 1.0], "ridge": [1e-6]},
         waves[:-1],
@@ -382,7 +382,7 @@ def test_a_search_goes_through_radii_of_time_constants(name):
         esn = ee.LinearESN(20, spectrum=name, sr=sr, warmup=50, ridge=1e-6, seed=0)
         assert np.all(np.isfinite(esn.fit(waves[:-1], waves[1:]).predict(waves)))
         assert esn.effective_radius_ == pytest.approx(sr)
-    assert found.best_params["sr"] in (0.1, 0.5, 1.0)
+    assert result.best_params["sr"] in (0.1, 0.5, 1.0)
 
 
 @pytest.mark.parametrize("shortest", [0, -1.0, np.nan, np.inf])
@@ -413,7 +413,7 @@ def test_from_matrix_keeps_the_scale():
 
 
 @pytest.mark.parametrize(
-    ("W", "said"),
+    ("W", "message"),
     [
         (np.ones((2, 3)), "square"),
         (np.ones(4), "square"),
@@ -424,8 +424,8 @@ def test_from_matrix_keeps_the_scale():
         (np.array([[np.inf, 0], [0, 1]]), "finite"),
     ],
 )
-def test_from_matrix_refuses(W, said):
-    with pytest.raises(ValueError, match=rf"W=.*{said}"):
+def test_from_matrix_rejects_invalid_matrices(W, message):
+    with pytest.raises(ValueError, match=rf"W=.*{message}"):
         from_matrix(W)
 
 
@@ -443,7 +443,7 @@ def test_connectivity_is_a_probability(connectivity):
         spectra.random_matrix(5, seed=0, connectivity=connectivity)
 
 
-def test_sim_of_a_matrix_without_cycles_stays_zero():
+def test_sim_of_a_matrix_without_cycles_is_zero():
     spectrum = next(
         s
         for s in (spectra.sim(6, sr=0.9, seed=k, connectivity=0.05) for k in range(100))
@@ -474,7 +474,7 @@ def test_from_values_finds_the_pairs_in_any_order(real, pairs, order):
 
 @pytest.mark.parametrize("gap", [1e-9, 1e-10, 1e-11, 1e-14])
 @pytest.mark.parametrize("direction", [1, 1j])
-def test_from_values_tells_near_pairs_apart(gap, direction):
+def test_from_values_separates_close_pairs(gap, direction):
     for seed in range(20):
         rng = np.random.default_rng(seed)
         a = complex(rng.uniform(-1, 1), rng.uniform(0.1, 1))
@@ -483,7 +483,7 @@ def test_from_values_tells_near_pairs_apart(gap, direction):
             assert_same_values(Spectrum.from_values(values).values, values, 0.0)
 
 
-def test_from_values_takes_rounded_conjugates_and_nearly_real_values():
+def test_from_values_accepts_rounded_conjugates_and_nearly_real_values():
     spectrum = Spectrum.from_values([0.5 + 1e-15j, 0.3 + 0.4j, 0.3 - (0.4 + 1e-14) * 1j])
     assert spectrum.real.tolist() == [0.5]
     assert spectrum.pairs.tolist() == [0.3 + 0.4j]
@@ -502,13 +502,13 @@ def test_from_values_takes_rounded_conjugates_and_nearly_real_values():
         [0.5 + 0.1j, 0.5 + 0.1j, 0.5 - 0.1j, 0.3],
     ],
 )
-def test_from_values_refuses_what_is_not_closed(values):
+def test_from_values_rejects_values_not_closed_under_conjugation(values):
     with pytest.raises(ValueError, match="closed under conjugation"):
         Spectrum.from_values(values)
 
 
 @pytest.mark.parametrize("values", [[np.nan], [1, np.inf], [[1.0, 2.0]], []])
-def test_from_values_refuses_what_is_no_list_of_numbers(values):
+def test_from_values_rejects_anything_but_a_list_of_numbers(values):
     with pytest.raises(ValueError, match=r"values=|at least one"):
         Spectrum.from_values(values)
 
@@ -518,7 +518,7 @@ def test_from_values_refuses_what_is_no_list_of_numbers(values):
 
 @given(lr=st.floats(0.01, 1.0), n=st.integers(1, 30), seed=st.integers(0, 100))
 @settings(deadline=None)
-def test_leak_is_that_of_the_matrix(lr, n, seed):
+def test_leak_equals_that_of_the_matrix(lr, n, seed):
     spectrum = spectra.golden(n, seed=seed)
     leaky = spectrum.leak(lr)
     np.testing.assert_allclose(leaky.values, lr * spectrum.values + 1 - lr, rtol=0, atol=1e-15)
@@ -538,7 +538,7 @@ def test_leak_of_one_changes_nothing():
 
 
 @pytest.mark.parametrize("lr", [0, -0.5, 1.5, np.nan])
-def test_leak_refuses(lr):
+def test_invalid_leaking_rates(lr):
     with pytest.raises(ValueError, match=r"lr=.*leaking rate"):
         spectra.golden(5, seed=0).leak(lr)
 
@@ -549,7 +549,7 @@ def test_scaled_and_times():
     assert spectrum.scaled(3.0) == Spectrum([1.5], [3j])
     assert spectrum.times(0.0) == Spectrum([0.0, 0.0, 0.0])
     assert Spectrum([0.0]).scaled(2.0) == Spectrum([0.0])
-    # A pair whose imaginary part underflows is two real values.
+    # A pair whose imaginary part underflows becomes two real values.
     flat = Spectrum([], [1 + 1e-300j]).times(1e-30)
     assert flat == Spectrum([1e-30, 1e-30])
 
@@ -574,10 +574,10 @@ def test_bad_sigma(sigma):
         spectra.noisy_golden(5, seed=0, sigma=sigma)
 
 
-# The value itself
+# The Spectrum class
 
 
-def test_values_list_the_real_ones_first_then_each_pair():
+def test_values_list_real_eigenvalues_before_pairs():
     spectrum = Spectrum([0.1, -0.2], [0.3 + 0.4j, 1j])
     assert spectrum.values.tolist() == [0.1, -0.2, 0.3 + 0.4j, 0.3 - 0.4j, 1j, -1j]
     assert spectrum.units == 6
@@ -607,7 +607,7 @@ def test_equality_and_hash():
     assert len({a, b, Spectrum([0.25])}) == 2
 
 
-def test_equal_spectra_hash_alike_whatever_the_sign_of_zero():
+def test_hash_ignores_the_sign_of_zero():
     for a, b in [
         (Spectrum([0.0]), Spectrum([-0.0])),
         (Spectrum([], [complex(0.0, 1.0)]), Spectrum([], [complex(-0.0, 1.0)])),
@@ -620,13 +620,13 @@ def test_repr():
     assert repr(Spectrum([0.5], [1j])) == "Spectrum(3 units: 1 real, 1 pairs, radius 1)"
 
 
-def test_scalars_and_integers_are_taken():
+def test_scalars_and_integers_are_accepted():
     assert Spectrum(1) == Spectrum([1.0])
     assert Spectrum([], 1j) == Spectrum(np.empty(0), np.array([1j]))
 
 
 @pytest.mark.parametrize(
-    ("real", "pairs", "said"),
+    ("real", "pairs", "message"),
     [
         ([1j], [], "real="),
         ([], [], "at least one eigenvalue"),
@@ -638,8 +638,8 @@ def test_scalars_and_integers_are_taken():
         ([0.1], [1j * np.nan], "pairs="),
     ],
 )
-def test_invalid_spectra_cannot_exist(real, pairs, said):
-    with pytest.raises(ValueError, match=said):
+def test_invalid_spectra_cannot_exist(real, pairs, message):
+    with pytest.raises(ValueError, match=message):
         Spectrum(np.array(real), np.array(pairs))
 
 
@@ -660,7 +660,7 @@ def test_catalogue():
         assert law(name) is getattr(spectra, name)
 
 
-def test_unknown_name_suggests_the_nearest():
+def test_unknown_name_suggests_a_similar_name():
     with pytest.raises(ValueError, match=r"spectrum='goldne' is not known.*Did you mean 'golden'"):
         law("goldne")
     with pytest.raises(ValueError, match="Did you mean 'matrix'"):
