@@ -1,4 +1,4 @@
-"""Matrices without an eigenbasis: cascades, and networks of them."""
+"""Cascades of matrices without an eigenbasis, and networks that use them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEGREE_3 = matrix("sparse, degree 3", 60)
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Small problems on a busy machine: as in all that the library does."""
+    """Use one thread, because the problems are small."""
     with one_blas_thread():
         yield
 
@@ -55,8 +55,8 @@ def test_every_matrix_is_a_cascade(kind, N):
     np.testing.assert_allclose(basis.Q[:, :k].T @ basis.Q[:, :k], np.eye(k), rtol=0, atol=1e-13)
 
 
-def test_a_block_holds_what_has_no_eigenvectors():
-    """Two Jordan blocks, one of them far from 0, beside a matrix with an eigenbasis."""
+def test_block_holds_the_defective_part():
+    """Two Jordan blocks, one far from 0, are combined with a matrix that has an eigenbasis."""
     W = np.zeros((40, 40))
     W[:36, :36] = matrix("dense Gaussian", 36)
     W[36:38, 36:38] = [[0.7, 1.0], [0.0, 0.7]]
@@ -104,17 +104,17 @@ def test_scaled_and_leaky_cascades_keep_their_basis():
         cascade.leak(0.0)
 
 
-def test_the_spectrum_is_that_of_the_matrix():
+def test_spectrum_equals_that_of_the_matrix():
     cascade, _ = cascade_decomposition(DEGREE_3, 1e4, 60)
-    found = np.sort_complex(np.round(cascade.spectrum.values, 6))
+    result = np.sort_complex(np.round(cascade.spectrum.values, 6))
     np.testing.assert_allclose(
-        np.sort(np.abs(found)), np.sort(np.abs(np.linalg.eigvals(cascade.matrix))), atol=1e-4
+        np.sort(np.abs(result)), np.sort(np.abs(np.linalg.eigvals(cascade.matrix))), atol=1e-4
     )
     assert cascade.spectrum.radius == pytest.approx(1.0)
     assert "Cascade(60 units: a block of" in repr(cascade)
 
 
-def test_parts_that_do_not_fit_are_refused():
+def test_inconsistent_parts_are_rejected():
     modes = ee.Spectrum([0.5, 0.2])
     for block, coupling in (
         (np.ones((2, 3)), np.ones((2, 2))),
@@ -129,7 +129,7 @@ def test_parts_that_do_not_fit_are_refused():
         Basis(np.eye(4), 0, 9)
 
 
-def test_the_basis_of_a_cascade_has_no_eigenvector_matrix():
+def test_basis_of_a_cascade_has_no_eigenvector_matrix():
     _, basis = cascade_decomposition(DEGREE_3, 1e4, 60)
     with pytest.raises(ValueError, match="basis of a cascade"):
         basis.P  # noqa: B018
@@ -146,34 +146,34 @@ DRAWING = importlib.import_module("eigenecho.reservoir.draw")
 
 
 def in_form(form, monkeypatch):
-    """Draws take that form, whatever is cheapest."""
+    """Make draws use the given form, even if another form is cheaper."""
     monkeypatch.setattr(DRAWING, "choose_form", lambda W: choose_form(W, form))
 
 
 @pytest.mark.parametrize("lr", [1.0, 0.4])
 @pytest.mark.parametrize("form", ["cascade", "sparse"])
-def test_a_network_is_the_same_in_every_form(form, lr, monkeypatch):
+def test_network_gives_the_same_results_in_every_form(form, lr, monkeypatch):
     options = dict(spectrum="matrix", rc_connectivity=0.06, sr=0.9, lr=lr, seed=1, warmup=50)
     options |= dict(ridge=1e-6, input_bias=True, standardize=True)
     normal = ee.LinearESN(50, basis="neuron", **options).fit(U, Y)
     in_form(form, monkeypatch)
     esn = ee.LinearESN(50, **options).fit(U, Y)
     assert esn.model_.reservoir.transition.name == form
-    # The rows have a condition number of up to 2e6, so that weights and outputs keep 1e-9 of their
-    # size. Outputs before the end of the warmup are a hundred times those that were trained.
-    wanted = normal.predict(U)
-    close = 1e-8 * np.abs(wanted).max()
-    np.testing.assert_allclose(esn.predict(U), wanted, rtol=0, atol=close)
+    # The condition number of the rows is up to 2e6, so weights and outputs have a relative accuracy
+    # of 1e-9. Outputs during the warmup are a hundred times larger than the training targets.
+    expected = normal.predict(U)
+    close = 1e-8 * np.abs(expected).max()
+    np.testing.assert_allclose(esn.predict(U), expected, rtol=0, atol=close)
     np.testing.assert_allclose(esn.states(U), normal.states(U), rtol=0, atol=1e-10)
     assert esn.transform(U).shape == (500, 50)
-    for found, wanted in zip(esn.matrices(), normal.matrices(), strict=True):
-        if wanted is not None:
-            scale = np.abs(dense(wanted)).max()
-            np.testing.assert_allclose(dense(found), dense(wanted), rtol=0, atol=1e-7 * scale)
+    for actual, expected in zip(esn.matrices(), normal.matrices(), strict=True):
+        if expected is not None:
+            scale = np.abs(dense(expected)).max()
+            np.testing.assert_allclose(dense(actual), dense(expected), rtol=0, atol=1e-7 * scale)
     assert esn.effective_radius_ == pytest.approx(normal.effective_radius_, rel=1e-9)
 
 
-def test_a_cascade_in_closed_loop_streams_and_forecasts(monkeypatch):
+def test_closed_loop_stream_and_forecast_of_a_cascade(monkeypatch):
     waves = ee.tasks.mso(2, 500)
     options = dict(spectrum="matrix", rc_connectivity=0.06, seed=1, warmup=50, ridge=1e-6)
     options |= dict(feedback=True, fb_scaling=0.1, output_to_readout=True)
@@ -196,8 +196,8 @@ def test_a_cascade_in_closed_loop_streams_and_forecasts(monkeypatch):
     assert esn.closed_loop_radius_ > 0
 
 
-def test_memory_survives_a_sparse_matrix():
-    """What the paper's method loses, in total memory capacity."""
+def test_sparse_matrix_keeps_its_memory():
+    """The cascade keeps the memory capacity that the paper's method loses."""
     options = dict(spectrum="matrix", sr=1.0, rc_connectivity=0.03, seed=0, ridge=1e-12)
     capacity = [
         ee.tasks.memory_capacity(ee.LinearESN(100, basis=basis, **options), seed=0, delays=40)
@@ -207,7 +207,7 @@ def test_memory_survives_a_sparse_matrix():
     np.testing.assert_allclose(capacity[1].capacity, capacity[0].capacity, atol=1e-6)
 
 
-def test_nothing_is_said_where_nothing_is_lost():
+def test_only_inaccurate_forms_cause_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for kind in ("sparse, degree 2", "sparse, degree 5", "low rank"):
@@ -237,15 +237,15 @@ def test_radius_and_leak_share_one_decomposition(monkeypatch):
     assert len(calls) == 1 + 4
 
 
-def test_a_search_over_cascades_scores_what_a_fit_would(monkeypatch):
+def test_search_over_cascades_equals_separate_fits(monkeypatch):
     in_form("cascade", monkeypatch)
     esn = ee.LinearESN(40, spectrum="matrix", rc_connectivity=0.08, warmup=20)
     grid = {"sr": [0.5, 0.9], "lr": [0.5, 1.0], "input_scaling": [0.1, 1.0], "ridge": [1e-6, 1e-2]}
-    found = ee.search(esn, grid, U, Y, seeds=[0])
+    result = ee.search(esn, grid, U, Y, seeds=[0])
     cut = 500 - round(0.2 * 480)
-    best = found.best_index
-    fitted = ee.LinearESN(**(esn.get_params() | found.params[best] | {"seed": 0}))
+    best = result.best_index
+    fitted = ee.LinearESN(**(esn.get_params() | result.params[best] | {"seed": 0}))
     fitted.fit(U[:cut], Y[:cut])
     error = np.sqrt(np.mean((fitted.predict(U)[cut:] - Y[cut:]) ** 2))
-    assert found.best_error == pytest.approx(error, rel=1e-6)
-    assert isinstance(found.best_estimator.model_.reservoir.form, kernels.CascadeForm)
+    assert result.best_error == pytest.approx(error, rel=1e-6)
+    assert isinstance(result.best_estimator.model_.reservoir.form, kernels.CascadeForm)

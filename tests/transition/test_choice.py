@@ -1,4 +1,4 @@
-"""Which form of a matrix is taken: the cheapest of those that are accurate."""
+"""The cheapest accurate form of a matrix is chosen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matrices import matrix
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Small problems on a busy machine: as in all that the library does."""
+    """Use one thread, because the problems are small."""
     with one_blas_thread():
         yield
 
@@ -41,16 +41,16 @@ def test_forms_are_chosen_by_cost_among_the_accurate():
 
 
 @pytest.mark.parametrize("form", ["diagonal", "cascade", "sparse", "dense"])
-def test_a_form_can_be_asked_for(form):
+def test_form_can_be_requested(form):
     for kind in ("dense Gaussian", "sparse, degree 5", "Jordan block", "zero"):
         W = matrix(kind, 40)
         chosen = choose_form(W, form)
         assert chosen.form == form
         assert chosen.transition.cost >= 0
         if chosen.is_accurate():
-            found = chosen.transition.dense
-            found = found if chosen.basis is None else chosen.basis.matrix(found)
-            np.testing.assert_allclose(found, W, rtol=0, atol=1e-11)
+            result = chosen.transition.dense
+            result = result if chosen.basis is None else chosen.basis.matrix(result)
+            np.testing.assert_allclose(result, W, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-120, 1e120, 1e300])

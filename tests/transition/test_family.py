@@ -1,4 +1,4 @@
-"""Every form of a W answers as the dense matrix does, in plain NumPy."""
+"""Every form of W gives the same results as the dense matrix in plain NumPy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ some_examples = settings(deadline=None, max_examples=25)
 
 
 def modes(N, rng):
-    """A random spectrum with real eigenvalues and pairs."""
+    """Return a random spectrum with real eigenvalues and pairs."""
     m = int(rng.integers(0, N // 2 + 1))
     pairs = rng.normal(size=m) + 1j * (0.1 + rng.random(m))
     return Spectrum(rng.normal(size=N - 2 * m), pairs)
@@ -50,7 +50,7 @@ def transition(name, N, seed):
 
 
 def plain(one):
-    """[W]_Q written out by hand, entry by entry."""
+    """Return [W]_Q, computed entry by entry."""
     if isinstance(one, Dense):
         return np.asarray(one.W)
     if isinstance(one, Sparse):
@@ -69,19 +69,19 @@ def plain(one):
     return W
 
 
-def close(found, wanted):
-    scale = max(np.abs(wanted).max(initial=0.0), 1.0)
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13 * scale)
+def close(actual, expected):
+    scale = max(np.abs(expected).max(initial=0.0), 1.0)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-13 * scale)
 
 
-def assert_same_values(found, wanted):
-    """Equal eigenvalues in any order, to what a defective matrix leaves of their digits."""
-    found, wanted = list(found), list(wanted)
-    assert len(found) == len(wanted)
-    for value in found:
-        nearest = min(wanted, key=lambda other: abs(other - value))
-        assert abs(nearest - value) < 1e-5 * max(1.0, np.abs(found).max())
-        wanted.remove(nearest)
+def assert_same_values(actual, expected):
+    """Assert that eigenvalues are equal in any order, with a tolerance for defective matrices."""
+    actual, expected = list(actual), list(expected)
+    assert len(actual) == len(expected)
+    for value in actual:
+        nearest = min(expected, key=lambda other: abs(other - value))
+        assert abs(nearest - value) < 1e-5 * max(1.0, np.abs(actual).max())
+        expected.remove(nearest)
 
 
 @each_form
@@ -102,7 +102,7 @@ def test_units_matrix_and_spectrum(name, N, seed):
 @each_form
 @any_size
 @some_examples
-def test_the_layout_says_where_modes_begin(name, N, seed):
+def test_layout_gives_the_first_index_of_modes(name, N, seed):
     one = transition(name, N, seed)
     assert one.in_neuron_basis == (name in ("dense", "sparse")) == (one.layout is None)
     if one.layout is not None:
@@ -133,7 +133,7 @@ def test_leak(name, lr, N, seed):
     one = transition(name, N, seed)
     leaky = one.leak(lr)
     close(leaky.dense, lr * plain(one) + (1 - lr) * np.eye(N))
-    # A dense W that few connections are left of may be compressed.
+    # A dense W with few remaining connections may become sparse.
     assert leaky.name == name or (name, leaky.name) == ("dense", "sparse")
 
 
@@ -141,12 +141,12 @@ def test_leak(name, lr, N, seed):
 @pytest.mark.parametrize("extra", [0, 1, 3])
 @any_size
 @some_examples
-def test_padded_units_forget_at_once_and_change_nothing(name, extra, N, seed):
+def test_padded_units_have_no_memory_and_no_effect(name, extra, N, seed):
     one = transition(name, N, seed)
     more = one.padded(extra)
     assert more.units == N + extra
     assert more.name == name
-    # Where the new units stand: after all others, or before the modes.
+    # The new units come after all others, or before the modes.
     first = N if one.layout is None else one.layout[0]
     kept = np.delete(np.arange(N + extra), first + np.arange(extra))
     close(more.dense[np.ix_(kept, kept)], plain(one))
@@ -158,7 +158,7 @@ def test_padded_units_forget_at_once_and_change_nothing(name, extra, N, seed):
 @each_form
 @any_size
 @some_examples
-def test_what_is_packed_comes_back_to_the_last_bit(name, N, seed):
+def test_unpacking_restores_the_transition_exactly(name, N, seed):
     one = transition(name, N, seed)
     kind, arrays, values = schema.pack(one)
     assert kind == type(one).__name__
@@ -173,49 +173,49 @@ def test_what_is_packed_comes_back_to_the_last_bit(name, N, seed):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @any_size
 @some_examples
-def test_the_form_steps_as_the_matrix_does(name, dtype, N, seed):
+def test_step_of_the_form_equals_that_of_the_matrix(name, dtype, N, seed):
     one = transition(name, N, seed)
     form = one.form(dtype)
     r = np.random.default_rng(seed).normal(size=N).astype(dtype)
-    wanted = r.astype(float) @ plain(one)
-    scale = max(np.abs(wanted).max(), np.abs(plain(one)).max(), 1.0)
-    found = reference.advance(form, r)
-    assert found.dtype == dtype
+    expected = r.astype(float) @ plain(one)
+    scale = max(np.abs(expected).max(), np.abs(plain(one)).max(), 1.0)
+    actual = reference.advance(form, r)
+    assert actual.dtype == dtype
     tol = 1e-13 if dtype == "float64" else 1e-5
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=tol * scale)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tol * scale)
 
 
 @each_form
 @any_size
 @some_examples
-def test_a_transition_is_taken_as_it_is(name, N, seed):
+def test_as_transition_returns_a_transition_unchanged(name, N, seed):
     one = transition(name, N, seed)
     assert as_transition(one) is one
 
 
-def test_what_others_hold_becomes_a_transition():
+def test_as_transition_converts_spectra_and_matrices():
     rng = np.random.default_rng(0)
     W, spectrum = rng.normal(size=(6, 6)), spectra.golden(6, seed=0)
     assert as_transition(spectrum) == Diagonal(spectrum)
     assert isinstance(as_transition(W), Dense)
     np.testing.assert_array_equal(as_transition(W).dense, W)
     for kind in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix):
-        found = as_transition(kind(W))
-        assert isinstance(found, Sparse)
-        np.testing.assert_array_equal(found.dense, W)
+        result = as_transition(kind(W))
+        assert isinstance(result, Sparse)
+        np.testing.assert_array_equal(result.dense, W)
     for other in ([[1.0]], 0.5, None, "golden"):
         with pytest.raises(ValueError, match=r"transition=.*a Spectrum or a matrix"):
             as_transition(other)
 
 
 @pytest.mark.parametrize("dtype", [int, bool, np.float32, np.float64])
-def test_matrices_are_of_floats(dtype):
+def test_matrices_are_converted_to_floats(dtype):
     kept = dtype if dtype in (np.float32, np.float64) else np.float64
     for W in (np.eye(3, dtype=dtype), sparse.csr_matrix(np.eye(3, dtype=dtype))):
         assert as_transition(W).matrix.dtype == kept
 
 
-def test_few_connections_are_compressed():
+def test_matrix_with_few_connections_becomes_sparse():
     assert isinstance(compact(np.eye(5)), Sparse)
     assert isinstance(compact(np.eye(4)), Dense)
     np.testing.assert_array_equal(compact(np.eye(5)).dense, np.eye(5))
@@ -232,8 +232,8 @@ def test_block_diagonal_by_hand():
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 31, 60])
 def test_block_diagonal_has_the_eigenvalues(n):
     spectrum = spectra.uniform(n, seed=n)
-    found = spectra.from_matrix(block_diagonal(spectrum))
-    np.testing.assert_allclose(found.real, np.sort(spectrum.real), atol=1e-14)
+    result = spectra.from_matrix(block_diagonal(spectrum))
+    np.testing.assert_allclose(result.real, np.sort(spectrum.real), atol=1e-14)
     np.testing.assert_allclose(
-        np.sort_complex(found.pairs), np.sort_complex(spectrum.pairs), atol=1e-14
+        np.sort_complex(result.pairs), np.sort_complex(spectrum.pairs), atol=1e-14
     )

@@ -1,4 +1,4 @@
-"""What the kernels take of each transition, and indices that may not be taken on trust."""
+"""Arrays that the kernels use for each transition, and validation of sparse indices."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def test_sparse_form_gathers_columns(kind):
     np.testing.assert_array_equal(state, expected)
 
 
-# Sparse matrices whose arrays were made by hand
+# Sparse matrices with arrays made by hand
 
 
 def compressed(indptr, indices, kind=sparse.csr_matrix):
-    """A sparse matrix (4, 4) with any indices: SciPy looks at them when it is made, not later."""
+    """Return a sparse (4, 4) matrix with any indices; SciPy checks them only at construction."""
     W = kind((np.ones(len(indices)), np.array([0] * len(indices)), np.array([0, 0, 0, 0, 0])),
              shape=(4, 4))  # fmt: skip
     W.indptr, W.indices = np.array(indptr, np.int32), np.array(indices, np.int32)
@@ -69,7 +69,7 @@ def test_indices_of_a_sparse_matrix(parts, kind):
         Sparse(compressed(*parts, kind))
 
 
-def test_a_sparse_matrix_may_be_unsorted_and_repeat_itself():
+def test_sparse_matrix_may_have_unsorted_and_duplicate_indices():
     W = sparse.csr_matrix((np.arange(1.0, 5.0), [3, 1, 1, 0], [0, 3, 3, 4, 4]), shape=(4, 4))
     form = Sparse(W).form()
     assert form.indptr.tolist() == [0, 1, 3, 3, 4]
@@ -77,5 +77,5 @@ def test_a_sparse_matrix_may_be_unsorted_and_repeat_itself():
         reservoir = Reservoir(0.1 * transition, np.ones((1, 4)))
         dense = Reservoir(0.1 * W.toarray(), np.ones((1, 4)))
         drive = np.ones((5, 1))
-        found, wanted = (r.scan(drive, r.zero_state()) for r in (reservoir, dense))
-        np.testing.assert_allclose(found, wanted)
+        actual, expected = (r.scan(drive, r.zero_state()) for r in (reservoir, dense))
+        np.testing.assert_allclose(actual, expected)
