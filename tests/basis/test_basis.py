@@ -65,8 +65,8 @@ def test_interleave_by_hand():
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_random_basis_is_the_papers_loop(n):
-    """The eigenvector algorithm: Gaussian directions of unit length, the real ones first."""
+def test_random_basis_equals_the_loop_of_the_paper(n):
+    """The algorithm draws Gaussian directions of unit length, the real ones first."""
     spectrum, basis = drawn(n, seed=n)
     rng = np.random.default_rng(n)
     n_real, m = spectrum.real.size, spectrum.pairs.size
@@ -93,7 +93,7 @@ def test_random_basis_has_unit_vectors(n, seed):
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_matrix_of_a_drawn_spectrum_has_it(n):
+def test_matrix_of_a_drawn_spectrum_has_this_spectrum(n):
     spectrum, basis = drawn(n, seed=1)
     W = basis.matrix(block_diagonal(spectrum))
     assert W.dtype == np.float64
@@ -117,7 +117,7 @@ def test_directions_are_spread_evenly():
 
 @given(n=st.integers(1, 25), rows=st.integers(0, 5), seed=st.integers(0, 1000))
 @settings(deadline=None, max_examples=40)
-def test_transforms_undo_each_other(n, rows, seed):
+def test_transforms_are_inverse_to_each_other(n, rows, seed):
     _, basis = drawn(n, seed)
     tol = 1e-13 * basis.condition
     rng = np.random.default_rng(seed)
@@ -133,7 +133,7 @@ def test_transforms_undo_each_other(n, rows, seed):
     )
 
 
-def test_transforms_take_one_state_and_stacks():
+def test_transforms_accept_one_state_and_stacks():
     _, basis = drawn(7)
     r = np.random.default_rng(0).normal(size=(2, 3, 7))
     back = basis.states_to_neuron(r)
@@ -142,7 +142,7 @@ def test_transforms_take_one_state_and_stacks():
     np.testing.assert_allclose(back[1, 2], r[1, 2] @ np.linalg.inv(basis.Q), rtol=1e-8)
 
 
-def test_a_run_in_the_eigenbasis_is_a_run_in_neurons():
+def test_run_in_the_eigenbasis_equals_run_in_the_neuron_basis():
     rng = np.random.default_rng(3)
     spectrum, basis = drawn(20, seed=3)
     W_in, u = rng.uniform(-1, 1, (2, 20)), rng.normal(size=(50, 2))
@@ -152,7 +152,7 @@ def test_a_run_in_the_eigenbasis_is_a_run_in_neurons():
     np.testing.assert_allclose(basis.states_to_eigen(neurons), modes, atol=1e-11)
 
 
-# Conditioning, the value itself
+# Conditioning, and the Basis class
 
 
 def test_condition():
@@ -181,7 +181,7 @@ def test_basis_cannot_be_changed():
 
 
 @pytest.mark.parametrize(
-    ("Q", "n_real", "said"),
+    ("Q", "n_real", "message"),
     [
         (np.ones((2, 3)), 2, "Q="),
         (np.ones(3), 3, "Q="),
@@ -191,6 +191,6 @@ def test_basis_cannot_be_changed():
         (np.eye(3), 5, "n_real="),
     ],
 )
-def test_basis_refuses(Q, n_real, said):
-    with pytest.raises(ValueError, match=said):
+def test_basis_rejects_invalid_arguments(Q, n_real, message):
+    with pytest.raises(ValueError, match=message):
         Basis(Q, n_real)
