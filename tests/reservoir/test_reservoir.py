@@ -1,4 +1,4 @@
-"""Drawing reservoirs: what a recipe refuses, what each seed stream decides, and the laws drawn."""
+"""Drawing reservoirs: validation of recipes, random streams, and distributions of weights."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def weights(reservoir):
     return {name: getattr(reservoir, name) for name in ("W_in", "bias", "W_fb")}
 
 
-# What a recipe refuses
+# Validation of recipes
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"sr": -1}, "sr="),
         ({"sr": np.nan}, "sr="),
@@ -53,13 +53,13 @@ def weights(reservoir):
         ({"dtype": "int64"}, "dtype="),
     ],
 )
-def test_recipe_refuses(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_recipe_rejects_invalid_options(options, message):
+    with pytest.raises(ValueError, match=message):
         Recipe(**options)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"units": 0}, "units="),
         ({"units": 10.0}, "units="),
@@ -79,13 +79,13 @@ def test_recipe_refuses(options, said):
         ({"input_scaling": "big"}, "input_scaling="),
     ],
 )
-def test_draw_refuses(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_draw_rejects_invalid_options(options, message):
+    with pytest.raises(ValueError, match=message):
         draw(Recipe(**{"units": 10, **options}), D_in=2, seed=0)
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, "x"])
-def test_draw_refuses_bad_seeds(seed):
+def test_draw_rejects_invalid_seeds(seed):
     with pytest.raises(ValueError, match="seed="):
         draw(Recipe(), 1, seed=seed)
 
@@ -113,7 +113,7 @@ def test_shapes(spectrum, basis, dtype):
     assert (drawn.basis is None) is (basis == "neuron")
 
 
-def test_optional_parts_are_left_out():
+def test_optional_parts_are_omitted():
     reservoir = draw(Recipe(5), D_in=1, seed=0).reservoir
     assert reservoir.bias is None
     assert reservoir.W_fb is None
@@ -134,13 +134,13 @@ def test_drive_columns():
 
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
 @pytest.mark.parametrize("lr", [1.0, 0.3])
-def test_scan_is_the_textbook_loop(basis, lr):
+def test_scan_equals_the_textbook_loop(basis, lr):
     recipe = Recipe(15, basis=basis, lr=lr, input_bias=True)
     reservoir = draw(recipe, 2, 1, seed=0).reservoir
     rng = np.random.default_rng(0)
     u, y = rng.normal(size=(30, 2)), rng.normal(size=(30, 1))
     state = reservoir.zero_state()
-    found = reservoir.scan(reservoir.drive(u, y), state)
+    actual = reservoir.scan(reservoir.drive(u, y), state)
     expected = naive.states(
         reservoir.transition.matrix,
         reservoir.W_in,
@@ -149,11 +149,11 @@ def test_scan_is_the_textbook_loop(basis, lr):
         W_fb=reservoir.W_fb,
         y_previous=y,
     )
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
-    np.testing.assert_array_equal(state, found[-1])
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+    np.testing.assert_array_equal(state, actual[-1])
 
 
-def test_scan_writes_where_it_is_told():
+def test_scan_writes_into_out():
     reservoir = draw(Recipe(5), 1, seed=0).reservoir
     out = np.empty((4, 5))
     assert reservoir.scan(np.ones((4, 1)), reservoir.zero_state(), out) is out
@@ -163,18 +163,18 @@ def test_scan_writes_where_it_is_told():
     ("part", "shape"),
     [("W_in", (2, 4)), ("W_in", (3,)), ("bias", (4,)), ("bias", (1, 3)), ("W_fb", (1, 2))],
 )
-def test_reservoir_refuses_shapes_that_do_not_fit(part, shape):
+def test_reservoir_rejects_inconsistent_shapes(part, shape):
     parts = {"W_in": np.ones((1, 3)), part: np.ones(shape)}
     with pytest.raises(ValueError, match=f"{part}="):
         Reservoir(Spectrum([0.1, 0.2, 0.3]), **parts)
 
 
-# The leak and the scalings
+# Leak and scalings
 
 
 @pytest.mark.parametrize("spectrum", ["golden", "matrix"])
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
-def test_leaking_rate_is_in_all_of_it(spectrum, basis):
+def test_leaking_rate_applies_to_all_weights(spectrum, basis):
     recipe = Recipe(12, spectrum=spectrum, basis=basis, input_bias=True)
     plain = draw(recipe, 2, 1, seed=3)
     leaky = draw(dataclasses.replace(recipe, lr=0.25), 2, 1, seed=3)
@@ -203,7 +203,7 @@ def test_input_scaling_per_feature(eigenvectors):
     np.testing.assert_array_equal(scaled.W_fb, plain.W_fb)
 
 
-def test_one_input_scaling_scales_the_bias_too():
+def test_scalar_input_scaling_also_scales_the_bias():
     plain = draw(Recipe(12, input_bias=True), 3, 1, seed=3).reservoir
     recipe = Recipe(12, input_bias=True, input_scaling=0.1, fb_scaling=7.0)
     scaled = draw(recipe, 3, 1, seed=3).reservoir
@@ -220,7 +220,7 @@ def test_weights_are_uniform_in_the_neuron_basis():
         assert W.mean() == pytest.approx(0.0, abs=0.03)
 
 
-def test_input_connectivity_drops_without_redrawing():
+def test_input_connectivity_drops_weights_without_redrawing():
     full = draw(Recipe(300, basis="neuron", spectrum="ring"), 10, seed=1).reservoir.W_in
     recipe = Recipe(300, basis="neuron", spectrum="ring", input_connectivity=0.2)
     sparse = draw(recipe, 10, seed=1).reservoir.W_in
@@ -242,7 +242,7 @@ def test_streams_are_independent_and_repeatable():
     assert isinstance(streams(np.random.default_rng(0)), Streams)
 
 
-def test_a_generator_gives_new_streams_each_time():
+def test_generator_gives_new_streams_each_time():
     rng = np.random.default_rng(0)
     assert streams(rng).W_in.random() != streams(rng).W_in.random()
 
@@ -252,7 +252,7 @@ BASE = Recipe(30, input_bias=True)
 
 @pytest.mark.parametrize("spectrum", SOURCES)
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
-def test_same_seed_same_reservoir(spectrum, basis):
+def test_same_seed_gives_the_same_reservoir(spectrum, basis):
     recipe = dataclasses.replace(BASE, spectrum=spectrum, basis=basis)
     a, b, other = (draw(recipe, 2, 1, seed=s).reservoir for s in (5, 5, 6))
     np.testing.assert_array_equal(a.transition.dense, b.transition.dense)
@@ -293,7 +293,7 @@ def test_columns_of_input_and_feedback_do_not_redraw_the_others():
     alone = draw(BASE, 2, 0, seed=4)
     assert base.spectrum == wider.spectrum == alone.spectrum
     np.testing.assert_array_equal(base.basis.Q, wider.basis.Q)
-    # Products with Q may round differently for another number of rows.
+    # Products with Q can round differently for another number of rows.
     np.testing.assert_allclose(base.reservoir.W_in, wider.reservoir.W_in[:2], atol=1e-14)
     np.testing.assert_allclose(base.reservoir.W_fb, wider.reservoir.W_fb[:1], atol=1e-14)
     np.testing.assert_array_equal(base.reservoir.bias, wider.reservoir.bias)
@@ -312,19 +312,19 @@ def test_connectivity_of_the_matrix_does_not_redraw_the_inputs():
 
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
 @pytest.mark.parametrize("spectrum", SOURCES)
-def test_a_shared_cache_changes_no_draw(spectrum, basis):
+def test_shared_cache_does_not_change_draws(spectrum, basis):
     cache = Cache()
     for change in ({}, {"sr": 0.5}, {"lr": 0.3, "input_scaling": 2.0}, {"rc_connectivity": 0.5}):
         for name in (spectrum, "golden"):
             recipe = Recipe(20, **{"spectrum": name, "basis": basis, **change})
-            found = draw(recipe, 2, 1, seed=3, cache=cache).reservoir
+            actual = draw(recipe, 2, 1, seed=3, cache=cache).reservoir
             expected = draw(recipe, 2, 1, seed=3).reservoir
-            np.testing.assert_array_equal(found.transition.dense, expected.transition.dense)
-            np.testing.assert_array_equal(found.B, expected.B)
+            np.testing.assert_array_equal(actual.transition.dense, expected.transition.dense)
+            np.testing.assert_array_equal(actual.B, expected.B)
 
 
-def test_a_shared_cache_never_mistakes_one_matrix_for_another():
-    """Matrices come and go, and Python gives their ids to the next ones."""
+def test_shared_cache_distinguishes_matrices():
+    """The cache does not use ids of matrices, which Python can reuse."""
     cache = Cache()
     for seed in range(50):
         W = np.random.default_rng(seed).normal(size=(6, 6))
@@ -352,7 +352,7 @@ def test_both_bases_draw_the_same_network(spectrum, lr):
 
 
 @pytest.mark.parametrize("spectrum", SOURCES)
-def test_named_spectra_are_those_of_the_spectrum_stream(spectrum):
+def test_named_spectra_use_the_spectrum_stream(spectrum):
     recipe = Recipe(25, spectrum=spectrum, sr=0.7)
     drawn = draw(recipe, 1, seed=9)
     if spectrum == "matrix":
@@ -366,7 +366,7 @@ def test_named_spectra_are_those_of_the_spectrum_stream(spectrum):
         assert drawn.reservoir.spectrum.radius == pytest.approx(0.7, rel=1e-12)
 
 
-def test_given_spectra_and_matrices_are_taken_as_they_are():
+def test_given_spectra_and_matrices_are_used_unchanged():
     given = Spectrum([0.3], [0.1 + 1.5j])
     for source in (given, given.values, given.values.tolist()):
         drawn = draw(Recipe(999, spectrum=source, sr=0.1, rc_connectivity=0.5), 1, seed=0)
@@ -383,7 +383,7 @@ def test_given_spectra_and_matrices_are_taken_as_they_are():
             )
 
 
-def test_a_callable_gets_the_size_the_radius_and_a_generator():
+def test_callable_receives_size_radius_and_generator():
     seen = {}
 
     def mine(n, sr, seed):
@@ -396,12 +396,12 @@ def test_a_callable_gets_the_size_the_radius_and_a_generator():
     assert isinstance(seen["seed"], np.random.Generator)
 
 
-# Weights drawn straight in the eigenbasis
+# Weights drawn directly in the eigenbasis
 
 
 @pytest.mark.parametrize("connectivity", [1.0, 0.25])
 def test_direct_weights_have_the_variances_of_projected_uniform_ones(connectivity):
-    """1/3 for a real mode, 1/6 for each of Re and Im, times the share that is kept."""
+    """The variance is 1/3 for a real mode and 1/6 for each of Re and Im, times the connectivity."""
     spectrum = Spectrum(np.linspace(-0.9, 0.9, 100), 0.5j * np.linspace(0.1, 1, 100))
     recipe = Recipe(
         spectrum=spectrum,
@@ -414,7 +414,7 @@ def test_direct_weights_have_the_variances_of_projected_uniform_ones(connectivit
     assert drawn.basis is None
     projected = draw(dataclasses.replace(recipe, eigenvectors=True), 400, 400, seed=0)
     for reservoir in (drawn.reservoir, projected.reservoir):
-        # Three standard errors of a variance over 40 000 draws is 2 %.
+        # Three standard errors of a variance over 40 000 draws are 2 %.
         for W, scale in ((reservoir.W_in, 4 * connectivity), (reservoir.W_fb, 9.0)):
             real, re, im = W[:, :100], W[:, 100::2], W[:, 101::2]
             assert real.var() == pytest.approx(scale / 3, rel=0.03)
@@ -422,7 +422,7 @@ def test_direct_weights_have_the_variances_of_projected_uniform_ones(connectivit
             assert im.var() == pytest.approx(scale / 6, rel=0.03)
             assert abs(np.mean(re * im)) < 0.02 * scale / 6
             assert abs(W.mean()) < 0.02 * np.sqrt(scale)
-    # Gaussian: the fourth moment is three times the variance squared, and so is the projected one.
+    # The fourth moment of a Gaussian is three times the squared variance, also when projected.
     for reservoir in (drawn.reservoir, projected.reservoir):
         real = reservoir.W_fb[:, :100]
         assert np.mean(real**4) / real.var() ** 2 == pytest.approx(3.0, rel=0.06)
@@ -455,7 +455,7 @@ def test_a_matrix_is_diagonalised_with_or_without_eigenvectors():
 # Matrices that are sparse, defective or without cycles
 
 
-def test_sparse_stays_sparse():
+def test_sparse_matrix_remains_sparse():
     W = scipy.sparse.random(50, 50, 0.05, random_state=0, format="csc")
     for lr in (1.0, 0.5):
         reservoir = draw(Recipe(spectrum=W, basis="neuron", lr=lr), 1, seed=0).reservoir
@@ -466,7 +466,7 @@ def test_sparse_stays_sparse():
         assert reservoir.transition.matrix.nnz <= W.nnz + (50 if lr < 1 else 0)
 
 
-def test_drawn_matrices_are_kept_sparse_where_that_is_cheaper():
+def test_drawn_matrices_are_sparse_if_that_is_cheaper():
     sparse = draw(Recipe(60, spectrum="matrix", basis="neuron", rc_connectivity=0.1), 1, seed=0)
     full = draw(Recipe(60, spectrum="matrix", basis="neuron", rc_connectivity=0.5), 1, seed=0)
     assert isinstance(sparse.reservoir.form, kernels.SparseForm)
@@ -487,7 +487,7 @@ def without_cycles(basis, spectrum="matrix"):
 
 
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
-def test_radius_zero_is_left_unscaled_with_a_warning(basis):
+def test_radius_zero_is_not_rescaled_and_causes_a_warning(basis):
     drawn, seed, said = without_cycles(basis)
     assert any("spectral radius 0" in message for message in said)
     if basis == "neuron":
@@ -495,12 +495,12 @@ def test_radius_zero_is_left_unscaled_with_a_warning(basis):
         np.testing.assert_array_equal(drawn.reservoir.transition.dense, W)
 
 
-def test_radius_zero_of_a_simulated_spectrum_warns_too():
+def test_radius_zero_of_a_simulated_spectrum_causes_a_warning():
     _, _, said = without_cycles("eigen", "sim")
     assert any("spectral radius 0" in message for message in said)
 
 
-def test_a_nearly_defective_matrix_warns():
+def test_nearly_defective_matrix_causes_a_warning():
     W = 0.5 * np.eye(4) + np.diag(np.ones(3), 1)
     with pytest.warns(IllConditionedWarning, match="nearly defective"):
         draw(Recipe(spectrum=W), 1, seed=0)
@@ -516,8 +516,8 @@ def test_matrix_of_a_reservoir_in_modes_is_block_diagonal():
 
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_cache_keeps_seeds_apart(source, basis):
-    """One cache for draws of several seeds gives what each draws alone."""
+def test_cache_distinguishes_seeds(source, basis):
+    """Draws of several seeds with a shared cache equal draws without a cache."""
     cache = Cache()
     recipe = Recipe(12, spectrum=source, basis=basis)
     for seed in (0, np.int64(1), 0, 2):
@@ -533,33 +533,33 @@ def test_a_cache_keeps_seeds_apart(source, basis):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"input_scaling": 1e39, "dtype": "float32"}, "input_scaling=1e.39.*range of float32"),
         ({"input_scaling": 1.7e308, "eigenvectors": False}, "input_scaling=.*range of float64"),
         ({"fb_scaling": -1e50, "dtype": "float32"}, "fb_scaling=-1e.50.*range of float32"),
     ],
 )
-def test_scales_that_leave_the_range_are_named(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_overflowing_scales_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
         draw(Recipe(200, **options), 1, 1, seed=0)
 
 
 @pytest.mark.parametrize(
-    ("W", "said"),
+    ("W", "message"),
     [
         (1.5 * np.eye(3), r"at step 1[67]\d\d \(effective radius 1\.5\)"),
         (np.full((8, 8), 1e308), r"at step 1\. "),  # so large that its eigenvalues overflow too
     ],
     ids=["radius", "none"],
 )
-def test_states_that_overflow_name_the_radius_where_there_is_one(W, said):
+def test_overflow_of_states_reports_the_radius_if_known(W, message):
     reservoir = Reservoir(W, np.ones((1, len(W))))
-    with pytest.raises(UnstableError, match=said):
+    with pytest.raises(UnstableError, match=message):
         reservoir.states(np.ones((2000, 1)), reservoir.zero_state(), None, Progress())
 
 
-def test_some_modes_step_as_they_do_among_all():
+def test_subset_of_modes_steps_as_in_the_full_reservoir():
     spectrum = Spectrum([0.5, -0.2], [0.3 + 0.4j, 0.1 + 0.7j])
     rng = np.random.default_rng(0)
     reservoir = Reservoir(spectrum, *(rng.normal(size=s) for s in ((2, 6), 6, (1, 6))))
