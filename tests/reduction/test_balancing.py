@@ -1,4 +1,4 @@
-"""Balanced truncation against the textbook: dense Gramians of a Lyapunov solver."""
+"""Compare balanced truncation with the textbook: dense Gramians from a Lyapunov solver."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def system(n=12, inputs=1, outputs=1, sr=0.8, seed=0):
 
 
 def dense(one):
-    """Λ as a matrix that rows of states are multiplied by."""
+    """Return Λ as a matrix that acts on rows of states."""
     return Diagonal(one.spectrum).matrix
 
 
 def textbook(one, order):
-    """Square-root balanced truncation with Gramians from a solver: σ, and Λ, B, C of the order."""
+    """Return σ and the Λ, B, C of square-root balanced truncation, with Gramians from a solver."""
     A, B, C = dense(one), one.B, one.C
     P = solve_discrete_lyapunov(A.T, B.T @ B)  # P = Aᵀ P A + BᵀB
     Q = solve_discrete_lyapunov(A, C @ C.T)  # Q = A Q Aᵀ + C Cᵀ
@@ -53,7 +53,7 @@ SIZES = [(1, 1), (3, 1), (1, 2), (2, 3)]
 
 
 @pytest.mark.parametrize(("inputs", "outputs"), SIZES)
-def test_gramians_and_gains_are_those_of_the_dense_system(inputs, outputs):
+def test_gramians_and_gains_equal_those_of_the_dense_system(inputs, outputs):
     one = system(inputs=inputs, outputs=outputs)
     A = dense(one)
     P = solve_discrete_lyapunov(A.T, one.B.T @ one.B)
@@ -74,17 +74,19 @@ def gain(one):
 
 @pytest.mark.parametrize(("inputs", "outputs"), SIZES)
 @pytest.mark.parametrize("order", [3, 6, 12])
-def test_white_reduction_is_the_textbooks(inputs, outputs, order):
+def test_white_reduction_equals_the_textbook(inputs, outputs, order):
     one = system(inputs=inputs, outputs=outputs, seed=2)
-    values, *wanted = textbook(one, order)
-    found = balance(one, lambda: [one.reachability.T])
-    np.testing.assert_allclose(found.values[: len(values)], values, atol=1e-10 * values[0])
-    small = smaller(found, order)
+    values, *expected = textbook(one, order)
+    actual = balance(one, lambda: [one.reachability.T])
+    np.testing.assert_allclose(actual.values[: len(values)], values, atol=1e-10 * values[0])
+    small = smaller(actual, order)
     at = one.frequencies
-    np.testing.assert_allclose(small.system.response(at), gains(*wanted, at), atol=1e-7 * gain(one))
+    np.testing.assert_allclose(
+        small.system.response(at), gains(*expected, at), atol=1e-7 * gain(one)
+    )
     assert small.system.spectrum.radius < 1
     error = largest_gain(one.response(at) - small.system.response(at))
-    assert error <= found.tails[order] + 1e-12 * gain(one)
+    assert error <= actual.tails[order] + 1e-12 * gain(one)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -93,13 +95,13 @@ def test_every_order_is_stable_and_within_the_bound(name, seed):
     rng = np.random.default_rng(seed)
     spectrum = spectra.law(name)(24, sr=0.97, seed=seed)
     one = System(spectrum, rng.normal(size=(1, 24)), rng.normal(size=(24, 1)))
-    found, at = balance(one, lambda: [one.reachability.T]), one.frequencies
+    result, at = balance(one, lambda: [one.reachability.T]), one.frequencies
     whole = one.response(at)
-    for order in range(1, found.order + 1):
-        small = smaller(found, order)
+    for order in range(1, result.order + 1):
+        small = smaller(result, order)
         assert small is not None
         error = largest_gain(whole - small.system.response(at))
-        assert error <= found.tails[order] + 1e-11 * gain(one)
+        assert error <= result.tails[order] + 1e-11 * gain(one)
 
 
 def states(one, u):
@@ -111,7 +113,7 @@ def states(one, u):
     return rows
 
 
-def test_rows_in_pieces_are_rows_in_one():
+def test_rows_in_pieces_give_the_same_reduction():
     one = system(n=10, outputs=2)
     rows = states(one, np.random.default_rng(5).normal(size=(500, 1)))
     whole = balance(one, lambda: [rows])
@@ -120,42 +122,42 @@ def test_rows_in_pieces_are_rows_in_one():
     np.testing.assert_allclose(parts.S @ parts.T, np.eye(parts.order), atol=1e-8)
     at = one.frequencies
     for order in (2, 5):
-        a, b = (smaller(found, order).system.response(at) for found in (whole, parts))
+        a, b = (smaller(result, order).system.response(at) for result in (whole, parts))
         np.testing.assert_allclose(a, b, atol=1e-8 * gain(one))
 
 
 @pytest.mark.parametrize("order", [1, 3, 6, 9])
 @pytest.mark.parametrize("colour", [0.0, 0.9])
-def test_promises_hold_for_the_rows_that_they_were_made_of(order, colour):
+def test_error_bounds_hold_for_their_own_rows(order, colour):
     one = system(n=12, outputs=2, sr=0.9, seed=4)
     noise = np.random.default_rng(6).normal(size=(800, 1))
     for t in range(1, len(noise)):
         noise[t] += colour * noise[t - 1]
     rows = states(one, noise)
-    found = balance(one, lambda: [rows])
-    small = smaller(found, order)
+    result = balance(one, lambda: [rows])
+    small = smaller(result, order)
     error = rows @ one.C - states(small.system, noise) @ small.system.C
-    said = promised(found, small, lambda: [rows])
+    bound = promised(result, small, lambda: [rows])
     measured = np.linalg.norm(error, axis=0)
-    assert np.all(measured <= said * (1 + 1e-9))
-    assert np.all(said < 100 * measured)
+    assert np.all(measured <= bound * (1 + 1e-9))
+    assert np.all(bound < 100 * measured)
 
 
 @pytest.mark.parametrize("factor", [1e-3, 0.3, 1.0, 30.0, 1e9])
-def test_the_smallest_order_that_does_is_found(factor):
+def test_smallest_sufficient_order_is_found(factor):
     falling = np.exp(-0.2 * np.arange(41) ** 1.2)
-    for wanted in (1, 2, 17, 39, 40):
+    for expected in (1, 2, 17, 39, 40):
         tried = []
 
         def error(order, tried=tried):
             tried.append(order)
             return falling[order]
 
-        assert smallest(error, falling[wanted], factor * falling) == wanted
+        assert smallest(error, falling[expected], factor * falling) == expected
         assert len(set(tried)) == len(tried) <= 12
 
 
-def test_orders_are_found_whatever_is_expected_of_them():
+def test_order_is_found_for_any_expected_errors():
     def steps(does):
         return lambda order: float(not does(order))
 
@@ -163,36 +165,36 @@ def test_orders_are_found_whatever_is_expected_of_them():
         for wanted in (1, 2, 17, 39, 40):
             assert smallest(steps(lambda k, w=wanted: k >= w), 0.5, expected) == wanted
         assert smallest(lambda order: np.inf, 0.5, expected) is None
-        # One that fails among those that do is passed over, and a smaller one beyond it found.
+        # A failing order is skipped, and a smaller one beyond it is found.
         assert smallest(steps(lambda k: k >= 10 and k != 12), 0.5, expected) in (10, 11, 13)
-    # Where rounding spoils the largest, those between are found.
+    # If rounding makes the largest orders fail, the search finds one below them.
     assert 23 <= smallest(steps(lambda k: 23 <= k < 31), 0.5, np.zeros(41)) < 31
 
 
-def test_few_orders_are_tried_where_errors_fall_as_expected():
+def test_few_orders_are_tried_if_errors_decrease_as_expected():
     expected, tried = np.exp(-0.1 * np.arange(301)), []
 
     def error(order):
         tried.append(order)
         return 7.0 * expected[order] * (1 + 0.1 * np.sin(order))
 
-    found = smallest(error, 1e-6, expected)
-    assert error(found) <= 1e-6 < error(found - 1)
+    actual = smallest(error, 1e-6, expected)
+    assert error(actual) <= 1e-6 < error(actual - 1)
     assert len(tried) <= 8
 
 
-def test_values_that_are_rounding_are_left_out_of_large_ones(monkeypatch):
+def test_singular_values_below_rounding_are_omitted(monkeypatch):
     monkeypatch.setattr(balancing, "JACOBI", 0)
     rng = np.random.default_rng(0)
     A = rng.normal(size=(50, 40)) * 10.0 ** -np.arange(40)[rng.permutation(40)]
-    U, found, Vt = singular_values(A)
-    assert 16 <= found.size < 20
-    np.testing.assert_allclose(found[:12], np.linalg.svd(A)[1][:12], rtol=1e-3)
-    np.testing.assert_allclose((U * found) @ Vt, A, atol=1e-14)
+    U, result, Vt = singular_values(A)
+    assert 16 <= result.size < 20
+    np.testing.assert_allclose(result[:12], np.linalg.svd(A)[1][:12], rtol=1e-3)
+    np.testing.assert_allclose((U * result) @ Vt, A, atol=1e-14)
     assert singular_values(np.zeros((5, 3)))[1].size == 0
 
 
-def test_essential_states_are_the_whole_system():
+def test_essential_states_reproduce_the_whole_system():
     one = system(40, inputs=2, outputs=2)
     T, S = essential(one, 1e-13)
     assert T.shape[1] == len(S) < 40
