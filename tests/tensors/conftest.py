@@ -1,4 +1,4 @@
-"""Tensors that stay where they are, also where there is no device but the host."""
+"""Fixtures that detect copies from a device to the host, even on machines without a GPU."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from eigenecho import arrays
 
 @pytest.fixture
 def device(monkeypatch):
-    """A device that tensors stay on: a GPU, or the host as if NumPy could not read its tensors."""
+    """Return a GPU, or the CPU with tensors that NumPy cannot read."""
     torch = pytest.importorskip("torch")
     if torch.cuda.is_available():
         return torch.device("cuda", torch.cuda.current_device())
@@ -22,7 +22,7 @@ def device(monkeypatch):
 
 @pytest.fixture
 def crossings(device, monkeypatch):
-    """How many numbers each tensor had that was brought to the host."""
+    """Record the number of elements of each tensor that is copied to the host."""
     torch = pytest.importorskip("torch")
     sizes, read = [], torch.Tensor.numpy
 

@@ -1,4 +1,4 @@
-"""Networks on tensors are the textbook network: options × forms × dtypes, and against arrays."""
+"""Networks fitted to tensors equal the textbook network and networks fitted to arrays."""
 
 import itertools
 import os
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.tensors
 
 
 def cases():
-    """All options at one size; of others a sample."""
+    """Return all options for one size, and a sample of them for other sizes."""
     both = (False, True)
     options = list(itertools.product(both, both, both, both, (0.3, 1.0), (1, 3), (1, 2), both))
     for N, every in {1: 17, 7: 1, 100: 29}.items():
@@ -33,15 +33,15 @@ def to(device, data):
     return [torch.tensor(one, device=device) for one in data]
 
 
-def assert_close(got, wanted, tolerance=1e-8):
-    assert isinstance(got, torch.Tensor)
+def assert_close(actual, expected, tolerance=1e-8):
+    assert isinstance(actual, torch.Tensor)
     np.testing.assert_allclose(
-        got.cpu().numpy(), wanted, rtol=0, atol=tolerance * np.abs(wanted).max()
+        actual.cpu().numpy(), expected, rtol=0, atol=tolerance * np.abs(expected).max()
     )
 
 
 @pytest.mark.parametrize("case", list(cases()))
-def test_every_form_is_the_textbook_network(case, device):
+def test_every_form_equals_the_textbook_network(case, device):
     W, series, rng = network(case)
     inputs, outputs = to(device, [u for u, _ in series]), to(device, [y for _, y in series])
     parameters = parameters_of(case, W)
@@ -57,11 +57,11 @@ def test_every_form_is_the_textbook_network(case, device):
     W_out = naive.fit(W, W_in, series, **weights, **readout, warmup=10, alpha=RIDGE)
     u = rng.normal(size=(80, case.D_in))
     before = rng.normal(size=(80, case.D_out)) if case.feedback or case.previous else None
-    wanted = naive.predict(W, W_in, W_out, u, **weights, **readout, y_previous=before)
+    expected = naive.predict(W, W_in, W_out, u, **weights, **readout, y_previous=before)
     asked = torch.tensor(u, device=device)
     forced = None if before is None else torch.tensor(before, device=device)
     for model in (neuron, eigen):
-        assert_close(model.predict(asked, y_previous=forced), wanted)
+        assert_close(model.predict(asked, y_previous=forced), expected)
     if before is not None:
         closed = naive.predict(W, W_in, W_out, u, **weights, **readout)
         if np.abs(closed).max() < 100:
@@ -93,7 +93,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("name", list(OPTIONS))
-def test_tensors_train_what_arrays_do(name, device):
+def test_tensors_give_the_same_weights_as_arrays(name, device):
     rng = np.random.default_rng(3)
     X = rng.uniform(-1, 1, (3000, 2))
     y = np.cumsum(X, axis=0)[:, :1] * 0.1 + X[:, 1:] + 0.01 * rng.normal(size=(3000, 1))
@@ -128,8 +128,8 @@ STAYING = {
 
 
 @pytest.mark.parametrize("name", list(STAYING))
-def test_nothing_as_long_as_the_series_leaves_the_device(name, device, crossings):
-    # But for the first rows, which tell what targets are of the inputs.
+def test_no_data_of_series_length_leaves_the_device(name, device, crossings):
+    # The first rows are copied, because they show how targets relate to inputs.
     rng = np.random.default_rng(0)
     X = torch.tensor(rng.uniform(-1, 1, (6000, 1)), device=device)
     y = X + 0.5 * X.roll(2, 0) + 0.1 * torch.tensor(rng.normal(size=(6000, 1)), device=device)
@@ -143,7 +143,7 @@ def test_nothing_as_long_as_the_series_leaves_the_device(name, device, crossings
     assert max(crossings) <= 4096
 
 
-def test_nothing_as_long_as_the_series_leaves_a_search(device, crossings):
+def test_no_data_of_series_length_leaves_the_device_in_a_search(device, crossings):
     rng = np.random.default_rng(0)
     X = torch.tensor(rng.uniform(-1, 1, (6000, 1)), device=device)
     y = X + 0.1 * torch.tensor(rng.normal(size=(6000, 1)), device=device)
@@ -154,8 +154,8 @@ def test_nothing_as_long_as_the_series_leaves_a_search(device, crossings):
 
 @pytest.mark.parametrize("sines", [5, 8])
 @pytest.mark.parametrize("ridge", [1e-8, 1e-6])
-def test_refined_weights_of_clean_series_are_those_of_the_host(ridge, sines, device):
-    # Rows of the warmup are no rows of training: there, too, predictions agree.
+def test_refined_weights_of_noise_free_series_equal_those_of_the_host(ridge, sines, device):
+    # Predictions must also agree on the warmup rows, which are not used for training.
     X = ee.tasks.mso(sines, steps=8001)
     t = torch.tensor(X, device=device)
     options = dict(solver="structured", penalty="identity", ridge=ridge, warmup=100, seed=0)
@@ -165,19 +165,19 @@ def test_refined_weights_of_clean_series_are_those_of_the_host(ridge, sines, dev
     assert_close(tensors.predict(t), arrays.predict(X), 1e-10)
 
 
-def test_stacks_and_lists_are_held_as_they_came(device):
+def test_stacks_and_lists_keep_their_container(device):
     X = np.random.default_rng(0).uniform(-1, 1, (3, 400, 1))
     esn = ee.LinearESN(30, seed=0).fit(X, X[..., 0])
     stack = torch.tensor(X, device=device)
     fitted = ee.LinearESN(30, seed=0).fit(stack, stack[..., 0])
-    wanted = esn.predict(X)
-    assert wanted.shape == (3, 400)
-    assert_close(fitted.predict(stack), wanted)
-    for got, one in zip(fitted.predict(list(stack)), wanted, strict=True):
-        assert_close(got, one)
+    expected = esn.predict(X)
+    assert expected.shape == (3, 400)
+    assert_close(fitted.predict(stack), expected)
+    for actual, one in zip(fitted.predict(list(stack)), expected, strict=True):
+        assert_close(actual, one)
     outputs, states = fitted.predict(stack[:, :200], return_state=True)
     rest = fitted.predict(stack[:, 200:], initial_state=states)
-    assert_close(torch.cat([outputs, rest], dim=1), wanted)
+    assert_close(torch.cat([outputs, rest], dim=1), expected)
     reservoir = ee.DiagonalReservoir(30, seed=0).fit(stack)
     states = ee.DiagonalReservoir(30, seed=0).fit(X).transform(X)
     assert_close(reservoir.transform(stack), states)
@@ -186,13 +186,13 @@ def test_stacks_and_lists_are_held_as_they_came(device):
     assert_close(out, states[1])
 
 
-def test_deviations_are_tensors_too(device):
+def test_standard_deviations_are_tensors(device):
     X = np.random.default_rng(0).uniform(-1, 1, (300, 1))
     t = torch.tensor(X, device=device)
     outputs, spread = ee.LinearESN(20, seed=0).fit(t, t).predict(t, return_std=True)
-    _, wanted = ee.LinearESN(20, seed=0).fit(X, X).predict(X, return_std=True)
+    _, expected = ee.LinearESN(20, seed=0).fit(X, X).predict(X, return_std=True)
     assert isinstance(outputs, torch.Tensor)
-    assert_close(spread, wanted, 1e-4)
+    assert_close(spread, expected, 1e-4)
 
 
 def test_many_forecasts_are_one_product_of_tensors(device):
@@ -210,18 +210,18 @@ def test_many_forecasts_are_one_product_of_tensors(device):
 @pytest.mark.skipif(
     os.environ.get("SCIPY_ARRAY_API") != "1", reason="scikit-learn asks for SCIPY_ARRAY_API=1"
 )
-def test_a_pipeline_of_scikit_learn_stays_on_the_device(device):
+def test_scikit_learn_pipeline_stays_on_the_device(device):
     X = np.random.default_rng(0).uniform(-1, 1, (500, 1))
     y = np.roll(X[:, 0], 3)
     pipeline = make_pipeline(ee.DiagonalReservoir(30, seed=0), Ridge(solver="svd"))
-    wanted = pipeline.fit(X, y).predict(X)
+    expected = pipeline.fit(X, y).predict(X)
     with config_context(array_api_dispatch=True):
-        found = pipeline.fit(*to(device, (X, y))).predict(torch.tensor(X, device=device))
-    assert found.device.type == device.type
-    assert_close(found, wanted)
+        actual = pipeline.fit(*to(device, (X, y))).predict(torch.tensor(X, device=device))
+    assert actual.device.type == device.type
+    assert_close(actual, expected)
 
 
-def test_what_tensors_trained_is_trained_further_and_saved(device, tmp_path):
+def test_network_fitted_to_tensors_can_be_updated_and_saved(device, tmp_path):
     X = ee.tasks.mso(3, steps=1201)
     t = torch.tensor(X, device=device)
     options = dict(ridge=1e-3, solver="structured", seed=0)
@@ -236,7 +236,7 @@ def test_what_tensors_trained_is_trained_further_and_saved(device, tmp_path):
 
 
 @pytest.mark.parametrize("options", [{}, {"standardize": True}, {"solver": "refined"}], ids=str)
-def test_arrays_beside_tensors_go_where_those_are(options, device):
+def test_arrays_are_moved_to_the_device_of_tensors(options, device):
     rng = np.random.default_rng(0)
     X, Y = rng.uniform(-1, 1, (200, 2)), rng.uniform(-1, 1, (200, 2))
     t, s = to(device, (X, Y))
@@ -245,31 +245,31 @@ def test_arrays_beside_tensors_go_where_those_are(options, device):
     for given in ((t, Y), (X, s), (t, Y.tolist())):
         assert_close(clone(esn).fit(*given).predict(t), outputs)
         assert_close(clone(esn).partial_fit(*given).predict(t), outputs)
-        found = ee.search(esn, {"sr": [0.5, 0.9]}, *given)
+        actual = ee.search(esn, {"sr": [0.5, 0.9]}, *given)
         np.testing.assert_allclose(
-            found.errors, ee.search(esn, {"sr": [0.5, 0.9]}, X, Y).errors, rtol=1e-8
+            actual.errors, ee.search(esn, {"sr": [0.5, 0.9]}, X, Y).errors, rtol=1e-8
         )
     model = clone(esn).fit(X, Y).model_
-    wanted = model.forecast(3, [X, X[:50]])
-    for got, one in zip(model.forecast(3, [t, X[:50]]), wanted, strict=True):
-        assert_close(got, one)
+    expected = model.forecast(3, [X, X[:50]])
+    for result, one in zip(model.forecast(3, [t, X[:50]]), expected, strict=True):
+        assert_close(result, one)
     several = clone(esn).fit([t, X], [Y, s]).predict(t)
     assert_close(several, clone(esn).fit([X, X], [Y, Y]).predict(X))
 
 
-def test_outputs_that_are_given_go_where_inputs_are(device):
+def test_given_outputs_are_moved_to_the_device_of_inputs(device):
     rng = np.random.default_rng(0)
     X, Y = rng.uniform(-1, 1, (200, 2)), rng.uniform(-1, 1, (200, 2))
     t, s = to(device, (X, Y))
     esn = ee.LinearESN(12, feedback=True, fb_scaling=0.1, ridge=1e-3, seed=0).fit(X, Y)
     mean, deviation = esn.predict(X, y_previous=Y, return_std=True)
     for given in ((t, Y), (X, s)):
-        found = esn.predict(given[0], y_previous=given[1], return_std=True)
-        assert_close(found[0], mean)
-        assert_close(found[1], deviation)
+        result = esn.predict(given[0], y_previous=given[1], return_std=True)
+        assert_close(result[0], mean)
+        assert_close(result[1], deviation)
 
 
-def test_series_without_rows_or_columns_are_refused(device):
+def test_series_without_rows_or_columns_are_rejected(device):
     t = torch.zeros(30, 2, dtype=torch.float64, device=device)
     t[:, 0] = torch.linspace(0, 1, 30)
     esn = ee.LinearESN(10, seed=0).fit(t, t)
@@ -287,7 +287,7 @@ def test_series_without_rows_or_columns_are_refused(device):
     assert esn.predict(t).shape == (30, 2)
 
 
-def test_a_device_finds_what_is_wrong_with_data(device):
+def test_invalid_data_is_reported_on_the_device(device):
     X = np.random.default_rng(0).uniform(-1, 1, (100, 2))
     t = torch.tensor(X, device=device)
     esn = ee.LinearESN(10, seed=0).fit(t, t[:, 0])
@@ -308,7 +308,7 @@ def test_a_device_finds_what_is_wrong_with_data(device):
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "refined"])
 @pytest.mark.parametrize("ridge", [1e-3, [1e-3, 1.0], "auto"])
-def test_missing_targets_are_left_out_of_tensors_too(ridge, solver, device):
+def test_missing_targets_of_tensors_are_skipped(ridge, solver, device):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (400, 1))
     noisy = X + np.roll(X, 2, axis=0) + 0.1 * rng.normal(size=X.shape)
@@ -328,7 +328,7 @@ def test_missing_targets_are_left_out_of_tensors_too(ridge, solver, device):
 
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
-def test_training_goes_on_on_the_device(solver, device):
+def test_partial_fit_on_the_device(solver, device):
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (900, 1))
     y = X + np.roll(X, 3, axis=0) + 0.1 * rng.normal(size=X.shape)
@@ -340,13 +340,13 @@ def test_training_goes_on_on_the_device(solver, device):
         tensors.partial_fit(t[rows], u[rows])
     assert_close(tensors.predict(t), arrays.predict(X), 1e-9)
     np.testing.assert_allclose(tensors.noise_, arrays.noise_, rtol=1e-8)
-    mixed = clone(made).partial_fit(X[:400], y[:400])  # of the host, then on the device, and back
+    mixed = clone(made).partial_fit(X[:400], y[:400])  # on the host, the device, the host
     mixed.partial_fit(t[400:700], u[400:700]).partial_fit(X[700:], y[700:])
     np.testing.assert_allclose(mixed.predict(X), arrays.predict(X), atol=1e-9)
 
 
 @pytest.mark.parametrize("option", [dict(feedback=True, fb_scaling=0.1), dict(output_to_readout=1)])
-def test_outputs_that_are_given_keep_a_loop_on_the_device(option, device):
+def test_given_outputs_keep_a_loop_on_the_device(option, device):
     option = {name: bool(value) if value == 1 else value for name, value in option.items()}
     X = np.random.default_rng(0).uniform(-1, 1, (3, 300, 1))
     y = 0.5 * np.roll(X, 1, axis=1)
@@ -359,25 +359,25 @@ def test_outputs_that_are_given_keep_a_loop_on_the_device(option, device):
         esn.predict(X[0], y_previous=before[0]),
     )
     outputs, spread = esn.predict(stack, y_previous=forced, return_std=True)
-    wanted = esn.predict(X, y_previous=before, return_std=True)
-    assert_close(outputs, wanted[0])
-    assert_close(spread, wanted[1])
+    expected = esn.predict(X, y_previous=before, return_std=True)
+    assert_close(outputs, expected[0])
+    assert_close(spread, expected[1])
     assert_close(esn.predict(stack), esn.predict(X))
 
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
-def test_a_pickle_needs_neither_the_device_nor_torch(solver, device):
+def test_pickle_needs_neither_the_device_nor_torch(solver, device):
     X = ee.tasks.mso(3, steps=600)
     t = torch.tensor(X, device=device)
     esn = ee.LinearESN(30, solver=solver, ridge=1e-3, seed=0).fit(t[:-1], t[1:])
-    wanted = [part.cpu().numpy() for part in esn.predict(t, return_std=True)]
+    expected = [part.cpu().numpy() for part in esn.predict(t, return_std=True)]
     kept = pickle.dumps(esn.to(None))
     assert b"torch" not in kept
-    for part, other in zip(pickle.loads(kept).predict(X, return_std=True), wanted, strict=True):
+    for part, other in zip(pickle.loads(kept).predict(X, return_std=True), expected, strict=True):
         np.testing.assert_allclose(part, other, atol=1e-8)
 
 
-def test_a_network_of_the_device_gets_smaller_and_learns_on(device):
+def test_network_on_the_device_can_be_reduced_and_updated(device):
     X = ee.tasks.mso(3, steps=900)
     t = torch.tensor(X, device=device)
     esn = ee.LinearESN(60, ridge=1e-4, warmup=50, seed=0).fit(t[:-1], t[1:])
@@ -392,33 +392,33 @@ def test_a_network_of_the_device_gets_smaller_and_learns_on(device):
     assert isinstance(learner.step(t[0], t[1]), torch.Tensor)
 
 
-def test_steps_and_bounds_are_answered_on_the_device(device):
+def test_steps_and_bounds_are_computed_on_the_device(device):
     X = ee.tasks.mso(3, steps=900)
     t = torch.tensor(X, device=device)
     esn = ee.LinearESN(40, ridge=1e-4, warmup=50, seed=0).fit(t[:-1], t[1:])
     arrays = ee.LinearESN(40, ridge=1e-4, warmup=50, seed=0).fit(X[:-1], X[1:])
-    for part, wanted in zip(
+    for part, expected in zip(
         esn.forecast(9, interval=0.9), arrays.forecast(9, interval=0.9), strict=True
     ):
         assert part.device.type == device.type
-        assert_close(part, wanted, 1e-6)
+        assert_close(part, expected, 1e-6)
     noise = torch.tensor([[0.04]], dtype=torch.float64, device=device)
     bounds = arrays.model_.forecast(3, t, interval=0.9, noise=noise)
-    wanted = arrays.model_.forecast(3, X, interval=0.9, noise=0.04)
-    assert_close(bounds.upper, wanted.upper)
+    expected = arrays.model_.forecast(3, X, interval=0.9, noise=0.04)
+    assert_close(bounds.upper, expected.upper)
     stream = esn.stream()
     assert_close(stream.step(t[0]), arrays.stream().step(X[0]))
     assert_close(stream.run(t[1:50]), arrays.predict(X[:50])[1:])
 
 
 def matrix_of(form, rng):
-    """A stable W that is stepped in a form, and the basis that it is asked for in."""
+    """Return a stable W that runs in the given form, and the basis to request."""
     N = {"sparse": 40, "cascade": 80}.get(form, 12)
     W = rng.normal(size=(N, N))
     if form == "sparse":
         W *= rng.uniform(size=(N, N)) < 0.05
         np.fill_diagonal(W, rng.uniform(-1, 1, N))
-    if form == "cascade":  # units on no cycle have no eigenvectors of their own
+    if form == "cascade":  # units outside all cycles have no eigenvectors
         W[:, :4] = np.eye(N, 4, 1)
     W *= 0.8 / np.abs(np.linalg.eigvals(W)).max()
     return W, "eigen" if form in ("diagonal", "cascade") else "neuron"
@@ -428,7 +428,7 @@ def matrix_of(form, rng):
 @pytest.mark.parametrize("loop", ["open", "feedback", "previous"])
 @pytest.mark.parametrize("lr", [0.4, 1.0])
 @pytest.mark.parametrize("form", ["diagonal", "dense", "sparse", "cascade"])
-def test_every_form_and_precision_is_the_textbook_network(form, lr, loop, dtype, device):
+def test_every_form_and_precision_equals_the_textbook_network(form, lr, loop, dtype, device):
     rng = np.random.default_rng([ord(form[0]), len(loop)])
     W, basis = matrix_of(form, rng)
     series = [(rng.normal(size=(T, 2)), rng.normal(size=(T, 2))) for T in (150, 90)]
@@ -447,14 +447,14 @@ def test_every_form_and_precision_is_the_textbook_network(form, lr, loop, dtype,
     W_out = naive.fit(W, W_in, series, **weights, **readout, warmup=10, alpha=ridge)
     u = rng.normal(size=(80, 2))
     before = None if loop == "open" else rng.normal(size=(80, 2))
-    wanted = naive.predict(W, W_in, W_out, u, **weights, **readout, y_previous=before)
+    expected = naive.predict(W, W_in, W_out, u, **weights, **readout, y_previous=before)
     asked, forced = torch.tensor(u, device=device), None
     if before is not None:
         forced = torch.tensor(before, device=device)
     digits = 1e-9 if dtype == "float64" else 1e-3
-    found = esn.predict(asked, y_previous=forced)
-    assert found.dtype == getattr(torch, dtype)
-    assert_close(found, wanted, digits)
+    actual = esn.predict(asked, y_previous=forced)
+    assert actual.dtype == getattr(torch, dtype)
+    assert_close(actual, expected, digits)
     assert_close(esn.predict(torch.stack([asked, -asked]))[0], esn.predict(u), digits)
     closed = naive.predict(W, W_in, W_out, u, **weights, **readout)
     if np.abs(closed).max() < 100:

@@ -1,4 +1,4 @@
-"""Forecasters on tensors: series in however they are held, answers on their device."""
+"""Forecasters accept tensors in any container, and return forecasts on their device."""
 
 import numpy as np
 import pytest
@@ -26,34 +26,34 @@ FORMS = {
 
 
 def moved(held, device):
-    """Arrays, however they are held, as tensors."""
+    """Convert arrays in any container to tensors."""
     if isinstance(held, list):
         return [torch.tensor(one, device=device) for one in held]
     return torch.tensor(held, device=device)
 
 
-def assert_same(found, wanted, device):
-    """Tensors of the device with the bits of arrays, held alike."""
-    if isinstance(wanted, (list, tuple)):
-        assert type(found) is type(wanted)
-        for one, other in zip(found, wanted, strict=True):
+def assert_same(actual, expected, device):
+    """Assert that tensors on the device equal arrays exactly, in the same container."""
+    if isinstance(expected, (list, tuple)):
+        assert type(actual) is type(expected)
+        for one, other in zip(actual, expected, strict=True):
             assert_same(one, other, device)
         return
-    assert isinstance(found, torch.Tensor)
-    assert found.device.type == device.type
-    np.testing.assert_array_equal(found.cpu().numpy(), wanted)
+    assert isinstance(actual, torch.Tensor)
+    assert actual.device.type == device.type
+    np.testing.assert_array_equal(actual.cpu().numpy(), expected)
 
 
 @pytest.mark.parametrize("form", list(FORMS))
-def test_answers_are_held_as_the_series_are(form, device):
+def test_forecasts_have_the_container_of_the_series(form, device):
     y = FORMS[form](series())
     arrays, tensors = ee.Forecaster(H).fit(y), ee.Forecaster(H).fit(moved(y, device))
     context = FORMS[form](series()[:-20])
     given = moved(context, device)
     for options in ({}, {"interval": 0.9}, {"quantiles": [0.1, 0.5]}, {"horizon": 2}):
         assert_same(tensors.predict(**options), arrays.predict(**options), device)
-        wanted = arrays.predict(context=context, **options)
-        assert_same(tensors.predict(context=given, **options), wanted, device)
+        expected = arrays.predict(context=context, **options)
+        assert_same(tensors.predict(context=given, **options), expected, device)
     origins = [T - 30, T - 10] if form != "list" else 2
     assert_same(tensors.rolling(moved(y, device), origins), arrays.rolling(y, origins), device)
     more = y[-5:] if form != "list" else [one[-5:] for one in y]
@@ -62,7 +62,7 @@ def test_answers_are_held_as_the_series_are(form, device):
     np.testing.assert_array_equal(tensors.expected_error_, arrays.expected_error_)
 
 
-def test_columns_beside_the_series_are_tensors_too(device):
+def test_exogenous_columns_can_be_tensors(device):
     y, X = series(1)[:, 0], np.random.default_rng(1).normal(size=(T + H, 2))
     y = y + X[:T, 0]
     made = ee.Forecaster(H, past=[1])
@@ -81,15 +81,15 @@ def test_columns_beside_the_series_are_tensors_too(device):
     )
 
 
-def test_a_backtest_of_tensors_is_that_of_arrays(device):
+def test_backtest_of_tensors_equals_backtest_of_arrays(device):
     pytest.importorskip("pandas")
     y = series(1)[:, 0]
-    found = ee.Forecaster(H).backtest(torch.tensor(y, device=device), origins=2)
-    wanted = ee.Forecaster(H).backtest(y, origins=2)
-    np.testing.assert_array_equal(found.errors["forecast"], wanted.errors["forecast"])
+    actual = ee.Forecaster(H).backtest(torch.tensor(y, device=device), origins=2)
+    expected = ee.Forecaster(H).backtest(y, origins=2)
+    np.testing.assert_array_equal(actual.errors["forecast"], expected.errors["forecast"])
 
 
-def test_to_says_where_answers_to_no_tensor_lie(device, tmp_path):
+def test_to_sets_the_device_of_results_without_tensor_input(device, tmp_path):
     y = series(1)[:, 0]
     made = ee.Forecaster(H).fit(y)
     assert isinstance(made.predict(), np.ndarray)

@@ -1,4 +1,4 @@
-"""What is kept on a device of arrays: no longer than they live, and no more the longer they do."""
+"""Copies cached on a device are released with their arrays, and do not accumulate."""
 
 import gc
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.tensors
 
 @pytest.fixture
 def count():
-    """How many things are kept, but for those of before."""
+    """Return a function that counts the objects cached since the start of the test."""
     gc.collect()
     before = set(arrays._kept)
 
@@ -36,7 +36,7 @@ def run(form, B, drive, weights, device):
 
 
 @pytest.mark.parametrize("kind", FORMS)
-def test_a_second_run_keeps_nothing_more_and_nothing_outlives_the_arrays(kind, count, device):
+def test_cache_does_not_grow_in_a_second_run_and_is_released_with_the_arrays(kind, count, device):
     form, B, drive, _, weights = problem(kind, 9, 70, 2)
     run(form, B, drive, weights, device)
     first = count()
@@ -47,7 +47,7 @@ def test_a_second_run_keeps_nothing_more_and_nothing_outlives_the_arrays(kind, c
     assert count() == 0
 
 
-def test_copies_follow_no_change_of_an_array_and_keep_no_memory_of_it(count, device):
+def test_copies_ignore_later_changes_of_an_array_and_are_released_with_it(count, device):
     array = np.arange(3.0)
     copy = arrays.at(array, torch.ones(1, dtype=torch.float64, device=device))
     array[:] = 7.0
@@ -56,7 +56,7 @@ def test_copies_follow_no_change_of_an_array_and_keep_no_memory_of_it(count, dev
     assert count() == 0
 
 
-def test_last_states_of_all_lengths_share_a_few_tables(count, device):
+def test_last_states_of_all_lengths_share_few_tables(count, device):
     form, B, drive, _, _ = problem("diagonal", 8, 300, 1)
     a, none = tensor(drive, device), np.empty((0, 8))
     for T in range(1, 300):
@@ -64,7 +64,7 @@ def test_last_states_of_all_lengths_share_a_few_tables(count, device):
     assert count() < 20
 
 
-def test_convolutions_of_all_lengths_share_a_few_spectra(count, device):
+def test_convolutions_of_all_lengths_share_few_spectra(count, device):
     form, B, drive, _, weights = problem("diagonal", 8, 4000, 1)
     kernels_of_tensors, a = kernels.backend(tensor(drive, device)), tensor(drive, device)
     K = int(convolution.settling_steps(form))

@@ -1,4 +1,4 @@
-"""Kernels for tensors against the specification: forms × shapes × dtypes, stacks and pieces."""
+"""Compare the kernels for tensors with the specification, for each form, shape and dtype."""
 
 import numpy as np
 import pytest
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.tensors
 
 FORMS = ["diagonal", "dense", "sparse", "cascade"]
 SHAPES = [(1, 1, 1), (2, 5, 1), (7, 64, 3), (20, 333, 2), (21, 40, 9)]
-"""Units, steps, drive columns."""
+"""Numbers of units, steps and drive columns."""
 
 
 def form_of(kind, N, rng):
-    """A stable form of N units."""
+    """Return a stable form of N units."""
     n = 1 + (N - 1) % 2
     modes = 0.95 * np.sqrt(rng.uniform(size=(N - n) // 2))
     modes = modes * np.exp(1j * rng.uniform(0, np.pi, modes.size))
@@ -53,7 +53,7 @@ def problem(kind, N, T, D, dtype=np.float64):
 
 
 def specified(form, B, drive, state):
-    """States by the specification, in double precision, and the last one."""
+    """Return the states by the specification, in double precision, and the last one."""
     double = [p.astype(np.float64) if p.dtype.kind == "f" else p for p in form]
     r, out = state.astype(np.float64), np.empty((len(drive), state.size))
     reference.scan(type(form)(*double), B.astype(np.float64), drive.astype(np.float64), r, out)
@@ -68,17 +68,17 @@ def poisoned(shape, like):
     return torch.full(shape, torch.nan, dtype=like.dtype, device=like.device)
 
 
-def assert_close(got, wanted, dtype):
+def assert_close(actual, expected, dtype):
     digits = 1e-12 if dtype == np.float64 else 3e-5
     np.testing.assert_allclose(
-        got.cpu().numpy(), wanted, rtol=0, atol=digits * np.abs(wanted).max(initial=1.0)
+        actual.cpu().numpy(), expected, rtol=0, atol=digits * np.abs(expected).max(initial=1.0)
     )
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kind", FORMS)
-def test_scans_are_those_of_the_specification(kind, shape, dtype, device):
+def test_scans_equal_the_specification(kind, shape, dtype, device):
     form, B, drive, state, weights = problem(kind, *shape, dtype)
     states, last = specified(form, B, drive, state)
     a, r = tensor(drive, device), tensor(state, device)
@@ -93,7 +93,7 @@ def test_scans_are_those_of_the_specification(kind, shape, dtype, device):
 
 
 @pytest.mark.parametrize("kind", FORMS)
-def test_a_stack_is_its_series(kind, device):
+def test_stack_equals_its_separate_series(kind, device):
     form, B, drive, state, weights = problem(kind, 9, 70, 2)
     states, last = specified(form, B, drive, state)
     a, r = (
@@ -110,7 +110,7 @@ def test_a_stack_is_its_series(kind, device):
 
 
 @pytest.mark.parametrize("kind", FORMS)
-def test_pieces_follow_each_other(kind, device):
+def test_scan_in_pieces_carries_the_state(kind, device):
     form, B, drive, state, _ = problem(kind, 8, 50, 1)
     states, last = specified(form, B, drive, state)
     a, r = tensor(drive, device), tensor(state, device)
@@ -121,7 +121,7 @@ def test_pieces_follow_each_other(kind, device):
     assert_close(r, last, np.float64)
 
 
-def test_no_output_leaves_the_last_state(device):
+def test_empty_output_keeps_the_last_state(device):
     form, B, drive, state, weights = problem("diagonal", 9, 300, 2)
     _, last = specified(form, B, drive, state)
     a, r = tensor(drive, device), tensor(state, device)
@@ -130,7 +130,7 @@ def test_no_output_leaves_the_last_state(device):
 
 
 @pytest.mark.parametrize("kind", FORMS)
-def test_without_a_drive_states_go_on_by_themselves(kind, device):
+def test_states_evolve_without_a_drive(kind, device):
     form, B, drive, state, weights = problem(kind, 9, 40, 1)
     states, last = specified(form, 0 * B, drive, state)
     a, r = tensor(drive[:, :0], device), tensor(state, device)
@@ -143,8 +143,8 @@ def test_without_a_drive_states_go_on_by_themselves(kind, device):
     assert_close(r, last, np.float64)
 
 
-def test_a_mode_that_nothing_drives_stays_at_rest(device):
-    # Powers of 4 leave the range: nothing times infinity would be no number.
+def test_undriven_mode_stays_at_zero(device):
+    # Powers of 4 overflow, and zero times infinity would be NaN.
     form = DiagonalForm(np.array([4.0, 0.5]), np.empty(0), np.empty(0))
     drive = np.ones((3000, 1))
     out = poisoned((3000, 2), tensor(drive, device))
@@ -155,7 +155,7 @@ def test_a_mode_that_nothing_drives_stays_at_rest(device):
 
 
 @pytest.mark.parametrize("start", [0.0, 1.0])
-def test_convolutions_are_scans(start, device):
+def test_convolutions_equal_scans(start, device):
     form, B, drive, state, weights = problem("diagonal", 20, 20000, 3)
     state *= start
     a, r, s = tensor(drive, device), tensor(state, device), tensor(state, device)
@@ -167,7 +167,7 @@ def test_convolutions_are_scans(start, device):
     assert_close(s, r.cpu().numpy(), np.float64)
 
 
-def test_what_a_network_is_made_of_is_kept_as_long_as_it_lives(device):
+def test_copies_on_the_device_live_as_long_as_the_network(device):
     from eigenecho.arrays import at, kept
 
     array, like = np.ones(3), torch.zeros(1, dtype=torch.float64, device=device)

@@ -1,4 +1,4 @@
-"""What every estimator, search and model says to tensors that it does not compute with."""
+"""Error messages of estimators, searches and models for unsupported tensors."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ CALLS = {
     "spectra.from_data": ("y", lambda X, y: ee.spectra.from_data(X, y, units=4)),
     "search": ("y", searched),
 }
-"""The name of the second series of each call."""
+"""Calls with two series, and the name of the second series in each."""
 
 
 @pytest.mark.parametrize("call", list(CALLS))
@@ -62,10 +62,10 @@ def test_half_precision_gradients_and_two_devices(call):
     for other, words in refused.items():
         with pytest.raises(ValueError) as caught:
             run(X, other)
-        said = str(caught.value)
-        assert said.startswith(f"{name}=<tensor")
+        message = str(caught.value)
+        assert message.startswith(f"{name}=<tensor")
         for word in words:
-            assert word in said
+            assert word in message
 
 
 MADE = {
@@ -76,7 +76,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("made", list(MADE))
-def test_a_device_that_is_not_there(made):
+def test_unavailable_device(made):
     one, count = MADE[made](), torch.cuda.device_count()
     with pytest.raises(ValueError) as caught:
         one.to(f"cuda:{count}")
@@ -101,7 +101,7 @@ def refused_for_memory(call):
         assert words in str(caught.value)
 
 
-def test_too_little_memory_leaves_everything_as_it_was(device, monkeypatch):
+def test_too_little_memory_changes_nothing(device, monkeypatch):
     t = torch.tensor(SERIES, device=device)
     esn = ee.LinearESN(20, ridge=1e-3, seed=0).fit(t[:-1], t[1:])
     reservoir = ee.DiagonalReservoir(20, seed=0).fit(t)
@@ -117,7 +117,7 @@ def test_too_little_memory_leaves_everything_as_it_was(device, monkeypatch):
     assert torch.equal(esn.predict(t), before)
 
 
-def test_an_integer_tensor_is_numbers(device):
+def test_integer_tensors_are_accepted(device):
     t = torch.tensor(np.round(5 * SERIES).astype(np.int32), device=device)
     esn = ee.LinearESN(20, ridge=1e-3, seed=0).fit(t[:-1], t[1:])
     assert esn.predict(t).dtype == torch.float64

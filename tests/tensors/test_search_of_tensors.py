@@ -1,4 +1,4 @@
-"""Searches on tensors score what searches on arrays do, without leaving the device."""
+"""Searches on tensors give the scores of searches on arrays, without leaving the device."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def data(T=1500, D=1, seed=0):
 
 
 def both(device, X, y, grid=GRID, test=None, validation=0.2, **options):
-    """The same search of arrays and of tensors."""
+    """Run the same search on arrays and on tensors."""
     esn = ee.LinearESN(**{"units": 40, "warmup": 30, "seed": 0} | options)
     sets = dict(test=test, validation=validation, refit=False)
     to = torch.tensor
@@ -58,12 +58,12 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("name", list(OPTIONS))
-def test_scores_are_those_of_arrays(name, device):
+def test_scores_equal_those_of_arrays(name, device):
     X, y = data()
     assert_same(*both(device, X, y, test=(1400, 1500), **OPTIONS[name]), rtol=1e-7)
 
 
-def test_every_candidate_of_a_reservoir_is_trained_in_one_stack(device, monkeypatch):
+def test_all_candidates_of_a_reservoir_are_trained_in_one_stack(device, monkeypatch):
     sizes = []
     of = stacked.Stacked
 
@@ -73,12 +73,12 @@ def test_every_candidate_of_a_reservoir_is_trained_in_one_stack(device, monkeypa
 
     monkeypatch.setattr(stacked, "Stacked", noted)
     X, y = data()
-    found = both(device, X, y)
-    assert_same(*found)
+    result = both(device, X, y)
+    assert_same(*result)
     assert sizes == [6, 6, 6, 6]
 
 
-def test_small_memory_takes_candidates_and_rows_in_pieces(device, monkeypatch):
+def test_candidates_and_rows_are_processed_in_pieces_if_memory_is_small(device, monkeypatch):
     X, y = data()
     monkeypatch.setattr(stacked, "ROOM", 41 * 41 * 24 * 4)
     assert_same(*both(device, X, y, penalty="identity"))
@@ -91,42 +91,42 @@ def test_several_series_blocks_and_outputs(device):
     assert_same(*both(device, *whole, validation=[(300, 400), (500, 600)]))
 
 
-def test_ridges_that_refinement_cannot_hold_are_scored_by_an_orthogonal_factorisation(
+def test_ridges_too_small_for_refinement_are_scored_by_an_orthogonal_factorisation(
     device, monkeypatch
 ):
     t = np.arange(1200)[:, None]
     X = np.sin(0.2 * t) + np.sin(0.31 * t)
-    found = []
+    results = []
     squared = stacked.squared_errors
     monkeypatch.setattr(
-        stacked, "squared_errors", lambda trial: found.append(squared(trial)) or found[-1]
+        stacked, "squared_errors", lambda trial: results.append(squared(trial)) or results[-1]
     )
     arrays, tensors = both(device, X[:-1], X[1:], grid={"ridge": [1e-14, 1e-2]}, warmup=100)
-    assert found == [None]
+    assert results == [None]
     np.testing.assert_allclose(tensors.errors, arrays.errors, rtol=1e-3, atol=1e-11)
     arrays, tensors = both(device, X[:-1], X[1:], grid={"ridge": [0.0]}, units=10, warmup=100)
     np.testing.assert_allclose(tensors.errors, arrays.errors, rtol=1e-3, atol=1e-11)
 
 
 @pytest.mark.parametrize("level", [0.0, 1e3, 1e6])
-def test_levels_far_from_zero_beside_the_last_output(level, device):
+def test_levels_far_from_zero_with_the_previous_output(level, device):
     X, y = data()
-    found = both(device, X, y + level, output_to_readout=True, grid={"ridge": [1e-6, 1e-2]})
-    assert_same(*found, rtol=1e-5)
+    result = both(device, X, y + level, output_to_readout=True, grid={"ridge": [1e-6, 1e-2]})
+    assert_same(*result, rtol=1e-5)
 
 
 @pytest.mark.parametrize("rule", ["auto"])
-def test_ridges_that_the_rows_choose(rule, device):
+def test_automatic_ridges(rule, device):
     X, y = data()
     assert_same(*both(device, X, y, grid={"sr": [0.5, 0.9], "ridge": [rule]}), rtol=1e-6)
 
 
-def test_targets_that_are_missing(device):
+def test_missing_targets(device):
     X, y = data(D=2)
     y[::7, 0] = np.nan
     y[5::9, 1] = np.nan
-    found = both(device, X, y, missing="skip", grid={"sr": [0.5, 0.9], "ridge": [1e-3, 1e-1]})
-    assert_same(*found, rtol=1e-7)
+    result = both(device, X, y, missing="skip", grid={"sr": [0.5, 0.9], "ridge": [1e-3, 1e-1]})
+    assert_same(*result, rtol=1e-7)
 
 
 def test_single_precision(device):
@@ -134,14 +134,14 @@ def test_single_precision(device):
     assert_same(*both(device, X, y, dtype="float32"), rtol=1e-3)
 
 
-def test_what_overflows_scores_infinity(device):
+def test_overflowing_candidates_score_infinity(device):
     X, y = data()
     arrays, tensors = both(device, X, y, grid={"sr": [0.9, 3.0], "ridge": [1e-3]})
     assert np.isinf(tensors.errors[1]).all()
     assert_same(arrays, tensors)
 
 
-def test_a_generator_and_a_spectrum_of_the_data(device):
+def test_generator_and_spectrum_from_data(device):
     y = ee.tasks.mso(2, steps=600) + 0.01 * np.random.default_rng(0).normal(size=(600, 1))
     grid = {"ridge": [1e-3, 1e-1]}
     assert_same(*both(device, None, y, grid=grid, feedback=True, fb_scaling=0.1))
@@ -149,10 +149,10 @@ def test_a_generator_and_a_spectrum_of_the_data(device):
     assert_same(*both(device, X, y, grid=grid, spectrum="data", units=12), rtol=1e-6)
 
 
-def test_the_best_is_fitted_on_the_device(device):
+def test_best_candidate_is_fitted_on_the_device(device):
     X, y = data()
     given = torch.tensor(X, device=device), torch.tensor(y, device=device)
-    found = ee.search(ee.LinearESN(30, seed=0), {"ridge": [1e-3, 1.0]}, *given, workers=2)
-    outputs = found.best_estimator.predict(given[0])
+    result = ee.search(ee.LinearESN(30, seed=0), {"ridge": [1e-3, 1.0]}, *given, workers=2)
+    outputs = result.best_estimator.predict(given[0])
     assert isinstance(outputs, torch.Tensor)
     assert outputs.device.type == device.type

@@ -1,4 +1,4 @@
-"""Devices without float64: one entry in ``arrays.WIDEST`` is enough to train and predict there."""
+"""Devices without float64 need only an entry in ``arrays.WIDEST`` to train and predict."""
 
 import numpy as np
 import pytest
@@ -11,11 +11,11 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.tensors
 
 MOVES = ("_to_copy", "lift_fresh", "detach", "alias", "resolve", "view")
-"""Operations that may see numbers of the host in double precision."""
+"""Operations that may receive double-precision values of the host."""
 
 
 class NoDouble(torch.utils._python_dispatch.TorchDispatchMode):
-    """Refuse operations on float64 tensors, as a device without them does."""
+    """Dispatch mode that rejects operations on float64 tensors."""
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         answer = function(*args, **(kwargs or {}))
@@ -33,7 +33,7 @@ class NoDouble(torch.utils._python_dispatch.TorchDispatchMode):
 @pytest.mark.parametrize(
     "options", [{}, {"standardize": True, "warmup": 20}, {"penalty": "identity", "ridge": 1e-3}]
 )
-def test_a_device_without_float64_trains_and_predicts(device, monkeypatch, options):
+def test_training_and_prediction_on_a_device_without_float64(device, monkeypatch, options):
     if device.type != "cpu":
         pytest.skip("the host stands in for a device without float64")
     monkeypatch.setattr(arrays, "WIDEST", {"cpu": np.float32})

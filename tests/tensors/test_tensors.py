@@ -1,4 +1,4 @@
-"""Tensors in, tensors out: what is answered, where, and what is refused."""
+"""Tensor input: types and devices of the results, and unsupported tensors."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def fitted(series):
     return ee.LinearESN(40, warmup=50, seed=0).fit(X[:-1], X[1:])
 
 
-def test_a_tensor_of_the_host_gives_the_bits_of_its_array(series, fitted):
+def test_cpu_tensors_give_the_same_results_as_arrays(series, fitted):
     X = torch.from_numpy(series)
     arrays = ee.LinearESN(40, warmup=50, seed=0).fit(series[:-1], series[1:])
     for of_tensor, of_array in [
@@ -41,13 +41,13 @@ def test_a_tensor_of_the_host_gives_the_bits_of_its_array(series, fitted):
     assert fitted.score(X[:-1], X[1:]) == arrays.score(series[:-1], series[1:])
 
 
-def test_answers_are_of_the_kind_that_was_asked_with(series, fitted):
+def test_results_have_the_type_of_the_input(series, fitted):
     assert isinstance(fitted.predict(series), np.ndarray)
     assert isinstance(fitted.forecast(5, context=series), np.ndarray)
-    assert isinstance(fitted.forecast(5), torch.Tensor)  # as fit was
+    assert isinstance(fitted.forecast(5), torch.Tensor)  # because fit received tensors
 
 
-def test_to_says_where_answers_to_no_tensor_lie(series):
+def test_to_sets_the_device_of_results_without_tensor_input(series):
     esn = ee.LinearESN(20, seed=0).fit(series[:-1], series[1:])
     assert isinstance(esn.forecast(5), np.ndarray)
     assert isinstance(esn.to("cpu").forecast(5), torch.Tensor)
@@ -57,18 +57,18 @@ def test_to_says_where_answers_to_no_tensor_lie(series):
     assert isinstance(esn.model_.forecast(5, state=esn.final_state_), np.ndarray)
 
 
-def test_fitting_arrays_anew_answers_in_arrays(series):
+def test_results_are_arrays_after_refitting_to_arrays(series):
     X = torch.from_numpy(series)
     esn = ee.LinearESN(20, seed=0).fit(X[:-1], X[1:])
     assert isinstance(esn.fit(series[:-1], series[1:]).forecast(3), np.ndarray)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int32])
-def test_answers_have_the_dtype_of_the_model(series, fitted, dtype):
+def test_results_have_the_dtype_of_the_model(series, fitted, dtype):
     assert fitted.predict((10 * torch.from_numpy(series)).to(dtype)).dtype == torch.float64
 
 
-def test_several_series_are_held_as_they_came(series, fitted):
+def test_several_series_keep_their_container(series, fitted):
     X = torch.from_numpy(series)
     assert fitted.predict(torch.stack([X, X])).shape == (2, 401, 1)
     ragged = fitted.predict([X, X[:100]])
@@ -76,7 +76,7 @@ def test_several_series_are_held_as_they_came(series, fitted):
     assert all(isinstance(y, torch.Tensor) for y in ragged)
 
 
-def test_states_and_streams_take_tensors(series, fitted):
+def test_states_and_streams_accept_tensors(series, fitted):
     X = torch.from_numpy(series)
     outputs, state = fitted.predict(X[:200], return_state=True)
     assert isinstance(state.r, torch.Tensor)
@@ -91,7 +91,7 @@ def test_states_and_streams_take_tensors(series, fitted):
     assert torch.equal(fitted.stream().run(X[:5]), torch.stack(steps))
 
 
-def test_a_tensor_takes_the_states(series):
+def test_states_can_be_written_into_a_tensor(series):
     X = torch.from_numpy(series)
     reservoir = ee.DiagonalReservoir(30, seed=0).fit(X)
     out = torch.full((401, 30), torch.nan, dtype=torch.float64)
@@ -99,31 +99,31 @@ def test_a_tensor_takes_the_states(series):
     assert torch.equal(out, reservoir.transform(X))
 
 
-def test_forecasters_take_tensors(series):
+def test_forecasters_accept_tensors(series):
     y = torch.from_numpy(series[:200, 0])
     made = ee.Forecaster(5).fit(y)
-    wanted = ee.Forecaster(5).fit(series[:200, 0])
-    np.testing.assert_array_equal(made.predict().numpy(), wanted.predict())
+    expected = ee.Forecaster(5).fit(series[:200, 0])
+    np.testing.assert_array_equal(made.predict().numpy(), expected.predict())
     bounds = made.predict(interval=0.9)
     assert all(isinstance(part, torch.Tensor) for part in bounds)
 
 
-def test_a_search_takes_tensors(series):
+def test_search_accepts_tensors(series):
     X = torch.from_numpy(series)
-    found = ee.search(ee.LinearESN(20, seed=0), {"sr": [0.5, 0.9]}, X[:-1], X[1:])
+    result = ee.search(ee.LinearESN(20, seed=0), {"sr": [0.5, 0.9]}, X[:-1], X[1:])
     same = ee.search(ee.LinearESN(20, seed=0), {"sr": [0.5, 0.9]}, series[:-1], series[1:])
-    np.testing.assert_array_equal(found.errors, same.errors)
-    assert isinstance(found.best_estimator.predict(X), torch.Tensor)
+    np.testing.assert_array_equal(result.errors, same.errors)
+    assert isinstance(result.best_estimator.predict(X), torch.Tensor)
 
 
-def test_a_file_is_the_same_wherever_it_was_fitted(series, fitted, tmp_path):
+def test_file_does_not_depend_on_the_device(series, fitted, tmp_path):
     fitted.save(tmp_path / "of_tensors")
     loaded = ee.load(tmp_path / "of_tensors")
     assert isinstance(loaded.forecast(3), np.ndarray)
     np.testing.assert_array_equal(loaded.forecast(3), fitted.forecast(3).numpy())
 
 
-def test_arrays_need_no_torch():
+def test_arrays_do_not_need_torch():
     done = subprocess.run(
         [
             sys.executable, "-c",
@@ -139,7 +139,7 @@ def test_arrays_need_no_torch():
     assert done.returncode == 0, done.stderr
 
 
-# What is refused ------------------------------------------------------------------------------
+# Rejected tensors ------------------------------------------------------------------------------
 
 
 def refused(call, *words):
@@ -149,13 +149,13 @@ def refused(call, *words):
         assert word in str(caught.value)
 
 
-def test_half_precision_is_refused(series, fitted):
+def test_half_precision_is_rejected(series, fitted):
     X = torch.from_numpy(series)
     refused(lambda: fitted.predict(X.half()), "X=<tensor of torch.float16", "X.float()")
     refused(lambda: fitted.predict(X.bfloat16()), "bfloat16")
 
 
-def test_gradients_are_refused(series, fitted):
+def test_gradients_are_rejected(series, fitted):
     X = torch.from_numpy(series)
     refused(lambda: fitted.predict(X.clone().requires_grad_()), "X.detach()")
     esn = ee.LinearESN(20, seed=0)
@@ -163,11 +163,11 @@ def test_gradients_are_refused(series, fitted):
     assert not hasattr(esn, "model_")
 
 
-def test_sparse_tensors_are_refused(series, fitted):
+def test_sparse_tensors_are_rejected(series, fitted):
     refused(lambda: fitted.predict(torch.from_numpy(series).to_sparse()), "X.to_dense()")
 
 
-def test_two_devices_are_refused(series):
+def test_two_devices_are_rejected(series):
     X = torch.from_numpy(series)
     elsewhere = torch.empty(X.shape, dtype=X.dtype, device="meta")
     esn = ee.LinearESN(20, seed=0)
@@ -175,15 +175,15 @@ def test_two_devices_are_refused(series):
     refused(lambda: esn.fit([X, elsewhere], [X, X]), "X[1]=<tensor on meta>")
 
 
-def test_devices_that_are_not_there_are_refused(fitted):
+def test_unavailable_devices_are_rejected(fitted):
     refused(lambda: fitted.to("nowhere"), "device='nowhere'")
     count = torch.cuda.device_count()
     refused(lambda: fitted.to(f"cuda:{count}"), f"device='cuda:{count}'")
     assert isinstance(fitted.forecast(3), torch.Tensor)
 
 
-def test_too_little_memory_is_said_in_our_words(series):
-    said = (
+def test_out_of_memory_error_is_explained(series):
+    message = (
         "CUDA out of memory. Tried to allocate 60.00 GiB. GPU 0 has a total capacity of 139.8 GiB "
         "of which 10.00 GiB is free. Process 1 has 129 GiB memory in use."
     )
@@ -191,7 +191,7 @@ def test_too_little_memory_is_said_in_our_words(series):
     class Full:
         @tensors.takes_tensors
         def fit(self, X):
-            raise torch.OutOfMemoryError(said)
+            raise torch.OutOfMemoryError(message)
 
     with pytest.raises(MemoryError) as caught:
         Full().fit(torch.from_numpy(series))

@@ -1,4 +1,4 @@
-"""The kernels in Triton, interpreted where there is no GPU: each × dtype × edge shape."""
+"""Test the Triton kernels for all dtypes and edge shapes, interpreted if there is no GPU."""
 
 import os
 
@@ -23,7 +23,7 @@ pytestmark = [
 
 @pytest.fixture
 def small(monkeypatch):
-    """Chunks and blocks so small that short series have several of them."""
+    """Use chunks and blocks so small that short series have several of them."""
     from eigenecho.kernels.tensors import fused
 
     for name, value in {"LENGTH": 16, "LEAST": 8, "COLUMNS": 16, "MODES": 4}.items():
@@ -32,12 +32,12 @@ def small(monkeypatch):
 
 
 SHAPES = [(1, 1, 1), (2, 16, 1), (5, 17, 2), (20, 41, 1), (19, 33, 3), (5, 20, 0)]
-"""Units, steps, columns: one of all, a whole chunk, one more, several blocks, wide, no drive."""
+"""Units, steps, columns: a minimum, a whole chunk, one more, several blocks, wide, no drive."""
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_states_are_those_of_the_specification(shape, dtype, small, device):
+def test_states_equal_the_specification(shape, dtype, small, device):
     form, B, drive, state, _ = problem("diagonal", *shape, dtype)
     states, last = specified(form, B, drive, state)
     a, r = tensor(drive, device), tensor(state, device)
@@ -48,7 +48,7 @@ def test_states_are_those_of_the_specification(shape, dtype, small, device):
 
 
 @pytest.mark.parametrize("D", [1, 3])
-def test_a_stack_is_written_in_one_go(D, small, device):
+def test_stack_is_written_in_one_call(D, small, device):
     form, B, drive, state, _ = problem("diagonal", 7, 20, D)
     states, _ = specified(form, B, drive, state)
     a = tensor(np.stack([drive, 3 * drive]), device)
@@ -57,7 +57,7 @@ def test_a_stack_is_written_in_one_go(D, small, device):
     assert_close(out, np.stack([states, 3 * states]), np.float64)
 
 
-def test_real_modes_alone(small, device):
+def test_only_real_modes(small, device):
     form = DiagonalForm(np.array([0.5, -0.9, 0.99]), np.empty(0), np.empty(0))
     B, drive, state = np.ones((1, 3)), np.arange(20.0)[:, None], np.array([1.0, 2.0, 3.0])
     states, _ = specified(form, B, drive, state)
@@ -66,7 +66,7 @@ def test_real_modes_alone(small, device):
     assert_close(out, states, np.float64)
 
 
-def test_rows_of_a_larger_array_are_written_and_no_other(small, device):
+def test_only_the_given_rows_of_a_larger_array_are_written(small, device):
     form, B, drive, state, _ = problem("diagonal", 6, 40, 1)
     states, _ = specified(form, B, drive, state)
     a, r = tensor(drive, device), tensor(state, device)
