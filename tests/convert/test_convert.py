@@ -1,4 +1,4 @@
-"""Conversion of given networks, and the certificate that comes with it."""
+"""Conversion of given networks, and the certificate of its accuracy."""
 
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ def gaussian(N, radius=0.9):
     return W * (radius / np.abs(np.linalg.eigvals(W)).max())
 
 
-def test_certificate_is_true():
+def test_certificate_is_correct():
     N = 60
     W, W_in, W_out = gaussian(N), RNG.normal(size=(2, N)), RNG.normal(size=(N + 1, 3))
     model = ee.diagonalize(W, W_in, W_out)
@@ -28,8 +28,8 @@ def test_certificate_is_true():
     assert certificate.form == "diagonal"
     assert certificate.condition == pytest.approx(np.linalg.cond(model.basis.Q))
     u = RNG.uniform(-1, 1, (certificate.steps, 2))
-    wanted = naive.predict(W, W_in, W_out, u)
-    measured = np.abs(model.predict(u) - wanted).max() / np.abs(wanted).max()
+    expected = naive.predict(W, W_in, W_out, u)
+    measured = np.abs(model.predict(u) - expected).max() / np.abs(expected).max()
     assert measured < 1e-12
     assert certificate.difference < 1e-12
     assert certificate.residual < 1e-13
@@ -48,11 +48,11 @@ def test_input_to_readout(previous, bias):
     model = ee.diagonalize(
         W, W_in, W_out, lr=0.7, output_to_readout=previous, input_to_readout=True
     )
-    wanted = u @ W_out[-D_in:] + naive.predict(
+    expected = u @ W_out[-D_in:] + naive.predict(
         W, W_in, W_out[:-D_in], u, lr=0.7, fit_bias=bias, output_to_readout=previous,
         y_previous=before,
     )  # fmt: skip
-    np.testing.assert_allclose(model.predict(u, y_previous=before), wanted, atol=1e-11)
+    np.testing.assert_allclose(model.predict(u, y_previous=before), expected, atol=1e-11)
     assert model.readout_bias == bias
 
 
@@ -61,12 +61,12 @@ def test_leak_of_each_unit():
     W, W_in, W_out = gaussian(N), RNG.normal(size=(1, N)), RNG.normal(size=(N, 1))
     rates = RNG.uniform(0.2, 1, N)
     model = ee.diagonalize(W, W_in, W_out, lr=rates, bias=np.ones(N))
-    r, wanted = np.zeros(N), []
+    r, expected = np.zeros(N), []
     u = RNG.normal(size=(40, 1))
     for row in u:
         r = (1 - rates) * r + rates * (r @ W + row @ W_in + 1)
-        wanted.append(r @ W_out)
-    np.testing.assert_allclose(model.predict(u), wanted, atol=1e-11)
+        expected.append(r @ W_out)
+    np.testing.assert_allclose(model.predict(u), expected, atol=1e-11)
 
 
 def test_without_readout_the_outputs_are_the_states():
@@ -103,19 +103,19 @@ def test_every_matrix_converts(name, W):
     model = ee.diagonalize(W, W_in, W_out)
     u = RNG.normal(size=(1 if name == "huge" else 40, 1))
     dense = W.toarray() if scipy.sparse.issparse(W) else W
-    wanted = naive.predict(dense, W_in, W_out, u, fit_bias=False)
-    np.testing.assert_allclose(model.predict(u), wanted, atol=1e-9 * np.abs(wanted).max())
+    expected = naive.predict(dense, W_in, W_out, u, fit_bias=False)
+    np.testing.assert_allclose(model.predict(u), expected, atol=1e-9 * np.abs(expected).max())
     defective = name in ("jordan", "nilpotent", "sparse", "triangular")
     assert (model.certificate.form == "diagonal") == (not defective)
     assert model.certificate.difference < 1e-9
 
 
 def measured(model, W, W_in, W_out, **network):
-    """The difference from the original on the certificate's probe, by the textbook loop."""
+    """Return the difference from the original on the certificate's probe, by the textbook loop."""
     u, before = ee.probe(model)
-    wanted = naive.predict(W, W_in, W_out, u, y_previous=before, **network)
-    got = model.predict(u, y_previous=before)
-    return float(np.abs(got - wanted).max() / np.abs(wanted).max())
+    expected = naive.predict(W, W_in, W_out, u, y_previous=before, **network)
+    actual = model.predict(u, y_previous=before)
+    return float(np.abs(actual - expected).max() / np.abs(expected).max())
 
 
 def sweep(kind, N, seed):
@@ -125,10 +125,10 @@ def sweep(kind, N, seed):
     model = ee.diagonalize(W, W_in, W_out)
     certificate = model.certificate
     assert certificate.steps == 2000
-    found = measured(model, W, W_in, W_out, fit_bias=False)
-    assert found < 1e-8
-    # The two differ by the rounding of what they compare with.
-    assert certificate.difference == pytest.approx(found, rel=0.1, abs=1e-13)
+    result = measured(model, W, W_in, W_out, fit_bias=False)
+    assert result < 1e-8
+    # The two reference solutions differ by rounding.
+    assert certificate.difference == pytest.approx(result, rel=0.1, abs=1e-13)
     assert max(certificate.along) == certificate.difference
     if kind in DIAGONAL:
         assert certificate.form == "diagonal"
@@ -136,26 +136,26 @@ def sweep(kind, N, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("N", [1, 2, 50])
-def test_outputs_are_the_originals_and_the_certificate_is_true(kind, N):
+def test_outputs_equal_the_originals_and_the_certificate_is_correct(kind, N):
     sweep(kind, N, 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_at_300_units(kind, seed):
+def test_outputs_and_certificate_at_300_units(kind, seed):
     sweep(kind, 300, seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_at_1000_units(kind):
+def test_outputs_and_certificate_at_1000_units(kind):
     sweep(kind, 1000, 0)
 
 
 @pytest.mark.parametrize("form", ["diagonal", "cascade", "sparse", "dense"])
 @pytest.mark.parametrize("inputs", [False, True])
-def test_a_form_on_request_runs_with_every_option(form, inputs):
+def test_requested_form_works_with_every_option(form, inputs):
     N, D_in, D_out = 40, 2, 2
     W = matrix("sparse, degree 5", N, 1)
     W_in, W_fb = RNG.normal(size=(D_in, N)), RNG.normal(size=(D_out, N)) / N
@@ -169,12 +169,12 @@ def test_a_form_on_request_runs_with_every_option(form, inputs):
     u, before = RNG.normal(size=(60, D_in)), RNG.normal(size=(60, D_out))
     rows = W_out[: len(W_out) - D_in * inputs]
     network = dict(lr=0.7, bias=np.full(N, 0.3), W_fb=W_fb, output_to_readout=True)
-    wanted = naive.predict(W, W_in, rows, u, y_previous=before, **network)
-    wanted = wanted + u @ W_out[len(rows) :] if inputs else wanted
-    np.testing.assert_allclose(model.predict(u, y_previous=before), wanted, atol=1e-10)
+    expected = naive.predict(W, W_in, rows, u, y_previous=before, **network)
+    expected = expected + u @ W_out[len(rows) :] if inputs else expected
+    np.testing.assert_allclose(model.predict(u, y_previous=before), expected, atol=1e-10)
 
 
-def test_a_form_that_is_not_accurate_is_given_with_a_warning_and_the_truth():
+def test_inaccurate_requested_form_causes_a_warning_with_the_error():
     N = 60
     W, W_in, W_out = matrix("sparse, degree 3", N), np.ones((1, N)), RNG.normal(size=(N, 1))
     with pytest.warns(IllConditionedWarning, match=r"diagonal form.*not accurate.*form='auto'"):
@@ -189,8 +189,8 @@ def test_a_form_that_is_not_accurate_is_given_with_a_warning_and_the_truth():
         ee.diagonalize(W, W_in, W_out, form="diagnal")
 
 
-def test_a_form_that_the_probe_does_not_confirm_is_left(monkeypatch):
-    """Conditioning alone may err: the probe has the last word."""
+def test_form_that_fails_the_probe_is_not_used(monkeypatch):
+    """The probe overrules a form that is accurate according to its conditioning."""
     from eigenecho.convert import network
 
     monkeypatch.setattr(network, "EXACT", 1e-15)
@@ -200,7 +200,7 @@ def test_a_form_that_the_probe_does_not_confirm_is_left(monkeypatch):
     assert certificate.difference == 0
 
 
-def test_a_matrix_that_grows_whatever_its_radius():
+def test_matrix_with_transient_growth():
     W = np.triu(np.full((60, 60), 1e9))
     np.fill_diagonal(W, 0.9)
     model = ee.diagonalize(W, np.ones((1, 60)), np.ones((60, 1)))
@@ -216,13 +216,13 @@ needs_long_double = pytest.mark.skipif(
 
 
 def exact(values):
-    """An array of fractions, whose sums and products are not rounded."""
+    """Return an array of fractions, whose sums and products are not rounded."""
     return np.vectorize(Fraction, otypes=[object])(values)
 
 
 @needs_long_double
 @pytest.mark.parametrize("form", FORMS)
-def test_the_error_is_the_distance_from_exact_arithmetic(form, monkeypatch):
+def test_error_is_the_distance_from_exact_arithmetic(form, monkeypatch):
     steps, N = 12, 6
     monkeypatch.setattr(compare, "PRECISE_STEPS", steps)
     rng = np.random.default_rng(0)
@@ -230,21 +230,21 @@ def test_the_error_is_the_distance_from_exact_arithmetic(form, monkeypatch):
     bias, W_out = rng.normal(size=N), rng.normal(size=(2 + N, 1))
     model = ee.diagonalize(W, W_in, W_out, W_fb, bias=bias, output_to_readout=True, form=form)
     u, before = ee.probe(model)
-    r, wanted = exact(np.zeros(N)), []
+    r, expected = exact(np.zeros(N)), []
     for a, y in zip(exact(u[:steps]), exact(before[:steps]), strict=True):
         r = r @ exact(W) + a @ exact(W_in) + exact(bias) + y @ exact(W_fb)
-        wanted.append(np.concatenate([exact([1.0]), y, r]) @ exact(W_out))
-    distance = np.abs(exact(model.predict(u, y_previous=before)[:steps]) - wanted).max()
+        expected.append(np.concatenate([exact([1.0]), y, r]) @ exact(W_out))
+    distance = np.abs(exact(model.predict(u, y_previous=before)[:steps]) - expected).max()
     assert model.certificate.error_steps == steps
     assert model.certificate.error > 0
     assert model.certificate.error == pytest.approx(
-        float(distance / np.abs(wanted).max()), rel=0.01
+        float(distance / np.abs(expected).max()), rel=0.01
     )
     assert f"error        {model.certificate.error:.2e}" in str(model.certificate)
 
 
 @pytest.mark.parametrize("form", ["sparse", "dense"])
-def test_a_network_that_is_kept_is_not_compared_with_itself(form):
+def test_unchanged_network_is_not_compared_with_itself(form):
     W = gaussian(20) if form == "dense" else matrix("sparse, degree 2", 20)
     certificate = ee.diagonalize(W, np.ones((1, 20)), np.ones((20, 1)), form=form).certificate
     assert certificate.kept
@@ -252,7 +252,7 @@ def test_a_network_that_is_kept_is_not_compared_with_itself(form):
     assert certificate.error is None or 0 < certificate.error < 1e-13
 
 
-def test_a_measured_difference_is_a_number_though_the_form_is_a_matrix():
+def test_difference_is_measured_if_the_form_of_a_matrix_changes():
     W = gaussian(20)
     certificate = ee.diagonalize(W, np.ones((1, 20)), np.ones((20, 1)), form="sparse").certificate
     assert not certificate.kept
@@ -260,7 +260,7 @@ def test_a_measured_difference_is_a_number_though_the_form_is_a_matrix():
 
 
 @needs_long_double
-def test_what_is_too_large_for_more_digits_is_not_measured(monkeypatch):
+def test_error_of_very_large_networks_is_not_measured(monkeypatch):
     network = gaussian(20), np.ones((1, 20)), np.ones((20, 1))
     monkeypatch.setattr(compare, "PRECISE_WORK", 7 * (400 + 40))
     assert ee.diagonalize(*network).certificate.error_steps == 7
@@ -273,7 +273,7 @@ def test_what_is_too_large_for_more_digits_is_not_measured(monkeypatch):
 @pytest.mark.parametrize("radius", [1.1, 1.43, 1.5, 2.0, 10.0, 100.0, 1e3])
 @pytest.mark.parametrize("form", ["auto", *FORMS])
 @pytest.mark.parametrize("kind", ["dense Gaussian", "sparse, degree 5"])
-def test_networks_that_grow_convert_with_bias_and_feedback(kind, form, radius):
+def test_growing_networks_convert_with_bias_and_feedback(kind, form, radius):
     N = 12
     W = matrix(kind, N, 3)
     W *= radius / np.abs(np.linalg.eigvals(W)).max()
@@ -290,7 +290,7 @@ def test_networks_that_grow_convert_with_bias_and_feedback(kind, form, radius):
     assert measured(model, W, W_in, W_out, W_fb=W_fb, **network) < 1e-9
 
 
-def test_the_probe_is_the_same_for_everybody():
+def test_probe_is_always_the_same():
     model = ee.diagonalize(gaussian(5), np.ones((2, 5)), np.ones((5, 1)))
     u, before = ee.probe(model)
     assert u.shape == (2000, 2)
@@ -322,22 +322,22 @@ def test_the_probe_is_the_same_for_everybody():
         (dict(bias=np.ones(2)), "bias=.*or a number"),
     ],
 )
-def test_bad_input_is_refused_with_a_reason(change, words):
+def test_bad_input_is_rejected_with_a_reason(change, words):
     given = dict(W=np.eye(3) * 0.5, W_in=np.ones((1, 3)), W_out=np.ones((3, 1))) | change
     with pytest.raises(ValueError, match=words):
         ee.diagonalize(**given)
 
 
 @pytest.mark.parametrize("form", ["diagonal", "cascade", "sparse", "dense"])
-def test_a_converted_network_forecasts_streams_and_saves(form, tmp_path):
+def test_converted_network_forecasts_streams_and_saves(form, tmp_path):
     X = ee.tasks.mso(2, 300)
     esn = ee.LinearESN(30, basis="neuron", spectrum="matrix", warmup=50, seed=0, solver="qr")
     esn.fit(X[:-1], X[1:])
     W, W_in, _, _, W_out = esn.matrices()
     model = ee.diagonalize(W, W_in, W_out, form=form)
-    found = model.matrices().W
+    result = model.matrices().W
     np.testing.assert_allclose(
-        found.toarray() if scipy.sparse.issparse(found) else found, W, rtol=0, atol=1e-12
+        result.toarray() if scipy.sparse.issparse(result) else result, W, rtol=0, atol=1e-12
     )
     np.testing.assert_allclose(model.forecast(20, X), esn.forecast(20, X), atol=1e-8)
     stream = model.stream()
