@@ -1,4 +1,4 @@
-"""Metrics of forecasts against loops over single observations, and what they must refuse."""
+"""Compare metrics of forecasts with loops over single observations, and test invalid input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def observations(shape, gaps=0.3, seed=0):
 
 
 def columns(array):
-    """Each column of each series, as a list."""
+    """Return each column of each series, as a list."""
     array = np.asarray(array)
     table = array.reshape(-1, 1) if array.ndim == 1 else array.reshape(-1, *array.shape[-2:])
     if table.ndim == 2:
@@ -55,7 +55,7 @@ def pinball_by_a_loop(y, forecasts, quantiles):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("season", [1, 7])
-def test_mase_by_a_loop(shape, season):
+def test_mase_equals_a_loop(shape, season):
     y, forecast = observations(shape)
     train = observations((*shape[:-2], 90, *shape[-1:]) if len(shape) > 1 else (90,), seed=1)[0]
     expected = mase_by_a_loop(y, forecast, train, season)
@@ -65,20 +65,20 @@ def test_mase_by_a_loop(shape, season):
 def test_mase_of_a_naive_forecast_is_one():
     series = np.cumsum(np.random.default_rng(0).normal(size=(300, 2)), axis=0)
     assert metrics.mase(series[12:], series[:-12], series, season=12) == pytest.approx(1.0)
-    # Units do not matter, whatever they are for each column.
+    # The units of each column do not matter.
     y, forecast, train = (a * [1e150, 1e-150] for a in (series[200:], series[190:290], series))
     plain = metrics.mase(series[200:], series[190:290], series)
     assert metrics.mase(y, forecast, train) == pytest.approx(plain)
 
 
-def test_mase_leaves_out_columns_that_nobody_saw():
+def test_mase_ignores_columns_without_observations():
     y = np.array([[1.0, np.nan], [2.0, np.nan]])
     train = np.array([[1.0, 3.0], [2.0, 3.0], [4.0, 3.0]])
     assert metrics.mase(y, y[:, [0, 0]] + 3, train) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_smape_by_a_loop(shape):
+def test_smape_equals_a_loop(shape):
     y, forecast = observations(shape)
     y[..., :3] = 0.0
     forecast[..., :2] = 0.0
@@ -91,14 +91,14 @@ def test_smape_by_a_loop(shape):
     assert metrics.smape(-1e300 * y, -1e300 * forecast) == pytest.approx(metrics.smape(y, forecast))
 
 
-def test_smape_lies_between_0_and_200():
+def test_smape_is_between_0_and_200():
     assert metrics.smape([1.0, -2.0], [1.0, -2.0]) == 0.0
     assert metrics.smape([1e308, -1e308], [-1e308, 1e308]) == 200.0
     assert metrics.smape([0.0], [5e-324]) == 200.0
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_pinball_and_crps_by_a_loop(shape):
+def test_pinball_and_crps_equal_a_loop(shape):
     y, centre = observations(shape)
     forecasts = centre[..., None] + np.array([1.3, -1.3, 0.0])
     expected = pinball_by_a_loop(y, forecasts, LEVELS)
@@ -116,7 +116,7 @@ def test_pinball_of_the_median_is_half_the_absolute_error():
     )
 
 
-def test_the_true_quantile_has_the_smallest_pinball_loss():
+def test_true_quantile_minimises_the_pinball_loss():
     y = np.random.default_rng(0).normal(size=20_000)
     losses = [
         metrics.pinball(y, np.full(y.shape, bound), 0.9)
@@ -125,7 +125,7 @@ def test_the_true_quantile_has_the_smallest_pinball_loss():
     assert np.argmin(losses) == 1
 
 
-def test_crps_of_many_quantiles_is_that_of_the_distribution():
+def test_crps_of_many_quantiles_equals_that_of_the_distribution():
     y = np.random.default_rng(0).normal(size=50)
     levels = (np.arange(2000) + 0.5) / 2000
     forecasts = np.broadcast_to(stats.norm.ppf(levels), (50, 2000))
@@ -134,7 +134,7 @@ def test_crps_of_many_quantiles_is_that_of_the_distribution():
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_coverage_by_a_loop(shape):
+def test_coverage_equals_a_loop(shape):
     y, forecast = observations(shape)
     lower, upper = forecast - 1.0, forecast + 0.5
     bounds = zip(y.ravel(), lower.ravel(), upper.ravel(), strict=True)
@@ -142,13 +142,13 @@ def test_coverage_by_a_loop(shape):
     assert metrics.coverage(y, lower, upper) == pytest.approx(sum(within) / len(within))
 
 
-def test_bounds_are_within():
+def test_bounds_count_as_covered():
     assert metrics.coverage([1.0, 2.0], [1.0, 1.0], [3.0, 2.0]) == 1.0
     assert metrics.coverage([1.0, 2.0], [2.0, 2.0], [2.0, 2.0]) == 0.5
 
 
 def call(metric, y, forecast):
-    """Any of the metrics, of one forecast."""
+    """Evaluate any of the metrics for one forecast."""
     if metric is metrics.mase:
         return metric(y, forecast, np.arange(20.0).reshape((-1,) + (1,) * (np.ndim(y) - 1)))
     if metric is metrics.coverage:
@@ -162,7 +162,7 @@ EACH = pytest.mark.parametrize(
 
 
 @EACH
-def test_frames_and_masks_are_taken(metric):
+def test_frames_and_masks_are_accepted(metric):
     y, forecast = observations((30, 1))
     expected = call(metric, y, forecast)
     assert call(metric, pd.DataFrame(y), pd.DataFrame(forecast)) == expected
@@ -171,7 +171,7 @@ def test_frames_and_masks_are_taken(metric):
 
 
 @EACH
-def test_what_is_missing_counts_nowhere(metric):
+def test_missing_values_are_ignored(metric):
     y, forecast = observations((30,))
     there = ~np.isnan(y)
     assert call(metric, y, forecast) == pytest.approx(call(metric, y[there], forecast[there]))
@@ -180,7 +180,7 @@ def test_what_is_missing_counts_nowhere(metric):
 
 @EACH
 @pytest.mark.parametrize(
-    ("y", "forecast", "said"),
+    ("y", "forecast", "message"),
     [
         (np.full(5, np.nan), np.zeros(5), r"y=.*at least one observation"),
         ([1.0, np.inf], [1.0, 1.0], r"y\[1\]=inf .*finite number\. 1 values of y are infinite"),
@@ -194,8 +194,8 @@ def test_what_is_missing_counts_nowhere(metric):
         (np.zeros((1, 1, 1, 1)), np.zeros((1, 1, 1, 1)), r"y\.shape=.*not empty"),
     ],
 )
-def test_what_will_not_do(metric, y, forecast, said):
-    with pytest.raises(ValueError, match=said):
+def test_invalid_input(metric, y, forecast, message):
+    with pytest.raises(ValueError, match=message):
         call(metric, y, forecast)
 
 
@@ -207,7 +207,7 @@ def test_quantiles_are_probabilities(quantiles):
 
 
 @pytest.mark.parametrize("shape", [(5,), (5, 2), (2, 5), (1, 5, 3), (5, 3, 1)])
-def test_quantile_forecasts_have_an_axis_of_their_own(shape):
+def test_quantile_forecasts_have_a_quantile_axis(shape):
     with pytest.raises(ValueError, match=r"quantile_forecasts\.shape=.*\(5, 3\), the shape of y"):
         metrics.pinball(np.zeros(5), np.zeros(shape), LEVELS)
 
@@ -218,7 +218,7 @@ def test_crossed_bounds():
 
 
 @pytest.mark.parametrize(
-    ("train", "season", "said"),
+    ("train", "season", "message"),
     [
         ([1.0, 1.0, 1.0], 1, r"train=<no change over 1 rows in column 0>.*rmse"),
         ([1.0, 2.0, 1.0, 2.0], 2, r"train=<no change over 2 rows"),
@@ -231,12 +231,12 @@ def test_crossed_bounds():
         ([1.0, -np.inf], 1, r"train\[1\]=-inf"),
     ],
 )
-def test_what_mase_is_relative_to(train, season, said):
-    with pytest.raises(ValueError, match=said):
+def test_invalid_training_series_and_seasons_of_mase(train, season, message):
+    with pytest.raises(ValueError, match=message):
         metrics.mase([1.0, 2.0], [1.0, 2.0], train, season)
 
 
-def test_which_series_does_not_change():
+def test_error_names_the_constant_series():
     train = np.random.default_rng(0).normal(size=(3, 9, 2))
     train[2, :, 1] = 0.5
     y = np.zeros((3, 4, 2))

@@ -1,4 +1,4 @@
-"""Metrics against NumPy's own formulas, and the shapes and values they must refuse."""
+"""Compare metrics with NumPy formulas, and test invalid shapes and values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def pair():
     return true, true + 0.3 * rng.normal(size=true.shape)
 
 
-def test_rmse_by_a_loop(pair):
+def test_rmse_equals_a_loop(pair):
     true, predicted = pair
     total = sum((a - b) ** 2 for a, b in zip(true.ravel(), predicted.ravel(), strict=True))
     assert metrics.rmse(true, predicted) == pytest.approx(math.sqrt(total / true.size), rel=1e-13)
@@ -30,7 +30,7 @@ def test_rmse_of_equal_arrays_is_zero(pair):
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
-def test_rmse_neither_overflows_nor_vanishes(scale):
+def test_rmse_neither_overflows_nor_underflows(scale):
     assert metrics.rmse([3 * scale, 0], [0, 4 * scale]) == pytest.approx(scale * math.sqrt(12.5))
 
 
@@ -59,20 +59,20 @@ def test_predicting_the_mean_scores_one(pair):
 
 
 @pytest.mark.parametrize("norm", ["std", "range"])
-def test_nrmse_refuses_a_constant_target(norm):
-    # Ten thousand times 0.1: the standard deviation is a rounding error, not 0.
+def test_nrmse_rejects_a_constant_target(norm):
+    # The standard deviation of this constant column is a rounding error, not 0.
     true = np.full((10_000, 1), 0.1)
     with pytest.raises(ValueError, match="varies"):
         metrics.nrmse(true, true + 1, norm=norm)
 
 
-def test_nrmse_refuses_a_mean_of_zero():
+def test_nrmse_rejects_a_mean_of_zero():
     true = np.sin(2 * np.pi * np.arange(100) / 100)
     with pytest.raises(ValueError, match="mean"):
         metrics.nrmse(true, true, norm="mean")
 
 
-def test_nrmse_names_its_norms():
+def test_error_lists_the_norms_of_nrmse():
     with pytest.raises(ValueError, match="Did you mean 'range'"):
         metrics.nrmse([0.0, 1.0], [0.0, 1.0], norm="rang")
 
@@ -90,12 +90,12 @@ def test_squared_correlation_ignores_sign_scale_and_offset(pair):
     np.testing.assert_allclose(result, 1.0, rtol=1e-12)
 
 
-def test_squared_correlation_stays_within_one():
+def test_squared_correlation_does_not_exceed_one():
     a = np.random.default_rng(0).normal(size=(10, 1000))
     assert metrics.squared_correlation(a, 3.0 * a).max() == 1.0
 
 
-def test_constant_columns_correlate_with_nothing(pair):
+def test_squared_correlation_of_constant_columns_is_zero(pair):
     true, _ = pair
     constant = np.full_like(true, 0.1)
     constant[:, 1] = true[:, 1]
@@ -138,6 +138,6 @@ def test_values_must_be_finite(metric, bad):
 
 @pytest.mark.parametrize("metric", PAIRWISE)
 @pytest.mark.parametrize("bad", [[], 1.0, ["a"], [1j], [[1.0], [1.0, 2.0]], np.zeros((1, 1, 1, 1))])
-def test_what_is_not_a_series_is_refused(metric, bad):
+def test_invalid_series_are_rejected(metric, bad):
     with pytest.raises(ValueError, match="is invalid"):
         metric(bad, bad)
