@@ -1,4 +1,4 @@
-"""Tasks against textbook loops, closed forms and the properties that define them."""
+"""Compare tasks with textbook loops and closed forms, and test their defining properties."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scipy.integrate import quad
 
 from eigenecho import tasks
 
-# The package's `narma` is the function; its module has to be asked for.
+# Import the module explicitly, because the package's `narma` is the function.
 narma_module = importlib.import_module("eigenecho.tasks.narma")
 
 
@@ -29,7 +29,7 @@ def test_import_leaves_scipy_unloaded():
 
 
 @pytest.mark.parametrize("k", [1, 2, 12])
-def test_mso_is_the_sum_of_its_sines(k):
+def test_mso_equals_the_sum_of_its_sines(k):
     signal = tasks.mso(k, 50)
     assert signal.shape == (50, 1)
     frequencies = [0.2, 0.331, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97, 1.08, 1.19, 1.27, 1.32]
@@ -39,7 +39,7 @@ def test_mso_is_the_sum_of_its_sines(k):
 
 
 def test_mso_solves_the_linear_recurrence_of_its_frequencies():
-    # Π_i (z² − 2 cos α_i z + 1) annihilates the sum, whatever the amplitudes and phases.
+    # Π_i (z² − 2 cos α_i z + 1) annihilates the sum, for any amplitudes and phases.
     polynomial = np.ones(1)
     for frequency in tasks.MSO_FREQUENCIES[:3]:
         polynomial = np.convolve(polynomial, [1.0, -2.0 * math.cos(frequency), 1.0])
@@ -47,7 +47,7 @@ def test_mso_solves_the_linear_recurrence_of_its_frequencies():
     assert abs(residual).max() < 1e-11
 
 
-def test_mso_split_is_the_papers():
+def test_mso_split_equals_that_of_the_paper():
     split = tasks.mso_split(5)
     signal = tasks.mso(5, 1001)
     np.testing.assert_array_equal(split.X, signal[:1000])
@@ -68,7 +68,7 @@ def test_mso_split_is_the_papers():
 
 
 class DelayLine:
-    """Least squares on the last `units` inputs, u(t) included: it recalls these and no others."""
+    """Least squares on the last `units` inputs including u(t), which it recalls perfectly."""
 
     def __init__(self, units, warmup=0):
         self.units = units
@@ -96,7 +96,7 @@ class DelayLine:
 
 
 class Spy(DelayLine):
-    """Remembers how it was fitted, across copies."""
+    """Delay line that records how its copies were fitted."""
 
     log: ClassVar[list[tuple[int, int]]] = []
 
@@ -121,13 +121,13 @@ def test_delayed_recall_counts_delays_from_one():
     np.testing.assert_array_equal(few, same)
 
 
-def test_delayed_recall_stays_within_bounds():
+def test_delayed_recall_input_is_within_bounds():
     u, _ = tasks.delayed_recall(2000, 1, seed=0, low=2.0, high=3.0)
     assert 2.0 <= u.min() < 2.01
     assert 2.99 < u.max() <= 3.0
 
 
-def test_a_delay_line_recalls_its_length():
+def test_memory_capacity_of_a_delay_line_is_its_length():
     result = tasks.memory_capacity(DelayLine(11), steps=3000, warmup=100, seed=0)
     np.testing.assert_array_equal(result.delays, np.arange(1, 23))
     np.testing.assert_allclose(result.capacity[:10], 1.0, atol=1e-12)
@@ -149,7 +149,7 @@ def test_memory_capacity_is_measured_on_rows_not_fitted():
     assert tasks.memory_capacity(Rote(), steps=80, warmup=10, delays=3, seed=1).total == 0.0
 
 
-def test_memory_capacity_leaves_the_model_alone_and_hands_over_the_warmup():
+def test_memory_capacity_does_not_modify_the_model_and_passes_the_warmup():
     Spy.log.clear()
     model = Spy(5)
     tasks.memory_capacity(model, steps=1000, warmup=200, seed=0)
@@ -158,7 +158,7 @@ def test_memory_capacity_leaves_the_model_alone_and_hands_over_the_warmup():
     assert Spy.log == [(600, 200), (600, 7)]
 
 
-def test_memory_capacity_takes_a_plain_regressor_with_flat_output():
+def test_memory_capacity_accepts_a_regressor_with_1d_output():
     class Flat:
         def fit(self, X, y):
             return self
@@ -185,7 +185,7 @@ def naive_narma(u, order):
 
 
 @pytest.mark.parametrize("order", [1, 2, 5, 10, 20])
-def test_narma_by_a_loop(order):
+def test_narma_equals_a_loop(order):
     u, y = tasks.narma(order, 300, seed=4)
     assert u.shape == y.shape == (300, 1)
     assert 0.0 <= u.min() <= u.max() <= 0.5
@@ -193,7 +193,7 @@ def test_narma_by_a_loop(order):
 
 
 def test_narma_target_is_causal():
-    # The first target that an input can move is the one on its own row.
+    # An input first affects the target in its own row.
     u, y = tasks.narma(10, 300, seed=4)
     changed = u[:, 0].copy()
     changed[100] = 0.5 - changed[100]
@@ -212,7 +212,7 @@ def test_narma_redraws_a_diverged_run_from_the_same_stream():
     assert y.max() < 2.0
 
 
-def test_narma_gives_up_with_the_seed_named(monkeypatch):
+def test_narma_error_names_the_seed(monkeypatch):
     monkeypatch.setattr(narma_module, "_ATTEMPTS", 1)
     with pytest.raises(ValueError, match="seed=83"):
         tasks.narma(10, 2000, seed=83)
@@ -222,7 +222,7 @@ def test_narma_gives_up_with_the_seed_named(monkeypatch):
 
 
 def test_mackey_glass_over_the_first_two_delays():
-    """By the method of steps: a closed form on [0, τ], one quadrature on [τ, 2τ]."""
+    """The solution is a closed form on [0, τ] and one quadrature on [τ, 2τ]."""
     tau, beta, gamma, n, x0 = 17.0, 0.2, 0.1, 10.0, 1.2
 
     def production(x):
@@ -256,13 +256,13 @@ def test_mackey_glass_converges_at_order_four(options):
     assert math.log2(errors[0] / errors[1]) > 3.0
 
 
-def test_mackey_glass_samples_and_drops_rows_as_it_says():
+def test_mackey_glass_sampling_and_dropped_rows():
     dense = tasks.mackey_glass(100, sample=0.5, washout=0)
     np.testing.assert_allclose(tasks.mackey_glass(50, washout=0), dense[::2], atol=1e-12)
     np.testing.assert_array_equal(tasks.mackey_glass(60, sample=0.5, washout=40), dense[40:])
 
 
-def test_mackey_glass_has_the_attractors_statistics():
+def test_mackey_glass_has_the_statistics_of_the_attractor():
     x = tasks.mackey_glass(2000)
     assert x.shape == (2000, 1)
     assert 0.9 < x.mean() < 0.96
@@ -270,7 +270,7 @@ def test_mackey_glass_has_the_attractors_statistics():
     assert 0.2 < x.min() < x.max() < 1.4
 
 
-def test_mackey_glass_history_is_the_seeds_not_the_grids():
+def test_mackey_glass_history_depends_on_the_seed_and_not_on_the_grid():
     coarse, fine = (tasks.mackey_glass(30, washout=0, dt=dt, seed=5) for dt in (0.2, 0.1))
     np.testing.assert_allclose(coarse, fine, atol=1e-7)
     assert abs(coarse[0, 0] - 1.2) < 0.12
@@ -280,7 +280,7 @@ def test_mackey_glass_history_is_the_seeds_not_the_grids():
 # Lorenz
 
 
-def test_lorenz_agrees_with_a_fixed_step_loop():
+def test_lorenz_equals_a_fixed_step_loop():
     def flow(state):
         x, y, z = state
         return np.array([10 * (y - x), x * (28 - z) - y, x * y - 8 / 3 * z])
@@ -304,7 +304,7 @@ def test_lorenz_tolerance_is_tight():
     assert 0 < abs(default - tighter).max() < 1e-7
 
 
-def test_lorenz_fixed_points_stay_or_attract():
+def test_lorenz_fixed_points():
     rest = np.array([math.sqrt(8 / 3 * 27), math.sqrt(8 / 3 * 27), 27.0])
     np.testing.assert_allclose(tasks.lorenz(50, x0=rest, washout=0), [rest] * 50, atol=1e-8)
     assert abs(tasks.lorenz(10, rho=0.5, washout=2000)).max() < 1e-6
@@ -335,7 +335,7 @@ DRAWS = {
 
 
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
-def test_a_seed_is_a_series(draw):
+def test_same_seed_gives_the_same_series(draw):
     np.testing.assert_array_equal(draw(7), draw(7))
     np.testing.assert_array_equal(draw(7), draw(np.random.default_rng(7)))
     assert not np.array_equal(draw(7), draw(8))
@@ -386,7 +386,7 @@ def test_a_seed_is_a_series(draw):
         ("(sigma, rho, beta)", lambda: tasks.lorenz(10, rho=1e300)),
     ],
 )
-def test_bad_input_is_named(argument, call):
+def test_error_names_the_invalid_argument(argument, call):
     with pytest.raises(ValueError, match="is invalid: expected") as caught:
         call()
     assert str(caught.value).startswith(f"{argument}=")
