@@ -130,9 +130,9 @@ def test_nothing_is_broadcast(metric, shapes):
 def test_values_must_be_finite(metric, bad):
     good, spoilt = np.arange(6.0).reshape(3, 2), np.arange(6.0).reshape(3, 2)
     spoilt[1, 0] = bad
-    with pytest.raises(ValueError, match="NaN or infinity.*finite numbers"):
+    with pytest.raises(ValueError, match=r"NaN or infinity.*finite numbers"):
         metric(good, spoilt)
-    with pytest.raises(ValueError, match="NaN or infinity.*finite numbers"):
+    with pytest.raises(ValueError, match=r"NaN or infinity.*finite numbers"):
         metric(spoilt, good)
 
 
