@@ -60,5 +60,5 @@ def pytest_runtest_call():
 @pytest.fixture
 def sketched(monkeypatch):
     """Figures are made and not painted: for tests of what else pages say, and of files."""
-    for place in ("eigenecho.pages.pictures.rendered", "eigenecho.pages.rendered"):
+    for place in ("eigenecho.pages.page.rendered", "eigenecho.pages.rendered"):
         monkeypatch.setattr(place, lambda figure, kind: b"<svg/>")

@@ -28,7 +28,7 @@ from eigenecho.apps.cli import terminal
 from eigenecho.apps.cli.app import app
 from eigenecho.apps.paper import report, runner
 from eigenecho.apps.paper.cell_store import CellStore
-from eigenecho.pages import pictures
+from eigenecho.pages import page as page_module
 from fake_experiment import HELD, Alone, Dying, Fake, Slow, wait_for
 
 FAKES = Path(__file__).parents[1] / "paper"
@@ -200,7 +200,7 @@ def test_a_disk_that_fills_up_during_the_report(copy, monkeypatch):
         return write(path, data)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    refused(invoke("fake", "--quick", "--out", copy), "No space left", "report.html", "are kept")
+    refused(invoke("fake", "--quick", "--out", copy), "No space left", str(copy), "are kept")
     assert (copy / "report.html").read_text() == "the one before"
     assert not list(copy.glob("*.part"))
 
@@ -388,7 +388,7 @@ def test_the_same_results_make_the_same_figures(made, copy):
 
 
 def test_large_figures_go_in_as_pixels(copy, monkeypatch):
-    monkeypatch.setattr(pictures, "LARGEST_SVG", 10)
+    monkeypatch.setattr(page_module, "LARGEST_SVG", 10)
     invoke("fake", "--quick", "--out", copy)
     assert "data:image/png;base64," in (copy / "report.html").read_text()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -11,6 +10,7 @@ from time import perf_counter
 from typing import Annotated, Any
 
 import typer
+from joblib import cpu_count
 from rich.console import Console
 from rich.table import Column, Table
 
@@ -76,14 +76,16 @@ def reproduce(
                 store.forget(experiment)
             totals = {e.name: len(e.cells()) for e in experiments}
             with progress(console, totals) as bars, connect(scheduler) as client:
-                runner.run(experiments, store, workers or count_cores(), bars, client)
+                runner.run(experiments, store, workers or cpu_count(), bars, client)
             with console.status("writing the report"):
                 # The report includes experiments that earlier runs with these settings finished.
                 parts = report.collect(runner.find_experiments((), quick, seeds), store)
                 path = report.write(parts, folder, quick, command, perf_counter() - start)
     except OSError as error:
-        raise fail(f"cannot write to {folder}: {error.strerror or error}") from None
-    except (ValueError, StoreError, report.ReportError) as error:
+        raise fail(
+            f"cannot write to {folder}: {error.strerror or error}. Finished cells are kept."
+        ) from None
+    except (ValueError, StoreError) as error:
         raise fail(error) from None
     except CellError as error:
         raise fail(error, 1) from None
@@ -116,13 +118,6 @@ def connect(scheduler: str | None) -> Iterator[Any]:
         raise CellError(f"no scheduler answers at {scheduler}: {error}") from None
     with client:
         yield client
-
-
-def count_cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def experiment_table() -> Table:
