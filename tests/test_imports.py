@@ -37,7 +37,7 @@ OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},
-    {"cells", "checks", "keywords", "threads", "progress", "clients", "tensors", "arrays"},
+    {"checks", "frames", "keywords", "threads", "progress", "clients", "tensors", "arrays"},
     {"schema", "storage", "series", "scaling"},
     {"spectra"},
     {"basis"},
