@@ -37,7 +37,7 @@ OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
 LAYERS = [
     {"errors", "types"},
     {"arrays"},
-    {"cells", "checks", "threads", "progress", "clients", "tensors"},
+    {"checks", "frames", "threads", "progress", "clients", "tensors"},
     {"schema", "storage", "series", "scaling"},
     {"spectra"},
     {"basis"},

@@ -14,9 +14,6 @@ import numpy as np
 from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.types import Array, Seed
 
-OF_TABLES = ("columns", "schema", "iloc", "__dataframe__")
-"""Attributes that tables of any library have, and arrays do not."""
-
 
 def check_flag(value: Any, name: str) -> None:
     """A flag is True or False, so that "no" does not count as yes."""
@@ -133,25 +130,6 @@ def as_array(value: Any, name: str, expected: str, remedy: str = "") -> Array:
     except ValueError:  # of NumPy, about inhomogeneous shapes
         got = Shown("rows of different lengths")
         raise bad_argument(name, got, expected, remedy) from None
-
-
-def check_pandas(value: Any, name: str) -> None:
-    """Raise for a table of another library than pandas, whose columns of dates would be lost.
-
-    One-dimensional columns of polars and pyarrow are arrays, not tables.
-    """
-    kind = type(value)
-    library = kind.__module__.partition(".")[0]
-    is_pandas = any(base.__module__.partition(".")[0] == "pandas" for base in kind.__mro__)
-    if is_pandas or not any(hasattr(kind, attribute) for attribute in OF_TABLES):
-        return
-    remedy = "Convert it to a pandas DataFrame with the dates as its index."
-    if hasattr(kind, "to_pandas"):
-        remedy = f"Convert it with {name}.to_pandas(), and set the dates as its index."
-    raise bad_argument(
-        name, Shown(f"{library} {kind.__name__}"),
-        "a pandas Series or DataFrame, a NumPy array, or a list of arrays", remedy,
-    )  # fmt: skip
 
 
 def check_real(A: Any, name: str) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from eigenecho.arrays import namespace, on_device, to_host
-from eigenecho.cells import numbers_in_text
 from eigenecho.checks import as_array, has_complex
 from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
+from eigenecho.frames import to_pandas
 from eigenecho.types import Array
 
 RAGGED = "a 2-D series (T, D)", "Several series are a list of 2-D arrays."
@@ -182,10 +182,11 @@ def as_rows(
 
 
 def as_table(x: Any, name: str, series: int | None = None) -> Any:
-    """A frame as it is, else an array: (T, D), with columns that can be read as real numbers.
+    """Return a pandas frame or an array (T, D) of real numbers; other frames become pandas frames.
 
-    Masked entries become NaN, since what lies under a mask is not data.
+    Masked entries become NaN.
     """
+    x, _ = to_pandas(x, name)
     table = _unmasked(x if hasattr(x, "shape") else as_array(x, name, *RAGGED))
     if len(table.shape) != 2:
         raise _not_two_dimensional(x, name, tuple(table.shape), series)
@@ -228,8 +229,9 @@ def check_finite(
 
 
 def column_labels(table: Any) -> list[Any] | None:
-    """The names of a frame's columns."""
-    columns = getattr(table, "columns", None)
+    """Return the names of the columns of a frame."""
+    # The columns of a PyArrow table are arrays.
+    columns = getattr(table, "column_names", getattr(table, "columns", None))
     if columns is None:
         return None
     names = list(columns)
@@ -265,8 +267,6 @@ def _not_two_dimensional(
 
 def _check_columns(table: Any, name: str, series: int | None) -> None:
     """Raise where a column holds other than real numbers: text, dates, complex numbers."""
-    if not hasattr(table, "dtype") and not hasattr(table, "dtypes"):
-        table = _common_array(table, name)
     D = table.shape[1]
     dtypes = [table.dtype] * D if hasattr(table, "dtype") else list(table.dtypes)
     if all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes):
@@ -288,20 +288,7 @@ def _check_columns(table: Any, name: str, series: int | None) -> None:
         except (TypeError, ValueError) as error:
             row, cause = _first_unreadable(column, error)
             shown = f"{_brief(column[row])} {place(row, label, series)}, of dtype {dtype}"
-            one = name if series is None else f"{name}[{series}]"
-            held = f"{one}[{label!r}]" if hasattr(table, "iloc") else f"pd.Series({one}[:, {j}])"
-            raise not_numbers(name, shown, cause, numbers_in_text(column, held)) from None
-
-
-def _common_array(table: Any, name: str) -> Array:
-    """Return a table without dtypes, such as one of pyarrow, as an array."""
-    try:
-        return np.asarray(table)
-    except TypeError as error:  # of NumPy, about dates beside numbers
-        raise bad_argument(
-            name, Shown(f"{type(table).__name__} with columns of different types"),
-            "columns of real numbers", "Select these columns.",
-        ) from error  # fmt: skip
+            raise not_numbers(name, shown, cause) from None
 
 
 def _first_unreadable(column: Array, error: Exception) -> tuple[int, Exception]:

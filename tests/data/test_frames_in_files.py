@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crafted import correct_rows
 from eigenecho import schema, storage
 from eigenecho.data.containers import read
-from eigenecho.data.stored import FrameHolder
+from eigenecho.data.stored import PanelFormat
 from eigenecho.errors import StorageError
 from held import DAYS, INDEXES, H, as_long, drivers, long, naive, series, wide
 
@@ -23,7 +23,7 @@ pd = pytest.importorskip("pandas")
 
 def loaded(holder, path):
     storage.save(path, holder)
-    return storage.load(path, {"FrameHolder": FrameHolder})
+    return storage.load(path, {"PanelFormat": PanelFormat})
 
 
 def test_a_series_that_ends_with_nanoseconds(tmp_path):
@@ -123,7 +123,7 @@ def test_what_a_file_cannot_hold():
     y = series(pd.date_range("2024-03-01", periods=9, freq=holidays))
     panel = read(y)
     assert panel.container.forecast(panel, 1, naive(panel, 1)).index[0] == y.index[-1] + holidays
-    with pytest.raises(ValueError, match="steps that a file can hold"):
+    with pytest.raises(ValueError, match="that a file can hold by name"):
         schema.pack(panel.container)
     y = pd.DataFrame({pd.Interval(0, 1): np.ones(9)}, DAYS[:9])
     with pytest.raises(ValueError, match="what a file can hold: text"):
@@ -176,7 +176,7 @@ def loads_and_goes_on_or_is_refused(kind, data, path):
         correct_rows(values, tensors)
     storage.write(path, name, tensors, values)
     try:
-        holder = storage.load(path, {"FrameHolder": FrameHolder})
+        holder = storage.load(path, {"PanelFormat": PanelFormat})
     except StorageError:
         return
     panel = read(series(DAYS))
@@ -205,4 +205,4 @@ def test_what_is_left_out_is_named():
         for key in [*tensors, *values]:
             less = [{k: v for k, v in part.items() if k != key} for part in (tensors, values)]
             with pytest.raises(ValueError, match=key):
-                schema.unpack(FrameHolder, *less)
+                schema.unpack(PanelFormat, *less)

@@ -173,7 +173,7 @@ def test_numbers_near_the_ends_of_the_range(scale, plain):
     ("y", "words"),
     [
         (np.r_[NOISE, np.inf], "infinity in row 60"),
-        (np.r_[NOISE, 1e308], "1e[+]308 in row 60.* up to 1e[+]150.* Scale the data"),
+        (np.r_[NOISE, 1e308], "1e[+]308 in row 60.* up to 1e[+]150"),
         (np.full(9, np.nan), "nothing but NaN"),
         ([], "at least one row"),
         (None, "y=<NoneType>"),
@@ -217,7 +217,7 @@ def test_a_time_that_occurs_twice():
         ({"multivariate": 1}, "multivariate=1"),
         ({"progress": "yes"}, "progress='yes'"),
         ({"seed": -1}, "seed=-1"),
-        ({"past": [0]}, "no columns where there is no X"),
+        ({"past": [0]}, "no columns if there is no X"),
     ],
 )
 def test_parameters_that_will_not_do(options, words):
@@ -262,7 +262,7 @@ def test_forecasts_that_cannot_be_made(options, words, plain):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "3 rows of 1 column .x0.* say what they will be"),
+        ({}, "3 rows of x0 after the end"),
         ({"X": np.ones((2, 1))}, "shape .2, 1.* 3 rows"),
         ({"X": np.ones((9, 1))}, "shape .9, 1.* 3 rows"),
         ({"X": np.ones((3, 2))}, "shape .3, 2"),
@@ -281,10 +281,10 @@ def test_columns_that_are_known_ahead_have_to_be_known(options, words, known):
         ([-1], "rows from 0 to 59"),
         ([60], "rows from 0 to 59"),
         ([], "at least one origin"),
-        (0, "1 or more"),
-        (58, "at most 57 of the 60 rows"),
+        (0, "from 1 to 57"),
+        (58, "from 1 to 57: each of the 60 rows"),
         ([1.5], "origins=1.5"),
-        (["2024-01-05"], "row numbers, or times at which there is a row"),
+        (["2024-01-05"], "row numbers, or times of rows"),
     ],
 )
 def test_origins_that_are_none(origins, words, plain):
@@ -322,7 +322,7 @@ def test_ids_that_the_fit_did_not_have():
     found = forecaster.predict(context=long("b", "z"), interval=0.5)
     assert found["unique_id"].unique().tolist() == ["b", "z"]
     assert np.all(found["lower"] < found["upper"])
-    with pytest.raises(ValueError, match=r"a series 'z'.* series that the fit had"):
+    with pytest.raises(ValueError, match=r"a series 'z'.* series of the fit"):
         forecaster.update(long("z"))
 
 
@@ -403,7 +403,7 @@ def test_close_quantiles_are_told_apart():
 @pytest.mark.parametrize("scale", [1e-151, 1e-170, 1e-310])
 def test_series_whose_squares_are_nothing_are_refused(scale):
     for y in (NOISE * scale, pd.DataFrame({"a": NOISE, "b": NOISE * scale}, DAYS[:60])):
-        with pytest.raises(ValueError, match=r"differences of 1e-150 or more.*Scale the data"):
+        with pytest.raises(ValueError, match="a range of at least 1e-150"):
             made().fit(y)
 
 
@@ -433,24 +433,17 @@ def test_a_matrix_is_columns():
         [None, *DAYS[1:60].strftime("%Y-%m-%d")],
     ],
 )
-def test_dates_in_a_column_are_named_with_the_line_to_write(days):
+def test_dates_in_a_column_are_no_numbers(days):
     table = pd.DataFrame({"date": days, "sales": NOISE})
-    with pytest.raises(
-        ValueError, match=r"column of dates, 'date'.* y\.set_index\('date'\)\['sales'\]"
-    ):
-        made().fit(table)
-    with pytest.raises(ValueError, match=r"'date'.* y\.set_index\('date'\)\.$"):
-        made().fit(table.assign(other=1.0))
-    with pytest.raises(
-        ValueError, match=r"X=<a column of dates.* X\.set_index\('date'\)\['sales'\]"
-    ):
-        made().fit(pd.Series(NOISE, DAYS[:60]), table)
+    for y, X in ((table, None), (pd.Series(NOISE, DAYS[:60]), table)):
+        with pytest.raises((ValueError, TypeError), match=r"column.* 'date'.* the index"):
+            made().fit(y, X)
     assert len(made().fit(table.assign(date=DAYS[:60]).set_index("date")["sales"]).predict()) == 3
 
 
 def test_one_series_with_the_names_of_a_long_table():
     table = long("a").drop(columns="unique_id")
-    with pytest.raises(ValueError, match=r"without a column 'unique_id'.*set_index\('ds'\)\['y'\]"):
+    with pytest.raises(ValueError, match="without all of the columns 'unique_id'"):
         made().fit(table)
 
 
@@ -462,32 +455,15 @@ def test_text_that_says_no_date_is_named_as_text(text):
 
 
 @pytest.mark.parametrize(
-    ("cells", "said"),
-    [
-        (["1.5", "2"] * 30, r"pd\.to_numeric\(y\['a'\]\) reads the text"),
-        (["1,5", "2"] * 30, r"pd\.to_numeric\(y\['a'\]\.str\.replace\(\",\", \"\.\"\)\)"),
-        (["1.5", "n/a"] * 30, r"pd\.to_numeric\(y\['a'\], errors='coerce'\)"),
-        (
-            ["1,234.5", "-6"] * 30,
-            r"pd\.to_numeric\(y\['a'\]\.str\.replace\(\",\", \"\"\)\) .* numbers\.",
-        ),
-        (
-            ["1,234", "6"] * 30,
-            r"\.replace\(\",\", \"\"\)\) .* if commas part thousands; if they are decimal",
-        ),
-        (["1,234", "0,567"] * 30, r"\.replace\(\",\", \"\.\"\)\) reads"),
-        (["1_000", "2"] * 30, r"pd\.to_numeric\(y\['a'\]\.str\.replace\(\"_\", \"\"\)\) reads"),
-        (["1.5", "nan"] * 30, r"pd\.to_numeric\(y\['a'\], errors='coerce'\)"),
-        (["١٢", "2,5"] * 30, "Drop it, or encode it as numbers"),
-        (["low", "high"] * 30, "Drop it, or encode it as numbers"),
-    ],
+    "cells",
+    [["1.5", "2"], ["1,5", "2"], ["1.5", "n/a"], ["1_000", "2"], ["1.5", "nan"], ["low", "high"]],
 )
 @pytest.mark.parametrize("dtype", [object, "str", "category"])
-def test_text_that_says_numbers_is_told_how_to_be_read(cells, said, dtype):
-    with pytest.raises(ValueError, match=f"column 'a'>.*{said}"):
-        made().fit(pd.DataFrame({"a": pd.Series(cells, DAYS[:60], dtype=dtype)}))
-    with pytest.raises(ValueError, match=said.replace(r"y\['a'\]", "y")):
-        made().fit(pd.Series(cells, DAYS[:60], dtype=dtype))
+def test_text_is_no_number(cells, dtype):
+    with pytest.raises(ValueError, match=r"column 'a'>.*real numbers.* Convert it to numbers"):
+        made().fit(pd.DataFrame({"a": pd.Series(cells * 30, DAYS[:60], dtype=dtype)}))
+    with pytest.raises(ValueError, match="real numbers"):
+        made().fit(pd.Series(cells * 30, DAYS[:60], dtype=dtype))
 
 
 def test_numbers_that_were_text_are_forecast_as_told():
@@ -496,45 +472,27 @@ def test_numbers_that_were_text_are_forecast_as_told():
     assert_allclose(found, made().fit(pd.Series(NOISE, DAYS[:60])).predict())
 
 
-@pytest.mark.parametrize(
-    "cells", [["1,5", 2.5, None], ["1,234,567", 8, None], ["1_000", 8, None], ["1_000", "8", None]]
-)
-def test_numbers_beside_text_are_not_lost_by_what_is_advised(cells):
-    y = pd.Series(cells * 20, dtype=object)
-    with pytest.raises(ValueError, match="is no measurement") as caught:
-        made().fit(y)
-    expression = str(caught.value).partition("). ")[2].partition(" reads")[0]
-    found = eval(expression, {"pd": pd, "y": y})  # as somebody would who was told to
-    assert np.isnan(found).sum() == 20
-    made().fit(found)
-
-
 def test_text_in_one_of_several_series_is_named_by_its_number():
     text = np.array(["1,5", "2,5"] * 30, object)
-    with pytest.raises(ValueError, match=r"pd\.Series\(y\[1\]\)\.str"):
+    with pytest.raises(ValueError, match=r"y\[1\]=<'1,5' in row 0>"):
         made().fit([NOISE, text])
-    with pytest.raises(ValueError, match=r"pd\.Series\(X\[1\]\[:, 0\]\)\.str"):
+    with pytest.raises(ValueError, match="'1,5' in row 0, column 0 of series 1"):
         ee.LinearESN(5).fit([NOISE[:, None], text[:, None]], [NOISE, NOISE])
 
 
 @pytest.mark.parametrize(
-    ("names", "said"),
+    "names",
     [
-        ({"y": "sales"}, r"without a column 'y'.*Forecaster\(target='sales'\) names it"),
-        ({"ds": "date"}, r"without a column 'ds'.*Forecaster\(time='date'\) names it"),
-        (
-            {"ds": "d", "y": "s"},
-            r"Forecaster\(time=\.\.\., target=\.\.\.\) names them, of 'd', 's'",
-        ),
-        (
-            {"unique_id": "shop"},
-            r"y\.set_index\('ds'\)\['y'\]\. Of several, Forecaster\(id='shop'\)",
-        ),
-        ({"unique_id": "shop", "ds": "date"}, r"Forecaster\(id='shop', time='date', target='y'\)"),
+        {"y": "sales"},
+        {"ds": "date"},
+        {"ds": "d", "y": "s"},
+        {"unique_id": "shop"},
+        {"unique_id": "shop", "ds": "date"},
     ],
 )
-def test_long_tables_with_other_names_are_told_the_line_to_write(names, said):
+def test_long_tables_with_other_names(names):
     table = long("a", "b").rename(columns=names)
+    said = r"Forecaster\(id=, time=, target=\)|'date'.* the index|dtype str in column 'shop'"
     with pytest.raises(ValueError, match=said):
         made().fit(table)
     given = {"unique_id": "id", "ds": "time", "y": "target"}
@@ -544,59 +502,40 @@ def test_long_tables_with_other_names_are_told_the_line_to_write(names, said):
 @pytest.mark.parametrize("ids", [(1, 2), ("a", "b"), (True, False)])
 @pytest.mark.parametrize("index", [None, "store", "date"])
 @pytest.mark.parametrize("dates", ["datetime64[ns]", "str"])
-def test_dates_that_repeat_are_those_of_a_long_table(ids, index, dates):
+def test_long_tables_are_not_read_as_wide_ones(ids, index, dates):
     table = long(*ids).rename(columns={"unique_id": "store", "ds": "date", "y": "sales"})
     table = table.astype({"date": dates})
-    held = table if index is None else table.set_index(index)
-    said = "Forecaster(id='store', time='date', target='sales')."
-    with pytest.raises(ValueError, match="If it is a long one: ") as caught:
-        made().fit(held)
-    before = "" if index is None else "y.reset_index(), and "
-    assert str(caught.value).endswith(f": {before}{said}")
     named = made(id="store", time="date", target="sales")
-    if index is not None:
-        with pytest.raises(ValueError, match=rf"{index!r} as its index.* y\.reset_index\(\) makes"):
-            named.fit(held)
-    assert len(named.fit(table).predict()) == 6
-    with pytest.raises(ValueError, match=r"target=\.\.\.\), of 'sales', 'price'\.$"):
-        made().fit(table.assign(price=1.5))
+    if index is None:
+        assert len(named.fit(table).predict()) == 6
+    held = table if index is None else table.set_index(index)
+    for forecaster in (made(), named) if index else (made(),):
+        with pytest.raises(ValueError, match=r"expected (real|columns of) numbers|twice|all of"):
+            forecaster.fit(held)
 
 
-@pytest.mark.parametrize("other", [np.arange(61), np.arange(61.0) // 3, [[1]] * 61])
-def test_a_date_that_repeats_beside_no_id(other):
-    table = pd.DataFrame({"date": [*DAYS[:60], DAYS[0]], "a": 1.5, "b": other, "c": 2.5})
-    with pytest.raises(ValueError, match=r"a column of dates, 'date'.* y\.set_index\('date'\)\.$"):
+def test_a_long_table_with_further_columns():
+    table = long("a", "b").assign(price=1.0)
+    with pytest.raises(ValueError, match=r"a column 'price'.* only 'unique_id'.* as X"):
         made().fit(table)
 
 
-def test_a_long_table_with_further_columns_is_told_the_line_to_write():
-    table = long("a", "b").assign(city="x", price=1.0)
-    with pytest.raises(ValueError, match="no more than") as caught:
-        made().fit(table)
-    line = str(caught.value).rpartition("drop others: ")[2].rstrip(".")
-    assert len(made().fit(eval(line, {"y": table})).predict()) == 6
-
-
-@pytest.mark.parametrize("held", ["y.index", "y['ds']"])
+@pytest.mark.parametrize("is_index", [True, False])
 @pytest.mark.parametrize(
-    ("days", "row", "option"),
+    ("days", "row"),
     [
-        (DAYS[:60].strftime("%d/%m/%Y"), 12, "dayfirst=True"),
-        ([*DAYS[:59].strftime("%Y-%m-%d"), "soon"], 59, "format=..."),
-        (pd.date_range("2024-03-01", periods=60, tz="CET").astype(str), 0, "utc=True"),
+        (DAYS[:60].strftime("%d/%m/%Y"), 12),
+        ([*DAYS[:59].strftime("%Y-%m-%d"), "soon"], 59),
+        (pd.date_range("2024-03-01", periods=60, tz="CET").astype(str), 0),
     ],
 )
-def test_dates_that_pandas_reads_with_an_option(days, row, option, held):
+def test_dates_that_pandas_cannot_parse(days, row, is_index):
     table = pd.DataFrame({"unique_id": "a", "ds": days, "y": NOISE})
-    y = table.set_index("ds")["y"] if held == "y.index" else table
-    with pytest.raises(ValueError, match="rows with times such as") as caught:
+    y = table.set_index("ds")["y"] if is_index else table
+    with pytest.raises(ValueError, match="times such as") as caught:
         made().fit(y)
-    said = str(caught.value)
-    assert f"{days[row]!r} in row {row}>" in said
-    line = f"pd.to_datetime({held}, {option})"
-    assert line in said
-    if "=True" in option:
-        assert len(eval(line, {"pd": pd, "y": y})) == 60
+    assert f"{days[row]!r} in row {row}>" in str(caught.value)
+    assert "dayfirst=" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -604,15 +543,13 @@ def test_dates_that_pandas_reads_with_an_option(days, row, option, held):
     [("D", (1, 1, 8, 11)), ("h", (1, 1, 8, 11)), ("MS", (1, 1, 8, 11)), ("D", (5, 6, 7, 9))],
 )
 @pytest.mark.parametrize("kind", [pd.Series, pd.DataFrame])
-def test_rows_that_are_mostly_missing_are_told_the_line_to_write(frequency, gaps, kind):
+def test_rows_that_are_mostly_missing(frequency, gaps, kind):
     some = np.cumsum(np.random.default_rng(3).choice(gaps, 60))
     whole = pd.date_range("2024-01-01", periods=some[-1] + 1, freq=frequency)
     y = kind(NOISE, whole[some])
-    with pytest.raises(ValueError, match="a regular step") as caught:
+    with pytest.raises(ValueError, match="a regular step"):
         made().fit(y)
-    line = str(caught.value).partition(". ")[2].partition(" puts NaN")[0]
-    assert line == f"y.asfreq({frequency!r})"
-    found = made().fit(eval(line, {"y": y})).predict()
+    found = made().fit(y.asfreq(frequency)).predict()
     assert found.index[0] == whole[-1] + whole.freq
 
 
@@ -629,15 +566,15 @@ def test_seasons_are_told_in_rows(seasons):
 
 
 def test_long_tables_in_an_index_of_two_levels():
-    with pytest.raises(ValueError, match=r"MultiIndex.*y\.reset_index\(\)"):
+    with pytest.raises(ValueError, match="without all of the columns"):
         made().fit(long("a", "b").set_index(["unique_id", "ds"]))
 
 
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        ({"id": "forecast"}, "id='forecast' .*which answers have"),
-        ({"time": "lower"}, "time='lower' .*which answers have"),
+        ({"id": "forecast"}, "id='forecast' .*the name of a column"),
+        ({"time": "lower"}, "time='lower' .*the name of a column"),
         ({"id": "ds"}, "another column than id and target"),
         ({"time": "y"}, "another column than id and target"),
         ({"id": ["a"]}, r"id=\['a'\] .*the name of a column"),
@@ -658,9 +595,9 @@ def test_past_names_columns(past):
 
 def test_a_forecaster_of_arrays_goes_on_from_arrays(plain):
     # Rows of a Series may be in any order: that would go unseen.
-    with pytest.raises(ValueError, match=r"context=<a Series>.*as in fit.*context\.to_numpy\(\)"):
+    with pytest.raises(ValueError, match=r"context=<a Series>.*as in fit"):
         plain.predict(context=pd.Series(NOISE, DAYS[:60]))
-    with pytest.raises(ValueError, match=r"y=<a DataFrame>.*as in fit"):
+    with pytest.raises(ValueError, match=r"y=<a wide DataFrame>.*as in fit"):
         plain.rolling(pd.DataFrame({"a": NOISE}), 2)
 
 
@@ -668,5 +605,5 @@ def test_a_forecaster_of_arrays_goes_on_from_arrays(plain):
     "index", [np.arange(60) + (2**63 - 61), np.uint64(2**63) + np.arange(60, dtype=np.uint64)]
 )
 def test_numbers_as_times_that_cannot_go_on(index):
-    with pytest.raises(ValueError, match=r"times up to 9\.22337e\+18.*which can go on"):
+    with pytest.raises(ValueError, match=r"times up to 9\.22337e\+18.*numbers up to"):
         made().fit(pd.Series(NOISE, index))

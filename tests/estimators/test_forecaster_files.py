@@ -257,8 +257,7 @@ def _view(name, value):
     return _first_of(f"views/of/{name}", value)
 
 
-HOLDER = "panel/holder/ArrayHolder/"
-FRAMES = "panel/holder/FrameHolder/"
+HOLDER = "panel/holder/"
 SERIES, KNOWN, WEIGHTS = "panel/series/of", "panel/known/of", "members/of/weights"
 NOTHING = {"count": 0, "of": []}
 MOVED, NONE_MOVED = "moved/of/", {"logarithm": [], "known": [], "calendar": []}
@@ -267,12 +266,12 @@ DAMAGES = [
     ("single", _fitted(SERIES, [41]), "fitted.panel.series"),
     ("single", _fitted(SERIES, [-40]), "fitted.panel.series"),
     ("single", _fitted(SERIES, [40.0]), "fitted.panel.series"),
-    ("single", _tensor(SERIES, lambda a: a[1:]), "known="),
+    ("single", _tensor(SERIES, lambda a: a[1:]), "known=|times="),
     ("single", _tensor(SERIES, lambda a: np.full_like(a, np.nan)), "nothing but NaN"),
     ("single", _tensor(SERIES, lambda a: a + np.inf), "fitted.panel.series=<numbers>"),
     ("single", _tensor(SERIES, lambda a: a * 1e200), "numbers up to 1e[+]150"),
     ("single", _tensor(SERIES, lambda a: a.astype(np.float32)), "series="),
-    ("single", _tensor(KNOWN, lambda a: np.hstack([a, a])), "known="),
+    ("single", _tensor(KNOWN, lambda a: np.hstack([a, a])), "known=|times="),
     ("single", _tensor("panel/past/of", lambda a: a[1:]), "past="),
     ("single", _tensor("measures/known/KnownColumns/scale", np.zeros_like), "finite numbers > 0"),
     ("single", _tensor("units", lambda a: -a), "units="),
@@ -303,7 +302,7 @@ DAMAGES = [
     ("single", _fitted("wanted/sharing", "not"), "sharing='not'"),
     ("single", _fitted("wanted/validation", 1), "validation=1"),
     ("single", _fitted("measures/season", 0), "season=0"),
-    ("single", _fitted("measures/multivariate", True), "multivariate=True"),
+    ("single", _fitted("measures/multivariate", True), "multivariate=True|times="),
     ("single", _fitted("bands/Bands/blocks", 0.0), "blocks=0"),
     ("single", _tensor("bands/Bands/means", lambda a: -a - 1), "means="),
     ("single", _tensor("effect/spectrum/real", lambda a: a + 1e6), "out of the range"),
@@ -329,10 +328,11 @@ DAMAGES = [
     ("single", _fitted("tried", -1), "tried=-1"),
     ("single", _fitted("refit", "no"), "refit='no'"),
     ("single", _fitted("panel/holder", []), "holder"),
-    ("single", _fitted(HOLDER + "count", 2), "count=2"),
-    ("columns", _fitted(HOLDER + "count", 10**15), "rows of 1000000000000000"),
-    ("columns", _fitted(HOLDER + "count", 10**25), "count=1"),
-    ("single", _fitted(HOLDER + "columns/numbered", False), "numbers of columns, in order"),
+    ("single", _fitted(HOLDER + "labels/items", {"count": 2, "of": [0, 1]}), "labels="),
+    ("columns", _fitted(HOLDER + "labels/items/count", 10**15), "values"),
+    ("columns", _fitted(HOLDER + "labels/items", {"count": 1, "of": [0]}), "rows of 1"),
+    ("single", _tensor("panel/holder/times/last", lambda a: a + 1), "row numbers"),
+    ("single", _fitted(HOLDER + "columns/numbered", False), "rows of arrays"),
     ("single", _fitted(HOLDER + "columns/past/of", [7]), "names of columns"),
     ("single", _fitted("members/of/ridge", []), "ridge="),
     ("single", _fitted("members/count", 10**15), "values"),
@@ -351,11 +351,11 @@ DAMAGES = [
     ("columns", _tensor("members/of/own/of", lambda a: a[:-1]), "weights="),
     ("columns", _fitted("members/of/own/count", [1]), "own"),
     ("columns", _fitted(SERIES, [41, 39]), "rows of 2"),
-    ("columns", _fitted(HOLDER + "kind", "list"), "multivariate=True"),
+    ("columns", _fitted(HOLDER + "kind", "list"), "multivariate=True|times="),
     ("list", _member("ridge", 1.0), "None for a"),
-    ("series", _fitted(FRAMES + "labels/items", {"count": 2, "of": ["a", "b"]}), "one series"),
-    ("wide", _fitted(FRAMES + "columns/labels", {"count": 1, "of": ["promo"]}), "columns="),
-    ("long", _fitted(FRAMES + "labels/items", {"count": 1, "of": [1]}), "one for each clock"),
+    ("series", _fitted(HOLDER + "labels/items", {"count": 2, "of": ["a", "b"]}), "one series"),
+    ("wide", _fitted(HOLDER + "columns/labels", {"count": 1, "of": ["promo"]}), "columns="),
+    ("long", _fitted(HOLDER + "labels/items", {"count": 1, "of": [1]}), "1 times"),
 ]  # fmt: skip
 
 

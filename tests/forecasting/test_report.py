@@ -201,6 +201,6 @@ def test_times_before_the_last_are_counted_back():
         pd.date_range("2020-01-01", periods=50, freq="B"),
     ):
         clock = read(pd.Series(monthly(50), index)).container.clocks[0]
-        kept = type(clock)(clock.name, clock.times[-1:], clock.step)
+        kept = type(clock)(clock.times[-1:], clock.step)
         assert list(kept.last(50)) == list(index)
         assert list(clock.last(7)) == list(index[-7:])

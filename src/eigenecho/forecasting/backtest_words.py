@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.data.times import shown
+from eigenecho.data.clock import shown
 from eigenecho.forecasting.scores import OURS
 from eigenecho.pages import aligned
 

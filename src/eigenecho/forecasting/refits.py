@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.data.answers import joined
+from eigenecho.data.clock import joined
 from eigenecho.data.panel import Panel
 from eigenecho.errors import warn
 from eigenecho.forecasting.backtest import Backtest

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho import pages
-from eigenecho.data.times import texts
+from eigenecho.data.clock import texts
 from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.backtest_words import headline, sentences, table
 from eigenecho.forecasting.choice_words import chosen

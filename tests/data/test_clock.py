@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenecho.data import steps
-from eigenecho.data.clock import Clock, rows_of, same_pace
+from eigenecho.data import clock as steps
+from eigenecho.data.clock import Clock, same_pace
 
 pd = pytest.importorskip("pandas")
 
@@ -34,10 +34,10 @@ def test_the_step_of_whole_ranges_walks_on_as_pandas_does(freq, zone):
     elif whole.tz is not None:
         whole = whole.tz_localize(None)
     given = whole[:40]._with_freq(None)
-    step = steps.find(given)
+    step = steps.find_step(given)
     assert step is not None
     assert same_times(steps.onward(given[-1:], step, 20), whole[40:])
-    np.testing.assert_array_equal(steps.places(given, step), np.arange(40))
+    np.testing.assert_array_equal(steps.positions(given, step), np.arange(40))
 
 
 def _in(local, zone):
@@ -61,8 +61,8 @@ def test_gaps_leave_the_step_as_it_is(freq, zone, seed, start):
     keep = np.sort(np.random.default_rng(seed).choice(np.arange(1, 59), 48, replace=False))
     keep = np.r_[0, keep, 59]
     given = whole[keep]
-    step = steps.find(given)
-    places = steps.places(given, step)
+    step = steps.find_step(given)
+    places = steps.positions(given, step)
     np.testing.assert_array_equal(places, keep)
     assert same_times(steps.filled(given, places, step), whole)
 
@@ -71,14 +71,14 @@ def test_days_of_a_place_have_23_and_25_hours():
     days = pd.date_range("2024-03-28", "2024-11-03", freq="D", tz="Europe/Berlin")
     lengths = np.unique(np.diff(days.tz_convert(None)) / np.timedelta64(1, "h"))
     assert lengths.tolist() == [23, 24, 25]
-    step = steps.find(days._with_freq(None))
+    step = steps.find_step(days._with_freq(None))
     assert step == pd.offsets.Day(1)
-    np.testing.assert_array_equal(steps.places(days, step), np.arange(len(days)))
+    np.testing.assert_array_equal(steps.positions(days, step), np.arange(len(days)))
 
 
 def test_days_in_utc_seen_from_a_place_are_24_hours():
     days = pd.date_range("2024-03-28", periods=10, freq="D", tz="UTC").tz_convert("Europe/Berlin")
-    step = steps.find(days)
+    step = steps.find_step(days)
     assert step == pd.offsets.Hour(24)
     after = pd.date_range("2024-04-07", periods=3, freq="D", tz="UTC")
     assert same_times(steps.onward(days[-1:], step, 3), after)
@@ -87,8 +87,8 @@ def test_days_in_utc_seen_from_a_place_are_24_hours():
 def test_hours_are_absolute_time():
     hours = pd.date_range("2024-10-26 20:00", periods=12, freq="h", tz="Europe/Berlin")
     assert hours.tz_localize(None).has_duplicates
-    step = steps.find(hours)
-    np.testing.assert_array_equal(steps.places(hours, step), np.arange(12))
+    step = steps.find_step(hours)
+    np.testing.assert_array_equal(steps.positions(hours, step), np.arange(12))
     assert steps.onward(hours[-1:], step, 1)[0] - hours[-1] == pd.Timedelta(hours=1)
 
 
@@ -97,26 +97,26 @@ def test_a_day_without_midnight_does_not_move_those_after():
     days = _in(pd.date_range("2024-09-01", periods=12), "America/Santiago")
     assert days[7].hour == 1
     for end in (7, 8, 9):
-        step = steps.find(days[:end])
+        step = steps.find_step(days[:end])
         assert same_times(steps.onward(days[end - 1 : end], step, 3), days[end : end + 3])
 
 
 def test_three_months_of_31_days_are_months():
-    step = steps.find(pd.DatetimeIndex(["2023-07-01", "2023-08-01", "2023-09-01"]))
+    step = steps.find_step(pd.DatetimeIndex(["2023-07-01", "2023-08-01", "2023-09-01"]))
     assert step.freqstr == "MS"
 
 
 def test_the_same_day_of_each_month():
     times = pd.DatetimeIndex([f"2024-{month:02}-15" for month in (1, 2, 3, 5, 6)])
-    step = steps.find(times)
-    np.testing.assert_array_equal(steps.places(times, step), [0, 1, 2, 4, 5])
+    step = steps.find_step(times)
+    np.testing.assert_array_equal(steps.positions(times, step), [0, 1, 2, 4, 5])
     assert steps.onward(times[-1:], step, 1)[0] == pd.Timestamp("2024-07-15")
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_units_of_dates_are_kept(unit):
     times = pd.date_range("2024-01-01", periods=5, freq="D").as_unit(unit)
-    ahead = Clock("", times, steps.find(times)).ahead(2)
+    ahead = Clock(times, steps.find_step(times)).ahead(2)
     assert ahead.unit == unit
     assert ahead.freq == times.freq
 
@@ -125,16 +125,16 @@ def test_units_of_dates_are_kept(unit):
 def test_periods(freq):
     whole = pd.period_range("2020-01-01", periods=30, freq=freq)
     given = whole[[0, 1, 2, 4, 5, *range(6, 25)]]
-    step = steps.find(given)
-    places = steps.places(given, step)
+    step = steps.find_step(given)
+    places = steps.positions(given, step)
     assert steps.filled(given, places, step).equals(whole[:25])
     assert steps.onward(whole[24:25], step, 5).equals(whole[25:])
 
 
 def test_numbers_with_gaps():
     times = np.array([1990.0, 1990.25, 1990.75, 1991.0])
-    assert steps.find(times) == 0.25
-    np.testing.assert_array_equal(steps.places(times, 0.25), [0, 1, 3, 4])
+    assert steps.find_step(times) == 0.25
+    np.testing.assert_array_equal(steps.positions(times, 0.25), [0, 1, 3, 4])
     whole = steps.filled(times, np.array([0, 1, 3, 4]), 0.25)
     np.testing.assert_array_equal(whole, 1990 + 0.25 * np.arange(5))
 
@@ -148,15 +148,15 @@ def test_numbers_with_gaps():
     ],
 )
 def test_no_step_that_fits(times):
-    assert steps.find(times) is None
+    assert steps.find_step(times) is None
 
 
 @pytest.mark.parametrize("freq", ["YS", "YE", "MS", "D"])
 @pytest.mark.parametrize("unit", ["s", "ns"])
 def test_three_centuries(freq, unit):
     times = pd.date_range("1700-01-01", "2008-12-31", freq=freq, unit=unit)._with_freq(None)
-    step = steps.find(times)
-    np.testing.assert_array_equal(steps.places(times, step), np.arange(len(times)))
+    step = steps.find_step(times)
+    np.testing.assert_array_equal(steps.positions(times, step), np.arange(len(times)))
     assert len(steps.onward(times[-1:], step, 3)) == 3
 
 
@@ -182,34 +182,34 @@ def test_dates_that_cannot_go_on(unit, how):
 @pytest.mark.parametrize("freq", ["MS", "ME", "QS", "YE"])
 def test_months_begin_at_the_same_time_of_day(freq):
     times = pd.date_range("2020-01-01 09:00", periods=12, freq=freq)
-    step = steps.find(times._with_freq(None))
+    step = steps.find_step(times._with_freq(None))
     odd = times[:5].append(times[5:6] + pd.Timedelta(hours=1)).append(times[6:])
-    assert steps.places(odd, step).tolist() == [0, 1, 2, 3, 4, -1, 6, 7, 8, 9, 10, 11]
-    assert steps.find(odd) is None
+    assert steps.positions(odd, step).tolist() == [0, 1, 2, 3, 4, -1, 6, 7, 8, 9, 10, 11]
+    assert steps.find_step(odd) is None
 
 
 def test_many_gaps():
     # Of the differences, four are two days and three are one.
     days = pd.DatetimeIndex([f"2024-01-{day:02}" for day in (1, 2, 4, 6, 8, 10, 11, 12)])
-    assert steps.find(days) == pd.offsets.Day(1)
-    assert steps.find(np.array([1, 2, 4, 6, 8, 10, 11, 12])) == 1
+    assert steps.find_step(days) == pd.offsets.Day(1)
+    assert steps.find_step(np.array([1, 2, 4, 6, 8, 10, 11, 12])) == 1
 
 
 def test_one_stray_time_makes_no_finer_step():
     hours = pd.date_range("2024-01-01", periods=40, freq="h")
-    assert steps.find(hours.insert(7, hours[6] + pd.Timedelta(minutes=30))) is None
+    assert steps.find_step(hours.insert(7, hours[6] + pd.Timedelta(minutes=30))) is None
 
 
 def test_two_equal_hours_on_the_wall_are_an_hour_apart():
     hours = pd.DatetimeIndex(["2024-10-27 00:00", "2024-10-27 01:00"]).tz_localize("UTC")
     hours = hours.tz_convert("Europe/Berlin")
     assert hours.tz_localize(None)[0] == hours.tz_localize(None)[1]
-    assert steps.find(hours) == pd.offsets.Hour(1)
+    assert steps.find_step(hours) == pd.offsets.Hour(1)
 
 
 def test_cycles():
     def cycles(times):
-        return Clock("", times, steps.find(times)).cycles
+        return Clock(times, steps.find_step(times)).cycles
 
     assert cycles(pd.date_range("2024-01-01", periods=9, freq="h")) == (24, 168, 8765.82)
     assert cycles(pd.date_range("2024-01-01", periods=9, freq="MS")) == (12,)
@@ -221,15 +221,15 @@ def test_cycles():
 
 def test_paces():
     quarters = [pd.date_range("2024-01-01", periods=5, freq=f"QS-{m}") for m in ("JAN", "FEB")]
-    one, other = (Clock("", times, steps.find(times)) for times in quarters)
+    one, other = (Clock(times, steps.find_step(times)) for times in quarters)
     assert one.step != other.step
     assert same_pace(one, other)
     months = pd.date_range("2024-01-01", periods=5, freq="MS")
-    assert not same_pace(one, Clock("", months, steps.find(months)))
+    assert not same_pace(one, Clock(months, steps.find_step(months)))
 
 
 def test_rows_of_times():
-    clock = Clock("", pd.date_range("2024-01-01", periods=3), pd.offsets.Day())
+    clock = Clock(pd.date_range("2024-01-01", periods=3), pd.offsets.Day())
     asked = pd.DatetimeIndex(["2024-01-02", "2024-01-02 12:00", "2024-02-01"])
-    assert rows_of(clock, asked).tolist() == [1, -1, -1]
-    assert rows_of(Clock("", np.array([1, 3, 5]), 2), np.array([5, 4, 9])).tolist() == [2, -1, -1]
+    assert clock.rows_of(asked).tolist() == [1, -1, -1]
+    assert Clock(np.array([1, 3, 5]), 2).rows_of(np.array([5, 4, 9])).tolist() == [2, -1, -1]

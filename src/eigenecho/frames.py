@@ -1,0 +1,169 @@
+"""DataFrames of polars, PyArrow and other libraries: to pandas and back, by means of narwhals."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from eigenecho.checks import check_known
+from eigenecho.errors import Shown, bad_argument
+
+TABLE_ATTRIBUTES = ("columns", "schema", "iloc", "__dataframe__")
+"""Attributes that the tables of any library have, and arrays do not."""
+LIBRARIES = ("polars", "pyarrow", "modin", "cudf")
+KINDS = "arrays, or DataFrames of pandas, polars or PyArrow"
+INTEGERS = tuple(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
+RESTORED_TYPES = (*INTEGERS, "Float32", "Boolean", "Date", "Categorical", "Enum")
+"""Types of ids and times in narwhals that pandas lacks or changes, and that results get back."""
+
+
+def import_pandas() -> Any:
+    """Return pandas, or raise an ImportError that explains why it is needed."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            "pandas is required for DataFrames, also for those of polars and PyArrow: "
+            "pip install pandas, or pass NumPy arrays."
+        ) from error
+    return pandas
+
+
+@dataclass(frozen=True)
+class FrameFormat:
+    """The library of frames that are not of pandas, and the types of ids and times.
+
+    Attributes
+    ----------
+    library : str
+        The name in narwhals, such as "polars" or "pyarrow".
+    id_type, time_type : str or None
+        One of ``RESTORED_TYPES``, or None for a type that pandas keeps.
+    zone : str or None
+        The time zone.
+    """
+
+    library: str
+    id_type: str | None
+    time_type: str | None
+    zone: str | None
+
+    def check(self) -> None:
+        """Raise if a file contains an unknown library, type or time zone."""
+        check_known(self.library, "library", LIBRARIES)
+        for dtype in (self.id_type, self.time_type):
+            if dtype is not None:
+                check_known(dtype, "type", RESTORED_TYPES)
+        if self.zone is not None:
+            import_pandas().Timestamp(0, tz=self.zone)
+
+    def write(self, frame: Any, id: Hashable, times: Sequence[Hashable]) -> Any:
+        """Return a pandas frame in this library.
+
+        An index with a name becomes the first column, and levels of columns are joined by "_".
+        ``id`` and ``times`` are the columns of ids and times.
+        """
+        import narwhals as nw
+
+        backend: Any = self.library
+        if frame.index.name is not None:
+            frame = frame.reset_index()
+        labels = [label if isinstance(label, tuple) else (label,) for label in frame.columns]
+        names = ["_".join(filter(None, label)) for label in labels]
+        if len(set(names)) < len(names):
+            raise ValueError(f"The columns of the result are not unique: {names}. Rename a series.")
+        columns = {}
+        for i, name in enumerate(names):
+            column, dtype = frame.iloc[:, i], self.id_type if name == id else None
+            if name in times:
+                dtype = self.time_type
+            is_text = column.dtype.kind not in "fiubM"
+            values = column.tolist() if is_text else _in_utc(column).to_numpy()
+            series = nw.new_series(name, values, nw.String() if is_text else None, backend=backend)
+            if name in times and self.zone is not None:
+                series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(self.zone)
+            if dtype == "Enum":
+                series = series.cast(nw.Enum(list(column.cat.categories)))
+            elif dtype is not None:
+                series = series.cast(getattr(nw, dtype))
+            columns[name] = series
+        return nw.from_dict(columns, backend=backend).to_native()
+
+
+class FrameSchema(NamedTuple):
+    """The library of a frame that is not of pandas, and the types of all its columns."""
+
+    library: str
+    types: Mapping[Any, Any]
+
+    def format(self, id: Hashable, time: Hashable) -> FrameFormat:
+        """Return the format of frames with these columns of ids and times."""
+        kinds = [type(self.types.get(label)).__name__ for label in (id, time)]
+        id_type, time_type = (kind if kind in RESTORED_TYPES else None for kind in kinds)
+        zone = getattr(self.types.get(time), "time_zone", None)
+        return FrameFormat(self.library, id_type, time_type, zone)
+
+
+def is_table(value: Any) -> bool:
+    """Return True for a table of any library other than pandas."""
+    kind = type(value)
+    if any(base.__module__.partition(".")[0] == "pandas" for base in kind.__mro__):
+        return False
+    return any(hasattr(kind, attribute) for attribute in TABLE_ATTRIBUTES)
+
+
+def to_pandas(value: Any, name: str) -> tuple[Any, FrameSchema | None]:
+    """Return a frame of another library as one of pandas, and its schema.
+
+    All other values are returned unchanged, with None.
+    """
+    if not is_table(value):
+        return value, None
+    import narwhals as nw
+
+    frame = nw.from_native(value, pass_through=True)
+    got = Shown(f"{type(value).__module__.partition('.')[0]} {type(value).__name__}")
+    if isinstance(frame, nw.LazyFrame):
+        raise bad_argument(name, got, "a frame with data", "Call collect() or fetch it first.")
+    if not isinstance(frame, nw.DataFrame):
+        raise bad_argument(name, got, KINDS)
+    pandas = import_pandas()
+    if len(set(frame.columns)) < len(frame.columns):
+        raise bad_argument(name, Shown("duplicate columns"), "columns with unique names")
+    columns = {label: _to_pandas(frame[label], name) for label in frame.columns}
+    schema = FrameSchema(frame.implementation.value, dict(frame.schema))
+    return pandas.DataFrame(columns, copy=False), schema
+
+
+def _in_utc(column: Any) -> Any:
+    """Return dates in UTC without a time zone, and other columns unchanged."""
+    is_zoned = getattr(column.dtype, "tz", None) is not None
+    return column.dt.tz_convert("UTC").dt.tz_localize(None) if is_zoned else column
+
+
+def _to_pandas(column: Any, name: str) -> Any:
+    """Return a column of narwhals as one of pandas."""
+    import narwhals as nw
+
+    pandas, dtype = import_pandas(), column.dtype
+    if dtype.is_temporal() and not isinstance(dtype, (nw.Duration, nw.Time)):
+        zone = getattr(dtype, "time_zone", None)
+        if zone is not None:
+            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        if isinstance(dtype, nw.Date):
+            column = column.cast(nw.Datetime("us"))
+        times = pandas.Series(column.to_numpy())
+        return times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
+    if dtype.is_numeric():
+        is_plain = type(dtype).__name__ in INTEGERS and not column.null_count()
+        return column.to_numpy() if is_plain else column.cast(nw.Float64).to_numpy()
+    if isinstance(dtype, nw.Boolean) and not column.null_count():
+        return column.to_numpy()
+    if isinstance(dtype, nw.Enum):
+        return pandas.Categorical(column.to_list(), categories=list(dtype.categories))
+    if isinstance(dtype, nw.Categorical):
+        return pandas.Categorical(column.to_list())
+    if isinstance(dtype, (nw.String, nw.Boolean)) or column.null_count() == len(column):
+        return pandas.Series(column.to_list(), dtype=None if len(column) else object)
+    raise bad_argument(name, Shown(f"column {column.name!r} of type {dtype}"), "real numbers")
