@@ -15,7 +15,7 @@ from eigenecho.checks import check_count, check_in_memory, generator
 from eigenecho.clients import on_client
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
-from eigenecho.estimators.validation import gaps_of, training_series
+from eigenecho.estimators.validation import training_series
 from eigenecho.grid_search.grid import Group, Params, check_names, expand, folds, group
 from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.scores import Data, root_mean_squared_errors
@@ -248,9 +248,9 @@ def _data(params: Params, given: tuple[Any, Any], cache: Cache) -> Data:
 
     Combinations share them if they have the same dtype and both or neither allow missing targets.
     """
-    esn = LinearESN(**params)
-    key = np.dtype(params["dtype"]), "gaps" in gaps_of(esn)
-    inputs, outputs, _ = cache.once(key, partial(training_series, esn, *given))
+    drives = params["feedback"] or params["output_to_readout"]
+    key = np.dtype(params["dtype"]), params["missing"] == "skip" and not drives
+    inputs, outputs, _ = cache.once(key, lambda: training_series(Settings.of(params), *given))
     return inputs, outputs
 
 
