@@ -653,7 +653,7 @@ def test_out():
         frozen,
     ]
     for out in wrong:
-        with pytest.raises(ValueError, match=r"out=.*C-contiguous float64 .*shape \(60, 10\)"):
+        with pytest.raises(ValueError, match=r"out=.*contiguous float64 .*shape \(60, 10\)"):
             estimator.transform(X, out=out)
     with pytest.raises(ValueError, match=r"out=.*for a single series"):
         estimator.transform([X, X], out=np.empty((T, 10)))

@@ -148,7 +148,7 @@ def test_parameters_survive(options, tmp_path):
 
 def test_a_generator_is_not_kept(tmp_path):
     forecaster = ee.Forecaster(seed=np.random.default_rng(0)).fit(np.arange(4.0))
-    with pytest.warns(UserWarning, match="seed=.* cannot be written to a file"):
+    with pytest.warns(UserWarning, match="seed=.* cannot be stored in a file"):
         forecaster.save(tmp_path / "file")
     assert ee.load(tmp_path / "file").seed is None
 

@@ -42,7 +42,7 @@ def test_it_answers_as_the_original_does(esn, small):
 
 def test_the_original_stays_as_it_was(esn, small):
     assert esn.model_.units == 80
-    with pytest.raises(AttributeError, match="not made smaller"):
+    with pytest.raises(AttributeError, match="networks from reduce"):
         _ = esn.certificate_
     assert not hasattr(esn, "certificate")
     assert small.model_.certificate is small.certificate_ is small.certificate
@@ -55,11 +55,11 @@ def test_its_parameters_are_those_of_the_modes_left(small):
 
 
 def test_it_is_not_trained_any_further(small):
-    with pytest.raises(ValueError, match="made smaller"):
+    with pytest.raises(ValueError, match="reduced networks have none"):
         small.partial_fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match="made smaller"):
+    with pytest.raises(ValueError, match="reduced networks have none"):
         small.learner()
-    with pytest.raises(ValueError, match="made smaller"):
+    with pytest.raises(ValueError, match="reduced networks have none"):
         small.save("anywhere", statistics=True)
 
 
@@ -69,17 +69,17 @@ def test_intervals_say_what_they_leave_out(tmp_path):
     small = esn.reduce(units=20)
     small.save(tmp_path / "small")
     for one in (small, ee.load(tmp_path / "small")):
-        with pytest.warns(IllConditionedWarning, match="leave out .* that was made smaller"):
+        with pytest.warns(IllConditionedWarning, match="reduced networks"):
             bounds = one.forecast(3, interval=0.9)
         wanted = esn.forecast(3, interval=0.9)
         assert np.all(bounds.upper - bounds.lower < wanted.upper - wanted.lower)
 
 
 def test_deviations_of_single_predictions_are_refused_with_the_reason(esn, small, tmp_path):
-    with pytest.raises(ValueError, match=r"return_std=True.*made smaller, before it was"):
+    with pytest.raises(ValueError, match="reduced networks have none"):
         small.predict(X, return_std=True)
     esn.save(tmp_path / "plain")
-    with pytest.raises(ValueError, match=r"return_std=True.*statistics=True"):
+    with pytest.raises(ValueError, match=r"statistics=True"):
         ee.load(tmp_path / "plain").predict(X, return_std=True)
 
 

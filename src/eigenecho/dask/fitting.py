@@ -18,11 +18,11 @@ from eigenecho.dask.shards import Shard, split_series
 from eigenecho.dask.validate_shards import RowChecks, ShardSummary, validate_shards
 from eigenecho.errors import bad_argument
 from eigenecho.estimators import Forecaster, LinearESN
-from eigenecho.estimators.fitted import Fitted
+from eigenecho.estimators.fitted import FittedNetwork
 from eigenecho.estimators.validation import (
     all_or_nothing,
-    gaps_of,
-    target_of,
+    gap_options,
+    target_kind,
     warn_if_unstable,
 )
 from eigenecho.progress import bar
@@ -93,7 +93,7 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
         raise bad_argument("X", None, "an input series", remedy)
     shards = split_series(X, y)
     cluster = Cluster.of(client, report)
-    gaps = "gaps" in gaps_of(esn)
+    gaps = "gaps" in gap_options(settings)
     checks = RowChecks(np.dtype(esn.dtype), gaps, settings.standardize, settings.warmup)
     drawn: Drawn | None = None
     halo: int | None = 0
@@ -121,18 +121,18 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     )
     trained = train(sharded, settings)
     heads = [summary.head for summary in summaries if len(summary.head[0])]
-    fitted = Fitted.of(
+    fitted = FittedNetwork.of(
         problem,
         trained,
         lasts[-1],
-        target=target_of(*zip(*heads, strict=True)),
+        target=target_kind(*zip(*heads, strict=True)),
         lr=float(esn.lr),
         flat=all(summary.flat for summary in summaries),
         drawn=drawn.spectrum,
     )
     esn.n_features_in_ = summaries[0].columns[0]
     esn.__dict__.pop("feature_names_in_", None)  # dask arrays have no column names
-    fitted.given_to(esn)
+    fitted.attach_to(esn)
 
 
 def _halos(
