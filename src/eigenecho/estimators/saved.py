@@ -111,7 +111,7 @@ class StoredForecaster:
     def restored(self) -> Forecaster:
         """Return the forecaster, if its parts fit each other."""
         forecaster: Forecaster = self.params.restored(Forecaster)
-        forecaster._wanted()  # noqa: SLF001 (it checks all of them)
+        forecaster._config()  # noqa: SLF001 (it checks all of them)
         forecaster.fitted_ = self.fitted.restored()
         return forecaster
 
