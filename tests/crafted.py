@@ -497,7 +497,7 @@ def use_forecaster(forecaster):
     assert forecaster.members_
     assert forecaster.seasons_ is not None
     panel = forecaster._fitted.panel
-    holder, horizon = panel.container, forecaster._fitted.wanted.horizon
+    holder, horizon = panel.container, forecaster._fitted.config.horizon
     X = None
     if panel.known_names and holder.kind in ("single", "columns", "list"):
         X = np.ones((horizon, len(panel.known_names)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,6 +24,9 @@ CACHE_BYTES = 1 << 19
 
 DEVICE_BYTES = 1 << 30
 """Bytes of a chunk on a device, which needs more work at a time."""
+
+BLOCK_BYTES = 1 << 22
+"""Bytes of a block of rows with random access: a series this small is computed once and kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +106,63 @@ class SeriesRows:
         for part in parts:
             X[:, column : column + part.shape[1]] = part
             column += part.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockRows(SeriesRows):
+    """Rows of one series with random access, in NumPy arrays.
+
+    The states before each block of rows are stored, and the rows of a block are computed from them
+    when they are needed. Blocks begin at the same rows however long the series is, so no row
+    depends on later ones, down to the last bit.
+    """
+
+    @cached_property
+    def block(self) -> int:
+        """Number of rows in a block."""
+        return max(1, BLOCK_BYTES // (8 * self.size))
+
+    def blocks(self, first: int, last: int) -> Iterator[tuple[int, Array]]:
+        """Yield the rows first ≤ t < last block by block, with the number of their first row."""
+        for number in range(first // self.block, -(-last // self.block)):
+            start = number * self.block
+            low, high = max(first, start), min(last, start + self.block)
+            if low < high:
+                yield low, self._rows(number)[low - start : high - start]
+
+    def at(self, rows: Array | Sequence[int]) -> Array:
+        """Return single rows, (len(rows), N')."""
+        rows = np.asarray(rows)
+        X = np.empty((len(rows), self.size))
+        numbers = rows // self.block
+        for number in np.unique(numbers):
+            here = numbers == number
+            X[here] = self._rows(int(number))[rows[here] - number * self.block]
+        return X
+
+    def _rows(self, number: int) -> Array:
+        return self._single_block if len(self) <= self.block else self._compute(number)
+
+    @cached_property
+    def _single_block(self) -> Array:
+        return self._compute(0)
+
+    @cached_property
+    def _states(self) -> list[list[Array]]:
+        """States of all reservoirs before each block."""
+        states = self.states_before()
+        stored = [[state.copy() for state in states]]
+        for start in range(0, len(self) - self.block, self.block):
+            for (reservoir, drive), state in zip(self.runs, states, strict=True):
+                reservoir.last_state(drive[start : start + self.block], state)
+            stored.append([state.copy() for state in states])
+        return stored
+
+    def _compute(self, number: int) -> Array:
+        start = number * self.block
+        states = [state.copy() for state in self._states[number]]
+        stop = min(start + self.block, len(self))
+        return next(self.chunks(start, stop, self.block, states))[1]
 
 
 def chunk_rows(like: Array, width: int, least: int = 1, *, in_cache: bool = False) -> int:

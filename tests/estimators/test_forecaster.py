@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 import blas
 import eigenecho as ee
-from eigenecho.forecasting.choice import effects
+from eigenecho.forecasting.effects import learn
 from eigenecho.forecasting.ensemble import train
 from eigenecho.forecasting.signals import Measures
 from optional import optional
@@ -145,7 +145,7 @@ def test_forecasts_do_not_depend_on_sizes_of_errors(monkeypatch):
     y = noisy()
     plain = made(seasons=[4]).fit(y).predict()
     none = np.zeros(0)
-    monkeypatch.setattr("eigenecho.forecasting.bands.sizes", lambda *_: (none, none))
+    monkeypatch.setattr("eigenecho.forecasting.intervals.error_scales", lambda *_: (none, none))
     assert np.array_equal(made(seasons=[4]).fit(y).predict(), plain)
 
 
@@ -163,9 +163,9 @@ def again(forecaster, y, X=None):
     signals, candidates = measures.signals(panel), _candidates(fitted)
     stops = [len(signal) for signal in signals]
     logarithms = {candidate.view.logarithm for candidate in candidates}
-    known = effects(signals, stops, fitted.wanted.periods, sorted(logarithms))
-    moved = [known.applied(signal, len(signal), 0) for signal in signals]
-    ensemble = train(candidates, moved, stops, fitted.wanted.horizon, fitted.pull)
+    known = learn(signals, stops, fitted.config.periods, sorted(logarithms))
+    moved = [known.apply(signal, len(signal), 0) for signal in signals]
+    ensemble = train(candidates, moved, stops, fitted.config.horizon, fitted.pull)
     found = clone(forecaster)
     found.fitted_ = replace(
         fitted, panel=panel, measures=measures, effects=known, ensemble=ensemble
@@ -174,7 +174,7 @@ def again(forecaster, y, X=None):
 
 
 def _candidates(fitted):
-    return [member.candidate for member in fitted.ensemble.members]
+    return list(fitted.ensemble.members)
 
 
 def halves(kind):
@@ -217,8 +217,8 @@ def test_an_update_learns_anew_what_is_known_ahead_does():
     y, X = walk(), columns(width=1)
     y = y + 10 * X[:, 0]
     forecaster = made().fit(y[:50], X[:50])
-    before = forecaster.fitted_.effects.learnt
-    after = forecaster.update(y[50:], X[50:]).fitted_.effects.learnt
+    before = forecaster.fitted_.effects.weights
+    after = forecaster.update(y[50:], X[50:]).fitted_.effects.weights
     assert before.keys() == after.keys()
     for moved in before:
         if moved.known:
@@ -247,7 +247,7 @@ def test_rows_without_a_logarithm_may_follow_those_that_had_one():
 
 
 def test_a_series_that_did_not_judge_needs_no_logarithm(monkeypatch):
-    monkeypatch.setattr("eigenecho.forecasting.choice.SERIES", 2)
+    monkeypatch.setattr("eigenecho.forecasting.selection.SERIES", 2)
     y = [growing(seed) for seed in range(3)]
     y[1][3] = -5.0  # neither the first nor the last
     assert sees_logarithms(made().fit(y))
@@ -349,7 +349,7 @@ def test_a_changed_parameter_waits_for_the_next_fit():
     forecaster.set_params(horizon=9, past=["x"], strategy="recursive")
     assert np.array_equal(forecaster.predict(), before)
     assert forecaster.rolling(walk(), 2).shape == (2, 3)
-    with pytest.raises(ValueError, match="at most 3, as fitted"):
+    with pytest.raises(ValueError, match="at most 3, as in the fit"):
         forecaster.predict(4)
 
 

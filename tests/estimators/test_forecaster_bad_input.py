@@ -45,11 +45,11 @@ def known():
 @pytest.mark.parametrize("strategy", ["auto", "direct", "recursive"])
 @pytest.mark.parametrize("rows", [1, 2, 3, 12])
 def test_too_few_rows_to_learn_from_go_on_as_the_last(rows, strategy):
-    with pytest.warns(FewRowsWarning, match=rf"y has {rows} rows?, too few .* takes 16\. The last"):
+    with pytest.warns(FewRowsWarning, match=rf"y has {rows} rows, too few .* needs 16\. Forec"):
         forecaster = made(strategy=strategy).fit(NOISE[:rows])
     assert_allclose(forecaster.predict(), NOISE[rows - 1])
     assert forecaster.rolling(NOISE[:rows], [0]).shape == (1, 3)
-    with pytest.raises(ValueError, match=r"too few rows to hold some back.* no intervals"):
+    with pytest.raises(ValueError, match=r"no validation errors: .* without intervals"):
         forecaster.predict(interval=0.9)
     assert not hasattr(forecaster, "expected_error_")
 
@@ -95,8 +95,23 @@ def test_a_fit_on_a_constant_knows_no_width_of_other_series():
         forecaster.predict(context=NOISE, interval=0.9)
 
 
+@pytest.mark.parametrize("multivariate", [False, True])
+def test_an_update_of_constant_series_that_begin_to_move_selects_candidates_again(multivariate):
+    y = np.r_[np.full((60, 2), 7.0), 7 + NOISE[:, None].cumsum(axis=0) * [1, 3]]
+    forecaster = made(multivariate=multivariate).fit(y[:60]).update(y[60:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mean, lower, upper = forecaster.predict(interval=0.9)
+    assert np.all(lower < mean)
+    assert np.all(upper > mean)
+    assert np.array_equal(mean, made(multivariate=multivariate).fit(y).predict())
+    still = made().fit(np.full(60, 7.0)).update(np.full(5, 7.0))
+    with pytest.warns(FewRowsWarning, match="width 0"):
+        still.predict(interval=0.9)
+
+
 def test_constant_series_are_not_enough_rows_to_learn_from():
-    with pytest.warns(FewRowsWarning, match=r"the longest that is not constant, 0, has 5 rows"):
+    with pytest.warns(FewRowsWarning, match=r"the longest non-constant series, 0, has 5 rows"):
         made().fit([NOISE[:5], np.full(60, 7.0)])
 
 
@@ -120,9 +135,9 @@ def told(call):
 def test_a_panel_that_is_too_short_is_told_of_once():
     (said,) = told(lambda: made(2).fit(long("shop", "till", "stall", rows=13)))
     assert said == (
-        "none of the 3 series of y has enough rows to learn from: the longest, 'shop', has 13 rows"
-        ", and a horizon of 2 takes 14. The last value is given for every step, without intervals. "
-        "Use longer series, or a horizon of 1 at most."
+        "the longest series, 'shop', has 13 rows, too few to learn from: a horizon of 2 needs 14. "
+        "Forecasts are the last value, without intervals. Use a longer series, or a horizon of at "
+        "most 1."
     )
     assert not told(lambda: made(2).fit(long("shop", "till", rows=14)))
     assert not told(lambda: made(1).fit(long("shop", "till", rows=13)))
@@ -134,16 +149,16 @@ def test_rows_that_come_later_change_no_choice_and_that_is_said():
     (said,) = told(lambda: forecaster.update(NOISE[5:9]))
     assert "y has 9 rows, too few" in said
     (said,) = told(lambda: forecaster.update(NOISE[9:]))
-    assert "update keeps to that" in said
-    assert said.endswith("Fit it anew.")
+    assert "update does not select" in said
+    assert said.endswith("Fit again.")
     assert_allclose(forecaster.predict(), NOISE[-1])
 
 
 def test_origins_without_enough_rows_are_told_of_once():
     (said,) = told(lambda: made(1).backtest(NOISE[:14], origins=4))
     assert said == (
-        "at 2 of 4 origins the last value is given, without intervals. At the first of them, y has "
-        "10 rows, too few to learn from: a horizon of 1 takes 12. Test on fewer, later ones."
+        "forecasts from 2 of 4 origins are the last value, without intervals. At the first of them,"
+        " y has 10 rows, too few to learn from: a horizon of 1 needs 12. Use fewer, later origins."
     )
     assert not told(lambda: made(1).backtest(NOISE[:14], origins=2))
 
@@ -151,7 +166,7 @@ def test_origins_without_enough_rows_are_told_of_once():
 def test_one_observation_among_gaps():
     y = np.full(60, np.nan)
     y[30] = 4.0
-    with pytest.warns(FewRowsWarning, match="the rows held back hold no observation"):
+    with pytest.warns(FewRowsWarning, match="the validation rows contain no observation"):
         assert_allclose(made().fit(y).predict(), 4.0)
 
 
@@ -212,7 +227,7 @@ def test_a_time_that_occurs_twice():
         ({"seasons": [[7]]}, "seasons="),
         ({"validation": 2}, "validation=2 .* ≥ 3"),
         ({"spectrum": "golden"}, "spectrum='golden' .* a Spectrum"),
-        ({"spectrum": ee.Spectrum([200.0])}, "run out of the range of numbers in 60 rows"),
+        ({"spectrum": ee.Spectrum([200.0])}, "overflow within 60 rows"),
         ({"refit": "no"}, "refit='no'"),
         ({"multivariate": 1}, "multivariate=1"),
         ({"progress": "yes"}, "progress='yes'"),
@@ -241,9 +256,9 @@ def test_nothing_is_asked_of_what_was_not_fitted(tmp_path):
     ("options", "words"),
     [
         ({"horizon": 0}, "horizon=0"),
-        ({"horizon": 4}, "at most 3, as fitted"),
+        ({"horizon": 4}, "at most 3, as in the fit"),
         ({"X": np.ones((3, 1))}, "fit had no X"),
-        ({"context_X": np.ones((3, 1))}, "a context beside them"),
+        ({"context_X": np.ones((3, 1))}, "None without a context"),
         ({"context": np.ones((5, 2))}, "as in fit"),
         ({"context": [np.inf]}, "infinity"),
         ({"interval": 0}, "interval=0"),
@@ -251,7 +266,7 @@ def test_nothing_is_asked_of_what_was_not_fitted(tmp_path):
         ({"interval": "wide"}, "interval='wide'"),
         ({"quantiles": []}, "quantiles="),
         ({"quantiles": [0.5, 1.0]}, "quantiles="),
-        ({"interval": 0.5, "quantiles": [0.5]}, "ask for one of them"),
+        ({"interval": 0.5, "quantiles": [0.5]}, "None if interval is given"),
     ],
 )
 def test_forecasts_that_cannot_be_made(options, words, plain):
@@ -295,7 +310,7 @@ def test_origins_that_are_none(origins, words, plain):
 def test_origins_need_rows_that_are_known_after_them(known):
     X = np.ones((60, 1))
     assert known.rolling(NOISE, [56], X).shape == (1, 3)
-    with pytest.raises(ValueError, match=r"origins=57 .* 3 rows after them"):
+    with pytest.raises(ValueError, match=r"origins=57 .* followed by 3 rows"):
         known.rolling(NOISE, [56, 57], X)
 
 
@@ -396,7 +411,7 @@ def test_close_quantiles_are_told_apart():
     found = made().fit(pd.Series(NOISE, DAYS[:60])).predict(quantiles=levels)
     assert [float(name[1:]) for name in found.columns] == levels
     assert list(found.columns[[0, 3]]) == ["q0.1", "q0.5"]
-    with pytest.raises(ValueError, match="each of them once"):
+    with pytest.raises(ValueError, match="different numbers"):
         made().fit(NOISE).predict(quantiles=[0.1, 0.1])
 
 
@@ -561,7 +576,7 @@ def test_dates_on_no_grid_are_not_told_to_fill_one():
 
 @pytest.mark.parametrize("seasons", ["weekly", "7", ["7"], [7, "year"], 0])
 def test_seasons_are_told_in_rows(seasons):
-    with pytest.raises(ValueError, match=r"seasons=.*A week is 7 rows of days.*None finds"):
+    with pytest.raises(ValueError, match=r"seasons=.*A week is 7 rows of days.*None detects"):
         made(seasons=seasons).fit(NOISE)
 
 

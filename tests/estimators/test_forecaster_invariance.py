@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import eigenecho as ee
-from eigenecho.forecasting import choice
+from eigenecho.forecasting import selection
 
 SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
 TRAITS = ("walk", "week", "counts", "gaps", "late", "late zeros", "constant", "zeros", "short")
@@ -41,21 +41,28 @@ class Fit(NamedTuple):
 def candidate_key(candidate):
     view = candidate.view
     side = view.side is not None
-    return view.name, view.filter.memory, view.moved, side, candidate.kind, candidate.base.kind
+    return (
+        view.name,
+        view.filter.memory,
+        view.removed,
+        side,
+        candidate.kind,
+        candidate.baseline.kind,
+    )
 
 
 def fitted(y, **options):
-    judged, best = [], choice.best
+    judged, best = [], selection.keep_best
 
     def recorded(judge, found, rows):
         judged.extend(found)
         return best(judge, found, rows)
 
-    with mock.patch.object(choice, "best", recorded), warnings.catch_warnings():
+    with mock.patch.object(selection, "keep_best", recorded), warnings.catch_warnings():
         warnings.simplefilter("ignore", ee.errors.FewRowsWarning)
         forecaster = ee.Forecaster(**options).fit(y)
     members = forecaster.fitted_.ensemble.members
-    chosen = [(candidate_key(one.candidate), one.candidate.ridge) for one in members]
+    chosen = [(candidate_key(one), one.ridge) for one in members]
     errors = {candidate_key(one.candidate): one.error for one in judged}
     return Fit(forecaster, errors, chosen)
 

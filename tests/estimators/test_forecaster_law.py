@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import eigenecho as ee
-from eigenecho.forecasting.effect import Effects
+from eigenecho.forecasting.effects import Effects
 from optional import optional
 
 pd = optional("pandas")
@@ -187,13 +187,13 @@ def test_removing_later_rows_changes_no_bit(name):
 def test_effects_are_computed_without_rows_after_the_last_origin(monkeypatch):
     # A product with more rows may round differently, depending on the BLAS kernel.
     this, (y, X, _) = setting("others"), said("others")
-    lengths, applied = [], Effects.applied
+    lengths, apply = [], Effects.apply
 
     def recorded(effects, signal, rows, horizon):
         lengths.append(signal.start + len(signal))
-        return applied(effects, signal, rows, horizon)
+        return apply(effects, signal, rows, horizon)
 
-    monkeypatch.setattr(Effects, "applied", recorded)
+    monkeypatch.setattr(Effects, "apply", recorded)
     this.rolling(y, X)
     assert max(lengths) == max(ORIGINS) + 1 < ROWS
 

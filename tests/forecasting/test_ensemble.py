@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from eigenecho import spectra
-from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.candidates import Candidate, ScoredCandidate, ValidationData
-from eigenecho.forecasting.ensemble import FEWEST, MOST, WORK, Ensemble, Member, best, middle, train
-from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.multi_step_readout import direct
-from eigenecho.forecasting.plan import plan
-from eigenecho.forecasting.rows import Rows
-from eigenecho.forecasting.signal import bridged
-from eigenecho.forecasting.view import View
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.candidates import Candidate, direct
+from eigenecho.forecasting.ensemble import Ensemble, train, trimmed_mean
+from eigenecho.forecasting.rows import ViewRows
+from eigenecho.forecasting.selection import FEWEST, MOST, WORK, keep_best
+from eigenecho.forecasting.signals import fill_gaps
+from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, plan
+from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum
 
-VIEW, LEVEL, H = View("", Filter(0.0, Spectrum([0.8], [0.3 + 0.6j]))), Base("level"), 3
+VIEW, LEVEL, H = View("", Filter(0.0, Spectrum([0.8], [0.3 + 0.6j]))), Baseline("level"), 3
 DIRECT, LOOP = Candidate(VIEW, LEVEL, "direct", 1.0), Candidate(VIEW, LEVEL, "recursive")
+
+
+def described(candidate):
+    return candidate.view, candidate.baseline, candidate.kind, candidate.ridge
 
 
 def signals(count=1, rows=50):
     rng = np.random.default_rng(0)
-    return [bridged(rng.normal(size=rows).cumsum()).with_unit() for _ in range(count)]
+    return [fill_gaps(rng.normal(size=rows).cumsum()).with_unit() for _ in range(count)]
 
 
 def test_the_outer_members_are_left_out():
     made = [np.full((1, 1), value) for value in (1.0, 2.0, 4.0, 5.0, 1e9)]
-    assert middle(made) == pytest.approx((2 + 4 + 5) / 3)
-    assert middle(made[:4]) == 3.0  # of four, none
-    assert middle(made[:1]) == 1.0
+    assert trimmed_mean(made) == pytest.approx((2 + 4 + 5) / 3)
+    assert trimmed_mean(made[:4]) == 3.0  # of four, none
+    assert trimmed_mean(made[:1]) == 1.0
 
 
 @pytest.mark.parametrize(("count", "left_out"), [(4, 0), (5, 1), (9, 1), (10, 2), (60, 12)])
 def test_a_fifth_is_left_out_on_either_side(count, left_out):
     made = np.random.default_rng(count).normal(size=(count, 4, 3))
-    found = middle(list(made))
+    found = trimmed_mean(list(made))
     for place in np.ndindex(4, 3):
         inner = sorted(made[(slice(None), *place)])[left_out : count - left_out]
         assert found[place] == pytest.approx(sum(inner) / len(inner), abs=1e-12)
@@ -47,7 +52,9 @@ def test_what_is_no_number_lies_outermost():
     made = np.array(
         [[1.0, np.nan, np.nan, 5.0], [2.0, 7.0, np.inf, np.inf], [6.0, 3.0, np.nan, -np.inf]]
     )
-    assert np.array_equal(middle(list(made[:, None])), [[3.0, 5.0, np.nan, 5.0]], equal_nan=True)
+    assert np.array_equal(
+        trimmed_mean(list(made[:, None])), [[3.0, 5.0, np.nan, 5.0]], equal_nan=True
+    )
 
 
 def test_a_forecast_does_not_depend_on_what_else_is_no_number():
@@ -55,36 +62,37 @@ def test_a_forecast_does_not_depend_on_what_else_is_no_number():
     made = [rng.normal(size=(5, 3)) for _ in range(4)]
     spoilt = [one.copy() for one in made]
     spoilt[2][3] = np.inf
-    assert np.array_equal(np.delete(middle(made), 3, 0), np.delete(middle(spoilt), 3, 0))
+    others = np.arange(5) != 3
+    assert np.array_equal(trimmed_mean(made)[others], trimmed_mean(spoilt)[others])
 
 
 def test_those_are_kept_that_cannot_be_told_from_the_best():
-    judge = ValidationData.of(signals(), [plan(50, H, 30)], [0])
+    data = ValidationData.of(signals(), [plan(50, H, 30)], [0])
     errors = [1.0, 1.2, 1.25, 1.29, 1.3, 1.31, 2.0, np.inf]
     found = [ScoredCandidate(DIRECT, [], error) for error in errors]
-    kept = [one.error for one in best(judge, found[::-1], 50)]
-    assert judge.blocks == 10
+    kept = [one.error for one in keep_best(data, found[::-1], 50)]
+    assert data.blocks == 10
     assert kept == errors[:6]  # within 40 per cent
-    assert [one.error for one in best(judge, found[6:], 50)] == [2.0]
-    assert best(judge, found[7:], 50) == []
+    assert [one.error for one in keep_best(data, found[6:], 50)] == [2.0]
+    assert keep_best(data, found[7:], 50) == []
     few = [ScoredCandidate(DIRECT, [], 1.5 + i / 100) for i in range(9)]
-    assert best(judge, [found[0], *few], 50) == [found[0]]
+    assert keep_best(data, [found[0], *few], 50) == [found[0]]
     far = [ScoredCandidate(DIRECT, [], 10.0**i) for i in range(9)]
-    assert [one.error for one in best(judge, far, 50)] == [1.0]  # the others are no help
-    assert len(best(judge, 99 * far[:1], 50)) == MOST
+    assert [one.error for one in keep_best(data, far, 50)] == [1.0]  # the others are no help
+    assert len(keep_best(data, 99 * far[:1], 50)) == MOST
 
 
 def test_many_blocks_leave_a_little_doubt():
-    judge = ValidationData.of(signals(200), [plan(50, H, 30)] * 200, list(range(200)))
+    data = ValidationData.of(signals(200), [plan(50, H, 30)] * 200, list(range(200)))
     found = [ScoredCandidate(DIRECT, [], error) for error in (1.0, 1.04, 1.049, 1.06)]
-    assert [one.error for one in best(judge, found, 50)] == [1.0, 1.04, 1.049]
+    assert [one.error for one in keep_best(data, found, 50)] == [1.0, 1.04, 1.049]
 
 
 def test_few_blocks_leave_no_more_doubt_than_three_quarters():
-    judge = ValidationData.of(signals(), [plan(50, H, 6)], [0])
+    data = ValidationData.of(signals(), [plan(50, H, 6)], [0])
     found = [ScoredCandidate(DIRECT, [], error) for error in (1.0, 1.7, 1.74, 1.76)]
-    assert judge.blocks == 2
-    assert [one.error for one in best(judge, found, 50)] == [1.0, 1.7, 1.74]
+    assert data.blocks == 2
+    assert [one.error for one in keep_best(data, found, 50)] == [1.0, 1.7, 1.74]
 
 
 def test_no_more_are_kept_than_can_be_trained():
@@ -96,10 +104,10 @@ def test_no_more_are_kept_than_can_be_trained():
             ScoredCandidate(Candidate(view, LEVEL, kind), [], 1.0)
             for kind in ("direct", "recursive")
         ]
-    judge = ValidationData.of(signals(), [plan(50, H, 12)], [0])
+    data = ValidationData.of(signals(), [plan(50, H, 12)], [0])
     for rows, views in ((100_000, 10), (300_000, FEWEST)):
         assert max(int(WORK / (rows * 300)), FEWEST) == views
-        assert best(judge, alike, rows) == alike[: 2 * views]
+        assert keep_best(data, alike, rows) == alike[: 2 * views]
 
 
 def test_training_merges_all_series_each_in_its_unit():
@@ -107,7 +115,7 @@ def test_training_merges_all_series_each_in_its_unit():
     found = train([DIRECT, LOOP], two, [50, 40], H)
     each = []
     for signal, stop in zip(two, [50, 40], strict=True):
-        rows = Rows.of(VIEW, signal)
+        rows = ViewRows.of(VIEW, signal)
         each.append(rows.sums([LEVEL], H, 0, stop, rows.unit(stop)))
     assert_allclose(found.members[0].weights, direct(each[0].merge(each[1]), (1.0,))[0])
     assert found.members[0].own == ()
@@ -115,20 +123,20 @@ def test_training_merges_all_series_each_in_its_unit():
 
 
 def test_members_of_a_view_share_its_sums_each_with_its_base():
-    season = Base("season", 4)
+    season = Baseline("season", 4)
     other = View("", Filter(2.0, Spectrum([0.7])))
     seasonal = Candidate(VIEW, season, "direct", 3.0)
     candidates = [DIRECT, Candidate(other, LEVEL, "direct", 2.0), seasonal, LOOP]
     (signal,) = signals()
     found = train(candidates, [signal], [50], H)
-    assert [member.candidate for member in found.members] == candidates
-    rows = Rows.of(VIEW, signal)
+    assert [described(member) for member in found.members] == list(map(described, candidates))
+    rows = ViewRows.of(VIEW, signal)
     sums = rows.sums([LEVEL, season], H, 0, 50, rows.unit(50))
     assert_allclose(found.members[0].weights, direct(sums, (1.0,))[0][:, :H])
     assert_allclose(found.members[2].weights, direct(sums, (3.0,))[0][:, H:])
     made = found.forecast(signal, np.array([30]))
     each = [Ensemble((member,)).forecast(signal, np.array([30])) for member in found.members]
-    assert_allclose(made, middle(each))
+    assert_allclose(made, trimmed_mean(each))
 
 
 def test_series_with_weights_of_their_own_use_them():
@@ -139,21 +147,21 @@ def test_series_with_weights_of_their_own_use_them():
     assert not np.allclose(made[0], made[1])
     assert not np.allclose(made[0], made[2])
     own = found.members[0].own[1]
-    assert_allclose(made[1], Rows.of(VIEW, two[0]).forecast(LEVEL, own, origins))
+    assert_allclose(made[1], ViewRows.of(VIEW, two[0]).forecast(LEVEL, own, origins))
 
 
 def test_loops_that_run_away_are_left_out():
-    growing = [bridged(2.0 ** np.arange(40))]
+    growing = [fill_gaps(2.0 ** np.arange(40))]
     found = train([LOOP, DIRECT], growing, [40], 2000)
-    assert [member.candidate for member in found.members] == [DIRECT]
+    assert [described(member) for member in found.members] == [described(DIRECT)]
 
 
 def test_a_longer_horizon_runs_the_loop_on():
     (signal,) = signals()
-    found = train([LOOP], [signal], [50], H).lasting(9)
+    found = train([LOOP], [signal], [50], H).with_horizon(9)
     one = found.members[0].weights[:, 0]
     wanted = VIEW.filter.closed_loop(one, 9)
     assert_allclose(found.members[0].weights, wanted)
     assert found.horizon == 9
-    short = Ensemble((Member(DIRECT, wanted),)).lasting(2)
+    short = Ensemble((replace(DIRECT, weights=wanted),)).with_horizon(2)
     assert np.array_equal(short.members[0].weights, wanted[:, :2])

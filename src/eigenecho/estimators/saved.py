@@ -206,7 +206,7 @@ class StoredForecaster:
     def restored(self) -> Forecaster:
         """Return the forecaster, or raise if the parts do not fit each other."""
         forecaster: Forecaster = self.params.restored(Forecaster)
-        forecaster._wanted()  # noqa: SLF001 (it checks the parameters)
+        forecaster._config()  # noqa: SLF001 (it checks all of them)
         forecaster.fitted_ = self.fitted.restored()
         return forecaster
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,16 +11,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from eigenecho import spectra
-from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.products import LEAST_FADE, LONG, products, squares
-from eigenecho.forecasting.trail import Trail
+from eigenecho.forecasting.rows import LEAST_FADE, LONG, recurrent_products, recurrent_squares
+from eigenecho.forecasting.views import Filter
 from eigenecho.spectra import Spectrum
+from filtered_rows import all_rows
 
 
-def trail_of(filter, y, column):
-    """That of a series, and of a column beside it."""
-    trail, beside = filter.run(y).trail, Filter(0.0, Spectrum([0.5], [0.3 + 0.2j]))
-    return Trail(trail.constant, [*trail.runs, (beside.reservoir, column)])
+def rows_of(filter, y, column):
+    """Return the rows of a series and of a column beside it."""
+    rows, side = filter.run(y)[1], Filter(0.0, Spectrum([0.5], [0.3 + 0.2j]))
+    return replace(rows, runs=[*rows.runs, (side.reservoir, column[:, None])])
 
 
 @given(
@@ -29,9 +31,9 @@ def test_all_steps_ahead_are_those_of_a_loop(horizon, first, count, memory, unit
     rng = np.random.default_rng(seed)
     y = rng.normal(size=first + count + horizon).cumsum()
     filter = Filter(memory, spectra.golden(units, sr=0.95, seed=seed))
-    trail, last = trail_of(filter, y, rng.normal(size=len(y))), first + count
-    x = trail.between(0, len(y))
-    found = products(filter, trail, y, first, last, horizon)
+    rows, last = rows_of(filter, y, rng.normal(size=len(y))), first + count
+    x = all_rows(rows)
+    found = recurrent_products(filter, rows, y, first, last, horizon)
     wanted = np.zeros((x.shape[1], horizon))
     for t in range(first, last):
         for h in range(horizon):
@@ -44,9 +46,9 @@ def test_no_digits_are_lost_over_many_steps(radius):
     rng = np.random.default_rng(0)
     y = rng.normal(size=3000).cumsum()
     filter = Filter(0.0, spectra.ring(48, sr=radius))
-    trail = filter.run(y).trail
-    x = trail.between(0, len(y))
-    found = products(filter, trail, y, 0, 2400, 600)
+    rows = filter.run(y)[1]
+    x = all_rows(rows)
+    found = recurrent_products(filter, rows, y, 0, 2400, 600)
     windows = np.lib.stride_tricks.sliding_window_view(y, 600)[1:2401]
     wanted = x[:2400].T @ windows
     assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
@@ -66,9 +68,9 @@ def test_squares_of_a_long_series_are_those_of_its_rows(memory, first, spectrum)
     rng = np.random.default_rng(0)
     y = rng.normal(size=4000).cumsum()
     filter = Filter(memory, spectrum)
-    trail = trail_of(filter, y, rng.normal(size=len(y)))
-    x = trail.between(0, len(y))
-    found = squares(filter, trail, first, 3900)
+    rows = rows_of(filter, y, rng.normal(size=len(y)))
+    x = all_rows(rows)
+    found = recurrent_squares(filter, rows, first, 3900)
     wanted = x[first:3900].T @ x[first:3900]
     size = np.sqrt(np.diag(wanted))
     assert_allclose(found / np.outer(size, size), wanted / np.outer(size, size), rtol=0, atol=1e-10)
@@ -79,4 +81,4 @@ def test_squares_of_a_long_series_are_those_of_its_rows(memory, first, spectrum)
 )
 def test_squares_are_left_to_others_where_modes_hardly_fade_or_rows_are_few(radius, rows):
     filter = Filter(0.0, spectra.ring(4, sr=radius))
-    assert squares(filter, filter.run(np.arange(float(rows))).trail, 0, rows) is None
+    assert recurrent_squares(filter, filter.run(np.arange(float(rows)))[1], 0, rows) is None

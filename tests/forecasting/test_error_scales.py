@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.forecasting.bands import Bands
-from eigenecho.forecasting.sizes import GAUSSIAN, SMALLEST, sizes
+from eigenecho.forecasting.intervals import GAUSSIAN, SMALLEST, Bands, error_scales
 
 HORIZON = 5
 
@@ -61,13 +60,14 @@ def textbook(ratios, origins):
 def test_sizes_are_those_of_the_textbook(seed):
     ratios, origins = errors_of([0.3, 1, 2, 5], seed=seed)
     ratios[1], origins[1] = ratios[1][20:], origins[1][20:]
-    for found, expected in zip(sizes(ratios, origins), textbook(ratios, origins), strict=True):
+    pairs = zip(error_scales(ratios, origins), textbook(ratios, origins), strict=True)
+    for found, expected in pairs:
         assert_allclose(found, expected)
 
 
 def test_sizes_are_those_of_the_noise():
     scales = np.geomspace(0.1, 10, 12)
-    found, scaled = sizes(*errors_of(scales, rows=200))
+    found, scaled = error_scales(*errors_of(scales, rows=200))
     assert_allclose(found / scales, np.mean(found / scales), rtol=0.3)
     # In units of these, errors of all series are about as large: Gaussian ones.
     usual = np.median(scaled)
@@ -76,12 +76,12 @@ def test_sizes_are_those_of_the_noise():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_series_that_are_alike_are_left_alone_or_nearly(seed):
-    found, _ = sizes(*errors_of(np.ones(20), seed=seed))
+    found, _ = error_scales(*errors_of(np.ones(20), seed=seed))
     assert not found.size or (found.min() > 0.8 and found.max() < 1.25)
 
 
 def test_what_does_not_last_is_not_believed():
-    found, scaled = sizes(*errors_of(np.geomspace(0.2, 5, 10), lasting=False))
+    found, scaled = error_scales(*errors_of(np.geomspace(0.2, 5, 10), lasting=False))
     assert not found.size
     assert not scaled.size
 
@@ -90,36 +90,36 @@ def test_few_errors_are_believed_less():
     ratios, origins = errors_of([0.2, 0.5, 1, 1, 2, 5, 0.2])
     ratios[6], origins[6] = ratios[0][-1:], origins[0][-1:]  # one forecast, as quiet as the first
     ratios[6] = ratios[6] / ratios[6].mean() * ratios[0].mean()
-    found, _ = sizes(ratios, origins)
+    found, _ = error_scales(ratios, origins)
     assert found[0] < found[6] < 1
 
 
 @pytest.mark.parametrize("rows", [HORIZON, 2 * HORIZON - 1])
 def test_without_two_halves_nothing_is_known(rows):
-    found, scaled = sizes(*errors_of([0.1, 1, 10], rows=rows))
+    found, scaled = error_scales(*errors_of([0.1, 1, 10], rows=rows))
     assert not found.size
     assert not scaled.size
 
 
 def test_one_series_is_not_told_apart():
-    assert not sizes(*errors_of([3.0]))[0].size
+    assert not error_scales(*errors_of([3.0]))[0].size
 
 
 def test_a_series_that_was_not_observed_has_no_size():
     ratios, origins = errors_of([0.2, 1, 5, 1])
-    expected = sizes(ratios[:3], origins[:3])
+    expected = error_scales(ratios[:3], origins[:3])
     ratios[3] = np.full_like(ratios[3], np.nan)
-    found, scaled = sizes(ratios, origins)
+    found, scaled = error_scales(ratios, origins)
     assert np.isnan(found[3])
     assert_allclose(found[:3], expected[0])
     assert_allclose(scaled, expected[1])
 
 
 def test_series_without_errors_have_small_sizes():
-    found, scaled = sizes(*errors_of([0.0, 1.0, 1.1, 0.9]))
+    found, scaled = error_scales(*errors_of([0.0, 1.0, 1.1, 0.9]))
     assert SMALLEST / 3 < found[0] / found[1] < 0.1
     assert np.isfinite(scaled).all()
-    assert not sizes(*errors_of([0.0, 0.0]))[0].size
+    assert not error_scales(*errors_of([0.0, 0.0]))[0].size
 
 
 # In bands -----------------------------------------------------------------------------------------

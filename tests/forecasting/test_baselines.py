@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.forecasting.base import KINDS, Base
+from eigenecho.forecasting.baselines import KINDS, Baseline
 
 Y = np.random.default_rng(0).normal(size=30).cumsum() + 20
 LEVEL = Y - 0.5
@@ -38,14 +38,14 @@ def by_loop(kind, season, t, horizon):
 @pytest.mark.parametrize("season", [1, 4])
 def test_every_kind_is_its_loop(kind, season):
     rows = np.array([0, 1, 3, 7, 8, 29])
-    made = Base(kind, season).ahead(Y, LEVEL, rows, 9)
+    made = Baseline(kind, season).forecast(Y, LEVEL, rows, 9)
     assert_allclose(made, [by_loop(kind, season, t, 9) for t in rows], rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_constant_is_answered_with_itself(kind):
     y = np.full(20, 7.25)
-    made = Base(kind, 3).ahead(y, y, np.arange(20), 5)
+    made = Baseline(kind, 3).forecast(y, y, np.arange(20), 5)
     assert_allclose(made, 7.25, rtol=1e-15)
 
 
@@ -53,4 +53,4 @@ def test_a_constant_is_answered_with_itself(kind):
     ("kind", "needs"), [("level", 1), ("drift", 2), ("season", 6), ("growth", 12)]
 )
 def test_rows_that_are_needed(kind, needs):
-    assert Base(kind, 6).needs == needs
+    assert Baseline(kind, 6).needs == needs

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigenecho.forecasting.plan import LEAST, ORIGINS, fewest, longest, plan
+from eigenecho.forecasting.validation import LEAST, ORIGINS, fewest, longest, plan
 
 
 @given(st.integers(1, 9000), st.integers(1, 4500), st.one_of(st.none(), st.integers(1, 3000)))

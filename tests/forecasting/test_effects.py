@@ -9,10 +9,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import naive
-from eigenecho.forecasting.effect import FADES, EffectWeights, KnownColumns, learn
-from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.multi_step_readout import RIDGES
-from eigenecho.forecasting.signal import RemovedEffects, Signal, bridged, seen
+from eigenecho.forecasting.candidates import RIDGES
+from eigenecho.forecasting.effects import EffectWeights, learn
+from eigenecho.forecasting.signals import FADES, KnownColumns, RemovedEffects, Signal, fill_gaps
+from eigenecho.forecasting.views import Filter
 from eigenecho.spectra import ring
 
 FILTER = Filter(0.0, ring(8, sr=0.9))
@@ -37,7 +37,7 @@ def signal_of(columns, sales, known, scale=1.0):
 
 
 def learnt(signals, stops, logarithm=False, periods=()):
-    return learn(signals, stops, FILTER, periods, (logarithm,))
+    return learn(signals, stops, periods, (logarithm,), FILTER)
 
 
 def answer(columns, effects, unit, moved=KNOWN):
@@ -47,7 +47,7 @@ def answer(columns, effects, unit, moved=KNOWN):
     found = []
     for known in (once, never):
         signal = Signal(np.ones(9), np.ones(9, bool), 0, unit, columns.features(known))
-        found.append(effects.applied(signal, 9, 3).shifts[moved])
+        found.append(effects.apply(signal, 9, 3).shifts[moved])
     return found[0] - found[1]
 
 
@@ -98,8 +98,8 @@ def test_rows_after_the_stop_are_not_looked_at():
         sales[120:] *= later
         signal = Signal(sales.copy(), np.ones(200, bool), known=features)
         effects = learnt([signal], [120], periods=(7.0,))
-        shifts = effects.applied(signal, 120, 0).shifts
-        found.append([*effects.learnt.values(), *shifts.values()])
+        shifts = effects.apply(signal, 120, 0).shifts
+        found.append([*effects.weights.values(), *shifts.values()])
     for one, other in zip(*found, strict=True):
         assert all(map(np.array_equal, one, other))
 
@@ -127,7 +127,7 @@ def test_a_factor_is_learnt_from_logarithms():
 def test_gaps_are_not_learnt_from():
     sales, promo = shop(0)
     missing = np.random.default_rng(1).random(200) < 0.1
-    gaps = bridged(np.where(missing, np.nan, sales)).with_unit()
+    gaps = fill_gaps(np.where(missing, np.nan, sales)).with_unit()
     columns = KnownColumns.of([promo])
     signal = replace(gaps, known=columns.features(promo))
     found = answer(columns, learnt([signal], [200]), signal.unit)[3]
@@ -148,9 +148,9 @@ def week(rows=84, seed=0, noise=0.1):
 
 def test_the_profile_of_a_week_is_found_and_goes_on():
     profile, walk = week()
-    signal = bridged((profile + walk)[:77]).with_unit()
+    signal = fill_gaps((profile + walk)[:77]).with_unit()
     effects = learnt([signal], [77], periods=(7.0,))
-    shift = effects.applied(signal, 77, 7).shifts[CALENDAR]
+    shift = effects.apply(signal, 77, 7).shifts[CALENDAR]
     assert shift.shape == (84,)
     assert_allclose(shift - shift.mean(), profile - profile.mean(), atol=0.25)
     assert_allclose(shift[:7], shift[77:], atol=1e-8)
@@ -158,9 +158,9 @@ def test_the_profile_of_a_week_is_found_and_goes_on():
 
 def test_each_series_has_a_calendar_of_its_own():
     profile, walk = week()
-    signals = [bridged(sign * profile + walk).with_unit() for sign in (1, -1)]
+    signals = [fill_gaps(sign * profile + walk).with_unit() for sign in (1, -1)]
     effects = learnt(signals, [84, 84], periods=(7.0,))
-    one, other = (effects.applied(signal, 84, 0).shifts[CALENDAR] for signal in signals)
+    one, other = (effects.apply(signal, 84, 0).shifts[CALENDAR] for signal in signals)
     assert np.corrcoef(one, other)[0, 1] < -0.95
 
 
@@ -170,37 +170,37 @@ def test_columns_and_the_calendar_are_told_apart():
     columns = KnownColumns.of([promo])
     signal = signal_of(columns, profile + walk + 10 * promo[:, 0], promo)
     effects = learnt([signal], [84], periods=(7.0,))
-    assert set(effects.learnt) == {KNOWN, CALENDAR, BOTH}
-    shift = effects.applied(signal, 84, 0).shifts[BOTH]
+    assert set(effects.weights) == {KNOWN, CALENDAR, BOTH}
+    shift = effects.apply(signal, 84, 0).shifts[BOTH]
     wanted = profile + 10 * promo[:, 0]
     assert_allclose(shift - shift.mean(), wanted - wanted.mean(), atol=0.5)
 
 
 def test_too_few_rows_say_nothing_of_the_calendar():
-    signal = bridged(week()[0]).with_unit()
+    signal = fill_gaps(week()[0]).with_unit()
     effects = learnt([signal], [84], periods=(7.0,))
-    assert np.all(effects.applied(signal, 1, 5).shifts[CALENDAR] == 0)
+    assert np.all(effects.apply(signal, 1, 5).shifts[CALENDAR] == 0)
 
 
 def test_rows_that_change_in_turn_are_a_cycle_of_two():
     _, walk = week()
     turns = 4.0 * (-1) ** np.arange(84)
-    signal = bridged((turns + walk)[:80]).with_unit()
+    signal = fill_gaps((turns + walk)[:80]).with_unit()
     effects = learnt([signal], [80], periods=(2.0,))
-    assert_allclose(effects.applied(signal, 80, 4).shifts[CALENDAR], turns, atol=0.2)
+    assert_allclose(effects.apply(signal, 80, 4).shifts[CALENDAR], turns, atol=0.2)
 
 
 def test_a_calendar_is_that_of_the_first_rows():
     profile, walk = week()
-    signal = replace(bridged(profile + walk), unit=1.0)
+    signal = replace(fill_gaps(profile + walk), unit=1.0)
     effects = learnt([signal], [42], periods=(7.0,))
-    before = effects.applied(signal, 42, 5).shifts[CALENDAR]
+    before = effects.apply(signal, 42, 5).shifts[CALENDAR]
     for later in (np.arange(42), -1e9):
         values = signal.values.copy()
         values[42:] += later
-        other = effects.applied(replace(signal, values=values), 42, 5).shifts[CALENDAR]
+        other = effects.apply(replace(signal, values=values), 42, 5).shifts[CALENDAR]
         assert np.array_equal(other, before)
-    fewer = effects.applied(signal, 28, 5).shifts[CALENDAR]
+    fewer = effects.apply(signal, 28, 5).shifts[CALENDAR]
     assert not np.allclose(fewer, before, atol=1e-6)
 
 
@@ -208,11 +208,11 @@ def test_gaps_say_nothing_of_the_calendar():
     profile, walk = week(rows=140)
     missing = np.random.default_rng(1).random(140) < 0.15
     missing[0] = False
-    gaps = bridged(np.where(missing, np.nan, profile + walk)).with_unit()
+    gaps = fill_gaps(np.where(missing, np.nan, profile + walk)).with_unit()
     off = []
     for signal in (gaps, replace(gaps, observed=np.ones(140, bool))):
         effects = learnt([signal], [140], periods=(7.0,))
-        off.append(np.abs(effects.applied(signal, 140, 0).shifts[CALENDAR] - profile).max())
+        off.append(np.abs(effects.apply(signal, 140, 0).shifts[CALENDAR] - profile).max())
     assert off[0] < 0.15 * np.ptp(profile)
     assert off[1] > 1.5 * off[0]
 
@@ -221,14 +221,14 @@ def test_what_is_known_no_further_ends_there():
     sales, promo = shop(0)
     columns = KnownColumns.of([promo])
     signal = signal_of(columns, sales, promo)
-    shift = learnt([signal], [200]).applied(signal, 200, 4).shifts[KNOWN]
+    shift = learnt([signal], [200]).apply(signal, 200, 4).shifts[KNOWN]
     assert np.any(shift[190:200] != 0)
     assert np.array_equal(shift[200:], np.zeros(4))
 
 
 def test_nothing_known_moves_nothing():
-    signal = bridged(np.arange(9.0)).with_unit()
-    assert learnt([signal], [9]).applied(signal, 9, 2).shifts == {}
+    signal = fill_gaps(np.arange(9.0)).with_unit()
+    assert learnt([signal], [9]).apply(signal, 9, 2).shifts == {}
 
 
 # By hand --------------------------------------------------------------------------------------
@@ -258,10 +258,10 @@ def learnt_by_hand(z, columns, wave, rounds=2):
     for _ in range(rounds):
         rest = z - columns @ v - wave @ p
         level, rows = naive.filtered(rest, FILTER.spectrum.real, FILTER.spectrum.pairs)
-        foresight = least_squares(rows[:-1, 1:], rest[1:] - level[:-1])
-        v = explained(z - wave @ p, columns, foresight) if v.size else v
-        p = explained(z - columns @ v, wave, foresight) if p.size else p
-    return EffectWeights(foresight, v), p
+        one_step = least_squares(rows[:-1, 1:], rest[1:] - level[:-1])
+        v = explained(z - wave @ p, columns, one_step) if v.size else v
+        p = explained(z - columns @ v, wave, one_step) if p.size else p
+    return EffectWeights(one_step, v), p
 
 
 def waves_of(period, rows):
@@ -279,14 +279,14 @@ def test_effects_are_those_found_by_hand(logarithm, parts):
     sales += 3 * np.sin(np.pi * np.arange(rows + horizon) / 2) + 2 * (-1) ** np.arange(65)
     columns = KnownColumns.of([promo])
     signal = replace(signal_of(columns, sales[:rows], promo), unit=2.5)
-    effects = learn([signal], [rows], FILTER, [4.0], [logarithm])
+    effects = learn([signal], [rows], [4.0], [logarithm], FILTER)
     none = np.zeros((rows + horizon, 0))
     known = signal.known if moved.known else none
     wave = waves_of(4, rows + horizon) if moved.calendar else none
-    z = seen(signal, logarithm)
+    z = np.log(signal.values) if logarithm else signal.values / signal.unit
     wanted, profile = learnt_by_hand(z, known[:rows], wave[:rows])
-    for one, other in zip(effects.learnt[moved], wanted, strict=True):
+    for one, other in zip(effects.weights[moved], wanted, strict=True):
         assert_allclose(one, other, rtol=1e-6, atol=1e-8)
-    shift = effects.applied(signal, rows, horizon).shifts[moved]
+    shift = effects.apply(signal, rows, horizon).shifts[moved]
     size = 1.0 if logarithm else 2.5
     assert_allclose(shift, (known @ wanted.columns + wave @ profile) * size, rtol=1e-6, atol=1e-7)

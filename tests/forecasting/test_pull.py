@@ -6,24 +6,22 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.forecasting.base import Base
+from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import Candidate
-from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.rows import Rows
-from eigenecho.forecasting.sharing import pulled
-from eigenecho.forecasting.signal import bridged
-from eigenecho.forecasting.view import View
+from eigenecho.forecasting.rows import ViewRows
+from eigenecho.forecasting.signals import fill_gaps
+from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum
-from trails import whole
+from filtered_rows import all_rows
 
 FILTER = Filter(0.0, Spectrum([0.8], [0.3 + 0.6j]))
-VIEW, LEVEL, H, T = View("", FILTER), Base("level"), 3, 50
+VIEW, LEVEL, H, T = View("", FILTER), Baseline("level"), 3, 50
 
 
 @pytest.fixture
 def rows():
     y = np.random.default_rng(0).normal(size=T).cumsum()
-    return Rows.of(VIEW, bridged(y))
+    return ViewRows.of(VIEW, fill_gaps(y))
 
 
 def near(x, Y, shared, pull):
@@ -38,8 +36,8 @@ def near(x, Y, shared, pull):
 def test_direct_weights(rows, pull):
     shared = np.random.default_rng(1).normal(size=(FILTER.size, H))
     candidate = Candidate(VIEW, LEVEL, "direct", 1.0)
-    found = pulled(candidate, rows.sums([LEVEL], H, 0, T, 1.0), shared, pull)
-    x, y = whole(rows.filtered)[1][1 : T - H], rows.values
+    found = candidate.solve_near(rows.sums([LEVEL], H, 0, T, 1.0), shared, pull)
+    x, y = all_rows(rows.rows)[1 : T - H], rows.values
     Y = np.stack([y[1 + h : T - H + h] - y[1 : T - H] for h in range(1, H + 1)], axis=1)
     assert_allclose(found, near(x, Y, shared, pull), rtol=1e-8, atol=1e-9)
 
@@ -48,8 +46,8 @@ def test_direct_weights(rows, pull):
 def test_one_step_weights_are_pulled_and_run_on(rows, kind):
     one = 0.1 * np.random.default_rng(1).normal(size=FILTER.size)
     shared = FILTER.closed_loop(one, H)
-    found = pulled(Candidate(VIEW, LEVEL, kind), rows.sums([LEVEL], H, 0, T, 1.0), shared, 30.0)
-    x, y = whole(rows.filtered)[1][1 : T - 1], np.diff(rows.values)[1:, None]
+    found = Candidate(VIEW, LEVEL, kind).solve_near(rows.sums([LEVEL], H, 0, T, 1.0), shared, 30.0)
+    x, y = all_rows(rows.rows)[1 : T - 1], np.diff(rows.values)[1:, None]
     own = near(x, y, one[:, None], 30.0)[:, 0]
     assert_allclose(found, FILTER.closed_loop(own, H), rtol=1e-8, atol=1e-9)
     assert not np.allclose(found, shared)
@@ -60,6 +58,6 @@ def test_the_ends_of_the_pull(rows, kind):
     shared = FILTER.closed_loop(np.full(FILTER.size, 0.1), H)
     candidate = Candidate(VIEW, LEVEL, kind, 1.0 if kind == "direct" else None)
     sums = rows.sums([LEVEL], H, 0, T, 1.0)
-    assert_allclose(pulled(candidate, sums, shared, 1e15), shared, rtol=1e-9)
+    assert_allclose(candidate.solve_near(sums, shared, 1e15), shared, rtol=1e-9)
     nothing = rows.sums([LEVEL], H, 0, 1, 1.0)
-    assert_allclose(pulled(candidate, nothing, shared, 30.0), shared, rtol=1e-12)
+    assert_allclose(candidate.solve_near(nothing, shared, 30.0), shared, rtol=1e-12)
