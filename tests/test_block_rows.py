@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eigenecho.forecasting.views import Filter
 from eigenecho import rows as series_rows
+from eigenecho.forecasting.views import Filter
 from eigenecho.spectra import Spectrum
 from filtered_rows import all_rows
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import eigenecho as ee
+from optional import optional
+
+pd = optional("pandas")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 1))

@@ -221,7 +221,9 @@ def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: 
 
 def output_scaling(outputs: Sequence[Array]) -> Scaling | None:
     """Return a power of two per column for targets whose squares overflow or underflow."""
-    each = [np.nanmax(np.abs(to_host(y)), axis=0, initial=0.0) for y in outputs]
+    xp = namespace(outputs[0])
+    known = [xp.where(xp.isnan(y), 0.0, xp.abs(y)) for y in outputs]
+    each = [to_host(xp.max(magnitudes, axis=0, initial=0.0)) for magnitudes in known]
     sizes = np.max(each, axis=0).astype(np.float64)
     extreme = (sizes > 0) & ~((sizes > SMALLEST) & (sizes < LARGEST))
     if not extreme.any():
