@@ -1,9 +1,9 @@
-"""What filters leave behind, whole."""
+"""Complete results of a filter."""
 
 from __future__ import annotations
 
 
 def whole(filtered):
-    """The level (T,), and all rows (T, N')."""
+    """Return the level (T,) and all rows (T, N')."""
     level, trail = filtered
     return level, trail.between(0, len(trail))
