@@ -1,4 +1,4 @@
-"""What columns that are known ahead, and the calendar, do to a series."""
+"""Effects of exogenous columns and of the calendar on a series."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CALENDAR, BOTH = (
 
 
 def shop(seed, rows=200, size=10.0):
-    """Sales that wander about 100, ``size`` more where there is a promotion; and the promotions."""
+    """Return sales near 100 with ``size`` more during promotions, and the promotions."""
     rng = np.random.default_rng(seed)
     promo = (rng.random(rows) < 0.2).astype(float)
     sales = 100 + np.cumsum(0.5 * rng.normal(size=rows)) + size * promo
@@ -41,35 +41,35 @@ def learnt(signals, stops, logarithm=False, periods=()):
 
 
 def answer(columns, effects, unit, moved=KNOWN):
-    """What a single promotion does to its own row and those after it."""
+    """Return the effect of a single promotion on its own row and the following rows."""
     once, never = np.zeros((12, 1)), np.zeros((12, 1))
     once[3] = 1.0
-    found = []
+    results = []
     for known in (once, never):
         signal = Signal(np.ones(9), np.ones(9, bool), 0, unit, columns.features(known))
-        found.append(effects.applied(signal, 9, 3).shifts[moved])
-    return found[0] - found[1]
+        results.append(effects.applied(signal, 9, 3).shifts[moved])
+    return results[0] - results[1]
 
 
 def test_features_are_columns_and_their_running_means():
     known = np.random.default_rng(0).normal(size=(20, 2)) * [1, 50] + [0, 300]
     columns = KnownColumns.of([known[:12], known[12:]])
     x = (known - known.mean(axis=0)) / known.std(axis=0)
-    found, means = columns.features(known), np.zeros((len(FADES), 2))
+    result, means = columns.features(known), np.zeros((len(FADES), 2))
     for t in range(20):
         for i, fade in enumerate(FADES):
             keep = np.exp(-1 / fade) if fade else 0.0
             means[i] = keep * means[i] + (1 - keep) * x[t]
-        assert_allclose(found[t], means.ravel(), atol=1e-12)
+        assert_allclose(result[t], means.ravel(), atol=1e-12)
 
 
-def test_a_column_that_never_moves_does_nothing():
+def test_constant_column_has_no_effect():
     columns = KnownColumns.of([np.full((9, 1), 4.0)])
     assert np.all(columns.features(np.full((9, 1), 4.0)) == 0)
 
 
 @pytest.mark.parametrize("stop", [200, 120])
-def test_a_promotion_is_worth_what_it_is_worth(stop):
+def test_effect_of_a_promotion_is_estimated_correctly(stop):
     sales, promo = shop(0)
     columns = KnownColumns.of([promo])
     signal = signal_of(columns, sales, promo)
@@ -79,8 +79,8 @@ def test_a_promotion_is_worth_what_it_is_worth(stop):
     assert np.all(np.abs(moved[4:]) < 0.8)
 
 
-def test_what_series_foresee_of_themselves_is_learnt_without_the_promotions():
-    # Learnt with them, it takes a promotion for a swing that comes back.
+def test_filter_weights_are_learned_without_the_promotions():
+    # Weights learned with promotions would treat a promotion as a fluctuation that reverts.
     errors = []
     for seed in range(4):
         sales, promo = shop(seed, size=100.0)
@@ -91,20 +91,20 @@ def test_what_series_foresee_of_themselves_is_learnt_without_the_promotions():
     assert np.mean(errors) < 0.25
 
 
-def test_rows_after_the_stop_are_not_looked_at():
+def test_rows_after_the_stop_are_not_used():
     sales, promo = shop(0)
-    features, found = KnownColumns.of([promo]).features(promo), []
+    features, result = KnownColumns.of([promo]).features(promo), []
     for later in (1.0, -1e3):
         sales[120:] *= later
         signal = Signal(sales.copy(), np.ones(200, bool), known=features)
         effects = learnt([signal], [120], periods=(7.0,))
         shifts = effects.applied(signal, 120, 0).shifts
-        found.append([*effects.learnt.values(), *shifts.values()])
-    for one, other in zip(*found, strict=True):
+        result.append([*effects.learnt.values(), *shifts.values()])
+    for one, other in zip(*result, strict=True):
         assert all(map(np.array_equal, one, other))
 
 
-def test_series_learn_together_each_in_its_unit():
+def test_series_share_effects_in_their_own_units():
     shops = [shop(seed, rows=60) for seed in range(4)]
     columns = KnownColumns.of([promo for _, promo in shops])
     scales = [1.0, 10.0, 100.0, 1000.0]
@@ -114,7 +114,7 @@ def test_series_learn_together_each_in_its_unit():
         assert answer(columns, effects, signal.unit)[3] == pytest.approx(10 * scale, rel=0.15)
 
 
-def test_a_factor_is_learnt_from_logarithms():
+def test_factor_is_learned_from_logarithms():
     rng = np.random.default_rng(3)
     promo = (rng.random(200) < 0.3).astype(float)
     sales = np.exp(4 + np.cumsum(0.02 * rng.normal(size=200))) * 1.5**promo
@@ -124,29 +124,29 @@ def test_a_factor_is_learnt_from_logarithms():
     assert np.exp(moved[3]) == pytest.approx(1.5, rel=0.03)
 
 
-def test_gaps_are_not_learnt_from():
+def test_gaps_are_not_used_for_learning():
     sales, promo = shop(0)
     missing = np.random.default_rng(1).random(200) < 0.1
     gaps = bridged(np.where(missing, np.nan, sales)).with_unit()
     columns = KnownColumns.of([promo])
     signal = replace(gaps, known=columns.features(promo))
-    found = answer(columns, learnt([signal], [200]), signal.unit)[3]
-    assert found == pytest.approx(10, abs=0.5)
+    result = answer(columns, learnt([signal], [200]), signal.unit)[3]
+    assert result == pytest.approx(10, abs=0.5)
     whole = replace(signal, observed=np.ones(200, bool))
-    assert answer(columns, learnt([whole], [200]), signal.unit)[3] < found - 0.3
+    assert answer(columns, learnt([whole], [200]), signal.unit)[3] < result - 0.3
 
 
 # The calendar ---------------------------------------------------------------------------------
 
 
 def week(rows=84, seed=0, noise=0.1):
-    """A profile of seven days on a walk."""
+    """Return a weekly profile on a random walk."""
     rng = np.random.default_rng(seed)
     profile = np.array([0.0, 3.0, -1.0, 2.0, -4.0, 1.0, -1.0])
     return profile[np.arange(rows) % 7], np.cumsum(noise * rng.normal(size=rows))
 
 
-def test_the_profile_of_a_week_is_found_and_goes_on():
+def test_weekly_profile_is_estimated_and_continued():
     profile, walk = week()
     signal = bridged((profile + walk)[:77]).with_unit()
     effects = learnt([signal], [77], periods=(7.0,))
@@ -156,7 +156,7 @@ def test_the_profile_of_a_week_is_found_and_goes_on():
     assert_allclose(shift[:7], shift[77:], atol=1e-8)
 
 
-def test_each_series_has_a_calendar_of_its_own():
+def test_each_series_has_its_own_calendar_effect():
     profile, walk = week()
     signals = [bridged(sign * profile + walk).with_unit() for sign in (1, -1)]
     effects = learnt(signals, [84, 84], periods=(7.0,))
@@ -164,7 +164,7 @@ def test_each_series_has_a_calendar_of_its_own():
     assert np.corrcoef(one, other)[0, 1] < -0.95
 
 
-def test_columns_and_the_calendar_are_told_apart():
+def test_effects_of_columns_and_of_the_calendar_are_separated():
     profile, walk = week()
     promo = (np.random.default_rng(5).random((84, 1)) < 0.3).astype(float)
     columns = KnownColumns.of([promo])
@@ -172,17 +172,17 @@ def test_columns_and_the_calendar_are_told_apart():
     effects = learnt([signal], [84], periods=(7.0,))
     assert set(effects.learnt) == {KNOWN, CALENDAR, BOTH}
     shift = effects.applied(signal, 84, 0).shifts[BOTH]
-    wanted = profile + 10 * promo[:, 0]
-    assert_allclose(shift - shift.mean(), wanted - wanted.mean(), atol=0.5)
+    expected = profile + 10 * promo[:, 0]
+    assert_allclose(shift - shift.mean(), expected - expected.mean(), atol=0.5)
 
 
-def test_too_few_rows_say_nothing_of_the_calendar():
+def test_too_few_rows_give_no_calendar_effect():
     signal = bridged(week()[0]).with_unit()
     effects = learnt([signal], [84], periods=(7.0,))
     assert np.all(effects.applied(signal, 1, 5).shifts[CALENDAR] == 0)
 
 
-def test_rows_that_change_in_turn_are_a_cycle_of_two():
+def test_alternating_rows_are_a_cycle_of_two():
     _, walk = week()
     turns = 4.0 * (-1) ** np.arange(84)
     signal = bridged((turns + walk)[:80]).with_unit()
@@ -190,7 +190,7 @@ def test_rows_that_change_in_turn_are_a_cycle_of_two():
     assert_allclose(effects.applied(signal, 80, 4).shifts[CALENDAR], turns, atol=0.2)
 
 
-def test_a_calendar_is_that_of_the_first_rows():
+def test_calendar_effect_uses_only_the_first_rows():
     profile, walk = week()
     signal = replace(bridged(profile + walk), unit=1.0)
     effects = learnt([signal], [42], periods=(7.0,))
@@ -204,7 +204,7 @@ def test_a_calendar_is_that_of_the_first_rows():
     assert not np.allclose(fewer, before, atol=1e-6)
 
 
-def test_gaps_say_nothing_of_the_calendar():
+def test_gaps_do_not_affect_the_calendar_effect():
     profile, walk = week(rows=140)
     missing = np.random.default_rng(1).random(140) < 0.15
     missing[0] = False
@@ -217,7 +217,7 @@ def test_gaps_say_nothing_of_the_calendar():
     assert off[1] > 1.5 * off[0]
 
 
-def test_what_is_known_no_further_ends_there():
+def test_effect_ends_with_the_known_columns():
     sales, promo = shop(0)
     columns = KnownColumns.of([promo])
     signal = signal_of(columns, sales, promo)
@@ -226,34 +226,34 @@ def test_what_is_known_no_further_ends_there():
     assert np.array_equal(shift[200:], np.zeros(4))
 
 
-def test_nothing_known_moves_nothing():
+def test_no_columns_have_no_effect():
     signal = bridged(np.arange(9.0)).with_unit()
     assert learnt([signal], [9]).applied(signal, 9, 2).shifts == {}
 
 
-# By hand --------------------------------------------------------------------------------------
+# Reference implementation ---------------------------------------------------------------------
 
 
 def unforeseen(z, weights):
-    """One-step errors of a filter without its constant, from a loop."""
+    """Return the one-step errors of a filter without its constant, by a loop."""
     level, rows = naive.filtered(z, FILTER.spectrum.real, FILTER.spectrum.pairs)
     return np.array([z[t + 1] - level[t] - rows[t, 1:] @ weights for t in range(len(z) - 1)])
 
 
 def least_squares(X, y):
-    """With the ridge under which y is likeliest."""
+    """Solve a ridge regression with the most likely ridge."""
     alpha = max(RIDGES, key=lambda alpha: naive.evidence(X, y, alpha))
     return np.linalg.solve(X.T @ X + alpha * np.eye(X.shape[1]), X.T @ y)
 
 
 def explained(z, columns, weights):
-    """Weights of columns by what a forecast does not foresee of them, and of the series."""
+    """Regress the one-step errors of the series on those of the columns."""
     X = np.stack([unforeseen(column, weights) for column in columns.T], axis=1)
     return least_squares(X, unforeseen(z, weights))
 
 
-def learnt_by_hand(z, columns, wave, rounds=2):
-    """Foresight, and weights of columns and waves, in turns."""
+def reference_effects(z, columns, wave, rounds=2):
+    """Alternate between the filter weights and the weights of columns and waves."""
     v, p = np.zeros(columns.shape[1]), np.zeros(wave.shape[1])
     for _ in range(rounds):
         rest = z - columns @ v - wave @ p
@@ -265,7 +265,7 @@ def learnt_by_hand(z, columns, wave, rounds=2):
 
 
 def waves_of(period, rows):
-    """All waves of an even period."""
+    """Return all waves of an even period."""
     t, half = np.arange(rows), period // 2
     pairs = [turn(2 * np.pi * k * t / period) for k in range(1, half) for turn in (np.sin, np.cos)]
     return np.stack([*pairs, np.cos(np.pi * t)], axis=1)
@@ -273,7 +273,7 @@ def waves_of(period, rows):
 
 @pytest.mark.parametrize("logarithm", [False, True])
 @pytest.mark.parametrize("parts", [(True, False), (False, True), (True, True)])
-def test_effects_are_those_found_by_hand(logarithm, parts):
+def test_effects_equal_the_reference(logarithm, parts):
     moved, rows, horizon = RemovedEffects(logarithm, *parts), 60, 5
     sales, promo = shop(4, rows + horizon)
     sales += 3 * np.sin(np.pi * np.arange(rows + horizon) / 2) + 2 * (-1) ** np.arange(65)
@@ -284,9 +284,9 @@ def test_effects_are_those_found_by_hand(logarithm, parts):
     known = signal.known if moved.known else none
     wave = waves_of(4, rows + horizon) if moved.calendar else none
     z = seen(signal, logarithm)
-    wanted, profile = learnt_by_hand(z, known[:rows], wave[:rows])
-    for one, other in zip(effects.learnt[moved], wanted, strict=True):
+    expected, profile = reference_effects(z, known[:rows], wave[:rows])
+    for one, other in zip(effects.learnt[moved], expected, strict=True):
         assert_allclose(one, other, rtol=1e-6, atol=1e-8)
     shift = effects.applied(signal, rows, horizon).shifts[moved]
     size = 1.0 if logarithm else 2.5
-    assert_allclose(shift, (known @ wanted.columns + wave @ profile) * size, rtol=1e-6, atol=1e-7)
+    assert_allclose(shift, (known @ expected.columns + wave @ profile) * size, rtol=1e-6, atol=1e-7)

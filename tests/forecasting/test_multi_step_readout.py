@@ -1,4 +1,4 @@
-"""Readouts from sums, against ridge regression on the rows and dense likelihoods."""
+"""Compare readouts from sums with ridge regression on rows and with dense likelihoods."""
 
 from __future__ import annotations
 
@@ -48,53 +48,53 @@ def test_direct_weights_are_a_ridge_regression_for_each_step(ridge):
     assert np.all(weights[0] == 0)
 
 
-def test_bases_have_weights_of_their_own():
+def test_each_base_has_its_own_weights():
     rows, season = rows_of(series()), Base("season", 3)
     both = direct(rows.sums([LEVEL, season], H, 0, T, 1.0), (1.0,))[0]
-    # Both begin where the one that needs more rows can.
+    # Both start at the first row that the more demanding base can use.
     sums = rows.sums([season], H, 0, T, 1.0)
     assert_allclose(both[:, H:], direct(sums, (1.0,))[0])
 
 
 def dense(y, drifts):
-    """Rows (n, N) and targets (n,) of one step; what a free constant explains taken off both."""
+    """Return rows (n, N) and targets (n,) of one step, with a free constant projected out."""
     rows = rows_of(y)
     x, target = whole(rows.filtered)[1][FIRST:-1], np.diff(y)[FIRST:]
     if not drifts:
         return x[:, 1:], target, None
     c = x[:, :1] / np.linalg.norm(x[:, 0])
-    basis = np.linalg.qr(np.concatenate([c, np.eye(len(c))], axis=1))[0][:, 1:]  # beside c
+    basis = np.linalg.qr(np.concatenate([c, np.eye(len(c))], axis=1))[0][:, 1:]  # orthogonal to c
     return basis.T @ x[:, 1:], basis.T @ target, (x, target)
 
 
 @pytest.mark.parametrize("drifts", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_ridge_of_one_step_is_the_likeliest(drifts, seed):
+def test_one_step_readout_uses_the_likeliest_ridge(drifts, seed):
     y = series(seed) + seed * 0.3 * np.arange(T)
     X, target, whole = dense(y, drifts)
     evidences = [naive.evidence(X, target, alpha) for alpha in RIDGES]
     best = RIDGES[int(np.argmax(evidences))]
     if whole is None:
-        wanted = np.concatenate([[0.0], naive.ridge(X, target[:, None], best)[:, 0]])
+        expected = np.concatenate([[0.0], naive.ridge(X, target[:, None], best)[:, 0]])
     else:
         x, step = whole
-        wanted = naive.ridge(x, step[:, None], best, penalise_bias=False)[:, 0]
+        expected = naive.ridge(x, step[:, None], best, penalise_bias=False)[:, 0]
     sums = rows_of(y).sums([LEVEL], H, 0, T, 1.0)
-    found = recursive(sums, FILTER, H, drifts)
-    assert_allclose(found[:, 0], wanted, rtol=1e-7, atol=1e-9)
-    assert_allclose(found, FILTER.closed_loop(wanted, H), rtol=1e-7, atol=1e-8)
+    actual = recursive(sums, FILTER, H, drifts)
+    assert_allclose(actual[:, 0], expected, rtol=1e-7, atol=1e-9)
+    assert_allclose(actual, FILTER.closed_loop(expected, H), rtol=1e-7, atol=1e-8)
 
 
 def test_series_of_different_evidence_have_different_ridges():
-    found = set()
+    result = set()
     for seed in range(8):
         X, target, _ = dense(series(seed) if seed % 2 else np.cumsum(
             np.random.default_rng(seed).normal(size=T)), False)  # fmt: skip
-        found.add(int(np.argmax([naive.evidence(X, target, alpha) for alpha in RIDGES])))
-    assert len(found) > 1  # else the test above would prove little
+        result.add(int(np.argmax([naive.evidence(X, target, alpha) for alpha in RIDGES])))
+    assert len(result) > 1  # otherwise the test above would be too easy
 
 
-def test_nothing_to_learn_from_is_the_level():
+def test_weights_are_zero_without_information():
     sums = rows_of(np.full(T, 3.0)).sums([LEVEL], H, 0, T, 1.0)
     for drifts in (False, True):
         assert np.all(recursive(sums, FILTER, H, drifts) == 0)
@@ -103,29 +103,29 @@ def test_nothing_to_learn_from_is_the_level():
     assert np.all(recursive(none, FILTER, H, True) == 0)
 
 
-def test_columns_beside_a_series_are_not_run_on():
+def test_side_columns_are_not_iterated():
     side = Filter(0.0, Spectrum([0.5]))
     y = series()
     signal = replace(bridged(y), past=y[:, None])
     beside = Rows.of(View("", FILTER, side=side), signal)
     sums = beside.sums([LEVEL], H, 0, T, 1.0)
-    found = recursive(sums, FILTER, H, False)
-    assert found.shape == (FILTER.size + 1, H)
-    assert np.all(found[-1] == 0)
+    result = recursive(sums, FILTER, H, False)
+    assert result.shape == (FILTER.size + 1, H)
+    assert np.all(result[-1] == 0)
     alone = rows_of(y).sums([LEVEL], H, 0, T, 1.0)
-    assert_allclose(found[:-1], recursive(alone, FILTER, H, False))
+    assert_allclose(result[:-1], recursive(alone, FILTER, H, False))
 
 
-def test_likeliest_of_rows_that_say_nothing():
+def test_likeliest_weights_of_zero_targets_are_zero():
     x = np.random.default_rng(0).normal(size=(30, 3))
     gram = Gram.empty(3, 1).absorb(x, np.zeros((30, 1)))
     assert np.all(likeliest(gram, 0.0) == 0)
 
 
-def test_likeliest_of_a_single_row_is_the_largest_ridge():
-    # Every ridge is then equally likely, whatever the numbers are.
+def test_likeliest_ridge_of_a_single_row_is_the_largest():
+    # Every ridge is equally likely for any values.
     for seed in range(20):
         rng = np.random.default_rng(seed)
         x, y = rng.normal(size=(1, 3)), rng.normal(size=(1, 1))
-        found = likeliest(Gram.empty(3, 1).absorb(x, y), float(y[0, 0] ** 2))
-        assert_allclose(found, naive.ridge(x, y, RIDGES[-1])[:, 0])
+        result = likeliest(Gram.empty(3, 1).absorb(x, y), float(y[0, 0] ** 2))
+        assert_allclose(result, naive.ridge(x, y, RIDGES[-1])[:, 0])

@@ -1,4 +1,4 @@
-"""Products of rows with what follows them: a scan over steps ahead gives those of a loop."""
+"""Products of rows with later values: a scan over steps ahead equals a loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eigenecho.spectra import Spectrum
 
 
 def trail_of(filter, y, column):
-    """That of a series, and of a column beside it."""
+    """Return the trail of a series and of a side column."""
     trail, beside = filter.run(y).trail, Filter(0.0, Spectrum([0.5], [0.3 + 0.2j]))
     return Trail(trail.constant, [*trail.runs, (beside.reservoir, column)])
 
@@ -25,31 +25,31 @@ def trail_of(filter, y, column):
     st.integers(1, 12), st.integers(0, 20), st.integers(0, 30), st.floats(0.0, 20.0),
     st.integers(1, 9), st.integers(0, 2**32 - 1),
 )  # fmt: skip
-def test_all_steps_ahead_are_those_of_a_loop(horizon, first, count, memory, units, seed):
+def test_products_for_all_steps_equal_a_loop(horizon, first, count, memory, units, seed):
     rng = np.random.default_rng(seed)
     y = rng.normal(size=first + count + horizon).cumsum()
     filter = Filter(memory, spectra.golden(units, sr=0.95, seed=seed))
     trail, last = trail_of(filter, y, rng.normal(size=len(y))), first + count
     x = trail.between(0, len(y))
-    found = products(filter, trail, y, first, last, horizon)
-    wanted = np.zeros((x.shape[1], horizon))
+    actual = products(filter, trail, y, first, last, horizon)
+    expected = np.zeros((x.shape[1], horizon))
     for t in range(first, last):
         for h in range(horizon):
-            wanted[:, h] += x[t] * y[t + 1 + h]
-    assert_allclose(found, wanted, rtol=0, atol=1e-12 * (1 + np.abs(x).sum() * np.abs(y).max()))
+            expected[:, h] += x[t] * y[t + 1 + h]
+    assert_allclose(actual, expected, rtol=0, atol=1e-12 * (1 + np.abs(x).sum() * np.abs(y).max()))
 
 
 @pytest.mark.parametrize("radius", [0.5, 0.999, 1.0])
-def test_no_digits_are_lost_over_many_steps(radius):
+def test_products_are_accurate_over_many_steps(radius):
     rng = np.random.default_rng(0)
     y = rng.normal(size=3000).cumsum()
     filter = Filter(0.0, spectra.ring(48, sr=radius))
     trail = filter.run(y).trail
     x = trail.between(0, len(y))
-    found = products(filter, trail, y, 0, 2400, 600)
+    actual = products(filter, trail, y, 0, 2400, 600)
     windows = np.lib.stride_tricks.sliding_window_view(y, 600)[1:2401]
-    wanted = x[:2400].T @ windows
-    assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+    expected = x[:2400].T @ windows
+    assert_allclose(actual, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("memory", [0.0, 50.0])
@@ -62,21 +62,23 @@ def test_no_digits_are_lost_over_many_steps(radius):
         spectra.ring(1, sr=0.3),
     ],
 )
-def test_squares_of_a_long_series_are_those_of_its_rows(memory, first, spectrum):
+def test_squares_of_a_long_series_equal_those_of_its_rows(memory, first, spectrum):
     rng = np.random.default_rng(0)
     y = rng.normal(size=4000).cumsum()
     filter = Filter(memory, spectrum)
     trail = trail_of(filter, y, rng.normal(size=len(y)))
     x = trail.between(0, len(y))
-    found = squares(filter, trail, first, 3900)
-    wanted = x[first:3900].T @ x[first:3900]
-    size = np.sqrt(np.diag(wanted))
-    assert_allclose(found / np.outer(size, size), wanted / np.outer(size, size), rtol=0, atol=1e-10)
+    actual = squares(filter, trail, first, 3900)
+    expected = x[first:3900].T @ x[first:3900]
+    size = np.sqrt(np.diag(expected))
+    assert_allclose(
+        actual / np.outer(size, size), expected / np.outer(size, size), rtol=0, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize(
     ("radius", "rows"), [(0.9, LONG - 1), (1.0, 2 * LONG), (1 - LEAST_FADE / 4, 2 * LONG)]
 )
-def test_squares_are_left_to_others_where_modes_hardly_fade_or_rows_are_few(radius, rows):
+def test_squares_are_not_computed_for_slow_modes_or_few_rows(radius, rows):
     filter = Filter(0.0, spectra.ring(4, sr=radius))
     assert squares(filter, filter.run(np.arange(float(rows))).trail, 0, rows) is None

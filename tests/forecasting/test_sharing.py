@@ -1,4 +1,4 @@
-"""Weights of one series, pulled to those of all, by dense algebra."""
+"""Weights of one series that are shrunk to those of all, compared with dense algebra."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rows():
 
 
 def near(x, Y, shared, pull):
-    """Argmin ‖Y − X W‖² + κ ‖W − W_shared‖², the first row of W held."""
+    """Return argmin ‖Y − X W‖² + κ ‖W − W_shared‖², with the first row of W fixed."""
     stacked = np.concatenate([x[:, 1:], np.sqrt(pull) * np.eye(x.shape[1] - 1)])
     left = Y - x[:, :1] @ shared[:1]
     targets = np.concatenate([left, np.sqrt(pull) * shared[1:]])
@@ -38,25 +38,25 @@ def near(x, Y, shared, pull):
 def test_direct_weights(rows, pull):
     shared = np.random.default_rng(1).normal(size=(FILTER.size, H))
     candidate = Candidate(VIEW, LEVEL, "direct", 1.0)
-    found = pulled(candidate, rows.sums([LEVEL], H, 0, T, 1.0), shared, pull)
+    result = pulled(candidate, rows.sums([LEVEL], H, 0, T, 1.0), shared, pull)
     x, y = whole(rows.filtered)[1][1 : T - H], rows.values
     Y = np.stack([y[1 + h : T - H + h] - y[1 : T - H] for h in range(1, H + 1)], axis=1)
-    assert_allclose(found, near(x, Y, shared, pull), rtol=1e-8, atol=1e-9)
+    assert_allclose(result, near(x, Y, shared, pull), rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["recursive", "drifting"])
-def test_one_step_weights_are_pulled_and_run_on(rows, kind):
+def test_one_step_weights_are_shrunk_and_iterated(rows, kind):
     one = 0.1 * np.random.default_rng(1).normal(size=FILTER.size)
     shared = FILTER.closed_loop(one, H)
-    found = pulled(Candidate(VIEW, LEVEL, kind), rows.sums([LEVEL], H, 0, T, 1.0), shared, 30.0)
+    result = pulled(Candidate(VIEW, LEVEL, kind), rows.sums([LEVEL], H, 0, T, 1.0), shared, 30.0)
     x, y = whole(rows.filtered)[1][1 : T - 1], np.diff(rows.values)[1:, None]
     own = near(x, y, one[:, None], 30.0)[:, 0]
-    assert_allclose(found, FILTER.closed_loop(own, H), rtol=1e-8, atol=1e-9)
-    assert not np.allclose(found, shared)
+    assert_allclose(result, FILTER.closed_loop(own, H), rtol=1e-8, atol=1e-9)
+    assert not np.allclose(result, shared)
 
 
 @pytest.mark.parametrize("kind", ["direct", "recursive"])
-def test_the_ends_of_the_pull(rows, kind):
+def test_limits_of_shrinkage(rows, kind):
     shared = FILTER.closed_loop(np.full(FILTER.size, 0.1), H)
     candidate = Candidate(VIEW, LEVEL, kind, 1.0 if kind == "direct" else None)
     sums = rows.sums([LEVEL], H, 0, T, 1.0)

@@ -1,4 +1,4 @@
-"""Rows that are made again are those of one run, wherever they are cut."""
+"""Recomputed rows equal those of one run for any split."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def trail_of(rows, seed=0):
 
 
 def loop(trail):
-    """All rows, a step at a time."""
+    """Compute all rows step by step."""
     parts = [trail.constant[:, None]]
     for reservoir, u in trail.runs:
         state, W, b = np.zeros(reservoir.units), reservoir.transition.matrix, reservoir.B[0]
@@ -36,17 +36,17 @@ def loop(trail):
 
 
 @pytest.mark.parametrize("block", [1, 7, 40, 1000])
-def test_rows_are_those_of_a_loop(monkeypatch, block):
+def test_rows_equal_those_of_a_loop(monkeypatch, block):
     trail = trail_of(40)
     monkeypatch.setattr(trail_module, "BLOCK", block * trail.width)
-    wanted = loop(trail)
-    np.testing.assert_allclose(trail.between(0, 40), wanted, rtol=0, atol=1e-12)
-    assert trail.width == wanted.shape[1] == 6
+    expected = loop(trail)
+    np.testing.assert_allclose(trail.between(0, 40), expected, rtol=0, atol=1e-12)
+    assert trail.width == expected.shape[1] == 6
     assert len(trail) == 40
 
 
 @given(st.integers(1, 30), st.integers(0, 30), st.integers(0, 30), st.integers(1, 12))
-def test_pieces_and_single_rows_have_the_bits_of_the_whole(rows, first, last, block):
+def test_pieces_and_single_rows_equal_the_whole_exactly(rows, first, last, block):
     first, last = sorted((min(first, rows), min(last, rows)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trail_module, "BLOCK", 10**6)
@@ -62,7 +62,7 @@ def test_pieces_and_single_rows_have_the_bits_of_the_whole(rows, first, last, bl
         assert np.array_equal(trail.at(some), whole[some])
 
 
-def test_no_row_depends_on_how_many_follow(monkeypatch):
+def test_rows_do_not_depend_on_later_rows(monkeypatch):
     monkeypatch.setattr(trail_module, "BLOCK", 60)
     y = np.random.default_rng(0).normal(size=95)
     assert np.array_equal(FILTER.run(y).trail.between(0, 8), FILTER.run(y[:8]).trail.between(0, 8))

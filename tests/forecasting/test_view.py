@@ -1,4 +1,4 @@
-"""Values or logarithms, what is known taken off, and columns beside."""
+"""Views of a series: values or logarithms, removed effects, and side columns."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def test_logarithms_and_back():
     assert np.array_equal(View("", FILTER).seen(of(y)), y)
 
 
-def test_what_has_no_logarithm_is_as_the_last_that_has():
-    found = View("", FILTER, RemovedEffects(True)).seen(of([-1.0, 0.0, 2.0, 0.0, -5.0, 3.0]))
-    assert_allclose(found, np.log([2, 2, 2, 2, 2, 3]))
+def test_values_without_a_logarithm_use_the_last_valid_one():
+    result = View("", FILTER, RemovedEffects(True)).seen(of([-1.0, 0.0, 2.0, 0.0, -5.0, 3.0]))
+    assert_allclose(result, np.log([2, 2, 2, 2, 2, 3]))
 
 
-def test_forecasts_beyond_all_numbers_are_infinite_without_a_warning():
-    found = View("", FILTER, RemovedEffects(True)).undone(np.array([1.0, 701.0, np.nan, -800.0]))
-    assert found[0] == pytest.approx(np.e)
-    assert np.isinf(found[1])
-    assert np.isnan(found[2])
-    assert found[3] == 0
+def test_overflowing_forecasts_are_infinite_without_a_warning():
+    result = View("", FILTER, RemovedEffects(True)).undone(np.array([1.0, 701.0, np.nan, -800.0]))
+    assert result[0] == pytest.approx(np.e)
+    assert np.isinf(result[1])
+    assert np.isnan(result[2])
+    assert result[3] == 0
 
 
-def test_what_is_known_to_move_rows_is_taken_off_and_put_back():
+def test_known_effects_are_removed_and_restored():
     moved = RemovedEffects(False, known=True)
     one = replace(
         signal(), shifts={moved: np.arange(8.0) * 10, RemovedEffects(False, True, True): None}
@@ -62,7 +62,7 @@ def test_what_is_known_to_move_rows_is_taken_off_and_put_back():
     assert np.array_equal(plain.values, one.values)
 
 
-def test_columns_beside_stand_after_the_rows_of_the_series():
+def test_side_columns_follow_the_rows_of_the_series():
     one = signal()
     level, rows = whole(View("", FILTER, side=SIDE).run(one.values, one.past))
     assert rows.shape == (6, 2 + 2 * 2)
