@@ -1,14 +1,14 @@
-"""Threads of BLAS, as users have them: what is ours must not depend on how many."""
+"""Run tests with several BLAS threads, as users do; results must not depend on their number."""
 
 from contextlib import contextmanager
 
-import numpy.linalg  # noqa: F401, it and SciPy bring a BLAS each, which must be loaded to be found
+import numpy.linalg  # noqa: F401, NumPy and SciPy each load a BLAS, which threadpoolctl must find
 import scipy.linalg.blas  # noqa: F401
 from threadpoolctl import threadpool_limits
 
 
 @contextmanager
 def several():
-    """Three threads, however many cores there are."""
+    """Use three BLAS threads, independent of the number of cores."""
     with threadpool_limits(limits=3, user_api="blas"):
         yield

@@ -1,7 +1,7 @@
-"""BLAS on one thread, as everything of ours runs it; ``blas.several`` where a test is about that.
+"""Run tests with one BLAS thread, as the library does; ``blas.several`` is the exception.
 
-Tests run side by side, one process a core. What BLAS computes outside of our own functions, in
-oracles above all, would start as many threads in each of them, which spin and wait for each other.
+Tests run in parallel, with one process per core. BLAS calls outside of the library, mainly in
+reference solutions, would start as many threads in each process, which compete for the cores.
 """
 
 import gc
@@ -12,7 +12,7 @@ import pytest
 
 from optional import PACKAGES, prepare_hypothesis
 
-for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # read when NumPy is loaded
+for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # read when NumPy is imported
     os.environ.setdefault(name, "1")
 
 prepare_hypothesis()
@@ -30,7 +30,7 @@ NUMERICS = {
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Loading everything makes objects that stay: looking for garbage among them takes seconds."""
+    """Disable garbage collection while imports create many permanent objects, to save seconds."""
     gc.disable()
     try:
         return (yield)
@@ -40,7 +40,7 @@ def pytest_collection():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark what depends on the kernels that BLAS and numba choose by the CPU."""
+    """Mark tests whose results depend on the kernels that BLAS and numba choose for the CPU."""
     for item in items:
         if not NUMERICS.isdisjoint(item.path.relative_to(TESTS).parts):
             item.add_marker(pytest.mark.numerics)
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call():
-    """Skip a test, or an example of the docs, that imports a package which is not installed."""
+    """Skip tests and examples of the docs that import a missing package."""
     try:
         return (yield)
     except ModuleNotFoundError as error:

@@ -1,10 +1,10 @@
-"""Crafted model files with digests that match, and a process that loads and uses them.
+"""Crafted model files with matching digests, and a process that loads and uses them.
 
     python tests/crafted.py first count
 
-Case ``seed`` is always the same file. Each is a line of JSON, [seed, "loaded"], [seed, "refused"]
-or [seed, what failed]; and one [seed, "begun"] before it, so that whoever started the process knows
-which one has ended it.
+Case ``seed`` is always the same file. The process prints one line of JSON for each case,
+[seed, "loaded"], [seed, "refused"] or [seed, failure], after a line [seed, "begun"], which shows
+the case that was running if the process dies.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from eigenecho import schema, storage
 from eigenecho.errors import StorageError, UnstableError
 
 TIMES, CONSTANT = 12, 2_000_000
-"""Bytes that loading may take at most: this many times those of the file, and these."""
+"""Maximum memory of loading a file in bytes: TIMES times its size plus CONSTANT."""
 
 ADDRESS_SPACE = 16 << 30
-"""Bytes of a process: what would take far more fails, rather than being promised."""
+"""Address space of the process in bytes, so that huge allocations fail immediately."""
 
 DTYPES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32",
@@ -53,7 +53,7 @@ EXTRA = [
 ]  # fmt: skip
 
 
-# What is saved --------------------------------------------------------------------------------
+# Saved objects --------------------------------------------------------------------------------
 
 WAVES = np.column_stack([np.sin(0.3 * np.arange(80.0)), np.cos(0.2 * np.arange(80.0))])
 
@@ -97,7 +97,7 @@ def networks():
 
 
 def forecasters():
-    """Fitted to series held in every way, with columns of both kinds and gaps."""
+    """Return forecasters of series in every container, with columns of both kinds and gaps."""
     import pandas as pd
 
     spectrum = ee.Spectrum([0.9, 0.5], [0.3 + 0.8j])
@@ -124,7 +124,7 @@ def forecasters():
         fitted(pd.Series(Y[:, 0], months, name="sales"), strategy="direct"),
         fitted(pd.DataFrame(Y, days[:40]), pd.concat([frame, later]), past=("größe",)),
         fitted(long, id="shop"),
-        fitted(Y[:3, 0]),  # too short to hold rows back
+        fitted(Y[:3, 0]),  # too short for a validation split
     ]
 
 
@@ -138,7 +138,7 @@ def converted(form):
 
 
 def templates():
-    """(kind, arrays, values) of every kind of file, the same in every process."""
+    """Return (kind, arrays, values) of every kind of file, the same in every process."""
     made = networks()
     objects = [(esn, {}) for esn in made.values()]
     objects += [(made[name], {"statistics": True}) for name in ("plain", "everything", "gram")]
@@ -154,21 +154,21 @@ def templates():
             options = {"input_bias": True, "seed": 0, "spectrum": spectrum}
             objects.append((ee.DiagonalReservoir(8, **options).fit(WAVES), {}))
     objects += [(forecaster, {}) for forecaster in forecasters()]
-    found = []
+    results = []
     with tempfile.TemporaryDirectory() as folder:
         for saved, options in objects:
             saved.save(Path(folder) / "file", **options)
-            found.append(storage.read(Path(folder) / "file"))
+            results.append(storage.read(Path(folder) / "file"))
     for form in ("diagonal", "cascade", "sparse", "dense"):
-        found.append(converted(form))
-    return found
+        results.append(converted(form))
+    return results
 
 
-# What is written ------------------------------------------------------------------------------
+# Written files --------------------------------------------------------------------------------
 
 
 def digest(kind, arrays, values):
-    """As the library computes it."""
+    """Compute the digest as the library does."""
     found = hashlib.sha256(json.dumps([kind, values], sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name]).reshape(np.shape(arrays[name]))
@@ -178,7 +178,7 @@ def digest(kind, arrays, values):
 
 
 def file_bytes(arrays, text, foreign=()):
-    """A safetensors file; ``foreign`` arrays are said to be of types that NumPy does not have."""
+    """Return a safetensors file; ``foreign`` arrays are declared with types that NumPy lacks."""
     header, data = {"__metadata__": {"eigenecho": text}}, b""
     names = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     for name in names:
@@ -194,7 +194,7 @@ def file_bytes(arrays, text, foreign=()):
 
 
 def crafted(seed, known):
-    """The bytes of case ``seed``."""
+    """Return the bytes of case ``seed``."""
     rng = np.random.default_rng(seed)
     kind, arrays, values = deepcopy(known[rng.integers(len(known))])
     other = deepcopy(known[rng.integers(len(known))])
@@ -226,7 +226,7 @@ def crafted(seed, known):
 
 
 def change_array(rng, arrays, others, foreign):
-    """Another shape, type or content for one of the arrays, or none of it, or one more."""
+    """Change the shape, type or content of an array, remove it, or add another."""
     if not arrays:
         return
     name = rng.choice(list(arrays))
@@ -290,11 +290,11 @@ def change_array(rng, arrays, others, foreign):
 
 
 def correct_rows(values, arrays):
-    """Say of changed arrays how many rows they have, so that something else has to be wrong."""
+    """Update the stored row counts of changed arrays, so that other checks must reject the file."""
 
     def walk(plain, name):
         for key, inner in plain.items():
-            # Names of classes are part of a path where there are several that it might be.
+            # Paths contain the class name if there are several candidate classes.
             paths = [name if key == "of" else f"{name}.{key}"]
             paths += [name] if "kind" in plain else []
             for path in paths:
@@ -313,7 +313,7 @@ def correct_rows(values, arrays):
 
 
 def change_value(rng, values, others):
-    """Something else in one place of the plain values, or one place less or more."""
+    """Change, remove or add one of the plain values."""
     if not isinstance(values, dict) or not values:
         return values
     parent, key = values, rng.choice(list(values))
@@ -346,7 +346,7 @@ def change_value(rng, values, others):
 
 
 def change_text(rng, text, arrays):
-    """JSON that no writer makes: names twice, nests, numbers without end; with its digest."""
+    """Write unusual JSON with its digest: duplicate names, deep nesting or very long numbers."""
     names = ['"ridge"', '"readout_bias"', '"kind"', '"values"', '"lr"', '"rows"']
     name = names[rng.integers(len(names))]
     depth = int(rng.choice([50, 500, 5000, 100_000]))
@@ -373,7 +373,7 @@ def json_nest(depth):
 
 
 def change_bytes(rng, data):
-    """Damage without a digest to match."""
+    """Damage bytes without updating the digest."""
     data = bytearray(data)
     what = rng.integers(3)
     if what == 0:
@@ -383,7 +383,7 @@ def change_bytes(rng, data):
     return bytes(data)
 
 
-# What is used ---------------------------------------------------------------------------------
+# Use of loaded objects ------------------------------------------------------------------------
 
 
 def finite(*arrays):
@@ -392,9 +392,9 @@ def finite(*arrays):
 
 
 def allowed(use, *also):
-    """What ``use`` gives; finite numbers may still be so large that a run overflows, and says so.
+    """Return the result of ``use``, or None if large but finite numbers make it overflow.
 
-    ``also`` holds words of errors that the object it was saved from may give as well.
+    ``also`` holds parts of error messages that are expected for the saved object as well.
     """
     try:
         return use()
@@ -417,7 +417,7 @@ def use_model(model):
     assert model.inference(5) in ("scan", "convolution", "closed loop")
     model.matrices("work")
     allowed(lambda: model.matrices("neuron"), "neuron basis is unknown")
-    # Eigenvalues of a matrix may be beyond the range of its entries.
+    # Eigenvalues of a matrix can overflow although its entries do not.
     allowed(lambda: model.effective_radius, "a list of finite numbers")
     if model.D_in == model.D_out or (model.D_in == 0 and model.closed):
         context = np.ones((4, model.D_out))
@@ -474,7 +474,7 @@ def use_esn(esn):
     assert spectrum is None or spectrum.units == model.units
     use_stream(esn.stream(esn.final_state_))
     if esn._fitted.evidence is not None and esn.ridge_ > 0:
-        words = "the normal equations definite"  # as of a fit with too small a ridge
+        words = "the normal equations definite"  # a fit with too small a ridge also fails
         made = allowed(lambda: esn.learner(esn.final_state_), words, "one finite number > 0")
         if made is not None:
             use_learner(made)
@@ -531,7 +531,7 @@ USES = {
 
 
 def attempt(path):
-    """Whether a file loaded; raises where it should not have, or where what loaded fails."""
+    """Return True if a file loads; raise if the library fails to reject it or to use it."""
     tracemalloc.reset_peak()
     before = tracemalloc.get_traced_memory()[0]
     try:
@@ -567,7 +567,7 @@ def main(first, count):
         path = Path(folder) / "crafted"
         known = templates()
         tracemalloc.start()
-        for number, (kind, arrays, values) in enumerate(known):  # as they are, all of them load
+        for number, (kind, arrays, values) in enumerate(known):  # unchanged templates must load
             text = {"format": storage.FORMAT, "kind": kind, "values": values}
             text["digest"] = digest(kind, arrays, values)
             path.write_bytes(file_bytes(arrays, json.dumps(text)))

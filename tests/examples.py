@@ -1,4 +1,4 @@
-"""What examples need, which not every environment has."""
+"""Requirements of examples that are not installed in every environment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def need(package):
-    """Skip where a package is not installed; fail there where EVERY_EXAMPLE is to be run."""
+    """Skip a test if a package is not installed, or fail if EVERY_EXAMPLE is set."""
     if os.environ.get("EVERY_EXAMPLE"):
         importlib.import_module(package)
     else:

@@ -1,4 +1,4 @@
-"""Series as pandas holds them, with every kind of index; and columns of X beside them."""
+"""Series in pandas objects with every kind of index, and exogenous columns for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices that conversion must survive, each from (N, rng), radius at most 1."""
+"""Test matrices for conversions, as functions of (N, rng), with a spectral radius of at most 1."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ KINDS = {
 }
 
 DIAGONAL = ("dense Gaussian", "orthogonal", "sparse, degree 10", "sparse, degree 50")
-"""Kinds that have an eigenbasis."""
+"""Kinds of matrices that have an eigenbasis."""
 
 
 def matrix(kind, N, seed=0):
-    """A matrix of that kind, scaled down to radius 1 where it is larger."""
+    """Return a matrix of a kind, rescaled to a spectral radius of at most 1."""
     W = KINDS[kind](N, np.random.default_rng(seed))
     return W / max(1.0, np.abs(np.linalg.eigvals(W)).max())

@@ -1,4 +1,4 @@
-"""Packages that tests can do without: what needs one that is missing is skipped by its name."""
+"""Placeholders for missing optional packages, which skip the tests that use them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from types import ModuleType
 import pytest
 
 PACKAGES = {"jinja2", "matplotlib", "pandas", "reservoirpy", "rich", "typer"}
-"""Packages of extras, whose absence skips what imports them within a test."""
+"""Packages of extras; tests that import a missing one are skipped."""
 
 
 class Missing:
-    """Skip the test that uses it, or the module that uses it while it is imported."""
+    """Placeholder that skips the test, or the module, that uses it."""
 
     def __init__(self, name):
         self.name = name
 
     def __getattr__(self, attribute):
-        if attribute.startswith("_"):  # pytest looks at everything that a module holds
+        if attribute.startswith("_"):  # pytest inspects all attributes of a module
             raise AttributeError(attribute)
         pytest.skip(f"could not import {self.name!r}", allow_module_level=True)
 
 
 def optional(name):
-    """Return a module, or in place of one that is not installed what skips the test using it."""
+    """Return a module, or a placeholder that skips tests if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -33,7 +33,7 @@ def optional(name):
 
 
 class Anything:
-    """A strategy, or a module of strategies, that draws nothing."""
+    """Placeholder for strategies and modules of strategies, which draws nothing."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -48,10 +48,10 @@ class Anything:
 
 
 def prepare_hypothesis():
-    """Take the time limit off examples: how long one takes depends on the machine.
+    """Remove the time limit of hypothesis examples, which depends on the machine.
 
-    Where hypothesis is missing, modules can import it even so, and tests that it gives numbers to
-    are skipped. Most of these modules have other tests, which run.
+    If hypothesis is missing, modules can still import it. Tests that use it are skipped, and other
+    tests of these modules run.
     """
     try:
         settings = importlib.import_module("hypothesis").settings

@@ -1,4 +1,4 @@
-"""The three methods agree with the textbook network: EWT, EET, and the neuron basis itself."""
+"""The methods EWT, EET and the neuron basis agree with the textbook network."""
 
 import itertools
 from typing import NamedTuple
@@ -26,41 +26,41 @@ class Case(NamedTuple):
 
 
 CHECKS = (0b11111111, 0b11110000, 0b11001100, 0b10101010)
-"""Parities by which 256 combinations of eight options fall into 16 parts of 16.
+"""Parities that divide the 256 combinations of eight options into 16 parts of 16.
 
-They are an extended Hamming code and its cosets: of any three options, each part has all eight
-combinations, twice. What is left out is repeats, and combinations of four options or more.
+They are an extended Hamming code and its cosets: each part contains all eight combinations of any
+three options, twice. A part omits only repeats and combinations of four options or more.
 """
-OFTEN = {1: {0}, 2: {5}, 7: {0, 6, 11, 13}, 100: {10}}
-"""Parts that are run every time, by the number of units; the others are slow."""
+ALWAYS_RUN = {1: {0}, 2: {5}, 7: {0, 6, 11, 13}, 100: {10}}
+"""Parts that are always run, by the number of units; the others are slow."""
 
 
 def part(i):
-    """The part that combination ``i`` belongs to."""
+    """Return the part that combination ``i`` belongs to."""
     return sum(((i & check).bit_count() % 2) << bit for bit, check in enumerate(CHECKS))
 
 
 def pairs():
-    """Six combinations of eight options: of any two options they have all four.
+    """Return six combinations of eight options that contain all four values of any two options.
 
-    An option is on in three of the six, the first among them, and no two in the same three.
+    Each option is on in three of the six, including the first, and no two in the same three.
     """
     on = list(itertools.islice(itertools.combinations(range(6), 3), 8))
     return {sum((row in rows) << bit for bit, rows in enumerate(on)) for row in range(6)}
 
 
 def cases():
-    """All combinations; of each size all but a part that covers them is slow."""
+    """Yield all combinations; for each size, all but a covering part are marked as slow."""
     both = (False, True)
     options = list(itertools.product(both, both, both, both, (0.3, 1.0), (1, 3), (1, 2), both))
     for N in (1, 2, 7, 100, 300):
         for i, option in enumerate(options):
-            often = i in pairs() if N == 300 else part(i) in OFTEN[N]
+            often = i in pairs() if N == 300 else part(i) in ALWAYS_RUN[N]
             marks = [] if often else [pytest.mark.slow]
             yield pytest.param(Case(N, *option), marks=marks, id=f"N{N}-{i}")
 
 
-def test_cases_that_are_run_often_cover_the_others():
+def test_cases_that_always_run_cover_the_others():
     def covered(chosen, options):
         bits = itertools.combinations(range(8), options)
         return all(len({tuple(i >> b & 1 for b in some) for i in chosen}) == 2**options
@@ -82,12 +82,12 @@ def network(case):
     return W, series, rng
 
 
-def assert_close(got, wanted):
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=TOLERANCE * np.abs(wanted).max())
+def assert_close(actual, expected):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=TOLERANCE * np.abs(expected).max())
 
 
 def parameters_of(case, W):
-    """Of an estimator that is to be the textbook's network."""
+    """Return parameters of an estimator that equals the textbook network."""
     return dict(
         spectrum=W, lr=case.lr, input_bias=case.input_bias, feedback=case.feedback,
         fb_scaling=0.1, fit_bias=case.fit_bias, output_to_readout=case.previous,
@@ -96,7 +96,7 @@ def parameters_of(case, W):
 
 
 @pytest.mark.parametrize("case", list(cases()))
-def test_every_method_is_the_textbook_network(case):
+def test_every_method_equals_the_textbook_network(case):
     W, series, rng = network(case)
     inputs, outputs = [u for u, _ in series], [y for _, y in series]
     parameters = parameters_of(case, W)
@@ -104,7 +104,7 @@ def test_every_method_is_the_textbook_network(case):
     neuron = ee.LinearESN(**parameters, basis="neuron").fit(*data)
     eigen = ee.LinearESN(**parameters, basis="eigen").fit(*data)
 
-    # The weights that were drawn, before the leak, handed to the textbook.
+    # Pass the drawn weights, before the leak, to the textbook.
     drawn = neuron.matrices()
     W_in = drawn.W_in / case.lr
     bias = drawn.bias / case.lr if case.input_bias else None
@@ -119,19 +119,19 @@ def test_every_method_is_the_textbook_network(case):
 
     u = rng.normal(size=(80, case.D_in))
     before = rng.normal(size=(80, case.D_out)) if case.feedback or case.previous else None
-    wanted = naive.predict(W, W_in, W_out, u, **weights, **readout, y_previous=before)
+    expected = naive.predict(W, W_in, W_out, u, **weights, **readout, y_previous=before)
     for model in models.values():
-        assert_close(model.predict(u, y_previous=before), wanted)
+        assert_close(model.predict(u, y_previous=before), expected)
 
     if before is not None:
         closed = naive.predict(W, W_in, W_out, u, **weights, **readout)
-        if np.abs(closed).max() < 100:  # a stable loop; an unstable one amplifies rounding
+        if np.abs(closed).max() < 100:  # only stable loops, since unstable ones amplify rounding
             for model in models.values():
                 assert_close(model.predict(u), closed)
 
 
 def test_enough_closed_loops_are_stable():
-    # The comparison above skips unstable loops: see that it does not skip them all.
+    # The comparison above skips unstable loops; make sure that it does not skip all loops.
     stable = 0
     for case in (
         Case(7, True, True, p, False, lr, 1, 1, False) for p in (False, True) for lr in (0.3, 1)
@@ -147,7 +147,7 @@ def test_enough_closed_loops_are_stable():
 
 @pytest.mark.parametrize("spectrum", ["golden", "uniform", "sim", "ring", "matrix"])
 @pytest.mark.parametrize("lr", [0.3, 1.0])
-def test_the_bases_agree_for_every_spectrum(spectrum, lr):
+def test_bases_agree_for_every_spectrum(spectrum, lr):
     X = ee.tasks.mso(4, 400)
     parameters = dict(spectrum=spectrum, lr=lr, ridge=1e-6, solver="qr", warmup=50, seed=3)
     eigen = ee.LinearESN(60, **parameters).fit(X[:-1], X[1:])
@@ -157,7 +157,7 @@ def test_the_bases_agree_for_every_spectrum(spectrum, lr):
     np.testing.assert_allclose(eigen.effective_radius_, neuron.effective_radius_, rtol=1e-9)
 
 
-def test_double_precision_goes_far_below_the_paper():
+def test_error_is_far_below_that_of_the_paper():
     # The paper's best on MSO12 is 8.4e-7.
     task = ee.tasks.mso_split(12)
     for parameters in (dict(spectrum="golden"), dict(spectrum="matrix", basis="neuron")):

@@ -1,10 +1,10 @@
-"""What networks answered before, they answer still: states, fits, forecasts, searches, conversions.
+"""Results do not change between commits: states, fits, forecasts, searches and conversions.
 
-``tools/answers_stay_the_same.py`` has the cases, and stores what a commit answers.
+``tools/answers_stay_the_same.py`` defines the cases and stores the results of a commit.
 
-BLAS rounds by the kernels that it has for a CPU, and how many digits of an answer that costs is the
-conditioning of its problem. It was measured when the answers were stored: each comes with its
-largest difference between kernels. Another CPU may differ by MARGIN times as much.
+BLAS rounding depends on the kernels for a CPU, and its effect on a result depends on the
+conditioning of the problem. Each stored result includes the largest difference between kernels.
+Other CPUs may differ by MARGIN times as much.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import answers_stay_the_same as tool
 MARGIN = 20
 SMALLEST, SMALLEST_OF_FLOAT32 = 1e-9, 1e-3
 LARGEST = 1e-2
-"""Tolerances, relative to the largest entry. An answer that kernels decide further is none."""
+"""Tolerances relative to the largest entry. Results with a larger tolerance are not compared."""
 
 KNOWN = np.load(Path(__file__).with_name("answers.npz"))
 
@@ -34,7 +34,7 @@ ANSWERS = {
     "states cascade": set(),
     **{name: {"outputs", "closed"} for name in tool.CASES if name.startswith("conversion")},
 }
-"""What is an answer of a matrix; its eigenvectors, and their order, are its LAPACK's."""
+"""Results that are compared for matrices; eigenvectors and their order depend on LAPACK."""
 
 
 CASES = [name for name in tool.CASES if ANSWERS.get(name, "all")]
@@ -51,7 +51,7 @@ def answers(name):
     return keys & ANSWERS.get(name, keys)
 
 
-def test_every_case_is_known():
+def test_every_case_is_stored():
     assert {key.partition("/")[0] for key in KNOWN} == set(tool.CASES)
 
 
@@ -64,10 +64,10 @@ def test_tolerances_are_small(name):
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings("ignore")
 def test_answers_stay_the_same(name):
-    found = tool.CASES[name]()
-    assert answers(name) <= set(found)
+    actual = tool.CASES[name]()
+    assert answers(name) <= set(actual)
     for key in answers(name):
-        wanted, got = KNOWN[f"{name}/{key}"], tool.some(found[key])
-        size = max(wanted[-1].real, np.finfo(float).tiny)
+        expected, result = KNOWN[f"{name}/{key}"], tool.some(actual[key])
+        size = max(expected[-1].real, np.finfo(float).tiny)
         close = tolerance(name, key)
-        np.testing.assert_allclose(got / size, wanted / size, rtol=0, atol=close, err_msg=key)
+        np.testing.assert_allclose(result / size, expected / size, rtol=0, atol=close, err_msg=key)

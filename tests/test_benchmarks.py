@@ -1,4 +1,4 @@
-"""The benchmark suite judges, skips and renders as it says; nothing is timed here."""
+"""Verdicts, skipped peers and pages of the benchmark suite; nothing is timed here."""
 
 from __future__ import annotations
 
@@ -29,35 +29,35 @@ FAST, SMALL = faster("fast", "a job", "reservoirpy", 10), within("small", "anoth
 
 
 def quiet(text):
-    """Progress that nobody hears."""
+    """Ignore progress messages."""
 
 
 def stored(folder, body, *, quick=False):
-    """A job of that body, measured into a folder, and what was stored."""
+    """Run a job with the given body, and return the job and its stored results."""
     job = Job("work", "Work", body, (FAST, SMALL))
     results.measure(job, quick, folder / "work.json", quiet)
     return job, results.load(folder, [job])
 
 
-def words(job, found):
-    return [verdict.word for verdict in results.verdicts(job, found.get(job.name))]
+def words(job, result):
+    return [verdict.word for verdict in results.verdicts(job, result.get(job.name))]
 
 
-def test_bounds_are_kept_or_missed(tmp_path):
+def test_verdicts_for_met_and_missed_bounds(tmp_path):
     def body(record):
         record.faster("fast", {"reservoirpy": [3.0, 5.0, 4.0], "ours": [0.3, 0.5, 0.4]},
                       "reservoirpy", "ours")  # fmt: skip
         record.measured("small", 2.5)
 
-    job, found = stored(tmp_path, body)
-    assert words(job, found) == ["holds", "MISSED"]
-    assert found["work"]["lines"]["fast"]["measured"] == pytest.approx(10)
-    assert run.report(Console(quiet=True), [job], tmp_path) == 0  # a missed goal is no error
+    job, result = stored(tmp_path, body)
+    assert words(job, result) == ["holds", "MISSED"]
+    assert result["work"]["lines"]["fast"]["measured"] == pytest.approx(10)
+    assert run.report(Console(quiet=True), [job], tmp_path) == 0  # a missed goal is not an error
     assert not FAST.holds(float("nan"))
     assert not SMALL.holds(float("nan"))
 
 
-def test_a_missing_peer_is_said_and_does_not_fail(tmp_path, monkeypatch):
+def test_missing_peer_is_reported_without_failure(tmp_path, monkeypatch):
     monkeypatch.setitem(peers.PEERS, "reservoirpy", "a-package-that-nobody-has")
 
     def body(record):
@@ -65,40 +65,40 @@ def test_a_missing_peer_is_said_and_does_not_fail(tmp_path, monkeypatch):
         record.faster("fast", {"ours": [0.3]}, "reservoirpy", "ours")
         record.measured("small", 1.0)
 
-    job, found = stored(tmp_path, body)
-    assert words(job, found) == ["skipped", "holds"]
-    assert "not installed" in results.judge(FAST, found["work"]).remark
+    job, result = stored(tmp_path, body)
+    assert words(job, result) == ["skipped", "holds"]
+    assert "not installed" in results.judge(FAST, result["work"]).remark
     assert run.report(Console(quiet=True), [job], tmp_path) == 0
-    page.write(tmp_path / "page.md", [job], found, {"one thread": 10.0})
+    page.write(tmp_path / "page.md", [job], result, {"one thread": 10.0})
     assert "skipped: reservoirpy is not installed" in (tmp_path / "page.md").read_text()
 
 
-def test_different_answers_fail_every_line(tmp_path):
+def test_different_results_fail_every_line(tmp_path):
     def body(record):
         record.measured("small", 1.0)
         record.same("two ways", np.ones(3), np.array([1.0, 1.0, 1.1]), 1e-3)
 
-    job, found = stored(tmp_path, body)
-    assert words(job, found) == ["FAILED", "FAILED"]
-    assert "two ways" in results.judge(SMALL, found["work"]).remark
+    job, result = stored(tmp_path, body)
+    assert words(job, result) == ["FAILED", "FAILED"]
+    assert "two ways" in results.judge(SMALL, result["work"]).remark
     assert run.report(Console(quiet=True), [job], tmp_path) == 1
 
 
 @pytest.mark.parametrize("found", [np.array([1.0, np.nan]), np.ones(3)], ids=["nan", "shape"])
-def test_answers_that_cannot_be_compared_are_unequal(found):
+def test_incomparable_results_are_unequal(found):
     with pytest.raises(WrongAnswer):
         Record(False, quiet).same("two ways", found, np.ones(2), 1e-3)
 
 
-def test_a_job_that_breaks_or_says_nothing_fails(tmp_path, capsys):
+def test_job_that_crashes_or_records_nothing_fails(tmp_path, capsys):
     def broken(record):
         raise RuntimeError("no memory")
 
-    job, found = stored(tmp_path, broken)
-    assert words(job, found) == ["FAILED", "FAILED"]
-    assert "no memory" in results.judge(FAST, found["work"]).remark
-    job, found = stored(tmp_path, quiet)
-    assert words(job, found) == ["FAILED", "FAILED"]
+    job, result = stored(tmp_path, broken)
+    assert words(job, result) == ["FAILED", "FAILED"]
+    assert "no memory" in results.judge(FAST, result["work"]).remark
+    job, result = stored(tmp_path, quiet)
+    assert words(job, result) == ["FAILED", "FAILED"]
     assert run.report(Console(quiet=True), [job], tmp_path) == 1
     assert words(job, {}) == ["not measured", "not measured"]
 
@@ -108,12 +108,12 @@ def test_quick_sizes_are_not_judged(tmp_path):
         record.measured("fast", record.pick(1.0, 2.0))
         record.measured("small", 100.0)
 
-    job, found = stored(tmp_path, body, quick=True)
-    assert found["work"]["lines"]["fast"]["measured"] == 2.0
-    assert {word.split(":")[0] for word in words(job, found)} == {"not judged"}
+    job, result = stored(tmp_path, body, quick=True)
+    assert result["work"]["lines"]["fast"]["measured"] == 2.0
+    assert {word.split(":")[0] for word in words(job, result)} == {"not judged"}
 
 
-def test_the_page_is_made_of_files_alone(tmp_path):
+def test_page_is_rendered_from_files_only(tmp_path):
     def body(record):
         cases = {"ours": Case(lambda: None), "theirs": Case(lambda: None, times=3)}
         record.time("one | two", cases, 2)
@@ -121,8 +121,8 @@ def test_the_page_is_made_of_files_alone(tmp_path):
         record.measured("small", 3.0)
         record.curve("fit", "eigenecho", {10: 1.0, 100: 10.0})
 
-    job, found = stored(tmp_path, body)
-    page.write(tmp_path / "page.md", [job], found, {"one thread": 10.0})
+    job, result = stored(tmp_path, body)
+    page.write(tmp_path / "page.md", [job], result, {"one thread": 10.0})
     text = (tmp_path / "page.md").read_text()
     assert "| at least 10 times faster | **12** (11 to 13) | holds |" in text
     assert "| at most 2 times | **3** | MISSED |" in text
@@ -131,11 +131,11 @@ def test_the_page_is_made_of_files_alone(tmp_path):
     assert (tmp_path / "again.md").read_text() == text
 
 
-def test_results_of_different_code_share_no_page(tmp_path):
-    job, found = stored(tmp_path, quiet)
-    other = found["work"] | {"environment": found["work"]["environment"] | {"source": "other"}}
+def test_page_rejects_results_of_different_code(tmp_path):
+    job, result = stored(tmp_path, quiet)
+    other = result["work"] | {"environment": result["work"]["environment"] | {"source": "other"}}
     with pytest.raises(page.MixedResults, match="different code"):
-        page.write(tmp_path / "page.md", [job], found | {"second": other}, {})
+        page.write(tmp_path / "page.md", [job], result | {"second": other}, {})
 
 
 def test_names_and_keys_are_unique():
@@ -148,10 +148,10 @@ def test_names_and_keys_are_unique():
     assert run.parse(["--only", "fit"]).only == ["fit"]
 
 
-# Scripts that test one claim each
+# Scripts that each test one claim
 
 
-def test_a_verdict_tells_what_was_measured_and_is_no_error(capsys):
+def test_verdict_reports_the_measurement_without_an_error(capsys):
     slow, small = at_least("naive search", 20), at_most("memory", 1024, "MiB")
     assert verdict({slow: 14.44, small: 300.0}) == 0
     line = capsys.readouterr().out.strip()
@@ -165,14 +165,14 @@ def test_a_verdict_tells_what_was_measured_and_is_no_error(capsys):
     assert read_verdict("Traceback") is None
 
 
-def test_wrong_answers_are_errors():
+def test_wrong_results_are_errors():
     check("two ways", 1e-9, 1e-9)
     for error in (2e-9, float("nan")):
         with pytest.raises(WrongAnswer, match="two ways: differs by"):
             check("two ways", error, 1e-9)
 
 
-def test_a_command_that_fails_ends_the_script_with_what_it_said():
+def test_failing_command_ends_the_script_with_its_output():
     assert output_of([sys.executable, "-c", "import os; print(os.environ['A'])"], A="b") == "b\n"
     with pytest.raises(SystemExit, match="broken"):
         output_of([sys.executable, "-c", "raise RuntimeError('broken')"])
@@ -197,14 +197,14 @@ from common import at_least, check, verdict
         ("print('done')", "FAILED", "without a verdict: done", 1),
     ],
 )  # fmt: skip
-def test_a_script_fails_by_wrong_answers_and_crashes_alone(tmp_path, end, word, remark, code):
+def test_script_fails_only_on_wrong_results_and_crashes(tmp_path, end, word, remark, code):
     script = tmp_path / "one_claim.py"
     script.write_text(SCRIPT + end, encoding="utf-8")
     job = Job("one_claim", "One", lambda record: catalogue.run_claim(script, record))
     results.measure(job, False, tmp_path / "one_claim.json", quiet)
-    [found] = results.verdicts(job, results.load(tmp_path, [job])["one_claim"])
-    assert found.word == word
-    assert remark in found.remark
+    [result] = results.verdicts(job, results.load(tmp_path, [job])["one_claim"])
+    assert result.word == word
+    assert remark in result.remark
     assert run.report(Console(quiet=True), [job], tmp_path) == code
 
 

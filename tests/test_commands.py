@@ -1,4 +1,4 @@
-"""Commands that pages show can be given: those of ours are run, others name what is there."""
+"""Commands in the docs work: the package's own commands are run, and others are checked."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ PAGES = sorted(
 BLOCK = re.compile(r"^```(?:\{code-block\} )?console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`((?:eigenecho|make|pip|python|\.venv/bin/python) [^`\n]+)`")
 PLACES = re.compile(r"<\w+>|…")
-"""What stands for something that a reader has."""
+"""Placeholders for values that the reader supplies."""
 
 
 def words(line):
-    """A command without its comment, as a shell reads it."""
+    """Split a command as a shell does, without its comment."""
     return tuple(shlex.split(line.removeprefix("$ "), comments=True))
 
 
 def shown():
-    """Every command of every page, with the page."""
+    """Yield every command of every page, with the page."""
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         lines = [line for block in BLOCK.findall(text) for line in block.splitlines()]
@@ -40,13 +40,13 @@ COMMANDS = dict(sorted(shown()))
 
 
 def of(*programs):
-    """Commands of a program, as parameters of a test."""
-    found = [command for command in COMMANDS if command[0] in programs]
-    assert found
-    return pytest.mark.parametrize("command", found, ids=" ".join)
+    """Parametrize a test with the commands of some programs."""
+    results = [command for command in COMMANDS if command[0] in programs]
+    assert results
+    return pytest.mark.parametrize("command", results, ids=" ".join)
 
 
-def test_every_command_is_looked_at():
+def test_every_command_is_checked():
     known = {"eigenecho", "make", "pip", "python", ".venv/bin/python", ".venv/bin/pre-commit"}
     assert {command[0] for command in COMMANDS} <= known
 
@@ -59,7 +59,7 @@ def test_targets_are_in_the_makefile(command):
 
 
 @of("pip")
-def test_extras_are_there(command):
+def test_extras_exist(command):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     name, extras = re.fullmatch(r"([\w.]+)(?:\[([\w,-]+)\])?", command[-1]).groups()
     assert name in (project["name"], ".")
@@ -67,7 +67,7 @@ def test_extras_are_there(command):
 
 
 @of("python", ".venv/bin/python")
-def test_scripts_and_their_options_are_there(command):
+def test_scripts_and_their_options_exist(command):
     if command[1] == "-c":
         exec(compile(command[2], "shown", "exec"), {})
         return
@@ -78,7 +78,7 @@ def test_scripts_and_their_options_are_there(command):
 
 @pytest.fixture
 def folder(tmp_path):
-    """The files that commands of ours read, by the names that pages give them."""
+    """Create the input files of the commands, with the names used on the pages."""
     rng = np.random.default_rng(0)
     days = np.datetime64("2020-01-01") + np.arange(700)
     sales = 100 + 10 * np.sin(2 * np.pi * np.arange(700) / 7) + rng.normal(size=700)
@@ -94,8 +94,8 @@ def folder(tmp_path):
 
 
 @of("eigenecho")
-def test_commands_of_ours_run(command, folder, monkeypatch):
-    """Where they are given a file; of others, which take long, names and options are known."""
+def test_commands_of_the_package_run(command, folder, monkeypatch):
+    """Commands with an input file are run; the options of other, slow commands are checked."""
     for package in ("typer", "matplotlib", "jinja2", "pandas"):
         pytest.importorskip(package)
     from typer.testing import CliRunner
@@ -115,7 +115,7 @@ def test_commands_of_ours_run(command, folder, monkeypatch):
 
 
 @of("eigenecho")
-def test_experiments_are_there(command):
+def test_experiments_exist(command):
     pytest.importorskip("matplotlib")
     from eigenecho.apps.paper import runner
 

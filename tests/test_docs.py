@@ -1,4 +1,4 @@
-"""The code in the documentation runs, and its numbers are those that were stored."""
+"""The code in the documentation runs, and its numbers equal the stored results."""
 
 import json
 import os
@@ -20,20 +20,19 @@ NEEDS = {
     "statsforecast": "statsforecast",
     "torch": "torch",
 }
-"""Packages that not every environment has, by the modules that code of a page imports."""
+"""Packages that are not installed in every environment, by the modules that pages import."""
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 IMPORT = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
 FENCED = re.compile(r"^```(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^ *(?:`{3,}|~{3,})(?:\{[\w-]+\} *)?(\w*)", re.MULTILINE)
 SHOWN = {"": "what is printed, or a diagram", "console": "test_commands.py", "julia": "not ours"}
-"""Blocks that are not Python, and what becomes of them."""
+"""Languages of blocks that are not Python, and how they are tested."""
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=str)
 def test_examples_run(page, monkeypatch, tmp_path, capsys):
-    """Block by block, up to the first that needs a package which is not there.
-
-    With the packages of the site they print what the page shows of it.
+    """Blocks run in order, up to the first that needs a missing package.
+    If the packages of the site are installed, blocks print what the page shows.
     """
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "example"}
@@ -50,18 +49,18 @@ def test_examples_run(page, monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_no_block_is_of_a_kind_that_nothing_runs(page):
+def test_language_of_every_block_is_known(page):
     kinds = set(FENCE.findall(page.read_text()))
     assert kinds <= {*SHOWN, "python"}
 
 
-def test_links_lead_somewhere():
+def test_links_point_to_existing_files():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_numbers_of_the_front_page_are_those_that_were_measured():
+def test_numbers_of_the_front_page_equal_measurements():
     front = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\|.*?\| \[([^\]]+)\]\((\S+?\.md)\S*\) \| (.*) \|$", front, re.MULTILINE)
     assert len(rows) >= 5
@@ -73,7 +72,7 @@ def test_numbers_of_the_front_page_are_those_that_were_measured():
             assert re.search(rf"(?<![\d.]){re.escape(number)}", text), f"{number} is not in {page}"
 
 
-def test_the_page_of_the_paper_has_every_stored_verdict():
+def test_page_of_the_paper_has_every_stored_verdict():
     page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
     stored = json.loads((ROOT / "docs" / "paper" / "results.json").read_text(encoding="utf-8"))
     assert stored["claims"]

@@ -1,4 +1,4 @@
-"""Commands run under the kernels that a CPU has, and under no others."""
+"""Commands run with every kernel that the CPU supports, and no others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import each_kernel
 COMMAND = [sys.executable, "-c", "import os, sys; sys.exit('NUMBA_CPU_NAME' in os.environ)"]
 
 
-def test_kernels_that_a_cpu_does_not_have_are_skipped_by_name(monkeypatch, capfd):
+def test_unsupported_kernels_are_skipped_by_name(monkeypatch, capfd):
     monkeypatch.setattr(each_kernel, "cpu_flags", lambda: {"sse2", "avx2"})
     assert each_kernel.main([sys.executable, "-c", "print('ran')"]) == 0
     said = capfd.readouterr().out
@@ -18,7 +18,7 @@ def test_kernels_that_a_cpu_does_not_have_are_skipped_by_name(monkeypatch, capfd
     assert said.count("\nran\n") == 1
 
 
-def test_a_run_that_fails_is_named(monkeypatch, capfd):
+def test_failing_run_is_named(monkeypatch, capfd):
     monkeypatch.setattr(each_kernel, "cpu_flags", set)
     assert each_kernel.main(COMMAND) == 1
     assert "failed under these kernels: generic" in capfd.readouterr().out

@@ -1,6 +1,6 @@
-"""Benchmarks of forecasts: the list stands, peers are what they say, scores are right.
+"""Forecast benchmarks: the list of series, the peers, the stored forecasts and the scores.
 
-Nothing is timed, and no package that the benchmarks compare with is needed.
+Nothing is timed, and none of the compared packages is needed.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def wave(rows, seed=0):
     return 10 + np.sin(np.arange(rows) / 3) + 0.1 * rng.standard_normal(rows).cumsum()
 
 
-# The list and the protocol.
+# List of series and protocol.
 
 
-def test_the_list_is_whole():
+def test_list_of_series_is_complete():
     names = [entry.name for entry in CATALOGUE]
     assert len(set(names)) == len(names) == 31
     assert not {entry.dataset for entry in CATALOGUE} & set(LEFT_OUT)
@@ -67,31 +67,31 @@ def test_the_list_is_whole():
         ("mitdb/data", 10, 1),
     ],
 )
-def test_horizons_and_seasons_are_those_of_the_frequency(name, horizon, season):
+def test_horizons_and_seasons_follow_the_frequency(name, horizon, season):
     (entry,) = (entry for entry in CATALOGUE if entry.name == name)
     assert (entry.horizon, entry.season) == (horizon, season)
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
-def test_origins_are_late_and_leave_the_horizon(entry):
-    found = origins(entry.rows, entry.horizon)
-    assert len(found) == ORIGINS
-    assert found[0] >= 0.6 * entry.rows
-    assert found[-1] == entry.rows - entry.horizon
-    assert np.ptp(np.diff(found)) <= 1
+def test_origins_are_late_and_followed_by_a_full_horizon(entry):
+    result = origins(entry.rows, entry.horizon)
+    assert len(result) == ORIGINS
+    assert result[0] >= 0.6 * entry.rows
+    assert result[-1] == entry.rows - entry.horizon
+    assert np.ptp(np.diff(result)) <= 1
 
 
-def test_a_season_counts_where_three_of_it_are_seen():
+def test_season_is_used_if_three_are_observed():
     assert season_of("weekly", 156) == 52
     assert season_of("weekly", 155) == 1
     assert season_of("yearly", 3) == 1
 
 
-def test_a_short_series_has_one_origin():
+def test_short_series_has_one_origin():
     assert origins(20, 12) == [8]
 
 
-def test_training_rows_know_nothing_later():
+def test_training_rows_do_not_use_later_values():
     values = np.array([np.nan, 1, np.nan, 3, np.nan, 5, 6, 7])
     assert filled(values[:5]).tolist() == [1, 1, 3, 3]
     one = Series("x", np.arange(8000.0), "hourly")
@@ -102,7 +102,7 @@ def test_training_rows_know_nothing_later():
         filled(np.full(3, np.nan))
 
 
-def test_the_scale_of_mase_is_a_plain_loop():
+def test_scale_of_mase_equals_a_loop():
     values = wave(50)
     total = [abs(values[t] - values[t - 4]) for t in range(4, 50)]
     assert scale(values, 4) == pytest.approx(sum(total) / len(total))
@@ -119,7 +119,7 @@ def test_simple_methods():
 
 
 def lag_ridge_by_loops(values, lags, horizon, ridge):
-    """Rows one by one, then stacked least squares with a free intercept."""
+    """Collect rows one by one, and solve stacked least squares with a free intercept."""
     X, Y = [], []
     for t in range(lags, len(values) - horizon):
         X.append([values[t - lags + k] - values[t] for k in range(lags)])
@@ -133,7 +133,7 @@ def lag_ridge_by_loops(values, lags, horizon, ridge):
     return values[-1] + w[0] + last @ w[1:]
 
 
-def test_lag_ridge_is_the_loop():
+def test_lag_ridge_equals_a_loop():
     values = wave(120)
     fitted = lag_ridge.fit(values, 5, 4)
     assert fitted.ridge in lag_ridge.RIDGES
@@ -141,7 +141,7 @@ def test_lag_ridge_is_the_loop():
     assert fitted.forecast(values) == pytest.approx(expected, rel=1e-8)
 
 
-def test_lag_ridge_judges_by_targets_that_trained_nothing():
+def test_lag_ridge_validates_on_targets_not_used_for_training():
     lags, horizon = 10, 6
     X, Y = lag_ridge.windows(np.arange(100.0) ** 2, lags, horizon)
     train, judge = lag_ridge.parts(len(X), horizon)
@@ -152,19 +152,19 @@ def test_lag_ridge_judges_by_targets_that_trained_nothing():
     assert Y[train - 1, -1] == last_target**2 - (last_target - horizon) ** 2
 
 
-def test_lag_ridge_goes_on_with_a_season_and_a_level():
+def test_lag_ridge_continues_a_season_and_a_level():
     clean = 100 + np.tile([0.0, 3.0, -1.0, 5.0], 30)
     assert lag_ridge.fit(clean, 8, 4).forecast(clean) == pytest.approx(clean[:8], abs=0.01)
     assert lag_ridge.fit(np.full(80, 7.0), 6, 1).forecast(np.full(80, 7.0)) == pytest.approx(7)
 
 
-def test_lag_ridge_takes_fewer_lags_of_short_series():
+def test_lag_ridge_uses_fewer_lags_for_short_series():
     assert lag_ridge.lags_of(1000, 13, 52) == 104
     assert lag_ridge.lags_of(1000, 6, 1) == 24
     assert lag_ridge.lags_of(60, 6, 1) == 18
 
 
-# What is stored, and a run that goes on.
+# Stored forecasts and interrupted runs.
 
 
 SERIES = [Series("one", wave(90), "yearly"), Series("two", wave(100, 1), "quarterly")]
@@ -172,7 +172,7 @@ SERIES = [Series("one", wave(90), "yearly"), Series("two", wave(100, 1), "quarte
 
 @pytest.fixture
 def plain(monkeypatch):
-    """Peers that need no package, and ours as a stand-in that claims an error."""
+    """Replace the methods by peers without dependencies and a stand-in that reports an error."""
     calls = []
 
     def counted(name, method):
@@ -194,44 +194,44 @@ def plain(monkeypatch):
     return calls
 
 
-def test_a_forecast_is_found_again_by_its_rows(tmp_path):
+def test_stored_forecast_is_identified_by_its_rows(tmp_path):
     store, rows = Store(tmp_path), wave(50)
     bounds = Prediction(np.array([1.0, 2]), np.array([0.0, 1]), np.array([2.0, 3]), 0.25)
     store.put("a/b", "x y", 50, rows, Made(bounds, 1.5, "why"))
-    found = store.get("a/b", "x y", 50, rows)
-    assert (found.seconds, found.failed, found.prediction.claimed) == (1.5, "why", 0.25)
-    assert found.prediction.upper.tolist() == [2, 3]
+    result = store.get("a/b", "x y", 50, rows)
+    assert (result.seconds, result.failed, result.prediction.claimed) == (1.5, "why", 0.25)
+    assert result.prediction.upper.tolist() == [2, 3]
     assert store.get("a/b", "x y", 51, rows) is None
     assert store.get("a/b", "x y", 50, rows + 1e-9) is None
     assert store.path("a/b", "x") != store.path("a-b", "x")
 
 
-def test_a_run_goes_on_where_it_was_interrupted(tmp_path, plain):
-    wanted, store = tasks(SERIES, ["naive", OURS]), Store(tmp_path)
+def test_interrupted_run_is_resumed(tmp_path, plain):
+    expected, store = tasks(SERIES, ["naive", OURS]), Store(tmp_path)
 
     def interrupt(task):
         if len(plain) == 5:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make(wanted, store, interrupt)
+        make(expected, store, interrupt)
     assert len(plain) == 5
-    make(wanted, store)
-    assert len(plain) == len(wanted) == 24
-    make(wanted, store)
+    make(expected, store)
+    assert len(plain) == len(expected) == 24
+    make(expected, store)
     assert len(plain) == 24
 
 
-def test_ours_is_made_again_when_the_source_changes(tmp_path, plain, monkeypatch):
-    wanted, store = tasks(SERIES[:1], ["naive", OURS]), Store(tmp_path)
-    make(wanted, store)
+def test_own_forecasts_are_recomputed_when_the_source_changes(tmp_path, plain, monkeypatch):
+    expected, store = tasks(SERIES[:1], ["naive", OURS]), Store(tmp_path)
+    make(expected, store)
     monkeypatch.setattr(comparison, "_source", lambda: "another")
     plain.clear()
-    make(wanted, store)
+    make(expected, store)
     assert plain == [OURS] * ORIGINS
 
 
-def test_a_peer_that_fails_is_replaced_and_counted(tmp_path, monkeypatch):
+def test_failed_peer_is_replaced_and_counted(tmp_path, monkeypatch):
     def broken(values, horizon, season):
         raise RuntimeError("singular")
 
@@ -246,7 +246,7 @@ def test_a_peer_that_fails_is_replaced_and_counted(tmp_path, monkeypatch):
         make(tasks(SERIES, [OURS]), store)
 
 
-def test_a_peer_that_is_not_installed_has_not_failed(tmp_path, monkeypatch):
+def test_missing_peer_does_not_count_as_failed(tmp_path, monkeypatch):
     def missing(values, horizon, season):
         raise ModuleNotFoundError("statsforecast")
 
@@ -258,13 +258,13 @@ def test_a_peer_that_is_not_installed_has_not_failed(tmp_path, monkeypatch):
 # Scores.
 
 
-def test_a_score_is_a_plain_loop(tmp_path, plain):
+def test_score_equals_a_loop(tmp_path, plain):
     values = wave(100)
     values[[70, 95]] = np.nan
     one, store = Series("gaps", values, "quarterly"), Store(tmp_path)
     assert score(one, OURS, store) is None
     make(tasks([one], [OURS]), store)
-    found = score(one, OURS, store)
+    result = score(one, OURS, store)
     mases, reals, inside, bounded = [], [], 0, 0
     for origin in one.origins:
         known = one.training(origin)
@@ -273,21 +273,21 @@ def test_a_score_is_a_plain_loop(tmp_path, plain):
         mases.append(np.mean(errors) / np.mean(np.abs(known[4:] - known[:-4])))
         inside += sum(error <= 1 for error in errors)
         bounded += len(errors)
-    assert found.mase == pytest.approx(np.mean(mases))
-    assert found.real == pytest.approx(np.mean(reals))
-    assert (found.inside, found.bounded, found.claimed) == (inside, bounded, 0.5)
+    assert result.mase == pytest.approx(np.mean(mases))
+    assert result.real == pytest.approx(np.mean(reals))
+    assert (result.inside, result.bounded, result.claimed) == (inside, bounded, 0.5)
     assert bounded < 8 * ORIGINS
 
 
-def test_an_origin_that_nothing_was_observed_after_is_not_scored(tmp_path, plain):
+def test_origin_without_later_observations_is_not_scored(tmp_path, plain):
     values = wave(100)
     last = Series("gap", values, "yearly").origins[-1]
     values[last:] = np.nan
     one, store = Series("gap", values, "yearly"), Store(tmp_path)
     make(tasks([one], [OURS]), store)
-    found = score(one, OURS, store)
-    assert np.isfinite([found.mase, found.real]).all()
-    assert found.bounded == 6 * (ORIGINS - 1)
+    result = score(one, OURS, store)
+    assert np.isfinite([result.mase, result.real]).all()
+    assert result.bounded == 6 * (ORIGINS - 1)
 
 
 def scored(mase, **known):
@@ -295,7 +295,7 @@ def scored(mase, **known):
                     "seconds": 1.0, "failed": 0} | known)  # fmt: skip
 
 
-def test_the_summary_says_what_the_scores_come_to():
+def test_summary_of_scores():
     scores = {
         "naive": {"a": scored(1.0), "b": scored(5.0)},
         "AutoETS": {"a": scored(0.9), "b": scored(2.0)},
@@ -307,29 +307,29 @@ def test_the_summary_says_what_the_scores_come_to():
         "AutoARIMA": {},
     }
     assert list(complete(scores)) == ["naive", "AutoETS", OURS]
-    found = summary(scores)
-    lines = {line.method: line for line in found.lines}
-    assert [line.method for line in found.lines] == ["AutoETS", OURS, "naive"]
+    result = summary(scores)
+    lines = {line.method: line for line in result.lines}
+    assert [line.method for line in result.lines] == ["AutoETS", OURS, "naive"]
     assert lines[OURS].mase == pytest.approx(2.0)
     assert lines[OURS].much_worse == 1
     assert lines["naive"].much_worse == lines["AutoETS"].much_worse == 0
     assert lines[OURS].coverage == pytest.approx(16 / 20)
     assert lines[OURS].claim_off == pytest.approx(np.median([0.1, 0.5]))
     assert lines["naive"].claim_off is None
-    assert found.best_peer == "AutoETS"
-    assert found.ratio.value == pytest.approx(np.sqrt(0.5 / 0.9 * 4))
+    assert result.best_peer == "AutoETS"
+    assert result.ratio.value == pytest.approx(np.sqrt(0.5 / 0.9 * 4))
 
 
-def test_the_bootstrap_is_paired():
+def test_bootstrap_is_paired():
     theirs = np.exp(np.random.default_rng(0).normal(0, 3, 40))
-    found = paired_ratio(0.9 * theirs, theirs)
-    assert (found.value, found.low, found.high) == pytest.approx((0.9, 0.9, 0.9))
-    assert found.better == 1
+    result = paired_ratio(0.9 * theirs, theirs)
+    assert (result.value, result.low, result.high) == pytest.approx((0.9, 0.9, 0.9))
+    assert result.better == 1
     mixed = paired_ratio(theirs * np.tile([0.5, 2.0], 20), theirs)
     assert mixed.low < 0.9 < 1.1 < mixed.high
 
 
-def test_the_command_makes_scores_and_a_page(tmp_path, plain, monkeypatch, capsys):
+def test_command_writes_scores_and_a_page(tmp_path, plain, monkeypatch, capsys):
     document, folder = tmp_path / "page.md", tmp_path / "results"
 
     def run(*words):
@@ -356,7 +356,7 @@ def test_the_command_makes_scores_and_a_page(tmp_path, plain, monkeypatch, capsy
     assert run() == 130
 
 
-def test_the_page_is_not_written_with_gaps(tmp_path, plain):
+def test_page_is_not_written_if_forecasts_are_missing(tmp_path, plain):
     store = Store(tmp_path)
     make(tasks(SERIES[:1], ["naive"]), store)
     scores = all_scores(SERIES, ["naive"], store)
@@ -366,7 +366,7 @@ def test_the_page_is_not_written_with_gaps(tmp_path, plain):
     assert not (tmp_path / "page.md").exists()
 
 
-def test_measurements_are_no_claims():
+def test_measurements_are_not_claims():
     measure = {"drawn_tables", "long_horizon", "on_a_gpu", "real_series", "which_spectrum"}
     assert not measure & {job.name for job in claims()}
 
@@ -385,7 +385,7 @@ def windows_by_loops(table, first, last, horizon, lags):
 
 
 @pytest.mark.parametrize("block", [7, 2048])
-def test_sums_of_windows_are_the_loop(monkeypatch, block):
+def test_sums_of_windows_equal_a_loop(monkeypatch, block):
     monkeypatch.setattr(shared_ridge, "BLOCK", block)
     table = np.column_stack([wave(80), wave(80, 1)])
     X, Y = windows_by_loops(table, 30, 80, 4, 10)
@@ -413,7 +413,7 @@ def test_sums_of_parts_add_up():
     assert best in shared_ridge.RIDGES
 
 
-def test_tables_are_cut_as_published():
+def test_splits_of_tables_are_as_published():
     assert cuts("ETTh1", 17420) == (8640, 11520, 14400)
     assert cuts("ETTm2", 69680) == (34560, 46080, 57600)
     assert cuts("weather", 1000) == (700, 800, 1000)
@@ -424,12 +424,12 @@ def test_tables_are_cut_as_published():
 
 
 @pytest.mark.parametrize("name", ["some.csv", "some.csv.gz"])
-def test_a_table_is_read(tmp_path, name):
+def test_table_is_read(tmp_path, name):
     pd = pytest.importorskip("pandas")
     dates = pd.date_range("2020-01-01", periods=200, freq="h")
     pd.DataFrame({"date": dates, "a": wave(200)}).to_csv(tmp_path / name, index=False)
-    found = read(tmp_path / name)
-    assert (found.name, found.day, found.train, found.test) == ("some", 24, 140, 200)
+    result = read(tmp_path / name)
+    assert (result.name, result.day, result.train, result.test) == ("some", 24, 140, 200)
     with pytest.raises(ValueError, match="200 rows, expected at least 14400"):
         read((tmp_path / name).rename(tmp_path / name.replace("some", "ETTh1")))
 
@@ -438,7 +438,7 @@ def long_table(rows=160):
     return Table("x", np.column_stack([wave(rows), wave(rows, 1)]), 90, 120, rows, 6)
 
 
-def test_seasonal_naive_of_tables_is_the_loop():
+def test_seasonal_naive_of_tables_equals_a_loop():
     data = long_table()
     errors = [
         data.values[origin : origin + 10] - np.resize(data.values[origin - 6 : origin], (10, 2))
@@ -449,7 +449,7 @@ def test_seasonal_naive_of_tables_is_the_loop():
     assert mae == pytest.approx(np.abs(errors).mean())
 
 
-def test_rolling_errors_see_every_origin_and_no_later_row():
+def test_rolling_errors_use_every_origin_and_no_later_row():
     data, seen = long_table(), []
 
     class Last:
@@ -466,10 +466,10 @@ def test_rolling_errors_see_every_origin_and_no_later_row():
     assert mse == pytest.approx(np.mean(expected))
 
 
-# Panels and columns known ahead.
+# Panels and exogenous columns.
 
 
-def test_a_panel_has_what_it_says():
+def test_panel_has_the_documented_content():
     values = drawn_panel(20, 300)
     assert values.shape == (300, 20)
     assert np.isfinite(values).all()
@@ -481,7 +481,7 @@ def test_a_panel_has_what_it_says():
 
 
 class KnowsTheEffect:
-    """A forecaster that is right about promotions and has nothing else to say."""
+    """Forecaster that predicts only the exact effect of promotions."""
 
     def __init__(self, horizon, seed):
         self.horizon = horizon
@@ -496,7 +496,7 @@ class KnowsTheEffect:
         return np.full(np.shape(ahead), self.mean) if X is None else 10 * X[ahead, 0]
 
 
-def test_promotions_known_ahead_leave_the_noise(monkeypatch):
+def test_known_promotions_leave_only_the_noise(monkeypatch):
     monkeypatch.setattr(ee, "Forecaster", KnowsTheEffect, raising=False)
     assert len(exogenous.origins()) >= 200
     assert exogenous.origins()[-1] + exogenous.HORIZON == exogenous.ROWS - 1
@@ -506,7 +506,7 @@ def test_promotions_known_ahead_leave_the_noise(monkeypatch):
 
 
 class Wide:
-    """A forecaster whose intervals reach as far as their level."""
+    """Forecaster whose interval width equals its level."""
 
     def __init__(self, horizon):
         self.horizon = horizon
@@ -519,7 +519,7 @@ class Wide:
         return mean, mean - 1e3 * (interval > 0.85), mean + 1e3 * (interval > 0.85)
 
 
-def test_coverage_is_the_share_of_values_inside(monkeypatch):
+def test_coverage_is_the_share_of_values_inside_the_interval(monkeypatch):
     monkeypatch.setattr(ee, "Forecaster", Wide, raising=False)
     for kind in intervals.KINDS:
         assert intervals.coverage(kind, 30, 3).tolist() == [0.0, 1.0, 1.0]

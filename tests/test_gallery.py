@@ -1,4 +1,4 @@
-"""The gallery: every script asks a question, answers it with a picture, and runs."""
+"""Every gallery script asks a question, answers it with a picture, and runs."""
 
 import ast
 import os
@@ -11,29 +11,29 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "docs" / "gallery"
 SCRIPTS = sorted(FOLDER.glob("plot_*.py"))
 PACKAGES = {"statsmodels", "reservoirpy", "torch", "distributed", "dask"}
-"""What scripts may import beside what eigenecho needs itself, and matplotlib and pandas."""
+"""Packages that scripts may import besides the dependencies of eigenecho, matplotlib and pandas."""
 HOUSE = {"eigenecho", "numpy", "scipy", "sklearn", "pandas", "matplotlib"}
 STANDARD = {"time", "warnings", "re", "pathlib"}
 
 
 def imports(script):
-    """Top-level packages that a script imports."""
-    found = set()
+    """Return the top-level packages that a script imports."""
+    result = set()
     for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            result |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found.add(node.module.split(".")[0])
-    return found
+            result.add(node.module.split(".")[0])
+    return result
 
 
-def test_there_is_a_gallery():
+def test_gallery_exists():
     assert len(SCRIPTS) >= 16
     assert (FOLDER / "GALLERY_HEADER.rst").exists()
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_asks_a_question(script):
+def test_script_asks_a_question(script):
     words = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8")))
     title, rule, blank, *prose = words.splitlines()
     assert title.endswith("?")
@@ -48,17 +48,17 @@ def test_asks_a_question(script):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_is_plain_code_with_a_picture(script):
+def test_script_is_plain_code_with_a_picture(script):
     text = script.read_text(encoding="utf-8")
     assert "plt.subplots(" in text or "figure = " in text
     assert "eigenecho" in imports(script)
     assert imports(script) <= HOUSE | STANDARD | PACKAGES
     assert "plt.show" not in text
-    assert "default_rng()" not in text  # the same picture every time
+    assert "default_rng()" not in text  # pictures must be reproducible
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_links_lead_to_pages(script):
+def test_links_point_to_pages(script):
     docs = FOLDER.parent
     for part in script.read_text(encoding="utf-8").split(":doc:`/")[1:]:
         name = part.split("`")[0]
@@ -69,7 +69,7 @@ def test_links_lead_to_pages(script):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_runs(script, monkeypatch):
+def test_script_runs(script, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")
     for package in sorted(imports(script) & PACKAGES):
         pytest.importorskip(package)
@@ -88,6 +88,6 @@ def test_runs(script, monkeypatch):
     figures += [value for value in variables.values() if isinstance(value, Figure)]
     try:
         assert any(figure.axes for figure in figures)
-        assert set(os.listdir(FOLDER)) == before  # nothing is left behind
+        assert set(os.listdir(FOLDER)) == before  # the script leaves no files
     finally:
         pyplot.close("all")

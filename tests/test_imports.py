@@ -1,4 +1,4 @@
-"""Importing does no work, names load lazily, and the layers import downwards only."""
+"""Importing does no work, names load lazily, and layers import only from lower layers."""
 
 from __future__ import annotations
 
@@ -61,25 +61,25 @@ LAYERS = [
     {"apps.cli"},
     {"__main__"},
 ]
-"""From the lowest to the highest: a module may import from its own layer and from those below.
+"""Layers from lowest to highest: a module may import from its own layer and from lower ones.
 
-Applications of one layer do not know of each other.
+Applications of one layer do not import each other.
 """
 
 APART = {
     "metrics": {"errors", "types", "checks"},
     "tasks": {"errors", "types", "checks", "metrics"},
 }
-"""What the modules outside the layers may import; these, any layer above the first may use."""
+"""Imports allowed in modules outside the layers, which all layers above the first may use."""
 
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 LATE = {"interop", "apps.cli"}
-"""What may import ours inside a function, to start fast or without a package that is missing."""
+"""Parts that may import our modules in functions, to start fast or without optional packages."""
 
 
 def fresh(code):
-    """What ``code`` prints as JSON in a process of its own."""
+    """Run ``code`` in a new process, and return what it prints as JSON."""
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
     )
@@ -87,10 +87,10 @@ def fresh(code):
     return json.loads(done.stdout)
 
 
-# A fresh process ------------------------------------------------------------------------------
+# New processes --------------------------------------------------------------------------------
 
 
-def test_import_leaves_the_heavy_packages_unloaded():
+def test_import_does_not_load_heavy_packages():
     loaded = fresh(
         "import eigenecho, json, sys\n"
         f"print(json.dumps([name for name in {HEAVY} if name in sys.modules]))"
@@ -98,7 +98,7 @@ def test_import_leaves_the_heavy_packages_unloaded():
     assert loaded == []
 
 
-def test_import_loads_no_other_module_of_ours():
+def test_import_loads_no_submodule():
     loaded = fresh(
         "import eigenecho, json, sys\n"
         "print(json.dumps([name for name in sys.modules if name.startswith('eigenecho.')]))"
@@ -130,7 +130,7 @@ def test_import_changes_no_settings():
     assert not any(changed)
 
 
-def test_spectra_need_neither_numba_nor_sklearn():
+def test_spectra_load_neither_numba_nor_sklearn():
     loaded = fresh(
         "import eigenecho, json, sys\n"
         "eigenecho.spectra.golden(100, sr=0.9, seed=0)\n"
@@ -165,9 +165,9 @@ def test_training_needs_no_optional_package():
     assert loaded == [5, 1]
 
 
-def test_a_library_that_is_missing_is_asked_for_by_name():
+def test_missing_library_is_named():
     modules = {"reservoirpy": "interop.reservoirpy", "sktime": "interop.sktime", "dask": "dask"}
-    said = fresh(
+    process = fresh(
         "import importlib, json, sys\n"
         "said = {}\n"
         f"for library, module in {modules}.items():\n"
@@ -178,12 +178,12 @@ def test_a_library_that_is_missing_is_asked_for_by_name():
         "        said[library] = str(error)\n"
         "print(json.dumps(said))"
     )
-    assert said.keys() == modules.keys()
-    for library, words in said.items():
+    assert process.keys() == modules.keys()
+    for library, words in process.items():
         assert words.endswith(f"pip install 'eigenecho[{library}]'")
 
 
-def test_every_public_name_loads_and_a_star_brings_them():
+def test_every_public_name_loads_and_is_exported_by_a_star_import():
     listed, missing, starred = fresh(
         "import json\n"
         "from eigenecho import *\n"
@@ -200,15 +200,15 @@ def test_every_public_name_loads_and_a_star_brings_them():
     assert listed == sorted(eigenecho.__all__)
 
 
-def test_an_unknown_name_is_an_attribute_error():
+def test_unknown_name_raises_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'eigenecho' has no attribute 'nothing'"):
         _ = eigenecho.nothing
     with pytest.raises(ImportError):
         exec("from eigenecho import nothing")
 
 
-def test_names_come_from_where_types_say():
-    # Type checkers read the TYPE_CHECKING block, people the lazy table: they must agree.
+def test_lazy_names_agree_with_type_checking_imports():
+    # Type checkers read the TYPE_CHECKING block, and imports the lazy table; they must agree.
     tree = ast.parse((ROOT / "__init__.py").read_text())
     block = next(node for node in tree.body if isinstance(node, ast.If))
     typed = {
@@ -229,12 +229,12 @@ def modules():
 
 
 def area(path):
-    """The part of the package that a file belongs to: its first folder, or its own name."""
+    """Return the part of the package that a file belongs to: its first folder or its own name."""
     return part(path.relative_to(ROOT).with_suffix("").parts)
 
 
 def part(names):
-    """The first of the names below eigenecho; of applications, the first two."""
+    """Return the first name below eigenecho, or the first two for applications."""
     return ".".join(names[: 2 if names[0] == "apps" else 1])
 
 
@@ -244,9 +244,9 @@ def parsed(path):
 
 
 def imports(tree, everywhere=True):
-    """Dotted names that are imported, at module level or ``everywhere``.
+    """Return the dotted names that are imported, at module level or ``everywhere``.
 
-    Annotations are free to look upwards: what stands under ``TYPE_CHECKING`` is left out.
+    Imports under ``TYPE_CHECKING`` are omitted, because annotations may refer to higher layers.
     """
 
     def walk(node):
@@ -265,12 +265,12 @@ def imports(tree, everywhere=True):
 
 
 def ours(names):
-    """The parts of eigenecho among imported names."""
+    """Return the parts of eigenecho among imported names."""
     return {part(name.split(".")[1:]) for name in names if name.startswith("eigenecho.")}
 
 
 def late_imports(tree):
-    """Names of ours that are imported inside functions."""
+    """Return our names that are imported inside functions."""
     late = imports(tree)
     for name in imports(tree, everywhere=False):
         late.remove(name)
@@ -278,7 +278,7 @@ def late_imports(tree):
 
 
 def upward(here, used):
-    """Which of the parts ``used`` the part ``here`` must not import."""
+    """Return the parts in ``used`` that the part ``here`` must not import."""
     if here in APART:
         return used - APART[here] - {here}
     free = {here, *(APART if LEVEL[here] > 0 else ())}
@@ -286,7 +286,7 @@ def upward(here, used):
     return {name for name in used - free if LEVEL.get(name, 99) > level}
 
 
-def test_imports_point_downwards():
+def test_layers_import_only_from_lower_layers():
     for path in modules():
         here, used = area(path), ours(imports(parsed(path)))
         if here.endswith("__init__"):
@@ -297,14 +297,14 @@ def test_imports_point_downwards():
         assert not bad, f"{path} imports {sorted(bad)}, which lie above it"
 
 
-def test_ours_are_imported_at_the_top():
-    """An import inside a function hides a circle, or a dependency that belongs elsewhere."""
+def test_own_modules_are_imported_at_the_top():
+    """An import inside a function hides a cycle or a misplaced dependency."""
     for path in modules():
         assert area(path) in LATE or not late_imports(parsed(path)), path
 
 
 def module_of(name):
-    """The module that an imported name of ours is, or is found in."""
+    """Return the module that contains, or is, an imported name of ours."""
     parts = name.split(".")
     while len(parts) > 1:
         path = ROOT.joinpath(*parts[1:])
@@ -315,7 +315,7 @@ def module_of(name):
 
 
 def circle(graph):
-    """A circle in {node: those it needs}, or None."""
+    """Return a cycle in the graph {node: dependencies}, or None."""
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:
@@ -323,7 +323,7 @@ def circle(graph):
     return None
 
 
-def test_packages_form_no_circle():
+def test_packages_have_no_import_cycle():
     graph = {}
     for path in modules():
         here = area(path)
@@ -331,8 +331,8 @@ def test_packages_form_no_circle():
     assert circle(graph) is None
 
 
-def test_modules_form_no_circle():
-    """Within a package they import from each other, not from the package that gathers them."""
+def test_modules_have_no_import_cycle():
+    """Modules of a package import each other directly, not through the package's ``__init__``."""
     graph = {}
     for path in modules():
         here = module_of(".".join(("eigenecho", *path.relative_to(ROOT).with_suffix("").parts)))
@@ -343,7 +343,7 @@ def test_modules_form_no_circle():
     assert circle(graph) is None
 
 
-def test_optional_packages_stay_above():
+def test_optional_packages_are_imported_only_in_high_layers():
     for path in modules():
         here, tree = area(path), parsed(path)
         level = LEVEL.get(here, 0)
@@ -355,7 +355,7 @@ def test_optional_packages_stay_above():
             assert not at_module_level & OPTIONAL, path
 
 
-def test_kernels_of_tensors_are_loaded_by_their_name():
+def test_kernels_of_tensors_are_not_imported_directly():
     for path in modules():
         if path.parent != ROOT / "kernels" / "tensors":
             used = imports(parsed(path))
@@ -365,12 +365,12 @@ def test_kernels_of_tensors_are_loaded_by_their_name():
 @pytest.mark.parametrize(
     "path", [p for p in modules() if area(p) in APART], ids=lambda p: str(p.relative_to(ROOT))
 )
-def test_tasks_and_metrics_use_numpy_and_scipy_alone(path):
+def test_tasks_and_metrics_use_only_numpy_and_scipy(path):
     used = {name.split(".")[0] for name in imports(parsed(path))}
     assert used - set(sys.stdlib_module_names) <= {"numpy", "scipy", "eigenecho"}
 
 
-def test_the_package_itself_imports_nothing():
+def test_package_init_imports_nothing():
     tree = ast.parse((ROOT / "__init__.py").read_text())
     assert {name.split(".")[0] for name in imports(tree)} <= set(sys.stdlib_module_names)
 
@@ -380,7 +380,7 @@ def test_the_package_itself_imports_nothing():
     [p for p in modules() if p.name == "__init__.py" and p.parent != ROOT],
     ids=lambda p: p.parent.name,
 )
-def test_packages_only_gather_names(path):
+def test_packages_only_re_export_names(path):
     kinds = (ast.Import, ast.ImportFrom, ast.Assign, ast.Expr, ast.FunctionDef, ast.If)
     tree = parsed(path)
     assert all(isinstance(node, kinds) for node in tree.body)
@@ -388,7 +388,7 @@ def test_packages_only_gather_names(path):
     assert set(functions) <= {"__getattr__", "__dir__"}
 
 
-def test_the_reader_of_imports_sees_them():
+def test_imports_are_found():
     tree = ast.parse(
         "import numpy as np\n"
         "from eigenecho import estimators\n"
@@ -414,7 +414,7 @@ def test_the_reader_of_imports_sees_them():
     assert upward("metrics", {"spectra", "errors"}) == {"spectra"}
 
 
-def test_the_reader_of_imports_sees_late_ones_and_circles():
+def test_late_imports_and_cycles_are_found():
     tree = ast.parse(
         "from eigenecho import series\n"
         "def f():\n    from eigenecho.model import Stream\n    import scipy\n"

@@ -1,4 +1,4 @@
-"""The tests run where optional packages are missing: what needs one is skipped by its name."""
+"""Tests run without optional packages: tests that need a missing one are skipped."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_every_module_is_collected_without_optional_packages():
         assert f"tests/{module}::" in done.stdout
 
 
-def test_a_missing_package_skips_what_uses_it():
+def test_missing_package_skips_the_tests_that_use_it():
     assert optional("math").pi > 3
     missing = optional("no_such_package")
     with pytest.raises(pytest.skip.Exception, match="could not import 'no_such_package'"):

@@ -1,4 +1,4 @@
-"""The parts of a model check that they fit each other when they are put together."""
+"""Parts of a model are checked for consistency when they are combined."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ MODEL = LinearModel(RESERVOIR, np.ones((5, 2)))
     ],
     ids=["oblong", "1-D", "empty", "NaN", "complex", "oblong sparse", "Inf sparse"],
 )
-def test_a_transition_is_a_real_square_matrix(transition):
+def test_transition_must_be_a_real_square_matrix(transition):
     with pytest.raises(ValueError, match="W="):
         Reservoir(transition, np.ones((1, 4)))
 
 
-def test_a_list_is_no_transition():
+def test_list_is_not_a_transition():
     with pytest.raises(ValueError, match="transition=<list>"):
         Reservoir([[1.0]], np.ones((1, 4)))
 
 
-def test_weights_of_a_reservoir_are_of_one_real_dtype():
+def test_weights_of_a_reservoir_have_one_real_dtype():
     with pytest.raises(ValueError, match="W_in=<dtype complex128>"):
         Reservoir(SPECTRUM, np.ones((1, 4), complex))
     reservoir = Reservoir(SPECTRUM, np.ones((1, 4), np.float32), np.ones(4), np.ones((2, 4)))
@@ -87,7 +87,7 @@ def test_weights_of_a_reservoir_are_of_one_real_dtype():
         (lambda: MODEL.stream(State(["1"] * 4, np.ones(2))), "state="),
     ],
 )  # fmt: skip
-def test_parts_that_do_not_fit(make, words):
+def test_inconsistent_parts(make, words):
     with pytest.raises(ValueError, match=words):
         make()
 
@@ -104,7 +104,7 @@ def test_parts_that_do_not_fit(make, words):
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_evidence_that_does_not_fit(change):
+def test_inconsistent_evidence(change):
     parts = {
         "statistics": Gram.empty(5, 2), "penalty": Penalty(5), "ridge": 1.0,
         "weights": np.ones((5, 2)), "scatter": np.eye(2),
@@ -119,7 +119,7 @@ LEARNT = Learnt.nothing(MODEL.W_out, Penalty(5), 1.0)
 
 @pytest.mark.parametrize("name", ["R", "Z", "weights", "centre"])
 @pytest.mark.parametrize("shape", [(4, 4), (5, 3), (2, 4), (50, 50), (5,)])
-def test_a_learner_of_other_arrays_than_the_models(name, shape):
+def test_learner_with_arrays_of_other_shapes_than_the_model(name, shape):
     learnt = LEARNT._replace(**{name: np.ones(shape)})
     with pytest.raises(ValueError, match=f"{name}=<shape"):
         Learner(MODEL, learnt, Penalty(5), 1.0)
@@ -139,14 +139,14 @@ def test_a_learner_of_other_arrays_than_the_models(name, shape):
         ({"penalty": Penalty(4)}, "penalty="),
     ],
 )
-def test_a_learner_of_numbers_that_are_none(change, words):
+def test_learner_with_invalid_numbers(change, words):
     parts = {"model": MODEL, "learnt": LEARNT, "penalty": Penalty(5), "ridge": 1.0}
     Learner(**parts)
     with pytest.raises(ValueError, match=words):
         Learner(**(parts | change))
 
 
-def test_only_a_bias_is_free_of_the_ridge():
+def test_only_a_bias_can_be_unpenalised():
     model = LinearModel(RESERVOIR, np.ones((4, 2)), readout_bias=False)
     with pytest.raises(ValueError, match=r"free=1.*no bias"):
         Learner(model, Learnt.nothing(model.W_out, Penalty(4, 1), 1.0), Penalty(4, 1), 1.0)
@@ -172,7 +172,7 @@ def test_only_a_bias_is_free_of_the_ridge():
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_a_stored_certificate_with_invalid_values(change):
+def test_stored_certificate_with_invalid_values(change):
     model = diagonalize(np.diag([0.5, 0.2]), np.ones((1, 2)))
     _, arrays, values = schema.pack(model)
     assert str(schema.unpack(LinearModel, arrays, values).certificate)
@@ -181,15 +181,15 @@ def test_a_stored_certificate_with_invalid_values(change):
         schema.unpack(LinearModel, arrays, values)
 
 
-def test_intervals_of_an_estimator_whose_triangle_is_singular():
-    # No rows and a penalty that weighs nothing: every degree of freedom is taken up.
+def test_evidence_with_a_singular_triangle():
+    # Without rows and with a zero penalty, every degree of freedom is used.
     basis = Basis(np.zeros((4, 4)), 2)
     weights, penalty = np.ones((5, 1)), Penalty(5, 1, basis)
     evidence = GroupEvidence(Triangle.empty(5, 1), penalty, 1.0, weights, np.eye(1))
     assert evidence.freedom == 5.0
 
 
-def test_a_model_of_given_weights_runs_as_before():
+def test_model_with_integer_weights():
     model = LinearModel(
         Reservoir(np.eye(3, dtype=int), np.ones((1, 3), int)), np.ones((4, 1), int), True
     )

@@ -1,4 +1,4 @@
-"""The same numbers alone, on threads, in worker processes and after a fork, and no hanging."""
+"""Results are equal in threads, in worker processes and after a fork, and no pool hangs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import blas
 from eigenecho import DiagonalReservoir, LinearESN, tasks
 
 TIMEOUT = 300
-"""Seconds after which a pool counts as hanging."""
+"""Time in seconds after which a pool is considered to hang."""
 
 RIDGE = 1e-6
 CONFIGURATIONS = [
@@ -38,7 +38,7 @@ CONFIGURATIONS = [
 
 
 def work(options):
-    """Everything that an estimator computes, as one list of arrays."""
+    """Return all results of an estimator, as one list of arrays."""
     waves = tasks.mso(3, steps=1501)
     X, y = waves[:-1], waves[1:]
     esn = LinearESN(**{"ridge": RIDGE, "warmup": 50, "seed": 0, **options}).fit(X, y)
@@ -46,7 +46,7 @@ def work(options):
 
 
 def long_states(seed):
-    """States enough for the kernels to start threads of their own."""
+    """Return the states of a series that is long enough for multithreaded kernels."""
     X = np.random.default_rng(seed).normal(size=(6000, 1))
     return DiagonalReservoir(300, seed=seed).fit(X).transform(X)
 
@@ -64,18 +64,18 @@ def _several_blas_threads():
 
 
 @pytest.fixture(scope="module")
-def alone():
+def serial():
     return [work(options) for options in CONFIGURATIONS]
 
 
 @pytest.fixture(scope="module")
-def alone_long():
+def serial_long():
     return [long_states(seed) for seed in range(3)]
 
 
-def assert_same_bits(got, wanted):
-    assert len(got) == len(wanted)
-    for one, other in zip(got, wanted, strict=True):
+def assert_same_bits(actual, expected):
+    assert len(actual) == len(expected)
+    for one, other in zip(actual, expected, strict=True):
         for a, b in zip(one, other, strict=True):
             np.testing.assert_array_equal(a, b, strict=True)
 
@@ -84,19 +84,19 @@ def blas_threads():
     return max((i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"), default=1)
 
 
-def test_alone_twice(alone, alone_long):
-    assert_same_bits([work(options) for options in CONFIGURATIONS], alone)
-    assert_same_bits([long_states(seed) for seed in range(3)], alone_long)
+def test_repeated_runs_are_equal(serial, serial_long):
+    assert_same_bits([work(options) for options in CONFIGURATIONS], serial)
+    assert_same_bits([long_states(seed) for seed in range(3)], serial_long)
 
 
-def test_joblib_processes(alone, alone_long):
-    # joblib gives its workers fewer BLAS threads than there are here.
+def test_joblib_processes(serial, serial_long):
+    # joblib gives its workers fewer BLAS threads than this process has.
     pool = joblib.Parallel(n_jobs=2, backend="loky", timeout=TIMEOUT)
-    assert_same_bits(pool(joblib.delayed(work)(o) for o in CONFIGURATIONS), alone)
-    assert_same_bits(pool(joblib.delayed(long_states)(s) for s in range(3)), alone_long)
+    assert_same_bits(pool(joblib.delayed(work)(o) for o in CONFIGURATIONS), serial)
+    assert_same_bits(pool(joblib.delayed(long_states)(s) for s in range(3)), serial_long)
 
 
-def test_blas_threads_come_back():
+def test_number_of_blas_threads_is_restored():
     before = blas_threads()
     assert before > 1
     with ThreadPoolExecutor(4) as pool:
@@ -149,53 +149,53 @@ print(json.dumps(told))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_blas_threads_come_back_in_a_child_forked_meanwhile():
-    said = subprocess.run(
+def test_number_of_blas_threads_is_restored_in_a_forked_child():
+    process = subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "3", "OMP_NUM_THREADS": "3"},
         stdout=subprocess.PIPE,
         check=True,
         timeout=TIMEOUT,
     )
-    before, held, child, after, child_inside = json.loads(said.stdout)
+    before, held, child, after, child_inside = json.loads(process.stdout)
     if max(before) == 1:
         pytest.skip("a BLAS of one thread")
     assert max(held) == 1
     assert after == before
     assert child == [before, held, before]
-    # Who forks from within is within in the child too.
+    # A child that is forked inside the context stays inside it.
     assert child_inside == [held, held, held]
 
 
-def test_joblib_threads(alone, alone_long):
+def test_joblib_threads(serial, serial_long):
     pool = joblib.Parallel(n_jobs=4, backend="threading", timeout=TIMEOUT)
-    assert_same_bits(pool(joblib.delayed(work)(o) for o in CONFIGURATIONS), alone)
-    assert_same_bits(pool(joblib.delayed(long_states)(s) for s in range(3)), alone_long)
+    assert_same_bits(pool(joblib.delayed(work)(o) for o in CONFIGURATIONS), serial)
+    assert_same_bits(pool(joblib.delayed(long_states)(s) for s in range(3)), serial_long)
 
 
-def test_a_thread_pool(alone, alone_long):
+def test_thread_pool(serial, serial_long):
     with ThreadPoolExecutor(4) as pool:
-        assert_same_bits(list(pool.map(work, CONFIGURATIONS, timeout=TIMEOUT)), alone)
-        assert_same_bits(list(pool.map(long_states, range(3), timeout=TIMEOUT)), alone_long)
+        assert_same_bits(list(pool.map(work, CONFIGURATIONS, timeout=TIMEOUT)), serial)
+        assert_same_bits(list(pool.map(long_states, range(3), timeout=TIMEOUT)), serial_long)
 
 
 @pytest.mark.parametrize(
     "start",
-    # joblib's workers, above, are processes that load everything by themselves, as theirs do.
+    # Like joblib's workers above, these processes import everything anew.
     ["fork", *(pytest.param(name, marks=pytest.mark.slow) for name in ("spawn", "forkserver"))],
 )
-def test_started_processes(start, alone, alone_long):
+def test_started_processes(start, serial, serial_long):
     if start not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {start} here")
-    # The fixtures have run compiled kernels, threads of ours and BLAS in this process already.
+    # The fixtures have already run compiled kernels, our threads and BLAS in this process.
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons mistrust fork
+        warnings.simplefilter("ignore", DeprecationWarning)  # newer versions of Python warn of fork
         context = multiprocessing.get_context(start)
         pool = ProcessPoolExecutor(2, mp_context=context)
         try:
             few = CONFIGURATIONS if start == "fork" else CONFIGURATIONS[:2]
-            assert_same_bits(list(pool.map(work, few, timeout=TIMEOUT)), alone[: len(few)])
-            assert_same_bits(list(pool.map(long_states, [1], timeout=TIMEOUT)), alone_long[1:2])
+            assert_same_bits(list(pool.map(work, few, timeout=TIMEOUT)), serial[: len(few)])
+            assert_same_bits(list(pool.map(long_states, [1], timeout=TIMEOUT)), serial_long[1:2])
         finally:
             for process in list((pool._processes or {}).values()):
                 process.terminate()
@@ -210,23 +210,23 @@ def test_one_model_shared_by_threads():
     for _ in range(3):
         fresh = LinearESN(100, ridge=RIDGE, seed=0).fit(waves[:-1], waves[1:])  # caches empty
         with ThreadPoolExecutor(8) as pool:
-            got = pool.map(
+            actual = pool.map(
                 lambda u, esn=fresh: (
                     esn.predict(u), esn.transform(u), esn.forecast(50, context=u)
                 ),
                 inputs,
                 timeout=TIMEOUT,
             )  # fmt: skip
-            assert_same_bits(list(got), expected)
+            assert_same_bits(list(actual), expected)
 
 
-def test_a_fitted_model_travels_to_workers():
+def test_fitted_model_is_sent_to_workers():
     waves = tasks.mso(3, steps=1001)
     esn = LinearESN(60, ridge=RIDGE, seed=0).fit(waves[:-1], waves[1:])
     parts = [waves[k : k + 300] for k in range(0, 600, 100)]
     pool = joblib.Parallel(n_jobs=2, backend="loky", timeout=TIMEOUT)
-    got = pool(joblib.delayed(esn.predict)(part) for part in parts)
-    assert_same_bits([got], [[esn.predict(part) for part in parts]])
+    actual = pool(joblib.delayed(esn.predict)(part) for part in parts)
+    assert_same_bits([actual], [[esn.predict(part) for part in parts]])
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])
@@ -243,12 +243,12 @@ def test_grid_search_in_parallel(backend):
     np.testing.assert_array_equal(scores(2), scores(1))
 
 
-@pytest.mark.slow  # kernels, a forecaster and pools try numbers of threads every time
+@pytest.mark.slow  # other tests vary the number of threads in every run
 @pytest.mark.parametrize(
     ("name", "threads"),
     [("EIGENECHO_NUM_THREADS", 1), ("EIGENECHO_NUM_THREADS", 4), ("OMP_NUM_THREADS", 1)],
 )
-def test_the_number_of_threads_changes_no_state(name, threads, alone_long, tmp_path):
+def test_states_do_not_depend_on_the_number_of_threads(name, threads, serial_long, tmp_path):
     code = (
         "import sys, numpy as np\n"
         "sys.path.insert(0, sys.argv[1])\n"
@@ -261,11 +261,11 @@ def test_the_number_of_threads_changes_no_state(name, threads, alone_long, tmp_p
         check=True,
         timeout=TIMEOUT,
     )
-    np.testing.assert_array_equal(np.load(tmp_path / "states.npy"), alone_long[1])
+    np.testing.assert_array_equal(np.load(tmp_path / "states.npy"), serial_long[1])
 
 
 @pytest.mark.slow
-def test_compiled_and_cached_code_give_the_same_bits(tmp_path):
+def test_compiled_and_cached_code_give_equal_results(tmp_path):
     code = (
         "import hashlib, numpy as np, eigenecho as ee\n"
         "X = np.random.default_rng(0).normal(size=(400, 1))\n"

@@ -1,4 +1,4 @@
-"""The reference of public names: all of them, nothing else, and an example each that runs."""
+"""The API reference lists every public name and nothing else, and all its examples run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ANSWERS = {
     "eigenecho.model.certificate.Certificate",
     "eigenecho.model.certificate.Reduction",
 }
-"""What public functions and methods return, and nobody imports."""
+"""Classes that public functions and methods return, and that users do not import."""
 
 OTHERS = {
     "eigenecho.interop.reservoirpy.DiagonalReservoir",
@@ -43,17 +43,17 @@ NEEDS = {
     "eigenecho.forecasting.backtest.Backtest": "pandas",
     "eigenecho.plots.backtest": "pandas",
 }
-"""Packages that the example of a name needs, and that not every environment has."""
+"""Packages that the example of a name needs, and that are not installed in every environment."""
 
-# All checks of numpydoc's but those that fight how docstrings are written here: a summary says
-# what something is or does, and may begin with a formula (SS02, SS05); what it or a type says is
-# not said again (ES01, PR07, RT01, RT03); neighbours are named with a phrase (SA02, SA03). Examples
-# and neighbours (EX01, SA01) have tests of their own.
-LEFT_OUT = {"ES01", "EX01", "PR07", "RT01", "RT03", "SA01", "SA02", "SA03", "SS02", "SS05"}
+# All checks of numpydoc except those that contradict our style: a summary may be a noun phrase and
+# may begin with a formula (SS02, SS05); descriptions do not repeat the summary or a type (ES01,
+# PR07, RT01, RT03); See Also entries have short descriptions (SA02, SA03). Separate tests check
+# examples and See Also sections (EX01, SA01).
+IGNORED = {"ES01", "EX01", "PR07", "RT01", "RT03", "SA01", "SA02", "SA03", "SS02", "SS05"}
 
 
 def public():
-    """Every public name, qualified."""
+    """Return every public name, qualified."""
     tops = {f"eigenecho.{name}" for name in eigenecho.__all__ if name not in MODULES}
     inner = {
         f"eigenecho.{module}.{name}"
@@ -64,7 +64,7 @@ def public():
 
 
 def listed(page):
-    """The names on a page, qualified, and whether a page of their own is made for them."""
+    """Return the qualified names on a page, and whether each has its own page."""
     module, inside = "", False
     for line in page.read_text(encoding="utf-8").splitlines():
         if found := re.match(r"\.\. currentmodule:: (\S+)", line):
@@ -104,7 +104,7 @@ def test_nothing_private_is_in_the_reference():
     assert not [n for n in LISTED if re.search(r"\._", n) and n != "eigenecho.__version__"]
 
 
-def test_a_name_is_listed_once():
+def test_names_are_listed_once():
     names = [name for page in PAGES for name, _ in listed(page)]
     assert len(names) == len(set(names))
 
@@ -117,12 +117,12 @@ def test_every_name_has_an_example_that_runs(name, monkeypatch, tmp_path):
         need("matplotlib")
     if find_spec("matplotlib"):
         importlib.import_module("matplotlib").use("agg")
-    found = doctest.DocTestFinder().find(thing, name, module=False)
-    (own,) = [test for test in found if test.name == name]
+    result = doctest.DocTestFinder().find(thing, name, module=False)
+    (own,) = [test for test in result if test.name == name]
     assert "Examples\n" in (own.docstring or "")
     assert own.examples
     runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
-    for test in found:
+    for test in result:
         runner.run(test)
     assert runner.failures == 0
 
@@ -136,17 +136,17 @@ def test_examples_of_pages_run(page):
 
 
 def mistakes(thing, most=0):
-    """What numpydoc finds wrong with a docstring; parameters may go unlisted up to so many."""
+    """Return numpydoc's findings for a docstring; ``most`` parameters may be undocumented."""
     validate = importlib.import_module("numpydoc.validate")
-    found = dict(validate.validate(validate.get_doc_object(thing))["errors"])
-    if found.get("PR01", "").count("'") // 2 <= most:
-        found.pop("PR01", None)
-    return {code: text for code, text in found.items() if code not in LEFT_OUT}
+    result = dict(validate.validate(validate.get_doc_object(thing))["errors"])
+    if result.get("PR01", "").count("'") // 2 <= most:
+        result.pop("PR01", None)
+    return {code: text for code, text in result.items() if code not in IGNORED}
 
 
 @pytest.mark.parametrize("name", EXPLAINED)
-def test_docstrings_are_as_numpydoc_wants_them(name):
-    """Of a method two parameters may be in its sentences, of a value all are in its fields."""
+def test_docstrings_pass_numpydoc_validation(name):
+    """Two parameters of a method, and all fields of a value, may be described in the text."""
     need("numpydoc")
     hidden = runpy.run_path(str(API.parent / "_ext" / "plain_docstrings.py"))["INTERNAL"]
     thing = resolve(name)
@@ -159,7 +159,7 @@ def test_docstrings_are_as_numpydoc_wants_them(name):
             assert not mistakes(part, most=2), member
 
 
-def test_see_also_names_what_is_there():
+def test_see_also_entries_exist():
     for name in EXPLAINED:
         if name in NEEDS:
             continue

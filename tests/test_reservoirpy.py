@@ -1,4 +1,4 @@
-"""The same weights in reservoirpy give the same states, and the same fit the same predictions."""
+"""reservoirpy gives equal states for equal weights, and equal predictions for equal fits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PREDICTIONS = 1e-8
 
 
 def weights(connectivity, D_in, bias, seed=0):
-    """W (N, N) of radius 0.9, W_in (D_in, N) and bias (N,) or None, rows as we write them."""
+    """Return W (N, N) of radius 0.9, W_in (D_in, N) and bias (N,) or None, in our convention."""
     rng = np.random.default_rng(seed)
     W = rng.normal(size=(N, N)) * (rng.random((N, N)) < connectivity)
     W *= 0.9 / np.abs(np.linalg.eigvals(W)).max()
@@ -28,7 +28,7 @@ def weights(connectivity, D_in, bias, seed=0):
 
 
 def theirs(W, W_in, bias, lr=1.0, form=np.asarray):
-    """Their states are columns, W @ s: both matrices are ours transposed."""
+    """Return a node of reservoirpy, whose matrices are ours transposed: its states are W @ s."""
     return nodes.Reservoir(
         W=form(W.T), Win=form(W_in.T), bias=0.0 if bias is None else bias, lr=lr,
         activation="identity",
@@ -39,8 +39,8 @@ def series(D_in, seed=1):
     return np.random.default_rng(seed).normal(size=(T, D_in))
 
 
-def assert_close(got, wanted, tolerance):
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
+def assert_close(actual, expected, tolerance):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
 CASES = pytest.mark.parametrize(
@@ -49,7 +49,7 @@ CASES = pytest.mark.parametrize(
 )
 
 
-def test_their_version():
+def test_reservoirpy_version():
     assert reservoirpy.__version__ == "0.4.2"
 
 
@@ -86,7 +86,7 @@ def test_states_of_a_network(connectivity, lr, D_in, bias, basis):
     assert_close(
         esn.states(u, basis="neuron"), theirs(dense, drawn.W_in, drawn.bias).run(u), STATES
     )
-    # And with the leak left to them: our weights are lr times theirs.
+    # Also let reservoirpy apply the leak: our weights are lr times theirs.
     undone = None if drawn.bias is None else drawn.bias / lr
     leaking = theirs(W, drawn.W_in / lr, undone, lr)
     assert_close(esn.states(u, basis="neuron"), leaking.run(u), STATES)
@@ -104,10 +104,10 @@ def test_transposing_matters():
 @pytest.mark.parametrize("D_out", [1, 2])
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
 @pytest.mark.parametrize("connectivity", [0.1, 1.0])
-def test_a_whole_fit(fit_bias, D_out, basis, connectivity):
+def test_complete_fit(fit_bias, D_out, basis, connectivity):
     W, _, _ = weights(connectivity, 2, False)
     u = series(2)
-    # An offset, so that the bias has something to do; their ridge leaves it unpenalised.
+    # The offset needs a bias, which the ridge of reservoirpy does not penalise.
     y = 3.0 + np.stack([np.convolve(u[:, d], [1.0, 0.5, 0.25])[:T] for d in range(D_out)], axis=1)
     esn = LinearESN(
         spectrum=W, basis=basis, lr=0.3, ridge=1e-2, fit_bias=fit_bias, penalize_bias=False,

@@ -1,4 +1,4 @@
-"""Objects taken apart by their annotations come back, and nothing else does."""
+"""Objects that are packed by their annotations can be unpacked, and nothing else can."""
 
 from __future__ import annotations
 
@@ -118,18 +118,18 @@ def everything(**change):
 
 
 def through_json(value):
-    """What ``pack`` gives, as a file has it."""
+    """Return the result of ``pack`` after a round trip through JSON."""
     kind, arrays, values = pack(value)
     assert kind == type(value).__name__
     return arrays, json.loads(json.dumps(values))
 
 
-def back(value):
+def round_trip(value):
     return unpack(type(value), *through_json(value))
 
 
-def test_everything_comes_back():
-    one, other = everything(), back(everything())
+def test_all_fields_are_restored():
+    one, other = everything(), round_trip(everything())
     assert (other.flag, other.number, other.value, other.word) == (True, 7, 0.5, None)
     assert type(other.number) is int
     assert other.plain == one.plain
@@ -148,7 +148,7 @@ def test_everything_comes_back():
     assert [wrapped.text for wrapped in other.wrapped] == ["aa", ""]
 
 
-def test_a_header_has_as_many_lists_for_a_thousand_items_as_for_one():
+def test_number_of_lists_in_a_header_does_not_grow_with_items():
     counts = []
     for number in (1, 1000):
         shapes = (Polygon(np.ones((1, 2)), ("a",)), None) * number
@@ -165,20 +165,20 @@ LABELS = st.one_of(
 
 
 @given(st.one_of(LABELS, st.tuples(LABELS, LABELS), st.datetimes().map(pd.Timestamp)))
-def test_labels_come_back_with_their_type(label):
+def test_labels_keep_their_type(label):
     (arrays, values) = through_json(Point(0.0, label))
-    found = unpack(Point, arrays, values).label
-    assert found == label
-    assert type(found) is type(label)
+    result = unpack(Point, arrays, values).label
+    assert result == label
+    assert type(result) is type(label)
 
 
 @pytest.mark.parametrize("label", ["\0t", pd.Interval(0, 1), b"bytes", object()])
-def test_labels_that_cannot_be_kept(label):
+def test_labels_that_cannot_be_stored(label):
     with pytest.raises(ValueError, match="what a file can hold"):
         pack(Point(0.0, label))
 
 
-def test_all_that_is_left_out_or_added_is_named():
+def test_missing_and_extra_fields_are_named():
     arrays, values = through_json(everything())
     for name in arrays:
         with pytest.raises(ValueError, match=f"no array '{name}'"):
@@ -212,7 +212,7 @@ BAD = {
 @pytest.mark.parametrize(
     ("name", "value"), [(name, value) for name, some in BAD.items() for value in some]
 )
-def test_values_of_another_type_or_size_are_refused(name, value):
+def test_values_of_another_type_or_size_are_rejected(name, value):
     arrays, values = through_json(everything())
     with pytest.raises(ValueError):
         unpack(Everything, arrays, values | {name: value})
@@ -234,13 +234,13 @@ def test_values_of_another_type_or_size_are_refused(name, value):
         ("positive", -np.ones((1, 1))),
     ],
 )
-def test_arrays_of_other_numbers_are_refused(name, array):
+def test_arrays_of_other_dtypes_are_rejected(name, array):
     arrays, values = through_json(everything())
     with pytest.raises(ValueError, match=f"{name}="):
         unpack(Everything, arrays | {name: array}, values)
 
 
-def test_a_subclass_is_stored_as_what_stands_for_its_parent():
+def test_subclass_is_stored_like_its_parent():
     class Further(Wrapped):
         pass
 
@@ -249,7 +249,7 @@ def test_a_subclass_is_stored_as_what_stands_for_its_parent():
     assert unpack(Wrapped, arrays, values).text == "aaa"
 
 
-def test_classes_of_others_change_no_layout():
+def test_user_defined_subclasses_do_not_change_the_layout():
     before = through_json(everything())[1]
 
     class Further(Point):
@@ -260,20 +260,20 @@ def test_classes_of_others_change_no_layout():
 
     one = everything(points=(Further(1.0), *everything().points[1:]))
     assert through_json(one)[1] == before
-    shapes = (Larger(2.0),)  # an abstract class has those below it
+    shapes = (Larger(2.0),)  # a subclass of an abstract class is stored as its parent
     assert through_json(everything(shapes=shapes))[1]["shapes"]["of"]["kind"] == ["Square"]
 
 
-def test_options_reach_what_stands_for_an_object():
+def test_options_are_passed_to_the_stored_form():
     with pytest.raises(TypeError, match="more"):
         pack(Wrapped("abc"), more=1)
 
 
-def test_replaced_fields_are_packed_anew():
+def test_replaced_fields_are_packed_again():
     one = everything()
-    assert back(replace(one, word="x")).word == "x"
+    assert round_trip(replace(one, word="x")).word == "x"
 
 
-def test_lists_within_labels_take_no_memory():
+def test_many_lists_in_labels_are_rejected():
     with pytest.raises(ValueError, match="more lists and objects"):
         unpack(Point, {}, {"x": 0.0, "label": "\0u[" + "[]," * 10**5 + "1]"})

@@ -1,4 +1,4 @@
-"""Series in and out: single, stacked and ragged, and what is refused."""
+"""Input and output of single, stacked and ragged series, and invalid input."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ pd = pytest.importorskip("pandas")
 ONE = np.arange(10.0).reshape(5, 2)
 
 
-# In
+# Input
 
 
-def test_one_series():
+def test_single_series():
     items, container = as_series(ONE, "X")
     assert container == Container("single", False)
     assert len(items) == 1
@@ -28,14 +28,14 @@ def test_one_series():
 
 
 @pytest.mark.parametrize("as_list", [list, tuple])
-def test_a_ragged_list(as_list):
+def test_ragged_list(as_list):
     items, container = as_series(as_list([ONE, ONE[:3], ONE[:1]]), "X", D=2)
     assert container == Container("list", False)
     assert [len(x) for x in items] == [5, 3, 1]
     np.testing.assert_array_equal(items[1], ONE[:3])
 
 
-def test_a_stack():
+def test_stack():
     stack = np.stack([ONE, -ONE, 2 * ONE])
     items, container = as_series(stack, "X")
     assert container == Container("stack", False)
@@ -65,20 +65,20 @@ def test_frames():
 @pytest.mark.parametrize(
     "given", [ONE.astype(int), ONE > 3, ONE.astype(np.float16), ONE.T.copy().T]
 )
-def test_rows_are_contiguous_and_of_the_asked_dtype(given, dtype):
+def test_rows_are_contiguous_and_have_the_requested_dtype(given, dtype):
     rows = as_rows(given, "X", dtype=dtype)
     assert rows.dtype == dtype
     assert rows.flags.c_contiguous
     np.testing.assert_array_equal(rows, given)
 
 
-def test_no_rows_and_no_columns_are_series_too():
+def test_series_may_have_no_rows_or_columns():
     assert as_rows(np.empty((0, 3)), "X").shape == (0, 3)
     assert as_rows(np.empty((4, 0)), "X", D=0).shape == (4, 0)
 
 
 @pytest.mark.parametrize(
-    ("X", "said"),
+    ("X", "message"),
     [
         (np.arange(5.0), r"X=<shape \(5,\)>.*2-D.*X\.reshape\(-1, 1\)"),
         ([1.0, 2.0], r"reshape\(-1, 1\)"),
@@ -99,8 +99,8 @@ def test_no_rows_and_no_columns_are_series_too():
         (scipy.sparse.eye(2), r"X=.*dense.*X\.toarray\(\)"),
     ],
 )
-def test_what_is_refused(X, said):
-    with pytest.raises(ValueError, match=said):
+def test_invalid_series(X, message):
+    with pytest.raises(ValueError, match=message):
         as_series(X, "X", D=2)
 
 
@@ -109,7 +109,7 @@ def test_errors_name_the_argument():
         as_rows(np.ones(3), "y_previous")
 
 
-# Outputs, held as the inputs are
+# Outputs in the same container as the inputs
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_outputs_that_do_not_match_the_inputs(y, like):
         unpack_outputs(y, "y", Container(like))
 
 
-# Out again
+# Results
 
 
 @pytest.mark.parametrize("flat", [False, True])
@@ -177,7 +177,7 @@ def test_restore(flat):
         ),
     )
 )
-def test_series_come_back_as_they_went_in(X):
+def test_restore_inverts_the_conversion(X):
     items, container = unpack(X)
     back = container.restore(items)
     assert isinstance(back, type(X))
@@ -194,10 +194,10 @@ def test_series_come_back_as_they_went_in(X):
 def test_shifted(y):
     np.testing.assert_array_equal(shifted(y), naive.shifted(y))
     first = np.full(y.shape[1], 3.0)
-    found = shifted(y, first)
-    np.testing.assert_array_equal(found, naive.shifted(y, first))
-    assert found.shape == y.shape
-    assert not np.shares_memory(found, y)
+    result = shifted(y, first)
+    np.testing.assert_array_equal(result, naive.shifted(y, first))
+    assert result.shape == y.shape
+    assert not np.shares_memory(result, y)
 
 
 def test_shifted_keeps_the_dtype():

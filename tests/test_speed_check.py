@@ -1,4 +1,4 @@
-"""The speed check finds the last release and judges by the best times; nothing is timed here."""
+"""The speed check finds the last release and compares the best times; nothing is timed here."""
 
 import subprocess
 import sys
@@ -33,21 +33,21 @@ def git(tmp_path):
     return run
 
 
-def test_the_last_release_is_the_newest_tag_or_change_of_version(git, tmp_path):
+def test_last_release_is_the_newest_tag_or_change_of_version(git, tmp_path):
     git.commit('version = "0.1.0"\n')
     with pytest.raises(SystemExit, match="No release"):
         last_release(tmp_path)
     second = git.commit('version = "0.2.0"\n')
     git.commit('version = "0.2.0"\nname = "a"\n')
     assert last_release(tmp_path) == second
-    git.commit('version = "0.3.0"\nname = "a"\n')  # the release that is being made
+    git.commit('version = "0.3.0"\nname = "a"\n')  # the release in preparation
     assert last_release(tmp_path) == second
     git("tag", "v0.2.0", second)
     git("tag", "other", "HEAD^")
     assert last_release(tmp_path) == "v0.2.0"
 
 
-def test_jobs_are_slower_by_their_best_times():
+def test_slower_jobs_are_found_by_their_best_times():
     best = {"fit": (1.0, 1.3), "search": (1.0, 1.05)}
     assert slower(best) == ["fit"]
     merge(best, {"fit": (1.1, 1.0)})

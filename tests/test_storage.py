@@ -1,4 +1,4 @@
-"""Model files: what comes back is bit-equal, and what cannot be read says so."""
+"""Saved models are restored exactly, and unreadable files raise clear errors."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("options", CASES.values(), ids=CASES)
-def test_a_network_comes_back_bit_equal(options, tmp_path):
+def test_network_is_restored_exactly(options, tmp_path):
     esn = LinearESN(**{"units": 20, "seed": 0, **options}).fit(X, Y)
     esn.save(tmp_path / "model.safetensors")
     back = ee.load(tmp_path / "model.safetensors")
@@ -115,12 +115,12 @@ def test_a_network_comes_back_bit_equal(options, tmp_path):
 
 
 @pytest.mark.parametrize("options", CASES.values(), ids=CASES)
-def test_parameters_come_back(options, tmp_path):
+def test_parameters_are_restored(options, tmp_path):
     esn = LinearESN(**{"units": 20, "seed": 0, **options}).fit(X, Y)
     esn.save(tmp_path / "model")
     back = ee.load(tmp_path / "model")
     old, new = esn.get_params(), back.get_params()
-    if callable(esn.spectrum):  # a function cannot be kept: the eigenvalues it gave are
+    if callable(esn.spectrum):  # a function is stored as the eigenvalues it returned
         assert new.pop("spectrum") == esn.spectrum_
         old.pop("spectrum")
     elif not isinstance(esn.spectrum, str):
@@ -137,7 +137,7 @@ def test_parameters_come_back(options, tmp_path):
         old.pop("seed")
     for name, value in old.items():
         np.testing.assert_array_equal(np.asarray(new[name]), np.asarray(value), err_msg=name)
-    # What comes back can be fitted again, to the same weights where a seed fixes them.
+    # The loaded estimator can be fitted again, and gives the same weights if it has a seed.
     again = back.fit(X, Y)
     if isinstance(esn.seed, int) and not callable(esn.spectrum):
         np.testing.assert_allclose(again.predict(X), esn.predict(X), rtol=1e-4, atol=1e-4)
@@ -158,7 +158,7 @@ def test_parameters_are_equal_by_python(tmp_path):
     ],
 )
 @pytest.mark.parametrize("kind", [LinearESN, ee.DiagonalReservoir])
-def test_what_a_file_cannot_keep_is_said(kind, options, name, tmp_path):
+def test_parameters_that_cannot_be_stored_cause_a_warning(kind, options, name, tmp_path):
     made = kind(units=20, **options).fit(X, Y)
     with pytest.warns(UserWarning, match=f"{name}=.* cannot be stored in a file"):
         made.save(tmp_path / "model")
@@ -169,7 +169,7 @@ def test_what_a_file_cannot_keep_is_said(kind, options, name, tmp_path):
     ("name", "value"),
     [("sr", np.longdouble(1) / 3), ("lr", -1.0), ("input_scaling", [1.0, 2.0]), ("seed", -1)],
 )
-def test_a_parameter_that_would_not_come_back_is_refused(name, value, tmp_path):
+def test_invalid_parameters_are_not_saved(name, value, tmp_path):
     esn = LinearESN(20, seed=0).fit(X, Y).set_params(**{name: value})
     with pytest.raises(ValueError, match=f"{name}="):
         esn.save(tmp_path / "model")
@@ -190,7 +190,7 @@ RESERVOIRS = {
 
 
 @pytest.mark.parametrize("options", RESERVOIRS.values(), ids=RESERVOIRS)
-def test_a_reservoir_comes_back_bit_equal(options, tmp_path):
+def test_reservoir_is_restored_exactly(options, tmp_path):
     made = ee.DiagonalReservoir(**{"units": 20, "seed": 0, **options}).fit(TWO)
     made.save(tmp_path / "reservoir")
     back = ee.load(tmp_path / "reservoir")
@@ -219,7 +219,7 @@ def test_a_reservoir_comes_back_bit_equal(options, tmp_path):
 )
 @pytest.mark.filterwarnings("ignore:spectrum=.* cannot be written")
 def test_fit_of_a_loaded_reservoir_draws_the_same_weights(options, tmp_path):
-    """Pipelines fit their steps again, and drew another reservoir where there was no seed."""
+    """Pipelines refit their steps, so a loaded reservoir without a seed must keep its weights."""
     made = ee.DiagonalReservoir(12, **options).fit(TWO)
     made.save(tmp_path / "reservoir")
     back = ee.load(tmp_path / "reservoir")
@@ -227,13 +227,13 @@ def test_fit_of_a_loaded_reservoir_draws_the_same_weights(options, tmp_path):
     pipeline = make_pipeline(back, Ridge()).fit(TWO, TWO)
     np.testing.assert_array_equal(pipeline[0].transform(TWO), states)
     np.testing.assert_array_equal(clone(back).fit_transform(TWO), states)
-    # Without a file every fit still draws anew, and leaves the parameter as it is.
+    # An object that was not loaded still draws new weights, and keeps its parameter.
     assert made.seed is None
     assert not np.array_equal(made.fit_transform(TWO), states)
 
 
 @pytest.mark.slow
-def test_another_process_reads_a_reservoir(tmp_path):
+def test_another_process_loads_a_reservoir(tmp_path):
     frame = pd.DataFrame(TWO, columns=["load", "größe"])
     made = ee.DiagonalReservoir(300, seed=0).fit(frame)
     made.save(tmp_path / "reservoir")
@@ -249,7 +249,7 @@ def test_another_process_reads_a_reservoir(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "states.npy"), made.transform(frame))
 
 
-def test_a_reservoir_that_is_not_fitted_is_not_saved(tmp_path):
+def test_unfitted_reservoir_is_not_saved(tmp_path):
     with pytest.raises(NotFittedError):
         ee.DiagonalReservoir(20).save(tmp_path / "reservoir")
 
@@ -280,7 +280,7 @@ def test_several_outputs_and_series(tmp_path):
     np.testing.assert_array_equal(back.final_state_.y, esn.final_state_.y)
 
 
-def test_a_generator(tmp_path):
+def test_generator(tmp_path):
     esn = LinearESN(20, feedback=True, ridge=1e-6, seed=0).fit(None, WAVES[:, 0])
     esn.save(tmp_path / "model")
     back = ee.load(tmp_path / "model")
@@ -301,7 +301,7 @@ def test_feature_names(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["eigen", "neuron dense", "neuron sparse", "everything"])
-def test_a_bare_model(name, tmp_path):
+def test_bare_model(name, tmp_path):
     model = LinearESN(20, **CASES[name], seed=0).fit(X, Y).model_
     model.save(tmp_path / "model.safetensors")
     back = ee.load(tmp_path / "model.safetensors")
@@ -312,7 +312,7 @@ def test_a_bare_model(name, tmp_path):
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.float16, np.longdouble, ">f8"])
-def test_a_model_of_numbers_of_any_type(dtype, tmp_path):
+def test_model_of_any_dtype(dtype, tmp_path):
     weights = np.eye(3, dtype=dtype), np.ones((1, 3), dtype), np.ones((4, 1), dtype)
     model = LinearModel(Reservoir(*weights[:2]), weights[2])
     model.save(tmp_path / "model")
@@ -325,7 +325,7 @@ def cascaded():
     return ee.diagonalize(W, W_in, W_out, form="cascade")
 
 
-def test_a_cascade(tmp_path):
+def test_cascade(tmp_path):
     model = cascaded()
     assert len(model.reservoir.transition.block)
     model.save(tmp_path / "model.safetensors")
@@ -354,7 +354,7 @@ def test_a_cascade(tmp_path):
     ],
     ids=["block", "NaN", "coupling", "no coupling", "modes", "basis"],
 )
-def test_a_cascade_whose_parts_do_not_fit_is_refused(change, tmp_path):
+def test_inconsistent_cascade_is_rejected(change, tmp_path):
     kind, tensors, values = schema.pack(cascaded())
     (end,) = change
     (name,) = (name for name in tensors if name.endswith(f".{end}"))
@@ -364,7 +364,7 @@ def test_a_cascade_whose_parts_do_not_fit_is_refused(change, tmp_path):
         ee.load(tmp_path / "model")
 
 
-def test_a_converted_model(tmp_path):
+def test_converted_model(tmp_path):
     rng = np.random.default_rng(0)
     W, W_in, W_out = matrix(), rng.normal(size=(1, 15)), rng.normal(size=(15, 2))
     model = ee.diagonalize(W, W_in, W_out)
@@ -374,7 +374,7 @@ def test_a_converted_model(tmp_path):
     )
 
 
-def test_a_loaded_network_saves_to_the_same_bytes(tmp_path):
+def test_loaded_network_saves_to_the_same_bytes(tmp_path):
     esn = LinearESN(20, **CASES["everything"], seed=0).fit(X, Y)
     esn.save(tmp_path / "one")
     ee.load(tmp_path / "one").save(tmp_path / "two")
@@ -390,7 +390,7 @@ def test_text_paths_and_overwriting(tmp_path):
     assert os.listdir(tmp_path) == ["model"]
 
 
-def test_another_process_reads_it(tmp_path):
+def test_another_process_loads_a_network(tmp_path):
     esn = LinearESN(20, seed=0).fit(X, Y)
     esn.save(tmp_path / "model")
     code = (
@@ -403,17 +403,17 @@ def test_another_process_reads_it(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "answer.npy"), esn.predict(X))
 
 
-def test_the_file_is_plain_safetensors(tmp_path):
+def test_file_is_plain_safetensors(tmp_path):
     esn = LinearESN(20, seed=0).fit(X, Y)
     esn.save(tmp_path / "model")
     np.testing.assert_array_equal(load_file(tmp_path / "model")["fitted.model.W_out"], esn.W_out_)
 
 
-# Random eigenvectors are known by their seed ----------------------------------------------------
+# Random eigenvectors are restored from their seed -----------------------------------------------
 
 
 def drawn_files(esn, folder):
-    """Paths of an estimator with statistics, its model, a stream and a learner."""
+    """Return paths of a saved estimator with statistics, its model, a stream and a learner."""
     esn.save(folder / "esn", statistics=True)
     esn.model_.save(folder / "model")
     esn.stream(esn.final_state_).save(folder / "stream")
@@ -426,7 +426,7 @@ SEEDS = {"int": 0, "none": None, "generator": np.random.default_rng(3)}
 
 @pytest.mark.filterwarnings("ignore:seed=:UserWarning")
 @pytest.mark.parametrize("seed", SEEDS.values(), ids=SEEDS)
-def test_random_eigenvectors_are_not_in_files_and_come_back_bit_equal(seed, tmp_path, monkeypatch):
+def test_random_eigenvectors_are_not_stored_and_are_restored_exactly(seed, tmp_path, monkeypatch):
     esn = LinearESN(60, ridge=1e-6, input_bias=True, seed=seed).fit(X, Y)
     paths = drawn_files(esn, tmp_path)
     for name in ("model", "stream"):
@@ -449,7 +449,7 @@ def test_random_eigenvectors_are_not_in_files_and_come_back_bit_equal(seed, tmp_
     np.testing.assert_array_equal(back.noise_covariance_, esn.noise_covariance_)
 
 
-def test_a_learner_draws_its_eigenvectors_when_it_learns(tmp_path, monkeypatch):
+def test_learner_draws_its_eigenvectors_when_it_learns(tmp_path, monkeypatch):
     learner = LinearESN(30, seed=0).fit(X, Y).learner(forgetting=0.9)
     learner.save(tmp_path / "learner")
     with monkeypatch.context() as patch:
@@ -471,7 +471,7 @@ def test_a_learner_draws_its_eigenvectors_when_it_learns(tmp_path, monkeypatch):
     ],
     ids=["EET", "given", "another generator", "a list of seeds"],
 )
-def test_eigenvectors_that_a_seed_does_not_give_are_in_the_file(options, tmp_path):
+def test_eigenvectors_without_a_seed_are_stored(options, tmp_path):
     esn = LinearESN(**{"units": 20, "seed": 0, **options}).fit(X, Y)
     esn.model_.save(tmp_path / "model")
     np.testing.assert_array_equal(
@@ -482,7 +482,7 @@ def test_eigenvectors_that_a_seed_does_not_give_are_in_the_file(options, tmp_pat
         np.testing.assert_array_equal(new, old)
 
 
-def test_files_of_a_numpy_that_draws_otherwise_are_refused(tmp_path, monkeypatch):
+def test_files_are_rejected_if_numpy_draws_other_numbers(tmp_path, monkeypatch):
     LinearESN(20, seed=0).fit(X, Y).save(tmp_path / "esn")
     other = np.random.default_rng(9)
     monkeypatch.setattr("eigenecho.basis.DrawnBasis.generator", lambda _: other)
@@ -501,20 +501,20 @@ def saved(tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.9, 0.9999])
-def test_a_truncated_file(saved, share):
+def test_truncated_file(saved, share):
     data = saved.read_bytes()
     saved.write_bytes(data[: int(share * len(data))])
     with pytest.raises(StorageError, match=r"model\.safetensors is not a readable model file"):
         ee.load(saved)
 
 
-def test_a_file_with_something_appended(saved):
+def test_file_with_appended_bytes(saved):
     saved.write_bytes(saved.read_bytes() + b"x")
     with pytest.raises(StorageError, match=r"model\.safetensors"):
         ee.load(saved)
 
 
-def test_any_flipped_byte_is_noticed(saved):
+def test_any_flipped_byte_is_detected(saved):
     data = saved.read_bytes()
     reference = ee.load(saved)
     header = 8 + int.from_bytes(data[:8], "little")
@@ -527,13 +527,13 @@ def test_any_flipped_byte_is_noticed(saved):
             back = ee.load(saved)
         except StorageError:
             continue
-        # Only a byte of the header that carries no meaning may pass.
+        # Only changes of meaningless bytes of the header are accepted.
         assert place < header
         assert back.get_params() == reference.get_params()
         np.testing.assert_array_equal(back.predict(X), reference.predict(X))
 
 
-def test_a_flipped_byte_in_the_arrays(saved):
+def test_flipped_byte_in_the_arrays(saved):
     data = bytearray(saved.read_bytes())
     data[-5] ^= 0xFF
     saved.write_bytes(data)
@@ -541,7 +541,7 @@ def test_a_flipped_byte_in_the_arrays(saved):
         ee.load(saved)
 
 
-def test_a_foreign_safetensors_file(tmp_path):
+def test_foreign_safetensors_file(tmp_path):
     for metadata in (None, {"format": "pt"}, {"eigenecho": "no JSON"}, {"eigenecho": "[1]"}):
         save_file({"weight": np.ones((3, 3))}, tmp_path / "other", metadata=metadata)
         with pytest.raises(StorageError, match=r"other was not written by eigenecho's save\(\)"):
@@ -549,14 +549,14 @@ def test_a_foreign_safetensors_file(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"hello, world\n", b"\x80\x04K\x01.", bytes(200)])
-def test_a_file_of_another_kind(tmp_path, content):
+def test_file_of_another_kind(tmp_path, content):
     (tmp_path / "note.txt").write_bytes(content)
     said = r"note\.txt is not a readable model file: save\(\) did not write it|not written"
     with pytest.raises(StorageError, match=said):
         ee.load(tmp_path / "note.txt")
 
 
-def test_a_missing_file(tmp_path):
+def test_missing_file(tmp_path):
     for path in (tmp_path / "nothing", tmp_path):
         with pytest.raises(FileNotFoundError, match="no model file at") as caught:
             ee.load(path)
@@ -564,7 +564,7 @@ def test_a_missing_file(tmp_path):
 
 
 @pytest.mark.parametrize("path", [3, None, b"model", ["model"]])
-def test_what_is_no_path(path):
+def test_invalid_path(path):
     with pytest.raises(
         ValueError, match=r"path=.* expected the path of a file that save\(\) wrote"
     ):
@@ -572,7 +572,7 @@ def test_what_is_no_path(path):
 
 
 def rewritten(path, change):
-    """The file with its header or arrays changed, and its digest as it was."""
+    """Change the header or arrays of the file, and keep its digest."""
     tensors = load_file(path)
     data = path.read_bytes()
     size = int.from_bytes(data[:8], "little")
@@ -581,8 +581,8 @@ def rewritten(path, change):
     save_file(tensors, path, metadata={"eigenecho": json.dumps(header)})
 
 
-def redone(path, change):
-    """The file with its values or arrays changed, and a digest to match."""
+def with_new_digest(path, change):
+    """Change the values or arrays of the file, and update its digest."""
     kind, tensors, values = storage.read(path)
     change(values, tensors)
     try:
@@ -593,9 +593,9 @@ def redone(path, change):
         pytest.skip("this safetensors writes no complex numbers")
 
 
-@pytest.mark.parametrize("again", [rewritten, redone])
-def test_a_rewritten_file_still_loads(saved, again):
-    # The helpers above must not be what breaks the files below.
+@pytest.mark.parametrize("again", [rewritten, with_new_digest])
+def test_rewritten_file_still_loads(saved, again):
+    # Make sure that the helpers above do not break the files of the tests below.
     again(saved, lambda header, tensors: None)
     assert type(ee.load(saved)) is LinearESN
 
@@ -607,7 +607,7 @@ def test_another_format(saved, format):
         ee.load(saved)
 
 
-def test_an_unknown_kind(saved):
+def test_unknown_kind(saved):
     _, tensors, values = storage.read(saved)
     storage.write(saved, "Transformer", tensors, values)
     with pytest.raises(StorageError, match="holds a 'Transformer', which this version does not"):
@@ -615,7 +615,7 @@ def test_an_unknown_kind(saved):
 
 
 def value(path, new):
-    """Another value at a path of names; without one, ``...``, none at all."""
+    """Return a function that sets the value at a path of names, or deletes it (``...``)."""
 
     def change(values, tensors):
         *parents, key = path.split("/")
@@ -627,7 +627,7 @@ def value(path, new):
 
 
 def array(name, new):
-    """Another array, made from the one there was; ``...`` for none."""
+    """Return a function that replaces an array by a function of it, or deletes it (``...``)."""
 
     def change(values, tensors):
         old = tensors.pop(name, None)
@@ -713,8 +713,8 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_file_that_does_not_fit_together(saved, change):
-    redone(saved, change)
+def test_inconsistent_file(saved, change):
+    with_new_digest(saved, change)
     with pytest.raises(StorageError, match=r"model\.safetensors is damaged"):
         ee.load(saved)
 
@@ -724,12 +724,12 @@ WEIGHTS = MODEL + "reservoir.W_in"
 
 @pytest.mark.parametrize("value", [1e308, -1e300, 1e39, 0.0])
 @pytest.mark.parametrize("options", [{}, {"solver": "gram"}, {"dtype": "float32"}], ids=str)
-def test_weights_of_statistics_are_those_of_the_readout(tmp_path, options, value):
-    """Weights of 1e308 loaded, and failed in ``learner``."""
+def test_weights_of_statistics_must_equal_the_readout(tmp_path, options, value):
+    """Weights of 1e308 are rejected, because ``learner`` would fail."""
     path = tmp_path / "model.safetensors"
     esn = LinearESN(8, ridge=1e-3, seed=0, **options).fit(TWO[:-1], TWO[1:])
     esn.save(path, statistics=True)
-    redone(path, lambda values, tensors: tensors["evidence.weights"].fill(value))
+    with_new_digest(path, lambda values, tensors: tensors["evidence.weights"].fill(value))
     with pytest.raises(StorageError, match=r"is damaged: weights="):
         ee.load(path)
     esn.partial_fit(TWO[:-1], TWO[1:]).save(path, statistics=True)
@@ -748,19 +748,17 @@ def test_weights_of_statistics_are_those_of_the_readout(tmp_path, options, value
         lambda header, tensors: tensors.update({WEIGHTS: tensors[WEIGHTS] + 1e-9}),
     ],
 )
-def test_a_file_that_does_not_match_its_digest(saved, change):
+def test_file_that_does_not_match_its_digest(saved, change):
     rewritten(saved, change)
     with pytest.raises(StorageError, match=r"model\.safetensors (is damaged|was not written)"):
         ee.load(saved)
 
 
-# Files that somebody crafted, their digests right; test_storage_fuzz.py has many more -----------
+# Crafted files with correct digests; test_storage_fuzz.py has many more -------------------------
 
 
 def rewrite(path, change, **arrays):
-    """The file with its header changed as text, and arrays beside it; no digest is made to match
-    where the text does not parse.
-    """
+    """Change the header as text, and the arrays; update the digest if the text parses."""
     kind, tensors, values = storage.read(path)
     tensors |= arrays
     header = {"format": storage.FORMAT, "kind": kind, "values": values}
@@ -780,14 +778,14 @@ def rewrite(path, change, **arrays):
     ],
     ids=["twice", "deep", "less deep", "long", "open", "short"],
 )
-def test_a_header_that_save_never_wrote(saved, change):
+def test_header_that_save_cannot_write(saved, change):
     rewrite(saved, change)
     with pytest.raises(StorageError, match=r"was not written by eigenecho's save\(\)"):
         ee.load(saved)
 
 
 @pytest.mark.parametrize("dtype", ["BF16", "F8_E4M3", "F8_E5M2"])
-def test_numbers_that_numpy_does_not_have(saved, dtype):
+def test_dtypes_that_numpy_does_not_support(saved, dtype):
     data = saved.read_bytes()
     size = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + size])
@@ -802,7 +800,7 @@ def test_numbers_that_numpy_does_not_have(saved, dtype):
 
 
 def taken(path):
-    """Bytes that loading takes at most, whether the file is refused or not."""
+    """Return the peak memory of loading in bytes, even if the file is rejected."""
     tracemalloc.start()
     try:
         ee.load(path)
@@ -824,13 +822,13 @@ def taken(path):
     ],
     ids=["lists", "objects", "units", "as it is"],
 )
-def test_loading_takes_little_memory(saved, change):
+def test_loading_uses_little_memory(saved, change):
     ee.load(saved)  # imports
     rewrite(saved, change)
     assert taken(saved) < 8 * saved.stat().st_size + 500_000
 
 
-def test_loading_a_large_file_takes_a_few_times_its_size(tmp_path):
+def test_loading_a_large_file_uses_a_small_multiple_of_its_size(tmp_path):
     rng = np.random.default_rng(0)
     N = 400
     model = LinearModel(
@@ -843,7 +841,7 @@ def test_loading_a_large_file_takes_a_few_times_its_size(tmp_path):
         assert taken(tmp_path / name) < 6 * (tmp_path / name).stat().st_size
 
 
-def test_arrays_of_nothing_claim_no_memory(tmp_path):
+def test_empty_arrays_with_huge_shapes_allocate_no_memory(tmp_path):
     learner = LinearESN(20, seed=0).fit(X, Y).learner()
     learner.save(tmp_path / "learner")
 
@@ -851,7 +849,7 @@ def test_arrays_of_nothing_claim_no_memory(tmp_path):
         tensors |= dict.fromkeys(("learnt.R", "learnt.Z"), np.zeros((10**12, 0)))
         values["learnt"] |= dict.fromkeys("RZ", 10**12)
 
-    redone(tmp_path / "learner", huge)
+    with_new_digest(tmp_path / "learner", huge)
     assert taken(tmp_path / "learner") < 10**6
     with pytest.raises(StorageError, match=r"R=<shape"):
         ee.load(tmp_path / "learner")
@@ -871,7 +869,7 @@ SPARSE_CHANGES = {
 
 
 @pytest.mark.parametrize("change", SPARSE_CHANGES.values(), ids=SPARSE_CHANGES)
-def test_a_sparse_matrix_out_of_bounds(change, tmp_path):
+def test_sparse_matrix_with_indices_out_of_bounds(change, tmp_path):
     name, changed = change
     model = LinearESN(20, **CASES["neuron sparse"], seed=0).fit(X, Y).model_
     model.save(tmp_path / "model")
@@ -881,7 +879,7 @@ def test_a_sparse_matrix_out_of_bounds(change, tmp_path):
         tensors[path] = np.ascontiguousarray(changed(tensors[path]))
         values["reservoir"]["transition"]["Sparse"][name] = len(tensors[path])
 
-    redone(tmp_path / "model", change_array)
+    with_new_digest(tmp_path / "model", change_array)
     with pytest.raises(StorageError, match="is damaged"):
         ee.load(tmp_path / "model")
 
@@ -909,9 +907,9 @@ def test_a_sparse_matrix_out_of_bounds(change, tmp_path):
         value("model/basis", {"kind": None}),
     ],
 )
-def test_a_learner_that_does_not_fit_together(change, tmp_path):
+def test_inconsistent_learner(change, tmp_path):
     LinearESN(20, seed=0).fit(X, Y).learner(forgetting=0.9).save(tmp_path / "learner")
-    redone(tmp_path / "learner", change)
+    with_new_digest(tmp_path / "learner", change)
     with pytest.raises(StorageError, match="is damaged"):
         ee.load(tmp_path / "learner")
 
@@ -928,7 +926,7 @@ def test_a_learner_that_does_not_fit_together(change, tmp_path):
 def test_numbers_beyond_single_precision(name, value, tmp_path):
     path = tmp_path / "model"
     LinearESN(20, **CASES["everything"], dtype="float32", seed=0).fit(X, Y).model_.save(path)
-    redone(path, lambda values, tensors: tensors.update(
+    with_new_digest(path, lambda values, tensors: tensors.update(
         {name: np.full(tensors[name].shape, value)}
     ))  # fmt: skip
     with pytest.raises(StorageError, match="is damaged"):
@@ -938,7 +936,7 @@ def test_numbers_beyond_single_precision(name, value, tmp_path):
 # Writing --------------------------------------------------------------------------------------
 
 
-def test_a_missing_folder(tmp_path):
+def test_missing_folder(tmp_path):
     esn = LinearESN(20, seed=0).fit(X, Y)
     with pytest.raises(FileNotFoundError, match=r"cannot save to .*the folder .* does not exist"):
         esn.save(tmp_path / "nowhere" / "model")
@@ -946,7 +944,7 @@ def test_a_missing_folder(tmp_path):
 
 @pytest.mark.parametrize("failing", ["os.replace", "pathlib.Path.write_bytes"])
 @pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
-def test_a_failing_write_keeps_the_old_file(saved, monkeypatch, failing, error):
+def test_failed_write_keeps_the_old_file(saved, monkeypatch, failing, error):
     before = saved.read_bytes()
     other = LinearESN(30, seed=1).fit(X, Y)
 
@@ -961,16 +959,16 @@ def test_a_failing_write_keeps_the_old_file(saved, monkeypatch, failing, error):
     assert [path.name for path in Path(saved.parent).iterdir()] == [saved.name]
 
 
-def test_files_are_readable_as_others_are(tmp_path):
-    # A temporary file is private; what replaces the target must not stay so.
+def test_files_have_default_permissions(tmp_path):
+    # Temporary files are private, but the file that replaces the target must not be.
     LinearESN(20, seed=0).fit(X, Y).save(tmp_path / "model")
     (tmp_path / "plain").write_bytes(b"")
     modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("model", "plain")]
     assert modes[0] == modes[1]
 
 
-def test_files_of_others_stay(saved):
-    # Names like those of temporary files.
+def test_unrelated_files_are_kept(saved):
+    # Names that resemble those of temporary files.
     names = [f"{saved.name}.part", f"{saved.name}.0123abcd.part"]
     names.append(f"other.{'0' * 16}.part")
     for name in names:
@@ -979,14 +977,14 @@ def test_files_of_others_stay(saved):
     assert sorted(os.listdir(saved.parent)) == sorted([saved.name, *names])
 
 
-def test_a_name_as_long_as_names_may_be(tmp_path):
+def test_name_of_maximum_length(tmp_path):
     path = tmp_path / ("ä" * 120)
     esn = LinearESN(20, seed=0).fit(X, Y)
     esn.save(path)
     np.testing.assert_array_equal(ee.load(path).predict(X), esn.predict(X))
 
 
-def test_pages_are_written_beside_a_file_of_that_name(tmp_path):
+def test_writing_a_page_keeps_a_file_named_like_a_temporary_file(tmp_path):
     from eigenecho import pages
 
     (tmp_path / "report.html.part").write_text("precious")
@@ -995,7 +993,7 @@ def test_pages_are_written_beside_a_file_of_that_name(tmp_path):
     assert (tmp_path / "report.html.part").read_text() == "precious"
 
 
-def test_loading_a_given_sparse_matrix_decomposes_nothing(tmp_path, monkeypatch):
+def test_loading_a_given_sparse_matrix_does_not_decompose_it(tmp_path, monkeypatch):
     W = sparse.random(30, 30, density=0.05, random_state=0, format="csr")
     LinearESN(spectrum=W, basis="neuron", seed=0).fit(X, Y).save(tmp_path / "model")
 

@@ -1,4 +1,4 @@
-"""Threads: how many, which parts of the work each takes, and what goes wrong in them."""
+"""The number of threads, the division of work between them, and errors in threads."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_thread_count_reads_the_environment(monkeypatch):
     assert threads.thread_count() >= 1
 
 
-def test_an_error_in_a_thread_is_raised():
+def test_error_in_a_thread_is_raised():
     def task(start, stop):
         if start == 5:
             raise ZeroDivisionError

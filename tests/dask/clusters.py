@@ -1,4 +1,4 @@
-"""Clusters on this machine, and a plugin that kills their workers at work."""
+"""Local clusters, and a plugin that kills their workers during tasks."""
 
 import os
 import signal
@@ -12,24 +12,24 @@ from distributed.utils import key_split
 
 import dask
 
-# A LocalCluster gives up a worker whose place is empty 15 seconds after it died; one that died a
-# second time by then is on its way back.
+# A LocalCluster gives up a lost worker after a timeout of 15 seconds by default, even if a worker
+# that died twice is being restarted.
 dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
 
 
 def local(workers, **options):
-    """So many processes of one thread each."""
+    """Return a cluster with the given number of single-threaded processes."""
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0} | options
     return LocalCluster(n_workers=workers, **options)
 
 
 def within(workers):
-    """So many workers as threads of this process, which are there at once."""
+    """Return a cluster whose workers are threads of this process, and start immediately."""
     return local(workers, processes=False)
 
 
 class Killer(SchedulerPlugin):
-    """Kills the worker that has begun with a task of some step, a few times."""
+    """Plugin that kills the worker that starts a task of some step, a given number of times."""
 
     name = "killer"
 
@@ -45,7 +45,7 @@ class Killer(SchedulerPlugin):
             return
         address = self.cluster.scheduler.tasks[key].processing_on.address
         for nanny in self.cluster.workers.values():
-            # A worker that dies before its nanny has seen it start is never started again.
+            # A worker that dies before its nanny has seen it start is not restarted.
             if nanny.worker_address == address and nanny.status == Status.running:
                 self.left -= 1
                 self.killed.append(key)
@@ -55,7 +55,7 @@ class Killer(SchedulerPlugin):
 
 @contextmanager
 def deaths(cluster, step, times=1, skip=0):
-    """A context in which workers die of a step; afterwards all of them are there again."""
+    """Return a context in which workers die in a step; on exit, all have been restarted."""
     killer, workers = Killer(cluster, step, times, skip), len(cluster.workers)
     cluster.scheduler.add_plugin(killer)
     try:
@@ -66,7 +66,7 @@ def deaths(cluster, step, times=1, skip=0):
 
 
 def settled(cluster, workers, patience=60.0):
-    """Wait until so many workers are there, and their nannies know it."""
+    """Wait until all workers are running and their nannies know it."""
     end = time.monotonic() + patience
     while time.monotonic() < end:
         running = [nanny.status == Status.running for nanny in cluster.workers.values()]
@@ -76,7 +76,7 @@ def settled(cluster, workers, patience=60.0):
 
 
 def leftovers(cluster, patience=10.0):
-    """Keys that the scheduler still knows, after it had some time to forget them."""
+    """Return the keys that the scheduler still stores after a time in which to release them."""
     end = time.monotonic() + patience
     while cluster.scheduler.tasks and time.monotonic() < end:
         time.sleep(0.05)

@@ -1,10 +1,10 @@
-"""A cluster of two processes that tests share; without Dask none of them is collected."""
+"""A shared cluster of two processes; without Dask, none of these tests is collected."""
 
 from importlib.util import find_spec
 
 import pytest
 
-# A folder of this name is found where Dask is not: what is asked for is its other half.
+# Look for distributed, because this folder itself is found as the package dask.
 if find_spec("distributed") is None:
     collect_ignore_glob = ["*"]
 
@@ -19,7 +19,7 @@ LOADED = ["distributed", "pandas", "scipy.linalg", "scipy.sparse", "sklearn.base
 
 
 def _forked():
-    """Workers are forked from a process that has loaded what others wrote; ours they load."""
+    """Fork workers from a process that has imported dependencies but not eigenecho."""
     import multiprocessing
 
     from distributed.utils import get_mp_context
@@ -33,9 +33,9 @@ def _forked():
 
 @pytest.fixture(scope="session")
 def cluster():
-    """One whose workers are back soon after they were killed.
+    """Start a cluster whose killed workers are restarted quickly.
 
-    The page on clusters, which is run before it, starts its own as users do.
+    The docs page on clusters, which runs earlier, starts its own cluster as users do.
     """
     from clusters import local
 
@@ -54,7 +54,7 @@ def client(cluster):
 
 @pytest.fixture
 def here():
-    """Graphs are computed in this thread: what is tested is their content."""
+    """Compute graphs in this thread, for tests of their content."""
     import dask
 
     with dask.config.set(scheduler="sync"):

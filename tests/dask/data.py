@@ -1,4 +1,4 @@
-"""Series, as arrays and as dask arrays."""
+"""Test series as arrays and as Dask arrays."""
 
 import dask.array as da
 import numpy as np
@@ -7,7 +7,7 @@ import eigenecho as ee
 
 
 def recall(T, D=1, seed=0):
-    """Inputs (T, D) and two noisy targets that remember them."""
+    """Return inputs (T, D) and two noisy targets that remember them."""
     rng = np.random.default_rng(seed)
     u = rng.normal(size=(T, D))
     y = np.roll(u[:, :1], 3, axis=0) - 0.5 * np.roll(u[:, -1:], 7, axis=0)
@@ -15,7 +15,7 @@ def recall(T, D=1, seed=0):
 
 
 def cut(array, rows):
-    """A dask array in chunks of so many rows."""
+    """Return a Dask array in chunks of the given number of rows."""
     return da.from_array(array, chunks=(rows, *array.shape[1:]))
 
 
@@ -23,14 +23,14 @@ def esn(**params):
     return ee.LinearESN(**{"units": 40, "ridge": 1e-2, "seed": 0, **params})
 
 
-def same(found, wanted, X, close=1e-10):
-    """Predictions, states and noise are those of one machine."""
+def same(actual, wanted, X, close=1e-10):
+    """Assert that predictions, states and noise equal those of one machine."""
     for x in X if isinstance(X, list) else [X]:
         expected = wanted.predict(x)
         size = np.abs(expected).max()
-        np.testing.assert_allclose(found.predict(x), expected, rtol=0, atol=close * size)
-    assert found.solver_ == wanted.solver_
-    np.testing.assert_allclose(found.ridge_, wanted.ridge_, rtol=1e-5)
-    np.testing.assert_allclose(found.final_state_.r, wanted.final_state_.r, atol=1e-10)
-    np.testing.assert_array_equal(found.final_state_.y, wanted.final_state_.y)
-    np.testing.assert_allclose(found.noise_, wanted.noise_, rtol=1e-5)
+        np.testing.assert_allclose(actual.predict(x), expected, rtol=0, atol=close * size)
+    assert actual.solver_ == wanted.solver_
+    np.testing.assert_allclose(actual.ridge_, wanted.ridge_, rtol=1e-5)
+    np.testing.assert_allclose(actual.final_state_.r, wanted.final_state_.r, atol=1e-10)
+    np.testing.assert_array_equal(actual.final_state_.y, wanted.final_state_.y)
+    np.testing.assert_allclose(actual.noise_, wanted.noise_, rtol=1e-5)

@@ -1,4 +1,4 @@
-"""What will not do is told before anything runs for long, by name and place."""
+"""Invalid input is reported with its name and place, before any long computation."""
 
 import uuid
 
@@ -27,12 +27,12 @@ def refused(match, *data, estimator=None, **options):
         fit(estimator or esn(), *data, **options)
 
 
-def test_networks_that_are_not_fitted_predict_nothing():
+def test_unfitted_network_cannot_predict():
     with pytest.raises(NotFittedError, match="LinearESN instance is not fitted yet"):
         predict(esn(), cut(X, 500))
 
 
-def test_columns_cut_in_chunks():
+def test_chunked_columns():
     u = da.from_array(np.hstack([X, X]), chunks=(300, 1))
     refused(r"X=<2 chunks of columns> .* X.rechunk\(\{1: -1\}\)", u, cut(Y, 300))
     refused(r"y=<2 chunks of columns>", cut(X, 300), da.from_array(Y, chunks=(300, 1)))
@@ -44,7 +44,7 @@ def test_chunks_of_unknown_sizes():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_number_that_is_none_has_a_shard_and_a_row(bad):
+def test_invalid_value_is_reported_with_its_shard_and_row(bad):
     u, y = X.copy(), Y.copy()
     u[777, 0] = bad
     which = "(NaN|infinity)"
@@ -61,7 +61,7 @@ def test_a_number_that_is_none_has_a_shard_and_a_row(bad):
         predict(esn().fit(X, Y), cut(u, 300))[-1].compute()
 
 
-def test_series_that_do_not_belong_together():
+def test_inconsistent_series():
     refused("X has 1200 rows and y has 900", cut(X, 300), cut(Y[:900], 300))
     refused("y=<1 series>", [cut(X, 300), cut(X, 300)], [cut(Y, 300)])
     refused("1 and 1 columns in series 1", [delayed(X)] * 2, [delayed(Y), delayed(Y[:, :1])])
@@ -71,7 +71,7 @@ def test_series_that_do_not_belong_together():
     refused("fewer steps than the 1200 rows", cut(X, 300), cut(Y, 300), estimator=esn(warmup=1200))
 
 
-def test_what_is_not_on_a_cluster():
+def test_unsupported_options_on_a_cluster():
     refused("X=<ndarray> .*from_array", X, Y)
     refused("X=<str>", "series", cut(Y, 300))
     refused(r"X=<shape \(1200,\)> .*X\[:, None\]", cut(X[:, 0], 300), cut(Y, 300))
@@ -91,7 +91,7 @@ def test_what_is_not_on_a_cluster():
     refused("progress=3", cut(X, 300), cut(Y, 300), progress=3)
 
 
-def test_methods_that_run_in_this_process_take_nothing_of_dask():
+def test_local_methods_reject_dask_input():
     u, y = cut(X, 300), cut(Y, 300)
     fitted, model = esn().fit(X, Y), esn()
     reservoir = ee.DiagonalReservoir(9, seed=0)
@@ -111,7 +111,7 @@ def test_methods_that_run_in_this_process_take_nothing_of_dask():
     assert not hasattr(model, "model_")
 
 
-def test_forecasters_take_series_as_y():
+def test_forecasters_expect_series_as_y():
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     days = pd.date_range("2024-01-01", periods=60)
     rows = pd.DataFrame({"unique_id": "a", "ds": days, "y": Y[:60, 0]})
@@ -135,7 +135,7 @@ def test_gaps_at_different_rows():
     refused("nothing but NaN", cut(X, 300), cut(y, 300), estimator=esn(missing="skip"))
 
 
-def test_clients_that_will_not_do(cluster):
+def test_invalid_clients(cluster):
     data = cut(X, 300), cut(Y, 300)
     refused("client='tcp", *data, client="tcp://nowhere")
     with Client(cluster, set_as_default=False) as client:
@@ -175,7 +175,7 @@ COMPLEX = {
 
 @pytest.mark.parametrize("hold", COMPLEX.values(), ids=COMPLEX)
 def test_complex_numbers(hold):
-    """The imaginary parts were dropped."""
+    """Complex arrays are rejected, rather than losing their imaginary parts."""
     refused(r"X=.*real numbers \(Complex data not supported\)", *hold(X + 1j))
 
 
@@ -197,7 +197,7 @@ def test_masked_entries_are_missing():
 @pytest.mark.parametrize("rows", [300, 1200])
 @pytest.mark.parametrize("standardize", [False, True])
 def test_chunks_of_another_shape_than_declared(rows, standardize):
-    """Networks were trained on fewer columns or rows than the array says it has."""
+    """Chunks with fewer columns or rows than the array declares are rejected."""
     network, wide = esn(standardize=standardize), np.hstack([X, X])
     for array, other in ((wide, X), (X, wide)):
         shape = rf"X=<a chunk of shape \({rows}, {array.shape[1]}\).*\({rows}, {other.shape[1]}\)"
@@ -227,7 +227,7 @@ def test_chunks_of_another_shape_in_predictions():
         predict(closed, cut(X, 300), y_previous=cut(Y[:, :1], 300))
 
 
-def test_delayed_series_of_other_widths_that_are_standardised():
+def test_standardised_delayed_series_of_different_widths():
     words, network = "3 and 2 columns in series 1", esn(standardize=True)
     series = [delayed(np.hstack([X] * columns)) for columns in (2, 3)]
     refused(words, series, [delayed(Y)] * 2, estimator=network)

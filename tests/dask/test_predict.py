@@ -1,4 +1,4 @@
-"""Lazy outputs are those of one machine, and data are read where they are used."""
+"""Lazy outputs equal those of one machine, and data are read by the tasks that use them."""
 
 import dask.array as da
 import dask.dataframe as dd
@@ -45,11 +45,11 @@ def test_lists_stacks_and_flat_targets():
     several = predict(model, [cut(X, 400), cut(X[:90], 400)])
     np.testing.assert_allclose(several[1].compute(), model.predict(X[:90]), atol=1e-12)
     stack = X.reshape(3, 500, 1)
-    found = predict(model, da.from_array(stack, chunks=(1, 200, 1)))
-    np.testing.assert_allclose(found, [model.predict(one) for one in stack], atol=1e-12)
+    result = predict(model, da.from_array(stack, chunks=(1, 200, 1)))
+    np.testing.assert_allclose(result, [model.predict(one) for one in stack], atol=1e-12)
 
 
-def test_an_output_needs_only_the_chunk_before_where_the_network_settles():
+def test_output_needs_only_the_previous_chunk_if_memory_is_short():
     read = []
 
     def note(block, block_info=None):
@@ -64,7 +64,7 @@ def test_an_output_needs_only_the_chunk_before_where_the_network_settles():
     assert sorted(read) == [3, 4]
 
 
-def test_rows_are_read_by_the_task_that_works_on_them():
+def test_rows_are_read_by_the_task_that_uses_them():
     from eigenecho.dask.shards import BlockRecipe, split_series
 
     read = []
@@ -77,10 +77,10 @@ def test_rows_are_read_by_the_task_that_works_on_them():
     u = cut(X, 250).map_blocks(note, dtype=float, meta=np.empty((0, 1)))
     read.clear()
     second = split_series(u[:-1], u[1:])[1]
-    assert isinstance(second.source, BlockRecipe)  # no task of its own, whose rows would travel
-    for rows, wanted in zip(second.load(), (X[250:500], X[251:501]), strict=True):
-        np.testing.assert_array_equal(rows, wanted)
-    assert sorted(read) == [1, 2]  # what inputs and targets share is read once
+    assert isinstance(second.source, BlockRecipe)  # no separate task that would transfer rows
+    for rows, expected in zip(second.load(), (X[250:500], X[251:501]), strict=True):
+        np.testing.assert_array_equal(rows, expected)
+    assert sorted(read) == [1, 2]  # shared rows of inputs and targets are read once
 
 
 def test_zarr(tmp_path):
@@ -102,28 +102,28 @@ def frame(series=6, rows=60):
     return pd.concat(each, ignore_index=True)
 
 
-def test_panels_in_partitions_that_cut_series(tmp_path):
+def test_panels_in_partitions_that_split_series(tmp_path):
     whole = frame()
-    wanted = ee.Forecaster(4).fit(whole).predict()
+    expected = ee.Forecaster(4).fit(whole).predict()
     parts = [delayed(whole.iloc[i : i + 50]) for i in range(0, len(whole), 50)]
-    found = fit(ee.Forecaster(4), None, parts)
-    np.testing.assert_array_equal(found.predict()["forecast"], wanted["forecast"])
-    ahead = predict(found, parts).compute().sort_values(["unique_id", "ds"])
-    np.testing.assert_array_equal(ahead["forecast"], wanted["forecast"])
+    actual = fit(ee.Forecaster(4), None, parts)
+    np.testing.assert_array_equal(actual.predict()["forecast"], expected["forecast"])
+    ahead = predict(actual, parts).compute().sort_values(["unique_id", "ds"])
+    np.testing.assert_array_equal(ahead["forecast"], expected["forecast"])
     pytest.importorskip("pyarrow")
     dd.from_pandas(whole, npartitions=4, sort=False).to_parquet(tmp_path / "panel")
     stored = dd.read_parquet(tmp_path / "panel")
-    found = fit(ee.Forecaster(4), y=stored)
-    np.testing.assert_array_equal(found.predict()["forecast"], wanted["forecast"])
-    lazy = predict(found, stored)
+    actual = fit(ee.Forecaster(4), y=stored)
+    np.testing.assert_array_equal(actual.predict()["forecast"], expected["forecast"])
+    lazy = predict(actual, stored)
     assert isinstance(lazy, dd.DataFrame)
     ahead = lazy.compute().sort_values(["unique_id", "ds"])
-    np.testing.assert_array_equal(ahead["forecast"], wanted["forecast"])
-    assert list(ahead["unique_id"]) == list(wanted["unique_id"])
-    assert len(predict(found).compute()) == len(wanted)
+    np.testing.assert_array_equal(ahead["forecast"], expected["forecast"])
+    assert list(ahead["unique_id"]) == list(expected["unique_id"])
+    assert len(predict(actual).compute()) == len(expected)
 
 
-def test_frames_that_will_not_do():
+def test_invalid_frames():
     with pytest.raises(ValueError, match="y=<str>"):
         fit(ee.Forecaster(4), y="panel")
     with pytest.raises(ValueError, match="partitions of ndarray"):

@@ -1,4 +1,4 @@
-"""Numbers do not depend on workers: on how many there are, on which of them die, on a cluster."""
+"""Results do not depend on the number of workers, on their deaths, or on the use of a cluster."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ SERIES = [slice(0, 2500), slice(2500, 2700), slice(2700, 6000)]
 
 
 def panel(series, rows=45, seed=0):
-    """A long frame of daily series with a week in them."""
+    """Return a long frame of daily series with a weekly season."""
     rng, t = np.random.default_rng(seed), np.arange(rows)
     each = [
         pd.DataFrame(
@@ -43,75 +43,75 @@ def panel(series, rows=45, seed=0):
 
 
 def fits(client, rows=800):
-    """Networks fitted in several ways, and a forecaster."""
+    """Return networks fitted in several ways, and a forecaster."""
     u, y = cut(X, rows), cut(Y, rows)
-    found = {
+    results = {
         solver: fit(esn(solver=solver, standardize=True), u, y, client=client)
         for solver in ("structured", "gram", "qr")
     }
     late = [[delayed(part[one]) for one in SERIES] for part in (X, Y)]
-    found["ragged"] = fit(esn(solver="structured", warmup=20), *late, client=client)
+    results["ragged"] = fit(esn(solver="structured", warmup=20), *late, client=client)
     frame = dd.from_pandas(panel(8), npartitions=3, sort=False)
     forecaster = fit(ee.Forecaster(5), y=frame, client=client)
-    weights = {name: one.W_out_ for name, one in found.items()}
+    weights = {name: one.W_out_ for name, one in results.items()}
     weights["panel"] = np.concatenate([m.weights.ravel() for m in _members(forecaster)])
-    return found, forecaster, weights
+    return results, forecaster, weights
 
 
 def _members(forecaster):
     return forecaster.fitted_.ensemble.members
 
 
-def test_bits_do_not_depend_on_how_many_workers_there_are(client):
-    nets, forecaster, wanted = fits(client)
+def test_results_do_not_depend_on_the_number_of_workers(client):
+    nets, forecaster, expected = fits(client)
     for solver in ("structured", "gram", "qr"):
         same(nets[solver], esn(solver=solver, standardize=True).fit(X, Y), X)
     ragged = [X[one] for one in SERIES], [Y[one] for one in SERIES]
     same(nets["ragged"], esn(solver="structured", warmup=20).fit(*ragged), ragged[0])
     alone = ee.Forecaster(5).fit(panel(8)).predict()
     np.testing.assert_array_equal(forecaster.predict()["forecast"], alone["forecast"])
-    for workers in (1, 4):  # beside the two processes of the others
+    for workers in (1, 4):  # other tests use two processes
         with within(workers) as other, Client(other, set_as_default=False) as its:
-            _, _, found = fits(its)
-        for name, weights in wanted.items():
-            np.testing.assert_array_equal(found[name], weights, err_msg=f"{workers}: {name}")
+            _, _, actual = fits(its)
+        for name, weights in expected.items():
+            np.testing.assert_array_equal(actual[name], weights, err_msg=f"{workers}: {name}")
 
 
 @pytest.mark.parametrize("step", ["validate", "statistics", "merge", "residuals", "carry"])
-def test_a_death_changes_nothing(cluster, client, step):
+def test_death_of_a_worker_changes_nothing(cluster, client, step):
     rows = 75 if step == "carry" else 800
     params = {"solver": "structured", "ridge": 1e-2}
     u, y = cut(X[:3000], rows), cut(Y[:3000], rows)
-    wanted = fit(esn(**params), u, y, client=client).W_out_
+    expected = fit(esn(**params), u, y, client=client).W_out_
     with deaths(cluster, step, skip=2) as killer:
-        found = fit(esn(**params), u, y, client=client).W_out_
+        actual = fit(esn(**params), u, y, client=client).W_out_
     assert killer.killed
-    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(actual, expected)
     assert not leftovers(cluster)
 
 
 def _fatal(block):
-    if block.size:  # and not where Dask looks what it gives
-        time.sleep(1)  # until its nanny knows that it is there, and will start another
+    if block.size:  # not when Dask infers the metadata
+        time.sleep(1)  # let its nanny see it start, so that it is restarted
         os.kill(os.getpid(), signal.SIGKILL)
     return block
 
 
-def test_more_deaths_than_dask_allows_are_an_error_that_says_so(cluster, client, monkeypatch):
-    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)  # in place of 3
+def test_too_many_deaths_raise_a_clear_error(cluster, client, monkeypatch):
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)  # the default is 3
     u = cut(X, 2000).map_blocks(_fatal, dtype=float, meta=np.empty((0, 1)))
     estimator = esn()
     with pytest.raises(ClusterError, match="workers died of it repeatedly"):
         fit(estimator, u, cut(Y, 2000), client=client)
     assert not hasattr(estimator, "model_")
     with deaths(cluster, "nothing"):
-        pass  # all workers are there again
+        pass  # wait until all workers have been restarted
     assert not leftovers(cluster)
     assert client.submit(sum, [1, 2]).result(timeout=60) == 3
     same(fit(estimator, cut(X, 2000), cut(Y, 2000), client=client), esn().fit(X, Y), X)
 
 
-def test_a_cluster_without_workers_is_not_waited_for(monkeypatch):
+def test_cluster_without_workers_raises_an_error(monkeypatch):
     monkeypatch.setattr("eigenecho.clients.POLL_SECONDS", 0.1)
     monkeypatch.setattr("eigenecho.clients.PATIENCE_SECONDS", 0.3)
     with (
@@ -122,7 +122,7 @@ def test_a_cluster_without_workers_is_not_waited_for(monkeypatch):
         fit(esn(), cut(X, 2000), cut(Y, 2000), client=its)
 
 
-def test_steps_have_names_and_nothing_is_left_behind(cluster, client):
+def test_steps_have_names_and_all_keys_are_released(cluster, client):
     cluster.scheduler.task_prefixes.clear()
     fit(esn(solver="structured"), cut(X, 1000), cut(Y, 1000), client=client)
     known = set(cluster.scheduler.task_prefixes)
@@ -130,9 +130,9 @@ def test_steps_have_names_and_nothing_is_left_behind(cluster, client):
     assert not leftovers(cluster)
 
 
-def test_cancelling_leaves_nothing_behind(cluster, client):
+def test_cancelling_releases_all_keys(cluster, client):
     class Stopped(BaseException):
-        """As Ctrl-C is."""
+        """Exception that, like KeyboardInterrupt, is not an Exception."""
 
     calls = []
 
@@ -149,7 +149,7 @@ def test_cancelling_leaves_nothing_behind(cluster, client):
     assert set(calls) >= {"validate", "statistics"}
 
 
-def test_a_bar_is_drawn(client, capsys):
+def test_progress_bar_is_drawn(client, capsys):
     fit(esn(solver="qr"), cut(X, 2000), cut(Y, 2000), client=client, progress=True)
     drawn = capsys.readouterr().err
     assert "validate" in drawn
@@ -161,47 +161,47 @@ def test_lazy_predictions(client):
     model = esn().fit(X, Y)
     lazy = predict(model, cut(X, 700))
     assert isinstance(lazy, da.Array)
-    found = client.compute(lazy).result()
-    np.testing.assert_allclose(found, model.predict(X), atol=1e-12)
+    result = client.compute(lazy).result()
+    np.testing.assert_allclose(result, model.predict(X), atol=1e-12)
 
 
 def test_data_in_the_memory_of_workers(client):
     u, y = cut(X, 1000), cut(Y, 1000)
-    wanted = fit(esn(), u, y, client=client).W_out_
+    expected = fit(esn(), u, y, client=client).W_out_
     held = [client.persist(part) for part in (u, y)]
-    np.testing.assert_array_equal(fit(esn(), *held, client=client).W_out_, wanted)
+    np.testing.assert_array_equal(fit(esn(), *held, client=client).W_out_, expected)
 
 
 GRID = {"sr": [0.5, 0.9], "lr": [0.5, 1.0], "ridge": [1e-6, 1e-2], "input_scaling": [0.1, 1.0]}
 
 
 def test_searches(cluster, client):
-    wanted = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2])
-    found = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2], client=client)
-    np.testing.assert_array_equal(found.errors, wanted.errors)
-    assert found.best_params == wanted.best_params
+    expected = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2])
+    actual = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2], client=client)
+    np.testing.assert_array_equal(actual.errors, expected.errors)
+    assert actual.best_params == expected.best_params
     assert not leftovers(cluster)
     with Client(cluster), parallel_config("dask"):
         by_joblib = ee.search(esn(), GRID, X, Y, seeds=[0, 1, 2])
-    np.testing.assert_array_equal(by_joblib.errors, wanted.errors)
+    np.testing.assert_array_equal(by_joblib.errors, expected.errors)
 
 
-def test_a_panel_of_hundreds_of_series(cluster, client):
+def test_panel_of_hundreds_of_series(cluster, client):
     frame = panel(300)
     wanted = ee.Forecaster(5, strategy="direct", seasons=[7]).fit(frame)
     parts = dd.from_pandas(frame, npartitions=7, sort=False)
-    found = fit(ee.Forecaster(5, strategy="direct", seasons=[7]), y=parts, client=client)
+    actual = fit(ee.Forecaster(5, strategy="direct", seasons=[7]), y=parts, client=client)
     expected = wanted.predict()
-    np.testing.assert_array_equal(found.predict()["forecast"], expected["forecast"])
+    np.testing.assert_array_equal(actual.predict()["forecast"], expected["forecast"])
     assert not leftovers(cluster)
-    lazy = predict(found, parts)
+    lazy = predict(actual, parts)
     ahead = client.compute(lazy).result().sort_values(["unique_id", "ds"])
     np.testing.assert_array_equal(ahead["forecast"], expected["forecast"])
     assert list(ahead["unique_id"]) == list(expected["unique_id"])
 
 
 def test_experiments(cluster, client, tmp_path):
-    """Cells of the paper's experiments; the command with an address where nobody answers."""
+    """Cells of the paper's experiments run on a cluster, and an invalid address is reported."""
     from typer.testing import CliRunner
 
     from eigenecho.apps.cli.app import app
@@ -219,10 +219,11 @@ def test_experiments(cluster, client, tmp_path):
 
 
 def cells(path, experiment):
-    """The stored numbers of each cell."""
+    """Return the stored numbers of each cell."""
     with closing(CellStore(path)) as store:
-        found = store.load(experiment)
-    assert len(found) == 4
+        result = store.load(experiment)
+    assert len(result) == 4
     return {
-        key: {name: one.tobytes() for name, one in cell.items()} for key, (cell, _) in found.items()
+        key: {name: one.tobytes() for name, one in cell.items()}
+        for key, (cell, _) in result.items()
     }

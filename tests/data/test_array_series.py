@@ -1,4 +1,4 @@
-"""Series held as arrays and lists, in and out."""
+"""Input and output of series as arrays and lists."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def drivers(kind, rows=20, columns=2):
         elements=st.integers(0, 100),
     )
 )
-def test_values_are_read_as_they_are(y):
+def test_values_are_read_unchanged(y):
     panel = read(y)
     columns = y[:, None] if y.ndim == 1 else y
     np.testing.assert_array_equal(np.stack([h.values for h in panel.histories], 1), columns)
@@ -51,7 +51,7 @@ def test_values_are_read_as_they_are(y):
     assert back.shape == y.shape
 
 
-def test_nothing_of_the_caller_is_kept():
+def test_input_arrays_are_copied():
     y, x = Y[:, 0].copy(), X.copy()
     panel = read(y, x, past=1)
     y[:], x[:] = 7, 7
@@ -104,7 +104,7 @@ def test_numbers_of_any_kind(y, expected):
         (np.array([[1, np.nan]]), "nothing but NaN in series 1"),
     ],
 )
-def test_what_is_no_series(y, words):
+def test_invalid_series(y, words):
     with pytest.raises((ValueError, TypeError)) as caught:
         read(y)
     assert words in str(caught.value)
@@ -120,7 +120,7 @@ def test_long_doubles_beyond_the_range_are_infinite():
         read(y)
 
 
-def test_arrays_need_no_pandas():
+def test_arrays_do_not_need_pandas():
     code = (
         "import sys\n"
         "sys.modules['pandas'] = None\n"
@@ -137,61 +137,61 @@ def test_arrays_need_no_pandas():
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
-# Answers --------------------------------------------------------------------------------------
+# Results --------------------------------------------------------------------------------------
 
 
 def answers(panel, horizon, *more):
     return [RNG.normal(size=(horizon, *more)) for _ in panel.histories]
 
 
-def test_answers_of_one_series():
+def test_forecasts_of_one_series():
     panel = read(held("single"))
     mean, lower, upper = (answers(panel, 4) for _ in range(3))
     np.testing.assert_array_equal(panel.container.forecast(panel, 4, mean), mean[0])
-    found = panel.container.forecast(panel, 4, mean, lower, upper)
-    assert isinstance(found, Forecast)
-    assert [part.shape for part in found] == [(4,)] * 3
+    result = panel.container.forecast(panel, 4, mean, lower, upper)
+    assert isinstance(result, Forecast)
+    assert [part.shape for part in result] == [(4,)] * 3
     quantiles = answers(panel, 4, 2)
-    found = panel.container.forecast(panel, 4, mean, quantiles=quantiles, levels=[0.1, 0.9])
-    np.testing.assert_array_equal(found, quantiles[0])
+    result = panel.container.forecast(panel, 4, mean, quantiles=quantiles, levels=[0.1, 0.9])
+    np.testing.assert_array_equal(result, quantiles[0])
     rolled = [RNG.normal(size=(5, 4))]
     np.testing.assert_array_equal(panel.container.rolling(panel, [np.arange(5)], rolled), rolled[0])
 
 
-def test_answers_of_columns():
+def test_forecasts_of_columns():
     panel = read(held("columns"))
     mean, lower, upper = (answers(panel, 4) for _ in range(3))
-    found = panel.container.forecast(panel, 4, mean, lower, upper)
-    np.testing.assert_array_equal(found.upper[:, 2], upper[2])
-    assert found.mean.shape == (4, 3)
+    result = panel.container.forecast(panel, 4, mean, lower, upper)
+    np.testing.assert_array_equal(result.upper[:, 2], upper[2])
+    assert result.mean.shape == (4, 3)
     quantiles = answers(panel, 4, 2)
-    found = panel.container.forecast(panel, 4, mean, quantiles=quantiles, levels=[0.1, 0.9])
-    assert found.shape == (4, 3, 2)
-    np.testing.assert_array_equal(found[:, 1], quantiles[1])
+    result = panel.container.forecast(panel, 4, mean, quantiles=quantiles, levels=[0.1, 0.9])
+    assert result.shape == (4, 3, 2)
+    np.testing.assert_array_equal(result[:, 1], quantiles[1])
     rolled = [RNG.normal(size=(5, 4)) for _ in range(3)]
-    found = panel.container.rolling(panel, [np.arange(5)] * 3, rolled)
-    assert found.shape == (5, 4, 3)
-    np.testing.assert_array_equal(found[:, :, 1], rolled[1])
+    result = panel.container.rolling(panel, [np.arange(5)] * 3, rolled)
+    assert result.shape == (5, 4, 3)
+    np.testing.assert_array_equal(result[:, :, 1], rolled[1])
 
 
-def test_answers_of_a_list():
+def test_forecasts_of_a_list():
     panel = read(held("list"))
     assert [len(h) for h in panel.histories] == [20, 15]
     assert [h.name for h in panel.histories] == [0, 1]
     mean, lower, upper = (answers(panel, 4) for _ in range(3))
-    found = panel.container.forecast(panel, 4, mean, lower, upper)
-    assert isinstance(found, list)
-    np.testing.assert_array_equal(found[1].lower, lower[1])
-    found = panel.container.forecast(panel, 4, mean)
-    assert isinstance(found, list)
-    np.testing.assert_array_equal(found[1], mean[1])
+    result = panel.container.forecast(panel, 4, mean, lower, upper)
+    assert isinstance(result, list)
+    np.testing.assert_array_equal(result[1].lower, lower[1])
+    result = panel.container.forecast(panel, 4, mean)
+    assert isinstance(result, list)
+    np.testing.assert_array_equal(result[1], mean[1])
 
 
 # Columns of X ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["single", "columns", "list"])
-def test_columns_known_ahead_and_up_to_the_present(kind):
+def test_known_and_past_columns(kind):
     x = drivers(kind)
     panel = read(held(kind), x, past=[0])
     assert (panel.known_names, panel.past_names) == (("x1",), ("x0",))
@@ -204,14 +204,14 @@ def test_columns_known_ahead_and_up_to_the_present(kind):
         np.testing.assert_array_equal(rows, ahead[i] if kind == "list" else ahead)
 
 
-def test_one_column_may_be_flat():
+def test_single_column_may_be_1d():
     panel = read(Y[:, 0], X[:, 0])
     np.testing.assert_array_equal(panel.histories[0].known, X[:, :1])
     np.testing.assert_array_equal(panel.container.future(panel, [1, 2], 2)[0], [[1], [2]])
     assert panel.histories[0].past is None
 
 
-def test_without_columns_there_is_nothing_ahead():
+def test_no_columns_have_no_future_values():
     panel = read(Y)
     assert [rows.shape for rows in panel.container.future(panel, None, 5)] == [(5, 0)] * 3
     panel = read(Y, X, past=["x0", 1])
@@ -219,7 +219,7 @@ def test_without_columns_there_is_nothing_ahead():
     assert panel.container.future(panel, None, 5)[0].shape == (5, 0)
 
 
-def test_gaps_of_the_past_are_filled_from_before():
+def test_gaps_of_past_columns_are_filled_forward():
     x = np.array([[np.nan], [2], [np.nan], [np.nan], [5]])
     panel = read(np.arange(5.0), x, past=[0])
     np.testing.assert_array_equal(panel.histories[0].past[:, 0], [np.nan, 2, 2, 2, 5])
@@ -242,7 +242,7 @@ def test_gaps_of_the_past_are_filled_from_before():
         ((held("list"), [X, X[:15, :1]]), "shape (15, 1) in series 1"),
     ],
 )
-def test_columns_that_do_not_fit(arguments, words):
+def test_inconsistent_columns(arguments, words):
     with pytest.raises(ValueError) as caught:
         read(*arguments)
     assert words in str(caught.value)
@@ -259,7 +259,7 @@ def test_columns_that_do_not_fit(arguments, words):
         (X, 1.5, "past=1.5"),
     ],
 )
-def test_columns_that_there_are_not(x, past, words):
+def test_unknown_columns(x, past, words):
     with pytest.raises(ValueError) as caught:
         read(Y, x, past=past)
     assert words in str(caught.value)
@@ -275,7 +275,7 @@ def test_columns_that_there_are_not(x, past, words):
         (X, np.where(np.arange(8).reshape(4, 2) == 5, np.nan, 1), "NaN in column 1, at 22"),
     ],
 )
-def test_a_future_that_does_not_fit(fitted, ahead, words):
+def test_inconsistent_future_columns(fitted, ahead, words):
     panel = read(Y, fitted)
     with pytest.raises(ValueError) as caught:
         panel.container.future(panel, ahead, 4)
@@ -286,7 +286,7 @@ def test_a_future_that_does_not_fit(fitted, ahead, words):
 
 
 @pytest.mark.parametrize("kind", ["single", "columns", "list"])
-def test_rows_follow(kind):
+def test_new_rows_are_appended(kind):
     y, x = held(kind), drivers(kind)
     cut = (lambda a, s: [one[s] for one in a]) if kind == "list" else (lambda a, s: a[s])
     first, rest = slice(None, 12), slice(12, None)
@@ -301,7 +301,7 @@ def test_rows_follow(kind):
     assert [len(h) for h in start.histories] == [12] * len(start)
 
 
-def test_a_series_of_a_list_may_have_no_new_rows_and_new_rows_may_be_unseen():
+def test_new_rows_of_a_list_may_be_empty_or_missing():
     panel = read(held("list"))
     joined = panel.container.follow(panel, [np.array([np.nan]), np.zeros(0)])
     assert [len(h) for h in joined.histories] == [21, 15]
@@ -321,7 +321,7 @@ def test_a_series_of_a_list_may_have_no_new_rows_and_new_rows_may_be_unseen():
         (lambda h, p: h.follow(p, [np.inf], X[:1]), "y_new=<infinity in row 0>"),
     ],
 )
-def test_rows_that_are_held_otherwise(call, words):
+def test_rows_in_another_container(call, words):
     panel = read(Y[:, 0], X)
     with pytest.raises(ValueError) as caught:
         call(panel.container, panel)
@@ -354,7 +354,7 @@ def test_holders_in_files(kind):
         {"labels": [0, 0]}, {"numbered": False},
     ],
 )  # fmt: skip
-def test_what_a_file_may_not_say(change):
+def test_invalid_values_in_a_file(change):
     _, tensors, values = schema.pack(read(Y[:, 0], X, past=[1]).container)
     for name, value in change.items():
         place = values["columns"] if name in values["columns"] else values
@@ -365,7 +365,7 @@ def test_what_a_file_may_not_say(change):
         schema.unpack(PanelFormat, tensors, values)
 
 
-def test_a_file_that_leaves_something_out():
+def test_missing_values_in_a_file():
     _, tensors, values = schema.pack(read(Y[:, 0], X).container)
     for key in values:
         with pytest.raises(ValueError, match=key):

@@ -1,4 +1,4 @@
-"""Steps found from times, places on their grid, and the times that follow."""
+"""Detection of time steps, positions on their grid, and following times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def same_times(one, other):
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("freq", FREQUENCIES)
-def test_the_step_of_whole_ranges_walks_on_as_pandas_does(freq, zone):
+def test_detected_step_continues_a_range_as_pandas_does(freq, zone):
     whole = pd.date_range("2024-02-26", periods=60, freq=freq)
     whole = whole.tz_localize("UTC") if freq[-1] in "nhs" else whole
     if zone is not None:
@@ -41,7 +41,7 @@ def test_the_step_of_whole_ranges_walks_on_as_pandas_does(freq, zone):
 
 
 def _in(local, zone):
-    """Local days in a zone; the day that starts at one o'clock, where midnight is skipped, too."""
+    """Return local days in a time zone; a day without midnight starts at one o'clock."""
     return local.tz_localize(zone, nonexistent="shift_forward", ambiguous=np.ones(len(local), bool))
 
 
@@ -52,7 +52,7 @@ def _in(local, zone):
     seed=st.integers(0, 10**6),
     start=st.dates(pd.Timestamp("2000-01-01").date(), pd.Timestamp("2030-01-01").date()),
 )
-def test_gaps_leave_the_step_as_it_is(freq, zone, seed, start):
+def test_gaps_do_not_change_the_step(freq, zone, seed, start):
     whole = pd.date_range(start, periods=60, freq=freq, tz=None if freq != "h" else "UTC")
     if zone is not None:
         whole = whole.tz_convert(zone) if freq == "h" else whole.tz_localize(zone)
@@ -67,7 +67,7 @@ def test_gaps_leave_the_step_as_it_is(freq, zone, seed, start):
     assert same_times(steps.filled(given, places, step), whole)
 
 
-def test_days_of_a_place_have_23_and_25_hours():
+def test_local_days_have_23_and_25_hours():
     days = pd.date_range("2024-03-28", "2024-11-03", freq="D", tz="Europe/Berlin")
     lengths = np.unique(np.diff(days.tz_convert(None)) / np.timedelta64(1, "h"))
     assert lengths.tolist() == [23, 24, 25]
@@ -76,7 +76,7 @@ def test_days_of_a_place_have_23_and_25_hours():
     np.testing.assert_array_equal(steps.positions(days, step), np.arange(len(days)))
 
 
-def test_days_in_utc_seen_from_a_place_are_24_hours():
+def test_utc_days_in_local_time_are_24_hours():
     days = pd.date_range("2024-03-28", periods=10, freq="D", tz="UTC").tz_convert("Europe/Berlin")
     step = steps.find_step(days)
     assert step == pd.offsets.Hour(24)
@@ -92,7 +92,7 @@ def test_hours_are_absolute_time():
     assert steps.onward(hours[-1:], step, 1)[0] - hours[-1] == pd.Timedelta(hours=1)
 
 
-def test_a_day_without_midnight_does_not_move_those_after():
+def test_day_without_midnight_does_not_shift_later_days():
     # In Chile, 8 September 2024 began at one o'clock.
     days = _in(pd.date_range("2024-09-01", periods=12), "America/Santiago")
     assert days[7].hour == 1
@@ -147,7 +147,7 @@ def test_numbers_with_gaps():
         np.array([1, 2, 3, 4.5]),
     ],
 )
-def test_no_step_that_fits(times):
+def test_times_without_a_regular_step(times):
     assert steps.find_step(times) is None
 
 
@@ -163,7 +163,7 @@ def test_three_centuries(freq, unit):
 @pytest.mark.parametrize(
     ("first", "last"), [("2259-01-05", "2262-04-10"), ("1700-01-01", "1990-01-01")]
 )
-def test_dates_at_the_ends_of_nanoseconds_have_room(first, last):
+def test_dates_near_the_nanosecond_limits_use_microseconds(first, last):
     whole = pd.DatetimeIndex(pd.to_datetime([first, last]).as_unit("ns"))
     assert steps.with_room(whole).unit == "us"
     assert same_times(steps.with_room(whole), whole)
@@ -172,7 +172,7 @@ def test_dates_at_the_ends_of_nanoseconds_have_room(first, last):
 
 
 @pytest.mark.parametrize(("unit", "how"), [("ns", r"as_unit\('us'\)"), ("us", "fewer steps")])
-def test_dates_that_cannot_go_on(unit, how):
+def test_dates_that_cannot_be_continued(unit, how):
     last = pd.DatetimeIndex(["2262-01-01"]).as_unit(unit)
     step = pd.tseries.frequencies.to_offset("1000YS")
     with pytest.raises(ValueError, match=rf"out of bounds for datetime64\[{unit}\].*{how}"):
@@ -180,7 +180,7 @@ def test_dates_that_cannot_go_on(unit, how):
 
 
 @pytest.mark.parametrize("freq", ["MS", "ME", "QS", "YE"])
-def test_months_begin_at_the_same_time_of_day(freq):
+def test_monthly_dates_need_the_same_time_of_day(freq):
     times = pd.date_range("2020-01-01 09:00", periods=12, freq=freq)
     step = steps.find_step(times._with_freq(None))
     odd = times[:5].append(times[5:6] + pd.Timedelta(hours=1)).append(times[6:])
@@ -189,18 +189,18 @@ def test_months_begin_at_the_same_time_of_day(freq):
 
 
 def test_many_gaps():
-    # Of the differences, four are two days and three are one.
+    # Four of the differences are two days, and three are one day.
     days = pd.DatetimeIndex([f"2024-01-{day:02}" for day in (1, 2, 4, 6, 8, 10, 11, 12)])
     assert steps.find_step(days) == pd.offsets.Day(1)
     assert steps.find_step(np.array([1, 2, 4, 6, 8, 10, 11, 12])) == 1
 
 
-def test_one_stray_time_makes_no_finer_step():
+def test_single_stray_time_does_not_give_a_finer_step():
     hours = pd.date_range("2024-01-01", periods=40, freq="h")
     assert steps.find_step(hours.insert(7, hours[6] + pd.Timedelta(minutes=30))) is None
 
 
-def test_two_equal_hours_on_the_wall_are_an_hour_apart():
+def test_repeated_local_hours_are_an_hour_apart():
     hours = pd.DatetimeIndex(["2024-10-27 00:00", "2024-10-27 01:00"]).tz_localize("UTC")
     hours = hours.tz_convert("Europe/Berlin")
     assert hours.tz_localize(None)[0] == hours.tz_localize(None)[1]

@@ -1,4 +1,4 @@
-"""Series held by pandas: every kind of index there and back, gaps, columns of X, errors."""
+"""Series in pandas objects: round trips of every kind of index, gaps, columns of X, errors."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def index(request):
     return INDEXES[request.param]
 
 
-def check_index(found, expected):
-    pd.testing.assert_index_equal(found, expected)
-    assert getattr(found, "freq", None) == getattr(expected, "freq", None)
+def check_index(actual, expected):
+    pd.testing.assert_index_equal(actual, expected)
+    assert getattr(actual, "freq", None) == getattr(expected, "freq", None)
 
 
 # Dates --------------------------------------------------------------------------------------------
@@ -31,74 +31,74 @@ def test_every_second_business_day_has_no_gaps():
     panel = read(series(index[:-H]))
     assert len(panel.histories[0]) == 40 - H
     assert panel.container.step == "2 business days"
-    found = panel.container.forecast(panel, H, [np.zeros(H)])
-    assert found.index.equals(index[-H:])
+    result = panel.container.forecast(panel, H, [np.zeros(H)])
+    assert result.index.equals(index[-H:])
     gaps = read(series(index.delete([7, 20])))
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(gaps.histories[0].values)), [7, 20])
 
 
 @pytest.mark.parametrize("zone", [None, "Asia/Tokyo", "America/New_York"])
 @pytest.mark.parametrize("freq", ["h", "D", "B", "W-WED", "MS", "YE"])
-def test_dates_go_on_after_the_last_nanosecond(freq, zone):
-    """Nanoseconds end on 2262-04-11, between the rows of the series and those that follow."""
+def test_dates_continue_after_the_last_nanosecond(freq, zone):
+    """Nanosecond timestamps end on 2262-04-11, between the rows and the forecast."""
     last = pd.Timestamp("2262-04-11 12:00" if freq == "h" else "2262-04-11").as_unit("us")
     until = pd.date_range(end=last, periods=35, freq=freq, unit="us")
     after = pd.date_range(until[-1], periods=40 + 1, freq=freq, unit="us")[1:]
     until, after = (part.tz_localize(zone) for part in (until, after))
     given = pd.DatetimeIndex(until, freq=None).as_unit("ns")
     panel = read(series(given))
-    found = panel.container.forecast(panel, 40, [np.zeros(40)])
-    assert found.index.equals(after)
+    result = panel.container.forecast(panel, 40, [np.zeros(40)])
+    assert result.index.equals(after)
     rolled = panel.container.rolling(panel, [np.array([30, 34])], [np.zeros((2, 40))])
     assert list(rolled["ds"][-40:]) == list(after)
     panel = read(long(given))
-    found = panel.container.forecast(panel, 40, [np.zeros(40)] * 3)
-    assert list(found["ds"][:40]) == list(after)
+    result = panel.container.forecast(panel, 40, [np.zeros(40)] * 3)
+    assert list(result["ds"][:40]) == list(after)
 
 
-def test_a_far_date_for_an_unknown_end_is_told_as_a_gap():
+def test_maximum_date_is_reported_as_an_irregular_step():
     index = pd.date_range("2024-01-01", periods=39, freq="MS", unit="ns")
     index = index.append(pd.DatetimeIndex([pd.Timestamp.max]))
     with pytest.raises(ValueError, match="expected a regular step"):
         read(series(index))
 
 
-def test_differences_of_centuries_are_told_as_they_are():
+def test_differences_of_centuries_are_reported_correctly():
     index = pd.DatetimeIndex(["1700-01-01", "1800-01-01", "2100-01-01", "2262-04-01"])
     with pytest.raises(ValueError, match="most are 36524 days"):
         read(series(index.as_unit("ns")))
 
 
-# There and back -------------------------------------------------------------------------------
+# Round trips ----------------------------------------------------------------------------------
 
 
-def test_a_series(index):
+def test_series(index):
     y = series(index)
     panel = read(y.iloc[:-H])
     np.testing.assert_array_equal(panel.histories[0].values, y.iloc[:-H])
     assert panel.histories[0].name == "load"
-    found = panel.container.forecast(panel, H, [y.iloc[-H:].to_numpy()])
-    pd.testing.assert_series_equal(found, y.iloc[-H:], check_freq=True)
+    result = panel.container.forecast(panel, H, [y.iloc[-H:].to_numpy()])
+    pd.testing.assert_series_equal(result, y.iloc[-H:], check_freq=True)
 
 
-def test_a_wide_frame(index):
+def test_wide_frame(index):
     y = wide(index)
     panel = read(y.iloc[:-H])
     assert [h.name for h in panel.histories] == ["a", "b", "c"]
-    found = panel.container.forecast(panel, H, list(y.iloc[-H:].to_numpy().T))
-    pd.testing.assert_frame_equal(found, y.iloc[-H:], check_freq=True)
-    assert found.columns.name == "shop"
+    result = panel.container.forecast(panel, H, list(y.iloc[-H:].to_numpy().T))
+    pd.testing.assert_frame_equal(result, y.iloc[-H:], check_freq=True)
+    assert result.columns.name == "shop"
 
 
-def test_a_long_frame(index):
+def test_long_frame(index):
     whole = long(index)
     cut = index[-H]
     panel = read(whole[whole.ds < cut].sample(frac=1, random_state=0))
     after = whole[whole.ds >= cut].rename(columns={"y": "forecast"})
     after = after[["unique_id", "ds", "forecast"]].reset_index(drop=True)
     answers = [after.forecast.to_numpy()[i * H : i * H + H] for i in range(3)]
-    found = panel.container.forecast(panel, H, answers)
-    pd.testing.assert_frame_equal(found, after)
+    result = panel.container.forecast(panel, H, answers)
+    pd.testing.assert_frame_equal(result, after)
 
 
 def test_rows_in_any_order(index):
@@ -122,9 +122,9 @@ def test_missing_rows_are_missing_observations(kind, seed, share):
         np.testing.assert_array_equal(values, np.where(gone, np.nan, y))
 
 
-def test_gaps_of_each_series_are_its_own():
+def test_each_series_has_its_own_gaps():
     frame = long(INDEXES["days"])
-    frame = frame.drop(index=[2, 3, 40 + 7])  # of a, and of b
+    frame = frame.drop(index=[2, 3, 40 + 7])  # two rows of a and one of b
     frame = frame[(frame.unique_id != "c") | (frame.ds >= "2024-03-05")]
     a, b, c = read(frame).histories
     assert [len(h) for h in (a, b, c)] == [40, 40, 36]
@@ -133,19 +133,19 @@ def test_gaps_of_each_series_are_its_own():
     assert not np.isnan(c.values).any()
 
 
-def test_forecasts_of_a_series_with_gaps_begin_after_its_last_row():
+def test_forecast_of_a_series_with_gaps_starts_after_its_last_row():
     y = series(INDEXES["range"]).drop(index=[3, 4])
     panel = read(y)
     assert panel.container.forecast(panel, 2, naive(panel, 2)).index.tolist() == [40, 41]
 
 
-def test_series_of_a_long_frame_end_when_they_end():
+def test_series_of_a_long_frame_may_end_at_different_times():
     frame = long(INDEXES["days"])
     frame = frame[(frame.unique_id != "b") | (frame.ds < "2024-03-20")]
     panel = read(frame)
-    found = panel.container.forecast(panel, 2, naive(panel, 2))
-    assert found.ds.astype(str).tolist()[2:4] == ["2024-03-20", "2024-03-21"]
-    assert found.ds.astype(str).tolist()[4:] == ["2024-04-10", "2024-04-11"]
+    result = panel.container.forecast(panel, 2, naive(panel, 2))
+    assert result.ds.astype(str).tolist()[2:4] == ["2024-03-20", "2024-03-21"]
+    assert result.ds.astype(str).tolist()[4:] == ["2024-04-10", "2024-04-11"]
 
 
 def test_quarters_that_start_in_different_months():
@@ -155,9 +155,9 @@ def test_quarters_that_start_in_different_months():
     ]
     panel = read(pd.concat(frames))
     assert all(len(h) == 40 for h in panel.histories)
-    found = panel.container.forecast(panel, 1, naive(panel, 1))
-    assert found.unique_id.tolist() == [0, 1, 2]
-    for frame, time in zip(frames, found.ds, strict=True):
+    result = panel.container.forecast(panel, 1, naive(panel, 1))
+    assert result.unique_id.tolist() == [0, 1, 2]
+    for frame, time in zip(frames, result.ds, strict=True):
         assert time == frame.ds.iloc[-1] + pd.DateOffset(months=3)
 
 
@@ -169,14 +169,14 @@ def test_cycles_of_the_calendar():
     assert read(series(INDEXES["business days"])).cycles[0] == 5
 
 
-def test_the_type_of_ids_is_kept():
+def test_type_of_ids_is_kept():
     for ids in (pd.Categorical(list("ba")), [3, 1], pd.array(["x", "y"], "string")):
         y = pd.DataFrame({"unique_id": ids, "y": [1.0, 2.0]})
         y = pd.concat([y.assign(ds=day) for day in INDEXES["days"][:4]])
         y["unique_id"] = y["unique_id"].astype(pd.Series(ids).dtype)
         panel = read(y)
-        found = panel.container.forecast(panel, 2, naive(panel, 2))
-        assert found.unique_id.dtype == y.unique_id.dtype
+        result = panel.container.forecast(panel, 2, naive(panel, 2))
+        assert result.unique_id.dtype == y.unique_id.dtype
         assert [h.name for h in panel.histories] == sorted(set(ids))
 
 
@@ -185,45 +185,45 @@ def test_columns_with_levels():
     y = pd.DataFrame(RNG.normal(size=(40, 4)), INDEXES["days"], columns)
     panel = read(y)
     assert panel.histories[1].name == ("north", 2)
-    found = panel.container.forecast(panel, H, naive(panel))
-    pd.testing.assert_index_equal(found.columns, columns)
-    found = panel.container.forecast(panel, H, naive(panel), naive(panel), naive(panel))
-    assert found.columns.names == ["side", "no", None]
-    np.testing.assert_array_equal(found["south", 1, "upper"], naive(panel)[2])
+    result = panel.container.forecast(panel, H, naive(panel))
+    pd.testing.assert_index_equal(result.columns, columns)
+    result = panel.container.forecast(panel, H, naive(panel), naive(panel), naive(panel))
+    assert result.columns.names == ["side", "no", None]
+    np.testing.assert_array_equal(result["south", 1, "upper"], naive(panel)[2])
 
 
-def test_several_answers():
+def test_several_results():
     mean = [np.arange(2.0)]
     bounds = {"lower": [mean[0] - 1], "upper": [mean[0] + 1]}
     quantiles = {"quantiles": [np.stack([mean[0], mean[0] + 2], 1)], "levels": [0.1, 0.95]}
     panel = read(series(INDEXES["days"]))
-    found = panel.container.forecast(panel, 2, mean, **bounds)
-    assert list(found.columns) == ["forecast", "lower", "upper"]
-    assert found.index.name == "when"
-    np.testing.assert_array_equal(found.upper, mean[0] + 1)
-    found = panel.container.forecast(panel, 2, mean, **quantiles)
-    assert list(found.columns) == ["forecast", "q0.1", "q0.95"]
-    np.testing.assert_array_equal(found["q0.95"], mean[0] + 2)
+    result = panel.container.forecast(panel, 2, mean, **bounds)
+    assert list(result.columns) == ["forecast", "lower", "upper"]
+    assert result.index.name == "when"
+    np.testing.assert_array_equal(result.upper, mean[0] + 1)
+    result = panel.container.forecast(panel, 2, mean, **quantiles)
+    assert list(result.columns) == ["forecast", "q0.1", "q0.95"]
+    np.testing.assert_array_equal(result["q0.95"], mean[0] + 2)
     assert list(panel.container.forecast(panel, 2, None, **quantiles)) == ["q0.1", "q0.95"]
 
     panel = read(series(INDEXES["days"]).to_frame("a"))
-    found = panel.container.forecast(panel, 2, mean, **bounds)
-    assert found.columns.tolist() == [("a", "forecast"), ("a", "lower"), ("a", "upper")]
-    found = panel.container.forecast(panel, 2, mean, **quantiles)
-    np.testing.assert_array_equal(found["a", "q0.95"], mean[0] + 2)
+    result = panel.container.forecast(panel, 2, mean, **bounds)
+    assert result.columns.tolist() == [("a", "forecast"), ("a", "lower"), ("a", "upper")]
+    result = panel.container.forecast(panel, 2, mean, **quantiles)
+    np.testing.assert_array_equal(result["a", "q0.95"], mean[0] + 2)
 
     panel = read(long(INDEXES["days"]).query("unique_id == 'a'"))
-    found = panel.container.forecast(panel, 2, mean, **bounds)
-    assert list(found.columns) == ["unique_id", "ds", "forecast", "lower", "upper"]
-    found = panel.container.forecast(panel, 2, mean, **quantiles)
-    assert list(found.columns) == ["unique_id", "ds", "forecast", "q0.1", "q0.95"]
+    result = panel.container.forecast(panel, 2, mean, **bounds)
+    assert list(result.columns) == ["unique_id", "ds", "forecast", "lower", "upper"]
+    result = panel.container.forecast(panel, 2, mean, **quantiles)
+    assert list(result.columns) == ["unique_id", "ds", "forecast", "q0.1", "q0.95"]
 
 
 def test_other_names_of_a_long_frame():
     y = long(INDEXES["days"]).rename(columns={"unique_id": "shop", "ds": "day", "y": "sales"})
     panel = read(y, id="shop", time="day", target="sales")
-    found = panel.container.forecast(panel, 1, naive(panel, 1))
-    assert list(found.columns) == ["shop", "day", "forecast"]
+    result = panel.container.forecast(panel, 1, naive(panel, 1))
+    assert list(result.columns) == ["shop", "day", "forecast"]
     rolled = panel.container.rolling(panel, [np.array([3])] * 3, [np.ones((1, 2))] * 3)
     assert list(rolled.columns) == ["shop", "cutoff", "day", "forecast"]
 
@@ -234,20 +234,20 @@ def test_rolling_forecasts(index, hold):
     n, T = len(panel), len(index) - H
     rows = np.array([0, 7, T - 2, T - 1])
     values = [RNG.normal(size=(4, 3)) for _ in range(n)]
-    found = panel.container.rolling(panel, [rows] * n, values)
-    assert list(found.columns) == ["unique_id", "cutoff", "ds", "forecast"]
-    assert len(found) == n * 12
+    actual = panel.container.rolling(panel, [rows] * n, values)
+    assert list(actual.columns) == ["unique_id", "cutoff", "ds", "forecast"]
+    assert len(actual) == n * 12
     expected = [
         (name, index[row], index[row + 1 + step], values[i][k, step])
         for i, name in enumerate(["load"] if n == 1 else ["a", "b", "c"])
         for k, row in enumerate(rows)
         for step in range(3)
     ]
-    for got, want in zip(found.itertuples(index=False), expected, strict=True):
-        assert tuple(got) == want
+    for result, want in zip(actual.itertuples(index=False), expected, strict=True):
+        assert tuple(result) == want
 
 
-def test_a_series_without_a_name():
+def test_series_without_a_name():
     panel = read(series(INDEXES["days"], name=None))
     assert panel.histories[0].name is None
     assert panel.container.forecast(panel, 2, naive(panel, 2)).name is None
@@ -270,12 +270,12 @@ def test_dates_as_text():
     y = long(INDEXES["days"])
     y["ds"] = y["ds"].astype(str)
     panel = read(y)
-    found = panel.container.forecast(panel, 1, naive(panel, 1))
-    assert found.ds.iloc[0] == pd.Timestamp("2024-04-10")
+    result = panel.container.forecast(panel, 1, naive(panel, 1))
+    assert result.ds.iloc[0] == pd.Timestamp("2024-04-10")
 
 
 @pytest.mark.parametrize("hold", [series, wide, long])
-def test_nothing_of_the_caller_changes_or_is_kept(hold):
+def test_input_is_neither_modified_nor_shared(hold):
     y, X = hold(DAYS), drivers(DAYS)
     X = as_long(X) if hold is long else X
     before = y.copy(), X.copy()
@@ -291,7 +291,7 @@ def test_nothing_of_the_caller_changes_or_is_kept(hold):
         np.testing.assert_array_equal(history.known, known)
 
 
-# What is no series ----------------------------------------------------------------------------
+# Invalid series -------------------------------------------------------------------------------
 
 
 def changed(frame, row, column, value):
@@ -339,14 +339,14 @@ def changed(frame, row, column, value):
         (series(pd.CategoricalIndex(["a", "b"])), "times"),
     ],
 )  # fmt: skip
-def test_what_is_no_series(y, words):
+def test_invalid_series(y, words):
     with pytest.raises((ValueError, TypeError)) as caught:
         read(y)
     assert words in str(caught.value)
     assert "y=" in str(caught.value)
 
 
-def test_a_series_that_goes_at_another_pace():
+def test_series_with_another_frequency():
     frame = pd.concat(
         [long(DAYS), pd.DataFrame({"unique_id": "h", "ds": INDEXES["hours"][:9], "y": 1.0})]
     )
@@ -354,7 +354,7 @@ def test_a_series_that_goes_at_another_pace():
         read(frame)
 
 
-def test_dates_that_leave_too_many_steps_between_them():
+def test_dates_with_too_many_steps_between_them():
     far = pd.to_datetime(["1800-01-01", "2024-03-01"])
     frame = pd.concat([long(DAYS), pd.DataFrame({"unique_id": "z", "ds": far, "y": 1.0})])
     with pytest.raises(ValueError, match=f"2 rows in series 'z' on {np.ptp(far).days + 1} steps"):
@@ -364,7 +364,7 @@ def test_dates_that_leave_too_many_steps_between_them():
     assert two.cycles == ()
 
 
-def test_one_row_with_a_freq_or_beside_others():
+def test_single_row_with_a_freq_or_with_other_series():
     panel = read(series(DAYS[:1]))
     assert panel.container.forecast(panel, 1, naive(panel, 1)).index[0] == DAYS[1]
     frame = pd.concat([long(DAYS), pd.DataFrame({"unique_id": ["z"], "ds": DAYS[:1], "y": 1.0})])
@@ -375,19 +375,19 @@ def test_one_row_with_a_freq_or_beside_others():
 
 
 @pytest.mark.parametrize("hold", [series, wide])
-def test_columns_beside_and_after(index, hold):
+def test_known_and_future_columns(index, hold):
     X = drivers(index)
     panel = read(hold(index[:-H]), X.sample(frac=1, random_state=1), past=["u"])
     assert (panel.known_names, panel.past_names) == (("v",), ("u",))
     for history in panel.histories:
         np.testing.assert_array_equal(history.known, X[["v"]].iloc[:-H])
         np.testing.assert_array_equal(history.past, X[["u"]].iloc[:-H])
-    wanted = X[["v"]].iloc[-H:].to_numpy()
+    expected = X[["v"]].iloc[-H:].to_numpy()
     for rows in panel.container.future(panel, None, H):
-        np.testing.assert_array_equal(rows, wanted)
+        np.testing.assert_array_equal(rows, expected)
     for given_X in (X.iloc[-H:], X[["v"]].iloc[-H:], X, X["v"]):
         for rows in panel.container.future(panel, given_X, H):
-            np.testing.assert_array_equal(rows, wanted)
+            np.testing.assert_array_equal(rows, expected)
 
 
 @pytest.mark.parametrize("has_ids", [True, False])
@@ -396,16 +396,16 @@ def test_columns_of_a_long_frame(index, has_ids):
     if has_ids:
         X["v"] += X["unique_id"].map({"a": 0, "b": 1000, "c": 2000})
     panel = read(long(index[:-H]), X.sample(frac=1, random_state=1), past=["u"])
-    found = panel.container.future(panel, None, H)
+    actual = panel.container.future(panel, None, H)
     for i, history in enumerate(panel.histories):
-        wanted = drivers(index)[["v"]].to_numpy() + 1000 * i * has_ids
-        np.testing.assert_array_equal(history.known, wanted[:-H])
-        np.testing.assert_array_equal(found[i], wanted[-H:])
+        expected = drivers(index)[["v"]].to_numpy() + 1000 * i * has_ids
+        np.testing.assert_array_equal(history.known, expected[:-H])
+        np.testing.assert_array_equal(actual[i], expected[-H:])
     again = panel.container.future(panel, X[X.ds > index[-H - 1]], H)
-    np.testing.assert_array_equal(again, found)
+    np.testing.assert_array_equal(again, actual)
 
 
-def test_where_neither_has_a_row_the_last_goes_on():
+def test_rows_missing_in_y_and_X_repeat_the_last_row():
     y, X = series(DAYS).drop(DAYS[5]), drivers(DAYS)
     panel = read(y, X, past=["u"])
     np.testing.assert_array_equal(panel.histories[0].known, X[["v"]])
@@ -415,14 +415,14 @@ def test_where_neither_has_a_row_the_last_goes_on():
     np.testing.assert_array_equal(panel.histories[0].past[5], X.loc[DAYS[4], ["u"]])
 
 
-def test_gaps_of_the_past_are_filled_from_before():
+def test_gaps_of_past_columns_are_filled_forward():
     X = drivers(DAYS)
     X.loc[DAYS[[0, 1, 4]], "u"] = np.nan
     past = read(series(DAYS), X, past=["u"]).histories[0].past[:, 0]
     np.testing.assert_array_equal(past[:6], [np.nan, np.nan, 4, 6, 6, 10])
 
 
-def test_rows_of_X_before_the_series_do_not_matter():
+def test_rows_of_X_before_the_series_are_ignored():
     panel = read(series(DAYS[10:]), drivers(DAYS))
     np.testing.assert_array_equal(panel.histories[0].known, drivers(DAYS)[10:])
 
@@ -449,13 +449,13 @@ def test_rows_of_X_before_the_series_do_not_matter():
         (None, ["u"], "no X"),
     ],
 )  # fmt: skip
-def test_columns_that_do_not_fit(X, past, words):
+def test_inconsistent_columns(X, past, words):
     with pytest.raises(ValueError) as caught:
         read(series(DAYS), X, past=past)
     assert words in str(caught.value)
 
 
-def test_columns_of_a_long_frame_that_do_not_fit():
+def test_inconsistent_columns_of_a_long_frame():
     y, X = long(DAYS), as_long(drivers(DAYS))
     with pytest.raises(ValueError, match="no rows of series 'c'"):
         read(y, X[X.unique_id != "c"])
@@ -479,21 +479,21 @@ def test_columns_of_a_long_frame_that_do_not_fit():
         (None, "5 rows of u, v after the end (2024-04-09)"),
     ],
 )
-def test_a_future_that_does_not_fit(X, words):
+def test_inconsistent_future_columns(X, words):
     panel = read(series(DAYS), drivers(DAYS))
     with pytest.raises(ValueError) as caught:
         panel.container.future(panel, X, 5)
     assert words in str(caught.value)
 
 
-def test_a_future_though_there_were_no_columns():
+def test_future_columns_without_columns_in_the_fit():
     panel = read(series(DAYS))
     assert panel.container.future(panel, None, 3)[0].shape == (3, 0)
     with pytest.raises(ValueError, match="fit had no X"):
         panel.container.future(panel, drivers(dates("D", periods=45)), 3)
 
 
-def test_a_future_of_which_a_series_lacks_rows():
+def test_future_columns_with_missing_rows_of_a_series():
     panel = read(long(DAYS), as_long(drivers(DAYS)))
     ahead = as_long(drivers(dates("D", periods=45)[40:]))
     assert len(panel.container.future(panel, ahead, 5)) == 3
@@ -503,19 +503,19 @@ def test_a_future_of_which_a_series_lacks_rows():
         panel.container.future(panel, ahead[:-1], 5)
 
 
-# Other rows -----------------------------------------------------------------------------------
+# Contexts and new rows ------------------------------------------------------------------------
 
 
-def test_a_context_may_be_one_row_of_another_series(index):
+def test_context_may_be_one_row_of_another_series(index):
     fitted = read(series(index[:-H]))
     panel = fitted.container.read_context(series(index[-H - 1 : -H], name="other"))
     assert (panel.histories[0].name, len(panel.histories[0])) == ("other", 1)
-    found = panel.container.forecast(panel, H, naive(panel))
-    check_index(found.index, index[-H:])
-    assert found.name == "other"
+    result = panel.container.forecast(panel, H, naive(panel))
+    check_index(result.index, index[-H:])
+    assert result.name == "other"
 
 
-def test_a_context_of_other_columns_and_ids():
+def test_context_with_other_columns_and_ids():
     fitted = read(wide(DAYS))
     panel = fitted.container.read_context(wide(DAYS[5:9]).rename(columns={"b": "z"})[["z", "a"]])
     assert [h.name for h in panel.histories] == ["z", "a"]
@@ -523,11 +523,11 @@ def test_a_context_of_other_columns_and_ids():
     fitted = read(long(DAYS))
     panel = fitted.container.read_context(long(DAYS[5:9]).replace({"a": "z"}))
     assert [h.name for h in panel.histories] == ["b", "c", "z"]
-    found = panel.container.forecast(panel, 1, naive(panel, 1))
-    assert found.unique_id.tolist() == ["b", "c", "z"]
+    result = panel.container.forecast(panel, 1, naive(panel, 1))
+    assert result.unique_id.tolist() == ["b", "c", "z"]
 
 
-def test_a_context_takes_its_columns_by_name():
+def test_columns_of_a_context_are_matched_by_name():
     fitted = read(series(DAYS), drivers(DAYS), past=["u"])
     X = drivers(DAYS)[["v", "u"]]
     panel = fitted.container.read_context(series(DAYS[:9]), X)
@@ -550,7 +550,7 @@ def test_a_context_takes_its_columns_by_name():
         (series(DAYS) * np.nan, drivers(DAYS), "context=<nothing but NaN"),
     ],
 )
-def test_a_context_that_does_not_fit(y, X, words):
+def test_inconsistent_context(y, X, words):
     fitted = read(series(DAYS), drivers(DAYS))
     with pytest.raises(ValueError) as caught:
         fitted.container.read_context(y, X)
@@ -558,7 +558,7 @@ def test_a_context_that_does_not_fit(y, X, words):
 
 
 @pytest.mark.parametrize("hold", [series, wide, long])
-def test_rows_follow(index, hold):
+def test_new_rows_are_appended(index, hold):
     whole = hold(index)
     times = whole["ds"] if hold is long else whole.index
     X = drivers(index)
@@ -572,13 +572,13 @@ def test_rows_follow(index, hold):
         np.testing.assert_array_equal(one.values, other.values)
         np.testing.assert_array_equal(one.known, other.known)
         np.testing.assert_array_equal(one.past, other.past)
-    found = joined.container.forecast(joined, 2, naive(joined, 2))
+    actual = joined.container.forecast(joined, 2, naive(joined, 2))
     wanted = expected.container.forecast(expected, 2, naive(expected, 2))
     compare = pd.testing.assert_series_equal if hold is series else pd.testing.assert_frame_equal
-    compare(found, wanted)
+    compare(actual, wanted)
 
 
-def test_rows_follow_by_what_was_known_ahead():
+def test_new_rows_use_known_future_columns():
     panel = read(series(DAYS[:30]), drivers(DAYS))
     joined = panel.container.follow(panel, series(DAYS[30:34]))
     np.testing.assert_array_equal(joined.histories[0].known, drivers(DAYS)[:34])
@@ -589,24 +589,24 @@ def test_rows_follow_by_what_was_known_ahead():
         joined.container.follow(joined, series(dates("D", periods=50)[34:]))
 
 
-def test_some_series_of_a_long_frame_go_on_without_others():
+def test_only_some_series_of_a_long_frame_have_new_rows():
     whole = long(DAYS)
     panel = read(whole[whole.ds < "2024-03-20"])
     new = whole[(whole.ds >= "2024-03-20") & (whole.unique_id != "b")]
     joined = panel.container.follow(panel, new)
     assert [len(h) for h in joined.histories] == [40, 19, 40]
-    found = joined.container.forecast(joined, 1, naive(joined, 1))
-    assert found.ds.astype(str).tolist() == ["2024-04-10", "2024-03-20", "2024-04-10"]
+    result = joined.container.forecast(joined, 1, naive(joined, 1))
+    assert result.ds.astype(str).tolist() == ["2024-04-10", "2024-03-20", "2024-04-10"]
 
 
-def test_columns_follow_in_any_order():
+def test_new_columns_may_have_any_order():
     y = wide(DAYS)
     panel = read(y[:20])
     joined = panel.container.follow(panel, y[["c", "a", "b"]][20:])
     np.testing.assert_array_equal(np.stack([h.values for h in joined.histories], 1), y)
 
 
-def test_unseen_rows_follow():
+def test_new_rows_may_be_missing():
     panel = read(series(DAYS[:20]))
     new = pd.Series([np.nan, 1.0], DAYS[[20, 22]])
     joined = panel.container.follow(panel, new)
@@ -624,7 +624,7 @@ def test_unseen_rows_follow():
         (series, pd.RangeIndex(3), ["rows with numbers"]),
     ],
 )
-def test_rows_that_do_not_follow(hold, rows, words):
+def test_new_rows_that_do_not_follow(hold, rows, words):
     panel = read(hold(DAYS[:20]))
     with pytest.raises(ValueError) as caught:
         panel.container.follow(panel, hold(rows))
@@ -632,7 +632,7 @@ def test_rows_that_do_not_follow(hold, rows, words):
     assert all(word in str(caught.value) for word in words)
 
 
-def test_series_that_the_fit_had_not():
+def test_series_that_were_not_fitted():
     panel = read(long(DAYS[:20]))
     with pytest.raises(ValueError, match="y_new=<a series 'z'>"):
         panel.container.follow(panel, long(DAYS[20:]).replace({"b": "z"}))

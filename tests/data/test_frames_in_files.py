@@ -1,4 +1,4 @@
-"""Holders of frames in files: they go on, and nothing else loads."""
+"""Stored containers of frames can be loaded and used, and invalid files are rejected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def loaded(holder, path):
     return storage.load(path, {"PanelFormat": PanelFormat})
 
 
-def test_a_series_that_ends_with_nanoseconds(tmp_path):
+def test_series_that_ends_at_the_nanosecond_limit(tmp_path):
     index = pd.date_range("2262-03-03", "2262-04-11", unit="us").as_unit("ns")
     panel = read(series(index))
     holder = loaded(panel.container, tmp_path / "holder.safetensors")
@@ -36,7 +36,7 @@ def test_a_series_that_ends_with_nanoseconds(tmp_path):
 
 @pytest.mark.parametrize("hold", [series, wide, long])
 @pytest.mark.parametrize("kind", INDEXES)
-def test_a_loaded_holder_goes_on(kind, hold, tmp_path):
+def test_loaded_container_can_be_used(kind, hold, tmp_path):
     index = INDEXES[kind]
     whole, X = hold(index), drivers(index)
     times = whole["ds"] if hold is long else whole.index
@@ -91,7 +91,7 @@ def test_labels_of_any_kind(labels, tmp_path):
     assert [type(one) for one in holder.labels] == [type(one) for one in panel.container.labels]
 
 
-def test_many_series_fit_a_header(tmp_path):
+def test_many_series_fit_into_a_header(tmp_path):
     ids = [f"series {i}" for i in range(500)]
     y = pd.DataFrame({"unique_id": np.repeat(ids, 2), "ds": [1, 2] * 500, "y": 1.0})
     holder = loaded(read(y).container, tmp_path / "holder.safetensors")
@@ -111,14 +111,14 @@ def test_quarters_that_start_in_different_months(tmp_path):
 
 
 @pytest.mark.parametrize("zone", ["UTC", timezone(timedelta(hours=5, minutes=30)), "+02:00"])
-def test_zones_without_a_place(zone, tmp_path):
+def test_time_zones_without_a_place(zone, tmp_path):
     panel = read(series(pd.date_range("2024-03-01", periods=9, tz=zone)))
     holder = loaded(panel.container, tmp_path / "holder.safetensors")
-    found = holder.forecast(panel, 2, naive(panel, 2)).index
-    assert found.tz.utcoffset(None) == pd.Timestamp("2024-03-01", tz=zone).utcoffset()
+    result = holder.forecast(panel, 2, naive(panel, 2)).index
+    assert result.tz.utcoffset(None) == pd.Timestamp("2024-03-01", tz=zone).utcoffset()
 
 
-def test_what_a_file_cannot_hold():
+def test_unsupported_steps_and_labels_are_rejected():
     holidays = pd.offsets.CustomBusinessDay(holidays=["2024-03-06"])
     y = series(pd.date_range("2024-03-01", periods=9, freq=holidays))
     panel = read(y)
@@ -130,9 +130,9 @@ def test_what_a_file_cannot_hold():
         schema.pack(read(y).container)
 
 
-# Files that are wrong -------------------------------------------------------------------------
+# Invalid files --------------------------------------------------------------------------------
 
-importlib.import_module("eigenecho.data.stored")  # registers how frames are stored
+importlib.import_module("eigenecho.data.stored")  # registers the storage of frames
 HOLDERS = {
     hold.__name__ + " " + kind: read(
         hold(INDEXES[kind][:30]), X if hold is not long else as_long(X), past=["u"]
@@ -155,14 +155,14 @@ ARRAYS = [
 
 
 def places(plain):
-    """All objects within plain values."""
-    found = [plain]
+    """Return all objects within plain values."""
+    results = [plain]
     for inner in plain.values():
-        found += places(inner) if isinstance(inner, dict) else []
-    return found
+        results += places(inner) if isinstance(inner, dict) else []
+    return results
 
 
-def loads_and_goes_on_or_is_refused(kind, data, path):
+def check_load_or_reject(kind, data, path):
     name, tensors, values = copy.deepcopy(schema.pack(HOLDERS[kind]))
     for _ in range(data.draw(st.integers(1, 2))):
         part = data.draw(st.sampled_from([tensors, *places(values)]))
@@ -171,7 +171,7 @@ def loads_and_goes_on_or_is_refused(kind, data, path):
             part.pop(key, None)
         else:
             odd = data.draw(st.sampled_from(ARRAYS if part is tensors else ODD))
-            part[key] = copy.deepcopy(odd)  # a later change must not reach the list itself
+            part[key] = copy.deepcopy(odd)  # later changes must not affect ODD or ARRAYS
     if data.draw(st.booleans()):
         correct_rows(values, tensors)
     storage.write(path, name, tensors, values)
@@ -188,18 +188,18 @@ def loads_and_goes_on_or_is_refused(kind, data, path):
 
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(sorted(HOLDERS)), st.data())
-def test_what_loads_goes_on_and_all_else_is_refused(tmp_path_factory, kind, data):
-    loads_and_goes_on_or_is_refused(kind, data, tmp_path_factory.getbasetemp() / "holder")
+def test_changed_files_work_or_are_rejected(tmp_path_factory, kind, data):
+    check_load_or_reject(kind, data, tmp_path_factory.getbasetemp() / "holder")
 
 
 @pytest.mark.slow
 @settings(max_examples=2000, deadline=None)
 @given(st.sampled_from(sorted(HOLDERS)), st.data())
-def test_many_that_load_go_on_and_all_else_is_refused(tmp_path_factory, kind, data):
-    loads_and_goes_on_or_is_refused(kind, data, tmp_path_factory.getbasetemp() / "holder")
+def test_many_changed_files_work_or_are_rejected(tmp_path_factory, kind, data):
+    check_load_or_reject(kind, data, tmp_path_factory.getbasetemp() / "holder")
 
 
-def test_what_is_left_out_is_named():
+def test_missing_fields_are_named():
     for holder in HOLDERS.values():
         _, tensors, values = schema.pack(holder)
         for key in [*tensors, *values]:

@@ -1,4 +1,4 @@
-"""Rows after which forecasts are made."""
+"""Forecast origins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RAGGED = read([np.arange(30.0), np.arange(12.0)])
 
 
 @given(T=st.integers(2, 300), horizon=st.integers(1, 50), count=st.integers(1, 20))
-def test_a_number_of_origins_is_spread_evenly_over_the_end(T, horizon, count):
+def test_origins_are_evenly_spaced_at_the_end(T, horizon, count):
     panel = read(np.arange(float(T)))
     if horizon + count > T:
         with pytest.raises(ValueError, match="origins="):
@@ -32,11 +32,11 @@ def test_a_number_of_origins_is_spread_evenly_over_the_end(T, horizon, count):
     apart = np.unique(np.diff(rows))
     assert len(apart) <= 1
     assert all(1 <= step <= horizon for step in apart)
-    # The first half is left to learn from, where that can be.
+    # The first half is used for training if possible.
     assert rows[0] >= T // 2 or (apart == 1).all()
 
 
-def test_series_of_a_list_have_origins_of_their_own():
+def test_series_of_a_list_have_their_own_origins():
     one, other = origins(RAGGED, 2, 3)
     assert (one.tolist(), other.tolist()) == ([23, 26], [7, 8])
 
@@ -73,14 +73,14 @@ def test_rows_and_times():
         (read(pd.Series(np.ones(5))), ["2024-01-01"], "times of rows"),
     ],
 )
-def test_origins_that_there_are_not(panel, given, words):
+def test_invalid_origins(panel, given, words):
     with pytest.raises(ValueError) as caught:
         origins(panel, given, 4)
     assert words in str(caught.value)
     assert "origins=" in str(caught.value)
 
 
-def test_rows_that_have_to_follow():
+def test_number_of_rows_after_an_origin():
     assert together(ARRAY, [25], 4).tolist() == [[25]]
     with pytest.raises(ValueError, match="rows from 0 to 25"):
         together(ARRAY, [26], 4)

@@ -1,6 +1,4 @@
-"""Bad input: every error names the argument, what it got and what to do; a failed fit undoes
-itself.
-"""
+"""Errors name the argument, its value and a remedy, and a failed fit changes nothing."""
 
 from __future__ import annotations
 
@@ -47,13 +45,13 @@ def spoiled(array, value, row=5):
 
 @pytest.fixture(scope="module")
 def open_model():
-    """Predicts its own two inputs."""
+    """Return a model that predicts its own two inputs."""
     return network().fit(X[:-1], X[1:])
 
 
 @pytest.fixture(scope="module")
 def closed_model():
-    """Its own 1-D output comes back."""
+    """Return a model with feedback of its own 1-D output."""
     return network(feedback=True, output_to_readout=True, ridge=1.0).fit(X, Y)
 
 
@@ -68,7 +66,7 @@ NOT_FINITE = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 
 
 def gap(name, value, place):
-    """What an error says of a number that is none: whose, where, and nothing of other models."""
+    """Return the pattern of an error that names the argument and place of an invalid value."""
     word = {"nan": "NaN", "inf": "infinity", "-inf": "-infinity"}[str(value)]
     return rf"^{name}=<{word} in {place}> is invalid: expected finite numbers\. Fill or drop .*\.$"
 
@@ -102,7 +100,7 @@ def test_y_in_fit(value, target, place):
 
 
 @NOT_FINITE
-def test_x_afterwards(value, open_model):
+def test_x_after_fit(value, open_model):
     bad = spoiled(X, value)
     reservoir = DiagonalReservoir(10, seed=0).fit(X)
     for method in (open_model.predict, open_model.transform, open_model.states,
@@ -153,7 +151,7 @@ def test_gaps_of_a_frame_are_named(value):
             call()
 
 
-def test_the_first_gap_is_the_one_named():
+def test_first_invalid_value_is_reported():
     bad = spoiled(X, np.nan, 9)
     bad[5, 1], bad[7, 0] = -np.inf, np.inf
     with pytest.raises(ValueError, match=gap("X", -np.inf, "row 5, column 1")):
@@ -169,7 +167,7 @@ def test_the_first_gap_is_the_one_named():
     ],
     ids=["Int64", "object", "float"],
 )
-def test_whatever_pandas_calls_missing(missing):
+def test_all_missing_values_of_pandas_are_found(missing):
     frame = pd.DataFrame({"a": Y, "b": missing})
     with pytest.raises(ValueError, match=gap("X", np.nan, "row 2, column 'b'")):
         network().fit(frame, Y)
@@ -177,7 +175,7 @@ def test_whatever_pandas_calls_missing(missing):
         network().fit(X, Y).model_.predict(frame)
 
 
-def test_what_lies_under_a_mask_is_not_data():
+def test_masked_values_are_missing():
     mask = np.zeros(X.shape, bool)
     network().fit(np.ma.array(X, mask=mask), np.ma.array(Y, mask=mask[:, 0]))
     mask[3, 1] = True
@@ -190,7 +188,7 @@ def test_what_lies_under_a_mask_is_not_data():
         network().fit(X, masked[:, 1])
 
 
-def test_scikit_learn_can_be_told_that_all_is_finite():
+def test_assume_finite_of_scikit_learn_is_respected():
     with config_context(assume_finite=True):
         DiagonalReservoir(10, seed=0).fit(spoiled(X, np.nan))
     with pytest.raises(ValueError, match="NaN"):
@@ -268,7 +266,7 @@ def test_parameters(value, name):
         network(**{name: value}).fit(X, Y)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, from the cast
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # raised by NumPy during the cast
 def test_too_large_for_float32():
     said = r"X=<1.25\d*e\+299 in row 0, column 0>.*within the range of float32.*dtype='float64'"
     with pytest.raises(ValueError, match=said):
@@ -342,7 +340,7 @@ def test_columns_of_y():
     ],
     ids=["array", "list", "Series"],
 )
-def test_one_dimensional_x_says_how_to_reshape(kind, flat, how):
+def test_error_of_one_dimensional_x_explains_reshaping(kind, flat, how):
     said = rf"^X=<shape \(60,\)> .*expected a 2-D series.* Reshape your data: {how}\.$"
     with pytest.raises(ValueError, match=said):
         kind(10).fit(flat, Y)
@@ -422,7 +420,7 @@ SINE = np.sin(0.2 * np.arange(81.0))[:, None]
         (None, SINE.T, r"y is one row of 81 columns.*y\.T"),
     ],
 )
-def test_series_that_are_one_step_long_are_warned_of(x, y, message):
+def test_series_of_one_step_cause_a_warning(x, y, message):
     options = {"feedback": x is None, "ridge": 1e-2}
     with pytest.warns(UserWarning, match=message) as caught:
         network(**options).fit(x, y)
@@ -436,7 +434,7 @@ def test_series_that_are_one_step_long_are_warned_of(x, y, message):
         with pytest.warns(UserWarning, match=message):
             esn.partial_fit(x, y)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # row by row, and series that are longer, are fine
+        warnings.simplefilter("error")  # single rows and longer series cause no warning
         esn.partial_fit(SINE[:1], SINE[1:2], initial_state=esn.final_state_)
         network(ridge=1e-2).fit(SINE[:-1].reshape(2, 40, 1), SINE[1:].reshape(2, 40, 1))
 
@@ -445,7 +443,7 @@ def test_series_that_are_one_step_long_are_warned_of(x, y, message):
     ("rows", "units", "ridge", "few"),
     [(50, 100, 1e-8, True), (50, 100, 10.0, False), (50, 20, 1e-8, False)],
 )
-def test_fewer_rows_than_units_without_a_ridge_that_holds(rows, units, ridge, few):
+def test_fewer_rows_than_units_with_a_small_ridge_cause_a_warning(rows, units, ridge, few):
     x, y = RNG.normal(size=(rows + 30, 1)), RNG.normal(size=rows + 30)
     esn = LinearESN(units, ridge=ridge, warmup=30, seed=0)
     with warnings.catch_warnings(record=True) as caught:
@@ -456,7 +454,7 @@ def test_fewer_rows_than_units_without_a_ridge_that_holds(rows, units, ridge, fe
         assert warning.category is IllConditionedWarning
         assert f"{rows} training rows for {units + 1} weights" in str(warning.message)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # what comes in pieces may begin with a few
+        warnings.simplefilter("error")  # partial_fit may start with few rows
         LinearESN(units, ridge=ridge, warmup=30, seed=0).partial_fit(x, y)
 
 
@@ -493,7 +491,7 @@ COMPLEX = {
 
 
 @pytest.mark.parametrize("hold", COMPLEX.values(), ids=COMPLEX)
-def test_complex_numbers_are_refused_wherever_series_are_read(open_model, closed_model, hold):
+def test_complex_numbers_are_rejected_in_all_series(open_model, closed_model, hold):
     bad = hold(X)
     y = hold(Y[:, None])
     small = {"units": 3}
@@ -517,7 +515,7 @@ def test_complex_numbers_are_refused_wherever_series_are_read(open_model, closed
             pytest.fail(f"{name} took {call()}")
 
 
-def test_complex_numbers_are_refused_in_rows_with_labels():
+def test_complex_numbers_are_rejected_in_labelled_rows():
     frame = pd.DataFrame(X, columns=["a", "b"])
     stream = network().fit(frame, Y).stream()
     with pytest.raises(ValueError, match=r"u=.*real numbers"):
@@ -525,7 +523,7 @@ def test_complex_numbers_are_refused_in_rows_with_labels():
 
 
 @pytest.mark.parametrize(
-    ("x", "said"),
+    ("x", "message"),
     [
         ({"a": Y}, "<dict> is invalid: expected a 2-D series .*DataFrame"),
         (iter(X), "<iterator> is invalid: expected a 2-D series"),
@@ -538,8 +536,8 @@ def test_complex_numbers_are_refused_in_rows_with_labels():
     ],
     ids=["dict", "iterator", "number", "path", "empty", "ragged", "4-D", "no series"],
 )
-def test_what_is_no_series(x, said):
-    with pytest.raises(ValueError, match=f"^X={said}"):
+def test_invalid_series(x, message):
+    with pytest.raises(ValueError, match=f"^X={message}"):
         network().fit(x, Y)
 
 
@@ -571,7 +569,7 @@ NO_NUMBERS = {
 
 
 @pytest.mark.parametrize("case", NO_NUMBERS)
-def test_a_column_without_numbers_is_named(case):
+def test_column_without_numbers_is_named(case):
     column, said = NO_NUMBERS[case]
     frame = pd.DataFrame(X, columns=LABELS)
     bad = frame.assign(when=column)
@@ -590,7 +588,7 @@ def test_a_column_without_numbers_is_named(case):
         network().fit([frame.assign(when=0.0), bad], [Y, Y])
 
 
-def test_dates_alone_are_no_numbers():
+def test_dates_are_not_numbers():
     days = np.arange(T).astype("datetime64[D]")
     with pytest.raises(ValueError, match=r"^X=<column 0, of dtype datetime64\[D\]>"):
         network().fit(days.reshape(-1, 1), Y)
@@ -599,7 +597,7 @@ def test_dates_alone_are_no_numbers():
 
 
 @pytest.mark.parametrize("dtype", [object, "Int64", "int8", bool, "category"])
-def test_columns_that_hold_numbers_in_other_clothes(dtype):
+def test_columns_of_other_numeric_dtypes_are_accepted(dtype):
     values = pd.Series([1, 0] * (T // 2))
     frame = pd.DataFrame({"a": Y, "b": values.astype(dtype)})
     plain = np.column_stack([Y, values])
@@ -609,7 +607,7 @@ def test_columns_that_hold_numbers_in_other_clothes(dtype):
 
 
 class OtherFrame:
-    """As much of a frame as libraries other than pandas agree on."""
+    """Minimal frame interface that libraries other than pandas share."""
 
     def __init__(self, **columns):
         self.columns, self._data = list(columns), {k: np.asarray(v) for k, v in columns.items()}
@@ -780,7 +778,7 @@ def test_callable_that_returns_something_else():
         network(spectrum=lambda n, sr, seed: np.ones(n)).fit(X, Y)
 
 
-def test_the_neuron_basis_may_be_unknown():
+def test_neuron_basis_may_be_unknown():
     esn = network(penalty="identity").fit(X, Y)
     for call in (lambda: esn.states(X), esn.matrices):
         with pytest.raises(ValueError, match=r"neuron basis is unknown.*penalty='neuron'"):
@@ -802,7 +800,7 @@ def test_values_not_closed_under_conjugation(values):
 
 
 @pytest.mark.parametrize("pairs", [[0.2 - 0.3j], [0.2], [0.1 + 0.1j, 0.1 - 0.1j]])
-def test_pairs_that_are_none(pairs):
+def test_invalid_pairs(pairs):
     with pytest.raises(ValueError, match=r"pairs=.*positive imaginary part.*from_values"):
         Spectrum([0.1], pairs)
 
@@ -844,7 +842,7 @@ UNSTABLE = [
 ]
 LONG = np.ones((2500, 1)) + 0.1 * RNG.normal(size=(2500, 1))
 LAST_FINITE = 1600
-"""1.5^1600 is finite, its square is not, 1.5^2500 is not."""
+"""Step at which 1.5^t is still finite, but its square is not."""
 
 
 def quiet(call):
@@ -877,7 +875,7 @@ def test_overflow_from_the_data(solver):
 
 @pytest.mark.parametrize("basis", BASES)
 @pytest.mark.parametrize("spectrum", UNSTABLE, ids=["real", "pair", "dense", "sparse"])
-def test_overflow_afterwards(basis, spectrum):
+def test_overflow_after_fit(basis, spectrum):
     esn = LinearESN(spectrum=spectrum, basis=basis, ridge=1e-3, seed=0).fit(LONG[:9], LONG[1:10])
     for call, what in (
         (lambda: esn.predict(LONG), r"output overflowed at step 1[67]\d\d"),
@@ -912,8 +910,8 @@ CHAINS = {
 
 @pytest.mark.parametrize("chain", CHAINS)
 @pytest.mark.parametrize("given", [False, True], ids=["", "out"])
-def test_an_overflow_that_has_passed_is_still_one(chain, given):
-    """Units on no cycle forget it: only rows in the middle are not finite."""
+def test_temporary_overflow_is_reported(chain, given):
+    """Units outside all cycles forget the overflow, so only rows in the middle are not finite."""
     W, step = CHAINS[chain]
     pulse = np.zeros((1000, 1))
     pulse[0] = 1.0
@@ -940,7 +938,7 @@ def test_overflow_of_a_stream():
     assert np.all(np.isfinite(stream.state.r))
 
 
-def test_overflow_of_closed_loops_says_so():
+def test_overflow_of_closed_loops_is_explained():
     waves = tasks.mso(3, steps=401)
     esn = LinearESN(20, feedback=True, seed=0).fit(waves[:-1], waves[1:])
     assert esn.effective_radius_ < 1
@@ -955,7 +953,7 @@ def test_overflow_of_closed_loops_says_so():
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_growth_is_warned_of(kind):
+def test_growth_causes_a_warning(kind):
     with pytest.warns(UnstableWarning, match=r"radius is 1\.5 > 1: .*10\^18 over 100 .*Lower sr"):
         kind(10, sr=1.5, seed=0).fit(LONG[:100], LONG[:100])
     with warnings.catch_warnings():
@@ -969,7 +967,7 @@ def test_unstable_error_is_both_kinds():
     assert issubclass(UnstableError, ValueError)
 
 
-# Forecasts that make no sense -----------------------------------------------------------------
+# Invalid forecasts ----------------------------------------------------------------------------
 
 
 def test_forecast_of_another_series():
@@ -1022,7 +1020,7 @@ FAILURES = [
 
 @pytest.mark.filterwarnings("ignore::eigenecho.errors.UnstableWarning")
 @pytest.mark.parametrize(("params", "data"), FAILURES)
-def test_a_failed_fit_leaves_an_estimator_unfitted(params, data):
+def test_failed_fit_leaves_an_estimator_unfitted(params, data):
     esn = network().set_params(**params)
     before = dict(vars(esn))
     with pytest.raises(ValueError):
@@ -1034,7 +1032,7 @@ def test_a_failed_fit_leaves_an_estimator_unfitted(params, data):
 
 @pytest.mark.filterwarnings("ignore::eigenecho.errors.UnstableWarning")
 @pytest.mark.parametrize(("params", "data"), FAILURES)
-def test_a_failed_fit_keeps_the_old_one(params, data):
+def test_failed_fit_keeps_the_previous_fit(params, data):
     esn = network().fit(X[:-1], X[1:])
     radius = esn.closed_loop_radius_
     predicted, ahead, states = esn.predict(X), esn.forecast(4), esn.transform(X)
@@ -1050,7 +1048,7 @@ def test_a_failed_fit_keeps_the_old_one(params, data):
 
 
 @pytest.mark.parametrize("params", [{"lr": 0.0}, {"spectrum": "nothing"}, {"units": 0}])
-def test_a_failed_fit_of_a_transformer(params):
+def test_failed_fit_of_a_transformer(params):
     reservoir = DiagonalReservoir(10, seed=0)
     before = dict(vars(reservoir.set_params(**params)))
     with pytest.raises(ValueError):
@@ -1063,7 +1061,7 @@ def test_a_failed_fit_of_a_transformer(params):
     np.testing.assert_array_equal(reservoir.transform(X), states)
 
 
-def test_an_interrupted_fit_keeps_the_old_one(monkeypatch):
+def test_interrupted_fit_keeps_the_previous_fit(monkeypatch):
     esn = network().fit(X[:-1], X[1:])
     predicted = esn.predict(X)
 
@@ -1076,27 +1074,27 @@ def test_an_interrupted_fit_keeps_the_old_one(monkeypatch):
     np.testing.assert_array_equal(esn.predict(X), predicted)
 
 
-def test_a_failed_predict_changes_nothing(closed_model):
+def test_failed_predict_changes_nothing(closed_model):
     before = closed_model.predict(X)
     with pytest.raises(ValueError):
         closed_model.predict(spoiled(X, np.nan))
     np.testing.assert_array_equal(closed_model.predict(X), before)
 
 
-def test_callables_that_do_not_fit():
+def test_invalid_callables():
     with pytest.raises(ValueError, match=r"spectrum=.*law\(n, sr=, seed=\).*It raised"):
         LinearESN(5, spectrum=lambda n: None, seed=0).fit(X, Y)
     with pytest.raises(ValueError, match="returned 22 eigenvalues for units=20"):
         LinearESN(20, spectrum=lambda n, sr, seed: spectra.golden(22, sr), seed=0).fit(X, Y)
 
 
-def test_a_list_of_flat_series_is_not_one_of_long_rows():
+def test_list_of_1d_arrays_is_rejected():
     flat = [np.arange(30.0), np.arange(30.0)]
     with pytest.raises(ValueError, match=r"list of 1-D arrays.*\[x.reshape\(-1, 1\) for x in X\]"):
         LinearESN(5, seed=0).fit(flat, flat)
 
 
-def test_a_defective_matrix_is_kept_where_nothing_else_is_cheaper():
+def test_defective_matrix_is_kept_if_no_form_is_cheaper():
     J = 0.9 * np.diag(np.ones(9), 1)
     u = np.random.default_rng(0).normal(size=(400, 1))
     y = np.roll(u[:, 0], 5)
@@ -1109,14 +1107,14 @@ def test_a_defective_matrix_is_kept_where_nothing_else_is_cheaper():
     assert kept.states(u).shape == (400, 10)
 
 
-def test_a_loop_that_grows_in_predict_is_warned_of():
+def test_growing_loop_in_predict_causes_a_warning():
     waves = tasks.mso(3, steps=801)
     esn = LinearESN(30, seed=0, warmup=20, feedback=True).fit(waves[:-1], waves[1:])
     with pytest.warns(UnstableWarning, match="the output grew to .* unstable"):
         esn.predict(waves[:100])
 
 
-def test_standardize_at_the_ends_of_the_range():
+def test_standardize_very_large_and_small_values():
     u = np.random.default_rng(0).normal(size=(300, 1))
     plain = LinearESN(10, seed=0, standardize=True).fit(u, np.roll(u, 1)).predict(u)
     for scale in (1e200, 1e-200):
@@ -1125,7 +1123,7 @@ def test_standardize_at_the_ends_of_the_range():
 
 
 SWAYING = np.sin(0.2 * np.arange(301.0))[:, None]
-AT_THE_ENDS = {
+EXTREME_COLUMNS = {
     "constant, the smallest number": np.full((301, 1), 5e-324),
     "constant, denormal": np.full((301, 1), 1e-310),
     "constant, large": np.full((301, 1), 1e200),
@@ -1138,10 +1136,10 @@ AT_THE_ENDS = {
 }
 
 
-@pytest.mark.parametrize("name", AT_THE_ENDS)
-def test_standardised_columns_that_hardly_vary_or_hardly_fit(name):
-    """As target, as a further input, and as a series that forecasts itself."""
-    column, known = AT_THE_ENDS[name], SWAYING
+@pytest.mark.parametrize("name", EXTREME_COLUMNS)
+def test_standardised_columns_with_extreme_values(name):
+    """The column is the target, an additional input, or a series that forecasts itself."""
+    column, known = EXTREME_COLUMNS[name], SWAYING
     size = np.abs(column).max()
     options = {"standardize": True, "ridge": 1e-8, "warmup": 50}
     target = network(**options).fit(known[:-1], column[:-1])

@@ -1,4 +1,4 @@
-"""What a forecaster hands back: quantiles stand alone, whoever holds the series."""
+"""Results of a forecaster: quantiles for each kind of input."""
 
 import numpy as np
 import pytest
@@ -20,21 +20,21 @@ def fitted(y):
     return ee.Forecaster(3, spectrum=ee.spectra.ring(4, sr=0.9)).fit(y)
 
 
-def test_quantiles_of_a_series_are_columns_in_the_order_asked_for(values):
+def test_quantiles_of_a_series_are_columns_in_the_requested_order(values):
     expected = fitted(values[:, 0]).predict(quantiles=LEVELS)
-    found = fitted(pandas.Series(values[:, 0])).predict(quantiles=LEVELS)
-    assert list(found.columns) == ["q0.9", "q0.1", "q0.5"]
-    np.testing.assert_array_equal(found.to_numpy(), expected)
+    actual = fitted(pandas.Series(values[:, 0])).predict(quantiles=LEVELS)
+    assert list(actual.columns) == ["q0.9", "q0.1", "q0.5"]
+    np.testing.assert_array_equal(actual.to_numpy(), expected)
 
 
-def test_quantiles_of_a_wide_frame_lie_below_its_columns(values):
+def test_quantiles_of_a_wide_frame_are_nested_in_its_columns(values):
     expected = fitted(values).predict(quantiles=LEVELS)
-    found = fitted(pandas.DataFrame(values, columns=["a", "b"])).predict(quantiles=LEVELS)
-    assert list(found.columns) == [(c, f"q{q}") for c in "ab" for q in LEVELS]
-    np.testing.assert_array_equal(found.to_numpy(), expected.reshape(3, -1))
+    actual = fitted(pandas.DataFrame(values, columns=["a", "b"])).predict(quantiles=LEVELS)
+    assert list(actual.columns) == [(c, f"q{q}") for c in "ab" for q in LEVELS]
+    np.testing.assert_array_equal(actual.to_numpy(), expected.reshape(3, -1))
 
 
-def test_one_quantile_need_not_be_a_list(values):
+def test_single_quantile_may_be_a_number(values):
     forecaster = fitted(pandas.Series(values[:, 0]))
     pandas.testing.assert_frame_equal(
         forecaster.predict(quantiles=0.5), forecaster.predict(quantiles=[0.5])

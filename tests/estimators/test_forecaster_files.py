@@ -1,4 +1,4 @@
-"""Forecasters in files: the same bits after loading, and nothing loads that would not run."""
+"""Saved forecasters are restored exactly, and invalid files are rejected."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def loaded(forecaster, path):
 
 
 def further(kind, forecaster):
-    """Rows that follow, of y and of X; and the columns known ahead of the rows after the end."""
+    """Return new rows of y and X, and the known columns after the end."""
     if kind == "single":
         return np.array([0.1, np.nan, -0.2]), np.ones((3, 2)), np.ones((2, 1))
     if kind == "columns":
@@ -66,8 +66,8 @@ def further(kind, forecaster):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_forecasts_intervals_and_updates_have_the_same_bits(kind, forecasters, tmp_path):
-    forecaster = loaded(forecasters[kind], tmp_path / "first")  # as others use the fixture, too
+def test_forecasts_intervals_and_updates_are_equal_after_loading(kind, forecasters, tmp_path):
+    forecaster = loaded(forecasters[kind], tmp_path / "first")  # do not modify the shared fixture
     again = loaded(forecaster, tmp_path / "second")
     y, X, ahead = further(kind, forecaster)
     for _ in range(2):
@@ -95,7 +95,7 @@ def _first(ahead):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_fitted_comes_back(kind, forecasters, tmp_path):
+def test_fitted_attributes_are_restored(kind, forecasters, tmp_path):
     forecaster = forecasters[kind]
     again = loaded(forecaster, tmp_path / "file")
     assert repr(again) == repr(forecaster)
@@ -112,7 +112,7 @@ def test_what_was_fitted_comes_back(kind, forecasters, tmp_path):
         assert a.view.filter.spectrum == b.view.filter.spectrum
 
 
-def test_rolling_has_the_same_bits(forecasters, tmp_path):
+def test_rolling_forecasts_are_equal_after_loading(forecasters, tmp_path):
     for kind in ("columns", "list"):
         forecaster = forecasters[kind]
         again = loaded(forecaster, tmp_path / "file")
@@ -131,30 +131,30 @@ def test_rolling_has_the_same_bits(forecasters, tmp_path):
         {"seasons": [3.5], "sharing": "shared", "strategy": "recursive", "seed": None},
     ],
 )
-def test_parameters_survive(options, tmp_path):
+def test_parameters_are_restored(options, tmp_path):
     t = np.arange(40.0)
     X = pd.DataFrame({"a": np.sin(t), "b": np.cos(t)}, index=range(42)[:40])
     y = pd.Series(np.sin(0.5 * t))
     forecaster = ee.Forecaster(2, spectrum=ee.Spectrum([0.9]), **options)
     again = loaded(forecaster.fit(y, X if "past" in options else None), tmp_path / "file")
     for name, value in options.items():
-        found = getattr(again, name)
-        assert type(found) is (list if isinstance(value, np.ndarray) else type(value)) or (
+        result = getattr(again, name)
+        assert type(result) is (list if isinstance(value, np.ndarray) else type(value)) or (
             isinstance(value, np.integer)
         )
-        assert np.array_equal(found, value) if value is not None else found is None
+        assert np.array_equal(result, value) if value is not None else result is None
     assert again.spectrum == ee.Spectrum([0.9])
-    again.fit(y, X if "past" in options else None)  # still a forecaster like any other
+    again.fit(y, X if "past" in options else None)  # it can still be fitted
 
 
-def test_a_generator_is_not_kept(tmp_path):
+def test_random_generator_is_not_stored(tmp_path):
     forecaster = ee.Forecaster(seed=np.random.default_rng(0)).fit(np.arange(4.0))
     with pytest.warns(UserWarning, match="seed=.* cannot be stored in a file"):
         forecaster.save(tmp_path / "file")
     assert ee.load(tmp_path / "file").seed is None
 
 
-def test_what_cannot_be_fitted_is_not_saved(tmp_path):
+def test_invalid_parameters_are_not_saved(tmp_path):
     forecaster = ee.Forecaster(2).fit(np.arange(4.0)).set_params(strategy="none")
     with pytest.raises(ValueError, match="strategy='none' is not known"):
         forecaster.save(tmp_path / "file")
@@ -164,7 +164,7 @@ def test_what_cannot_be_fitted_is_not_saved(tmp_path):
 def test_all_members_and_a_thousand_series_fit_into_a_header(tmp_path):
     y = np.random.default_rng(0).normal(size=(3, 1000))
     many = ee.Forecaster(2).fit(pd.DataFrame(y))
-    (member,) = many.fitted_.ensemble.members  # too short to choose
+    (member,) = many.fitted_.ensemble.members  # too short for model selection
     many.fitted_ = replace(many.fitted_, ensemble=Ensemble((member,) * MOST))
     again = loaded(many, tmp_path / "file")
     assert len(again.members_) == MOST
@@ -173,7 +173,7 @@ def test_all_members_and_a_thousand_series_fit_into_a_header(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_effects_come_back(kind, forecasters, tmp_path):
+def test_effects_are_restored(kind, forecasters, tmp_path):
     effects = forecasters[kind].fitted_.effects
     found = loaded(forecasters[kind], tmp_path / "file").fitted_.effects
     assert found.periods == effects.periods
@@ -184,7 +184,7 @@ def test_effects_come_back(kind, forecasters, tmp_path):
         assert all(map(np.array_equal, found.weights[moved], learnt))
 
 
-def test_some_have_effects_of_all_kinds(forecasters):
+def test_forecasters_have_effects_of_all_kinds(forecasters):
     # Else the tests above would hold of files without.
     learnt = {moved for one in forecasters.values() for moved in one.fitted_.effects.weights}
     assert len(learnt) == 6
@@ -193,7 +193,7 @@ def test_some_have_effects_of_all_kinds(forecasters):
         assert any(member[name] for member in members)
 
 
-# Files that anybody may have written --------------------------------------------------------------
+# Invalid files ------------------------------------------------------------------------------------
 
 
 def _drop(name):
@@ -201,7 +201,7 @@ def _drop(name):
 
 
 def _place(values, path):
-    """The object that holds the last name of a path, and that name."""
+    """Return the object that holds the last name of a path, and that name."""
     *parents, key = path.split("/")
     for parent in parents:
         values = values[parent]
@@ -209,7 +209,7 @@ def _place(values, path):
 
 
 def _tensor(name, change):
-    """Another array, and the rows that it has; ``name`` is the path to them."""
+    """Replace an array and update its number of rows; ``name`` is its path."""
 
     def damage(tensors, values):
         place, key = _place(values["fitted"], name)
@@ -225,7 +225,7 @@ def _tensor(name, change):
 
 
 SINGLE = ("Bands", "Spectrum", "KnownColumns")
-"""Classes that are no part of a path, since there are no others."""
+"""Classes that are not part of a path, because there is only one candidate."""
 
 
 def _value(path, value):
@@ -241,7 +241,7 @@ def _fitted(path, value):
 
 
 def _first_of(path, value):
-    """Another value for the first item of a column."""
+    """Replace the value of the first item of a column."""
 
     def damage(tensors, values):
         place, key = _place(values["fitted"], path)
@@ -361,7 +361,7 @@ DAMAGES = [
 
 
 def _damaged(forecaster, folder, damage):
-    """The path of a forecaster's file with other arrays or values in it."""
+    """Return the path of a forecaster's file with changed arrays or values."""
     path = folder / "file"
     forecaster.save(path)
     name, tensors, values = storage.read(path)
@@ -371,12 +371,12 @@ def _damaged(forecaster, folder, damage):
 
 
 @pytest.mark.parametrize(("kind", "damage", "words"), DAMAGES)
-def test_parts_that_do_not_fit_are_refused(kind, damage, words, forecasters, tmp_path):
+def test_inconsistent_parts_are_rejected(kind, damage, words, forecasters, tmp_path):
     with pytest.raises(StorageError, match=words):
         ee.load(_damaged(forecasters[kind], tmp_path, damage))
 
 
-def test_an_effect_needs_columns_that_are_known(forecasters, tmp_path):
+def test_effect_needs_known_columns(forecasters, tmp_path):
     def more(tensors, values):
         moved, learnt = values["fitted"]["removed"], values["fitted"]["effects"]
         moved |= {"count": 1, "of": {"logarithm": [False], "known": [True], "calendar": [False]}}
@@ -388,7 +388,7 @@ def test_an_effect_needs_columns_that_are_known(forecasters, tmp_path):
         ee.load(_damaged(forecasters["list"], tmp_path, more))
 
 
-def test_columns_beside_a_series_need_some(forecasters, tmp_path):
+def test_side_filter_needs_side_columns(forecasters, tmp_path):
     def more(tensors, values):
         side = {"memory": [0.0], "spectrum": {"real": [1], "pairs": [0]}}
         views = values["fitted"]["views"]
@@ -400,7 +400,7 @@ def test_columns_beside_a_series_need_some(forecasters, tmp_path):
         ee.load(_damaged(forecasters["list"], tmp_path, more))
 
 
-def test_numbers_of_numpy_are_parameters_like_any_other(tmp_path):
+def test_numpy_scalars_as_parameters(tmp_path):
     rng = np.random.default_rng(0)
     y, X = rng.normal(size=60).cumsum(), rng.normal(size=(60, 2)).cumsum(axis=0)
     given = ee.Forecaster(np.int64(3), level=np.float32(4), past=np.array([1])).fit(y, X)
@@ -413,24 +413,24 @@ def test_numbers_of_numpy_are_parameters_like_any_other(tmp_path):
     assert (again.horizon, again.level, list(again.past)) == (3, 4.0, [1])
 
 
-# Sizes of series ----------------------------------------------------------------------------------
+# Error sizes of series ----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def noisy():
-    """Of series that differ in their noise."""
+    """Return a forecaster of series that differ in their noise."""
     rng = np.random.default_rng(0)
     waves = 20 * np.sin(2 * np.pi * np.arange(60) / 4)[:, None]
     y = waves + rng.normal(size=(60, 4)) * [0.3, 1, 3, 9]
     return ee.Forecaster(3, spectrum=ee.Spectrum([0.9])).fit(y)
 
 
-def test_sizes_of_series_come_back(noisy, tmp_path):
+def test_sizes_of_series_are_restored(noisy, tmp_path):
     again = loaded(noisy, tmp_path / "file")
     assert np.array_equal(again.fitted_.bands.sizes, noisy.fitted_.bands.sizes)
     same(again.predict(interval=0.8), noisy.predict(interval=0.8))
     lower, upper = noisy.predict(interval=0.8)[1:]
-    assert np.all(np.diff((upper - lower).mean(axis=0)) > 0)  # else this would hold without
+    assert np.all(np.diff((upper - lower).mean(axis=0)) > 0)  # otherwise sizes would not be tested
 
 
 @pytest.mark.parametrize(
@@ -446,16 +446,16 @@ def test_sizes_of_series_come_back(noisy, tmp_path):
         (_drop("bands.sizes"), "bands.sizes"),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(damage, words, noisy, tmp_path):
+def test_inconsistent_sizes_are_rejected(damage, words, noisy, tmp_path):
     with pytest.raises(StorageError, match=words):
         ee.load(_damaged(noisy, tmp_path, damage))
 
 
-def test_a_series_without_a_size_comes_back(noisy, tmp_path):
+def test_series_without_a_size_is_restored(noisy, tmp_path):
     def unknown(tensors, values):
         tensors["fitted.bands.sizes"][1] = np.nan
 
     again = ee.load(_damaged(noisy, tmp_path, unknown))
-    found, plain = again.fitted_.bands, noisy.fitted_.bands
-    assert found.of_series(1) is found
-    assert np.array_equal(found.of_series(2).growth, plain.of_series(2).growth)
+    result, plain = again.fitted_.bands, noisy.fitted_.bands
+    assert result.of_series(1) is result
+    assert np.array_equal(result.of_series(2).growth, plain.of_series(2).growth)

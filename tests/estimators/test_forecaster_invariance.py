@@ -26,7 +26,7 @@ TRAITS = ("walk", "week", "counts", "gaps", "late", "late zeros", "constant", "z
 
 
 class Fit(NamedTuple):
-    """A forecaster, the validation errors of all candidates, and what was chosen, best first."""
+    """A forecaster, the validation errors of all candidates, and the selected ones, best first."""
 
     forecaster: Any
     errors: dict[Any, float]
@@ -34,7 +34,7 @@ class Fit(NamedTuple):
 
     @property
     def logarithms(self):
-        """Whether logarithms were tried."""
+        """Return True if logarithms were tried."""
         return any(key[2].logarithm for key in self.errors)
 
 
@@ -54,9 +54,9 @@ def candidate_key(candidate):
 def fitted(y, **options):
     judged, best = [], selection.keep_best
 
-    def recorded(judge, found, rows):
-        judged.extend(found)
-        return best(judge, found, rows)
+    def recorded(judge, result, rows):
+        judged.extend(result)
+        return best(judge, result, rows)
 
     with mock.patch.object(selection, "keep_best", recorded), warnings.catch_warnings():
         warnings.simplefilter("ignore", ee.errors.FewRowsWarning)
@@ -68,19 +68,19 @@ def fitted(y, **options):
 
 
 def predicted(forecaster):
-    """Forecast, lower and upper bound, (series, 3, H); the forecast alone without bounds."""
+    """Return the forecast and its bounds (series, 3, H), or only the forecast without bounds."""
     fit = forecaster.fitted_
     last = [np.array([len(history) - 1]) for history in fit.panel.histories]
     means = fit.forecasts(fit.panel, last, forecaster.horizon)
-    found = []
+    results = []
     for i, mean in enumerate(means):
         bounds = fit.quantiles(fit.panel, i, mean[0], [0.05, 0.95])
-        found.append(mean if bounds is None else np.vstack([mean, bounds.T]))
-    return np.array(found)
+        results.append(mean if bounds is None else np.vstack([mean, bounds.T]))
+    return np.array(results)
 
 
 def drawn(trait, rows, rng):
-    """A series with a trait, of both signs unless it counts or begins with zeros."""
+    """Return a series with a trait; only counts and leading zeros restrict its signs."""
     walk = rng.normal(size=rows).cumsum()
     start = int(rng.integers(rows // 3, rows - 1))
     if trait == "week":
@@ -100,7 +100,7 @@ def drawn(trait, rows, rng):
 
 @st.composite
 def panels(draw, fewest=1, signed=False):
-    """Series of one length (n, T), with NaN before the start of short ones; options of a fit."""
+    """Draw series of equal length (n, T), with NaN before the start of short ones, and options."""
     traits = draw(st.lists(st.sampled_from(TRAITS), min_size=fewest, max_size=4))
     rows, horizon = draw(st.integers(20, 60)), draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -118,8 +118,8 @@ def check(plain, other, factors, shifts, order):
     """Check that the other fit has the forecasts of the plain one, rescaled and reordered."""
     assert other.forecaster.seasons_ == plain.forecaster.seasons_
     assert other.errors.keys() == plain.errors.keys()
-    wanted = [plain.errors[key] for key in other.errors]
-    assert_allclose(list(other.errors.values()), wanted, rtol=1e-6, atol=1e-9)
+    expected = [plain.errors[key] for key in other.errors]
+    assert_allclose(list(other.errors.values()), expected, rtol=1e-6, atol=1e-9)
     if other.chosen != plain.chosen:
         event("tie")
         return
@@ -129,8 +129,8 @@ def check(plain, other, factors, shifts, order):
     units = np.array([fit.measures.units[one.name] for one in fit.panel.histories])
     levels = np.array([np.nanmax(np.abs(one.values)) for one in fit.panel.histories])
     size = factors * (1e-6 * units + 1e-9 * (levels + np.abs(shifts)))
-    wanted = factors[:, None, None] * (predicted(plain.forecaster) + shifts[:, None, None])
-    off = np.abs(predicted(other.forecaster)[: len(order)] - wanted[order])
+    expected = factors[:, None, None] * (predicted(plain.forecaster) + shifts[:, None, None])
+    off = np.abs(predicted(other.forecaster)[: len(order)] - expected[order])
     assert np.all(off <= size[order, None, None])
 
 
@@ -169,8 +169,8 @@ def constants_case(data):
     more = np.vstack([y, *(np.full(y.shape[1], value) for value in values)])
     one, two = fitted(y.T, **options), fitted(more.T, **options)
     check(one, two, np.ones(len(y)), np.zeros(len(y)), np.arange(len(y)))
-    found = predicted(two.forecaster)[len(y) :]
-    assert np.array_equal(found, np.broadcast_to(np.reshape(values, (-1, 1, 1)), found.shape))
+    result = predicted(two.forecaster)[len(y) :]
+    assert np.array_equal(result, np.broadcast_to(np.reshape(values, (-1, 1, 1)), result.shape))
 
 
 CASES = {
@@ -179,7 +179,7 @@ CASES = {
 
 
 def many(cases):
-    """Settings for so many cases over all properties; shrinking one would take minutes."""
+    """Return settings for a number of cases of all properties, without the slow shrinking."""
     phases = [Phase.explicit, Phase.reuse, Phase.generate]
     return settings(max_examples=-(-cases // len(CASES)), deadline=None, phases=phases)
 
@@ -207,7 +207,7 @@ def walks(count, rows=40, seed=0):
 
 
 @pytest.mark.parametrize("before", [0.0, 5.0])
-def test_a_series_that_moves_late_has_no_units_and_no_say_by_them(before):
+def test_units_of_a_series_that_changes_late_have_no_effect(before):
     late = np.r_[np.full(30, before), before + walks(1, 10)[0]]
     alone, beside = [], []
     for scale in (1.0, 2.0**10, 2.0**-20):
@@ -219,7 +219,7 @@ def test_a_series_that_moves_late_has_no_units_and_no_say_by_them(before):
         assert_allclose(one[2], one[0], rtol=1e-9)
 
 
-def test_a_short_series_that_begins_with_zero_has_no_say_by_its_units():
+def test_units_of_a_short_series_starting_with_zero_have_no_effect():
     short, positive = np.r_[0.0, 1.0, 2.0, 1.5, 3.0], np.exp(0.1 * walks(3, 60))
     made = []
     for scale in (1.0, 1e3, 1e-6):
@@ -241,7 +241,7 @@ def test_constant_series_do_not_hide_a_season():
 
 
 def led(rows, seed, signs):
-    """A leader, and series that follow it a row later, with a little noise."""
+    """Return a leading series, and noisy series that follow it one row later."""
     rng = np.random.default_rng(seed)
     leader = rng.normal(size=rows + 1).cumsum()
     followers = [sign * leader[:-1] + 0.05 * rng.normal(size=rows) for sign in signs]
@@ -249,7 +249,7 @@ def led(rows, seed, signs):
 
 
 @pytest.mark.parametrize("signs", [(1, 1, 1, 1), (1, -1, 1, -1)])
-def test_series_see_each_other_wherever_they_stand(signs, tmp_path):
+def test_multivariate_forecasts_do_not_depend_on_the_order_of_series(signs, tmp_path):
     y, orders = led(120, 0, signs), ([0, 1, 2, 3, 4], [3, 1, 0, 4, 2], [4, 3, 2, 1, 0])
     origins, errors = np.arange(99, 119), []
     for order in orders:
@@ -258,7 +258,7 @@ def test_series_see_each_other_wherever_they_stand(signs, tmp_path):
         errors.append(np.abs(made - y[order][:, origins + 1]).mean(axis=1)[np.argsort(order)])
     assert_allclose(errors[1], errors[0], rtol=1e-6)
     assert_allclose(errors[2], errors[0], rtol=1e-6)
-    assert errors[0][1:].mean() < 0.07  # their noise, which nobody can foresee, has 0.04
+    assert errors[0][1:].mean() < 0.07  # the unpredictable noise contributes 0.04
     forecaster.save(tmp_path / "led.safetensors")
     again = ee.load(tmp_path / "led.safetensors")
     assert np.array_equal(again.predict(), forecaster.predict())

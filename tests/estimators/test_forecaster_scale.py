@@ -1,4 +1,4 @@
-"""Forecasts of a·y + b are a times those of y, plus b, and their bounds with them."""
+"""Forecasts and bounds of a·y + b are a times those of y, plus b."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def made(**options):
 
 
 def drawn(series, seed=0, rows=ROWS):
-    """Of both signs, so that no logarithm is chosen; moved by columns, one a row later."""
+    """Return series of both signs, to exclude logarithms, with effects of columns."""
     rng = np.random.default_rng(seed)
     y = rng.normal(size=(series, rows)).cumsum(axis=1) / 5 + np.sin(np.arange(rows) * 2 * np.pi / 7)
     y[:, 1:] += 2 * X[1:rows, 0] + 2 * X[: rows - 1, 1]
@@ -43,7 +43,7 @@ def drawn(series, seed=0, rows=ROWS):
 
 
 def held(kind, y, ids="ab"):
-    """Series (n, T), and X beside them, as they are held."""
+    """Return series (n, T) and X in a container."""
     beside = X[: y.shape[1]]
     if kind == "single":
         return y[0], beside
@@ -60,7 +60,7 @@ def held(kind, y, ids="ab"):
 
 
 def known(kind, stop, series):
-    """What is known ahead after row ``stop``."""
+    """Return the known columns after row ``stop``."""
     rows = X[stop : stop + HORIZON, :1]
     if kind in ("single", "columns"):
         return rows
@@ -70,36 +70,36 @@ def known(kind, stop, series):
     return frame if kind == "wide" else frame.rename_axis("ds").reset_index()
 
 
-def answers(kind, found, series):
-    """Mean, lower and upper, (n, 3, H)."""
+def answers(kind, result, series):
+    """Return mean, lower and upper bound, (n, 3, H)."""
     if kind == "single":
-        return np.stack(found)[None]
+        return np.stack(result)[None]
     if kind == "columns":
-        return np.moveaxis(np.stack(found), -1, 0)
+        return np.moveaxis(np.stack(result), -1, 0)
     if kind == "list":
-        return np.array([np.stack(one) for one in found])
+        return np.array([np.stack(one) for one in result])
     columns = ["forecast", "lower", "upper"]
     if kind == "wide":
-        return found.to_numpy().T.reshape(series, 3, HORIZON)
-    return np.stack([one[columns].to_numpy().T for _, one in found.groupby("unique_id")])
+        return result.to_numpy().T.reshape(series, 3, HORIZON)
+    return np.stack([one[columns].to_numpy().T for _, one in result.groupby("unique_id")])
 
 
 def predicted(forecaster, kind, y, ids="ab"):
     context, beside = held(kind, y, ids)
-    found = forecaster.predict(
+    result = forecaster.predict(
         context=context, context_X=beside, X=known(kind, y.shape[1], len(y)), interval=0.8
     )
-    return answers(kind, found, len(y))
+    return answers(kind, result, len(y))
 
 
 def scaled(plain, factors, shifts):
-    """What (n, 3, H) shall become."""
+    """Return the expected rescaled forecasts (n, 3, H)."""
     return factors[:, None, None] * (plain + shifts[:, None, None])
 
 
-def assert_scaled(found, plain, factors, shifts):
-    wanted, size = scaled(plain, factors, shifts), factors[:, None, None]
-    assert_allclose(found / size, wanted / size, rtol=1e-6, atol=1e-6)
+def assert_scaled(actual, plain, factors, shifts):
+    expected, size = scaled(plain, factors, shifts), factors[:, None, None]
+    assert_allclose(actual / size, expected / size, rtol=1e-6, atol=1e-6)
 
 
 OPTIONS = {
@@ -121,7 +121,7 @@ def fitted(kind):
     rows=st.integers(12, ROWS),
     ids=st.sampled_from(["ab", "az", "xz"]),
 )
-def test_contexts_are_measured_by_themselves(kind, factors, shifts, rows, ids):
+def test_contexts_have_their_own_units(kind, factors, shifts, rows, ids):
     series = 1 if kind == "single" else 2
     ids = "ab" if kind == "wide" else ids
     factors, shifts = np.array(factors[:series]), np.array(shifts[:series])
@@ -135,7 +135,7 @@ def test_contexts_are_measured_by_themselves(kind, factors, shifts, rows, ids):
 @settings(max_examples=2, deadline=None)
 @given(
     factors=st.lists(FACTORS, min_size=2, max_size=2),
-    shifts=st.lists(st.floats(-1, 1), min_size=2, max_size=2),  # still of both signs
+    shifts=st.lists(st.floats(-1, 1), min_size=2, max_size=2),  # values keep both signs
 )
 def test_series_are_fitted_in_their_own_units(kind, factors, shifts):
     series = 1 if kind == "single" else 2
@@ -145,8 +145,8 @@ def test_series_are_fitted_in_their_own_units(kind, factors, shifts):
     ahead = known(kind, ROWS, series)
     plain = answers(kind, fitted(kind).predict(X=ahead, interval=0.8), series)
     other = made(**OPTIONS[kind]).fit(*held(kind, moved))
-    found = answers(kind, other.predict(X=ahead, interval=0.8), series)
-    assert_scaled(found, plain, factors, shifts)
+    result = answers(kind, other.predict(X=ahead, interval=0.8), series)
+    assert_scaled(result, plain, factors, shifts)
     assert_allclose(
         np.ravel(other.expected_error_),
         np.ravel(fitted(kind).expected_error_) * factors,
@@ -154,13 +154,13 @@ def test_series_are_fitted_in_their_own_units(kind, factors, shifts):
     )
 
 
-def test_rolling_forecasts_scale_too():
+def test_rolling_forecasts_scale():
     forecaster, y = fitted("single"), drawn(1, seed=1)[0]
     one, two = (forecaster.rolling(series, [20, 40], X[:ROWS]) for series in (y, 1e6 * y + 7))
     assert_allclose(two, 1e6 * one + 7, rtol=1e-6, atol=1)
 
 
-def test_a_positive_series_scales_by_factors():
+def test_positive_series_scales_by_factors():
     y = np.exp(drawn(1)[0] / 20 + 0.01 * np.arange(ROWS))
     forecaster = made(past=[1]).fit(y, X[:ROWS])
     assert any(member["logarithm"] for member in forecaster.members_)
@@ -173,33 +173,33 @@ def test_a_positive_series_scales_by_factors():
     assert_allclose(two, 1000 * one, rtol=1e-6)
 
 
-# Series that do not move --------------------------------------------------------------------------
+# Constant series ----------------------------------------------------------------------------------
 
 
-def test_one_row_is_measured_as_the_fit_was():
+def test_context_of_one_row_uses_the_unit_of_the_fit():
     forecaster = made().fit(drawn(1)[0])
     _, lower, upper = forecaster.predict(context=[5.0], interval=0.8)
-    wanted = forecaster.predict(interval=0.8)
-    assert_allclose(upper - lower, wanted.upper - wanted.lower)
+    expected = forecaster.predict(interval=0.8)
+    assert_allclose(upper - lower, expected.upper - expected.lower)
 
 
 @pytest.mark.parametrize("value", [0.0, 7.0, -1e9])
-def test_a_series_that_never_moved_is_sure_of_itself(value):
+def test_constant_series_has_intervals_of_width_zero(value):
     y, beside = drawn(3), [X[:ROWS]] * 4
     alone = made(past=[1]).fit(list(y), beside[:3])
     beside_a_constant = made(past=[1]).fit([*y, np.full(ROWS, value)], beside)
     ahead = [X[ROWS:, :1]] * 4
     with pytest.warns(FewRowsWarning, match="1 of 4 series have width 0"):
-        found = beside_a_constant.predict(X=ahead, interval=0.8)
-    for one in found[3]:
+        result = beside_a_constant.predict(X=ahead, interval=0.8)
+    for one in result[3]:
         assert np.all(one == value)
     assert beside_a_constant.expected_error_[3] == 0
-    # What others do, and how sure they are, it has no say in.
-    for one, two in zip(alone.predict(X=ahead[:3], interval=0.8), found, strict=False):
+    # The constant series does not affect the forecasts and intervals of the others.
+    for one, two in zip(alone.predict(X=ahead[:3], interval=0.8), result, strict=False):
         assert_allclose(two, one, rtol=1e-9, atol=1e-9)
 
 
-def test_rows_of_an_update_are_measured():
+def test_update_changes_the_unit():
     y = drawn(1)[0]
     calm = made().fit(y)
     wild = made().fit(y).update(30 * drawn(1, seed=2)[0])

@@ -1,6 +1,6 @@
-"""Tables of other libraries than pandas, and dates among numbers, are refused, not misread.
+"""Tables of other libraries, and dates among numbers, are rejected rather than misread.
 
-Polars and pyarrow are not needed: stand-ins have the attributes that their tables are known by.
+Polars and pyarrow are not needed: stand-ins have the attributes that identify their tables.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SPECTRUM = ee.spectra.ring(6, sr=0.9)
 
 
 class PolarsFrame:
-    """A table whose array has dates as numbers, as that of a polars DataFrame."""
+    """Table whose array contains dates as numbers, like a polars DataFrame."""
 
     def __init__(self, columns):
         self._frame = pd.DataFrame(columns)
@@ -57,7 +57,7 @@ class PolarsFrame:
 
 
 class ArrowTable:
-    """A table that NumPy cannot read where its columns are of different types."""
+    """Table that NumPy cannot read if its columns have different types."""
 
     columns = property(lambda self: [])
     schema = property(lambda self: "")
@@ -81,7 +81,7 @@ class ArrowTable:
 
 
 class LazyFrame:
-    """A table without rows or a length yet."""
+    """Table without rows or a length."""
 
     columns = property(lambda self: ["ds", "y"])
     schema = property(lambda self: {})
@@ -91,7 +91,7 @@ class LazyFrame:
 
 
 class ModinFrame:
-    """A table that behaves as one of pandas, but is none."""
+    """Table that behaves like a pandas DataFrame, but is not one."""
 
     def __init__(self, columns):
         self._frame = pd.DataFrame(columns)
@@ -109,7 +109,7 @@ class ModinFrame:
 
 
 class PolarsSeries:
-    """A column: an array by another name."""
+    """Column that can be converted to an array."""
 
     def __init__(self, values):
         self._values = np.asarray(values)
@@ -160,7 +160,7 @@ CALLS = {
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("held", ["array", "series"])
 @pytest.mark.parametrize("call", CALLS)
-def test_forecasters_refuse_them(call, held, kind, fitted):
+def test_forecasters_reject_foreign_tables(call, held, kind, fitted):
     if kind is LazyFrame and call == "y[0]":
         pytest.skip("what has no length is no series")
     table = kind({"ds": DAYS, "y": NOISE})
@@ -173,14 +173,14 @@ def test_forecasters_refuse_them(call, held, kind, fitted):
     assert "array" in str(error.value)
 
 
-def test_new_columns_of_x_are_refused_too(fitted):
+def test_new_columns_of_x_are_rejected(fitted):
     table = PolarsFrame({"ds": DAYS, "y": NOISE})
     with pytest.raises(ValueError, match=r"X_new=<.*PolarsFrame>"):
         fitted["array"].update(NOISE, table)
 
 
 @pytest.mark.parametrize("kind", [PolarsFrame, ArrowTable])
-def test_numbers_alone_are_refused_too(kind):
+def test_tables_of_numbers_are_rejected(kind):
     with pytest.raises(
         ValueError, match=rf"{kind.__name__}> .*DataFrames of pandas, polars or PyArrow"
     ):
@@ -219,12 +219,12 @@ NETWORKS = {
 
 @pytest.mark.parametrize("kind", [PolarsFrame, ArrowTable])
 @pytest.mark.parametrize("call", NETWORKS)
-def test_networks_refuse_dates_in_tables(call, kind):
+def test_networks_reject_dates_in_tables(call, kind):
     with pytest.raises(ValueError, match=rf"^{call[0]}=<.*(real numbers|DataFrames of)"):
         NETWORKS[call](kind({"ds": DAYS, "y": NOISE}))
 
 
-def test_a_list_of_columns_is_not_read_as_rows():
+def test_list_of_columns_is_not_read_as_rows():
     with pytest.raises(ValueError, match="list of 1-D arrays"):
         ee.DiagonalReservoir(5, seed=0).fit([PolarsSeries(NOISE), PolarsSeries(NOISE)])
 
@@ -233,9 +233,9 @@ def test_a_list_of_columns_is_not_read_as_rows():
 
 
 def objects(values):
-    found = np.empty(len(values), object)
-    found[:] = list(values)
-    return found
+    result = np.empty(len(values), object)
+    result[:] = list(values)
+    return result
 
 
 DATES = {
@@ -252,7 +252,7 @@ DATES = {
 
 
 @pytest.mark.parametrize("dates", DATES)
-def test_dates_are_no_numbers(dates):
+def test_dates_are_not_numbers(dates):
     dates = DATES[dates]
     calls = [
         lambda: made().fit(dates),

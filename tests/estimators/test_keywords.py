@@ -12,7 +12,7 @@ ESTIMATORS = [ee.LinearESN, ee.DiagonalReservoir, ee.Forecaster]
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
-def test_the_signature_lists_the_parameters(kind):
+def test_signature_lists_the_parameters(kind):
     parameters = signature(kind).parameters
     assert all(one.kind is not Parameter.VAR_KEYWORD for one in parameters.values())
     assert sorted(parameters) == sorted(kind().get_params(deep=False))

@@ -1,4 +1,4 @@
-"""``LinearESN.reduce``: a fitted estimator like any other, with fewer units."""
+"""``LinearESN.reduce`` returns a fitted estimator with fewer units."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def small(esn):
     return esn.reduce(tol=1e-5)
 
 
-def test_it_answers_as_the_original_does(esn, small):
+def test_predictions_are_close_to_the_original(esn, small):
     assert small.units == small.model_.units == len(small.spectrum_) < esn.units
     assert small.predict(X).shape == (700,)
     np.testing.assert_allclose(small.predict(X)[50:], esn.predict(X)[50:], atol=1e-3)
     np.testing.assert_allclose(small.forecast(40), esn.forecast(40), atol=1e-3)
     np.testing.assert_allclose(small.forecast(40, X), esn.forecast(40, X), atol=1e-3)
     bounds, noise = small.forecast(5, interval=0.9), esn.noise_covariance_
-    wanted = esn.model_.forecast(5, state=esn.final_state_, interval=0.9, noise=noise)
-    width = (wanted.upper - wanted.lower)[:, 0]
+    expected = esn.model_.forecast(5, state=esn.final_state_, interval=0.9, noise=noise)
+    width = (expected.upper - expected.lower)[:, 0]
     np.testing.assert_allclose(bounds.upper - bounds.lower, width, rtol=1e-2)
     assert small.score(X, Y[:, 0]) == pytest.approx(esn.score(X, Y[:, 0]), abs=1e-6)
     assert small.closed_loop_radius_ == pytest.approx(small.certificate_.radius_after)
 
 
-def test_the_original_stays_as_it_was(esn, small):
+def test_original_is_not_modified(esn, small):
     assert esn.model_.units == 80
     with pytest.raises(AttributeError, match="networks from reduce"):
         _ = esn.certificate_
@@ -48,13 +48,13 @@ def test_the_original_stays_as_it_was(esn, small):
     assert small.model_.certificate is small.certificate_ is small.certificate
 
 
-def test_its_parameters_are_those_of_the_modes_left(small):
+def test_parameters_describe_the_remaining_modes(small):
     again = clone(small).fit(X, Y[:, 0])
     assert again.spectrum_ == small.spectrum
     assert again.effective_radius_ == pytest.approx(small.effective_radius_)
 
 
-def test_it_is_not_trained_any_further(small):
+def test_partial_fit_is_rejected(small):
     with pytest.raises(ValueError, match="reduced networks have none"):
         small.partial_fit(X, Y[:, 0])
     with pytest.raises(ValueError, match="reduced networks have none"):
@@ -63,19 +63,19 @@ def test_it_is_not_trained_any_further(small):
         small.save("anywhere", statistics=True)
 
 
-def test_intervals_say_what_they_leave_out(tmp_path):
-    """Noise alone, where weights are many beside rows; a file says so too."""
+def test_intervals_warn_of_missing_uncertainty(tmp_path):
+    """Intervals contain only the noise if there are many weights per row, also after loading."""
     esn = ee.LinearESN(60, sr=0.95, ridge=1e-6, warmup=10, seed=0).fit(X[:150], Y[:150])
     small = esn.reduce(units=20)
     small.save(tmp_path / "small")
     for one in (small, ee.load(tmp_path / "small")):
         with pytest.warns(IllConditionedWarning, match="reduced networks"):
             bounds = one.forecast(3, interval=0.9)
-        wanted = esn.forecast(3, interval=0.9)
-        assert np.all(bounds.upper - bounds.lower < wanted.upper - wanted.lower)
+        expected = esn.forecast(3, interval=0.9)
+        assert np.all(bounds.upper - bounds.lower < expected.upper - expected.lower)
 
 
-def test_deviations_of_single_predictions_are_refused_with_the_reason(esn, small, tmp_path):
+def test_standard_deviations_of_predictions_are_rejected_with_a_reason(esn, small, tmp_path):
     with pytest.raises(ValueError, match="reduced networks have none"):
         small.predict(X, return_std=True)
     esn.save(tmp_path / "plain")
@@ -83,7 +83,7 @@ def test_deviations_of_single_predictions_are_refused_with_the_reason(esn, small
         ee.load(tmp_path / "plain").predict(X, return_std=True)
 
 
-def test_files_bring_it_back(small, tmp_path):
+def test_reduced_estimator_is_restored(small, tmp_path):
     path = tmp_path / "small.safetensors"
     small.save(path)
     loaded = ee.load(path)
@@ -92,14 +92,14 @@ def test_files_bring_it_back(small, tmp_path):
     assert str(loaded.certificate_) == str(small.certificate_)
 
 
-def test_a_file_without_statistics_weighs_all_inputs_alike(esn, tmp_path):
+def test_file_without_statistics_uses_white_weighting(esn, tmp_path):
     for statistics, weighting in ((True, "statistics"), (False, "white")):
         path = tmp_path / f"{weighting}.safetensors"
         esn.save(path, statistics=statistics)
         assert ee.load(path).reduce(tol=1e-2).certificate_.weighting == weighting
 
 
-def test_names_of_columns_go_along():
+def test_names_of_columns_are_kept():
     frame = pd.DataFrame({"load": SERIES[:, 0], "time": np.arange(701) / 701})
     esn = ee.LinearESN(30, standardize=True, ridge=1e-2, seed=0).fit(frame[:-1], frame[1:])
     small = esn.reduce(tol=1e-2)
@@ -108,21 +108,21 @@ def test_names_of_columns_go_along():
         small.predict(frame[["time", "load"]])
 
 
-def test_outputs_that_miss_at_different_rows_weigh_all_inputs_alike():
+def test_outputs_with_different_gaps_use_white_weighting():
     Y2 = np.hstack([Y, Y**2])
     Y2[100:120, 0] = np.nan
     esn = ee.LinearESN(30, ridge=1e-2, missing="skip", seed=0).fit(X, Y2)
     assert esn.reduce(tol=1e-2).certificate_.weighting == "white"
 
 
-def test_a_generator_without_input_can_be_made_smaller():
+def test_generator_without_input_can_be_reduced():
     esn = ee.LinearESN(40, feedback=True, ridge=1e-6, warmup=50, seed=0).fit(None, Y)
     small = esn.reduce(tol=1e-6)
     assert small.units < 40
     np.testing.assert_allclose(small.forecast(20), esn.forecast(20), atol=1e-2)
 
 
-def test_single_precision_promises_no_more_than_it_keeps():
+def test_bound_of_single_precision_holds():
     rng = np.random.default_rng(0)
     u = rng.normal(size=(1500, 2))
     y = np.roll(u[:, 0], 3) + 0.1 * rng.normal(size=1500)
@@ -134,7 +134,7 @@ def test_single_precision_promises_no_more_than_it_keeps():
     assert np.sqrt(np.mean(error**2)) <= 1.01e-2 * y.std()
 
 
-def test_the_deviation_without_y_is_that_of_a_network_at_work():
+def test_bound_without_y_is_relative_to_the_output_of_the_network():
     rng = np.random.default_rng(0)
     u = rng.normal(size=(1500, 2))
     y = np.roll(u[:, 0], 3) + 0.1 * rng.normal(size=1500)
@@ -146,8 +146,8 @@ def test_the_deviation_without_y_is_that_of_a_network_at_work():
 
 @pytest.mark.parametrize("level", [0.0, 1e8, 1e10])
 @pytest.mark.parametrize("solver", ["qr", "gram"])
-def test_promises_are_shares_of_the_deviation_however_far_from_zero_targets_are(solver, level):
-    """Squares of a level of 1e8 hide a deviation of 1."""
+def test_bound_is_relative_to_the_deviation_at_any_level(solver, level):
+    """Squares of a level of 1e8 hide a standard deviation of 1."""
     options = dict(ridge=1e-4, penalize_bias=False, solver=solver, seed=0)
     esn = ee.LinearESN(40, **options).fit(X, Y[:, 0] + level)
     small = esn.reduce(tol=1e-2)
@@ -157,8 +157,8 @@ def test_promises_are_shares_of_the_deviation_however_far_from_zero_targets_are(
 
 @pytest.mark.parametrize("ridge", [1e-6, 100.0])
 @pytest.mark.parametrize("solver", ["qr", "gram", "refined"])
-def test_constant_targets_are_measured_by_their_level(solver, ridge):
-    """Their deviation is rounding, of which no order could be a share."""
+def test_bound_of_constant_targets_is_relative_to_their_level(solver, ridge):
+    """The standard deviation of constant targets is rounding, so it is no measure of errors."""
     known = dict(solver=solver, ridge=ridge, seed=0)
     errors = [
         ee.LinearESN(20, **known).fit(X, np.full(700, level)).reduce(units=2).certificate_.promise
@@ -176,7 +176,7 @@ def test_constant_targets_are_measured_by_their_level(solver, ridge):
         ({"fit_bias": False, "standardize": True}, "deviation", lambda y: np.std(y)),
     ],
 )
-def test_a_certificate_says_what_errors_are_a_share_of(options, size, scale, tmp_path):
+def test_certificate_names_the_unit_of_errors(options, size, scale, tmp_path):
     level = 3.0
     network = ee.LinearESN(60, sr=0.9, ridge=1e-4, seed=0, **options)
     esn = network.fit(X + level, Y[:, 0] + level)
@@ -192,7 +192,7 @@ def test_a_certificate_says_what_errors_are_a_share_of(options, size, scale, tmp
     assert on_rows.size == "deviation"
 
 
-def test_columns_of_the_data_are_those_of_the_fit():
+def test_columns_of_the_data_must_equal_those_of_the_fit():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 2)), columns=["p", "q"])
     esn = ee.LinearESN(20, seed=0).fit(frame, frame["p"].to_numpy())

@@ -1,4 +1,4 @@
-"""``ridge="auto"`` as a parameter: copies, files, searches, scikit-learn."""
+"""``ridge="auto"`` as a parameter, with copies, files, searches and scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def network(ridge="auto", **options):
     return ee.LinearESN(**{"units": 30, "warmup": 10, "seed": 0} | options, ridge=ridge)
 
 
-def test_the_parameter_stays_what_it_was(tmp_path):
+def test_parameter_is_not_modified(tmp_path):
     ridge = "auto"
     esn = clone(network(ridge)).fit(U, Y)
     assert esn.get_params()["ridge"] == ridge
@@ -29,7 +29,7 @@ def test_the_parameter_stays_what_it_was(tmp_path):
     np.testing.assert_array_equal(loaded.noise_, esn.noise_)
     if ridge == "auto":
         assert loaded.log_evidence_ == esn.log_evidence_
-    else:  # nobody has asked for it
+    else:  # it was not requested
         with pytest.raises(AttributeError, match="statistics=True"):
             loaded.log_evidence_  # noqa: B018
     esn.save(tmp_path / "esn", statistics=True)
@@ -40,35 +40,35 @@ def test_the_parameter_stays_what_it_was(tmp_path):
         np.testing.assert_array_equal(a, b)
 
 
-def test_search_scores_what_a_fit_does():
+def test_search_scores_equal_a_fit():
     grid = {"ridge": ["auto", 1e-8, 100.0], "input_scaling": [0.1, 1.0]}
-    found = ee.search(network(), grid, U, Y, validation=[(240, 300)])
-    for params, error in zip(found.params, found.mean_errors, strict=True):
+    result = ee.search(network(), grid, U, Y, validation=[(240, 300)])
+    for params, error in zip(result.params, result.mean_errors, strict=True):
         esn = network().set_params(**params).fit(U[:240], Y[:240])
         left = (esn.predict(U) - Y)[240:]
         assert error == pytest.approx(np.sqrt(np.mean(left**2)), rel=1e-7), params
-    assert found.best_estimator.ridge == found.best_params["ridge"]
+    assert result.best_estimator.ridge == result.best_params["ridge"]
 
 
 def test_search_of_long_series_without_states():
     rng = np.random.default_rng(1)
     u = rng.normal(size=(30_000, 1))
     y = np.roll(u, 3, axis=0) + rng.normal(size=u.shape)
-    found = ee.search(network(units=100), {"ridge": ["auto", 1e6]}, u, y, refit=False)
+    actual = ee.search(network(units=100), {"ridge": ["auto", 1e6]}, u, y, refit=False)
     split = 30_000 - round(0.2 * 29_990)
     esn = network(units=100).fit(u[:split], y[:split])
-    wanted = np.sqrt(np.mean((esn.predict(u) - y)[split:] ** 2))
-    assert found.mean_errors[0] == pytest.approx(wanted, rel=1e-6)
-    assert found.best_index == 0
+    expected = np.sqrt(np.mean((esn.predict(u) - y)[split:] ** 2))
+    assert actual.mean_errors[0] == pytest.approx(expected, rel=1e-6)
+    assert actual.best_index == 0
 
 
 def test_grid_searches_of_scikit_learn():
     grid = {"ridge": ["auto", 1e4]}
-    found = GridSearchCV(network(), grid, cv=TimeSeriesSplit(3)).fit(U, Y)
-    assert found.best_params_["ridge"] == "auto"
+    result = GridSearchCV(network(), grid, cv=TimeSeriesSplit(3)).fit(U, Y)
+    assert result.best_params_["ridge"] == "auto"
 
 
-def test_a_learner_goes_on_with_the_ridge_that_was_chosen():
+def test_learner_uses_the_selected_ridge():
     esn = network().fit(U, Y)
     learner = esn.learner(esn.final_state_)
     learner.step(U[0], Y[0])

@@ -1,4 +1,4 @@
-"""Both estimators as scikit-learn knows estimators: its own checks, and what users compose."""
+"""Both estimators pass the checks of scikit-learn, and can be composed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SEQUENCE = {
         "a row's state carries the rows before it, which a batch of later rows leaves out"
     ),
 }
-"""All that a sequence model cannot do; anything else that fails is a bug of ours."""
+"""Checks that a sequence model cannot pass; any other failure is a bug."""
 
 
 @parametrize_with_checks(
@@ -50,8 +50,8 @@ def test_sklearn_checks(estimator, check):
 
 
 @pytest.mark.parametrize("method", ["predict", "transform"])
-def test_the_expected_failures_do_fail(method):
-    # If they ever pass, the state no longer carries the past and the list above hides a bug.
+def test_expected_failures_fail(method):
+    # If these pass, states do not depend on the past, and the list above hides a bug.
     X = np.random.default_rng(0).normal(size=(30, 2))
     esn = LinearESN(units=10, seed=0).fit(X, X)
     run = getattr(esn, method)
@@ -77,7 +77,7 @@ def test_init_only_assigns(kind):
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_params_come_back_as_they_went_in(kind):
+def test_get_params_returns_the_given_values(kind):
     odd = {name: object() for name in kind().get_params()}
     estimator = kind(**odd)
     assert all(estimator.get_params()[name] is value for name, value in odd.items())
@@ -85,7 +85,7 @@ def test_params_come_back_as_they_went_in(kind):
     assert estimator.units == 7
 
 
-def test_fit_leaves_params_alone(series):
+def test_fit_does_not_modify_params(series):
     X, y = series
     ridges, spectrum = [1e-6, 1e-3], Spectrum([0.5, -0.5])
     esn = LinearESN(3, spectrum=spectrum, ridge=ridges, lr=0.5, seed=0, warmup=10)
@@ -105,7 +105,7 @@ def test_fitted_names_end_in_an_underscore(series):
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_unfitted_is_said(kind):
+def test_unfitted_estimator_raises(kind):
     X = np.ones((5, 1))
     with pytest.raises(NotFittedError, match="not fitted yet"):
         kind().transform(X)
@@ -132,7 +132,7 @@ def test_unfitted_is_said(kind):
 # clone, pickle --------------------------------------------------------------------------------
 
 
-def test_clone_refits_to_the_same_bits(series):
+def test_refitted_clone_is_equal(series):
     esn = LinearESN(30, lr=0.7, feedback=True, ridge=[1e-6, 1e-4], seed=3).fit(*series)
     twin = clone(esn)
     assert not hasattr(twin, "model_")
@@ -173,7 +173,7 @@ def test_pickle_of_a_transformer(series):
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_the_seed_decides(kind, series):
+def test_results_depend_on_the_seed(kind, series):
     X, y = series
 
     def states(seed):
@@ -185,14 +185,14 @@ def test_the_seed_decides(kind, series):
     assert not np.allclose(states(None), states(None))
 
 
-def test_fit_leaves_the_global_generator_alone(series):
+def test_fit_does_not_use_the_global_generator(series):
     np.random.seed(0)  # noqa: NPY002
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     LinearESN(20).fit(*series)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
-def test_refitting_forgets(series):
+def test_refitting_discards_the_previous_fit(series):
     X, y = series
     esn = LinearESN(20, feedback=True, ridge=1.0, seed=0)
     once = esn.fit(X, y).predict(X)
@@ -268,7 +268,7 @@ def test_grid_search_over_spectra_in_a_pipeline(series):
     assert len(set(search.cv_results_["mean_test_score"])) == 3
 
 
-def test_a_callable_spectrum_keeps_sr_searchable(series):
+def test_sr_of_a_callable_spectrum_can_be_searched(series):
     X, y = series
 
     def law(n, sr, seed):
@@ -295,7 +295,7 @@ def test_score_over_several_series(series):
     esn = LinearESN(20, warmup=30, seed=0).fit(parts, targets)
     rows = [
         (t[30:], p[30:]) for t, p in zip(targets, esn.predict(parts), strict=True)
-    ]  # each series loses its own warmup
+    ]  # the warmup of each series is dropped
     truth, guess = (np.concatenate(column) for column in zip(*rows, strict=True))
     assert esn.score(parts, targets) == pytest.approx(r2_score(truth, guess), rel=1e-12)
 
@@ -327,7 +327,7 @@ def frame():
     return pd.DataFrame(rng.normal(size=(120, 2)), index=index, columns=["load", "wind"])
 
 
-def test_frames_give_the_numbers_of_arrays(frame):
+def test_frames_give_the_same_results_as_arrays(frame):
     X, y = frame.to_numpy(), frame["load"].shift(1, fill_value=0.0)
     esn = LinearESN(15, seed=0).fit(frame, y)
     plain = LinearESN(15, seed=0).fit(X, y.to_numpy())
@@ -395,7 +395,7 @@ def test_names_of_outputs_are_checked(frame, tmp_path):
         LinearESN(15, seed=0).fit([X, X], [y, swapped])
 
 
-def test_outputs_in_order_or_without_names_are_taken(frame):
+def test_outputs_in_order_or_without_names_are_accepted(frame):
     X, y = frame, frame.shift(1, fill_value=0.0)
     esn = LinearESN(15, output_to_readout=True, seed=0).fit(X, y)
     assert esn.score(X, y) == esn.score(X, y.to_numpy())
@@ -414,7 +414,7 @@ def test_outputs_in_order_or_without_names_are_taken(frame):
     assert one.score(X, y["load"].rename("other")) == one.score(X, y["load"])
 
 
-def test_the_context_of_a_generator_has_the_names_of_its_outputs(frame):
+def test_context_of_a_generator_has_the_names_of_its_outputs(frame):
     esn = LinearESN(15, feedback=True, ridge=1e-2, seed=0).fit(None, frame)
     with pytest.raises(ValueError, match=r"names should match .* context has \['wind', 'load'\]"):
         esn.forecast(3, context=frame[["wind", "load"]])
@@ -423,7 +423,7 @@ def test_the_context_of_a_generator_has_the_names_of_its_outputs(frame):
     )
 
 
-def test_refitting_on_arrays_forgets_names(frame):
+def test_refitting_on_arrays_discards_names(frame):
     esn = LinearESN(15, seed=0).fit(frame, frame["load"]).fit(frame.to_numpy(), frame["load"])
     assert not hasattr(esn, "feature_names_in_")
     esn = LinearESN(15, seed=0).fit(frame, frame).fit(frame, frame.to_numpy())
@@ -449,7 +449,7 @@ def test_set_output_pandas(kind, frame):
     np.testing.assert_array_equal(table.to_numpy(), plain)
 
 
-def test_states_do_not_mind_set_output(frame):
+def test_states_ignore_set_output(frame):
     esn = LinearESN(15, seed=0).fit(frame, frame["load"])
     plain = esn.states(frame)
     np.testing.assert_array_equal(
@@ -474,7 +474,7 @@ def test_transform_keeps_the_container(kind):
 
 
 @pytest.mark.parametrize("flat", [True, False])
-def test_predict_answers_in_the_shapes_of_fit(flat):
+def test_predict_returns_the_shapes_of_fit(flat):
     X = np.random.default_rng(0).normal(size=(3, 40, 2))
     y = X[:, :, 0] if flat else X
     tail = () if flat else (2,)
@@ -507,7 +507,7 @@ def test_out_is_filled_and_returned(kind):
     np.testing.assert_array_equal(out, estimator.transform(X))
 
 
-def test_fit_does_not_touch_the_data(series):
+def test_fit_does_not_modify_the_data(series):
     X, y = (a.copy() for a in series)
     esn = LinearESN(20, feedback=True, output_to_readout=True, standardize=True, seed=0)
     esn.fit(X, y).predict(X, y_previous=y)

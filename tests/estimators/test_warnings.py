@@ -1,4 +1,4 @@
-"""Warnings point at the line of whoever called, whatever lies in between."""
+"""Warnings point to the line of the user's call, through any layers of the library."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OLD, NEW = slice(0, 2500), slice(2500, None)
 
 @pytest.fixture(scope="module")
 def made():
-    """Networks that have something to warn of."""
+    """Return networks that cause warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {
@@ -52,7 +52,7 @@ def made():
         }
 
 
-# One line each: the line of the lambda is that of the call.
+# Each call is on one line, so that the line of the lambda is that of the call.
 CALLS = {
     "a seed that no file holds": lambda m, path: m["seed"].save(path),
     "a law that no file holds": lambda m, path: m["law"].save(path),
@@ -85,9 +85,9 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_a_warning_points_at_the_call(call, made, tmp_path):
-    with warnings.catch_warnings(record=True) as told:
+def test_warning_points_to_the_call(call, made, tmp_path):
+    with warnings.catch_warnings(record=True) as messages:
         warnings.simplefilter("always")
         call(made, tmp_path / "file")
-    assert told
-    assert {(w.filename, w.lineno) for w in told} == {(__file__, call.__code__.co_firstlineno)}
+    assert messages
+    assert {(w.filename, w.lineno) for w in messages} == {(__file__, call.__code__.co_firstlineno)}

@@ -45,20 +45,20 @@ def parts_of(name, matrix, layout="csr"):
     return {
         f"{name}_data": matrix.data, f"{name}_indices": matrix.indices,
         f"{name}_indptr": matrix.indptr, f"{name}_shape": np.array(matrix.shape),
-        f"{name}_format": np.array(layout.encode()),  # as scipy.sparse.save_npz writes it
+        f"{name}_format": np.array(layout.encode()),  # the format of scipy.sparse.save_npz
     }  # fmt: skip
 
 
-def test_a_plain_network(tmp_path, network, u):
+def test_plain_network(tmp_path, network, u):
     model = ee.from_npz(written(tmp_path, network))
-    wanted = naive.predict(network["W"], network["W_in"], network["W_out"], u)
-    np.testing.assert_allclose(model.predict(u), wanted, atol=1e-10)
+    expected = naive.predict(network["W"], network["W_in"], network["W_out"], u)
+    np.testing.assert_allclose(model.predict(u), expected, atol=1e-10)
     assert model.certificate.form == "diagonal"
     assert model.certificate.difference < 1e-10
 
 
 @pytest.mark.parametrize("lr", [0.3, np.linspace(0.2, 1, N), np.array([0.3])])
-def test_everything_at_once(tmp_path, network, u, lr):
+def test_network_with_all_options(tmp_path, network, u, lr):
     rng = np.random.default_rng(2)
     network |= {
         "W_out": rng.normal(size=(1 + D_out + N + D_in, D_out)) / N,
@@ -72,52 +72,52 @@ def test_everything_at_once(tmp_path, network, u, lr):
     before = rng.normal(size=(T, D_out))
     model = ee.from_npz(written(tmp_path, network))
     rates = np.broadcast_to(lr, N)
-    r, wanted = np.zeros(N), []
+    r, expected = np.zeros(N), []
     for t in range(T):
         drive = u[t] @ network["W_in"] + network["bias"] + before[t] @ network["W_fb"]
         r = (1 - rates) * r + rates * (r @ network["W"] + drive)
-        wanted.append(np.concatenate([[1], before[t], r, u[t]]) @ network["W_out"])
-    np.testing.assert_allclose(model.predict(u, y_previous=before), wanted, atol=1e-10)
+        expected.append(np.concatenate([[1], before[t], r, u[t]]) @ network["W_out"])
+    np.testing.assert_allclose(model.predict(u, y_previous=before), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc"])
 @pytest.mark.parametrize("compressed", [False, True])
 def test_sparse_matrices(tmp_path, network, u, layout, compressed):
-    wanted = ee.from_npz(written(tmp_path, network)).predict(u)
+    expected = ee.from_npz(written(tmp_path, network)).predict(u)
     arrays = {"W_out": network["W_out"], **parts_of("W", sparse.csr_array(network["W"]), layout)}
     arrays |= parts_of("W_in", sparse.csr_matrix(network["W_in"]), layout)
     path = tmp_path / "sparse.npz"
     (np.savez_compressed if compressed else np.savez)(path, **arrays)
-    np.testing.assert_array_equal(ee.from_npz(path).predict(u), wanted)
+    np.testing.assert_array_equal(ee.from_npz(path).predict(u), expected)
 
 
-def test_columns_in_compressed_form_are_rows_transposed(tmp_path, network, u):
-    # What Julia holds of a W for column vectors is, less 1, what we need of its transpose.
+def test_compressed_columns_are_transposed_compressed_rows(tmp_path, network, u):
+    # Julia stores W for column vectors; its arrays, minus 1, are those of our transpose.
     theirs = sparse.csc_array(network["W"].T)
     parts = parts_of("W", theirs, "csc")
     del parts["W_format"]
     arrays = parts | {"W_in": network["W_in"], "W_out": network["W_out"]}
-    wanted = ee.from_npz(written(tmp_path, network)).predict(u)
+    expected = ee.from_npz(written(tmp_path, network)).predict(u)
     np.testing.assert_array_equal(
-        ee.from_npz(written(tmp_path, arrays, "j.npz")).predict(u), wanted
+        ee.from_npz(written(tmp_path, arrays, "j.npz")).predict(u), expected
     )
 
 
 def test_foreign_layouts_and_dtypes(tmp_path, network, u):
-    wanted = ee.from_npz(written(tmp_path, network)).predict(u)
+    expected = ee.from_npz(written(tmp_path, network)).predict(u)
     arrays = {name: np.asfortranarray(A).astype(">f8") for name, A in network.items()}
-    got = ee.from_npz(written(tmp_path, arrays, "foreign.npz")).predict(u)
-    np.testing.assert_array_equal(got, wanted)
+    actual = ee.from_npz(written(tmp_path, arrays, "foreign.npz")).predict(u)
+    np.testing.assert_array_equal(actual, expected)
     single = {name: A.astype(np.float32) for name, A in network.items()}
-    got = ee.from_npz(written(tmp_path, single, "single.npz")).predict(u)
-    np.testing.assert_allclose(got, wanted, rtol=1e-3, atol=1e-3)
+    actual = ee.from_npz(written(tmp_path, single, "single.npz")).predict(u)
+    np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=1e-3)
 
 
-def test_options_take_the_place_of_what_the_file_says(tmp_path, network, u):
+def test_options_override_the_file(tmp_path, network, u):
     path = written(tmp_path, network | {"lr": 0.5, "W_fb": np.ones((D_out, N))})
     model = ee.from_npz(path, lr=0.9, W_fb=None)
-    wanted = naive.predict(network["W"], network["W_in"], network["W_out"], u, lr=0.9)
-    np.testing.assert_allclose(model.predict(u), wanted, atol=1e-10)
+    expected = naive.predict(network["W"], network["W_in"], network["W_out"], u, lr=0.9)
+    np.testing.assert_allclose(model.predict(u), expected, atol=1e-10)
     assert not model.closed
     del network["W_in"]
     model = ee.from_npz(written(tmp_path, network), W_in=np.ones((1, N)))
@@ -149,7 +149,7 @@ def test_options_take_the_place_of_what_the_file_says(tmp_path, network, u):
         ({"W": np.array([[None, 1], [1, 1]], dtype=object)}, "pickled Python objects"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_file_is_said(tmp_path, network, change, words):
+def test_errors_in_a_file_are_explained(tmp_path, network, change, words):
     arrays = {name: A for name, A in (network | change).items() if A is not None}
     with pytest.raises(ValueError, match=words):
         ee.from_npz(written(tmp_path, arrays))
@@ -160,7 +160,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, network, change, words):
     [("indices", "beyond"), ("indptr", "beyond"), ("data", "short"), ("shape", "float"),
      ("shape", "long"), ("format", "coo")],
 )  # fmt: skip
-def test_sparse_parts_that_do_not_fit(tmp_path, network, part, value):
+def test_inconsistent_sparse_parts(tmp_path, network, part, value):
     parts = parts_of("W", sparse.csr_array(network.pop("W")))
     name = f"W_{part}"
     parts[name] = {
@@ -180,8 +180,8 @@ def test_sparse_parts_that_do_not_fit(tmp_path, network, part, value):
     ],
     ids=["going back", "wrapping around", "without end"],
 )
-def test_a_sparse_matrix_of_nothing_that_does_not_fit(tmp_path, network, shape, indptr):
-    # SciPy does not look at the pointers of a matrix without entries, and then follows them.
+def test_inconsistent_empty_sparse_matrix(tmp_path, network, shape, indptr):
+    # SciPy does not check the index pointers of a matrix without entries.
     parts = {
         "W_data": np.ones(0), "W_indices": np.zeros(0, np.int32),
         "W_indptr": np.array(indptr, np.int32), "W_shape": np.array(shape, np.uint64),
@@ -206,7 +206,7 @@ def test_files_that_are_not_npz(tmp_path, network):
 
 @pytest.mark.parametrize("text", ["notes", "", "\x93NUM"])
 @pytest.mark.parametrize("name", ["W_out", "W_out.npy", "README.md"])
-def test_members_that_are_no_arrays(tmp_path, network, name, text):
+def test_members_that_are_not_arrays(tmp_path, network, name, text):
     path = written(tmp_path, {key: network[key] for key in ("W", "W_in")})
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(name, text)
@@ -215,7 +215,7 @@ def test_members_that_are_no_arrays(tmp_path, network, name, text):
 
 
 @pytest.mark.parametrize("shape", [(10**7, 10**7), (N, N + 1), (N - 1, N), (-N, N)])
-def test_headers_that_claim_another_size_than_there_is(tmp_path, network, shape):
+def test_headers_with_a_wrong_size(tmp_path, network, shape):
     path = written(tmp_path, {"W_in": network["W_in"]})
     member = io.BytesIO()
     header = {"descr": "<f8", "fortran_order": False, "shape": shape}
@@ -226,7 +226,7 @@ def test_headers_that_claim_another_size_than_there_is(tmp_path, network, shape)
         ee.from_npz(path)
 
 
-def test_a_file_cut_or_changed_anywhere_is_a_clear_error_or_whole(tmp_path, network):
+def test_truncated_or_changed_file_gives_a_clear_error_or_loads_completely(tmp_path, network):
     whole = written(tmp_path, network).read_bytes()
     path = tmp_path / "cut.npz"
     for length in range(0, len(whole) - 1, len(whole) // 97):
@@ -237,12 +237,12 @@ def test_a_file_cut_or_changed_anywhere_is_a_clear_error_or_whole(tmp_path, netw
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
         with contextlib.suppress(StorageError):
             read = npz.read(path)
-            # It was a date in the archive, or the like.
-            for name, wanted in network.items():
-                np.testing.assert_array_equal(read[name], wanted)
+            # The change affected only metadata of the archive, such as a date.
+            for name, expected in network.items():
+                np.testing.assert_array_equal(read[name], expected)
 
 
-def test_options_that_will_not_do(tmp_path, network):
+def test_invalid_options(tmp_path, network):
     with pytest.raises(ValueError, match="W=None"):
         ee.from_npz(written(tmp_path, network), W=None)
     with pytest.raises(ValueError, match=r"option='Win'.*'W_in'"):

@@ -1,4 +1,4 @@
-"""Trained reservoirpy models converted, and our reservoir as a node in reservoirpy's models."""
+"""Conversion of trained reservoirpy models, and our reservoir as a node of reservoirpy."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ RIDGE = 1e-2
 
 
 def series(seed=0, T=T):
-    """Inputs (T, 2), and two outputs that remember them."""
+    """Return inputs (T, 2), and two outputs that remember them."""
     u = np.random.default_rng(seed).uniform(-1, 1, (T, D_in))
     return u, np.stack([0.5 * u[:, 0] + 1.0, np.roll(u[:, 1], 1) - u[:, 0]], axis=1)
 
 
-def assert_equal(got, wanted, tolerance=EQUAL):
-    assert np.shape(got) == np.shape(wanted)
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
+def assert_equal(actual, expected, tolerance=EQUAL):
+    assert np.shape(actual) == np.shape(expected)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
 def reservoir(**options):
@@ -49,11 +49,11 @@ def reservoir(**options):
 RATES = np.random.default_rng(9).uniform(0.1, 1.0, N)
 
 
-# Trained models of theirs, converted -----------------------------------------------------------
+# Conversion of trained reservoirpy models ------------------------------------------------------
 
 
 def check_conversion(model, X):
-    """Equal outputs from a reset model, and from wherever it stands."""
+    """Assert equal outputs from the reset model and from its current state."""
     converted, state = ee.from_reservoirpy(model, return_state=True)
     standing = copy.deepcopy(model)
     assert_equal(converted.predict(X, initial_state=state), standing.run(X))
@@ -64,7 +64,7 @@ def check_conversion(model, X):
 
 
 def networks():
-    """All combinations; half of them, with all of any three options at every leak, are not slow."""
+    """Yield all combinations; half are not slow and cover any three options at every leak."""
     leaks = {"no leak": 1.0, "leak": 0.3, "leak of each unit": RATES}
     for name, lr in leaks.items():
         for options in itertools.product((False, True), repeat=4):
@@ -115,9 +115,9 @@ def test_any_drawn_network(units, connectivity, lr, feedback, seed):
         W=W, lr=lr, activation="identity", feedback=feedback, ridge=1.0, seed=seed
     ).fit(u, y)  # fmt: skip
     model.reset()
-    wanted = model.run(u)
-    if np.abs(wanted).max() < 1e3:  # a loop that does not blow up, and rounding with it
-        assert_equal(ee.from_reservoirpy(model).predict(u), wanted)
+    expected = model.run(u)
+    if np.abs(expected).max() < 1e3:  # a stable loop, which does not amplify rounding
+        assert_equal(ee.from_reservoirpy(model).predict(u), expected)
 
 
 def test_graphs_written_by_hand():
@@ -126,7 +126,7 @@ def test_graphs_written_by_hand():
     model = reservoir() >> nodes.Ridge(RIDGE)
     check_conversion(model.fit(u, y), X)
 
-    # The readout reads [r, u], or [u, r], by the order of the edges.
+    # The readout reads [r, u] or [u, r], depending on the order of the edges.
     for first in (True, False):
         source, node, readout = nodes.Input(), reservoir(), nodes.Ridge(RIDGE)
         through, past = source >> node >> readout, source >> readout
@@ -138,7 +138,7 @@ def test_graphs_written_by_hand():
     model = (node >> readout) & (node << readout)
     assert check_conversion(model.fit(u, y), X).reservoir.W_fb is not None
 
-    # The readout sees its own last output, and all of it at once.
+    # The readout receives its own last output.
     node, readout, source = reservoir(), nodes.Ridge(RIDGE), nodes.Input()
     model = (source >> [node, readout]) & (node >> readout) & (readout << readout)
     assert check_conversion(model.fit(u, y), X).output_to_readout
@@ -147,7 +147,7 @@ def test_graphs_written_by_hand():
     check_conversion((model & (node << readout)).fit(u, y), X)
 
 
-def test_probes_are_left_out():
+def test_probes_are_ignored():
     u, y = series()
     model = rp.ESN(
         units=N, sr=0.9, activation="identity", return_reservoir_activity=True, ridge=RIDGE, seed=3
@@ -157,7 +157,7 @@ def test_probes_are_left_out():
     assert_equal(converted.predict(u), model.run(u)["readout"])
 
 
-def test_a_generator_without_input():
+def test_generator_without_input():
     y = np.sin(0.2 * np.arange(300)).reshape(-1, 1)
     node, readout = reservoir(), nodes.Ridge(1e-4)
     model = ((node >> readout) & (node << readout)).fit(np.empty((300, 0)), y)
@@ -174,7 +174,7 @@ def test_readouts_trained_online(kind):
     check_conversion(model, series(1)[0])
 
 
-def test_a_reservoir_alone_gives_its_states():
+def test_single_reservoir_returns_its_states():
     u, _ = series()
     node = reservoir(lr=0.5)
     node.run(u)
@@ -183,14 +183,14 @@ def test_a_reservoir_alone_gives_its_states():
     assert_equal(converted.predict(X, initial_state=state), node.run(X))
 
 
-def test_an_array_in_a_node_is_no_obstacle():
-    # Their repr compares parameters with defaults, and fails for arrays.
+def test_node_with_array_parameters():
+    # The repr of reservoirpy compares parameters with defaults, and fails for arrays.
     node = reservoir(lr=RATES, activation="tanh", name="res")
     with pytest.raises(ValueError, match="Reservoir 'res', activation tanh"):
         ee.from_reservoirpy((node >> nodes.Ridge(RIDGE)).fit(*series()))
 
 
-def test_a_matrix_without_eigenbasis_converts_too():
+def test_matrix_without_eigenbasis_is_converted():
     W = np.diag(np.full(N - 1, 0.5), 1)
     model = reservoir(W=W) >> nodes.Ridge(RIDGE)
     converted = check_conversion(model.fit(*series()), series(1)[0])
@@ -239,12 +239,12 @@ def delayed(steps):
         (lambda: ee.LinearESN(), "LinearESN"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_converted_is_named(make, words):
+def test_unsupported_parts_are_named(make, words):
     with pytest.raises(ValueError, match=words):
         ee.from_reservoirpy(make())
 
 
-def test_nodes_derived_from_theirs():
+def test_nodes_derived_from_reservoirpy_nodes():
     class Renamed(nodes.Reservoir):
         pass
 
@@ -274,18 +274,18 @@ def test_nodes_derived_from_theirs():
         ee.from_reservoirpy(Squared(**options) >> nodes.Ridge(RIDGE))
 
 
-def test_a_ridge_that_was_never_fitted():
+def test_unfitted_ridge():
     node = reservoir()
     node.run(series()[0])
     with pytest.raises(ValueError, match=r"Ridge, no weights yet.*fit"):
         ee.from_reservoirpy(node >> nodes.Ridge())
 
 
-# Our node in their models ----------------------------------------------------------------------
+# Our node in reservoirpy models ----------------------------------------------------------------
 
 
 def pair(**options):
-    """Their reservoir and ours with the same weights, and states of neurons."""
+    """Return a reservoir of reservoirpy and ours with the same weights and neuron states."""
     shared = {"units": N, "sr": 0.9, "seed": 3, **options}
     theirs = nodes.Reservoir(activation="identity", **shared)
     return theirs, DiagonalReservoir(W=normal, basis="neuron", **shared)
@@ -300,20 +300,20 @@ CHECKS = pytest.mark.parametrize(
 
 
 @CHECKS
-def test_the_same_weights_give_the_same_states(options):
+def test_equal_weights_give_equal_states(options):
     theirs, ours = pair(**options)
     modes = DiagonalReservoir(N, sr=0.9, seed=3, W=normal, **options)
     u, _ = series()
-    wanted = theirs.run(u)
-    assert_equal(ours.run(u), wanted)
-    assert_equal(neurons(modes, u), wanted)
+    expected = theirs.run(u)
+    assert_equal(ours.run(u), expected)
+    assert_equal(neurons(modes, u), expected)
     assert isinstance(modes.reservoir_.transition, Diagonal)
     for name in ("W", "Win"):
         drawn = [sparse.csr_array(getattr(node, name)).toarray() for node in (modes, theirs)]
         np.testing.assert_array_equal(*drawn)
     given = DiagonalReservoir(W=theirs.W, Win=theirs.Win, bias=theirs.bias,
                               lr=options.get("lr", 1.0))  # fmt: skip
-    assert_equal(neurons(given, u), wanted)
+    assert_equal(neurons(given, u), expected)
 
 
 def neurons(node, u):
@@ -323,7 +323,7 @@ def neurons(node, u):
 
 @CHECKS
 @pytest.mark.parametrize("feedback", [False, True])
-def test_a_pipeline_with_our_node_does_what_theirs_does(options, feedback):
+def test_pipeline_with_our_node_equals_that_of_reservoirpy(options, feedback):
     if feedback and "input_scaling" in options:
         options = {"input_scaling": np.array([0.5, 2.0, 0.1, 0.1])}
     u, y = series()
@@ -332,7 +332,7 @@ def test_a_pipeline_with_our_node_does_what_theirs_does(options, feedback):
     for node in pair(**options):
         esn = rp.ESN(reservoir=node, readout=nodes.Ridge(RIDGE), feedback=feedback)
         esn.fit(u, y, warmup=30)
-        rows = [esn.run(X), esn.run(X[:50])]  # goes on from where training, then the run, ended
+        rows = [esn.run(X), esn.run(X[:50])]  # continues after training, and after the first run
         esn.reset()
         rows += [esn.run(X), esn.predict(X[:1])]
         rows += [np.array([esn(x) for x in X[:20]]), esn.step(X[0])[None]]
@@ -342,12 +342,12 @@ def test_a_pipeline_with_our_node_does_what_theirs_does(options, feedback):
         esn.fit(stack, np.stack([Y, Y[::-1]]), warmup=10)
         rows += list(esn.run(stack))
         runs.append(rows)
-    for wanted, got in zip(*runs, strict=True):
-        assert_equal(got, wanted)
+    for expected, actual in zip(*runs, strict=True):
+        assert_equal(actual, expected)
 
 
-def test_modes_learn_what_neurons_learn():
-    # Another basis, the same span: with hardly any ridge the fits agree.
+def test_modes_and_neurons_give_equal_fits():
+    # Another basis of the same space gives equal fits if the ridge is tiny.
     u, y = series(T=1500)
     outputs = []
     for node in (pair()[0], DiagonalReservoir(N, sr=0.9, seed=3, W=normal)):
@@ -359,7 +359,7 @@ def test_modes_learn_what_neurons_learn():
 
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
 @pytest.mark.parametrize("spectrum", ["golden", "matrix", [0.5, 0.3 + 0.4j, 0.3 - 0.4j]])
-def test_steps_are_runs(spectrum, basis):
+def test_steps_equal_runs(spectrum, basis):
     u, _ = series()
     units = 3 if isinstance(spectrum, list) else N
     node = DiagonalReservoir(
@@ -380,7 +380,7 @@ def test_steps_are_runs(spectrum, basis):
     assert node.run(u[:0]).shape == (0, units)
 
 
-def test_a_whole_series_is_one_scan(monkeypatch):
+def test_series_is_one_scan(monkeypatch):
     node = DiagonalReservoir(N, sr=0.9, seed=0)
     monkeypatch.setattr(node, "_step", lambda *_: pytest.fail("stepped"))
     node.run(series()[0])
@@ -402,9 +402,9 @@ def test_copies_and_pickles():
     u, y = series()
     model = (DiagonalReservoir(N, sr=0.9, seed=0) >> nodes.Ridge(RIDGE)).fit(u, y)
     others = copy.deepcopy(model), pickle.loads(pickle.dumps(model))
-    wanted = model.run(u)
+    expected = model.run(u)
     for other in others:
-        np.testing.assert_array_equal(other.run(u), wanted)
+        np.testing.assert_array_equal(other.run(u), expected)
     fresh = pickle.loads(pickle.dumps(DiagonalReservoir(N, sr=0.9, seed=0)))
     np.testing.assert_array_equal(fresh.run(u), DiagonalReservoir(N, sr=0.9, seed=0).run(u))
 
@@ -422,7 +422,7 @@ def test_workers():
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
 @pytest.mark.parametrize("W", [None, normal])
 @pytest.mark.parametrize("feedback", [False, True])
-def test_a_model_with_our_node_converts(basis, W, feedback):
+def test_model_with_our_node_is_converted(basis, W, feedback):
     u, y = series()
     node = DiagonalReservoir(
         N, sr=0.9, lr=0.7, W=W, basis=basis, rc_connectivity=1.0, input_bias=W is None, seed=0
@@ -432,7 +432,7 @@ def test_a_model_with_our_node_converts(basis, W, feedback):
 
 
 def objective(dataset, config, *, units, sr, lr, input_scaling, ridge, seed):
-    """As in reservoirpy's guide to hyperparameter search, with our node."""
+    """Evaluate a configuration as in the hyperparameter guide of reservoirpy, with our node."""
     (u, y), (X, Y) = dataset
     node = DiagonalReservoir(
         units=units, sr=sr, lr=lr, input_scaling=input_scaling, spectrum="golden", seed=seed
@@ -448,14 +448,14 @@ SPACE = {"units": ["choice", N], "sr": ["loguniform", 1e-2, 0.99], "lr": ["unifo
          "seed": ["choice", 0]}  # fmt: skip
 
 
-def test_the_objective_of_a_search():
+def test_objective_of_a_search():
     dataset = series(), series(1)
     shared = {"units": N, "lr": 1.0, "input_scaling": 1.0, "ridge": 1e-6, "seed": 0}
     losses = [objective(dataset, None, sr=sr, **shared)["loss"] for sr in (1e-3, 0.9)]
-    assert losses[1] < 1e-3 < losses[0]  # without memory it cannot know the last input
+    assert losses[1] < 1e-3 < losses[0]  # the task needs memory of the last input
 
 
-def test_their_search(tmp_path):
+def test_reservoirpy_search(tmp_path):
     pytest.importorskip("hyperopt")
     from reservoirpy.hyper import research
 
@@ -496,12 +496,12 @@ def test_bad_parameters(options, words):
         DiagonalReservoir(**{"units": N, **options}).initialize(np.ones((1, D_in)))
 
 
-def test_units_are_told_by_the_weights():
+def test_units_are_inferred_from_the_weights():
     assert DiagonalReservoir(W=np.eye(5)).units == 5
     assert DiagonalReservoir(spectrum=ee.spectra.ring(12, sr=0.9)).output_dim == 12
 
 
-def test_a_matrix_without_eigenbasis_runs_as_it_is():
+def test_matrix_without_eigenbasis_is_used_unchanged():
     W = np.diag(np.full(N - 1, 0.5), 1)
     states = DiagonalReservoir(W=W, seed=0).run(series()[0])
     assert_equal(states, nodes.Reservoir(W=W, activation="identity", seed=0).run(series()[0]))
@@ -530,7 +530,7 @@ def test_single_precision():
         assert_equal(states, double, 1e-5)
 
 
-def test_they_can_be_printed():
+def test_nodes_can_be_printed():
     for node in (DiagonalReservoir(5), DiagonalReservoir(spectrum=[0.5, 0.1]),
                  DiagonalReservoir(W=np.eye(3), lr=np.array([0.1, 0.2, 0.3]))):  # fmt: skip
         assert "DiagonalReservoir(units=" in repr(node >> nodes.Ridge())
@@ -546,7 +546,7 @@ def test_docstring_examples():
     assert not result.failed
 
 
-def test_without_reservoirpy_a_hint(monkeypatch):
+def test_error_without_reservoirpy_has_a_hint(monkeypatch):
     import builtins
     import sys
 

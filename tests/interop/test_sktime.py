@@ -1,4 +1,4 @@
-"""Our forecaster inside sktime: its own checks, and the answers that ee.Forecaster gives."""
+"""Our forecaster passes the checks of sktime, and equals ee.Forecaster."""
 
 import doctest
 import warnings
@@ -18,7 +18,7 @@ import eigenecho.interop.sktime as module
 from eigenecho.interop.sktime import EigenechoForecaster
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:The default of config:FutureWarning"  # of sktime's, at every forecaster that is made
+    "ignore:The default of config:FutureWarning"  # raised by sktime for every new forecaster
 )
 
 SMALL = dict(spectrum=ee.spectra.ring(4, sr=0.9))
@@ -47,13 +47,13 @@ def theirs(**parameters):
     return EigenechoForecaster(**SMALL, **parameters)
 
 
-def same(found, expected):
-    """To the last bit, with the same labels."""
-    check = pd.testing.assert_series_equal if found.ndim == 1 else pd.testing.assert_frame_equal
-    check(found, expected, check_exact=True)
+def same(actual, expected):
+    """Assert that values are equal to the last bit and labels are equal."""
+    check = pd.testing.assert_series_equal if actual.ndim == 1 else pd.testing.assert_frame_equal
+    check(actual, expected, check_exact=True)
 
 
-# The checks of sktime -------------------------------------------------------------------------
+# Checks of sktime -----------------------------------------------------------------------------
 
 
 @parametrize_with_checks(EigenechoForecaster, obj_varname="checked", check_varname="check")
@@ -70,30 +70,30 @@ def test_checks_with_default_parameters(check):
     assert set(results.values()) == {"PASSED"}
 
 
-def test_the_example_of_the_docstring():
+def test_example_of_the_docstring():
     assert doctest.testmod(module) == doctest.TestResults(failed=0, attempted=6)
 
 
-# The same answers as ours ---------------------------------------------------------------------
+# Agreement with ee.Forecaster -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", ["auto", "direct", "recursive"])
-def test_forecasts_are_those_of_our_forecaster(y, strategy):
-    found = theirs(strategy=strategy, multivariate=True).fit(y, fh=[1, 2, 3, 4]).predict()
+def test_forecasts_equal_those_of_our_forecaster(y, strategy):
+    actual = theirs(strategy=strategy, multivariate=True).fit(y, fh=[1, 2, 3, 4]).predict()
     expected = ours(4, strategy=strategy, multivariate=True).fit(y).predict()
-    same(found, expected)
+    same(actual, expected)
 
 
-def test_a_series_keeps_its_name(y):
-    found = theirs().fit(y["a"], fh=[1, 2]).predict()
-    same(found, ours(2).fit(y["a"]).predict())
+def test_series_keeps_its_name(y):
+    result = theirs().fit(y["a"], fh=[1, 2]).predict()
+    same(result, ours(2).fit(y["a"]).predict())
 
 
 @pytest.mark.parametrize("is_relative", [True, False])
-def test_a_horizon_may_leave_out_steps(y, is_relative):
+def test_horizon_may_omit_steps(y, is_relative):
     fh = [2, 5] if is_relative else ForecastingHorizon(MONTHS[[61, 64]], is_relative=False)
-    found = theirs().fit(y, fh=fh).predict()
-    same(found, ours(5).fit(y).predict().iloc[[1, 4]])
+    result = theirs().fit(y, fh=fh).predict()
+    same(result, ours(5).fit(y).predict().iloc[[1, 4]])
 
 
 def test_columns_of_X(y, X):
@@ -105,7 +105,7 @@ def test_columns_of_X(y, X):
         fitted.predict(X=X.iloc[[60, 62]])
 
 
-def test_columns_that_are_not_known_ahead(y, X):
+def test_columns_without_known_future_values(y, X):
     fitted = theirs(past=["hot", "cold"]).fit(y, X=X[:60], fh=[1, 2])
     expected = ours(2, past=["hot", "cold"]).fit(y, X[:60]).predict()
     same(fitted.predict(), expected)
@@ -115,7 +115,7 @@ def test_columns_that_are_not_known_ahead(y, X):
     same(fitted.predict(X=X[60:]), expected)
 
 
-def test_columns_may_be_numbers(y, X):
+def test_column_names_may_be_numbers(y, X):
     fitted = theirs(past=[0, 1]).fit(y.to_numpy(), X=X[:60].to_numpy(), fh=[1, 2])
     expected = ours(2, past=[0, 1]).fit(y.to_numpy(), X[:60].to_numpy()).predict()
     np.testing.assert_array_equal(fitted.predict(X=X[60:].to_numpy()), expected)
@@ -147,30 +147,30 @@ def test_quantiles_and_intervals(y):
     ],
     ids=lambda index: f"{type(index).__name__}-{getattr(index, 'freqstr', index.dtype)}",
 )
-def test_times_are_those_of_our_forecaster(y, index):
+def test_times_equal_those_of_our_forecaster(y, index):
     series = pd.Series(y["a"].to_numpy(), index)
-    found = theirs().fit(series, fh=[1, 3]).predict()
+    actual = theirs().fit(series, fh=[1, 3]).predict()
     expected = ours(3).fit(series).predict().iloc[[0, 2]]
-    np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
-    assert list(found.index) == list(expected.index)
+    np.testing.assert_array_equal(actual.to_numpy(), expected.to_numpy())
+    assert list(actual.index) == list(expected.index)
 
 
 def test_dates_with_gaps_and_missing_observations(y):
     days = pd.Series(y["a"].to_numpy(), pd.date_range("2024-01-01", periods=60))
     expected = theirs().fit(days.where(days.index != "2024-02-10"), fh=[1, 3]).predict()
     fitted = theirs().fit(days.drop(pd.Timestamp("2024-02-10")), fh=[1, 3])
-    found = fitted.predict()
-    assert list(found.index) == [pd.Timestamp("2024-03-01"), pd.Timestamp("2024-03-03")]
-    np.testing.assert_array_equal(found, expected)
+    actual = fitted.predict()
+    assert list(actual.index) == [pd.Timestamp("2024-03-01"), pd.Timestamp("2024-03-03")]
+    np.testing.assert_array_equal(actual, expected)
     assert np.isfinite(fitted.predict_interval()).all(axis=None)
 
 
-def test_numbers_two_apart_are_not_taken_for_steps_of_one(y):
+def test_integer_index_with_a_step_of_two(y):
     even = pd.Series(y["a"].to_numpy(), pd.RangeIndex(0, 120, 2))
     with pytest.raises(ValueError, match="fh=<a forecast of 119> is invalid: expected times in"):
         theirs().fit(even, fh=[1, 2]).predict()
-    found = theirs().fit(even, fh=ForecastingHorizon(pd.Index([120, 122]), False)).predict()
-    np.testing.assert_array_equal(found, ours(4).fit(even).predict()[:2])
+    result = theirs().fit(even, fh=ForecastingHorizon(pd.Index([120, 122]), False)).predict()
+    np.testing.assert_array_equal(result, ours(4).fit(even).predict()[:2])
 
 
 # Updates --------------------------------------------------------------------------------------
@@ -178,31 +178,31 @@ def test_numbers_two_apart_are_not_taken_for_steps_of_one(y):
 
 @pytest.mark.parametrize("start", [50, 45], ids=["rows that follow", "some again"])
 def test_update_trains_on_all_rows(y, start):
-    found = theirs().fit(y[:50], fh=[1, 2]).update(y[start:]).predict()
+    actual = theirs().fit(y[:50], fh=[1, 2]).update(y[start:]).predict()
     expected = ours(2).fit(y[:50]).update(y[50:]).predict()
-    same(found, expected)
+    same(actual, expected)
 
 
-def test_update_without_parameters_only_goes_on(y, X):
+def test_update_without_parameters_only_moves_the_origin(y, X):
     fitted = theirs().fit(y[:50], X=X[:50], fh=[1, 2])
-    found = fitted.update(y[50:], X=X[50:60], update_params=False).predict(X=X[60:])
+    actual = fitted.update(y[50:], X=X[50:60], update_params=False).predict(X=X[60:])
     forecaster = ours(2).fit(y[:50], X[:50])
     expected = forecaster.predict(X=X[60:62], context=y, context_X=X[:60])
-    same(found, expected)
+    same(actual, expected)
     trained = fitted.update(y[59:], X=X[59:60]).predict(X=X[60:])
     same(trained, forecaster.update(y[50:], X[50:60]).predict(X=X[60:62]))
 
 
-def test_rows_that_an_update_leaves_out_are_missing(y):
+def test_rows_omitted_in_an_update_are_missing(y):
     fitted = theirs().fit(y[:50], fh=[1, 2])
-    found = fitted.update(y[53:]).predict()
+    result = fitted.update(y[53:]).predict()
     gap = y[50:].copy()
     gap.iloc[:3] = np.nan
-    same(found, ours(2).fit(y[:50]).update(gap).predict())
+    same(result, ours(2).fit(y[:50]).update(gap).predict())
 
 
 @pytest.mark.parametrize("update_params", [True, False])
-def test_forecasts_see_nothing_after_the_cutoff(y, update_params):
+def test_forecasts_do_not_use_rows_after_the_cutoff(y, update_params):
     answers = []
     for factor in (1, 10):
         later = y.copy()
@@ -214,17 +214,17 @@ def test_forecasts_see_nothing_after_the_cutoff(y, update_params):
     assert list(answers[0].index) == list(MONTHS[55:57])
 
 
-def test_an_update_that_fails_loses_nothing(y):
+def test_failed_update_changes_nothing(y):
     fitted = theirs().fit(y[:50], fh=[1, 2])
     wrong, missing = y[50:].copy(), y[50:].copy()
     wrong.iloc[0], missing.iloc[0] = np.inf, np.nan
     with pytest.raises(ValueError, match="y=<infinity in row 50, column 'a'> is invalid"):
         fitted.update(wrong[:5])
-    found = fitted.update(y[51:]).predict()
-    same(found, ours(2).fit(y[:50]).update(missing).predict())
+    result = fitted.update(y[51:]).predict()
+    same(result, ours(2).fit(y[:50]).update(missing).predict())
 
 
-def test_an_update_needs_the_columns_of_X(y, X):
+def test_update_needs_the_columns_of_X(y, X):
     fitted = theirs().fit(y[:50], X=X[:50], fh=[1, 2])
     with pytest.raises(ValueError, match="X=<no row at 2005-03> is invalid"):
         fitted.update(y[50:55])
@@ -233,23 +233,23 @@ def test_an_update_needs_the_columns_of_X(y, X):
 def test_moving_windows(y):
     windows = SlidingWindowSplitter(fh=[1, 2], window_length=3, step_length=3)
     fitted = theirs().fit(y[["a"]][:50], fh=[1, 2])
-    found = fitted.update_predict(y[["a"]][50:], windows, update_params=False)
+    actual = fitted.update_predict(y[["a"]][50:], windows, update_params=False)
     forecaster = ours(2).fit(y[["a"]][:50])
     expected = [forecaster.predict(context=y[["a"]][:end]) for end in (53, 56)]
     np.testing.assert_array_equal(
-        found.to_numpy()[~np.isnan(found.to_numpy())], np.concatenate(expected).ravel()
+        actual.to_numpy()[~np.isnan(actual.to_numpy())], np.concatenate(expected).ravel()
     )
 
 
-# What is not done -----------------------------------------------------------------------------
+# Unsupported uses -----------------------------------------------------------------------------
 
 
-def test_rows_of_the_past_are_not_forecast(y):
+def test_in_sample_forecasts_are_not_supported(y):
     with pytest.raises(NotImplementedError, match="in-sample"):
         theirs().fit(y, fh=[-1, 1])
 
 
-def test_a_fit_needs_the_horizon(y):
+def test_fit_needs_the_horizon(y):
     with pytest.raises(ValueError, match="must be passed to `fit`"):
         theirs().fit(y)
 
@@ -259,7 +259,7 @@ def test_parameters_are_checked_by_our_forecaster(y):
         theirs(strategy="dirct").fit(y, fh=1)
 
 
-def test_nothing_of_ours_warns(y):
+def test_forecaster_causes_no_warnings(y):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "The default of config", FutureWarning)

@@ -1,4 +1,4 @@
-"""Closed loops: forecasts, teacher forcing, states handed on and streams, against plain loops."""
+"""Compare forecasts, teacher forcing, continued states and streams with plain loops."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def network(feedback=False, previous=False, **options):
 
 
 def textbook(esn):
-    """The arguments of the plain loops, for a fitted network without standardisation."""
+    """Return the arguments of the plain loops for a fitted network without standardisation."""
     m = esn.matrices("neuron")
     readout = {"fit_bias": esn.fit_bias, "output_to_readout": esn.output_to_readout}
     return (m.W, m.W_in, m.W_out), {"bias": m.bias, "W_fb": m.W_fb, **readout}
@@ -44,18 +44,18 @@ def neuron_state(esn, state):
     return esn.model_.basis.states_to_neuron(state.r), state.y
 
 
-def assert_close(got, wanted, tolerance=1e-8):
-    assert np.shape(got) == np.shape(wanted)
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
+def assert_close(actual, expected, tolerance=1e-8):
+    assert np.shape(actual) == np.shape(expected)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
-# Forecasts against the plain loop -------------------------------------------------------------
+# Comparison of forecasts with the plain loop ---------------------------------------------------
 
 
 @LOOPS
 @pytest.mark.parametrize("D", [1, 2])
 @pytest.mark.parametrize("lr", [0.5, 1.0])
-def test_forecast_is_the_plain_loop(feedback, previous, D, lr):
+def test_forecast_equals_the_plain_loop(feedback, previous, D, lr):
     X = WAVES[:, :D]
     esn = network(feedback, previous, lr=lr, input_bias=True).fit(X[:-1], X[1:])
     weights, options = textbook(esn)
@@ -72,17 +72,17 @@ def test_forecast_is_the_plain_loop(feedback, previous, D, lr):
 @LOOPS
 @pytest.mark.parametrize("D_known", [1, 3])
 @pytest.mark.parametrize("D", [1, 2])
-def test_inputs_known_ahead(feedback, previous, D_known, D):
+def test_known_future_inputs(feedback, previous, D_known, D):
     X = np.concatenate([WAVES[:, :D], KNOWN[:, :D_known]], axis=1)
     esn = network(feedback, previous).fit(X[:200], X[1:201, :D])
     weights, options = textbook(esn)
     ahead = X[200:240, D:]
-    got = esn.forecast(40, context=X[:200], inputs=ahead)
-    assert_close(got, naive.forecast(*weights, 40, context=X[:200], inputs=ahead, **options))
-    # The rows given matter, from the second step on; the first needs the context alone.
+    actual = esn.forecast(40, context=X[:200], inputs=ahead)
+    assert_close(actual, naive.forecast(*weights, 40, context=X[:200], inputs=ahead, **options))
+    # The given rows have an effect from the second step on; the first needs only the context.
     other = esn.forecast(40, context=X[:200], inputs=ahead + 1.0)
-    np.testing.assert_array_equal(other[0], got[0])
-    assert np.abs(other[1:] - got[1:]).max() > 1e-6
+    np.testing.assert_array_equal(other[0], actual[0])
+    assert np.abs(other[1:] - actual[1:]).max() > 1e-6
     state = neuron_state(esn, esn.final_state_)
     assert_close(
         esn.forecast(40, inputs=ahead),
@@ -98,7 +98,7 @@ def test_context_and_training_end_agree(standardize):
 
 @LOOPS
 def test_context_and_training_end_agree_once_the_start_is_forgotten(feedback, previous):
-    # Training knows no y before its first row, a context does: y(t−1) = u(t). 0.9^300 is 2e-14.
+    # Training has no y before its first row, but a context does: y(t−1) = u(t). 0.9^300 is 2e-14.
     esn = network(feedback, previous).fit(WAVES[:-1], WAVES[1:])
     assert_close(esn.forecast(50, context=WAVES), esn.forecast(50), 1e-10)
 
@@ -106,22 +106,22 @@ def test_context_and_training_end_agree_once_the_start_is_forgotten(feedback, pr
 def test_known_inputs_with_and_without_context():
     X = np.concatenate([WAVES[:, :1], KNOWN[:, :1]], axis=1)
     esn = network().fit(X[:200], X[1:201, :1])
-    # Training ends before row 200, whose known column is therefore still ahead.
+    # Training ends before row 200, so the known column of this row is still in the future.
     without = esn.forecast(20, inputs=X[200:220, 1:])
     assert_close(esn.forecast(20, context=X[:201], inputs=X[201:221, 1:]), without, 1e-12)
 
 
 @LOOPS
-def test_a_forecast_is_predict_step_by_step(feedback, previous):
+def test_forecast_equals_predict_step_by_step(feedback, previous):
     esn = network(feedback, previous).fit(WAVES[:-1], WAVES[1:])
     rows = WAVES[:200]
-    for got in esn.forecast(5, context=rows):
+    for actual in esn.forecast(5, context=rows):
         before = {"y_previous": rows} if feedback or previous else {}
-        assert_close(got, esn.predict(rows, **before)[-1], 1e-10)
-        rows = np.concatenate([rows, got[None]])
+        assert_close(actual, esn.predict(rows, **before)[-1], 1e-10)
+        rows = np.concatenate([rows, actual[None]])
 
 
-def test_a_forecast_continues_the_waves():
+def test_forecast_continues_the_waves():
     esn = network(ridge=1e-10, warmup=50).fit(WAVES[:250], WAVES[1:251])
     assert_close(esn.forecast(50), WAVES[251:301], 1e-3)
 
@@ -151,7 +151,7 @@ def test_forecasting_changes_nothing():
 
 @pytest.mark.parametrize("previous", BOTH)
 @pytest.mark.parametrize("D", [1, 2])
-def test_a_generator_is_the_plain_loop(previous, D):
+def test_generator_equals_the_plain_loop(previous, D):
     y = WAVES[:, :D]
     esn = network(True, previous).fit(None, y)
     assert esn.n_features_in_ == 0
@@ -163,25 +163,25 @@ def test_a_generator_is_the_plain_loop(previous, D):
         esn.forecast(40, context=y[:200]),
         naive.forecast(*weights, 40, context=y[:200], **options),
     )
-    wanted = naive.fit(
+    expected = naive.fit(
         weights[0], weights[1], [(np.empty((len(y), 0)), y)], W_fb=options["W_fb"],
         output_to_readout=previous, alpha=1e-3,
     )  # fmt: skip
-    assert_close(weights[2], wanted, 1e-6)
+    assert_close(weights[2], expected, 1e-6)
 
 
-def test_a_flat_generator():
+def test_flat_generator():
     y = WAVES[:, 0]
     esn = network(True).fit(None, y)
     assert esn.forecast(9).shape == (9,)
     np.testing.assert_array_equal(esn.forecast(9, context=y), esn.forecast(9, context=y[:, None]))
     before = naive.shifted(y)
     weights, options = textbook(esn)
-    wanted = naive.predict(*weights, np.empty((len(y), 0)), y_previous=before[:, None], **options)
-    assert_close(esn.predict(None, y_previous=before), wanted[:, 0])
+    expected = naive.predict(*weights, np.empty((len(y), 0)), y_previous=before[:, None], **options)
+    assert_close(esn.predict(None, y_previous=before), expected[:, 0])
 
 
-def test_a_generator_of_several_series():
+def test_generator_of_several_series():
     parts = [WAVES[:120], WAVES[100:]]
     esn = network(True).fit(None, parts)
     np.testing.assert_array_equal(esn.final_state_.y, parts[-1][-1])
@@ -192,7 +192,7 @@ def test_a_generator_of_several_series():
 
 
 @LOOPS
-def test_standardize_is_scaling_by_hand(feedback, previous):
+def test_standardize_equals_manual_scaling(feedback, previous):
     X = 50.0 + WAVES * [[3.0, 0.01]]
     u, y = X[:-1], X[1:]
     esn = network(feedback, previous, standardize=True).fit(u, y)
@@ -203,10 +203,10 @@ def test_standardize_is_scaling_by_hand(feedback, previous):
 
     before = {"y_previous": u} if feedback or previous else {}
     scaled_before = {"y_previous": (u - mean_y) / std_y} if before else {}
-    wanted = plain.predict((u - mean_u) / std_u, **scaled_before) * std_y + mean_y
-    assert_close(esn.predict(u, **before), wanted)
+    expected = plain.predict((u - mean_u) / std_u, **scaled_before) * std_y + mean_y
+    assert_close(esn.predict(u, **before), expected)
 
-    # A loop by hand that carries every output over: out of y's units, into u's.
+    # This loop converts every output from the units of y to the units of u.
     W, W_in, W_out = weights
     r = np.zeros(30)
     rows, outputs = list(X[:100]), []
@@ -221,7 +221,7 @@ def test_standardize_is_scaling_by_hand(feedback, previous):
     assert_close(esn.forecast(31, context=X[:100]) - 50, np.array(outputs) - 50, 1e-7)
 
 
-def test_standardize_copes_with_units():
+def test_standardize_handles_different_units():
     esn = network(standardize=True).fit(WAVES[:-1], WAVES[1:])
     far = network(standardize=True).fit(1e6 + 1e3 * WAVES[:-1], 1e6 + 1e3 * WAVES[1:])
     assert_close((far.forecast(20) - 1e6) / 1e3, esn.forecast(20), 1e-5)
@@ -239,15 +239,15 @@ def test_predict_closed_and_teacher_forced(feedback, previous, D_out):
     assert_close(esn.predict(u), naive.predict(*weights, u, **options))
     if feedback or previous:
         forced = esn.predict(u, y_previous=naive.shifted(y))
-        wanted = naive.predict(*weights, u, y_previous=naive.shifted(y), **options)
-        assert_close(forced, wanted)
+        expected = naive.predict(*weights, u, y_previous=naive.shifted(y), **options)
+        assert_close(forced, expected)
         assert np.abs(forced - esn.predict(u)).max() > 1e-6
 
 
 @LOOPS
 @pytest.mark.parametrize("standardize", BOTH)
 @pytest.mark.parametrize("cut", [1, 120, T])
-def test_a_split_series_is_one_run(feedback, previous, standardize, cut):
+def test_split_series_equals_one_run(feedback, previous, standardize, cut):
     u, y = KNOWN[:, :2], WAVES
     esn = network(feedback, previous, ridge=1.0, standardize=standardize).fit(u, y)
     whole, end = esn.predict(u, return_state=True)
@@ -270,7 +270,7 @@ def test_predict_is_stateless():
 
 
 @LOOPS
-def test_the_final_state_is_that_of_the_last_series(feedback, previous):
+def test_final_state_belongs_to_the_last_series(feedback, previous):
     parts, targets = [KNOWN[:100], KNOWN[100:]], [WAVES[:100], WAVES[100:]]
     esn = network(feedback, previous).fit(parts, targets)
     (W, W_in, _), options = textbook(esn)
@@ -278,13 +278,13 @@ def test_the_final_state_is_that_of_the_last_series(feedback, previous):
         W, W_in, parts[1], bias=options["bias"], W_fb=options["W_fb"],
         y_previous=naive.shifted(targets[1]),
     )[-1]  # fmt: skip
-    got = neuron_state(esn, esn.final_state_)
-    assert_close(got[0], r)
-    np.testing.assert_array_equal(got[1], targets[1][-1])
+    actual = neuron_state(esn, esn.final_state_)
+    assert_close(actual[0], r)
+    np.testing.assert_array_equal(actual[1], targets[1][-1])
 
 
 @LOOPS
-def test_several_series_are_run_apart(feedback, previous):
+def test_several_series_are_run_separately(feedback, previous):
     parts = [KNOWN[:120], KNOWN[50:90], KNOWN[200:]]
     targets = [WAVES[:120], WAVES[50:90], WAVES[200:]]
     esn = network(feedback, previous, ridge=1.0).fit(parts, targets)
@@ -309,7 +309,7 @@ def test_several_series_are_run_apart(feedback, previous):
 @LOOPS
 @pytest.mark.parametrize("standardize", BOTH)
 @pytest.mark.parametrize("basis", ["eigen", "neuron"])
-def test_a_stream_is_predict_row_by_row(feedback, previous, standardize, basis):
+def test_stream_equals_predict_row_by_row(feedback, previous, standardize, basis):
     u, y = KNOWN[:, :2], WAVES
     esn = network(feedback, previous, ridge=1.0, standardize=standardize, basis=basis).fit(u, y)
     stream = esn.stream()
@@ -323,14 +323,14 @@ def test_a_stream_is_predict_row_by_row(feedback, previous, standardize, basis):
         assert_close(np.array(rows), esn.predict(u, y_previous=before), 1e-11)
 
 
-def test_a_stream_goes_on_from_a_state():
+def test_stream_continues_from_a_state():
     esn = network(True, ridge=1.0).fit(KNOWN, WAVES)
     _, state = esn.predict(KNOWN[:100], return_state=True)
     stream = esn.stream(state)
-    got = np.array([stream.step(row) for row in KNOWN[100:]])
-    assert_close(got, esn.predict(KNOWN[100:], initial_state=state), 1e-11)
+    actual = np.array([stream.step(row) for row in KNOWN[100:]])
+    assert_close(actual, esn.predict(KNOWN[100:], initial_state=state), 1e-11)
     stream.state = state
-    assert_close(stream.step(KNOWN[100]), got[0], 1e-14)
+    assert_close(stream.step(KNOWN[100]), actual[0], 1e-14)
 
 
 def test_streams_are_independent():
@@ -344,7 +344,7 @@ def test_streams_are_independent():
     assert not np.any(one.state.r == 99.0)
 
 
-def test_a_stream_of_a_generator_is_its_forecast():
+def test_stream_of_a_generator_equals_its_forecast():
     esn = network(True).fit(None, WAVES)
     stream = esn.stream(esn.final_state_)
     assert_close(np.array([stream.step() for _ in range(30)]), esn.forecast(30), 1e-10)
@@ -354,7 +354,7 @@ def test_a_stream_of_a_generator_is_its_forecast():
 
 
 def constructed(radius, angle=0.3):
-    """One pair of this radius, which nothing drives: the loop has the reservoir's own radius."""
+    """Return a model with one undriven pair, whose loop has the radius of the reservoir."""
     reservoir = Reservoir(Spectrum([], [radius * np.exp(1j * angle)]), np.zeros((1, 2)))
     return LinearModel(reservoir, np.array([[1.0], [0.0]]), readout_bias=False)
 
@@ -375,7 +375,7 @@ def test_closed_loop_radius_of_one_unit(weight, readout):
 
 
 def test_closed_loop_radius_with_the_last_output_in_the_readout():
-    # y ← p y alone.
+    # The loop is y ← p y.
     model = LinearModel(
         Reservoir(Spectrum([0.1]), np.zeros((1, 1))), np.array([[0.8], [0.0]]),
         readout_bias=False, output_to_readout=True,
@@ -403,14 +403,14 @@ def test_closed_loop_radius_of_an_oscillator_is_one():
     assert esn.closed_loop_radius_ is esn.closed_loop_radius_
 
 
-def test_growth_is_warned_of():
+def test_growing_forecast_causes_a_warning():
     growing = 1.1 ** np.arange(60.0)[:, None]
     esn = network(ridge=1e-8).fit(growing[:-1], growing[1:])
     with pytest.warns(UnstableWarning, match=r"output grew to .*e\+.*unstable.*larger ridge"):
         esn.forecast(200)
 
 
-def test_a_steady_forecast_is_not_warned_of():
+def test_stable_forecast_causes_no_warning():
     esn = network(ridge=1e-10, warmup=50).fit(WAVES[:-1], WAVES[1:])
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnstableWarning)
@@ -418,15 +418,15 @@ def test_a_steady_forecast_is_not_warned_of():
         esn.forecast(300, context=WAVES)
 
 
-def test_a_generator_takes_outputs_in_every_form():
+def test_generator_accepts_outputs_in_every_container():
     y = np.sin(0.3 * np.arange(300))[:, None]
     options = dict(feedback=True, warmup=20, ridge=1e-6, seed=0)
-    wanted = LinearESN(20, **options).fit(None, y).forecast(10)
+    expected = LinearESN(20, **options).fit(None, y).forecast(10)
     np.testing.assert_array_equal(
-        LinearESN(20, **options).fit(None, y.tolist()).forecast(10), wanted
+        LinearESN(20, **options).fit(None, y.tolist()).forecast(10), expected
     )
     flat = LinearESN(20, **options).fit(None, y[:, 0].tolist())
-    np.testing.assert_array_equal(flat.forecast(10), wanted[:, 0])
+    np.testing.assert_array_equal(flat.forecast(10), expected[:, 0])
     stack = LinearESN(20, **options).fit(None, np.stack([y[:150], y[150:]]))
     listed = LinearESN(20, **options).fit(None, [y[:150], y[150:]])
     np.testing.assert_array_equal(stack.forecast(10), listed.forecast(10))
@@ -436,14 +436,14 @@ def test_a_generator_takes_outputs_in_every_form():
     )
 
 
-def test_parameters_changed_after_the_fit_change_no_result():
+def test_parameters_changed_after_the_fit_have_no_effect():
     W = np.random.default_rng(0).normal(size=(10, 10)) / 4
     esn = LinearESN(spectrum=W, basis="neuron", lr=0.5, seed=0).fit(WAVES[:-1], WAVES[1:])
     esn.set_params(lr=1.0)
     assert esn.spectrum_.radius == pytest.approx(np.abs(np.linalg.eigvals(W)).max())
 
 
-# What it was trained on -----------------------------------------------------------------------
+# Training targets -----------------------------------------------------------------------------
 
 NEXT = r"fit\(series\[:-1\], series\[1:\]\)"
 NOISE = RNG.normal(size=WAVES.shape)
@@ -479,13 +479,13 @@ OTHER = {
 
 
 def ahead(esn):
-    """Rows that a forecast of three steps needs."""
+    """Return the inputs that a forecast of three steps needs."""
     columns = esn.model_.D_in - esn.model_.D_out
     return np.zeros((3, columns)) if columns else None
 
 
 @pytest.mark.parametrize("case", OWN)
-def test_a_model_of_its_next_step_is_not_warned_of(case):
+def test_model_of_the_next_step_causes_no_warning(case):
     esn = network(ridge=1.0).fit(*OWN[case])
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
@@ -493,20 +493,20 @@ def test_a_model_of_its_next_step_is_not_warned_of(case):
 
 
 @pytest.mark.parametrize("case", OTHER)
-def test_a_model_of_something_else_is_warned_of(case, tmp_path):
+def test_model_of_other_targets_causes_a_warning(case, tmp_path):
     esn = network(ridge=1.0).fit(*OTHER[case])
     esn.save(tmp_path / "esn.safetensors")
-    for one in (esn, pickle.loads(pickle.dumps(esn)), load(tmp_path / "esn.safetensors")):
+    for candidate in (esn, pickle.loads(pickle.dumps(esn)), load(tmp_path / "esn.safetensors")):
         with pytest.warns(UserWarning, match=f"not the next row of the first columns.*{NEXT}"):
-            one.forecast(3, inputs=ahead(esn))
-        # The model itself is a value that does not know what it was trained on.
+            candidate.forecast(3, inputs=ahead(esn))
+        # The model itself does not store what it was trained on.
         with warnings.catch_warnings():
             warnings.simplefilter("error", UserWarning)
-            one.model_.forecast(3, inputs=ahead(esn), state=one.final_state_)
+            candidate.model_.forecast(3, inputs=ahead(esn), state=candidate.final_state_)
 
 
 @pytest.mark.parametrize("context", [None, WAVES])
-def test_a_model_that_repeats_its_input_is_refused(context, tmp_path):
+def test_model_that_repeats_its_input_is_rejected(context, tmp_path):
     esn = network(ridge=1.0).fit(WAVES, WAVES)
     esn.save(tmp_path / "esn.safetensors")
     for one in (esn, load(tmp_path / "esn.safetensors")):
@@ -514,7 +514,7 @@ def test_a_model_that_repeats_its_input_is_refused(context, tmp_path):
             one.forecast(3, context)
 
 
-def test_files_that_do_not_say_what_was_trained_are_taken_at_their_word(tmp_path):
+def test_files_without_target_information_cause_no_warning(tmp_path):
     network(ridge=1.0).fit(WAVES, WAVES).save(tmp_path / "esn.safetensors")
     kind, tensors, values = read(tmp_path / "esn.safetensors")
     values["fitted"]["target"] = None
@@ -524,7 +524,7 @@ def test_files_that_do_not_say_what_was_trained_are_taken_at_their_word(tmp_path
         assert load(tmp_path / "old.safetensors").forecast(3).shape == (3, 2)
 
 
-def test_training_further_on_something_else_is_warned_of():
+def test_partial_fit_to_other_targets_causes_a_warning():
     esn = network(ridge=1.0).fit(WAVES[:-1], WAVES[1:])
     esn.partial_fit(WAVES[:-1], WAVES[1:])
     with warnings.catch_warnings():
@@ -539,12 +539,12 @@ def test_training_further_on_something_else_is_warned_of():
         esn.forecast(3)
 
 
-# Going on from a state ------------------------------------------------------------------------
+# Continuing from a state ----------------------------------------------------------------------
 
 
 @LOOPS
 @pytest.mark.parametrize("D_known", [0, 2])
-def test_a_forecast_goes_on_from_a_state(feedback, previous, D_known):
+def test_forecast_continues_from_a_state(feedback, previous, D_known):
     X = np.concatenate([WAVES, KNOWN[:, :D_known]], axis=1)
     esn = network(feedback, previous).fit(X[:200], WAVES[1:201])
     rows = X[200:240, 2:] if D_known else None
@@ -559,18 +559,18 @@ def test_a_forecast_goes_on_from_a_state(feedback, previous, D_known):
         )
 
 
-def test_a_state_of_a_flat_series_and_intervals():
+def test_intervals_from_a_state_of_a_flat_series():
     esn = network().fit(WAVES[:-1, :1], WAVES[1:, 0])
     assert esn.forecast(9, state=esn.final_state_).shape == (9,)
-    for got, wanted in zip(
+    for actual, expected in zip(
         esn.forecast(9, state=esn.final_state_, interval=0.9),
         esn.forecast(9, interval=0.9),
         strict=True,
     ):
-        np.testing.assert_array_equal(got, wanted)
+        np.testing.assert_array_equal(actual, expected)
 
 
-def test_the_first_row_is_the_step_after_the_states_output():
+def test_first_row_is_the_step_after_the_output_of_the_state():
     esn = network(ridge=1e-10, warmup=50).fit(WAVES[:250], WAVES[1:251])
     seen, state = esn.predict(WAVES[:200], return_state=True)  # seen[-1] predicts row 200
     assert_close(esn.forecast(20, state=state), WAVES[201:221], 1e-3)
@@ -578,7 +578,7 @@ def test_the_first_row_is_the_step_after_the_states_output():
 
 
 @pytest.mark.parametrize("owner", ["estimator", "model"])
-def test_a_state_and_a_context_exclude_each_other(owner):
+def test_state_and_context_exclude_each_other(owner):
     esn = network().fit(WAVES[:-1], WAVES[1:])
     one = esn if owner == "estimator" else esn.model_
     with pytest.raises(ValueError, match=r"state=<state>.*None with a context"):
@@ -589,11 +589,11 @@ def test_a_state_and_a_context_exclude_each_other(owner):
         one.forecast(3, state=(np.ones(2), np.ones(2)))
 
 
-# Columns that are known ahead -----------------------------------------------------------------
+# Exogenous columns ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("with_context", BOTH)
-def test_a_known_row_acts_on_the_row_after_its_own(with_context):
+def test_known_row_affects_the_next_row(with_context):
     n, h = 200, 12
     X = np.concatenate([WAVES[:, :1], KNOWN[:, :1]], axis=1)
     esn = network().fit(X[:n], WAVES[1 : n + 1, :1])
@@ -604,7 +604,7 @@ def test_a_known_row_acts_on_the_row_after_its_own(with_context):
         moved = known.copy()
         moved[j] += 1.0
         changed = np.flatnonzero(np.any(esn.forecast(h, context, moved) != plain, axis=1))
-        # known(n+j) acts on ŝ(n+j+1): row j+1 after a context, row j after the training data.
+        # known(n+j) affects ŝ(n+j+1): row j+1 after a context, row j after the training data.
         first = j + 1 if with_context else j
         assert list(changed[:1]) == ([first] if first < h else [])
 
@@ -613,8 +613,8 @@ def test_labels_of_known_columns_are_checked():
     frame = pd.DataFrame(np.hstack([WAVES[:, :1], KNOWN[:, :2]]), columns=["s", "day", "price"])
     esn = network().fit(frame[:200], WAVES[1:201, 0])
     rows = frame[200:210][["day", "price"]]
-    got = esn.forecast(10, inputs=rows)
-    np.testing.assert_array_equal(got, esn.forecast(10, inputs=rows.to_numpy()))
+    actual = esn.forecast(10, inputs=rows)
+    np.testing.assert_array_equal(actual, esn.forecast(10, inputs=rows.to_numpy()))
     said = r"feature names should match.*inputs has \['price', 'day'\], fit had \['day', 'price'\]"
     with pytest.raises(ValueError, match=said):
         esn.forecast(10, inputs=rows[["price", "day"]])

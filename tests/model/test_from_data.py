@@ -1,4 +1,4 @@
-"""Spectra learnt from data: what they are good for, and that they see training rows alone."""
+"""Spectra learned from data improve accuracy, and use only the training rows."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def error(esn, X, Y):
     return float(np.sqrt(np.mean((esn.predict(X)[500:] - Y[500:]) ** 2)))
 
 
-def test_it_is_a_spectrum_that_joins_the_others():
-    found = spectra.from_data(X, Y, units=20, warmup=100)
-    assert isinstance(found, spectra.Spectrum)
-    assert found.units == 20
-    assert found.radius < 1
-    assert (found + spectra.ring(6, sr=0.5)).units == 26
-    assert spectra.joined(found, "golden")(30, seed=0).units == 30
-    assert found == spectra.from_data(X, Y, units=20, warmup=100)
+def test_learned_spectrum_can_be_joined():
+    result = spectra.from_data(X, Y, units=20, warmup=100)
+    assert isinstance(result, spectra.Spectrum)
+    assert result.units == 20
+    assert result.radius < 1
+    assert (result + spectra.ring(6, sr=0.5)).units == 26
+    assert spectra.joined(result, "golden")(30, seed=0).units == 30
+    assert result == spectra.from_data(X, Y, units=20, warmup=100)
 
 
-def test_few_units_on_such_eigenvalues_do_better_than_a_law():
+def test_few_learned_eigenvalues_are_better_than_a_law():
     X, Y = ee.tasks.delayed_recall(1200, [12], seed=0)
     tried = dict(penalty="identity", standardize=True, warmup=50, ridge=1e-12, seed=0)
     errors = [
@@ -38,13 +38,13 @@ def test_few_units_on_such_eigenvalues_do_better_than_a_law():
     assert errors[0] < 0.3 * errors[1]
 
 
-def test_fit_learns_what_the_function_learns():
+def test_fit_learns_the_same_spectrum_as_the_function():
     esn = ee.LinearESN(20, spectrum="data", sr=0.9, warmup=100, seed=0).fit(X, Y)
     assert esn.spectrum_ == spectra.from_data(X, Y, units=20, sr=0.9, warmup=100, seed=0)
     assert esn.get_params()["spectrum"] == "data"
 
 
-def test_files_keep_that_it_was_learnt(tmp_path):
+def test_files_keep_the_learned_spectrum(tmp_path):
     esn = ee.LinearESN(12, spectrum="data", sr=0.9, warmup=50, seed=0).fit(X, Y)
     esn.save(tmp_path / "learnt.safetensors")
     loaded = ee.load(tmp_path / "learnt.safetensors")
@@ -53,7 +53,7 @@ def test_files_keep_that_it_was_learnt(tmp_path):
     assert np.array_equal(loaded.predict(X), esn.predict(X))
 
 
-def test_the_leak_is_taken_out():
+def test_leak_is_removed():
     esn = ee.LinearESN(12, spectrum="data", sr=0.8, lr=0.5, warmup=50, seed=0).fit(X, Y)
     assert esn.effective_radius_ < 1
     assert esn.model_.spectrum.units == 12
@@ -71,55 +71,55 @@ def test_search_learns_from_the_rows_before_each_block(monkeypatch):
     esn = ee.LinearESN(10, sr=0.9, warmup=50, seed=0)
     grids = {"spectrum": ["data", "golden"], "ridge": [1e-8, 1e-4]}
     blocks = [(400, 500), (600, 700)]
-    found = ee.search(esn, grids, X, Y, validation=blocks, refit=False)
+    result = ee.search(esn, grids, X, Y, validation=blocks, refit=False)
     assert seen == [[400], [600]]
-    # Rows from the block on are never looked at: others there change no score but that block's.
+    # Later rows are not used: changing them affects only the score of their own block.
     other = Y.copy()
     other[600:] = 7.0
     again = ee.search(esn, grids, X, other, validation=blocks, refit=False)
-    assert np.array_equal(found.errors[..., 0], again.errors[..., 0])
-    assert not np.array_equal(found.errors[..., 1], again.errors[..., 1])
+    assert np.array_equal(result.errors[..., 0], again.errors[..., 0])
+    assert not np.array_equal(result.errors[..., 1], again.errors[..., 1])
 
 
-def test_the_best_of_a_search_is_learnt_anew_on_all_rows():
+def test_best_candidate_of_a_search_is_learned_again_from_all_rows():
     esn = ee.LinearESN(10, spectrum="data", warmup=50, seed=0)
-    found = ee.search(esn, {"sr": [0.8, 0.9], "ridge": [1e-8]}, X, Y)
-    best = found.best_estimator
+    result = ee.search(esn, {"sr": [0.8, 0.9], "ridge": [1e-8]}, X, Y)
+    best = result.best_estimator
     assert best.spectrum_ == spectra.from_data(X, Y, units=10, sr=best.sr, warmup=50, seed=0)
     assert grid.expand({"spectrum": ["data"]}) == [{"spectrum": "data"}]
 
 
-def test_a_law_can_be_given_and_a_size():
+def test_law_and_size_can_be_given():
     one = spectra.from_data(X, Y, 8, law="uniform", large=40, sr=0.9)
     assert one.units == 8
     assert one != spectra.from_data(X, Y, 8, law="golden", large=40, sr=0.9)
 
 
-def test_rings_have_a_radius_that_was_learnt():
-    """A delay of 20 steps on 60 units: what goes round, r^60, is to be forgotten, and no more."""
+def test_radius_of_a_ring_is_learned():
+    """A delay of 20 steps on 60 units needs a radius r that forgets r^60, but not more."""
     X, Y = ee.tasks.delayed_recall(1500, [20], seed=0)
-    found = spectra.from_data(X[:1000], Y[:1000], 60, sr=0.95, warmup=100)
+    result = spectra.from_data(X[:1000], Y[:1000], 60, sr=0.95, warmup=100)
     tried = dict(penalty="identity", standardize=True, warmup=100, ridge=1e-12, seed=0)
     errors = [
         error(ee.LinearESN(60, spectrum=one, **tried).fit(X[:1000], Y[:1000]), X, Y)
-        for one in (found, spectra.ring(60, sr=0.95), spectra.ring(60, sr=0.5))
+        for one in (result, spectra.ring(60, sr=0.95), spectra.ring(60, sr=0.5))
     ]
     assert errors[0] < 0.1 * min(errors[1:])
     assert spectra.from_data(X, Y, 12, sr=0.0001, warmup=100).radius < 1
 
 
-def test_an_integer_is_a_seed_whoever_holds_it():
+def test_numpy_integers_are_seeds():
     one, other = (spectra.from_data(X, Y, units=6, seed=seed) for seed in (3, np.int64(3)))
     assert one == other
 
 
 @pytest.mark.filterwarnings("ignore:.*nearly defective")
-def test_a_law_without_modes_is_refused():
+def test_law_without_modes_is_rejected():
     with pytest.raises(ValueError, match=r"law=<a matrix in .* form>"):
         spectra.from_data(X, Y, units=2, law=np.array([[0.5, 1.0], [0.0, 0.5]]))
 
 
-def test_a_generator_is_drawn_from_once():
+def test_generator_is_used_once():
     learnt = [
         spectra.from_data(X, Y, 10, warmup=50, seed=np.random.default_rng(3)) for _ in range(2)
     ]
@@ -134,7 +134,7 @@ def test_several_series_columns_and_gaps():
     assert esn.spectrum_.units == 10
 
 
-def test_short_series_and_feedback_learn_too():
+def test_learning_with_short_series_and_feedback():
     assert ee.LinearESN(4, spectrum="data", seed=0).fit(X[:8], Y[:8]).spectrum_.units == 4
     esn = ee.LinearESN(6, spectrum="data", feedback=True, warmup=20, seed=0).fit(None, Y)
     assert esn.spectrum_.units == 6
@@ -159,7 +159,7 @@ def test_errors_name_the_argument(asked, words):
         spectra.from_data(**{"X": X, "y": Y, "units": 5} | asked)
 
 
-def test_where_there_are_no_targets_nothing_is_learnt():
+def test_learning_without_targets_is_rejected():
     with pytest.raises(ValueError, match="no targets to learn from"):
         ee.DiagonalReservoir(5, spectrum="data").fit(X)
     with pytest.raises(ValueError, match="no targets to learn from"):

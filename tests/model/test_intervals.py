@@ -1,4 +1,4 @@
-"""Intervals around forecasts."""
+"""Prediction intervals of forecasts."""
 
 import warnings
 from dataclasses import replace
@@ -16,7 +16,7 @@ from eigenecho.training.evidence import Part
 
 
 def autoregression(T, rng, D=1, noise=0.3):
-    """A damped oscillation kept alive by noise, (T, D)."""
+    """Return a damped oscillation driven by noise, (T, D)."""
     x = np.zeros((T, D))
     mix = np.eye(D) + 0.2 * np.ones((D, D))
     for t in range(2, T):
@@ -42,8 +42,8 @@ def fit(x, **params):
     ids=lambda p: "-".join(p) or "plain",
 )
 @pytest.mark.parametrize("D", [1, 2])
-def test_response_is_what_a_disturbed_forecast_shows(params, D):
-    """An output that is off by δ moves what follows by δ Ψ: run both and compare."""
+def test_response_equals_the_effect_of_a_disturbance(params, D):
+    """An output error of δ changes the following outputs by δ Ψ."""
     x = 3 + autoregression(600, np.random.default_rng(0), D)
     esn = fit(x, **params)
     model, h = esn.model_, 12
@@ -53,13 +53,13 @@ def test_response_is_what_a_disturbed_forecast_shows(params, D):
         moved = np.array(esn.final_state_.y)
         moved[i] += unit[i]
         second = model.forecast(h, state=ee.State(esn.final_state_.r, moved))
-        wanted = (second - first) / unit
+        expected = (second - first) / unit
         tol = 1e-3 if params.get("dtype") else 1e-9
         response = ClosedLoop.of_forecast(model).response(h + 1)
-        np.testing.assert_allclose(response[1:, i], wanted, rtol=0, atol=tol)
+        np.testing.assert_allclose(response[1:, i], expected, rtol=0, atol=tol)
 
 
-def test_deviations_are_those_of_simulated_series():
+def test_deviations_equal_those_of_simulated_series():
     rng = np.random.default_rng(1)
     x = autoregression(4000, rng, 2)
     esn = fit(x, standardize=True)
@@ -72,11 +72,11 @@ def test_deviations_are_those_of_simulated_series():
         for t in range(h):
             y = stream.step(y) + root @ rng.normal(size=2)
             ends[k, t] = y
-    wanted = deviations(esn.model_, h, noise)
-    np.testing.assert_allclose(ends.std(axis=0), wanted, rtol=0.06)
+    expected = deviations(esn.model_, h, noise)
+    np.testing.assert_allclose(ends.std(axis=0), expected, rtol=0.06)
 
 
-def test_noise_is_that_of_the_series():
+def test_noise_equals_that_of_the_series():
     rng = np.random.default_rng(2)
     x = autoregression(20_000, rng, noise=0.3)
     for ridge in (1e-6, 1e-2, 1.0):
@@ -85,60 +85,60 @@ def test_noise_is_that_of_the_series():
 
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
-def test_few_rows_do_not_flatter_the_noise(solver):
-    """Residuals of 60 weights on 150 rows are too small by a factor that is undone."""
+def test_noise_is_not_underestimated_for_few_rows(solver):
+    """The noise estimate corrects for the small residuals of 60 weights on 150 rows."""
     rng = np.random.default_rng(3)
-    found = []
+    results = []
     for _ in range(30):
         u, y = rng.uniform(-1, 1, (150, 1)), rng.normal(size=(150, 1))
         esn = ee.LinearESN(60, sr=0.9, ridge=1e-3, solver=solver, seed=0).fit(u, y)
-        found.append(esn.noise_covariance_[0, 0])
-    assert np.mean(found) == pytest.approx(1.0, abs=0.1)
+        results.append(esn.noise_covariance_[0, 0])
+    assert np.mean(results) == pytest.approx(1.0, abs=0.1)
 
 
-def test_intervals_cover_what_they_promise():
+def test_intervals_have_the_nominal_coverage():
     rng = np.random.default_rng(4)
     x = autoregression(5000, rng)
     esn = fit(x[:3000])
     hits = []
     for start in range(3100, 4900, 25):
-        found = esn.forecast(10, context=x[:start], interval=0.8)
+        actual = esn.forecast(10, context=x[:start], interval=0.8)
         truth = x[start : start + 10]
-        hits.append((found.lower <= truth) & (truth <= found.upper))
+        hits.append((actual.lower <= truth) & (truth <= actual.upper))
     assert np.mean(hits) == pytest.approx(0.8, abs=0.05)
 
 
 def test_shapes_follow_the_targets():
     x = autoregression(400, np.random.default_rng(0))
     flat = ee.LinearESN(20, seed=0, ridge=1e-3).fit(x[:-1], x[1:, 0])
-    found = flat.forecast(7, interval=0.9)
-    assert [a.shape for a in found] == [(7,)] * 3
-    np.testing.assert_array_equal(found.mean, flat.forecast(7))
-    assert np.all(found.lower < found.mean)
-    assert np.all(found.mean < found.upper)
+    result = flat.forecast(7, interval=0.9)
+    assert [a.shape for a in result] == [(7,)] * 3
+    np.testing.assert_array_equal(result.mean, flat.forecast(7))
+    assert np.all(result.lower < result.mean)
+    assert np.all(result.mean < result.upper)
     wide = flat.forecast(7, interval=0.99)
-    assert np.all(wide.upper > found.upper)
+    assert np.all(wide.upper > result.upper)
 
 
-def test_a_loaded_network_knows_as_much_as_its_file(tmp_path):
-    """With statistics what the original does, without them the noise of the steps alone."""
+def test_intervals_of_a_loaded_network(tmp_path):
+    """A file with statistics keeps all intervals, and one without keeps only the noise."""
     esn = fit(autoregression(400, np.random.default_rng(0)))
-    wanted = esn.forecast(5, interval=0.5)
+    expected = esn.forecast(5, interval=0.5)
     esn.save(tmp_path / "whole.safetensors", statistics=True)
     for a, b in zip(
-        wanted, ee.load(tmp_path / "whole.safetensors").forecast(5, interval=0.5), strict=True
+        expected, ee.load(tmp_path / "whole.safetensors").forecast(5, interval=0.5), strict=True
     ):
         np.testing.assert_array_equal(a, b)
     esn.save(tmp_path / "esn.safetensors")
-    found = ee.load(tmp_path / "esn.safetensors").forecast(5, interval=0.5)
-    np.testing.assert_array_equal(found.mean, wanted.mean)
+    actual = ee.load(tmp_path / "esn.safetensors").forecast(5, interval=0.5)
+    np.testing.assert_array_equal(actual.mean, expected.mean)
     noise = 0.6744897501960817 * deviations(esn.model_, 5, esn.noise_covariance_)
-    np.testing.assert_allclose(found.upper - found.mean, noise, rtol=1e-12)
-    assert np.all(found.upper < wanted.upper)
+    np.testing.assert_allclose(actual.upper - actual.mean, noise, rtol=1e-12)
+    assert np.all(actual.upper < expected.upper)
 
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
-def test_more_data_gives_the_noise_of_all_data(solver):
+def test_partial_fit_gives_the_noise_of_all_data(solver):
     rng = np.random.default_rng(5)
     quiet, loud = autoregression(600, rng, 2, noise=0.1), autoregression(900, rng, 2, noise=2.0)
     esn = fit(quiet, solver=solver)
@@ -150,8 +150,8 @@ def test_more_data_gives_the_noise_of_all_data(solver):
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "structured"])
 @pytest.mark.parametrize("count", [3, 5])
-def test_small_residuals_are_not_lost_in_differences(solver, count):
-    """After more data, twice, the noise is that of the residuals there are."""
+def test_small_residuals_are_accurate(solver, count):
+    """After two calls of ``partial_fit``, the noise equals that of the current residuals."""
     pieces = [ee.tasks.mso(k, steps=n + 1) for k, n in ((3, 1000), (count, 400), (count, 300))]
     esn = ee.LinearESN(100, solver=solver, ridge=1e-8, warmup=100, seed=0)
     for x in pieces:
@@ -159,12 +159,12 @@ def test_small_residuals_are_not_lost_in_differences(solver, count):
             warnings.simplefilter("ignore", IllConditionedWarning)
             esn.partial_fit(x[:-1], x[1:])
     left = np.concatenate([(x[1:] - esn.predict(x[:-1]))[100:] for x in pieces])
-    wanted = left.T @ left / (len(left) - esn._fitted.evidence.single.freedom)
-    np.testing.assert_allclose(esn.noise_covariance_, wanted, rtol=0.05)
+    expected = left.T @ left / (len(left) - esn._fitted.evidence.single.freedom)
+    np.testing.assert_allclose(esn.noise_covariance_, expected, rtol=0.05)
 
 
 def test_noise_is_never_negative():
-    """Residuals below the rounding of XᵀX, whose half of the digits cannot say how small."""
+    """Residuals below the rounding of XᵀX cannot be resolved, because it has half the digits."""
     x, x2 = ee.tasks.mso(3, steps=1001), ee.tasks.mso(5, steps=201)
     esn = ee.LinearESN(30, solver="gram", ridge=1e-10, warmup=100, seed=0).fit(x[:-1], x[1:])
     evidence = esn._fitted.evidence.single
@@ -173,7 +173,7 @@ def test_noise_is_never_negative():
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_variances_that_no_float_holds_are_refused(scale):
+def test_overflowing_variances_are_rejected(scale):
     x = scale * autoregression(300, np.random.default_rng(0))
     esn = fit(x, standardize=True)
     assert np.all(np.isfinite(esn.forecast(5)))
@@ -188,7 +188,7 @@ def test_bad_intervals(interval):
         esn.forecast(5, interval=interval)
 
 
-def test_a_converted_network_has_to_be_told():
+def test_converted_network_needs_the_noise():
     rng = np.random.default_rng(0)
     model = ee.diagonalize(
         0.1 * rng.normal(size=(5, 5)), rng.normal(size=(1, 5)), rng.normal(size=5)
@@ -197,34 +197,34 @@ def test_a_converted_network_has_to_be_told():
         model.forecast(3, context=np.ones((4, 1)), interval=0.9)
     with pytest.raises(ValueError, match="noise='loud'"):
         model.forecast(3, context=np.ones((4, 1)), interval=0.9, noise="loud")
-    found = model.forecast(3, context=np.ones((4, 1)), interval=0.9, noise=0.04)
-    assert found.upper[0, 0] - found.mean[0, 0] == pytest.approx(0.2 * 1.6448536, rel=1e-6)
+    result = model.forecast(3, context=np.ones((4, 1)), interval=0.9, noise=0.04)
+    assert result.upper[0, 0] - result.mean[0, 0] == pytest.approx(0.2 * 1.6448536, rel=1e-6)
 
 
-def test_more_weights_than_rows_allow_are_warned_of():
+def test_too_many_weights_for_the_rows_cause_a_warning():
     x = autoregression(60, np.random.default_rng(0))
     esn = ee.LinearESN(100, ridge=1e-14, seed=0).fit(x[:-1], x[1:])
     with pytest.warns(IllConditionedWarning, match="degrees of freedom per training row"):
         esn.forecast(3, interval=0.9)
 
 
-def test_noise_without_a_ridge_is_that_of_the_residuals():
+def test_noise_without_a_ridge_equals_that_of_the_residuals():
     rng = np.random.default_rng(0)
     y = np.sin(0.3 * np.arange(25))[:, None] + 0.01 * rng.normal(size=(25, 1))
     X = rng.normal(size=(25, 1))
     options = {"lr": 0.1, "ridge": 0.0, "solver": "qr", "warmup": 2}
     with pytest.warns(IllConditionedWarning):
         esn = ee.LinearESN(30, seed=1, **options).fit(X, y)
-    left = (esn.predict(X) - y)[2:]
-    # More weights than rows leave none of them free, which counts as one.
-    assert esn.noise_covariance_[0, 0] == pytest.approx(float(np.sum(left**2)), rel=1e-9)
+    residuals = (esn.predict(X) - y)[2:]
+    # With more weights than rows there are no degrees of freedom left, which counts as one.
+    assert esn.noise_covariance_[0, 0] == pytest.approx(float(np.sum(residuals**2)), rel=1e-9)
 
 
-# What training leaves open of the weights
+# Uncertainty of the weights
 
 
 def readout_rows(esn, states, before):
-    """[1, y(t−1), r] of known states and outputs."""
+    """Return the rows [1, y(t−1), r] for known states and outputs."""
     parts = [np.ones((len(states), 1)), before] if esn.output_to_readout else [
         np.ones((len(states), 1))]  # fmt: skip
     return np.concatenate([*parts, states], axis=1)
@@ -233,7 +233,7 @@ def readout_rows(esn, states, before):
 @pytest.mark.parametrize("ridge", [1e-6, 1.0, "auto"])
 @pytest.mark.parametrize("solver", ["qr", "gram"])
 @pytest.mark.parametrize("standardize", [False, True])
-def test_deviations_of_predictions_are_those_of_the_posterior(ridge, solver, standardize):
+def test_deviations_of_predictions_equal_those_of_the_posterior(ridge, solver, standardize):
     rng = np.random.default_rng(0)
     u, y = rng.normal(size=(80, 1)), rng.normal(size=(80, 2)) * [1.0, 10.0]
     options = {"ridge": ridge, "solver": solver, "standardize": standardize, "warmup": 5}
@@ -243,12 +243,12 @@ def test_deviations_of_predictions_are_those_of_the_posterior(ridge, solver, sta
     new = rng.normal(size=(30, 1))
     x = readout_rows(esn, esn.transform(new), None)
     leverage = np.einsum("ti,ij,tj->t", x, np.linalg.inv(A), x)
-    outputs, found = esn.predict(new, return_std=True)
+    outputs, result = esn.predict(new, return_std=True)
     np.testing.assert_array_equal(outputs, esn.predict(new))
-    np.testing.assert_allclose(found, np.sqrt(np.outer(1 + leverage, esn.noise_)), rtol=1e-6)
+    np.testing.assert_allclose(result, np.sqrt(np.outer(1 + leverage, esn.noise_)), rtol=1e-6)
 
 
-def test_deviations_in_the_shapes_of_predictions():
+def test_deviations_have_the_shapes_of_predictions():
     rng = np.random.default_rng(0)
     u, y = rng.normal(size=(60, 1)), rng.normal(size=60)
     esn = ee.LinearESN(10, seed=0, ridge="auto").fit(u, y)
@@ -261,7 +261,7 @@ def test_deviations_in_the_shapes_of_predictions():
     np.testing.assert_allclose(ragged[1], deviation[:20], rtol=1e-12)
 
 
-def test_deviations_need_what_they_are_made_of(tmp_path):
+def test_deviations_need_statistics(tmp_path):
     rng = np.random.default_rng(0)
     u, y = rng.normal(size=(60, 1)), rng.normal(size=(60, 1))
     esn = ee.LinearESN(10, seed=0, ridge=1e-3).fit(u, y)
@@ -284,13 +284,13 @@ def test_deviations_need_what_they_are_made_of(tmp_path):
     [{}, {"standardize": True}, {"output_to_readout": True}, {"feedback": True, "fb_scaling": 0.2}],
     ids=lambda p: "-".join(p) or "plain",
 )
-def test_weights_that_are_off_move_forecasts_as_far_as_simulated(params):
-    """Networks with weights drawn from the posterior, each run with noise of its own."""
+def test_effect_of_uncertain_weights_equals_simulations(params):
+    """Each simulated network has weights drawn from the posterior, and its own noise."""
     rng = np.random.default_rng(7)
     x = 2 + autoregression(700, rng, 2)
     esn = fit(x, ridge=1.0, **params)
     h, runs, evidence = 8, 1500, esn._fitted.evidence
-    # A tenth of what is open, so that the first order is all there is.
+    # Use a tenth of the uncertainty, for which first-order effects dominate.
     small = 0.1
     scale = np.ones(2) if esn.model_.outputs is None else esn.model_.outputs.scale
     R, C = evidence.single.triangle[0], small * np.linalg.cholesky(evidence.noise)
@@ -307,30 +307,30 @@ def test_weights_that_are_off_move_forecasts_as_far_as_simulated(params):
                 ends[i, k, t] = y
     moved = (ends[0] - ends[1]).std(axis=0) / small
     run = forecast(esn.model_, h, None, None, esn.final_state_)
-    found = weight_deviations(
+    result = weight_deviations(
         esn.model_, esn._fitted.posterior, esn.noise_covariance_, run.rows(esn.model_)
     )
-    np.testing.assert_allclose(found, moved, rtol=0.12)
+    np.testing.assert_allclose(result, moved, rtol=0.12)
 
 
-def test_few_rows_make_intervals_wider():
+def test_intervals_are_wider_for_few_rows():
     rng = np.random.default_rng(8)
     hits = []
     for seed in range(60):
         x = autoregression(112, rng)
         esn = fit(x[:100], units=50, ridge=1e-8, warmup=10, seed=seed, standardize=True)
-        found = esn.forecast(12, interval=0.9)
+        result = esn.forecast(12, interval=0.9)
         alone = esn.model_.forecast(
             12, state=esn.final_state_, interval=0.9, noise=esn.noise_covariance_
         )
-        assert np.all(found.upper > alone.upper)
-        hits.append([(b.lower <= x[100:]) & (x[100:] <= b.upper) for b in (alone, found)])
+        assert np.all(result.upper > alone.upper)
+        hits.append([(b.lower <= x[100:]) & (x[100:] <= b.upper) for b in (alone, result)])
     before, after = np.mean(hits, axis=(0, 2, 3))
     assert before < 0.82
     assert 0.84 < after < 0.94
 
 
-def test_a_file_without_statistics_says_what_it_leaves_out(tmp_path):
+def test_intervals_from_a_file_without_statistics_cause_a_warning(tmp_path):
     x = autoregression(100, np.random.default_rng(0))
     esn = fit(x, units=50, ridge=1e-6, warmup=10)
     esn.save(tmp_path / "esn")
@@ -338,7 +338,7 @@ def test_a_file_without_statistics_says_what_it_leaves_out(tmp_path):
         ee.load(tmp_path / "esn").forecast(3, interval=0.9)
 
 
-def test_a_loop_that_grows_has_intervals_to_the_end():
+def test_growing_loop_has_intervals_at_all_steps():
     rng = np.random.default_rng(0)
     x = np.cumsum(rng.normal(size=(300, 1)), axis=0)
     esn = fit(x, ridge=1e-2)
@@ -347,13 +347,13 @@ def test_a_loop_that_grows_has_intervals_to_the_end():
     rows = np.zeros((400, len(W_out)))
     rows[:, 0] = 1.0
     with np.errstate(over="ignore"):
-        found = weight_deviations(model, esn._fitted.posterior, esn.noise_covariance_, rows)
-    assert np.all(found[:5] > 0)
-    assert not np.any(np.isnan(found))
+        result = weight_deviations(model, esn._fitted.posterior, esn.noise_covariance_, rows)
+    assert np.all(result[:5] > 0)
+    assert not np.any(np.isnan(result))
 
 
-def test_a_loop_that_grows_later_does_not_widen_the_first_steps():
-    """Bounds of a step are the same however far the forecast goes on."""
+def test_growing_loop_does_not_widen_the_first_steps():
+    """The bounds of a step do not depend on the horizon."""
     rng = np.random.default_rng(0)
     x = np.zeros((300, 1))
     for t in range(1, len(x)):
@@ -374,16 +374,16 @@ def test_rows_in_few_directions_are_condensed():
     few = rng.normal(size=(600, 40)) @ rng.normal(size=(40, 500))
     many = rng.normal(size=(600, 500))
     for rows, size in ((few, 96), (many, 500)):
-        whole, found = part.whitened(rows), part.condensed(rows)
-        assert found.shape == (600, size)
+        whole, result = part.whitened(rows), part.condensed(rows)
+        assert result.shape == (600, size)
         scale = np.abs(whole @ whole.T).max()
-        np.testing.assert_allclose(found @ found.T, whole @ whole.T, atol=1e-9 * scale)
+        np.testing.assert_allclose(result @ result.T, whole @ whole.T, atol=1e-9 * scale)
 
 
-def test_long_and_short_sums_over_time_are_the_same(monkeypatch):
+def test_long_and_short_sums_over_time_are_equal(monkeypatch):
     x = autoregression(400, np.random.default_rng(0), 2)
     esn = fit(x)
-    wanted = esn.forecast(40, interval=0.9)
+    expected = esn.forecast(40, interval=0.9)
     monkeypatch.setattr(intervals, "SHORT", 0)
-    found = esn.forecast(40, interval=0.9)
-    np.testing.assert_allclose(found.upper, wanted.upper, rtol=1e-9)
+    actual = esn.forecast(40, interval=0.9)
+    np.testing.assert_allclose(actual.upper, expected.upper, rtol=1e-9)

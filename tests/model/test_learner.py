@@ -1,4 +1,4 @@
-"""Learning while running: recursive least squares against regressions done anew at every step."""
+"""Compare recursive least squares with a new regression at every step."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def run(learner, rows=slice(None)):
     return np.array([learner.step(u, y) for u, y in zip(X[rows], Y[rows], strict=True)])
 
 
-def assert_close(got, wanted, tolerance=1e-9):
-    assert np.shape(got) == np.shape(wanted)
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
+def assert_close(actual, expected, tolerance=1e-9):
+    assert np.shape(actual) == np.shape(expected)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
 def assert_same(one, other):
-    """Learners that are in the same place and know the same, to the last bit."""
+    """Assert that two learners have equal states and weights, to the last bit."""
     for a, b in ((one.state.r, other.state.r), (one.state.y, other.state.y),
                  (one.model.W_out, other.model.W_out)):  # fmt: skip
         assert a.dtype == b.dtype
@@ -67,7 +67,7 @@ def assert_same(one, other):
 
 
 def textbook_rows(model, start=None):
-    """Rows [1, y(t−1), r(t)] of the series, teacher-forced, in the basis at work."""
+    """Return rows [1, y(t−1), r(t)] of the series, teacher-forced, in the working basis."""
     m = model.matrices("work")
     W = m.W.toarray() if hasattr(m.W, "toarray") else m.W
     before = naive.shifted(Y)
@@ -81,25 +81,25 @@ def penalty_of(learner):
 
 
 def penalties(learner, ridge, steps):
-    """√α L at every step: rows fade with all the rest, and are renewed in turn."""
+    """Return √α L at every step: its rows decay, and one row is renewed at each step."""
     L, forgetting = penalty_of(learner).root(), learner.forgetting
-    n, share, found = len(L), np.ones(len(L)), []
+    n, share, result = len(L), np.ones(len(L)), []
     cycle = int(np.log(FADED) / np.log(forgetting)) if forgetting < 1 else 0
     for t in range(steps):
         share = share * forgetting
         if cycle:
             s = t % cycle
             share[n * s // cycle : n * (s + 1) // cycle] = 1.0
-        found.append(np.sqrt(ridge * share)[:, None] * L)
-    return found
+        result.append(np.sqrt(ridge * share)[:, None] * L)
+    return result
 
 
-# Against regressions done anew ----------------------------------------------------------------
+# Comparison with new regressions --------------------------------------------------------------
 
 
 @each_case
 @pytest.mark.parametrize("forgetting", [1.0, 0.97, 0.6])
-def test_every_step_is_a_regression_done_anew(case, forgetting):
+def test_every_step_equals_a_new_regression(case, forgetting):
     learner = fresh(forgetting, **CASES[case])
     rows = textbook_rows(learner.model)[:60]
     expected = naive.recursive_least_squares(rows, Y[:60], penalties(learner, 0.1, 60), forgetting)
@@ -108,13 +108,13 @@ def test_every_step_is_a_regression_done_anew(case, forgetting):
         output = learner.step(X[t], Y[t])
         assert_close(output, rows[t] @ weights) if t else assert_close(output, np.zeros(2))
         weights = learner.model.W_out
-        # One row leaves a free bias and the other weights to share what they explain.
+        # After one row, the free bias and the other weights can share the fit arbitrarily.
         assert_close(weights, expected[t], 1e-8)
     assert learner.rows == 60
 
 
 @each_case
-def test_without_forgetting_it_ends_where_fit_does(case):
+def test_final_weights_without_forgetting_equal_those_of_fit(case):
     options = {**CASES[case], "warmup": 10}
     learner = fresh(**options)
     run(learner)
@@ -129,7 +129,7 @@ def test_without_forgetting_it_ends_where_fit_does(case):
 @each_case
 @pytest.mark.parametrize("solver", ["qr", "gram"])
 @pytest.mark.parametrize("standardize", BOTH)
-def test_a_fitted_network_goes_on(case, solver, standardize):
+def test_learner_continues_from_a_fit(case, solver, standardize):
     options = {**CASES[case], "solver": solver, "warmup": 10, "standardize": standardize}
     esn = network(**options).fit(X[:200], Y[:200])
     learner = esn.learner(esn.final_state_)
@@ -139,7 +139,7 @@ def test_a_fitted_network_goes_on(case, solver, standardize):
     assert outputs.shape == (100, 2)
 
 
-def test_a_new_series_warms_up_first():
+def test_warmup_of_a_new_series():
     esn = network(warmup=20).fit(X[:200], Y[:200])
     learner = esn.learner()
     run(learner, slice(200, 300))
@@ -148,7 +148,7 @@ def test_a_new_series_warms_up_first():
     assert learner.rows == 80
 
 
-def test_a_converted_network_is_pulled_to_its_own_readout():
+def test_converted_network_is_shrunk_to_its_own_readout():
     W, W_in = RNG.normal(size=(10, 10)) / 5, RNG.normal(size=(2, 10))
     W_out = RNG.normal(size=(11, 2))
     model = ee.diagonalize(W, W_in, W_out)
@@ -170,7 +170,7 @@ def test_a_converted_network_is_pulled_to_its_own_readout():
     ridge=st.floats(1e-4, 10.0),
     known=st.lists(st.booleans(), min_size=40, max_size=40),
 )
-def test_rows_without_a_target_are_only_run(forgetting, ridge, known):
+def test_rows_without_a_target_are_not_learned(forgetting, ridge, known):
     learner = fresh(forgetting, ridge=ridge)
     rows = textbook_rows(learner.model)[:40]
     for t in range(40):
@@ -185,7 +185,7 @@ def test_rows_without_a_target_are_only_run(forgetting, ridge, known):
         assert_close(learner.model.W_out, expected, 1e-7)
 
 
-def test_a_loop_runs_on_the_output_where_no_target_comes():
+def test_loop_uses_the_output_without_a_target():
     esn = network(feedback=True, output_to_readout=True, ridge=1.0).fit(X[:200], Y[:200])
     learner, stream = esn.learner(esn.final_state_), esn.stream(esn.final_state_)
     for t in range(200, 220):
@@ -199,7 +199,7 @@ def test_float32():
     assert_close(outputs, run(double), 1e-3)
 
 
-def test_a_generator_learns_without_input():
+def test_generator_learns_without_input():
     y = np.sin(0.3 * np.arange(400.0))[:, None]
     options = {"feedback": True, "ridge": 1e-4, "warmup": 50}
     learner = network(**options).learner(n_inputs=0, n_outputs=1)
@@ -223,7 +223,7 @@ def test_a_generator_learns_without_input():
         ("qr", 1e-6, 5, True, False),
     ],
 )
-def test_digits_that_a_fit_has_lost_are_announced(solver, ridge, count, from_zero, lost, tmp_path):
+def test_lost_digits_of_a_fit_cause_a_warning(solver, ridge, count, from_zero, lost, tmp_path):
     x, x2 = ee.tasks.mso(2, steps=2501), ee.tasks.mso(count, steps=2801)[2500:]
     options = {"ridge": ridge, "warmup": 200, "seed": 0}
     exact = ee.LinearESN(100, solver="qr", **options).fit(x[:-1], x[1:])
@@ -231,22 +231,22 @@ def test_digits_that_a_fit_has_lost_are_announced(solver, ridge, count, from_zer
     assert esn.solver_ == solver
     start = esn.model_.zero_state() if from_zero else esn.final_state_
     sure = exact.learner(start)
-    wanted = [sure.step(x2[t], x2[t + 1]) for t in range(300)]
+    expected = [sure.step(x2[t], x2[t + 1]) for t in range(300)]
     learner = esn.learner(start)
     learner.save(tmp_path / "learner.safetensors")
     for one in (learner.copy(), ee.load(tmp_path / "learner.safetensors"), learner):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = [one.step(x2[t], x2[t + 1]) for t in range(300)]
-        error = np.abs(np.subtract(found, wanted)).max()
+            actual = [one.step(x2[t], x2[t + 1]) for t in range(300)]
+        error = np.abs(np.subtract(actual, expected)).max()
         assert error > 1e-7 if lost else error < 1e-8
-        told = [w for w in caught if w.category is IllConditionedWarning]
-        assert len(told) == lost
-        assert all("solver='qr'" in str(w.message) and w.filename == __file__ for w in told)
+        messages = [w for w in caught if w.category is IllConditionedWarning]
+        assert len(messages) == lost
+        assert all("solver='qr'" in str(w.message) and w.filename == __file__ for w in messages)
 
 
-def test_digits_are_looked_for_in_outputs_of_rows_that_are_new():
-    """Of a row that has been learnt the triangle holds all that the output needs."""
+def test_lost_digits_are_detected_in_outputs_of_new_rows():
+    """Lost digits are not visible in the outputs of rows that have been learned."""
     x, x2 = ee.tasks.mso(2, steps=1501), ee.tasks.mso(3, steps=1901)[1500:]
     esn = ee.LinearESN(60, solver="structured", ridge=1e-6, warmup=200, seed=0).fit(x[:-1], x[1:])
     learner = esn.learner()
@@ -263,8 +263,8 @@ def test_digits_are_looked_for_in_outputs_of_rows_that_are_new():
 @pytest.mark.parametrize(
     ("forgetting", "T"), [(0.9, 15_000), pytest.param(0.99, 100_000, marks=pytest.mark.slow)]
 )
-def test_a_long_run_forgets_and_stays_sound(forgetting, T):
-    """The input is silent for half of it: what was forgotten by then is out of any range."""
+def test_long_run_with_forgetting_remains_accurate(forgetting, T):
+    """The input is zero for half of the run, so that the weights of older rows underflow."""
     assert forgetting ** (T / 2) < 1e-200
     learner = fresh(forgetting, ridge=1e-4)
     rng = np.random.default_rng(1)
@@ -278,11 +278,11 @@ def test_a_long_run_forgets_and_stays_sound(forgetting, T):
         if t % 50 == 0:
             largest = max(largest, np.abs(learner.model.W_out).max())
     assert largest < 1e4
-    # The change of gain is learnt: errors are what they were before, at twice the size.
+    # The change of gain is learned: errors double with the gain.
     before, after = error[T // 10 : T // 5].mean(), error[-T // 10 :].mean()
     assert after < 2.5 * before
 
-    # Older rows than these weigh less than 1e-17.
+    # The weights of older rows are below 1e-17.
     length = int(np.log(1e-17) / np.log(forgetting))
     m = learner.model.matrices("work")
     rows = naive.extended(naive.states(m.W, m.W_in, u[-length - 500 :]))[500:]
@@ -295,7 +295,7 @@ def test_a_long_run_forgets_and_stays_sound(forgetting, T):
     assert_close(learner.model.W_out, expected, 1e-6)
 
 
-# Going on -------------------------------------------------------------------------------------
+# Continuing -----------------------------------------------------------------------------------
 
 GOING_ON = {
     "plain": {},
@@ -307,7 +307,7 @@ GOING_ON = {
 
 
 @pytest.mark.parametrize("case", GOING_ON)
-def test_a_learner_goes_on_bit_for_bit(case, tmp_path):
+def test_copied_and_loaded_learners_continue_exactly(case, tmp_path):
     whole, learner = fresh(0.95, **GOING_ON[case]), fresh(0.95, **GOING_ON[case])
     expected = run(whole)
     run(learner, slice(0, 120))
@@ -321,7 +321,7 @@ def test_a_learner_goes_on_bit_for_bit(case, tmp_path):
         assert_same(other, whole)
 
 
-def test_a_learner_of_a_fitted_network_goes_on_in_another_process(tmp_path):
+def test_learner_continues_in_another_process(tmp_path):
     esn = network(standardize=True).fit(X[:100], Y[:100])
     learner = esn.learner(esn.final_state_, forgetting=0.98)
     run(learner, slice(100, 200))
@@ -343,7 +343,7 @@ def test_a_learner_of_a_fitted_network_goes_on_in_another_process(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), run(learner, slice(200, 300)))
 
 
-def test_a_model_taken_does_not_change():
+def test_extracted_model_does_not_change():
     learner = fresh()
     run(learner, slice(0, 50))
     model = learner.model
@@ -358,7 +358,7 @@ def test_a_model_taken_does_not_change():
     assert not np.array_equal(learner.model.W_out, before)
 
 
-def test_a_model_taken_can_be_saved(tmp_path):
+def test_extracted_model_can_be_saved(tmp_path):
     learner = fresh()
     run(learner)
     learner.model.save(tmp_path / "model.safetensors")
@@ -366,14 +366,14 @@ def test_a_model_taken_can_be_saved(tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), learner.model.predict(X))
 
 
-def test_a_damaged_learner_file(tmp_path):
+def test_damaged_learner_file(tmp_path):
     _, tensors, values = pack(fresh().model)
     write(tmp_path / "l.safetensors", "Learner", tensors, values)
     with pytest.raises(StorageError, match="damaged"):
         ee.load(tmp_path / "l.safetensors")
 
 
-# Refusals -------------------------------------------------------------------------------------
+# Rejected input -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_a_damaged_learner_file(tmp_path):
         ([1e200, 0.0], Y[0], "squares of the states overflowed"),
     ],
 )
-def test_a_refusal_moves_nothing(u, target, message):
+def test_rejected_input_changes_nothing(u, target, message):
     learner = fresh(0.9, output_to_readout=True, feedback=True)
     run(learner, slice(0, 30))
     other = learner.copy()
@@ -401,7 +401,7 @@ def test_a_refusal_moves_nothing(u, target, message):
 
 @pytest.mark.parametrize("last", [None, Y[0]])
 @pytest.mark.parametrize("scale", [1.0, np.nan])
-def test_an_overflow_moves_nothing(last, scale):
+def test_overflow_changes_nothing(last, scale):
     learner = network(spectrum=ee.Spectrum([2.0, 2.0, 0.5])).learner(n_inputs=2, n_outputs=2)
     learner.step(X[0], Y[0])
     with pytest.raises(UnstableError):  # noqa: PT012
@@ -434,12 +434,12 @@ def test_an_overflow_moves_nothing(last, scale):
         (lambda: network().fit(X, Y).model_.learner(-1.0), "ridge=-1.0"),
     ],
 )
-def test_what_a_learner_refuses(make, message):
+def test_invalid_learner_arguments(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
 
-def test_a_learner_needs_columns_or_a_fit(tmp_path):
+def test_learner_needs_columns_or_a_fit(tmp_path):
     with pytest.raises(NotFittedError, match=r"learner\(n_inputs=\.\.\., n_outputs=\.\.\.\)"):
         network().learner()
     network().fit(X, Y).save(tmp_path / "esn.safetensors")

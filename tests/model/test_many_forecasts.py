@@ -1,4 +1,4 @@
-"""Free forecasts of many series by one model: one product, the same as one by one."""
+"""Free forecasts of many series by one model, computed as one product."""
 
 import numpy as np
 import pytest
@@ -34,8 +34,8 @@ def fitted(columns, **options):
 
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("name", list(OPTIONS))
-def test_many_forecasts_are_those_of_each(name, columns, monkeypatch):
-    monkeypatch.setattr(loop, "MAPPED", 1000)  # maps of a few steps at a time
+def test_many_forecasts_equal_separate_forecasts(name, columns, monkeypatch):
+    monkeypatch.setattr(loop, "MAPPED", 1000)  # use maps of a few steps
     esn, X = fitted(columns, **OPTIONS[name])
     contexts = np.stack([X[100:300], X[333:533], X[5:205]])
     alone = np.stack([esn.forecast(60, context=one) for one in contexts])
@@ -51,7 +51,7 @@ def test_many_forecasts_are_those_of_each(name, columns, monkeypatch):
     )
 
 
-def test_a_generator_without_input_forecasts_many():
+def test_generator_without_input_forecasts_many_series():
     y = waves(600, 1)
     esn = ee.LinearESN(30, feedback=True, ridge=1e-6, warmup=50, seed=0).fit(None, y)
     contexts = np.stack([y[:100], y[50:150]])
@@ -73,7 +73,7 @@ def test_flat_targets_give_flat_forecasts_and_bounds():
     np.testing.assert_allclose(several.upper[1], bounds.upper[1], atol=1e-12)
 
 
-def test_what_many_forecasts_do_not_take():
+def test_unsupported_arguments_of_many_forecasts():
     esn, X = fitted(1)
     contexts = np.stack([X[:100], X[100:200]])
     for given in (dict(inputs=np.ones((5, 1))), dict(state=esn.final_state_)):

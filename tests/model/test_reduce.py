@@ -1,4 +1,4 @@
-"""Networks made smaller: bounds and promises kept, and what must not change unchanged."""
+"""Reduced networks meet their error bounds, and keep the properties that must not change."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def scaled(model, y):
 
 
 def previous(model, steps, seed=4):
-    """Outputs that drive a network with y(t−1), whatever they are."""
+    """Return arbitrary outputs that drive a network with y(t−1)."""
     y = np.random.default_rng(seed).normal(size=(steps, model.D_out))
     return model.to_user(y) if model.closed else None
 
@@ -61,14 +61,14 @@ def ran(model, u, before):
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("tol", [1e-1, 1e-4, 1e-9])
-def test_the_white_bound_holds_for_inputs_that_nobody_has_seen(options, tol):
+def test_white_bound_holds_for_unseen_inputs(options, tol):
     model = fitted(**options).model_
     small = model.reduce(tol=tol)
-    said = small.certificate
+    certificate = small.certificate
     assert small.units < model.units
-    assert said.weighting == "white"
-    assert said.gain_error <= said.bound <= tol
-    assert said.probe_error <= said.bound
+    assert certificate.weighting == "white"
+    assert certificate.gain_error <= certificate.bound <= tol
+    assert certificate.probe_error <= certificate.bound
     t = np.arange(2000)[:, None]
     for u in (NOISE.normal(size=(2000, 2)), np.hstack([np.sin(0.3 * t), np.cos(1.2 * t)])):
         u = u if model.inputs is None else model.inputs.backward(u)
@@ -78,12 +78,12 @@ def test_the_white_bound_holds_for_inputs_that_nobody_has_seen(options, tol):
         if model.reservoir.W_fb is not None:
             drive.append(model.from_user(before))
         size = np.sqrt(sum(np.sum(d**2) for d in drive) + (model.reservoir.bias is not None))
-        assert error <= said.bound * said.gain * size * (1 + 1e-6)
+        assert error <= certificate.bound * certificate.gain * size * (1 + 1e-6)
 
 
-def test_the_bound_is_measured_in_a_gain_that_is_no_larger_than_the_true_one():
+def test_gain_of_the_bound_does_not_exceed_the_true_gain():
     model = fitted(1).model_
-    said = model.reduce(tol=1e-3).certificate
+    certificate = model.reduce(tol=1e-3).certificate
     fine = np.linspace(0, np.pi, 20001)
     modes = model.spectrum.values
     b = model.reservoir.W_in[0]
@@ -94,18 +94,18 @@ def test_the_bound_is_measured_in_a_gain_that_is_no_larger_than_the_true_one():
     c = (weights[n::2] - 1j * weights[n + 1 :: 2]) / 2
     c = np.concatenate([weights[:n], np.ravel(np.stack([c, c.conj()], 1))])
     gains = np.abs((b * c / (1 - np.exp(-1j * fine)[:, None] * modes)).sum(axis=1))
-    assert said.gain <= gains.max() * (1 + 1e-6)
-    assert said.gain >= 0.99 * gains.max()
+    assert certificate.gain <= gains.max() * (1 + 1e-6)
+    assert certificate.gain >= 0.99 * gains.max()
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_rows_keep_to_the_promise_and_so_do_new_ones(options):
+def test_bound_holds_for_given_and_new_rows(options):
     model = fitted(**options).model_
     u, new = series(), series(seed=1)
     small = model.reduce(tol=1e-3, data=(u[:-1], u[1:]))
-    said = small.certificate
-    assert said.weighting == "rows"
-    assert max(said.rows_error, said.held_out_error) == said.promise <= 1e-3
+    certificate = small.certificate
+    assert certificate.weighting == "rows"
+    assert max(certificate.rows_error, certificate.held_out_error) == certificate.promise <= 1e-3
     assert small.spectrum.radius < 1
     for rows, slack in ((u, 1.0), (new, 1.5)):
         before = None
@@ -116,7 +116,7 @@ def test_rows_keep_to_the_promise_and_so_do_new_ones(options):
         assert np.all(np.sqrt(np.mean(off**2, axis=0)) <= slack * 1e-3 * u[1:].std(axis=0))
 
 
-def test_rows_take_fewer_modes_than_all_inputs_alike():
+def test_row_weighting_needs_fewer_modes_than_white_weighting():
     esn = fitted(1, units=100, sr=0.95)
     u = series(1)
     white = esn.model_.reduce(tol=1e-3).units
@@ -135,7 +135,7 @@ def test_rows_take_fewer_modes_than_all_inputs_alike():
         {"input_bias": True, "fit_bias": False, "standardize": True},
     ],
 )
-def test_what_statistics_promise_holds_on_the_rows_of_training(solver, options):
+def test_bound_from_statistics_holds_on_training_rows(solver, options):
     esn = fitted(solver=solver, warmup=0, **options)
     small = esn.reduce(tol=1e-4)
     assert small.certificate_.weighting == "statistics"
@@ -147,25 +147,25 @@ def test_what_statistics_promise_holds_on_the_rows_of_training(solver, options):
 
 @pytest.mark.parametrize("solver", ["qr", "gram"])
 @pytest.mark.parametrize("level", [0.0, 300.0])
-def test_statistics_without_a_constant_weigh_the_rows_of_an_input_bias(solver, level):
-    """Weighing all inputs alike missed tol on these rows: the targets are small beside u."""
+def test_weighting_by_statistics_includes_the_input_bias(solver, level):
+    """White weighting would miss tol on these rows, because the targets are much smaller than u."""
     u = level + 10 * ee.tasks.mackey_glass(steps=1000, seed=0)
     u, y = u[:-1], np.diff(u, axis=0)
     options = {"input_bias": True, "fit_bias": False, "solver": solver}
     esn = ee.LinearESN(60, sr=0.95, ridge=1e-4, seed=0, **options).fit(u, y)
     small = esn.reduce(tol=0.03)
-    said = small.certificate_
-    assert (said.weighting, said.size) == ("statistics", "root mean square")
+    certificate = small.certificate_
+    assert (certificate.weighting, certificate.size) == ("statistics", "root mean square")
     error = np.sqrt(np.mean((esn.predict(u) - small.predict(u)) ** 2))
-    assert error <= said.promise * np.sqrt(np.mean(y**2))
-    assert said.promise <= 0.03
+    assert error <= certificate.promise * np.sqrt(np.mean(y**2))
+    assert certificate.promise <= 0.03
     rest = np.zeros((3000, 1))
-    wanted = esn.predict(rest)[-1]
-    np.testing.assert_allclose(small.predict(rest)[-1], wanted, atol=1e-9 * level + 1e-10)
+    expected = esn.predict(rest)[-1]
+    np.testing.assert_allclose(small.predict(rest)[-1], expected, atol=1e-9 * level + 1e-10)
 
 
 @pytest.mark.parametrize("options", [{"input_bias": True}, {"input_bias": True, "fit_bias": False}])
-def test_the_gain_of_a_constant_is_kept_however_few_modes_are_left(options):
+def test_static_gain_is_kept_for_any_number_of_modes(options):
     model = fitted(1, **options).model_
     rest = np.zeros((3000, 1))
     for small in (model.reduce(units=2), model.reduce(units=3, data=series(1)[:-1])):
@@ -174,15 +174,15 @@ def test_the_gain_of_a_constant_is_kept_however_few_modes_are_left(options):
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_loops_before_are_those_of_the_whole_network(columns):
+def test_loop_radius_before_reduction_equals_that_of_the_network(columns):
     for options in ({}, {"standardize": True}, {"output_to_readout": True, "feedback": True}):
         model = fitted(columns, **options).model_
-        said = model.reduce(tol=1e-6).certificate
-        assert said.radius_before == pytest.approx(closed_loop_radius(model), rel=1e-8)
-        assert said.radius_after == pytest.approx(said.radius_before, rel=1e-3)
+        certificate = model.reduce(tol=1e-6).certificate
+        assert certificate.radius_before == pytest.approx(closed_loop_radius(model), rel=1e-8)
+        assert certificate.radius_after == pytest.approx(certificate.radius_before, rel=1e-3)
 
 
-def test_more_units_come_nearer():
+def test_error_decreases_with_more_units():
     model = fitted(1).model_
     errors = [model.reduce(units=k).certificate.gain_error for k in (2, 6, 12, 24)]
     assert errors == sorted(errors, reverse=True)
@@ -191,7 +191,7 @@ def test_more_units_come_nearer():
     assert limited.units == model.reduce(tol=1e-3).units
 
 
-def test_an_exact_delay_has_no_eigenvectors_and_is_kept_all_the_same():
+def test_exact_delay_without_eigenvectors_is_kept():
     u, y = ee.tasks.delayed_recall(1500, [5], seed=0)
     esn = ee.LinearESN(60, sr=0.8, ridge=1e-10, warmup=50, seed=0).fit(u, y)
     small = esn.model_.reduce(tol=1e-3)
@@ -200,7 +200,7 @@ def test_an_exact_delay_has_no_eigenvectors_and_is_kept_all_the_same():
     assert small.certificate.gain_error <= 1e-3
 
 
-def test_single_precision_stays_single():
+def test_single_precision_is_kept():
     esn = fitted(1, dtype="float32")
     small = esn.model_.reduce(tol=1e-3)
     assert small.reservoir.dtype == small.W_out.dtype == np.float32
@@ -226,7 +226,7 @@ def test_files_keep_the_network_and_its_certificate(options, tmp_path):
     [{"weighting": "grey"}, {"units": 0}, {"gain": -1.0}, {"bound": "low"}, {"steps": None},
      {"more": 1}],
 )  # fmt: skip
-def test_files_with_another_certificate_are_refused(wrong, tmp_path):
+def test_files_with_another_certificate_are_rejected(wrong, tmp_path):
     from eigenecho import schema, storage
 
     small = fitted(1).model_.reduce(units=5)
@@ -237,7 +237,7 @@ def test_files_with_another_certificate_are_refused(wrong, tmp_path):
         ee.load(tmp_path / "wrong.safetensors")
 
 
-def test_certificates_say_what_they_promise():
+def test_text_of_certificates():
     esn = fitted(1)
     white, data = esn.model_.reduce(tol=1e-3), esn.reduce(tol=1e-3)
     assert "for every input" in str(white.certificate)
@@ -248,10 +248,10 @@ def test_certificates_say_what_they_promise():
     assert "closed loop" in rows
 
 
-# What is refused ---------------------------------------------------------------------------------
+# Rejected input -----------------------------------------------------------------------------------
 
 
-def test_other_forms_and_radii_are_refused_with_the_reason():
+def test_other_forms_and_radii_are_rejected_with_a_reason():
     rng = np.random.default_rng(0)
     W, W_in, W_out = 0.2 * rng.normal(size=(6, 6)), np.ones((1, 6)), np.ones((6, 1))
     dense = ee.diagonalize(W, W_in, W_out, form="dense")
@@ -289,50 +289,50 @@ def test_other_forms_and_radii_are_refused_with_the_reason():
         ({"tol": 1e-17}, "tol=1e-17"),
     ],
 )
-def test_what_is_asked_for_is_looked_at(asked, words):
+def test_invalid_arguments(asked, words):
     with pytest.raises(ValueError, match=words):
         fitted(1).model_.reduce(**asked)
 
 
-def test_a_network_with_feedback_needs_targets_beside_the_inputs():
+def test_network_with_feedback_needs_targets():
     with pytest.raises(ValueError, match=r"data=.*\(X, y\)"):
         fitted(1, feedback=True).model_.reduce(tol=1e-3, data=series(1)[:-1])
 
 
-def test_a_readout_of_zeros_has_nothing_to_keep():
+def test_readout_of_zeros_is_rejected():
     model = fitted(1).model_
     with pytest.raises(ValueError, match="inputs without effect"):
         replace(model, W_out=np.zeros_like(model.W_out)).reduce(tol=1e-3)
 
 
 def test_certificates_are_checked():
-    said = fitted(1).model_.reduce(units=3).certificate
+    certificate = fitted(1).model_.reduce(units=3).certificate
     with pytest.raises(ValueError, match="values"):
-        replace(said, values=[[1.0]])
+        replace(certificate, values=[[1.0]])
     with pytest.raises(ValueError, match="weighting"):
-        replace(said, weighting="blue")
-    assert isinstance(said, Reduction)
+        replace(certificate, weighting="blue")
+    assert isinstance(certificate, Reduction)
     with pytest.raises(ValueError, match="read-only"):
-        said.values[0] = 0.0
+        certificate.values[0] = 0.0
 
 
 def test_rounding_of_the_smallest_states_does_not_enter_the_loop():
-    # A ring with hundreds of singular values, the last of which are rounding.
+    # The ring has hundreds of singular values, the last of which are rounding.
     u = ee.tasks.mackey_glass(1501, seed=0)
     esn = ee.LinearESN(400, spectrum="ring", sr=0.93, standardize=True, warmup=100, seed=0)
     model = esn.fit(u[:-1], u[1:]).model_
-    said = model.reduce(units=20).certificate
-    assert said.radius_before == pytest.approx(closed_loop_radius(model), rel=1e-6)
+    certificate = model.reduce(units=20).certificate
+    assert certificate.radius_before == pytest.approx(closed_loop_radius(model), rel=1e-6)
 
 
-def test_fewer_units_than_were_asked_for_are_said():
+def test_fewer_units_than_requested_cause_a_warning():
     model = fitted(1, units=100, sr=0.5).model_
     with pytest.warns(IllConditionedWarning, match=r"units=99 asks for more modes .* \d+ remain"):
         small = model.reduce(units=99)
     assert small.units == small.certificate.units < 99
 
 
-def test_targets_that_are_missing_weigh_nothing():
+def test_missing_targets_have_no_weight():
     model, u = fitted(1).model_, series(1)
     y = u[1:].copy()
     whole = model.reduce(tol=1e-3, data=(u[:-1], y))
@@ -346,22 +346,24 @@ def test_targets_that_are_missing_weigh_nothing():
         fitted(1, feedback=True).model_.reduce(tol=1e-3, data=(u[:-1], y))
 
 
-def test_the_neuron_basis_is_gone_and_the_error_says_why():
+def test_reduced_network_has_no_neuron_basis():
     small = fitted(1).model_.reduce(units=5)
     with pytest.raises(ValueError, match=r"reduced networks have none.*basis='work'"):
         small.matrices()
     assert small.matrices("work").W.shape == (5, 5)
 
 
-def test_values_are_those_that_the_order_was_taken_by(monkeypatch):
-    """Where rows tell too few states apart, they are sorted as if all inputs were alike."""
+def test_values_are_those_that_determined_the_order(monkeypatch):
+    """If the rows distinguish too few states, modes are sorted as for white inputs."""
     true = RowWeighting.error
     monkeypatch.setattr(
         RowWeighting, "error", lambda w, one: true(w, one) if w.white_order else np.inf
     )
     model = fitted(1, units=40).model_
-    said = model.reduce(tol=1e-3, data=series(1)[:-1]).certificate
-    assert said.weighting == "rows"
-    assert said.promise <= 1e-3
+    certificate = model.reduce(tol=1e-3, data=series(1)[:-1]).certificate
+    assert certificate.weighting == "rows"
+    assert certificate.promise <= 1e-3
     white = model.reduce(tol=1e-6).certificate.values
-    np.testing.assert_allclose(said.values[:20] / said.values[0], white[:20] / white[0], rtol=1e-6)
+    np.testing.assert_allclose(
+        certificate.values[:20] / certificate.values[0], white[:20] / white[0], rtol=1e-6
+    )

@@ -1,4 +1,4 @@
-"""Streams: a function of model, state and inputs to the last bit, wherever they go on."""
+"""Streams are exact functions of model, state and inputs, wherever they continue."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def assert_same_place(stream, state):
     assert_same(stream.state.y, state.y)
 
 
-# Going on -------------------------------------------------------------------------------------
+# Continuing -----------------------------------------------------------------------------------
 
 
 @each_case
-def test_a_stream_goes_on_bit_for_bit(case, tmp_path):
+def test_copied_and_loaded_streams_continue_exactly(case, tmp_path):
     whole = network(case).stream()
     expected = run(whole, X)
     stream = network(case).stream()
@@ -83,8 +83,8 @@ def test_a_stream_goes_on_bit_for_bit(case, tmp_path):
         assert_same_place(other, whole.state)
 
 
-@pytest.mark.slow  # a learner, which is a stream too, and a network do so every time
-def test_a_stream_goes_on_in_another_process(tmp_path):
+@pytest.mark.slow  # a learner and a network are tested in every run
+def test_stream_continues_in_another_process(tmp_path):
     expected = {}
     for case in CASES:
         stream = network(case).stream()
@@ -110,11 +110,11 @@ def test_a_stream_goes_on_in_another_process(tmp_path):
 
 
 @each_case
-def test_a_stream_agrees_with_predict_to_rounding(case):
+def test_stream_equals_predict_up_to_rounding(case):
     esn = network(case)
     tolerance = 1e-4 if "float32" in str(CASES[case]) else 1e-11
-    got, wanted = run(esn.stream(), X), esn.predict(X)
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
+    actual, expected = run(esn.stream(), X), esn.predict(X)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
 def test_streams_and_their_copies_are_independent():
@@ -134,19 +134,19 @@ def test_streams_and_their_copies_are_independent():
 
 @each_case
 @pytest.mark.parametrize("outputs", [1, 3])
-def test_a_run_is_its_steps_bit_for_bit(case, outputs):
+def test_run_equals_its_steps_exactly(case, outputs):
     esn = ee.LinearESN(37, ridge=1.0, warmup=10, seed=0, **CASES[case])
     esn.fit(X, Y * np.arange(1.0, outputs + 1))
     steps, rows = esn.stream(), esn.stream()
     expected = run(steps, X)
-    found = [rows.run(X[a:b]) for a, b in ((0, 1), (1, 70), (70, 70), (70, 160))]
-    assert_same(np.concatenate(found), expected)
+    actual = [rows.run(X[a:b]) for a, b in ((0, 1), (1, 70), (70, 70), (70, 160))]
+    assert_same(np.concatenate(actual), expected)
     assert_same_place(rows, steps.state)
     assert_same(rows.step(X[0]), steps.step(X[0]))
 
 
 @pytest.mark.parametrize("case", ["feedback", "previous", "both"])
-def test_a_run_on_outputs_that_were_measured(case):
+def test_run_with_measured_outputs(case):
     steps, rows = network(case).stream(), network(case).stream()
     expected = np.array(
         [steps.step(u, y_previous=y) for u, y in zip(X, np.roll(Y, 1), strict=True)]
@@ -156,13 +156,13 @@ def test_a_run_on_outputs_that_were_measured(case):
     assert_same_place(rows, steps.state)
 
 
-def test_a_run_of_a_generator():
+def test_run_of_a_generator():
     esn = ee.LinearESN(20, seed=0, feedback=True, ridge=1.0, standardize=True).fit(None, Y)
     steps, rows = esn.stream(esn.final_state_), esn.stream(esn.final_state_)
     assert_same(rows.run(np.empty((9, 0))), np.array([steps.step() for _ in range(9)]))
 
 
-def test_a_run_takes_rows_in_any_clothes():
+def test_run_accepts_rows_in_any_container():
     esn = network("open")
     expected = esn.stream().run(X)
     for same in (X.tolist(), pd.DataFrame(X), np.asfortranarray(X), [tuple(row) for row in X]):
@@ -170,7 +170,7 @@ def test_a_run_takes_rows_in_any_clothes():
     assert esn.stream().run(X[:0]).shape == (0, 1)
 
 
-def test_what_a_run_returns_is_the_callers():
+def test_modifying_results_does_not_affect_the_stream():
     stream, other = network("open").stream(), network("open").stream()
     stream.run(X[:5])[:] = 99.0
     other.run(X[:5])
@@ -189,7 +189,7 @@ def test_what_a_run_returns_is_the_callers():
         (None, {}, "rows=<NoneType>"),
     ],
 )
-def test_a_bad_run_moves_nothing(rows, more, message):
+def test_invalid_run_changes_nothing(rows, more, message):
     stream = network("feedback").stream()
     stream.run(X[:5])
     state = stream.state
@@ -200,7 +200,7 @@ def test_a_bad_run_moves_nothing(rows, more, message):
         network("open").stream().run(X, y_previous=Y)
 
 
-def test_a_run_that_overflows_moves_nothing():
+def test_overflowing_run_changes_nothing():
     esn = ee.LinearESN(spectrum=ee.Spectrum([2.0]), seed=0).fit(X[:9], Y[:9])
     stream = esn.stream()
     stream.run(X[:3])
@@ -234,7 +234,7 @@ def labelled():
 
 
 def runners(esn, folder):
-    """A stream and a learner, and what they are after a file, a pickle and a copy."""
+    """Yield a stream and a learner, and their copies from a file, a pickle and ``copy``."""
     esn.save(folder / "esn.safetensors", statistics=True)
     for one in (esn, ee.load(folder / "esn.safetensors")):
         for runner in (one.stream(), one.learner()):
@@ -246,13 +246,13 @@ def runners(esn, folder):
 
 
 @each_row
-def test_a_row_with_labels_is_a_row(row, labelled, tmp_path):
+def test_labelled_rows_are_accepted(row, labelled, tmp_path):
     for runner in runners(labelled, tmp_path):
         assert_same(runner.copy().step(row(frame())), runner.copy().step(X[3]))
 
 
 @each_row
-def test_labels_in_another_order_are_refused_as_in_predict(row, labelled, tmp_path):
+def test_labels_in_another_order_are_rejected_as_in_predict(row, labelled, tmp_path):
     swapped, other = frame()[["b", "a"]], frame().rename(columns={"b": "sun"})
     with pytest.raises(ValueError, match=MISMATCH):
         labelled.predict(swapped)
@@ -266,7 +266,7 @@ def test_labels_in_another_order_are_refused_as_in_predict(row, labelled, tmp_pa
 
 
 @each_row
-def test_labels_of_outputs_are_checked_too(row, tmp_path):
+def test_labels_of_outputs_are_checked(row, tmp_path):
     esn = ee.LinearESN(30, ridge=1.0, output_to_readout=True, seed=0).fit(X, frame())
     said = r"output names should match .* has \['b', 'a'\], fit had \['a', 'b'\]"
     for runner in runners(esn, tmp_path):
@@ -290,7 +290,7 @@ def test_labels_of_several_rows(labelled):
 
 
 @pytest.mark.parametrize("learning", [False, True])
-def test_a_gap_in_a_labelled_row_is_named(learning, labelled):
+def test_missing_value_in_a_labelled_row_is_named(learning, labelled):
     runner = labelled.learner() if learning else labelled.stream()
     for row in (pd.Series({"a": 1.0, "b": np.nan}), {"a": 1.0, "b": np.nan}, [1.0, np.nan]):
         with pytest.raises(ValueError, match=r"u=<NaN in column 'b'> .*unchanged"):
@@ -299,7 +299,7 @@ def test_a_gap_in_a_labelled_row_is_named(learning, labelled):
         runner.step(pd.Series({"a": 1.0, "b": "x"}))
 
 
-def test_labels_that_nobody_knows_are_no_labels(labelled):
+def test_labels_are_ignored_if_the_fit_had_none(labelled):
     plain = network("open")
     row = pd.Series(X[3], index=["p", "q"])
     assert_same(plain.stream().step(row), plain.stream().step(X[3]))
@@ -309,16 +309,16 @@ def test_labels_that_nobody_knows_are_no_labels(labelled):
         plain.stream().step({"p": 1.0, "q": 2.0})
 
 
-def test_a_frame_of_several_rows_is_no_row(labelled):
+def test_frame_of_several_rows_is_not_a_row(labelled):
     with pytest.raises(ValueError, match=r"u=<shape \(2, 2\)>.*one row of 2"):
         labelled.stream().step(frame()[:2])
 
 
-# What a row may be ----------------------------------------------------------------------------
+# Valid and invalid rows -----------------------------------------------------------------------
 
 
 @each_case
-def test_the_same_row_in_any_clothes(case):
+def test_row_in_any_container_gives_the_same_output(case):
     start = network(case).stream()
     row = np.array([40.0, 52.0])
     dtype = start.model.reservoir.dtype
@@ -331,7 +331,7 @@ def test_the_same_row_in_any_clothes(case):
         assert_same(start.copy().step(same), expected)
 
 
-def test_a_number_is_a_row_of_one():
+def test_scalar_is_a_row_of_one_column():
     esn = ee.LinearESN(10, seed=0, feedback=True).fit(X[:, :1], Y)
     start = esn.stream()
     expected = start.copy().step([3.0], y_previous=[2.0])
@@ -353,7 +353,7 @@ def test_a_number_is_a_row_of_one():
     ],
 )
 @each_case
-def test_a_bad_row_does_not_move_the_stream(case, row, message):
+def test_invalid_row_does_not_advance_the_stream(case, row, message):
     stream = network(case).stream()
     run(stream, X[:5])
     state, other = stream.state, stream.copy()
@@ -364,18 +364,18 @@ def test_a_bad_row_does_not_move_the_stream(case, row, message):
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast")
-def test_a_number_beyond_float32_is_named():
+def test_value_beyond_float32_is_named():
     with pytest.raises(ValueError, match=r"u=.*finite numbers"):
         network("float32").stream().step([1e300, 0.0])
 
 
-def test_previous_outputs_of_an_open_model_are_refused():
+def test_previous_outputs_of_an_open_model_are_rejected():
     stream = network("open").stream()
     with pytest.raises(ValueError, match=r"y_previous=.*neither feedback nor output_to_readout"):
         stream.step(X[0], y_previous=[1.0])
 
 
-def test_an_overflow_does_not_move_the_stream():
+def test_overflow_does_not_advance_the_stream():
     esn = ee.LinearESN(spectrum=ee.Spectrum([2.0]), seed=0).fit(X[:9], Y[:9])
     stream = esn.stream()
     with pytest.raises(UnstableError):  # noqa: PT012
@@ -389,7 +389,7 @@ def test_an_overflow_does_not_move_the_stream():
     assert_same(stream.step(X[0]), esn.stream().step(X[0]))
 
 
-def test_a_model_that_nothing_drives():
+def test_model_without_a_drive():
     model = ee.LinearModel(
         Reservoir(ee.Spectrum([0.5], [0.5j]), np.empty((0, 3))), np.ones((4, 1)), True
     )
@@ -401,7 +401,7 @@ def test_a_model_that_nothing_drives():
 # Files ----------------------------------------------------------------------------------------
 
 
-def test_a_stream_file_without_its_state_is_damaged(tmp_path):
+def test_stream_file_without_its_state_is_damaged(tmp_path):
     _, tensors, values = pack(network("open").model_)
     write(tmp_path / "s.safetensors", "Stream", tensors, values)
     with pytest.raises(StorageError, match="damaged"):
@@ -411,21 +411,21 @@ def test_a_stream_file_without_its_state_is_damaged(tmp_path):
 # Threads --------------------------------------------------------------------------------------
 
 
-def test_the_threads_of_blas_change_no_bit():
+def test_results_do_not_depend_on_blas_threads():
     from threadpoolctl import threadpool_limits
 
-    N = 1001  # where two threads of OpenBLAS were seen to round otherwise than one
+    N = 1001  # a size at which two OpenBLAS threads round differently
     W, W_in = RNG.normal(size=(N, N)) / N**0.5, RNG.normal(size=(1, N))
     model = ee.LinearModel(Reservoir(W, W_in), RNG.normal(size=(N + 1, 1)))
     u = RNG.normal(size=(20, 1))
-    found = []
+    results = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):
-            found.append(run(model.stream(), u))
-    assert_same(*found)
+            results.append(run(model.stream(), u))
+    assert_same(*results)
 
 
-def test_outputs_beyond_the_range_in_the_callers_units_are_an_error():
+def test_outputs_that_overflow_in_user_units_raise_an_error():
     esn = ee.LinearESN(5, standardize=True, ridge=1e-3, seed=0).fit(X[:, :1], 1e300 * X[:, 0])
     large = np.full((3, 1), 1e12)
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""Figures hold what they claim to: the right points, sizes, lines and labels."""
+"""Figures contain the right points, sizes, lines and labels."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def mso():
 
 
 def collection(ax, gid):
-    (found,) = [c for c in ax.collections if c.get_gid() == gid]
-    return found
+    (result,) = [c for c in ax.collections if c.get_gid() == gid]
+    return result
 
 
 def points(ax):
@@ -54,11 +54,11 @@ def test_circles():
         "radius": pytest.approx(0.8),
     }
     assert circles(plots.spectrum(spectrum, radius=False)) == {"unit circle": 1.0}
-    # On the unit circle a second circle would only blur the first.
+    # On the unit circle, a second circle is omitted.
     assert circles(plots.spectrum(ee.spectra.ring(10, sr=1.0))) == {"unit circle": 1.0}
 
 
-def test_growing_modes_stand_out_and_stay_in_view():
+def test_growing_modes_are_highlighted_and_visible():
     spectrum = ee.Spectrum([0.5, -1.3], [0.1 + 0.2j])
     ax = plots.spectrum(spectrum)
     colours = collection(ax, "eigenvalues").get_facecolor()
@@ -73,24 +73,24 @@ def test_marker_area_is_the_modulus_of_the_weights():
     ax = plots.spectrum(spectrum, weights=weights, size=100)
     expected = 100 * np.array([1, 2, 5, 5, 1, 1]) / 5
     np.testing.assert_allclose(collection(ax, "eigenvalues").get_sizes(), expected)
-    # A mode of weight zero still has its dot.
+    # A mode of weight zero still has a dot.
     assert len(collection(ax, "positions").get_offsets()) == 6
 
 
-def test_several_outputs_count_by_the_largest():
+def test_largest_weight_of_several_outputs_is_shown():
     spectrum = ee.Spectrum([0.5], [0.1 + 0.2j])
     weights = np.array([[1.0, 0.0], [3.0, 0.0], [4.0, 10.0]])
     sizes = collection(plots.spectrum(spectrum, weights=weights, size=10), "eigenvalues")
     np.testing.assert_allclose(sizes.get_sizes(), [1, 10, 10])
 
 
-def test_zero_weights_are_no_division_by_zero():
+def test_zero_weights_cause_no_division_by_zero():
     ax = plots.spectrum(ee.Spectrum([0.5, 0.1]), weights=np.zeros(2))
     np.testing.assert_array_equal(collection(ax, "eigenvalues").get_sizes(), [0, 0])
 
 
 @pytest.mark.parametrize("output_to_readout", [False, True])
-def test_own_weights_leave_out_bias_and_previous_output(mso, output_to_readout):
+def test_weights_exclude_bias_and_previous_output(mso, output_to_readout):
     X, y = mso
     esn = ee.LinearESN(20, seed=0, lr=0.5, output_to_readout=output_to_readout).fit(X, y)
     W = esn.W_out_[1 + output_to_readout :]
@@ -114,11 +114,11 @@ def test_neuron_basis_shows_the_modes_of_its_matrix(mso):
         sized.append((points(ax)[order], collection(ax, "eigenvalues").get_sizes()[order]))
     (neuron, neuron_sizes), (eigen, eigen_sizes) = sized
     np.testing.assert_allclose(neuron, eigen, atol=1e-9)
-    # Eigenvectors of unit length in both, so the weights agree in size.
+    # Eigenvectors have unit length in both bases, so the weights have equal sizes.
     np.testing.assert_allclose(neuron_sizes, eigen_sizes, rtol=1e-5)
 
 
-def test_transformers_and_lists_have_a_spectrum_too(mso):
+def test_spectrum_of_transformers_and_lists(mso):
     reservoir = ee.DiagonalReservoir(11, seed=0, lr=0.3).fit(mso[0])
     leaky = reservoir.spectrum_.leak(0.3).values
     np.testing.assert_array_equal(points(plots.spectrum(reservoir)), leaky)
@@ -172,7 +172,7 @@ def test_prediction_of_several_methods_on_given_axes():
     assert ax.get_xlabel() == "time step t"
 
 
-def test_a_perfect_prediction_can_be_drawn(tmp_path):
+def test_perfect_prediction_can_be_drawn(tmp_path):
     y = np.ones(10)
     plots.prediction(y, y).figure.savefig(tmp_path / "perfect.png")
 
@@ -204,15 +204,15 @@ def converted(form):
 
 
 @pytest.mark.parametrize("form", ["cascade", "sparse", "dense"])
-def test_a_certificate_is_drawn(form, tmp_path):
+def test_certificate_is_drawn(form, tmp_path):
     model = converted(form)
     figure = plots.certificate(model)
     eigenvalues, difference, time = figure.axes
     assert len(points(eigenvalues)) == 30
     assert model.certificate.change in time.get_title()
     heights = [bar.get_height() for bar in time.patches]
-    wanted = [1e6 * model.certificate.seconds_before, 1e6 * model.certificate.seconds_after]
-    np.testing.assert_allclose(heights, wanted)
+    expected = [1e6 * model.certificate.seconds_before, 1e6 * model.certificate.seconds_after]
+    np.testing.assert_allclose(heights, expected)
     said = model.certificate
     assert said.kept == (form == "sparse")
     if said.kept:
@@ -227,8 +227,8 @@ def test_a_certificate_is_drawn(form, tmp_path):
     assert len(lines) == (said.error is not None)
     for line in lines:
         height = max(said.error, 2.3e-16)
-        wanted = [[0, height], [said.error_steps, height]]
-        np.testing.assert_allclose(line.get_segments()[0], wanted, rtol=0.1)
+        expected = [[0, height], [said.error_steps, height]]
+        np.testing.assert_allclose(line.get_segments()[0], expected, rtol=0.1)
     kept = [c for c in eigenvalues.collections if c.get_gid() == "kept"]
     if form == "cascade":
         assert len(kept[0].get_offsets()) == len(model.reservoir.transition.block)
@@ -239,12 +239,12 @@ def test_a_certificate_is_drawn(form, tmp_path):
     figure.savefig(tmp_path / "certificate.png")
 
 
-def test_only_converted_networks_have_a_certificate_to_draw():
+def test_only_converted_networks_have_a_certificate():
     with pytest.raises(ValueError, match="diagonalize returned"):
         plots.certificate(ee.LinearESN(5, seed=0).fit(np.ones((9, 1)), np.ones(9)).model_)
 
 
-def test_shades_of_forecasts_leave_room_for_the_lines():
+def test_shaded_intervals_do_not_hide_the_lines():
     ax = plots.style.new_figure(4, 3).add_subplot()
     x, y = np.arange(5), np.linspace(0.0, 1.0, 5)
     for start in (0, 5):
@@ -260,7 +260,7 @@ def test_shades_of_forecasts_leave_room_for_the_lines():
     assert (low, high) == pytest.approx((bottom - room, top + room))
 
 
-def test_drawing_leaves_settings_and_pyplot_alone():
+def test_drawing_does_not_change_settings_or_import_pyplot():
     code = """
 import sys
 import matplotlib
@@ -271,12 +271,12 @@ ee.plots.prediction([1.0, 2.0], [1.0, 2.1])
 assert dict(matplotlib.rcParams) == before
 assert "matplotlib.pyplot" not in sys.modules
 """
-    # Reading an undecided backend from rcParams would itself import pyplot.
+    # Reading an unset backend from rcParams would import pyplot.
     environment = {**os.environ, "MPLBACKEND": "agg"}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
-def test_matplotlib_is_asked_for_only_when_drawing():
+def test_matplotlib_is_needed_only_for_drawing():
     code = """
 import sys
 import eigenecho as ee

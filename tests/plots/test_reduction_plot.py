@@ -1,4 +1,4 @@
-"""The picture of a reduction shows what its certificate says."""
+"""The plot of a reduction shows the values of its certificate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def esn():
 
 
 @pytest.mark.parametrize("weighting", ["white", "statistics"])
-def test_values_and_poles_kept_are_drawn(weighting):
+def test_values_and_remaining_poles_are_drawn(weighting):
     source = esn()
     small = source.model_.reduce(tol=1e-3) if weighting == "white" else source.reduce(tol=1e-3)
     figure = ee.plots.reduction(small)
@@ -31,7 +31,7 @@ def test_values_and_poles_kept_are_drawn(weighting):
     assert f"40 → {model.units} modes" in figure.get_suptitle()
 
 
-def test_others_are_refused():
+def test_other_models_are_rejected():
     with pytest.raises(ValueError, match=r"source=.*reduce returned"):
         ee.plots.reduction(esn())
     with pytest.raises(ValueError, match="diagonalize returned"):
