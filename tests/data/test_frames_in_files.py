@@ -126,7 +126,7 @@ def test_unsupported_steps_and_labels_are_rejected():
     with pytest.raises(ValueError, match="that a file can hold by name"):
         schema.pack(panel.container)
     y = pd.DataFrame({pd.Interval(0, 1): np.ones(9)}, DAYS[:9])
-    with pytest.raises(ValueError, match="what a file can hold: text"):
+    with pytest.raises(ValueError, match="text, numbers or dates"):
         schema.pack(read(y).container)
 
 
