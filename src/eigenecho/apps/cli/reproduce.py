@@ -110,12 +110,10 @@ def connect(scheduler: str | None) -> Iterator[Any]:
         return
     try:
         from distributed import Client
-    except ImportError:
-        raise CellError("--scheduler needs dask: pip install 'eigenecho[dask]'") from None
-    try:
+
         client = Client(scheduler, timeout=10, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise CellError(f"no scheduler answers at {scheduler}: {error}") from None
+    except (ImportError, OSError, ValueError) as error:
+        raise CellError(f"cannot connect to the scheduler at {scheduler}: {error}") from None
     with client:
         yield client
 
