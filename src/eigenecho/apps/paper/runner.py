@@ -65,10 +65,10 @@ def find_experiments(
 
     ``quick`` selects the parameters of a quick run, and ``seeds`` another number of seeds.
     """
-    known = [experiment.name for experiment in EXPERIMENTS]
+    available = [experiment.name for experiment in EXPERIMENTS]
     for name in names:
-        if name not in known:
-            raise unknown_name("NAME", name, known)
+        if name not in available:
+            raise unknown_name("NAME", name, available)
     changes = {} if seeds is None else {"seeds": seeds}
     return [
         replace(experiment, **{**(experiment.quick if quick else {}), **changes})
