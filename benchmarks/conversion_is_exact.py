@@ -47,7 +47,7 @@ def one(kind, N, seed):
     start = perf_counter()
     model = ee.diagonalize(W, W_in, W_out)
     took = perf_counter() - start
-    said = model.certificate
+    certificate = model.certificate
     u, _ = ee.probe(model)
     wanted, _ = plain(W, W_in, W_out, u)
     measured = float(np.abs(model.predict(u) - wanted).max() / np.abs(wanted).max())
@@ -59,14 +59,15 @@ def one(kind, N, seed):
         model.predict(u)
         after.append((perf_counter() - start) / len(u))
     speedup = min(before) / min(after)
-    row = [f"{N} {kind}", said.form, f"{said.condition:.0e}", f"{said.difference:.1e}",
-           f"{measured:.1e}", said.steps, speedup, said.speedup, took]  # fmt: skip
+    row = [f"{N} {kind}", certificate.form, f"{certificate.condition:.0e}",
+           f"{certificate.difference:.1e}", f"{measured:.1e}", certificate.steps, speedup,
+           certificate.speedup, took]  # fmt: skip
     wrong = []
-    if not (said.steps == 2000 and measured <= EQUAL):
-        wrong.append(f"outputs differ by {measured:.1e} over {said.steps} steps")
-    if not abs(said.difference - measured) <= max(0.1 * measured, ROUNDING):
-        wrong.append(f"certificate says {said.difference:.1e}, measured {measured:.1e}")
-    return row, said.form, speedup, wrong
+    if not (certificate.steps == 2000 and measured <= EQUAL):
+        wrong.append(f"outputs differ by {measured:.1e} over {certificate.steps} steps")
+    if not abs(certificate.difference - measured) <= max(0.1 * measured, ROUNDING):
+        wrong.append(f"certificate says {certificate.difference:.1e}, measured {measured:.1e}")
+    return row, certificate.form, speedup, wrong
 
 
 def main() -> int:

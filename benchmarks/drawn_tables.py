@@ -95,9 +95,9 @@ def tested(kind: Kind, seed: int) -> Tested:
     values = kind.draw(kind.rows, np.random.default_rng(seed))
     y = pd.Series(values, pd.date_range("1960-01-01", periods=kind.rows, freq=kind.step))
     origins = blocks_of(kind.rows, kind.horizon)
-    found = ee.Forecaster(kind.horizon).backtest(y, origins=origins, interval=INTERVAL)
-    best, mae = verdicts(found)[0], found.summary["mae"]
-    held = float(found.summary.loc["forecast", "coverage"])
+    backtest = ee.Forecaster(kind.horizon).backtest(y, origins=origins, interval=INTERVAL)
+    best, mae = verdicts(backtest)[0], backtest.summary["mae"]
+    held = float(backtest.summary.loc["forecast", "coverage"])
     return Tested(float(mae["forecast"]), best.rival, float(mae[best.rival]), best.word, held)
 
 
@@ -108,10 +108,10 @@ def rows_of(kinds: tuple[Kind, ...]) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for kind in kinds:
-        one = tested(kind, seed=0)
+        result = tested(kind, seed=0)
         lines.append(
-            f"| {kind.name} | {kind.rows}, {kind.horizon} | {one.error:.3g} | "
-            f"{one.rival_error:.3g} ({one.rival}) | {one.verdict} | {one.held:.0%} |"
+            f"| {kind.name} | {kind.rows}, {kind.horizon} | {result.error:.3g} | "
+            f"{result.rival_error:.3g} ({result.rival}) | {result.verdict} | {result.held:.0%} |"
         )
         print(lines[-1], flush=True)
     return lines
@@ -120,9 +120,9 @@ def rows_of(kinds: tuple[Kind, ...]) -> list[str]:
 def walks(count: int) -> str:
     """Return a sentence on false verdicts and coverage for random walks."""
     kind = Kind("random walk", WALK_ROWS, WALK_HORIZON, "D", walk)
-    found = [tested(kind, seed) for seed in range(count)]
-    beaten = sum(one.verdict == "beats" for one in found)
-    held = [one.held for one in found]
+    results = [tested(kind, seed) for seed in range(count)]
+    beaten = sum(result.verdict == "beats" for result in results)
+    held = [result.held for result in results]
     return (
         f"The forecast was reported to beat the best baseline in {beaten} of {count} other random "
         f"walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}); a test at the 5 % level allows one in "

@@ -18,8 +18,8 @@ def lowest(project: dict) -> list[str]:
     wanted = list(project["dependencies"])
     for extra in EXTRAS:
         wanted += project["optional-dependencies"][extra]
-    found = [LOWEST.match(line) for line in wanted]
-    return [f"{match[1]}=={match[2]}" for match in found if match]
+    matches = [LOWEST.match(line) for line in wanted]
+    return [f"{match[1]}=={match[2]}" for match in matches if match]
 
 
 if __name__ == "__main__":

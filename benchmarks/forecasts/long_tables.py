@@ -59,9 +59,9 @@ def read(path: Path) -> Table:
 
 def standardise(values: np.ndarray, rows: int) -> np.ndarray:
     """Standardise columns by the mean and std of their first ``rows`` rows."""
-    known = values[:rows]
-    deviation = known.std(axis=0)
-    return (values - known.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+    training = values[:rows]
+    deviation = training.std(axis=0)
+    return (values - training.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
 
 
 def seasonal_naive_errors(table: Table, horizon: int) -> tuple[float, float]:

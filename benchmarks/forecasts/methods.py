@@ -86,8 +86,8 @@ def auto_arima(values: np.ndarray, horizon: int, season: int) -> Prediction:
 
 def _statsforecast(model, values: np.ndarray, horizon: int) -> Prediction:
     percent = round(100 * COVERAGE)
-    found = model.fit(values).predict(h=horizon, level=[percent])
-    return Prediction(found["mean"], found[f"lo-{percent}"], found[f"hi-{percent}"])
+    forecast = model.fit(values).predict(h=horizon, level=[percent])
+    return Prediction(forecast["mean"], forecast[f"lo-{percent}"], forecast[f"hi-{percent}"])
 
 
 def eigenecho(values: np.ndarray, horizon: int, season: int) -> Prediction:
@@ -104,11 +104,11 @@ def _ours(values: np.ndarray, horizon: int, seasons: list[int] | None = None) ->
     import eigenecho as ee
 
     forecaster = ee.Forecaster(horizon, seasons=seasons, seed=0).fit(values)
-    found = forecaster.predict(interval=COVERAGE)
+    forecast = forecaster.predict(interval=COVERAGE)
     return Prediction(
-        np.asarray(found.mean),
-        np.asarray(found.lower),
-        np.asarray(found.upper),
+        np.asarray(forecast.mean),
+        np.asarray(forecast.lower),
+        np.asarray(forecast.upper),
         float(forecaster.expected_error_),
     )
 

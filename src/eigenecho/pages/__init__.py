@@ -11,15 +11,3 @@ from eigenecho.pages.page import (
     source,
     write_whole,
 )
-
-__all__ = [
-    "Picture",
-    "aligned",
-    "environment",
-    "format_duration",
-    "format_ratio",
-    "picture",
-    "rendered",
-    "source",
-    "write_whole",
-]

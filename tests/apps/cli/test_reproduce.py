@@ -260,22 +260,22 @@ def test_bars_in_a_terminal():
     assert re.search(r"alone .* 0/2 .*left", text)
 
 
-def test_lines_tell_the_time_left(monkeypatch):
-    clock = iter([0.0, 0.0, 0.0, 100.0, 120.0, 121.0, 140.0])
+def test_lines_are_printed_now_and_then(monkeypatch):
+    clock = iter([0.0, 0.0, 100.0, 120.0, 121.0, 140.0])
     monkeypatch.setattr(terminal, "monotonic", lambda: next(clock))
     console = Console(width=80, record=True, file=io.StringIO())
     lines = terminal.ProgressLines(console)
     lines("first", 0, 1)
     lines("second", 5, 15)
-    lines("first", 1, 1)  # at 100: from here on it is the second one's time
+    lines("first", 1, 1)
     for done in (6, 7, 8):
         lines("second", done, 15)
     assert console.export_text().splitlines() == [
         "first: 1 cell",
         "second: 15 cells, 5 stored already",
         "first: done",
-        "second: 6 of 15, about 3 min 00 s left",
-        "second: 8 of 15, about 93 s left",
+        "second: 6 of 15",
+        "second: 8 of 15",
     ]
 
 

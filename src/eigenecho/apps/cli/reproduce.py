@@ -70,6 +70,9 @@ def reproduce(
     start = perf_counter()
     try:
         experiments = runner.find_experiments(names or (), quick, seeds)
+    except ValueError as error:
+        raise fail(error) from None
+    try:
         make_writable(folder)
         with closing(CellStore(folder / STORE)) as store:
             for experiment in experiments if fresh else ():
@@ -85,7 +88,7 @@ def reproduce(
         raise fail(
             f"cannot write to {folder}: {error.strerror or error}. Finished cells are kept."
         ) from None
-    except (ValueError, StoreError) as error:
+    except StoreError as error:
         raise fail(error) from None
     except CellError as error:
         raise fail(error, 1) from None
@@ -110,12 +113,10 @@ def connect(scheduler: str | None) -> Iterator[Any]:
         return
     try:
         from distributed import Client
-    except ImportError:
-        raise CellError("--scheduler needs dask: pip install 'eigenecho[dask]'") from None
-    try:
+
         client = Client(scheduler, timeout=10, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise CellError(f"no scheduler answers at {scheduler}: {error}") from None
+    except (ImportError, OSError, ValueError) as error:
+        raise CellError(f"cannot connect to the scheduler at {scheduler}: {error}") from None
     with client:
         yield client
 

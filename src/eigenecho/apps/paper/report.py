@@ -13,7 +13,7 @@ import numpy as np
 import eigenecho
 from eigenecho import pages
 from eigenecho.apps.paper.cell_store import CellStore
-from eigenecho.apps.paper.experiment import Claim, Experiment, Section, TextTable
+from eigenecho.apps.paper.experiment import Claim, Experiment, Results, Section, TextTable
 
 VERDICTS = {"holds": "✓", "holds in part": "◐", "does not hold": "✗"}
 """Each verdict has a sign, so that readers need not distinguish colours."""
@@ -42,7 +42,7 @@ def collect(experiments: Iterable[Experiment], store: CellStore) -> list[Finishe
     for experiment in experiments:
         if not store.missing(experiment):
             loaded = store.load(experiment)
-            section = experiment.section({key: cell for key, (cell, _) in loaded.items()})
+            section = experiment.section(Results({key: cell for key, (cell, _) in loaded.items()}))
             seconds = sum(seconds for _, seconds in loaded.values())
             machines = store.machines(experiment)
             parts.append(FinishedExperiment(experiment, section, len(loaded), seconds, machines))
