@@ -72,7 +72,7 @@ def test_series_that_do_not_belong_together():
 
 
 def test_what_is_not_on_a_cluster():
-    refused("X=<ndarray> .*from_array", X, Y)
+    refused("X=<ndarray> .*a dask array", X, Y)
     refused("X=<str>", "series", cut(Y, 300))
     refused(r"X=<shape \(1200,\)> .*X\[:, None\]", cut(X[:, 0], 300), cut(Y, 300))
     refused("y to be passed", cut(X, 300))

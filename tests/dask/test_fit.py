@@ -174,3 +174,12 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was():
     with pytest.raises(ValueError, match="row 1234"):
         fit(found, cut(bad, 500), cut(Y, 500))
     np.testing.assert_array_equal(found.predict(X), before)
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+def test_chunks_of_any_length_know_the_kind_of_the_targets(rows):
+    next_row = fit(esn(ridge=1.0), cut(X[:-1][:40], rows), cut(X[1:][:40], rows))
+    next_row.forecast(3)
+    same_row = fit(esn(ridge=1.0), cut(X[:40], rows), cut(X[:40], rows))
+    with pytest.raises(ValueError, match="y = X"):
+        same_row.forecast(3)
