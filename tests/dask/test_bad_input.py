@@ -74,7 +74,7 @@ def test_series_that_do_not_belong_together():
 def test_what_is_not_on_a_cluster():
     refused("X=<ndarray> .*a dask array", X, Y)
     refused("X=<str>", "series", cut(Y, 300))
-    refused(r"X=<shape \(1200,\)> .*X\[:, None\]", cut(X[:, 0], 300), cut(Y, 300))
+    refused(r"X=<shape \(1200,\)> .*2-D series", cut(X[:, 0], 300), cut(Y, 300))
     refused("y to be passed", cut(X, 300))
     refused(r"X=\[\]", [], [])
     refused("X=<Delayed", [delayed(X)], [cut(Y, 300)])

@@ -527,7 +527,7 @@ def test_no_score_at_all_is_said(monkeypatch):
 
 @pytest.mark.parametrize(
     "test",
-    [(400, 400), (450, 400), slice(400, 400), slice(450, 400), slice(600, None)],
+    [(400, 400), (450, 400)],
     ids=str,
 )
 def test_empty_test_rows_are_refused(test):
@@ -535,9 +535,7 @@ def test_empty_test_rows_are_refused(test):
         ee.search(ee.LinearESN(5, seed=0), {"sr": [0.5]}, X[:-1], X[1:], test=test)
 
 
-@pytest.mark.parametrize(
-    "test", [(0, np.inf), (0.5, 100), "12", (1, 2, 3), slice(0, 90, 2)], ids=str
-)
+@pytest.mark.parametrize("test", [(0, np.inf), (0.5, 100), "12", (1, 2, 3), slice(0, 90)], ids=str)
 def test_test_rows_are_whole_numbers(test):
     with pytest.raises(ValueError, match=r"test=.*rows"):
         ee.search(ee.LinearESN(5, seed=0), {"sr": [0.5]}, X[:-1], X[1:], test=test)
