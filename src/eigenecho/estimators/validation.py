@@ -294,14 +294,11 @@ def warn_if_single_rows(series: list[Array], container: Container, name: str = "
     """Warn if every series has only one row, most likely because it is transposed."""
     if any(len(s) > 1 for s in series):
         return
-    if container.kind == "single":
-        what = f"{name} is one row of {series[0].shape[1]} columns, a single time step"
-        remedy = f"If the columns are time steps, use {name}.T."
-    else:
-        what = f"{name} holds {len(series)} series of one row, a single time step each"
+    remedy = f"If its columns are time steps, use {name}.T."
+    if container.kind != "single":
         flat = f"{name}[:, 0]" if container.kind == "stack" else f"np.concatenate({name})"
         remedy = f"If they are steps of one series, use {flat}."
-    warn(f"{what}: there is no memory between rows. {remedy}", UserWarning)
+    warn(f"{name} has a single time step per series. {remedy}", UserWarning)
 
 
 def target_kind(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:

@@ -135,8 +135,8 @@ def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> li
     """
     blocks = _blocks(validation, lengths, warmup)
     within = f"within series of lengths {[*lengths]}"
-    made = [Fold([(warmup, start) for start, _ in block], (block,)) for block in blocks]
-    for fold in made:
+    result = [Fold([(warmup, start) for start, _ in block], (block,)) for block in blocks]
+    for fold in result:
         if any(stop <= start for rows in (fold.train, *fold.held_out) for start, stop in rows):
             expected = f"blocks after training rows, which start at warmup={warmup}, {within}"
             raise bad_argument("validation", validation, expected)
@@ -144,8 +144,8 @@ def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> li
         block = _block(test, lengths, "test")
         if not any(stop > start for start, stop in block):
             raise bad_argument("test", test, f"rows (start, stop) with start < stop {within}")
-        made[-1] = Fold(made[-1].train, (*made[-1].held_out, block))
-    return made
+        result[-1] = Fold(result[-1].train, (*result[-1].held_out, block))
+    return result
 
 
 def _blocks(validation: Any, lengths: Sequence[int], warmup: int) -> list[Block]:
@@ -161,23 +161,14 @@ def _blocks(validation: Any, lengths: Sequence[int], warmup: int) -> list[Block]
 
 
 def _block(edges: Any, lengths: Sequence[int], name: str) -> Block:
-    if isinstance(edges, slice):
-        if edges.step not in (None, 1):
-            raise bad_argument(name, edges, "rows as a slice without a step")
-        return [_ordered(*edges.indices(n)[:2]) for n in lengths]
+    """Return rows (start, stop) for each series; a block is empty if a series ends before it."""
     try:
         start, stop = edges
         whole = start == int(start) and stop == int(stop)
     except (TypeError, ValueError, OverflowError):
         whole = False
-    if not whole:
-        raise bad_argument(name, edges, "rows (start, stop)")
-    start, stop = int(start), int(stop)
-    if start < 0 or stop > max(lengths):
-        raise bad_argument(name, edges, f"rows within series of lengths {list(lengths)}")
-    return [_ordered(start, min(stop, n)) for n in lengths]
-
-
-def _ordered(start: int, stop: int) -> tuple[int, int]:
-    """Return an empty block if a series ends before the start."""
-    return min(start, stop), stop
+    if not whole or start < 0 or stop > max(lengths):
+        expected = f"rows (start, stop) within series of lengths {list(lengths)}"
+        raise bad_argument(name, edges, expected)
+    stops = [min(int(stop), n) for n in lengths]
+    return [(min(int(start), end), end) for end in stops]

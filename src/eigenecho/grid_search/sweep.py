@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -276,12 +276,7 @@ def _run(
         return
     backend, _ = get_active_backend()
     is_chosen = type(backend).__module__ != "joblib._parallel_backends"  # by the caller
-    if workers == 1 and not is_chosen:
-        yield from map(partial(_batch, plan), batches)
-        return
-    with contextlib.ExitStack() as stack:
-        if not is_chosen:
-            stack.enter_context(parallel_config("loky", inner_max_num_threads=1))
+    with nullcontext() if is_chosen else parallel_config("loky", inner_max_num_threads=1):
         run = Parallel(n_jobs=-1 if is_chosen else workers, return_as="generator")
         each = ((seed, plan[part]) for seed, part in batches)
         yield from run(delayed(_batch)(part, (seed, slice(None))) for seed, part in each)
