@@ -42,12 +42,15 @@ class FrameFormat:
         One of ``RESTORED_TYPES``, or None for a type that pandas keeps.
     zone : str or None
         The time zone.
+    categories : tuple of str
+        The categories of ids of type "Enum".
     """
 
     library: str
     id_type: str | None
     time_type: str | None
     zone: str | None
+    categories: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise if a file contains an unknown library, type or time zone."""
@@ -84,10 +87,10 @@ class FrameFormat:
             if name in times and self.zone is not None:
                 series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(self.zone)
             if dtype == "Enum":
-                series = series.cast(nw.Enum(list(column.cat.categories)))
+                series = series.cast(nw.Enum(self.categories))
             elif dtype is not None:
                 series = series.cast(getattr(nw, dtype))
-            columns[name] = series
+            columns[name] = series.to_native()
         return nw.from_dict(columns, backend=backend).to_native()
 
 
@@ -102,7 +105,8 @@ class FrameSchema(NamedTuple):
         kinds = [type(self.types.get(label)).__name__ for label in (id, time)]
         id_type, time_type = (kind if kind in RESTORED_TYPES else None for kind in kinds)
         zone = getattr(self.types.get(time), "time_zone", None)
-        return FrameFormat(self.library, id_type, time_type, zone)
+        categories = tuple(self.types[id].categories) if id_type == "Enum" else ()
+        return FrameFormat(self.library, id_type, time_type, zone, categories)
 
 
 def is_table(value: Any) -> bool:
@@ -129,8 +133,6 @@ def to_pandas(value: Any, name: str) -> tuple[Any, FrameSchema | None]:
     if not isinstance(frame, nw.DataFrame):
         raise bad_argument(name, got, KINDS)
     pandas = import_pandas()
-    if len(set(frame.columns)) < len(frame.columns):
-        raise bad_argument(name, Shown("duplicate columns"), "columns with unique names")
     columns = {label: _to_pandas(frame[label], name) for label in frame.columns}
     schema = FrameSchema(frame.implementation.value, dict(frame.schema))
     return pandas.DataFrame(columns, copy=False), schema
