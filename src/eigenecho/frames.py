@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from eigenecho.checks import check_known
 from eigenecho.errors import Shown, bad_argument
@@ -52,6 +52,16 @@ class FrameFormat:
     zone: str | None
     categories: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, frame: Any, id: Hashable, time: Hashable) -> FrameFormat:
+        """Return the format of a frame of narwhals with these columns of ids and times."""
+        types = [frame.schema.get(label) for label in (id, time)]
+        names = [type(dtype).__name__ for dtype in types]
+        id_type, time_type = (name if name in RESTORED_TYPES else None for name in names)
+        categories = tuple(getattr(types[0], "categories", ()))
+        zone = getattr(types[1], "time_zone", None)
+        return cls(frame.implementation.value, id_type, time_type, zone, categories)
+
     def check(self) -> None:
         """Raise if a file contains an unknown library, type or time zone."""
         check_known(self.library, "library", LIBRARIES)
@@ -94,21 +104,6 @@ class FrameFormat:
         return nw.from_dict(columns, backend=backend).to_native()
 
 
-class FrameSchema(NamedTuple):
-    """The library of a frame that is not of pandas, and the types of all its columns."""
-
-    library: str
-    types: Mapping[Any, Any]
-
-    def format(self, id: Hashable, time: Hashable) -> FrameFormat:
-        """Return the format of frames with these columns of ids and times."""
-        kinds = [type(self.types.get(label)).__name__ for label in (id, time)]
-        id_type, time_type = (kind if kind in RESTORED_TYPES else None for kind in kinds)
-        zone = getattr(self.types.get(time), "time_zone", None)
-        categories = tuple(self.types[id].categories) if id_type == "Enum" else ()
-        return FrameFormat(self.library, id_type, time_type, zone, categories)
-
-
 def is_table(value: Any) -> bool:
     """Return True for a table of any library other than pandas."""
     kind = type(value)
@@ -117,8 +112,8 @@ def is_table(value: Any) -> bool:
     return any(hasattr(kind, attribute) for attribute in TABLE_ATTRIBUTES)
 
 
-def to_pandas(value: Any, name: str) -> tuple[Any, FrameSchema | None]:
-    """Return a frame of another library as one of pandas, and its schema.
+def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
+    """Return a frame of another library as one of pandas, and as one of narwhals.
 
     All other values are returned unchanged, with None.
     """
@@ -134,8 +129,7 @@ def to_pandas(value: Any, name: str) -> tuple[Any, FrameSchema | None]:
         raise bad_argument(name, got, KINDS)
     pandas = import_pandas()
     columns = {label: _to_pandas(frame[label], name) for label in frame.columns}
-    schema = FrameSchema(frame.implementation.value, dict(frame.schema))
-    return pandas.DataFrame(columns, copy=False), schema
+    return pandas.DataFrame(columns, copy=False), frame
 
 
 def _in_utc(column: Any) -> Any:
