@@ -53,8 +53,13 @@ class FrameFormat:
     categories: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, frame: Any, id: Hashable, time: Hashable) -> FrameFormat:
-        """Return the format of a frame of narwhals with these columns of ids and times."""
+    def of(cls, frame: Any, id: Hashable, time: Hashable) -> FrameFormat | None:
+        """Return the format of a frame of narwhals with these columns of ids and times.
+
+        None stands for frames of pandas.
+        """
+        if frame is None:
+            return None
         types = [frame.schema.get(label) for label in (id, time)]
         names = [type(dtype).__name__ for dtype in types]
         id_type, time_type = (name if name in RESTORED_TYPES else None for name in names)

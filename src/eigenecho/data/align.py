@@ -54,7 +54,8 @@ class Drivers:
         """Return X at the rows of a series, known ahead and of the past, and after its end."""
         length = len(clock.times)
         table, has = self._on_grid(series, clock.times[:1], clock, length)
-        times = joined([clock.times, clock.ahead(len(table) - length)])
+        further = len(table) - length
+        times = joined([clock.times, clock.ahead(further)]) if further else clock.times
         needed = np.arange(len(table)) >= length
         needed[rows] = True
         if (needed & ~has).any():
@@ -127,7 +128,6 @@ def align(
     step: Any,
     drivers: Drivers | None,
     name: str,
-    *,
     own_steps: Mapping[Hashable, Any] | None = None,
     whole: bool = True,
 ) -> Aligned:

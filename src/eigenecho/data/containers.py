@@ -142,7 +142,7 @@ class PanelFormat:
         A long frame may omit series without new rows; a list contains empty arrays for them.
         Without ``X_new``, rows of X that are known ahead are used if X has no other columns.
         """
-        use_ahead = X_new is None and len(self.ahead[0]) > 0 and not self.columns.past
+        use_ahead = X_new is None and bool(self.columns.known) and not self.columns.past
         starts = [len(history) for history in panel.histories]
         _, labels, new = self._read(y_new, X_new, "y_new", "X_new", starts, use_ahead)
         histories, clocks, ahead = list(panel.histories), list(self.clocks), list(self.ahead)
@@ -163,12 +163,8 @@ class PanelFormat:
         """
         if not self.columns.known:
             if X is not None:
-                why = (
-                    "all columns are known up to the present"
-                    if self.columns.past
-                    else "fit had no X"
-                )
-                raise bad_argument("X", Shown("columns"), f"None: {why}")
+                wanted = "None: fit had no X that is known ahead"
+                raise bad_argument("X", Shown("columns"), wanted)
             return [np.empty((horizon, 0))] * len(panel)
         if X is None:
             return [self._known_ahead(i, horizon, "X") for i in range(len(panel))]
@@ -207,10 +203,9 @@ class PanelFormat:
         elif self.columns.labels and not use_ahead:
             listed = ", ".join(self.columns.names(self.columns.labels))
             raise bad_argument(X_name, None, f"the columns of fit: {listed}")
-        steps = {label: clock.step for label, clock in zip(self.labels, self.clocks, strict=True)}
-        is_whole, step = starts is None, self.clocks[0].step
-        aligned = align(tables, step, drivers, name, own_steps=steps, whole=is_whole)
-        return source, labels, aligned
+        own = {label: clock.step for label, clock in zip(self.labels, self.clocks, strict=True)}
+        step, is_whole = self.clocks[0].step, starts is None
+        return source, labels, align(tables, step, drivers, name, own, is_whole)
 
     def _numbers(self, labels: Any) -> list[int]:
         """Return the positions of the series with new rows."""

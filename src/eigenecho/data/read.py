@@ -36,7 +36,7 @@ class LongNames(NamedTuple):
     target: Hashable = "y"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Table:
     """Rows that share their times, sorted: times (n,), values (n, c) and labels of the columns."""
 
@@ -70,11 +70,7 @@ def identify(y: Any, names: LongNames, name: str) -> Source:
         _check_names(names)
         _check_unique(y.columns, name)
         if all(column in y.columns for column in names):
-            return Source(
-                "long",
-                y,
-                format=FrameFormat.of(native, names.id, names.time) if native is not None else None,
-            )
+            return Source("long", y, format=FrameFormat.of(native, names.id, names.time))
         columns = set(y.columns)
         is_partial = names.time in columns if native is None else set(names[1:]) < columns
         if is_partial or names.id in columns or names.id in y.index.names:
@@ -83,9 +79,8 @@ def identify(y: Any, names: LongNames, name: str) -> Source:
         if not y.shape[1]:
             raise bad_argument(name, Shown("0 columns"), "one column per series")
     is_range = hasattr(y.index, "start") and hasattr(y.index, "stop")
-    index = y.index.name
-    form = FrameFormat.of(native, None, index) if native is not None else None
-    return Source("series" if y.ndim == 1 else "wide", y, index, is_range, form)
+    form = FrameFormat.of(native, None, y.index.name)
+    return Source("series" if y.ndim == 1 else "wide", y, y.index.name, is_range, form)
 
 
 def read_y(
@@ -105,13 +100,10 @@ def read_y(
                 name, Shown(f"a column {extra[0]!r}"), f"only {', '.join(map(repr, names))}",
                 "Pass columns that help to forecast as X.",
             )  # fmt: skip
-        times = _times(y[names.time], name)
-        values = as_floats(y[names.target], name, names.target)[:, None]
-        ids, parts = _rows_by_id(y[names.id], names.id, name)
-        return ids, [
-            _sorted_table(times[rows], values[rows], [label], name, label)
-            for label, rows in zip(ids, parts, strict=True)
-        ]
+        ids, tables = _long_tables(y, [names.target], names, name)
+        for label, table in tables.items():
+            table.labels = [label]
+        return ids, list(tables.values())
     if kind == "series":
         labels, values = _one_label(y.name), as_floats(y, name)[:, None]
     else:
@@ -146,15 +138,11 @@ def read_X(
     labels = tuple(column for column in X.columns if column not in beside)
     if not labels:
         raise bad_argument(name, Shown("no columns"), "at least one column beside the times")
+    if names.id in X.columns and kind == "long":
+        return _long_tables(X, labels, names, name, flags=True)[1]
     values = _matrix(X[list(labels)], name, flags=True)
     stamps = _times(X[names.time] if kind == "long" else X.index, name)
-    if names.id not in X.columns or kind != "long":
-        return {None: _sorted_table(stamps, values, labels, name)}
-    ids, parts = _rows_by_id(X[names.id], names.id, name)
-    return {
-        label: _sorted_table(stamps[rows], values[rows], labels, name, label)
-        for label, rows in zip(ids, parts, strict=True)
-    }
+    return {None: _sorted_table(stamps, values, labels, name)}
 
 
 # Arrays -------------------------------------------------------------------------------------------
@@ -297,25 +285,27 @@ def _sorted_table(
     return Table(times[order], values[order], labels)
 
 
-def _rows_by_id(column: Any, label: Hashable, name: str) -> tuple[Any, list[Array]]:
-    """Return the sorted ids and the rows of each."""
+def _long_tables(
+    frame: Any, labels: Sequence[Hashable], names: LongNames, name: str, flags: bool = False
+) -> tuple[Any, dict[Hashable, Table]]:
+    """Return the sorted ids of a long frame, and the table of each."""
     import pandas
 
-    codes, ids = pandas.factorize(column, sort=True)
-    _check_complete(codes < 0, name, repr(label))
+    values, times = _matrix(frame[list(labels)], name, flags), _times(frame[names.time], name)
+    codes, unique = pandas.factorize(frame[names.id], sort=True)
+    _check_complete(codes < 0, name, repr(names.id))
     order = np.argsort(codes, kind="stable")
-    return pandas.Index(ids), np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+    parts = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+    ids = pandas.Index(unique)
+    return ids, {
+        label: _sorted_table(times[rows], values[rows], labels, name, label)
+        for label, rows in zip(ids, parts, strict=True)
+    }
 
 
 def _matrix(frame: Any, name: str, flags: bool = False) -> Array:
     """Return the columns of a frame as numbers (n, c)."""
-    columns = [frame.iloc[:, i] for i in range(frame.shape[1])]
-    for column, label in zip(columns, frame.columns, strict=True):
-        if is_date(column) or is_period(column):
-            raise bad_argument(
-                name, Shown(f"a column of dates, {label!r}"), "columns of numbers",
-                "Use set_index to make the times the index.",
-            )  # fmt: skip
+    columns = (frame.iloc[:, i] for i in range(frame.shape[1]))
     return _stacked(columns, frame.columns, name, flags)
 
 
