@@ -21,6 +21,9 @@ HEAVY = [
     "scipy",
     "matplotlib",
     "pandas",
+    "polars",
+    "pyarrow",
+    "narwhals",
     "safetensors",
     "joblib",
     "reservoirpy",
@@ -32,7 +35,7 @@ HEAVY = [
 ]
 DRAWING = {"matplotlib", "typer", "rich", "jinja2"}
 OTHERS = {"reservoirpy", "sktime", "torch", "jax", "dask", "distributed"}
-OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
+OPTIONAL = DRAWING | OTHERS | {"pandas", "polars", "pyarrow", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from eigenecho.checks import check_known
 from eigenecho.errors import Shown, bad_argument
@@ -42,12 +42,30 @@ class FrameFormat:
         One of ``RESTORED_TYPES``, or None for a type that pandas keeps.
     zone : str or None
         The time zone.
+    categories : tuple of str
+        The categories of ids of type "Enum".
     """
 
     library: str
     id_type: str | None
     time_type: str | None
     zone: str | None
+    categories: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, frame: Any, id: Hashable, time: Hashable) -> FrameFormat | None:
+        """Return the format of a frame of narwhals with these columns of ids and times.
+
+        None stands for frames of pandas.
+        """
+        if frame is None:
+            return None
+        types = [frame.schema.get(label) for label in (id, time)]
+        names = [type(dtype).__name__ for dtype in types]
+        id_type, time_type = (name if name in RESTORED_TYPES else None for name in names)
+        categories = tuple(getattr(types[0], "categories", ()))
+        zone = getattr(types[1], "time_zone", None)
+        return cls(frame.implementation.value, id_type, time_type, zone, categories)
 
     def check(self) -> None:
         """Raise if a file contains an unknown library, type or time zone."""
@@ -84,25 +102,11 @@ class FrameFormat:
             if name in times and self.zone is not None:
                 series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(self.zone)
             if dtype == "Enum":
-                series = series.cast(nw.Enum(list(column.cat.categories)))
+                series = series.cast(nw.Enum(self.categories))
             elif dtype is not None:
                 series = series.cast(getattr(nw, dtype))
-            columns[name] = series
+            columns[name] = series.to_native()
         return nw.from_dict(columns, backend=backend).to_native()
-
-
-class FrameSchema(NamedTuple):
-    """The library of a frame that is not of pandas, and the types of all its columns."""
-
-    library: str
-    types: Mapping[Any, Any]
-
-    def format(self, id: Hashable, time: Hashable) -> FrameFormat:
-        """Return the format of frames with these columns of ids and times."""
-        kinds = [type(self.types.get(label)).__name__ for label in (id, time)]
-        id_type, time_type = (kind if kind in RESTORED_TYPES else None for kind in kinds)
-        zone = getattr(self.types.get(time), "time_zone", None)
-        return FrameFormat(self.library, id_type, time_type, zone)
 
 
 def is_table(value: Any) -> bool:
@@ -113,8 +117,8 @@ def is_table(value: Any) -> bool:
     return any(hasattr(kind, attribute) for attribute in TABLE_ATTRIBUTES)
 
 
-def to_pandas(value: Any, name: str) -> tuple[Any, FrameSchema | None]:
-    """Return a frame of another library as one of pandas, and its schema.
+def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
+    """Return a frame of another library as one of pandas, and as one of narwhals.
 
     All other values are returned unchanged, with None.
     """
@@ -129,11 +133,8 @@ def to_pandas(value: Any, name: str) -> tuple[Any, FrameSchema | None]:
     if not isinstance(frame, nw.DataFrame):
         raise bad_argument(name, got, KINDS)
     pandas = import_pandas()
-    if len(set(frame.columns)) < len(frame.columns):
-        raise bad_argument(name, Shown("duplicate columns"), "columns with unique names")
     columns = {label: _to_pandas(frame[label], name) for label in frame.columns}
-    schema = FrameSchema(frame.implementation.value, dict(frame.schema))
-    return pandas.DataFrame(columns, copy=False), schema
+    return pandas.DataFrame(columns, copy=False), frame
 
 
 def _in_utc(column: Any) -> Any:

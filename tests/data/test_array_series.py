@@ -230,16 +230,16 @@ def test_gaps_of_past_columns_are_filled_forward():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((Y, X[:10]), "20 rows of 2 columns (x0, x1)"),
+        ((Y, X[:10]), "with 20 rows"),
         ((Y, np.zeros((20, 0))), "at least one column"),
         ((Y, np.zeros((20, 1, 1))), "X=<shape (20, 1, 1)>"),
         ((Y, pd.DataFrame(X)), "X=<DataFrame>"),
         ((Y, np.full((20, 1), np.inf)), "X=<infinity in row 0, column 0>"),
         ((Y, np.where(np.arange(20) == 3, np.nan, 1.0)), "NaN in column 0, at 3"),
-        ((held("list"), X), "a list of arrays, one per series"),
-        ((held("list"), [X]), "X=<1 arrays>"),
-        ((held("list"), [X, X[:14]]), "shape (14, 2) in series 1"),
-        ((held("list"), [X, X[:15, :1]]), "shape (15, 1) in series 1"),
+        ((held("list"), X), "a list of 2 arrays"),
+        ((held("list"), [X]), "a list of 2 arrays"),
+        ((held("list"), [X, X[:14]]), "X[1]=<shape (14, 2)>"),
+        ((held("list"), [X, X[:15, :1]]), "X=<1 columns>"),
     ],
 )
 def test_inconsistent_columns(arguments, words):
@@ -270,8 +270,8 @@ def test_unknown_columns(x, past, words):
     [
         (None, X[:4], "expected None: fit had no X"),
         (X, None, "4 rows of x0, x1 after the end"),
-        (X, X[:3], "expected 4 rows of 2 columns (x0, x1)"),
-        (X, X[:4, :1], "X=<shape (4, 1)>"),
+        (X, X[:3], "with 4 rows"),
+        (X, X[:4, :1], "X=<1 columns>"),
         (X, np.where(np.arange(8).reshape(4, 2) == 5, np.nan, 1), "NaN in column 1, at 22"),
     ],
 )

@@ -280,7 +280,7 @@ def test_forecasts_that_cannot_be_made(options, words, plain):
         ({}, "3 rows of x0 after the end"),
         ({"X": np.ones((2, 1))}, "shape .2, 1.* 3 rows"),
         ({"X": np.ones((9, 1))}, "shape .9, 1.* 3 rows"),
-        ({"X": np.ones((3, 2))}, "shape .3, 2"),
+        ({"X": np.ones((3, 2))}, "2 columns"),
         ({"X": np.full((3, 1), np.nan)}, "NaN in column 0"),
         ({"X": np.ones(3), "context": NOISE}, "context_X=None"),
     ],

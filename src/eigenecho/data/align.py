@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.data import clock as clocks_of
-from eigenecho.data.clock import Clock, as_numbers, is_date, is_period, positions, shown
+from eigenecho.data.clock import Clock, as_numbers, is_date, is_period, joined, positions, shown
 from eigenecho.data.columns import Columns
 from eigenecho.data.numbers import check_observed, filled_forward
 from eigenecho.data.panel import History
@@ -22,61 +22,49 @@ LOOSE = 1000
 """Maximum number of steps per row: beyond, a step is too short for the rows."""
 
 
-@dataclass(frozen=True, eq=False)
 class Drivers:
-    """Tables of X by series, or under None for all series; ``name`` is the argument."""
+    """Columns of X by series.
 
-    tables: Mapping[Hashable, Table]
-    columns: Columns
-    name: str
+    Parameters
+    ----------
+    tables : dict of Table
+        By series, or under None for all series.
+    columns : Columns
+        The columns that are needed.
+    allowed : sequence of Hashable
+        Labels of the columns that may exist.
+    name : str
+        The name of X in errors.
+    """
 
-    def of(self, series: Hashable) -> str:
-        """Return the words that name a series in errors, if it has a table of its own."""
-        return "" if None in self.tables else f" of series {series!r}"
-
-    def on_grid(self, series: Hashable, first: Any, clock: Clock) -> tuple[Array, Array]:
-        """Return positions and values of the rows from a first time on."""
-        table = self.tables.get(None, self.tables.get(series))
-        if table is None:
-            got = Shown(f"no rows of series {series!r}")
-            raise bad_argument(self.name, got, "rows of every series")
-        check_same_type(table.times, clock.times, self.name)
-        if isinstance(table.times, np.ndarray):
-            is_after = table.times > first[0] - clock.step / 2
-        else:
-            is_after = np.asarray(table.times >= first[0])
-        times = table.times[is_after]
-        found = positions(times, clock.step, first)
-        if (found < 0).any():
-            when = shown(times[int(np.argmax(found < 0)) :])
-            wanted = f"rows in the steps of y, {clock.words} from {shown(first)}"
-            raise bad_argument(self.name, Shown(f"a row at {when}{self.of(series)}"), wanted)
-        return found, table.values[is_after]
-
-    def check_complete(self, known: Array, series: Hashable, times: Any) -> None:
-        """Raise if columns that are known ahead have gaps."""
-        at = lambda row: shown(times[row:])  # noqa: E731
-        self.columns.check_complete(known, self.name, at, self.of(series))
+    def __init__(
+        self,
+        tables: Mapping[Hashable, Table],
+        columns: Columns,
+        allowed: Sequence[Hashable],
+        name: str,
+    ) -> None:
+        self.tables, self.columns, self.name = tables, columns, name
+        for table in tables.values():
+            columns.check_labels(table.labels, allowed, name)
 
     def beside(
         self, series: Hashable, clock: Clock, rows: Array, fill: bool
     ) -> tuple[Array | None, Array | None, Array]:
         """Return X at the rows of a series, known ahead and of the past, and after its end."""
         length = len(clock.times)
-        found, values = self.on_grid(series, clock.times[:1], clock)
-        size = max(length, int(found.max(initial=-1)) + 1)
-        table = np.full((size, values.shape[1]), np.nan)
-        table[found] = values
-        needed, has = np.arange(size) >= length, np.zeros(size, bool)
-        needed[rows], has[found] = True, True
-        times = clock.then(clock.ahead(size - length)).times if size > length else clock.times
+        table, has = self._on_grid(series, clock.times[:1], clock, length)
+        further = len(table) - length
+        times = joined([clock.times, clock.ahead(further)]) if further else clock.times
+        needed = np.arange(len(table)) >= length
+        needed[rows] = True
         if (needed & ~has).any():
-            got = f"no row at {shown(times[int(np.argmax(needed & ~has)) :])}{self.of(series)}"
+            got = f"no row at {shown(times[int(np.argmax(needed & ~has)) :])}{self._of(series)}"
             raise bad_argument(self.name, Shown(got), "one row per row of y, and no gaps after it")
         # If neither y nor X has a row, the last known values of X are used.
         table[~has] = filled_forward(table)[~has]
         known, past = self.columns.split(table)
-        self.check_complete(known, series, times)
+        self.columns.check_complete(known, self.name, times, self._of(series))
         past = filled_forward(past[:length]) if fill else past[:length]
         return (
             known[:length] if self.columns.known else None,
@@ -87,16 +75,43 @@ class Drivers:
     def after(self, series: Hashable, clock: Clock, horizon: int) -> Array:
         """Return columns known ahead, (horizon, k), at the times after the end of a series."""
         times = clock.ahead(horizon)
-        found, values = self.on_grid(series, times[:1], clock)
-        inside = found < horizon
-        rows, has = np.full((horizon, values.shape[1]), np.nan), np.zeros(horizon, bool)
-        rows[found[inside]], has[found[inside]] = values[inside], True
+        table, has = (part[:horizon] for part in self._on_grid(series, times[:1], clock, horizon))
         if not has.all():
-            got = f"no row at {shown(times[int(np.argmin(has)) :])}{self.of(series)}"
+            got = f"no row at {shown(times[int(np.argmin(has)) :])}{self._of(series)}"
             wanted = f"{horizon} rows from {shown(times)} to {shown(times[-1:])}"
             raise bad_argument(self.name, Shown(got), wanted)
-        self.check_complete(rows, series, times)
-        return rows
+        self.columns.check_complete(table, self.name, times, self._of(series))
+        return table
+
+    def _on_grid(
+        self, series: Hashable, first: Any, clock: Clock, rows: int
+    ) -> tuple[Array, Array]:
+        """Return values from a first time on, at least ``rows``, and whether each row exists."""
+        given = self.tables.get(None, self.tables.get(series))
+        if given is None:
+            got = Shown(f"no rows of series {series!r}")
+            raise bad_argument(self.name, got, "rows of every series")
+        check_same_type(given.times, clock.times, self.name)
+        if isinstance(given.times, np.ndarray):
+            is_after = given.times > first[0] - clock.step / 2
+        else:
+            is_after = np.asarray(given.times >= first[0])
+        times = given.times[is_after]
+        found = positions(times, clock.step, first)
+        if (found < 0).any():
+            got = Shown(f"a row at {shown(times[int(np.argmax(found < 0)) :])}{self._of(series)}")
+            wanted = f"rows in the steps of y, {clock.words} from {shown(first)}"
+            raise bad_argument(self.name, got, wanted)
+        size = max(rows, int(found.max(initial=-1)) + 1)
+        labels = self.columns.labels
+        table, has = np.full((size, len(labels)), np.nan), np.zeros(size, bool)
+        table[found] = given.values[is_after][:, [given.labels.index(label) for label in labels]]
+        has[found] = True
+        return table, has
+
+    def _of(self, series: Hashable) -> str:
+        """Return the words that name a series in errors, if it has a table of its own."""
+        return "" if None in self.tables else f" of series {series!r}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +128,6 @@ def align(
     step: Any,
     drivers: Drivers | None,
     name: str,
-    *,
     own_steps: Mapping[Hashable, Any] | None = None,
     whole: bool = True,
 ) -> Aligned:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.data.clock import shown
 from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.types import Array
 
@@ -47,16 +48,29 @@ class Columns:
         known, past = ([self.labels.index(one) for one in part] for part in (self.known, self.past))
         return rows[:, known], rows[:, past]
 
-    def check_complete(self, known: Array, name: str, times: Any, of: str = "") -> None:
-        """Raise if columns (T, k) that are known ahead have gaps; ``times`` are texts."""
+    def check_complete(self, known: Array, name: str, times: Any, of: str) -> None:
+        """Raise if columns (T, k) that are known ahead have gaps."""
         empty = np.isnan(known)
         if empty.any():
             row, column = np.unravel_index(int(np.argmax(empty)), known.shape)
             raise bad_argument(
-                name, Shown(f"NaN in column {self.known[column]!r}{of}, at {times(int(row))}"),
+                name, Shown(f"NaN in column {self.known[column]!r}{of}, at {shown(times[row:])}"),
                 "no gaps in columns that are known ahead",
                 "Fill them, or list the column in past= if it is known up to the present only.",
             )  # fmt: skip
+
+    def check_labels(self, labels: Sequence[Any], allowed: Sequence[Any], name: str) -> None:
+        """Raise if columns are missing, or if others than the allowed ones exist."""
+        if self.numbered and len(labels) != len(self.labels):
+            got = Shown(f"{len(labels)} columns")
+            raise bad_argument(name, got, f"{len(self.labels)} columns, as in fit")
+        for label in self.labels:
+            if label not in labels:
+                got = Shown(f"columns {', '.join(map(repr, labels[:8]))}")
+                raise bad_argument(name, got, f"a column {label!r}, as in fit")
+        for label in labels:
+            if label not in allowed:
+                raise bad_argument(name, Shown(f"a column {label!r}"), "the columns of fit")
 
 
 def choose(labels: Sequence[Hashable], past: Any, numbered: bool = False) -> Columns:
@@ -77,16 +91,3 @@ def choose(labels: Sequence[Hashable], past: Any, numbered: bool = False) -> Col
     if len(set(columns)) < len(columns):
         raise bad_argument("past", past, "each column once")
     return Columns(tuple(labels), columns, numbered)
-
-
-def check_labels(
-    labels: Sequence[Any], required: Sequence[Any], allowed: Sequence[Any], name: str
-) -> None:
-    """Raise if required columns are missing, or if others than the allowed ones exist."""
-    for label in required:
-        if label not in labels:
-            got = Shown(f"columns {', '.join(map(repr, labels[:8]))}")
-            raise bad_argument(name, got, f"a column {label!r}, as in fit")
-    for label in labels:
-        if label not in allowed:
-            raise bad_argument(name, Shown(f"a column {label!r}"), "the columns of fit")

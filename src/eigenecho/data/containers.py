@@ -10,9 +10,9 @@ import numpy as np
 
 from eigenecho.data.align import Aligned, Drivers, align, check_same_type, find_step
 from eigenecho.data.clock import Clock, is_date, is_period, joined, positions, shown
-from eigenecho.data.columns import Columns, check_labels, choose
+from eigenecho.data.columns import Columns, choose
 from eigenecho.data.panel import Panel
-from eigenecho.data.read import ARRAYS, KINDS, LongNames, Source, identify, read_X, read_y, x_tables
+from eigenecho.data.read import ARRAYS, KINDS, LongNames, Source, identify, read_X, read_y
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.frames import FrameFormat
 from eigenecho.types import Array, Forecast
@@ -56,19 +56,23 @@ def read(
     names = LongNames(id, time, target)
     source = identify(y, names, name)
     labels, tables = read_y(source, names, name)
-    rows, chosen = (None, ()) if X is None else read_X(X, source.kind, names, "X")
-    columns = choose(chosen, past, numbered=source.kind in ARRAYS)
-    form = PanelFormat(source.kind, labels, (), (), columns, names, *source[2:])
-    drivers = form.drivers(rows, columns, [table.times for table in tables], "X")
     longest = max(tables, key=lambda table: len(table.times))
     for table in tables:
         check_same_type(table.times, longest.times, name)
         if not len(table.times):
             got = Shown(f"0 rows in series {table.labels[0]!r}")
             raise bad_argument(name, got, "at least one row in each series")
+    drivers, chosen = None, list[Hashable]()
+    if X is not None:
+        beside = read_X(X, source.kind, names, "X", [table.times for table in tables])
+        chosen = list(next(iter(beside.values())).labels)
+    columns = choose(chosen, past, numbered=source.kind in ARRAYS)
+    if X is not None:
+        drivers = Drivers(beside, columns, chosen, "X")
     step = _given_step(source)
     if step is None:
         step = find_step(longest.times, name, longest.labels[0] if len(tables) > 1 else None)
+    form = PanelFormat(source.kind, labels, (), (), columns, names, *source[2:])
     return form.panel(align(tables, step, drivers, name))
 
 
@@ -138,7 +142,7 @@ class PanelFormat:
         A long frame may omit series without new rows; a list contains empty arrays for them.
         Without ``X_new``, rows of X that are known ahead are used if X has no other columns.
         """
-        use_ahead = X_new is None and len(self.ahead[0]) > 0 and not self.columns.past
+        use_ahead = X_new is None and bool(self.columns.known) and not self.columns.past
         starts = [len(history) for history in panel.histories]
         _, labels, new = self._read(y_new, X_new, "y_new", "X_new", starts, use_ahead)
         histories, clocks, ahead = list(panel.histories), list(self.clocks), list(self.ahead)
@@ -159,35 +163,23 @@ class PanelFormat:
         """
         if not self.columns.known:
             if X is not None:
-                why = (
-                    "all columns are known up to the present"
-                    if self.columns.past
-                    else "fit had no X"
-                )
-                raise bad_argument("X", Shown("columns"), f"None: {why}")
+                wanted = "None: fit had no X that is known ahead"
+                raise bad_argument("X", Shown("columns"), wanted)
             return [np.empty((horizon, 0))] * len(panel)
         if X is None:
             return [self._known_ahead(i, horizon, "X") for i in range(len(panel))]
-        rows, labels = read_X(X, self.kind, self.names, "X")
-        known = Columns(self.columns.known, (), self.columns.numbered)
-        if self.kind not in ARRAYS:
-            check_labels(labels, self.columns.known, self.columns.labels, "X")
-        drivers = self.drivers(rows, known, [clock.ahead(horizon) for clock in self.clocks], "X")
-        assert drivers is not None
+        known = Columns(self.columns.known)
+        if self.kind in ARRAYS:  # which have only these columns, with new numbers
+            known = Columns(tuple(range(len(known.labels))), (), True)
+        allowed = known.labels if known.numbered else self.columns.labels
+        times = [clock.ahead(horizon) for clock in self.clocks]
+        drivers = Drivers(read_X(X, self.kind, self.names, "X", times), known, allowed, "X")
         if self.shared:
             return [drivers.after(None, self.clocks[0], horizon)] * len(panel)
         return [
             drivers.after(label, clock, horizon)
             for label, clock in zip(self.labels, self.clocks, strict=True)
         ]
-
-    def drivers(
-        self, rows: Any, columns: Columns, times: Sequence[Any], name: str
-    ) -> Drivers | None:
-        """Return the tables of X, or None without any; ``times`` are those of rows of arrays."""
-        if rows is None:
-            return None
-        return Drivers(x_tables(rows, self.kind, columns, times, self.names, name), columns, name)
 
     def _read(
         self, y: Any, X: Any, name: str, X_name: str, starts: Any = None, use_ahead: bool = False
@@ -202,22 +194,18 @@ class PanelFormat:
         labels, tables = read_y(source, self.names, name, starts)
         for table in tables:
             check_same_type(table.times, self.clocks[0].times, name)
-        rows = None
+        drivers = None
         if X is not None:
-            rows, found = read_X(X, self.kind, self.names, X_name)
             if not self.columns.labels:
                 raise bad_argument(X_name, Shown("columns"), "None: fit had no X")
-            if self.kind not in ARRAYS:
-                check_labels(found, self.columns.labels, self.columns.labels, X_name)
+            beside = read_X(X, self.kind, self.names, X_name, [table.times for table in tables])
+            drivers = Drivers(beside, self.columns, self.columns.labels, X_name)
         elif self.columns.labels and not use_ahead:
             listed = ", ".join(self.columns.names(self.columns.labels))
             raise bad_argument(X_name, None, f"the columns of fit: {listed}")
-        times = [table.times for table in tables]
-        drivers = self.drivers(rows, self.columns, times, X_name)
-        steps = {label: clock.step for label, clock in zip(self.labels, self.clocks, strict=True)}
-        is_whole, step = starts is None, self.clocks[0].step
-        aligned = align(tables, step, drivers, name, own_steps=steps, whole=is_whole)
-        return source, labels, aligned
+        own = {label: clock.step for label, clock in zip(self.labels, self.clocks, strict=True)}
+        step, is_whole = self.clocks[0].step, starts is None
+        return source, labels, align(tables, step, drivers, name, own, is_whole)
 
     def _numbers(self, labels: Any) -> list[int]:
         """Return the positions of the series with new rows."""

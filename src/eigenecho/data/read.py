@@ -11,10 +11,9 @@ import numpy as np
 
 from eigenecho.checks import as_array
 from eigenecho.data.clock import as_numbers, is_date, is_period, shown, with_room
-from eigenecho.data.columns import Columns
 from eigenecho.data.numbers import as_floats
 from eigenecho.errors import Shown, bad_argument
-from eigenecho.frames import FrameFormat, FrameSchema, is_table, to_pandas
+from eigenecho.frames import FrameFormat, is_table, to_pandas
 from eigenecho.types import Array
 
 ARRAYS = {"single": "an array (T,)", "columns": "an array (T, D)", "list": "a list of arrays (T,)"}
@@ -37,7 +36,7 @@ class LongNames(NamedTuple):
     target: Hashable = "y"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Table:
     """Rows that share their times, sorted: times (n,), values (n, c) and labels of the columns."""
 
@@ -62,7 +61,7 @@ class Source(NamedTuple):
 
 def identify(y: Any, names: LongNames, name: str) -> Source:
     """Return the kind and the content of y."""
-    y, schema = to_pandas(y, name)
+    y, native = to_pandas(y, name)
     if not hasattr(y, "iloc"):
         return Source(*_array_columns(y, name), is_range=True)
     if not len(y):
@@ -71,18 +70,17 @@ def identify(y: Any, names: LongNames, name: str) -> Source:
         _check_names(names)
         _check_unique(y.columns, name)
         if all(column in y.columns for column in names):
-            return Source("long", y, format=_format(schema, names.id, names.time))
+            return Source("long", y, format=FrameFormat.of(native, names.id, names.time))
         columns = set(y.columns)
-        is_partial = names.time in columns if schema is None else set(names[1:]) < columns
+        is_partial = names.time in columns if native is None else set(names[1:]) < columns
         if is_partial or names.id in columns or names.id in y.index.names:
             raise _not_long(name, names)
-        y = _with_index(y, schema, names.time, name)
+        y = _with_index(y, native, names.time, name)
         if not y.shape[1]:
             raise bad_argument(name, Shown("0 columns"), "one column per series")
     is_range = hasattr(y.index, "start") and hasattr(y.index, "stop")
-    index = y.index.name
-    form = _format(schema, None, index)
-    return Source("series" if y.ndim == 1 else "wide", y, index, is_range, form)
+    form = FrameFormat.of(native, None, y.index.name)
+    return Source("series" if y.ndim == 1 else "wide", y, y.index.name, is_range, form)
 
 
 def read_y(
@@ -102,13 +100,10 @@ def read_y(
                 name, Shown(f"a column {extra[0]!r}"), f"only {', '.join(map(repr, names))}",
                 "Pass columns that help to forecast as X.",
             )  # fmt: skip
-        times = _times(y[names.time], name)
-        values = as_floats(y[names.target], name, names.target)[:, None]
-        ids, parts = _rows_by_id(y[names.id], names.id, name)
-        return ids, [
-            _sorted_table(times[rows], values[rows], [label], name, label)
-            for label, rows in zip(ids, parts, strict=True)
-        ]
+        ids, tables = _long_tables(y, [names.target], names, name)
+        for label, table in tables.items():
+            table.labels = [label]
+        return ids, list(tables.values())
     if kind == "series":
         labels, values = _one_label(y.name), as_floats(y, name)[:, None]
     else:
@@ -116,14 +111,21 @@ def read_y(
     return labels, [_sorted_table(_times(y.index, name), values, labels, name)]
 
 
-def read_X(X: Any, kind: str, names: LongNames, name: str) -> tuple[Any, tuple[Hashable, ...]]:
-    """Return X as a list of arrays or a pandas frame, and the labels of its columns."""
+def read_X(
+    X: Any, kind: str, names: LongNames, name: str, times: Sequence[Any]
+) -> dict[Hashable, Table]:
+    """Return the tables of X by series, or under None if all series share one.
+
+    ``times`` are those of the rows of arrays, one per series.
+    """
     if kind in ARRAYS:
-        if kind == "list" and not isinstance(X, (list, tuple)):
-            raise bad_argument(name, Shown(type(X).__name__), "a list of arrays, one per series")
-        arrays = [_matrix_of_array(x, name) for x in (X if kind == "list" else [X])]
-        return arrays, tuple(range(arrays[0].shape[1] if arrays else 1))
-    X, schema = to_pandas(X, name)
+        if kind != "list":
+            return {None: _array_table(X, times[0], name)}
+        if not isinstance(X, (list, tuple)) or len(X) != len(times):
+            raise bad_argument(name, Shown(type(X).__name__), f"a list of {len(times)} arrays")
+        tables = (_array_table(x, times[i], f"{name}[{i}]") for i, x in enumerate(X))
+        return dict(enumerate(tables))
+    X, native = to_pandas(X, name)
     if not hasattr(X, "iloc"):
         raise bad_argument(name, Shown(type(X).__name__), "a DataFrame with the times of y")
     if X.ndim == 1:
@@ -131,49 +133,16 @@ def read_X(X: Any, kind: str, names: LongNames, name: str) -> tuple[Any, tuple[H
     _check_unique(X.columns, name)
     if kind == "long" and names.time not in X.columns:
         raise bad_argument(name, Shown(f"no column {names.time!r}"), "a column of times")
-    if kind != "long":
-        X = _with_index(X, schema, names.time, name)
+    X = X if kind == "long" else _with_index(X, native, names.time, name)
     beside = (names.id, names.time) if kind == "long" else ()
     labels = tuple(column for column in X.columns if column not in beside)
     if not labels:
         raise bad_argument(name, Shown("no columns"), "at least one column beside the times")
-    return X, labels
-
-
-def x_tables(
-    X: Any, kind: str, columns: Columns, times: Sequence[Any], names: LongNames, name: str
-) -> dict[Hashable, Table]:
-    """Return the tables of X by series, or under None if all series share one.
-
-    ``times`` are those of the rows of arrays, one per series.
-    """
-    labels = columns.labels
-    if kind in ARRAYS:
-        count = len(times) if kind == "list" else 1
-        if len(X) != count:
-            got = Shown(f"{len(X)} arrays")
-            raise bad_argument(name, got, f"a list of {count} arrays, one per series")
-        for i, (x, rows) in enumerate(zip(X, times, strict=False)):
-            if x.shape != (len(rows), len(labels)):
-                listed = ", ".join(columns.names(labels))
-                wanted = f"{len(rows)} rows of {len(labels)} columns ({listed})"
-                of = f" in series {i}" if kind == "list" else ""
-                raise bad_argument(name, Shown(f"shape {x.shape}{of}"), wanted)
-        tables = [
-            Table(rows, _stacked(x.T, labels, name, True), labels)
-            for x, rows in zip(X, times, strict=False)
-        ]
-        return dict(enumerate(tables)) if kind == "list" else {None: tables[0]}
+    if names.id in X.columns and kind == "long":
+        return _long_tables(X, labels, names, name, flags=True)[1]
     values = _matrix(X[list(labels)], name, flags=True)
-    if kind != "long" or names.id not in X.columns:
-        stamps = _times(X[names.time] if kind == "long" else X.index, name)
-        return {None: _sorted_table(stamps, values, labels, name)}
-    stamps = _times(X[names.time], name)
-    ids, parts = _rows_by_id(X[names.id], names.id, name)
-    return {
-        label: _sorted_table(stamps[rows], values[rows], labels, name, label)
-        for label, rows in zip(ids, parts, strict=True)
-    }
+    stamps = _times(X[names.time] if kind == "long" else X.index, name)
+    return {None: _sorted_table(stamps, values, labels, name)}
 
 
 # Arrays -------------------------------------------------------------------------------------------
@@ -204,13 +173,15 @@ def _plain(x: Any, name: str) -> Any:
     return x if isinstance(x, np.ma.MaskedArray) else as_array(x, name, WANTED)
 
 
-def _matrix_of_array(x: Any, name: str) -> Any:
+def _array_table(x: Any, times: Any, name: str) -> Table:
+    """Return the table of an array (T, k) or (T,) of X."""
     array = _plain(x, name)
     array = array.reshape(-1, 1) if array.ndim == 1 else array
-    if array.ndim != 2 or not array.shape[1]:
-        got = Shown(f"shape {array.shape}")
-        raise bad_argument(name, got, "an array (T, k) with at least one column")
-    return array
+    if array.ndim != 2 or len(array) != len(times) or not array.shape[1]:
+        wanted = f"an array (T, k) with {len(times)} rows and at least one column"
+        raise bad_argument(name, Shown(f"shape {np.shape(x)}"), wanted)
+    labels = tuple(range(array.shape[1]))
+    return Table(times, _stacked(array.T, labels, name, flags=True), labels)
 
 
 def _array_tables(
@@ -235,10 +206,6 @@ def _stacked(items: Any, labels: Sequence[Hashable], name: str, flags: bool = Fa
 # Frames -------------------------------------------------------------------------------------------
 
 
-def _format(schema: FrameSchema | None, id: Any, time: Any) -> FrameFormat | None:
-    return None if schema is None else schema.format(id, time)
-
-
 def _not_long(name: str, names: LongNames) -> ValueError:
     listed = ", ".join(map(repr, names))
     return bad_argument(
@@ -249,9 +216,9 @@ def _not_long(name: str, names: LongNames) -> ValueError:
     )  # fmt: skip
 
 
-def _with_index(frame: Any, schema: FrameSchema | None, time: Hashable, name: str) -> Any:
+def _with_index(frame: Any, native: Any, time: Hashable, name: str) -> Any:
     """Return a wide frame with its times as index: those of pandas have them already."""
-    if schema is None:
+    if native is None:
         return frame
     dates = [label for label in frame.columns if is_date(frame[label])]
     if time not in frame.columns and len(dates) != 1:
@@ -318,25 +285,27 @@ def _sorted_table(
     return Table(times[order], values[order], labels)
 
 
-def _rows_by_id(column: Any, label: Hashable, name: str) -> tuple[Any, list[Array]]:
-    """Return the sorted ids and the rows of each."""
+def _long_tables(
+    frame: Any, labels: Sequence[Hashable], names: LongNames, name: str, flags: bool = False
+) -> tuple[Any, dict[Hashable, Table]]:
+    """Return the sorted ids of a long frame, and the table of each."""
     import pandas
 
-    codes, ids = pandas.factorize(column, sort=True)
-    _check_complete(codes < 0, name, repr(label))
+    values, times = _matrix(frame[list(labels)], name, flags), _times(frame[names.time], name)
+    codes, unique = pandas.factorize(frame[names.id], sort=True)
+    _check_complete(codes < 0, name, repr(names.id))
     order = np.argsort(codes, kind="stable")
-    return pandas.Index(ids), np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+    parts = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+    ids = pandas.Index(unique)
+    return ids, {
+        label: _sorted_table(times[rows], values[rows], labels, name, label)
+        for label, rows in zip(ids, parts, strict=True)
+    }
 
 
 def _matrix(frame: Any, name: str, flags: bool = False) -> Array:
     """Return the columns of a frame as numbers (n, c)."""
-    columns = [frame.iloc[:, i] for i in range(frame.shape[1])]
-    for column, label in zip(columns, frame.columns, strict=True):
-        if is_date(column) or is_period(column):
-            raise bad_argument(
-                name, Shown(f"a column of dates, {label!r}"), "columns of numbers",
-                "Use set_index to make the times the index.",
-            )  # fmt: skip
+    columns = (frame.iloc[:, i] for i in range(frame.shape[1]))
     return _stacked(columns, frame.columns, name, flags)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.checks import check_known
-from eigenecho.data.clock import Clock, is_date, is_period
+from eigenecho.data.clock import Clock, as_numbers, is_date, texts
 from eigenecho.data.columns import Columns
 from eigenecho.data.containers import PanelFormat
 from eigenecho.data.numbers import LARGEST
@@ -26,6 +26,7 @@ TYPES = re.compile(
     r"|datetime64\[(s|ms|us|ns)(, [\w/+:-]+)?\]"
 )
 """Types of an index that are stored; labels of others are loaded as objects."""
+TIME_TYPES = re.compile(r"datetime64\[(s|ms|us|ns)(?:, (.+))?\]|period\[(.+)\]")
 MONTHS = "months "
 """Prefix of a step of several months on the same day of the month, which has no name in pandas."""
 YEARS = (1, 9000)
@@ -71,44 +72,32 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """The last time of each series as a number, and the step.
+    """The last time of each series as a number, the type of times, and the step.
 
-    ``unit`` is the unit of dates, or the frequency of periods; ``steps`` has one entry for all
-    series, or one each.
+    ``steps`` has one entry for all series, or one each.
     """
 
-    kind: str
     last: Array
-    unit: str | None
-    zone: str | None
+    dtype: str
     steps: tuple[Hashable, ...]
 
     @classmethod
     def of(cls, clocks: Sequence[Clock]) -> Times:
         """Return the times of clocks, if they can be restored."""
-        times = clocks[0].times
+        dtype = str(clocks[0].times.dtype)
+        last = np.array([as_numbers(clock.times)[-1] for clock in clocks])
         words = tuple(_to_word(clock.step) for clock in clocks)
         sample = dict(zip(words, clocks, strict=True))
-        words = words[:1] if len(sample) == 1 else words
-        if isinstance(times, np.ndarray):
-            last = np.array([clock.times[-1] for clock in clocks], times.dtype)
-            return cls("numbers", last, None, None, words)
-        last = np.array([clock.times.asi8[-1] for clock in clocks])
-        if is_period(times):
-            return cls("periods", last, times.freqstr, None, words)
-        zone = None if times.tz is None else str(times.tz)
+        some = np.array([as_numbers(clock.times)[-1] for clock in sample.values()])
         try:
-            some = np.array([clock.times.asi8[-1] for clock in sample.values()])
-            again = cls("dates", some, times.unit, zone, tuple(sample)).restored()
+            again = cls(some, dtype, tuple(sample)).restored()
             is_same = all(map(_continue_alike, again, sample.values()))
         except (ArithmeticError, LookupError, OSError, TypeError, ValueError):
             is_same = False
         if not is_same:
-            raise bad_argument(
-                "y", Shown(f"times in steps of {words[0]!r}, zone {zone!r}"),
-                "steps and a time zone that a file can hold by name",
-            )  # fmt: skip
-        return cls("dates", last, times.unit, zone, words)
+            got = Shown(f"times of type {dtype} in steps of {words[0]!r}")
+            raise bad_argument("y", got, "steps and a time zone that a file can hold by name")
+        return cls(last, dtype, words[:1] if len(sample) == 1 else words)
 
     def restored(self) -> tuple[Clock, ...]:
         """Return clocks that are able to continue."""
@@ -130,17 +119,17 @@ class Times:
         return clocks
 
     def _times(self) -> Any:
-        last, kind, unit, zone = self.last, self.kind, self.unit, self.zone
-        if kind == "numbers" and unit is None and zone is None:
+        last, types = self.last, TIME_TYPES.fullmatch(self.dtype)
+        if self.dtype in ("int64", "float64") and last.dtype == self.dtype:
             return last
+        if types is None or last.dtype != np.int64:
+            raise bad_argument("dtype", self.dtype, "dates, periods or numbers")
         import pandas
 
-        if last.dtype != np.int64 or unit is None or kind not in ("dates", "periods"):
-            raise bad_argument("kind", kind, "dates, periods or numbers")
-        if kind == "periods":
-            times = pandas.PeriodIndex.from_ordinals(last, freq=unit)
+        unit, zone, frequency = types.groups()
+        if frequency is not None:
+            times = pandas.PeriodIndex.from_ordinals(last, freq=frequency)
         else:
-            check_known(unit, "unit", ("s", "ms", "us", "ns"))
             times = pandas.DatetimeIndex(last.view(f"M8[{unit}]"))
         if times.isna().any() or not ((times.year >= YEARS[0]) & (times.year <= YEARS[1])).all():
             raise bad_argument("last", Shown("times out of range"), f"dates in the years {YEARS}")
@@ -286,5 +275,4 @@ def _from_word(word: Any, times: Any) -> Any:
 
 def _continue_alike(one: Clock, other: Clock) -> bool:
     """Return True if clocks continue with the same local times."""
-    times = [clock.times[-1:].tz_localize(None) for clock in (one, other)]
-    return bool(one.step == other.step and (times[0] == times[1]).all())
+    return bool(one.step == other.step and texts(one.times[-1:]) == texts(other.times[-1:]))
