@@ -527,7 +527,7 @@ def test_only_nan_scores_raise_an_error(monkeypatch):
 
 @pytest.mark.parametrize(
     "test",
-    [(400, 400), (450, 400)],
+    [(400, 400), (450, 400), slice(400, 400), slice(450, 400), slice(600, None)],
     ids=str,
 )
 def test_empty_test_rows_are_rejected(test):
@@ -535,7 +535,9 @@ def test_empty_test_rows_are_rejected(test):
         ee.search(ee.LinearESN(5, seed=0), {"sr": [0.5]}, X[:-1], X[1:], test=test)
 
 
-@pytest.mark.parametrize("test", [(0, np.inf), (0.5, 100), "12", (1, 2, 3), slice(0, 90)], ids=str)
+@pytest.mark.parametrize(
+    "test", [(0, np.inf), (0.5, 100), "12", (1, 2, 3), slice(0, 90, 2)], ids=str
+)
 def test_number_of_test_rows_is_an_integer(test):
     with pytest.raises(ValueError, match=r"test=.*rows"):
         ee.search(ee.LinearESN(5, seed=0), {"sr": [0.5]}, X[:-1], X[1:], test=test)

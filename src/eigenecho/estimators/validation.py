@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 from eigenecho.arrays import is_tensor, namespace, on_device, side_by_side, to_host
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
 from eigenecho.model.online import check_labels
+from eigenecho.rows import chunk_rows
 from eigenecho.scaling import Scaling
 from eigenecho.series import (
     FILL,
@@ -221,10 +222,13 @@ def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: 
 
 def output_scaling(outputs: Sequence[Array]) -> Scaling | None:
     """Return a power of two per column for targets whose squares overflow or underflow."""
-    xp = namespace(outputs[0])
-    known = [xp.where(xp.isnan(y), 0.0, xp.abs(y)) for y in outputs]
-    each = [to_host(xp.max(magnitudes, axis=0, initial=0.0)) for magnitudes in known]
-    sizes = np.max(each, axis=0).astype(np.float64)
+    xp, sizes = namespace(outputs[0]), np.zeros(outputs[0].shape[1])
+    for y in outputs:
+        step = chunk_rows(y, y.shape[1])
+        for start in range(0, len(y), step):
+            rows = y[start : start + step]
+            largest = xp.max(xp.where(xp.isnan(rows), 0.0, xp.abs(rows)), axis=0, initial=0.0)
+            sizes = np.maximum(sizes, to_host(largest))
     extreme = (sizes > 0) & ~((sizes > SMALLEST) & (sizes < LARGEST))
     if not extreme.any():
         return None

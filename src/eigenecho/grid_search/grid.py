@@ -161,7 +161,12 @@ def _blocks(validation: Any, lengths: Sequence[int], warmup: int) -> list[Block]
 
 
 def _block(edges: Any, lengths: Sequence[int], name: str) -> Block:
-    """Return rows (start, stop) for each series; a block is empty if a series ends before it."""
+    """Return rows (start, stop) for each series; a block is empty if a series ends before it.
+
+    Slices are accepted because the tasks describe their rows by slices.
+    """
+    if isinstance(edges, slice) and edges.step in (None, 1):
+        edges = edges.indices(max(lengths))[:2]
     try:
         start, stop = edges
         whole = start == int(start) and stop == int(stop)
