@@ -51,6 +51,7 @@ def network(**options):
     )
 
 
+# Solvers sum rows in different orders, so weights differ by the rounding of sums times cond(X).
 def assert_close(got, wanted, tolerance=1e-9):
     assert np.shape(got) == np.shape(wanted)
     np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
