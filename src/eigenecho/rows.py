@@ -90,22 +90,25 @@ class SeriesRows:
                 reservoir.scan(drive[start : start + n], state, part[:n])
                 reservoir.check_states(part[:n], start)
             if not is_plain:
-                self._assemble(start, [part[:n] for part in parts], X[:n])
+                assemble(self.head[start : start + n], [part[:n] for part in parts], X[:n])
             yield start, X[:n]
 
-    def _assemble(self, start: int, parts: Sequence[Array], X: Array) -> None:
-        """Write rows [head, r₁, r₂, …] from row ``start`` on into X.
 
-        This is the only place where head and states become rows, so a feature map φ of the states
-        belongs here, and its number of columns in ``size``: statistics, predictions and deviations
-        then see rows [head, φ(r₁, r₂, …)]. Routes that never build rows (``kernels.outputs``,
-        ``Moments`` and ``Lags``) hold for the identity only.
-        """
-        column = self.head.shape[1]
-        X[:, :column] = self.head[start : start + len(X)]
-        for part in parts:
-            X[:, column : column + part.shape[1]] = part
-            column += part.shape[1]
+def assemble(head: Array, parts: Sequence[Array], out: Array | None = None) -> Array:
+    """Return rows [head, r₁, r₂, …] in float64, written into ``out`` if it is given.
+
+    This is the only place where head and states become rows, so a feature map φ of the states
+    belongs here, and its number of columns in ``SeriesRows.size``: statistics, deviations and
+    intervals then see rows [head, φ(r₁, r₂, …)]. Routes that never build rows
+    (``kernels.outputs``, ``Moments`` and ``Lags``) hold for the identity only.
+    """
+    widths = [head.shape[1], *(part.shape[1] for part in parts)]
+    rows = namespace(head).empty((len(head), sum(widths))) if out is None else out
+    column = 0
+    for part, width in zip((head, *parts), widths, strict=True):
+        rows[:, column : column + width] = part
+        column += width
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

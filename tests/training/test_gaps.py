@@ -51,6 +51,7 @@ def network(**options):
     )
 
 
+# Solvers sum rows in different orders, so weights differ by the rounding of sums times cond(X).
 def assert_close(actual, expected, tolerance=1e-9):
     assert np.shape(actual) == np.shape(expected)
     np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * np.abs(expected).max())

@@ -1,6 +1,6 @@
 """Whole series through a cascade, in two stages, each by a kernel of its own.
 
-The block steps by itself. Its states at t−1 are then further drive of the modes,
+The block is scanned first. Its states at t−1 are then additional drive of the modes,
 
     m(t) = m(t−1) Λ + [a(t), z(t−1)] [B_modes; coupling]
 

@@ -109,9 +109,9 @@ def _in_blocks(
     def task(first: int, last: int) -> None:
         for start in range(first * length, last * length, length):
             before, stop = start - K + 1, min(start + length, T)
-            known = max(0, before)
+            begin = max(0, before)
             piece = np.zeros((D, size))
-            piece[:, known - before : stop - before] = drive[known:stop].T
+            piece[:, begin - before : stop - before] = drive[begin:stop].T
             product = xp.irfft(_product(xp.rfft(piece), spectra), size)
             out[start:stop] = product[:, K - 1 : stop - before].T
 

@@ -122,8 +122,8 @@ class Likelihood:
 def check_targets(squares: Array, sums: Array) -> None:
     """Check that ridges can be compared by errors of targets with these ``squares`` ‖y_d‖².
 
-    ``sums`` (N', D_out) are linear in the targets. They tell targets that are 0 from targets whose
-    squares underflow.
+    ``sums`` (N', D_out) are linear in the targets. They distinguish targets that are 0 from targets
+    whose squares underflow.
     """
     if not np.all(np.isfinite(squares)):
         raise UnstableError(

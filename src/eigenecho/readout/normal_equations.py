@@ -55,9 +55,9 @@ class NormalEquations:
             return cls(factor, scale, norm, penalty, ridge) if definite else None
         A = xp.array(XtX) if M is None else ridge * M + XtX
         xp.diagonal(A)[...] = diagonal
-        found = factors(A)
+        pair = factors(A)
         norm = float(xp.linalg.norm(A, axis=1, ord=1).max())
-        return None if found is None else cls(*found, norm, penalty, ridge)
+        return None if pair is None else cls(*pair, norm, penalty, ridge)
 
     @cached_property
     def is_regular(self) -> bool:

@@ -36,8 +36,8 @@ class Penalty:
             raise bad_argument("free", self.free, "0, or 1 to leave the bias unpenalised")
         units = 0 if self.basis is None else self.basis.units
         if self.size < self.free + units:
-            wanted = f"at least {self.free + units}, for the bias and {units} units"
-            raise bad_argument("size", self.size, wanted)
+            expected = f"at least {self.free + units}, for the bias and {units} units"
+            raise bad_argument("size", self.size, expected)
 
     def root(self, like: Array | None = None) -> Array:
         """Return L (N', N'), by default a NumPy array."""

@@ -42,12 +42,12 @@ def cauchy_factor(spectrum: Spectrum, weights: Array, most: int | None = None) -
     a = np.array(weights, complex)
     most = 2 * modes.size - n if most is None else most
     parts = [np.zeros((0, modes.size), complex)]
-    first, found = 0.0, 0
-    while found < most:
-        columns = np.empty((min(COLUMNS, most - found) + 1, modes.size), complex)
+    first, count = 0.0, 0
+    while count < most:
+        columns = np.empty((min(COLUMNS, most - count) + 1, modes.size), complex)
         first, new = _eliminate(modes, n, a, first, columns)
         parts.append(columns[:new])
-        found += new
+        count += new
         if new < len(columns) - 1:
             break
     F = np.concatenate(parts).T

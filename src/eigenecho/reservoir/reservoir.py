@@ -50,8 +50,8 @@ class Reservoir:
                 continue
             shape = np.shape(value)
             if len(shape) != len(lead) + 1 or shape[-1] != self.units:
-                wanted = str((*lead, self.units)).replace("'", "")
-                raise bad_argument(name, Shown(f"shape {shape}"), f"shape {wanted}")
+                expected = str((*lead, self.units)).replace("'", "")
+                raise bad_argument(name, Shown(f"shape {shape}"), f"shape {expected}")
             value = np.asarray(value)
             check_real(value, name)
             # W_in comes first: its dtype is that of the states and of the other weights.
@@ -148,13 +148,9 @@ class Reservoir:
 
     def states(self, drive: Array, state: Array, out: Array | None, progress: Progress) -> Array:
         """Return the states as ``scan`` does, in reported pieces; raise if they overflow."""
-        fresh = out is None
         states = self._room(drive) if out is None else out
-        if progress.report is None:
-            self.scan(drive, state, states, fresh=fresh)
-        else:
-            for rows in progress.pieces(drive.shape[-2]):
-                self.scan(drive[..., rows, :], state, states[..., rows, :], fresh=fresh)
+        for rows in progress.pieces(drive.shape[-2]):
+            self.scan(drive[..., rows, :], state, states[..., rows, :], fresh=out is None)
         self.check_states(states)
         return states
 

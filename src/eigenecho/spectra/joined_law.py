@@ -101,12 +101,12 @@ class JoinedLaw:
 
 def whole_parts(n: int, shares: Sequence[float]) -> list[int]:
     """Return whole numbers ≥ 1 that sum up to n, as close to the shares as possible."""
-    wanted = n * (np.asarray(shares, float) / np.sum(shares))
-    parts = np.maximum(np.floor(wanted), 1)
+    ideal = n * (np.asarray(shares, float) / np.sum(shares))
+    parts = np.maximum(np.floor(ideal), 1)
     while parts.sum() < n:
-        parts[np.argmax(wanted - parts)] += 1
+        parts[np.argmax(ideal - parts)] += 1
     while parts.sum() > n:
-        parts[np.argmax(np.where(parts > 1, parts - wanted, -np.inf))] -= 1
+        parts[np.argmax(np.where(parts > 1, parts - ideal, -np.inf))] -= 1
     return [int(part) for part in parts]
 
 
@@ -117,7 +117,7 @@ def _is_part(value: Any) -> bool:
 def _terms(part: Any, share: float | None) -> tuple[tuple[Any, float], ...]:
     if isinstance(part, JoinedLaw):
         factor = 1.0 if share is None else share / sum(part.shares)
-        return tuple((one, factor * own) for one, own in part.terms)
+        return tuple((term, factor * own) for term, own in part.terms)
     return ((part, 1.0 if share is None else float(share)),) if callable(part) else ((part, 0.0),)
 
 

@@ -109,7 +109,7 @@ class Spectrum:
                 values,
                 "a list closed under conjugation",
                 "A real network needs the conjugate of every complex eigenvalue; "
-                "Spectrum(real, pairs) adds them by itself.",
+                "Spectrum(real, pairs) adds them.",
             )
         return cls(np.sort(values[is_real].real), upper)
 

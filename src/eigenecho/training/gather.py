@@ -61,17 +61,17 @@ def gather(
         lanes = _Lanes(kind.empty(problem.size, problem.D_out, xp), count, pool)
         for i, y in enumerate(problem.outputs):
             stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
-            there = None if problem.observed is None else np.all(problem.observed[i], axis=1)
+            observed = None if problem.observed is None else np.all(problem.observed[i], axis=1)
             series, states = problem.rows(i), [problem.start(i)]
             chunk = chunk_rows(y, max(problem.size, problem.D_out), least=64)
             for first, X in series.chunks(0, stop, chunk, states):
                 Y = y[first : first + len(X)]
                 for j, block in enumerate(fold.held_out):
-                    rows = _within(block[i], first, X, there)
+                    rows = _within(block[i], first, X, observed)
                     some, targets = X[rows], Y[rows]
                     if len(some):
                         held_out[j] = held_out[j].absorb(some, targets)
-                rows = _within(fold.train[i], first, X, there)
+                rows = _within(fold.train[i], first, X, observed)
                 some, targets = X[rows], Y[rows]
                 if len(some):
                     lanes.absorb(some, targets if less is None else targets - some @ less)
@@ -85,12 +85,12 @@ def check_range(statistics: Statistic, reservoir: Reservoir) -> None:
         raise reservoir.overflowed("squares of the states")
 
 
-def _within(block: tuple[int, int], first: int, X: Array, there: Array | None) -> slice | Array:
+def _within(block: tuple[int, int], first: int, X: Array, observed: Array | None) -> slice | Array:
     """Return which rows of a chunk X, which starts at row ``first``, are observed in a block."""
     start, stop = (min(max(edge - first, 0), len(X)) for edge in block)
-    if there is None:
+    if observed is None:
         return slice(start, stop)
-    return namespace(X).asarray(start + np.flatnonzero(there[first + start : first + stop]))
+    return namespace(X).asarray(start + np.flatnonzero(observed[first + start : first + stop]))
 
 
 class _Lanes:
@@ -121,15 +121,15 @@ class _Lanes:
 
     def merged(self) -> Any:
         """Return the statistics of all rows, merged pairwise in a fixed order."""
-        known = [lane for lane in map(_result, self._lanes) if lane.rows] or self._lanes[:1]
-        while len(known) > 1:
-            pairs = list(zip(known[::2], known[1::2], strict=False))
-            if len(known) == 2 or thread_count() == 1:
+        lanes = [lane for lane in map(_result, self._lanes) if lane.rows] or self._lanes[:1]
+        while len(lanes) > 1:
+            pairs = list(zip(lanes[::2], lanes[1::2], strict=False))
+            if len(lanes) == 2 or thread_count() == 1:
                 merged = [left.merge(right) for left, right in pairs]
             else:
                 merged = list(self._pool.map(lambda pair: pair[0].merge(pair[1]), pairs))
-            known = merged + known[2 * len(pairs) :]
-        return known[0]
+            lanes = merged + lanes[2 * len(pairs) :]
+        return lanes[0]
 
 
 def _result(lane: Any) -> Any:

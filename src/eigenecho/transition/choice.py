@@ -37,7 +37,7 @@ class Choice:
     basis: Basis | None
     spectrum: Spectrum
     residual: float = 0.0
-    reason: str = "as asked for"
+    reason: str = "as requested"
 
     @property
     def condition(self) -> float:

@@ -128,7 +128,7 @@ def _chunk_rows(units: int) -> int:
 
 
 def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
-    one = np.ones((CHUNK, 1), out.dtype)
+    ones = np.ones((CHUNK, 1), out.dtype)
     rows = _chunk_rows(state.size)
     for start in range(0, len(drive), rows):
         piece, states = drive[start : start + rows], out[start : start + rows]
@@ -136,7 +136,7 @@ def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array
             np.matmul(piece, B, out=states)
             modes.scan(form, B[:0], piece, state, 0, states)
         else:
-            steps.scan(form, piece @ B, one[: len(piece)], state, states, True)
+            steps.scan(form, piece @ B, ones[: len(piece)], state, states, True)
 
 
 def _scan_diagonal(

@@ -106,7 +106,7 @@ def _carry(step, state, ended, begun, before, M, n, BLOCK: tl.constexpr):
     y = tl.load(at + 1, mask=mask & (m >= n), other=0.0)
     ended += series * before * M * 2
     begun += series * (before + 1) * M * 2
-    # Eight ends are on their way at a time: a step is short beside the way to memory.
+    # Eight ends are loaded at a time, because a step is short compared with the memory latency.
     for c in range(0, before + 1, 8):
         u0, v0 = _part(ended, c, before, M, m, mask)
         u1, v1 = _part(ended, c + 1, before, M, m, mask)
