@@ -222,8 +222,12 @@ def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: 
 
 def output_scaling(outputs: Sequence[Array]) -> Scaling | None:
     """Return a power of two per column for targets whose squares overflow or underflow."""
-    each = [np.nanmax(np.abs(to_host(y)), axis=0, initial=0.0) for y in outputs]
-    sizes = np.max(each, axis=0).astype(np.float64)
+    largest = []
+    for y in outputs:
+        sizes = namespace(y).abs(y)
+        sizes[namespace(y).isnan(sizes)] = 0.0
+        largest.append(to_host(namespace(y).max(sizes, axis=0)))
+    sizes = np.max(largest, axis=0).astype(np.float64)
     extreme = (sizes > 0) & ~((sizes > SMALLEST) & (sizes < LARGEST))
     if not extreme.any():
         return None
