@@ -80,7 +80,8 @@ class Forecaster(BaseEstimator):
         series, and put back: 0 is the last value, and reservoirs see steps from row to row.
         By default 0, and for long series what rows held back say.
     id, time, target : str
-        Columns of a long frame.
+        Columns of a long frame. ``time`` is also the column of times of a wide frame of polars or
+        PyArrow, where it may be omitted if there is only one column of dates.
     progress : bool
         Draw a bar on the terminal.
     seed : int
