@@ -94,13 +94,14 @@ class FrameFormat:
         columns = {}
         for i, name in enumerate(names):
             column, dtype = frame.iloc[:, i], self.id_type if name == id else None
+            zone = getattr(column.dtype, "tz", None)
             if name in times:
-                dtype = self.time_type
+                dtype, zone = self.time_type, self.zone
             is_plain = column.dtype.kind in "fiubM"
             values = _in_utc(column).to_numpy() if is_plain else column.tolist()
             series = nw.new_series(name, values, backend=backend)
-            if name in times and self.zone is not None:
-                series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(self.zone)
+            if zone is not None:
+                series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(str(zone))
             if dtype == "Enum":
                 series = series.cast(nw.Enum(self.categories))
             elif dtype is not None:
@@ -129,7 +130,7 @@ def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
     frame = nw.from_native(value, pass_through=True)
     got = Shown(f"{type(value).__module__.partition('.')[0]} {type(value).__name__}")
     if isinstance(frame, nw.LazyFrame):
-        raise bad_argument(name, got, "a frame with data", "Call collect() or fetch it first.")
+        raise bad_argument(name, got, "a frame with data", "Call collect() first.")
     if not isinstance(frame, nw.DataFrame):
         raise bad_argument(name, got, KINDS)
     pandas = import_pandas()
