@@ -94,13 +94,14 @@ class FrameFormat:
         columns = {}
         for i, name in enumerate(names):
             column, dtype = frame.iloc[:, i], self.id_type if name == id else None
+            zone = getattr(column.dtype, "tz", None)
             if name in times:
-                dtype = self.time_type
-            is_text = column.dtype.kind not in "fiubM"
-            values = column.tolist() if is_text else _in_utc(column).to_numpy()
-            series = nw.new_series(name, values, nw.String() if is_text else None, backend=backend)
-            if name in times and self.zone is not None:
-                series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(self.zone)
+                dtype, zone = self.time_type, self.zone
+            is_plain = column.dtype.kind in "fiubM"
+            values = _in_utc(column).to_numpy() if is_plain else column.tolist()
+            series = nw.new_series(name, values, backend=backend)
+            if zone is not None:
+                series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(str(zone))
             if dtype == "Enum":
                 series = series.cast(nw.Enum(self.categories))
             elif dtype is not None:
@@ -129,7 +130,7 @@ def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
     frame = nw.from_native(value, pass_through=True)
     got = Shown(f"{type(value).__module__.partition('.')[0]} {type(value).__name__}")
     if isinstance(frame, nw.LazyFrame):
-        raise bad_argument(name, got, "a frame with data", "Call collect() or fetch it first.")
+        raise bad_argument(name, got, "a frame with data", "Call collect() first.")
     if not isinstance(frame, nw.DataFrame):
         raise bad_argument(name, got, KINDS)
     pandas = import_pandas()
@@ -156,15 +157,17 @@ def _to_pandas(column: Any, name: str) -> Any:
             column = column.cast(nw.Datetime("us"))
         times = pandas.Series(column.to_numpy())
         return times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
-    if dtype.is_numeric():
-        is_plain = type(dtype).__name__ in INTEGERS and not column.null_count()
-        return column.to_numpy() if is_plain else column.cast(nw.Float64).to_numpy()
+    if dtype.is_float() or (type(dtype).__name__ in INTEGERS and column.null_count()):
+        return column.cast(nw.Float64).to_numpy()
+    if type(dtype).__name__ in INTEGERS:
+        return column.to_numpy()
     if isinstance(dtype, nw.Boolean) and not column.null_count():
         return column.to_numpy()
-    if isinstance(dtype, nw.Enum):
-        return pandas.Categorical(column.to_list(), categories=list(dtype.categories))
-    if isinstance(dtype, nw.Categorical):
-        return pandas.Categorical(column.to_list())
-    if isinstance(dtype, (nw.String, nw.Boolean)) or column.null_count() == len(column):
+    if isinstance(dtype, (nw.Categorical, nw.Enum)):
+        return pandas.Categorical(column.to_list(), getattr(dtype, "categories", None))
+    if isinstance(dtype, nw.String):
         return pandas.Series(column.to_list(), dtype=None if len(column) else object)
+    # Decimals and integers of 128 bits stay exact, since they may be ids.
+    if isinstance(dtype, nw.Boolean) or dtype.is_numeric() or column.null_count() == len(column):
+        return pandas.Series(column.to_list(), dtype=object)
     raise bad_argument(name, Shown(f"column {column.name!r} of type {dtype}"), "real numbers")

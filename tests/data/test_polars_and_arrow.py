@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import eigenecho as ee
+from eigenecho import schema, storage
 from eigenecho.data.containers import read
+from eigenecho.data.stored import PanelFormat
+from eigenecho.errors import StorageError
 from optional import optional
 
 pd = pytest.importorskip("pandas")
@@ -274,6 +277,66 @@ def test_integers_keep_their_types(name):
     found = fitted(y).predict()
     assert (found.schema["unique_id"], found.schema["ds"]) == (dtype, dtype)
     assert found["unique_id"].to_list() == [1, 1, 1, 3, 3, 3]
+
+
+def test_dates_as_ids_keep_their_time_zone():
+    ids = pl.Series(np.repeat(stamps(zone="Europe/Berlin")[:2].to_list(), T).tolist())
+    y = long_pl().with_columns(unique_id=ids.cast(pl.Datetime("us", "Europe/Berlin")))
+    found = read(y)
+    result = found.container.forecast(found, 1, [np.ones(1)] * 2)
+    assert result["unique_id"].to_list() == y["unique_id"].unique(maintain_order=True).to_list()
+    assert result.schema["unique_id"] == y.schema["unique_id"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"library": "duckdb"}, {"id_type": "Object"}, {"time_type": "x"}, {"zone": "Nowhere/None"}],
+)
+def test_formats_that_a_file_may_not_have(change, tmp_path):
+    _, tensors, values = schema.pack(read(long_pl()).container)
+    values["frame"]["FrameFormat"] |= change
+    storage.write(tmp_path / "file", "PanelFormat", tensors, values)
+    with pytest.raises(StorageError):
+        storage.load(tmp_path / "file", {"PanelFormat": PanelFormat})
+
+
+def test_ids_that_floats_cannot_tell_apart():
+    large = 2**60
+    ids = [Decimal(large), Decimal(large + 1)]
+    for column in (
+        pl.Series([large] * T + [large + 1] * T),
+        pl.Series([large] * T + [large + 1] * T, dtype=pl.Int128),
+        pl.Series([ids[0]] * T + [ids[1]] * T),
+    ):
+        y = long_pl().with_columns(unique_id=column)
+        found = read(y)
+        assert [history.name for history in found.histories] == ids
+        result = found.container.forecast(found, 1, [np.ones(1)] * 2)
+        assert result["unique_id"].to_list() == ids
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (pl.Series([1, None, 3]), [1, np.nan, 3]),
+        (pl.Series([1.5, None, float("nan")]), [1.5, np.nan, np.nan]),
+        (pl.Series([Decimal("1.5"), Decimal(2), None]), [1.5, 2, np.nan]),
+        (pl.Series([1, 2, 3], dtype=pl.UInt8), [1, 2, 3]),
+        (pl.Series(["a", "b"]), None),
+        (pl.Series([True, None]), None),
+        (pl.Series(DATES), None),
+        (pl.Series(DATES).cast(pl.Datetime("us", "UTC")), None),
+        (pl.Series([dt.timedelta(1)]), None),
+        (pl.Series(["a", "b"], dtype=pl.Categorical), None),
+        (pl.Series([[1.0], [2.0, 3.0]]), None),
+    ],
+)
+def test_columns_alone_are_arrays(column, expected):
+    if expected is None:
+        with pytest.raises((ValueError, TypeError), match="y="):
+            read(column)
+        return
+    np.testing.assert_array_equal(read(column).histories[0].values, expected)
 
 
 def test_several_results_of_a_wide_frame():

@@ -78,7 +78,8 @@ class Forecaster(BaseEstimator):
         added to forecasts. 0 subtracts the last value, so that reservoirs see the steps from row to
         row. By default 0, and selected by validation for long series.
     id, time, target : str
-        Columns of a long frame.
+        Columns of a long frame. ``time`` is also the column of times of a wide frame of polars or
+        PyArrow, where it may be omitted if there is only one column of dates.
     progress : bool
         Show a progress bar on the terminal.
     seed : int
