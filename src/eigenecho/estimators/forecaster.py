@@ -17,9 +17,9 @@ from eigenecho.clients import Mapped, on_client
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
-from eigenecho.forecasting import refits
-from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.fitted import FittedForecaster, Report, fit, warn_zero_width
+from eigenecho.forecasting.backtest import Backtest, run_backtest
+from eigenecho.forecasting.ensemble import Report
+from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
 from eigenecho.forecasting.report import Page, write
 from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.forecasting.selection import ForecastConfig
@@ -306,7 +306,7 @@ class Forecaster(BaseEstimator):
         if not callable(shown):
             check_flag(shown, "progress")
         with bar(shown is True) as report:
-            return refits.backtest(
+            return run_backtest(
                 panel,
                 rows,
                 config.horizon,
@@ -349,18 +349,17 @@ class Forecaster(BaseEstimator):
         """Append rows, and train the selected candidates on all rows.
 
         Validation errors stay those of the fit, in units of the mean step of the series, with which
-        intervals grow. If all series were constant so far, there was nothing to compare candidates
-        by, and they are selected again.
+        intervals grow. If nothing was learned before, because series were too short or constant,
+        candidates are selected again.
         """
         fitted = self._fitted
         panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
-        was_constant = not fitted.measures.median_unit and not fitted.is_naive
         with all_or_nothing(self), bar(self.progress) as report:
-            if was_constant:
+            if fitted.is_naive or not fitted.measures.median_unit:
                 self.fitted_ = self._fit_on(fitted.config, panel, report)
             else:
                 self.fitted_ = fitted.update(panel, report)
-            self.fitted_.warn_if_naive(updated=not was_constant)
+            self.fitted_.warn_if_naive()
         return self
 
     def to(self, device: Any) -> Self:
@@ -399,20 +398,7 @@ class Forecaster(BaseEstimator):
     @property
     def members_(self) -> list[dict[str, Any]]:
         """Members of the ensemble, best first."""
-        return [
-            {
-                "strategy": member.kind,
-                "spectrum": member.view.name,
-                "level": member.view.filter.memory,
-                "logarithm": member.view.logarithm,
-                "calendar": member.view.removed.calendar,
-                "base": member.baseline.kind,
-                "ridge": member.ridge,
-                "known": member.view.removed.known,
-                "past": member.view.side is not None,
-            }
-            for member in self._fitted.ensemble.members
-        ]
+        return [member.describe() for member in self._fitted.ensemble.members]
 
     @property
     def _fitted(self) -> FittedForecaster:

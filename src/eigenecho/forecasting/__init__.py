@@ -19,5 +19,5 @@
 - ``validation``, ``selection``, ``ensemble``: candidates are scored by forecasts of rows that they
   were not trained on; those that cannot be separated from the best are averaged.
 - ``intervals``: validation errors by step ahead, scaled to each series of a panel.
-- ``refits``, ``backtest``: selection and training at past origins, and the resulting errors.
+- ``backtest``: selection and training at past origins, and the resulting errors.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -54,6 +55,20 @@ class Candidate:
     ridge: float | None = None
     weights: Array = field(default_factory=lambda: np.zeros((0, 0)))
     own: tuple[Array, ...] = ()
+
+    def describe(self) -> dict[str, Any]:
+        """Return its properties by name."""
+        return {
+            "strategy": self.kind,
+            "spectrum": self.view.name,
+            "level": self.view.filter.memory,
+            "logarithm": self.view.logarithm,
+            "calendar": self.view.removed.calendar,
+            "base": self.baseline.kind,
+            "ridge": self.ridge,
+            "known": self.view.removed.known,
+            "past": self.view.side is not None,
+        }
 
     def solve(self, sums: Sums) -> Array:
         """Return W (N', H) from the sums of its baseline."""

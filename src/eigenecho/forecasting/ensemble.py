@@ -15,7 +15,8 @@ from eigenecho.forecasting.signals import Signal, moving_series
 from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array
 
-Report = Callable[[int, int], object]
+Report = Callable[[str, int, int], object]
+"""Called with the stage, and the number of finished and of all steps."""
 
 TRIMMED = 0.2
 """Share of members that is left out on either side."""
@@ -101,7 +102,7 @@ def train(
                 # A worker returns a copy of the view, but members share it.
                 members[number] = replace(member, view=view)
         if report is not None:
-            report(count, len(groups))
+            report("training", count, len(groups))
     return Ensemble(tuple(member for member in members if member is not None))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,18 +16,16 @@ from eigenecho.forecasting import effects
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import Candidate
 from eigenecho.forecasting.effects import Effects
-from eigenecho.forecasting.ensemble import Ensemble, train
+from eigenecho.forecasting.ensemble import Ensemble, Report, train
 from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.seasons import find_periods, whole_periods
 from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates
 from eigenecho.forecasting.signals import Measures, Signal, fill_gaps
-from eigenecho.forecasting.validation import fewest, longest, plan
+from eigenecho.forecasting.validation import fewest, plan
 from eigenecho.forecasting.views import Filter, View, check_growth
 from eigenecho.panels.panel import Panel
 from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array
-
-Report = Callable[[str, int, int], object]
 
 LAST_VALUE = "last value"
 """Name of the view of a forecaster that learned nothing."""
@@ -127,7 +125,7 @@ class FittedForecaster:
                 here = used == checkpoint
                 signal = self.measures.scaled(panel, unscaled, i, start + int(checkpoint))
                 # Later rows are cut off first, so that not even the order of sums depends on them.
-                signal = signal.first(int(rows[here].max()) + 1)
+                signal = signal.cut(stop=int(rows[here].max()) + 1)
                 signal = self.effects.apply(signal, int(checkpoint), horizon)
                 values[here] = ensemble.forecast(signal, rows[here], numbers.get(history.name))
                 if signal.is_constant:  # logarithms and their inverse would round the constant
@@ -174,37 +172,25 @@ class FittedForecaster:
         )
         return replace(self, panel=panel, measures=measures, effects=learned, ensemble=ensemble)
 
-    def warn_if_naive(self, *, updated: bool = False) -> None:
-        """Warn, once for all series, if nothing was learned."""
-        if self.is_naive:
-            reason, remedy = self.reason
-            if updated and not remedy:
-                reason = "nothing was learned in fit, and update does not select candidates"
-                remedy = "Fit again."
-            what = "Forecasts are the last value, without intervals."
-            warn(f"{reason}. {what} {remedy}".rstrip(), FewRowsWarning)
-
-    @property
-    def reason(self) -> tuple[str, str]:
-        """Why nothing was learned, and a remedy if there are too few rows."""
-        horizon, units = self.config.horizon, self.measures.units
+    def reason(self) -> str:
+        """Return why nothing was learned."""
+        units, horizon = self.measures.units, self.config.horizon
         # Nothing can be learned from constant series, however long they are.
         moving = [h for h in self.panel.histories if units[h.name] > 0] or self.panel.histories
-        longest_one = max(moving, key=lambda history: len(history) - history.start)
-        rows, needed = len(longest_one) - longest_one.start, fewest(horizon)
-        if rows >= needed:
-            return (
-                "no candidate could be scored: the validation rows contain no observation, or "
-                "forecasts of them overflow"
-            ), ""
-        shorter = f", or a horizon of at most {most}" if (most := longest(rows)) else ""
-        which = "y"
-        if len(self.panel) > 1:
-            kind = "non-constant series" if len(moving) < len(self.panel) else "series"
-            which = f"the longest {kind}, {longest_one.name!r},"
-        return (
-            f"{which} has {rows} rows, too few to learn from: a horizon of {horizon} needs {needed}"
-        ), f"Use a longer series{shorter}."
+        rows = max(len(history) - history.start for history in moving)
+        if rows >= fewest(horizon):
+            return "the validation rows contain no observation, or forecasts of them overflow"
+        needed = f"a horizon of {horizon} needs a series of {fewest(horizon)} rows that changes"
+        return f"{needed}, and the longest has {rows}"
+
+    def warn_if_naive(self) -> None:
+        """Warn, once for all series, if nothing was learned."""
+        if self.is_naive:
+            warn(
+                f"Forecasts are the last value, without intervals: {self.reason()}. Use a longer "
+                "series or a shorter horizon.",
+                FewRowsWarning,
+            )
 
 
 @one_blas_thread()
@@ -228,8 +214,7 @@ def fit(
     config = replace(config, seasons=whole_periods(periods), periods=periods)
     measures = Measures.of(panel, (config.seasons or (1,))[0], multivariate)
     signals = measures.signals(panel)
-    tell = None if report is None else (lambda done, total: report("choosing", done, total))
-    selection = select_candidates(signals, config, tell, over, measures.multivariate)
+    selection = select_candidates(signals, config, report, over, measures.multivariate)
     candidates = [_last_value()] if selection is None else selection.candidates
     pull = None if selection is None else selection.pull
     learned, ensemble = _train(candidates, signals, config, pull, refit, report, over)
@@ -256,8 +241,7 @@ def _train(
     logarithms = sorted({candidate.view.logarithm for candidate in candidates})
     learned = effects.learn(signals, stops, config.periods, logarithms)
     shifted = [learned.apply(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
-    tell = None if report is None else (lambda done, total: report("training", done, total))
-    ensemble = train(candidates, shifted, stops, config.horizon, pull, tell, over)
+    ensemble = train(candidates, shifted, stops, config.horizon, pull, report, over)
     if not ensemble.members:
         ensemble = train([_last_value()], shifted, stops, config.horizon, pull)
     return learned, ensemble

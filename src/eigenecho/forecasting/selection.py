@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +15,7 @@ from eigenecho.errors import Shown, bad_argument
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate
-from eigenecho.forecasting.ensemble import trimmed_mean
+from eigenecho.forecasting.ensemble import Report, trimmed_mean
 from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
 from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, merge_series, plan
@@ -23,8 +23,6 @@ from eigenecho.forecasting.views import LONG, LONGEST, Filter, View, candidate_s
 from eigenecho.spectra import Spectrum
 from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array, PositiveInt
-
-Report = Callable[[int, int], object]
 
 SHARING = ("auto", "shared", "own")
 
@@ -141,14 +139,14 @@ def select_candidates(
     rows = int(np.median([plan.kept for plan in data.plans]))
     views = candidate_views(data, rows, config, multivariate)
     baselines = baselines_for(rows, config.seasons)
+    score = partial(data.score, baselines=baselines, strategy=config.strategy)
     scored: list[ScoredCandidate] = []
     # The order of the views, not of their completion, decides between equal candidates.
-    results = over(partial(_score, data, baselines, config.strategy), views)
-    for count, (view, some) in enumerate(zip(views, results, strict=True), 1):
+    for count, (view, some) in enumerate(zip(views, over(score, views), strict=True), 1):
         # A worker returns a copy of the view, but candidates share it.
         scored += [one._replace(candidate=replace(one.candidate, view=view)) for one in some]
         if report is not None:
-            report(count, len(views))
+            report("choosing", count, len(views))
     best = keep_best(data, scored, sum(len(signals[i]) for i in moving_series(signals)))
     if not best:
         return None
@@ -156,13 +154,6 @@ def select_candidates(
     shared = _combine([one.forecasts for one in best])
     pull, forecasts = _select_pull(data, candidates, shared, config.sharing)
     return Selection(candidates, pull, data, forecasts, len(scored))
-
-
-@one_blas_thread()
-def _score(
-    data: ValidationData, baselines: Sequence[Baseline], strategy: str, view: View
-) -> list[ScoredCandidate]:
-    return data.score(view, baselines, strategy)
 
 
 def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> ValidationData | None:
@@ -175,7 +166,7 @@ def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> Valid
     numbers = [fitting[place] for place in places]
     some_plans = [one for i in numbers if (one := plans[i]) is not None]
     stops = [one.stops[0] for one in some_plans]
-    some = [signals[i].last(ROWS) for i in numbers]
+    some = [signals[i].cut(max(len(signals[i]) - ROWS, 0)) for i in numbers]
     learned = effects.learn(some, stops, config.periods, _logarithms(some))
     shifted = [learned.apply(s, stop, 0) for s, stop in zip(some, stops, strict=True)]
     return ValidationData.of(shifted, some_plans, numbers)

@@ -77,25 +77,15 @@ class Signal:
         """Return the usual size of a step, of the values or of their logarithms."""
         return self.growth if logarithm else self.unit
 
-    def last(self, rows: int) -> Signal:
-        """Return the last rows, with everything known after them."""
-        cut = max(len(self) - rows, 0)
+    def cut(self, start: int = 0, stop: int | None = None) -> Signal:
+        """Return the rows from ``start`` to ``stop``, with everything known after them."""
         return replace(
             self,
-            values=self.values[cut:],
-            observed=self.observed[cut:],
-            known=self.known[cut:],
-            past=self.past[cut:],
-            shifts={removed: shift[cut:] for removed, shift in self.shifts.items()},
-        )
-
-    def first(self, rows: int) -> Signal:
-        """Return the first rows, with everything known after them."""
-        return replace(
-            self,
-            values=self.values[:rows],
-            observed=self.observed[:rows],
-            past=self.past[:rows],
+            values=self.values[start:stop],
+            observed=self.observed[start:stop],
+            known=self.known[start:],
+            past=self.past[start:stop],
+            shifts={removed: shift[start:] for removed, shift in self.shifts.items()},
         )
 
     def with_unit(self, rows: int | None = None, default: float = 0.0) -> Signal:

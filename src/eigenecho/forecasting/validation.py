@@ -14,6 +14,7 @@ from eigenecho.forecasting.candidates import RIDGES, Candidate, direct
 from eigenecho.forecasting.rows import Sums, ViewRows
 from eigenecho.forecasting.signals import Signal
 from eigenecho.forecasting.views import View
+from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 FOLDS = 2
@@ -71,11 +72,6 @@ class Plan:
 def fewest(horizon: int) -> int:
     """Return the number of rows that a plan needs: two horizons and ``LEAST``."""
     return 2 * horizon + LEAST
-
-
-def longest(rows: int) -> int:
-    """Return the longest horizon that has a plan for so many rows; 0 if there is none."""
-    return max(0, (rows - LEAST) // 2)
 
 
 def plan(rows: int, horizon: int, validation: int | None = None) -> Plan | None:
@@ -162,6 +158,7 @@ class ValidationData:
         error = float(np.mean(means)) if means else np.inf
         return error if np.isfinite(error) else np.inf
 
+    @one_blas_thread()
     def score(
         self, view: View, baselines: Sequence[Baseline], strategy: str
     ) -> list[ScoredCandidate]:
