@@ -182,11 +182,6 @@ class ValidationData:
         for number, baseline in enumerate(baselines):
             columns = slice(number * self.horizon, (number + 1) * self.horizon)
             by_fold = [[weights[:, :, columns] for weights in folds] for folds in trained]
-            if view.alone:
-                by_fold = [
-                    [direct(part.of_baseline(number, self.horizon)) for part in folds]
-                    for folds in sums
-                ]
             by_ridge = self.forecasts(rows, baseline, by_fold * copies)
             errors = [self.error([made[i] for made in by_ridge]) for i in range(len(RIDGES))]
             best = int(np.argmin(errors))
