@@ -1,4 +1,4 @@
-"""What a forecaster hands back: quantiles stand alone, whoever holds the series."""
+"""Results of a forecaster in every container."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a forecaster says to data and arguments that will not do, or that nearly will not."""
+"""Forecaster: invalid and unusual data and arguments."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_series_in_a_panel_may_be_shorter_than_the_horizon():
 
 
 def told(call):
-    """What is warned of."""
+    """Return the messages of FewRowsWarning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call()
@@ -319,7 +319,7 @@ def test_origins_before_the_first_observation(plain):
 def test_series_that_see_each_other_come_together():
     Y = np.stack([NOISE, NOISE[::-1], NOISE**2], axis=1)
     forecaster = made(multivariate=True).fit(Y)
-    with pytest.raises(ValueError, match=r"2 series.* the 3 series of the fit"):
+    with pytest.raises(ValueError, match=r"2 series.* the series of the fit"):
         forecaster.predict(context=Y[:, :2])
     with pytest.raises(ValueError, match="False for series that do not share their rows"):
         made(multivariate=True).fit(list(Y.T))

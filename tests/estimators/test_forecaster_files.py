@@ -1,4 +1,4 @@
-"""Forecasters in files: the same bits after loading, and nothing loads that would not run."""
+"""Forecasters in files: bit-identical after loading, and damaged files are rejected."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def loaded(forecaster, path):
 
 
 def further(kind, forecaster):
-    """Rows that follow, of y and of X; and the columns known ahead of the rows after the end."""
+    """Return further rows of y and X, and known columns after the end."""
     if kind == "single":
         return np.array([0.1, np.nan, -0.2]), np.ones((3, 2)), np.ones((2, 1))
     if kind == "columns":
@@ -201,7 +201,7 @@ def _drop(name):
 
 
 def _place(values, path):
-    """The object that holds the last name of a path, and that name."""
+    """Return the object that contains the last name of a path, and that name."""
     *parents, key = path.split("/")
     for parent in parents:
         values = values[parent]
@@ -209,7 +209,7 @@ def _place(values, path):
 
 
 def _tensor(name, change):
-    """Another array, and the rows that it has; ``name`` is the path to them."""
+    """Replace an array and its number of rows; ``name`` is the path to them."""
 
     def damage(tensors, values):
         place, key = _place(values["fitted"], name)
@@ -225,7 +225,7 @@ def _tensor(name, change):
 
 
 SINGLE = ("Bands", "Spectrum", "KnownColumns")
-"""Classes that are no part of a path, since there are no others."""
+"""Classes that are not part of a path, since there is no alternative."""
 
 
 def _value(path, value):
@@ -241,7 +241,7 @@ def _fitted(path, value):
 
 
 def _first_of(path, value):
-    """Another value for the first item of a column."""
+    """Replace the first item of a column."""
 
     def damage(tensors, values):
         place, key = _place(values["fitted"], path)
@@ -361,7 +361,7 @@ DAMAGES = [
 
 
 def _damaged(forecaster, folder, damage):
-    """The path of a forecaster's file with other arrays or values in it."""
+    """Return the path of a forecaster's file with other arrays or values."""
     path = folder / "file"
     forecaster.save(path)
     name, tensors, values = storage.read(path)
@@ -418,7 +418,7 @@ def test_numbers_of_numpy_are_parameters_like_any_other(tmp_path):
 
 @pytest.fixture(scope="module")
 def noisy():
-    """Of series that differ in their noise."""
+    """Return a forecaster of series with different noise."""
     rng = np.random.default_rng(0)
     waves = 20 * np.sin(2 * np.pi * np.arange(60) / 4)[:, None]
     y = waves + rng.normal(size=(60, 4)) * [0.3, 1, 3, 9]

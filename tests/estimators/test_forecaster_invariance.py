@@ -26,7 +26,7 @@ TRAITS = ("walk", "week", "counts", "gaps", "late", "late zeros", "constant", "z
 
 
 class Fit(NamedTuple):
-    """A forecaster, the validation errors of all candidates, and what was chosen, best first."""
+    """A forecaster, the validation errors of all candidates, and its members, best first."""
 
     forecaster: Any
     errors: dict[Any, float]
@@ -68,7 +68,7 @@ def fitted(y, **options):
 
 
 def predicted(forecaster):
-    """Forecast, lower and upper bound, (series, 3, H); the forecast alone without bounds."""
+    """Return forecast, lower and upper bound, (series, 3, H); only the forecast without bounds."""
     fit = forecaster.fitted_
     last = [np.array([len(history) - 1]) for history in fit.panel.histories]
     means = fit.forecasts(fit.panel, last, forecaster.horizon)
@@ -80,7 +80,7 @@ def predicted(forecaster):
 
 
 def drawn(trait, rows, rng):
-    """A series with a trait, of both signs unless it counts or begins with zeros."""
+    """Return a series with a trait, of both signs unless it counts or begins with zeros."""
     walk = rng.normal(size=rows).cumsum()
     start = int(rng.integers(rows // 3, rows - 1))
     if trait == "week":
@@ -100,7 +100,7 @@ def drawn(trait, rows, rng):
 
 @st.composite
 def panels(draw, fewest=1, signed=False):
-    """Series of one length (n, T), with NaN before the start of short ones; options of a fit."""
+    """Return series (n, T), with NaN before the start of short ones, and options of a fit."""
     traits = draw(st.lists(st.sampled_from(TRAITS), min_size=fewest, max_size=4))
     rows, horizon = draw(st.integers(20, 60)), draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -179,7 +179,7 @@ CASES = {
 
 
 def many(cases):
-    """Settings for so many cases over all properties; shrinking one would take minutes."""
+    """Return settings for so many cases over all properties; shrinking would take minutes."""
     phases = [Phase.explicit, Phase.reuse, Phase.generate]
     return settings(max_examples=-(-cases // len(CASES)), deadline=None, phases=phases)
 
@@ -241,7 +241,7 @@ def test_constant_series_do_not_hide_a_season():
 
 
 def led(rows, seed, signs):
-    """A leader, and series that follow it a row later, with a little noise."""
+    """Return a leader, and series that follow it a row later with a little noise."""
     rng = np.random.default_rng(seed)
     leader = rng.normal(size=rows + 1).cumsum()
     followers = [sign * leader[:-1] + 0.05 * rng.normal(size=rows) for sign in signs]

@@ -1,4 +1,4 @@
-"""Forecasts of a·y + b are a times those of y, plus b, and their bounds with them."""
+"""Forecasts and intervals of a·y + b are a times those of y, plus b."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def made(**options):
 
 
 def drawn(series, seed=0, rows=ROWS):
-    """Of both signs, so that no logarithm is chosen; moved by columns, one a row later."""
+    """Return series of both signs that depend on columns, on one of them a row later."""
     rng = np.random.default_rng(seed)
     y = rng.normal(size=(series, rows)).cumsum(axis=1) / 5 + np.sin(np.arange(rows) * 2 * np.pi / 7)
     y[:, 1:] += 2 * X[1:rows, 0] + 2 * X[: rows - 1, 1]
@@ -43,7 +43,7 @@ def drawn(series, seed=0, rows=ROWS):
 
 
 def held(kind, y, ids="ab"):
-    """Series (n, T), and X beside them, as they are held."""
+    """Return series (n, T) and X in a container."""
     beside = X[: y.shape[1]]
     if kind == "single":
         return y[0], beside
@@ -60,7 +60,7 @@ def held(kind, y, ids="ab"):
 
 
 def known(kind, stop, series):
-    """What is known ahead after row ``stop``."""
+    """Return the known columns after row ``stop``."""
     rows = X[stop : stop + HORIZON, :1]
     if kind in ("single", "columns"):
         return rows
@@ -71,7 +71,7 @@ def known(kind, stop, series):
 
 
 def answers(kind, found, series):
-    """Mean, lower and upper, (n, 3, H)."""
+    """Return mean, lower and upper bounds, (n, 3, H)."""
     if kind == "single":
         return np.stack(found)[None]
     if kind == "columns":
@@ -93,7 +93,7 @@ def predicted(forecaster, kind, y, ids="ab"):
 
 
 def scaled(plain, factors, shifts):
-    """What (n, 3, H) shall become."""
+    """Return the expected result for (n, 3, H)."""
     return factors[:, None, None] * (plain + shifts[:, None, None])
 
 

@@ -1,4 +1,4 @@
-"""A backtest sees nothing after its origins, and scores what came."""
+"""Backtests use no row after their origins and score the rows that follow."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def dated(values):
 
 
 def quick(horizon=H, **settings):
-    """A forecaster that has few candidates: these tests are of what is done with it."""
+    """Return a forecaster with few candidates, which is fast."""
     settings = {"spectrum": ee.spectra.ring(12, sr=0.9), "strategy": "direct", **settings}
     return ee.Forecaster(horizon, **settings)
 

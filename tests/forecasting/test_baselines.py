@@ -13,7 +13,7 @@ LEVEL = Y - 0.5
 
 
 def by_loop(kind, season, t, horizon):
-    """Forecasts after row t, from rows up to t."""
+    """Return forecasts after row t from the rows up to t."""
     made = []
     for h in range(1, horizon + 1):
         seasons = int(np.ceil(h / season))

@@ -1,4 +1,4 @@
-"""Spectra for forecasting: modes that differ, for every length of series and season."""
+"""Candidate spectra have distinct modes for every length of series and season."""
 
 import warnings
 
@@ -9,7 +9,7 @@ from eigenecho.forecasting.views import candidate_spectra
 
 
 def colliding_rows(season):
-    """Lengths at which the first slow mode, or the middle one, lasts as long as a ring."""
+    """Return lengths at which a slow mode has the time constant of a ring."""
     for lasts in (2 * season, 3 * season):
         yield from (4 * lasts, 2 * lasts**2)
 

@@ -1,4 +1,4 @@
-"""The mean of most members, those that are kept, and their training."""
+"""The trimmed mean of an ensemble, and the selection and training of its members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large errors of each series are, as far as that lasts."""
+"""Error scales of the series of a panel, against loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HORIZON = 5
 
 
 def errors_of(scales, rows=60, seed=0, lasting=True):
-    """Sizes of errors (O, H) of noise that forecasts know nothing of, and their origins."""
+    """Return absolute errors (O, H) of forecasts of white noise, and their origins."""
     rng = np.random.default_rng(seed)
     origins = np.arange(rows - HORIZON + 1)
     found = []
@@ -25,7 +25,7 @@ def errors_of(scales, rows=60, seed=0, lasting=True):
 
 
 def textbook(ratios, origins):
-    """Sizes and scaled errors, loop by loop, of series that are all observed."""
+    """Return scales and scaled errors of fully observed series, computed by loops."""
     logs, blocks, parts = [], [], []
     for one, rows in zip(ratios, origins, strict=True):
         targets = rows[:, None] + np.arange(1, HORIZON + 1)

@@ -1,4 +1,4 @@
-"""A level and a reservoir, against a loop over rows, and loops that are run on."""
+"""Filters and their closed loops, against loops over rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantiles from errors of rows held back."""
+"""Quantiles from validation errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BLOCKS = 70.0
 
 
 def drawn(relative=False, origins=400, horizon=6, seed=0):
-    """Forecasts and what came about; errors grow with the root of the steps."""
+    """Return forecasts and true values whose errors grow with the square root of the step."""
     rng = np.random.default_rng(seed)
     errors = 0.1 * rng.normal(size=(origins, horizon)) * np.sqrt(np.arange(1, horizon + 1))
     forecasts = 10 + rng.random((origins, horizon))

@@ -1,4 +1,4 @@
-"""A report says what the forecaster says, escaped, in one file."""
+"""Reports: one HTML file with the numbers of the forecaster, escaped."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def written(forecaster, tmp_path, **options):
 
 
 def words(page):
-    """The text of a page, its spaces in one."""
+    """Return the text of a page with single spaces."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page.split("</head>")[1]))
 
 

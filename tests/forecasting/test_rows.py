@@ -1,4 +1,4 @@
-"""Sums of rows and what follows them, and forecasts from rows, against loops."""
+"""Sums of rows and forecasts from rows, against loops."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rows_of(gaps=True, beside=0):
 
 
 def summed(rows, bases, first, start, stop):
-    """Sums over all rows t whose targets are over by ``stop`` and were not by ``start``."""
+    """Return sums over rows whose targets lie before ``stop``, but not before ``start``."""
     x, level, truth = all_rows(rows.rows) / UNIT, rows.level, rows.truth
     size, own = x.shape[1], FILTER.size
     ahead, products = np.zeros((size, size)), np.zeros((size, H * len(bases)))

@@ -1,4 +1,4 @@
-"""Series without gaps, each row from the rows before it."""
+"""Gaps are filled from earlier rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that judge come after the rows that are trained on."""
+"""Validation rows come after the rows to train on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values or logarithms, what is known taken off, and columns beside."""
+"""Views: logarithms, removed effects and past columns."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.rows import Sums, ViewRows, expected
 from eigenecho.forecasting.views import Filter, View
-from eigenecho.readout import Gram, Likelihood, Penalty
+from eigenecho.readout import Gram, Likelihood, Penalty, likeliest
 from eigenecho.types import Array
 
 STRATEGIES = ("auto", "direct", "recursive")
@@ -22,9 +22,6 @@ KINDS = ("direct", "recursive", "drifting")
 
 RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
 """Ridges to choose from. Series are in units of their steps, so the entries of rows are about 1."""
-
-TIED = 1e-6
-"""Difference of log densities below which ridges are equally likely: it may be rounding."""
 
 PULLS = (3000.0, 300.0, 30.0)
 """Ridges on the difference between the weights of one series and those of all series."""
@@ -147,14 +144,11 @@ def recursive(sums: Sums, filter: Filter, drifts: bool) -> Array:
 def solve_likeliest(gram: Gram, squares: float, free: bool = False) -> Array:
     """Return weights (N',) for the ridge with the largest marginal likelihood of the targets.
 
-    ``squares`` is yᵀy. A ``free`` first column is not penalised. Of equally likely ridges, as all
-    are for a single row, the largest is selected.
+    ``squares`` is yᵀy. A ``free`` first column is not penalised.
     """
     factorised = gram.factorise(Penalty(len(gram.XtX), int(free)))
     likelihood = Likelihood.of_sums(factorised, gram.XtX, gram.XtY, gram.rows, np.array([squares]))
-    densities = likelihood(RIDGES)
-    best = int(np.flatnonzero(~(densities < densities.max() - TIED))[-1])
-    return factorised.weights(RIDGES[best])[:, 0]
+    return factorised.weights(likeliest([likelihood], RIDGES).ridge)[:, 0]
 
 
 def _close_loop(filter: Filter, one_step: Array, size: int, horizon: int) -> Array:

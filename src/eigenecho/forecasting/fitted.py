@@ -104,12 +104,10 @@ class FittedForecaster:
         """
         if horizon > self.ensemble.horizon:
             check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
-        ensemble, numbers = self.ensemble.with_horizon(horizon), self._numbers
-        if self.measures.multivariate and [h.name for h in panel.histories] != list(numbers):
-            raise bad_argument(
-                "context", Shown(f"{len(panel)} series"),
-                f"the {len(numbers)} series of the fit, in the same order, as each sees the others",
-            )  # fmt: skip
+        ensemble = self.ensemble.with_horizon(horizon)
+        if self.measures.multivariate and [h.name for h in panel.histories] != list(self._numbers):
+            wanted = "the series of the fit, in the same order, as each depends on the others"
+            raise bad_argument("context", Shown(f"{len(panel)} series"), wanted)
         unscaled = self.measures.unscaled(panel, ahead)
         forecasts = []
         for i, (history, rows) in enumerate(zip(panel.histories, origins, strict=True)):
@@ -120,14 +118,16 @@ class FittedForecaster:
                 raise bad_argument("origins", int(rows.min()), wanted)
             rows = rows - start
             values = np.empty((len(rows), horizon))
-            anchor = self._lengths.get(history.name, ANCHOR)
+            number, anchor = self._numbers.get(history.name), ANCHOR
+            if number is not None:
+                anchor = len(self.panel.histories[number]) - self.panel.histories[number].start
             for checkpoint in np.unique(used := checkpoints(rows + 1, anchor)):
                 here = used == checkpoint
                 signal = self.measures.scaled(panel, unscaled, i, start + int(checkpoint))
                 # Later rows are cut off first, so that not even the order of sums depends on them.
                 signal = signal.cut(stop=int(rows[here].max()) + 1)
                 signal = self.effects.apply(signal, int(checkpoint), horizon)
-                values[here] = ensemble.forecast(signal, rows[here], numbers.get(history.name))
+                values[here] = ensemble.forecast(signal, rows[here], number)
                 if signal.is_constant:  # logarithms and their inverse would round the constant
                     flat = np.logical_and.accumulate(signal.values == signal.values[0])
                     values[here] = np.where(flat[rows[here], None], signal.values[0], values[here])
@@ -157,10 +157,6 @@ class FittedForecaster:
     @cached_property
     def _numbers(self) -> dict[Hashable | None, int]:
         return {history.name: i for i, history in enumerate(self.panel.histories)}
-
-    @cached_property
-    def _lengths(self) -> dict[Hashable | None, int]:
-        return {history.name: len(history) - history.start for history in self.panel.histories}
 
     @one_blas_thread()
     def update(self, panel: Panel, report: Report | None = None) -> FittedForecaster:
