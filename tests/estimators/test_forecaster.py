@@ -135,7 +135,7 @@ def test_series_that_were_not_fitted_have_the_bounds_of_the_panel():
         context = frame[["a"]].rename(columns={"a": name})
         found = forecaster.predict(context=context, interval=0.9)
         widths[name] = np.subtract(*found[name][["upper", "lower"]].to_numpy().T)
-    unit = fitted.measures.units["a"]
+    unit = fitted.measures.units[0]
     off = fitted.bands.quantile(0.95, np.zeros(3), unit)
     assert_allclose(widths["new"], 2 * off)
     assert np.all(widths["a"] < 0.8 * widths["new"])
@@ -217,12 +217,13 @@ def test_an_update_learns_anew_what_is_known_ahead_does():
     y, X = walk(), columns(width=1)
     y = y + 10 * X[:, 0]
     forecaster = made().fit(y[:50], X[:50])
-    before = forecaster.fitted_.effects.weights
-    after = forecaster.update(y[50:], X[50:]).fitted_.effects.weights
-    assert before.keys() == after.keys()
-    for moved in before:
-        if moved.known:
-            one, other = before[moved].columns, after[moved].columns
+    before = forecaster.fitted_.effects
+    after = forecaster.update(y[50:], X[50:]).fitted_.effects
+    assert before.removed == after.removed
+    for removed, (_, one), (_, other) in zip(
+        before.removed, before.weights, after.weights, strict=True
+    ):
+        if removed.known:
             assert not np.array_equal(one, other)
             assert_allclose(one, other, atol=0.2 * np.abs(one).max())
 

@@ -99,7 +99,7 @@ def test_rows_after_the_stop_are_not_looked_at():
         signal = Signal(sales.copy(), np.ones(200, bool), known=features)
         effects = learnt([signal], [120], periods=(7.0,))
         shifts = effects.apply(signal, 120, 0).shifts
-        found.append([*effects.weights.values(), *shifts.values()])
+        found.append([*effects.weights, *shifts.values()])
     for one, other in zip(*found, strict=True):
         assert all(map(np.array_equal, one, other))
 
@@ -170,7 +170,7 @@ def test_columns_and_the_calendar_are_told_apart():
     columns = KnownColumns.of([promo])
     signal = signal_of(columns, profile + walk + 10 * promo[:, 0], promo)
     effects = learnt([signal], [84], periods=(7.0,))
-    assert set(effects.weights) == {KNOWN, CALENDAR, BOTH}
+    assert set(effects.removed) == {KNOWN, CALENDAR, BOTH}
     shift = effects.apply(signal, 84, 0).shifts[BOTH]
     wanted = profile + 10 * promo[:, 0]
     assert_allclose(shift - shift.mean(), wanted - wanted.mean(), atol=0.5)
@@ -285,7 +285,7 @@ def test_effects_are_those_found_by_hand(logarithm, parts):
     wave = waves_of(4, rows + horizon) if moved.calendar else none
     z = np.log(signal.values) if logarithm else signal.values / signal.unit
     wanted, profile = learnt_by_hand(z, known[:rows], wave[:rows])
-    for one, other in zip(effects.weights[moved], wanted, strict=True):
+    for one, other in zip(effects.weights[effects.removed.index(moved)], wanted, strict=True):
         assert_allclose(one, other, rtol=1e-6, atol=1e-8)
     shift = effects.apply(signal, rows, horizon).shifts[moved]
     size = 1.0 if logarithm else 2.5

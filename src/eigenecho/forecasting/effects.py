@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import NamedTuple
@@ -42,12 +42,15 @@ class Effects:
         Filter of the one-step forecast.
     periods : tuple of float
         Periods of the calendar, in rows.
-    weights : mapping of RemovedEffects to EffectWeights
+    removed : tuple of RemovedEffects
+    weights : tuple of EffectWeights
+        Weights for each entry of ``removed``.
     """
 
     filter: Filter
     periods: tuple[float, ...]
-    weights: Mapping[RemovedEffects, EffectWeights]
+    removed: tuple[RemovedEffects, ...]
+    weights: tuple[EffectWeights, ...]
 
     def apply(self, signal: Signal, rows: int, horizon: int) -> Signal:
         """Return a signal with its shifts, up to a horizon after its end.
@@ -57,8 +60,8 @@ class Effects:
         shifts = {}
         if signal.is_constant:
             zero = np.zeros(len(signal) + horizon)
-            return replace(signal, shifts=dict.fromkeys(self.weights, zero))
-        for removed, (one_step, columns) in self.weights.items():
+            return replace(signal, shifts=dict.fromkeys(self.removed, zero))
+        for removed, (one_step, columns) in zip(self.removed, self.weights, strict=True):
             shift = np.zeros(len(signal) + horizon)
             if removed.known:
                 known = signal.known[: len(shift)] @ columns
@@ -101,7 +104,7 @@ def learn(
         for known, calendar in parts:
             removed = RemovedEffects(logarithm, known, calendar)
             weights[removed] = _learn(series, filter, periods if calendar else (), known)
-    return Effects(filter, tuple(periods), weights)
+    return Effects(filter, tuple(periods), tuple(weights), tuple(weights.values()))
 
 
 class _Series(NamedTuple):

@@ -25,7 +25,7 @@ from eigenecho.forecasting.validation import fewest, plan
 from eigenecho.forecasting.views import Filter, View, check_growth
 from eigenecho.panels.panel import Panel
 from eigenecho.threads import mapped, one_blas_thread
-from eigenecho.types import Array
+from eigenecho.types import Array, Count, Positive
 
 LAST_VALUE = "last value"
 """Name of the view of a forecaster that learned nothing."""
@@ -67,9 +67,9 @@ class FittedForecaster:
     measures: Measures
     effects: Effects
     ensemble: Ensemble
-    pull: float | None
+    pull: Positive | None
     bands: Bands | None
-    tried: int
+    tried: Count
     refit: bool = True
 
     @property
@@ -87,7 +87,7 @@ class FittedForecaster:
         """Mean absolute validation error of each series; None if there is none."""
         if self.bands is None:
             return None
-        return self.bands.means * [self.measures.units[h.name] for h in self.panel.histories]
+        return self.bands.means * self.measures.units
 
     @one_blas_thread()
     def forecasts(
@@ -170,14 +170,13 @@ class FittedForecaster:
 
     def reason(self) -> str:
         """Return why nothing was learned."""
-        units, horizon = self.measures.units, self.config.horizon
+        horizon, rows = self.config.horizon, [len(h) - h.start for h in self.panel.histories]
         # Nothing can be learned from constant series, however long they are.
-        moving = [h for h in self.panel.histories if units[h.name] > 0] or self.panel.histories
-        rows = max(len(history) - history.start for history in moving)
-        if rows >= fewest(horizon):
+        longest = max(np.where(self.measures.units > 0, rows, 0)) or max(rows)
+        if longest >= fewest(horizon):
             return "the validation rows contain no observation, or forecasts of them overflow"
         needed = f"a horizon of {horizon} needs a series of {fewest(horizon)} rows that changes"
-        return f"{needed}, and the longest has {rows}"
+        return f"{needed}, and the longest has {longest}"
 
     def warn_if_naive(self) -> None:
         """Warn, once for all series, if nothing was learned."""
