@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
 from eigenecho.checks import check_count, check_flag, generator, is_finite_number
-from eigenecho.clients import Mapped, on_client
+from eigenecho.clients import on_client
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest, run_backtest
-from eigenecho.forecasting.ensemble import Report
+from eigenecho.forecasting.ensemble import Run, runner
 from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
 from eigenecho.forecasting.report import Page, write
 from eigenecho.forecasting.seasons import IN_ROWS
@@ -170,7 +170,7 @@ class Forecaster(BaseEstimator):
         config, panel = self._config(), self._read(y, X)
         with all_or_nothing(self), bar(self.progress) as report:
             over = mapped if client is None else on_client(client, "views")
-            self.fitted_ = self._fit_on(config, panel, report, over)
+            self.fitted_ = self._fit_on(config, panel, runner(over, report))
             self.fitted_.warn_if_naive()
         return self
 
@@ -355,10 +355,11 @@ class Forecaster(BaseEstimator):
         fitted = self._fitted
         panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
         with all_or_nothing(self), bar(self.progress) as report:
+            run = runner(report=report)
             if fitted.is_naive or not fitted.measures.median_unit:
-                self.fitted_ = self._fit_on(fitted.config, panel, report)
+                self.fitted_ = self._fit_on(fitted.config, panel, run)
             else:
-                self.fitted_ = fitted.update(panel, report)
+                self.fitted_ = fitted.update(panel, run)
             self.fitted_.warn_if_naive()
         return self
 
@@ -442,17 +443,14 @@ class Forecaster(BaseEstimator):
             )  # fmt: skip
         return panel
 
-    def _fit_on(
-        self, config: ForecastConfig, panel: Panel, report: Report | None, over: Mapped = mapped
-    ) -> FittedForecaster:
+    def _fit_on(self, config: ForecastConfig, panel: Panel, run: Run) -> FittedForecaster:
         return fit(
             panel,
             config,
             seasons=self._seasons(),
             multivariate=self.multivariate,
             refit=self.refit,
-            report=report,
-            over=over,
+            run=run,
         )
 
     def _steps(self, horizon: int | None) -> int:

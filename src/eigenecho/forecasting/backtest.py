@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +14,7 @@ from eigenecho import plots
 from eigenecho.checks import check_known
 from eigenecho.errors import FewRowsWarning, warn
 from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
-from eigenecho.forecasting.ensemble import Report
+from eigenecho.forecasting.ensemble import Run, runner
 from eigenecho.forecasting.fitted import FittedForecaster, warn_zero_width
 from eigenecho.forecasting.seasons import find_periods, whole_periods
 from eigenecho.pages import aligned
@@ -32,7 +32,7 @@ OURS = "forecast"
 MEASURES = ("mae", "rmse", "mase", "smape", "coverage", "interval_score")
 """Columns of a table of scores; all methods have the first four."""
 
-Refit = Callable[[Panel, Report | None], FittedForecaster]
+Refit = Callable[[Panel, Run], FittedForecaster]
 
 NAMES = {"mae": "mean absolute error", "mase": "mean scaled error (mase)"}
 
@@ -308,7 +308,7 @@ def run_backtest(
     *,
     seasons: Sequence[float] = (),
     interval: float = 0.9,
-    report: Report | None = None,
+    report: Callable[[str, int, int], object] | None = None,
     finished: Callable[[int, int], object] | None = None,
 ) -> Backtest:
     """Forecast after rows (O, n) of the series of a panel; −1 leaves a series out of an origin.
@@ -325,10 +325,8 @@ def run_backtest(
     try:
         for number, origins in enumerate(rows, 1):
             known, kept = _up_to(panel, origins)
-            stage = None
-            if report is not None:
-                stage = partial(_report_origin, report, f"origin {number} of {len(rows)}, ")
-            fitted = refit(known, stage)
+            prefix = f"origin {number} of {len(rows)}, "
+            fitted = refit(known, runner(report=report, prefix=prefix))
             naive_fits += [fitted] if fitted.is_naive else []
             done.append(_forecast(fitted, panel, known, kept, season, interval))
             if finished is not None:
@@ -350,10 +348,6 @@ def run_backtest(
     scale = np.repeat([trial.scale for trial in trials], horizon)
     errors = _errors(panel, trials, horizon)
     return Backtest(errors, _series(panel), scale, interval, season, len(done), len(rows))
-
-
-def _report_origin(report: Report, origin: str, stage: str, done: int, total: int) -> None:
-    report(origin + stage, done, total)
 
 
 def _up_to(panel: Panel, origins: Array) -> tuple[Panel, list[int]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from eigenecho.forecasting.signals import Signal, moving_series
 from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array
 
-Report = Callable[[str, int, int], object]
-"""Called with the stage, and the number of finished and of all steps."""
+Run = Callable[[str, Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+"""Called with a stage, a function and its arguments; yields its results in their order."""
 
 TRIMMED = 0.2
 """Share of members that is left out on either side."""
@@ -76,6 +77,27 @@ def trimmed_mean(forecasts: Sequence[Array]) -> Array:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
+def runner(
+    over: Mapped = mapped, report: Callable[[str, int, int], object] | None = None, prefix: str = ""
+) -> Run:
+    """Return a function that runs tasks ``over`` threads or the workers of a cluster.
+
+    After each task, ``report`` is called with the prefixed stage and the number of finished and of
+    all tasks.
+    """
+
+    def run(stage: str, function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        for count, result in enumerate(over(function, items), 1):
+            yield result
+            if report is not None:
+                report(prefix + stage, count, len(items))
+
+    return run
+
+
+THREADS = runner()
+
+
 @one_blas_thread()
 def train(
     candidates: Sequence[Candidate],
@@ -83,26 +105,23 @@ def train(
     stops: Sequence[int],
     horizon: int,
     pull: float | None = None,
-    report: Report | None = None,
-    over: Mapped = mapped,
+    run: Run = THREADS,
 ) -> Ensemble:
     """Train candidates on the rows of all series before their stops, one series at a time.
 
     Constant series are left out if others move, and get the shared weights. Candidates whose
-    closed loop overflows are left out, so there may be no members. Views are trained in parallel,
-    ``over`` threads or the workers of a cluster.
+    closed loop overflows are left out, so there may be no members. Views are trained in parallel.
     """
     members: list[Candidate | None] = [None] * len(candidates)
     groups = by_view(candidates)
     train_view = partial(_train_view, signals, stops, horizon, pull)
-    trained = over(train_view, [[candidates[i] for i in numbers] for numbers in groups.values()])
-    for count, ((view, numbers), some) in enumerate(zip(groups.items(), trained, strict=True), 1):
+    tasks = [[candidates[i] for i in numbers] for numbers in groups.values()]
+    trained = run("training", train_view, tasks)
+    for (view, numbers), some in zip(groups.items(), trained, strict=True):
         for number, member in zip(numbers, some, strict=True):
             if np.isfinite(member.weights).all():
                 # A worker returns a copy of the view, but members share it.
                 members[number] = replace(member, view=view)
-        if report is not None:
-            report("training", count, len(groups))
     return Ensemble(tuple(member for member in members if member is not None))
 
 

@@ -10,13 +10,12 @@ import numpy as np
 
 from eigenecho import spectra
 from eigenecho.checks import check_memory
-from eigenecho.clients import Mapped
 from eigenecho.errors import FewRowsWarning, Shown, bad_argument, out_of_range, warn
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import Candidate
 from eigenecho.forecasting.effects import Effects
-from eigenecho.forecasting.ensemble import Ensemble, Report, train
+from eigenecho.forecasting.ensemble import THREADS, Ensemble, Run, train
 from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.seasons import find_periods, whole_periods
 from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates
@@ -24,7 +23,7 @@ from eigenecho.forecasting.signals import Measures, Signal, fill_gaps
 from eigenecho.forecasting.validation import fewest, plan
 from eigenecho.forecasting.views import Filter, View, check_growth
 from eigenecho.panels.panel import Panel
-from eigenecho.threads import mapped, one_blas_thread
+from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array, Count, Positive
 
 LAST_VALUE = "last value"
@@ -159,12 +158,12 @@ class FittedForecaster:
         return {history.name: i for i, history in enumerate(self.panel.histories)}
 
     @one_blas_thread()
-    def update(self, panel: Panel, report: Report | None = None) -> FittedForecaster:
+    def update(self, panel: Panel, run: Run = THREADS) -> FittedForecaster:
         """Return the forecaster with the same candidates, trained on the rows of another panel."""
         measures = Measures.of(panel, self.measures.season, self.measures.multivariate)
         signals = measures.signals(panel)
         learned, ensemble = _train(
-            self.ensemble.members, signals, self.config, self.pull, self.refit, report
+            self.ensemble.members, signals, self.config, self.pull, self.refit, run
         )
         return replace(self, panel=panel, measures=measures, effects=learned, ensemble=ensemble)
 
@@ -196,23 +195,21 @@ def fit(
     seasons: Sequence[float] = (),
     multivariate: bool = False,
     refit: bool = True,
-    report: Report | None = None,
-    over: Mapped = mapped,
+    run: Run = THREADS,
 ) -> FittedForecaster:
     """Select candidates on the validation split, then train them on all rows.
 
-    Without ``refit`` they are trained on the rows before the validation rows. Views run in
-    parallel, ``over`` threads or the workers of a cluster.
+    Without ``refit`` they are trained on the rows before the validation rows.
     """
     _check(panel, config)
     periods = find_periods(panel, seasons)
     config = replace(config, seasons=whole_periods(periods), periods=periods)
     measures = Measures.of(panel, (config.seasons or (1,))[0], multivariate)
     signals = measures.signals(panel)
-    selection = select_candidates(signals, config, report, over, measures.multivariate)
+    selection = select_candidates(signals, config, run, measures.multivariate)
     candidates = [_last_value()] if selection is None else selection.candidates
     pull = None if selection is None else selection.pull
-    learned, ensemble = _train(candidates, signals, config, pull, refit, report, over)
+    learned, ensemble = _train(candidates, signals, config, pull, refit, run)
     bands = None if selection is None else _bands(selection, len(panel))
     tried = 0 if selection is None else selection.tried
     return FittedForecaster(panel, config, measures, learned, ensemble, pull, bands, tried, refit)
@@ -224,8 +221,7 @@ def _train(
     config: ForecastConfig,
     pull: float | None,
     refit: bool,
-    report: Report | None,
-    over: Mapped = mapped,
+    run: Run,
 ) -> tuple[Effects, Ensemble]:
     """Estimate effects and train candidates on all rows."""
     stops = [len(signal) for signal in signals]
@@ -236,7 +232,7 @@ def _train(
     logarithms = sorted({candidate.view.logarithm for candidate in candidates})
     learned = effects.learn(signals, stops, config.periods, logarithms)
     shifted = [learned.apply(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
-    ensemble = train(candidates, shifted, stops, config.horizon, pull, report, over)
+    ensemble = train(candidates, shifted, stops, config.horizon, pull, run)
     if not ensemble.members:
         ensemble = train([_last_value()], shifted, stops, config.horizon, pull)
     return learned, ensemble

@@ -67,15 +67,6 @@ class Signal:
     def __len__(self) -> int:
         return len(self.values)
 
-    @property
-    def truth(self) -> Array:
-        """Values, with NaN where nothing was observed."""
-        return np.where(self.observed, self.values, np.nan)
-
-    def step(self, logarithm: bool) -> float:
-        """Return the usual size of a step, of the values or of their logarithms."""
-        return self.growth if logarithm else self.unit
-
     def cut(self, start: int = 0, stop: int | None = None) -> Signal:
         """Return the rows from ``start`` to ``stop``, with everything known after them."""
         return replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -115,27 +115,20 @@ class ValidationData:
     ----------
     signals : sequence of Signal
     plans : sequence of Plan
-    truths : sequence of arrays (O, H)
-        Values after the origins; NaN where nothing was observed.
     numbers : sequence of int
         Number of each series in the panel.
     """
 
     signals: Sequence[Signal]
     plans: Sequence[Plan]
-    truths: Sequence[Array]
     numbers: Sequence[int]
 
-    @classmethod
-    def of(
-        cls, signals: Sequence[Signal], plans: Sequence[Plan], numbers: Sequence[int]
-    ) -> ValidationData:
-        """Return the data with the values after the origins of the plans."""
-        truths = [
-            signal.truth[plan.origins[:, None] + np.arange(1, plan.horizon + 1)]
-            for signal, plan in zip(signals, plans, strict=True)
-        ]
-        return cls(signals, plans, truths, numbers)
+    @cached_property
+    def truths(self) -> list[Array]:
+        """Values (O, H) after the origins of each series; NaN where nothing was observed."""
+        values = [np.where(s.observed, s.values, np.nan) for s in self.signals]
+        steps = np.arange(1, self.horizon + 1)
+        return [v[p.origins[:, None] + steps] for v, p in zip(values, self.plans, strict=True)]
 
     @property
     def horizon(self) -> int:
