@@ -15,8 +15,8 @@ from sklearn.base import clone
 
 import blas
 import eigenecho as ee
+from eigenecho.forecasting.candidates import train
 from eigenecho.forecasting.effects import learn
-from eigenecho.forecasting.ensemble import train
 from eigenecho.forecasting.signals import Measures
 from optional import optional
 

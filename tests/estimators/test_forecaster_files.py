@@ -11,7 +11,7 @@ import crafted
 import eigenecho as ee
 from eigenecho import storage
 from eigenecho.errors import StorageError
-from eigenecho.forecasting.ensemble import Ensemble
+from eigenecho.forecasting.candidates import Ensemble
 from eigenecho.forecasting.selection import MOST
 
 pd = pytest.importorskip("pandas")

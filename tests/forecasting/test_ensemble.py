@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose
 
 from eigenecho import spectra
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import Candidate, direct
-from eigenecho.forecasting.ensemble import Ensemble, train, trimmed_mean
+from eigenecho.forecasting.candidates import Candidate, Ensemble, direct, train, trimmed_mean
 from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.selection import FEWEST, MOST, WORK, keep_best
 from eigenecho.forecasting.signals import fill_gaps

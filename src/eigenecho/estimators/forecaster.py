@@ -18,7 +18,7 @@ from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest, run_backtest
-from eigenecho.forecasting.ensemble import Run, runner
+from eigenecho.forecasting.candidates import Run, runner
 from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
 from eigenecho.forecasting.report import Page, write
 from eigenecho.forecasting.seasons import IN_ROWS

@@ -14,7 +14,7 @@ from eigenecho import plots
 from eigenecho.checks import check_known
 from eigenecho.errors import FewRowsWarning, warn
 from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
-from eigenecho.forecasting.ensemble import Run, runner
+from eigenecho.forecasting.candidates import Run, runner
 from eigenecho.forecasting.fitted import FittedForecaster, warn_zero_width
 from eigenecho.forecasting.seasons import find_periods, whole_periods
 from eigenecho.pages import aligned

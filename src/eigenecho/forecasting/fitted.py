@@ -13,9 +13,8 @@ from eigenecho.checks import check_memory
 from eigenecho.errors import FewRowsWarning, Shown, bad_argument, out_of_range, warn
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import Candidate
+from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
 from eigenecho.forecasting.effects import Effects
-from eigenecho.forecasting.ensemble import THREADS, Ensemble, Run, train
 from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.seasons import find_periods, whole_periods
 from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates

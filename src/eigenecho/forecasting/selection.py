@@ -13,8 +13,7 @@ from eigenecho.checks import check_count, check_known, is_finite_number
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate
-from eigenecho.forecasting.ensemble import Run, trimmed_mean
+from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate, Run, trimmed_mean
 from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
 from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, merge_series, plan

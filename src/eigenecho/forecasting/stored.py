@@ -10,8 +10,7 @@ from eigenecho.checks import check_count, check_known
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.forecasting.baselines import KINDS as BASELINES
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import KINDS, Candidate, by_view
-from eigenecho.forecasting.ensemble import Ensemble
+from eigenecho.forecasting.candidates import KINDS, Candidate, Ensemble, by_view
 from eigenecho.forecasting.fitted import FittedForecaster
 from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.signals import FADES
