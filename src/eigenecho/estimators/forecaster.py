@@ -262,8 +262,8 @@ class Forecaster(BaseEstimator):
         if panel.known_names:
             for history, places in zip(panel.histories, rows, strict=True):
                 if (last := int(places.max())) + horizon >= len(history):
-                    wanted = f"rows followed by {horizon} rows with the columns known ahead"
-                    raise bad_argument("origins", last, wanted)
+                    expected = f"rows followed by {horizon} rows with the columns known ahead"
+                    raise bad_argument("origins", last, expected)
         return panel.container.rolling(panel, rows, fitted.forecasts(panel, rows, horizon))
 
     @takes_tensors

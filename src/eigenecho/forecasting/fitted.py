@@ -104,16 +104,16 @@ class FittedForecaster:
             check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
         ensemble = self.ensemble.with_horizon(horizon)
         if self.measures.multivariate and [h.name for h in panel.histories] != list(self._numbers):
-            wanted = "the series of the fit, in the same order, as each depends on the others"
-            raise bad_argument("context", Shown(f"{len(panel)} series"), wanted)
+            expected = "the series of the fit, in the same order, as each depends on the others"
+            raise bad_argument("context", Shown(f"{len(panel)} series"), expected)
         unscaled = self.measures.unscaled(panel, ahead)
         forecasts = []
         for i, (history, rows) in enumerate(zip(panel.histories, origins, strict=True)):
             start = unscaled[i].start
             if np.any(rows < start):
                 of = "" if history.name is None else f" of series {history.name!r}"
-                wanted = f"rows from {start} on, the first observation{of}"
-                raise bad_argument("origins", int(rows.min()), wanted)
+                expected = f"rows from {start} on, the first observation{of}"
+                raise bad_argument("origins", int(rows.min()), expected)
             rows = rows - start
             values = np.empty((len(rows), horizon))
             number, anchor = self._numbers.get(history.name), ANCHOR
@@ -274,8 +274,8 @@ def _check(panel: Panel, config: ForecastConfig) -> None:
         check_growth(config.spectrum, max(len(history) for history in panel.histories))
     for history in panel.histories:
         if np.isnan(history.values).all():
-            wanted = "at least one observation in every series"
-            raise bad_argument("y", history.name, wanted, "Leave this one out.")
+            expected = "at least one observation in every series"
+            raise bad_argument("y", history.name, expected, "Leave this one out.")
 
 
 def checkpoints(rows: Array, anchor: int) -> Array:
