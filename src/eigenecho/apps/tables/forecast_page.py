@@ -10,7 +10,6 @@ from eigenecho.apps.tables.forecast_table import TableForecast, times_with_futur
 from eigenecho.apps.tables.read_table import as_text
 from eigenecho.apps.tables.verdict import MARGIN, MARKS, verdicts
 from eigenecho.forecasting.report import Page, contents
-from eigenecho.forecasting.scores import OURS
 
 
 def write_page(
@@ -22,13 +21,14 @@ def write_page(
     gives the same forecast.
     """
     fitted, series, horizon = result.forecaster.fitted_, result.series, result.forecaster.horizon
-    forecasts = dict(list(result.future.groupby("unique_id")[OURS]))
+    forecasts = dict(list(result.future.groupby("unique_id")["forecast"]))
     means = [forecasts[str(history.name)].to_numpy() for history in fitted.panel.histories]
     values = contents(Page(fitted, means, result.interval, code, result.backtest))
     if series.is_counted:
         # The forecaster counts rows; only the table has their times.
         times = times_with_future(series, next(iter(series.times)), horizon)
-        ends = [as_text(times[i]) for i in (0, -1 - horizon, -horizon, -1)]
+        first = len(times) - horizon - series.ahead
+        ends = [as_text(times[i]) for i in (0, first - 1, first, first + horizon - 1)]
         values |= {"step": "1 row", "span": ends[:2], "ahead": ends[2:]}
     values |= {
         "source": source,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from eigenecho import pages
-from eigenecho.apps.shared.terminal import OnProgress
 from eigenecho.apps.tables.read_file import PARQUET
 from eigenecho.apps.tables.read_table import TableSeries
 from eigenecho.estimators.forecaster import Forecaster
@@ -18,7 +18,6 @@ from eigenecho.forecasting.backtest import Backtest
 from eigenecho.forecasting.candidate_spectra import LONG
 from eigenecho.forecasting.plan import fewest
 from eigenecho.forecasting.rivals import naive, rivals
-from eigenecho.forecasting.scores import OURS
 
 BLOCKS, BLOCKS_OF_LONG = 5, 3
 """Default number of test blocks, also for long series; each costs a fit."""
@@ -45,7 +44,7 @@ def forecast_table(
     *,
     blocks: int | None = None,
     interval: float | None = None,
-    progress: OnProgress = lambda *_: None,
+    progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> TableForecast:
     """Backtest a forecaster on blocks at the end of a table, then fit it on all rows and predict.
 
@@ -109,7 +108,7 @@ def _long(series: TableSeries, forecast: Any) -> Any:
     if series.id:
         return forecast.rename(columns={series.id: "unique_id", series.time: "ds"})
     if forecast.columns.nlevels == 1:
-        forecast = pandas.concat({OURS: forecast}, axis=1).swaplevel(axis=1)
+        forecast = pandas.concat({"forecast": forecast}, axis=1).swaplevel(axis=1)
     parts = {name: forecast[name] for name in series.times}
     return pandas.concat(parts, names=["unique_id", "ds"]).reset_index()
 
@@ -134,26 +133,26 @@ def predictions(result: TableForecast) -> Any:
 
     series, future = result.series, result.future
     steps = future.groupby("unique_id").cumcount() + 1
-    rows = pandas.concat(
-        [
-            result.backtest.errors.assign(part="held-out"),
-            future.assign(part="future", step=steps, y=np.nan),
-        ]
+    held_out, ahead = result.backtest.errors, future.assign(step=steps)
+    rows = pandas.concat({"held-out": held_out, "future": ahead}, names=["part"]).reset_index(
+        "part"
     )
-    parts = []
-    for name in series.times:
-        part = rows[rows["unique_id"] == name]
-        if series.is_counted:
-            times = times_with_future(series, name, result.forecaster.horizon)
-            part = part.assign(ds=times[part["ds"].to_numpy() - 1])
-        parts.append(part)
-    names = {"ds": "time", "part": "part", "step": "steps_ahead", "y": "actual", OURS: OURS}
-    names |= {} if result.interval is None else {"lower": "lower", "upper": "upper"}
-    names |= {name: name.replace(" ", "_") for name in result.backtest.methods}
+    order = {name: i for i, name in enumerate(series.times)}
+    rows = rows.iloc[np.argsort(rows["unique_id"].map(order), kind="stable")]
+    if series.is_counted:
+        parts = rows.groupby("unique_id", sort=False)["ds"]
+        times = [times_with_future(series, name, len(steps))[part - 1] for name, part in parts]
+        rows = rows.assign(ds=np.concatenate(times))
+    bounds = [] if result.interval is None else ["lower", "upper"]
+    _, *baselines = result.backtest.methods
+    columns = ["ds", "part", "step", "y", "forecast", *bounds, *baselines]
+    names = {"ds": "time", "step": "steps_ahead", "y": "actual"}
+    names |= {name: name.replace(" ", "_") for name in baselines}
     if len(series.times) > 1 or series.id:
-        is_free = series.id and series.id not in names.values()
-        names = {"unique_id": series.id if is_free else "series"} | names
-    return pandas.concat(parts, ignore_index=True)[list(names)].rename(columns=names)
+        taken = ["", *(names.get(name, name) for name in columns)]
+        names["unique_id"] = "series" if series.id in taken else series.id
+        columns = ["unique_id", *columns]
+    return rows[columns].rename(columns=names).reset_index(drop=True)
 
 
 def times_with_future(series: TableSeries, name: str, horizon: int) -> Any:
@@ -164,12 +163,9 @@ def times_with_future(series: TableSeries, name: str, horizon: int) -> Any:
     import pandas
 
     times = pandas.Index(series.times[name])
-    if (
-        times.dtype.kind == "M"
-        and (times.day_of_week < 5).all()
-        and (times == times.normalize()).all()
-    ):
+    step = times.diff()[1:].value_counts().index[0]
+    if step == pandas.Timedelta(days=1) and (times.day_of_week < 5).all():
         ahead = pandas.bdate_range(times[-1], periods=horizon + 1)[1:]
     else:
-        ahead = times[-1] + times.diff()[1:].value_counts().index[0] * np.arange(1, horizon + 1)
+        ahead = times[-1] + step * np.arange(1, horizon + 1)
     return times.append(pandas.Index(ahead))

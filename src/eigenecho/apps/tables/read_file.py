@@ -19,7 +19,7 @@ SEPARATORS = (",", ";", "\t", "|")
 NEEDS_PYARROW = "is a Parquet file, which needs pyarrow: pip install 'eigenecho[parquet]'."
 
 SAMPLE = 100
-"""Number of rows from which the separator is detected."""
+"""Number of lines from which the separator is detected."""
 
 DATE = r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?"
 """Dates, which are no names of columns."""
@@ -126,7 +126,7 @@ def _find_separator(path: Path, lines: Sequence[str]) -> str:
     """Return the only separator that gives all rows the same width, or else most of them."""
     shares = {}
     for sep in SEPARATORS:
-        rows = list(islice(filter(None, csv.reader(lines, delimiter=sep)), SAMPLE))
+        rows = list(filter(None, csv.reader(lines[:SAMPLE], delimiter=sep)))
         width, count = Counter(map(len, rows or [[]])).most_common(1)[0]
         if width > 1:
             shares[sep] = count / len(rows)
@@ -170,12 +170,14 @@ def _as_frame(path: Path, rows: list[list[str]], lines: list[int]) -> Any:
             f"{path} has no header: line {lines[0]} is {header}. Expected the names of the "
             "columns. Use --skip-rows if they are further down."
         )
-    names = [name or f"column {i + 1}" for i, name in enumerate(header)]
-    index = pandas.Index(lines[1:], name="line")
-    frame = pandas.DataFrame(rows[1:], index, names, dtype=object)
-    return frame.loc[
-        :, [bool(name) or (frame.iloc[:, i] != "").any() for i, name in enumerate(header)]
-    ]
+    frame = pandas.DataFrame(rows[1:], pandas.Index(lines[1:], name="line"), dtype=object)
+    frame = frame.loc[:, [bool(name) or (frame[i] != "").any() for i, name in enumerate(header)]]
+    if not all(header[i] for i in frame.columns[1:]):  # pandas writes an index without a name
+        raise ValueError(
+            f"{path}, line {lines[0]}: the header has columns without a name, but with cells. Put "
+            "numbers that contain the separator in quotes, or choose another with --sep."
+        )
+    return frame.rename(columns=lambda i: header[i] or "column 1")
 
 
 def _read_parquet(path: Path) -> Any:

@@ -19,6 +19,9 @@ GAPS = ("error", "fill", "ignore")
 NO_TIME = "none"
 """Value of ``time`` for tables whose rows are steps."""
 
+TOTAL = r"\s*(grand total|totals?|sum|average|mean|summe|gesamt|mittelwert)\b.*"
+"""Cells of a last row that sums up the others."""
+
 LAST = 20_000
 """Default number of rows to use of each series: two years of hourly data."""
 
@@ -99,12 +102,13 @@ def read_table(
     targets = _choose(frame, target, "--target")
     known, observed = _choose(frame, inputs, "--inputs"), _choose(frame, past, "--past")
     used, notes = [*targets, *known, *observed, *_choose(frame, id, "--id")], []
+    if not time:
+        time = find_times(frame, used, id or None, file) or NO_TIME
     if time == NO_TIME and time not in frame.columns:
         time = ""
-        notes.append("rows are steps")
-    elif not time:
-        time = find_times(frame, used, id or None, file) or ""
-        notes += [] if time else ["no column of dates: rows are steps"]
+        notes.append("there are no times: rows are steps")
+        if frame.iloc[-1].astype(str).str.fullmatch(TOTAL, case=False).any():
+            raise ValueError(f"{frame.index.name} {frame.index[-1]} is a total: remove it.")
     twice = [name for name, n in Counter([*used, *_choose(frame, time, "--time")]).items() if n > 1]
     if twice or (id and len(targets) > 1):
         problem = f"{twice[0]!r} is named twice" if twice else "--id needs a single --target"
@@ -215,10 +219,10 @@ def _check_times(name: str, keys: Any, gaps: str) -> bool:
         if _is_regular(times, steps) and not steps.median() > 1.5 * usual:
             continue
         if gaps == "error":
-            odd = steps.index[int(np.argmax(steps != steps.mode().iloc[0]))]
+            odd = keys.index.get_indexer([steps.idxmax()])
             raise ValueError(
                 f"column {name!r} has missing rows, or no regular step: between "
-                f"{_between(keys, keys.index.get_indexer([odd]))}. Use --gaps fill if rows are "
+                f"{_between(keys, odd)}. Use --gaps fill if rows are "
                 "missing, or --gaps ignore to count rows as steps."
             )
         return False

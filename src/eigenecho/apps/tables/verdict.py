@@ -1,4 +1,4 @@
-"""Verdicts: does a forecast beat naive baselines on the held-out blocks?"""
+"""Compare a forecast with naive baselines on the held-out blocks."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import numpy as np
 from scipy.special import stdtrit
 
 from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.scores import OURS
 from eigenecho.types import Array
 
 CONFIDENCE, ENOUGH = 0.95, 3
 """Confidence of the t-test, and the number of blocks that it requires."""
 
-MARGIN, LARGE = 0.02, 9.0
-"""Relative change of the error that counts as better, and above which it is shown as a multiple."""
+MARGIN = 0.02
+"""Relative decrease of the error that counts as better."""
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 """Errors below this share of the largest value are rounding errors and count as zero."""
@@ -36,7 +35,7 @@ class Verdict:
     """The comparison with one baseline: "beats", "not clearly" or "does not beat".
 
     ``change`` is the relative change of the error: −0.3 is 30 % lower than the baseline's, ∞ if
-    the baseline makes no error. ``exact`` is True if neither makes an error.
+    only the baseline makes no error.
     """
 
     rival: str
@@ -44,7 +43,6 @@ class Verdict:
     change: float
     wins: int
     blocks: int
-    exact: bool
     measure: str
 
     @property
@@ -53,10 +51,8 @@ class Verdict:
         size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
         if self.change == np.inf:
             size = "above zero, while the baseline makes no error"
-        elif self.change > LARGE:
-            size = f"{1 + self.change:.3g} times as high"
         elif abs(self.change) < 0.005:
-            size = "zero for both" if self.exact else "the same within 1%"
+            size = "the same within 1%"
         if self.blocks == 1:
             return f"{self.measure} {size} on one block, which is too few for a test"
         return f"{self.measure} {size}, better in {self.wins} of {self.blocks} held-out blocks"
@@ -86,9 +82,9 @@ def block_errors(backtest: Backtest) -> Any:
 def verdicts(backtest: Backtest) -> list[Verdict]:
     """Return one verdict for each baseline, the best baseline first."""
     errors = block_errors(backtest)
-    rivals = [name for name in backtest.methods if name != OURS]
+    rivals = [name for name in backtest.methods if name != "forecast"]
     rivals.sort(key=lambda name: backtest.summary.loc[name, backtest.measure])
-    ours, words = errors[OURS].to_numpy(), WORDS[backtest.measure]
+    ours, words = errors["forecast"].to_numpy(), WORDS[backtest.measure]
     return [verdict(ours, errors[name].to_numpy(), name, words) for name in rivals]
 
 
@@ -99,13 +95,12 @@ def verdict(ours: Array, theirs: Array, rival: str, measure: str = WORDS["mae"])
     once in twenty times.
     """
     error, rivals = float(ours.mean()), float(theirs.mean())
-    exact = error == 0 and rivals == 0
-    change = error / rivals - 1 if rivals > 0 else (0.0 if exact else np.inf)
+    change = error / rivals - 1 if rivals > 0 else (np.inf if error > 0 else 0.0)
     blocks, wins = len(ours), int(np.sum(ours < theirs))
     word = "not clearly" if change < 0 else "does not beat"
     if blocks >= ENOUGH and change <= -MARGIN and _upper_bound(ours, theirs) < 0:
         word = "beats"
-    return Verdict(rival, word, change, wins, blocks, exact, measure)
+    return Verdict(rival, word, change, wins, blocks, measure)
 
 
 def _upper_bound(ours: Array, theirs: Array) -> float:
