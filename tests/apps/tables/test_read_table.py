@@ -437,7 +437,7 @@ def test_one_bad_date_of_many_is_found_quickly(tmp_path, monkeypatch):
     monkeypatch.setattr(pd, "to_datetime", lambda *a, **k: calls.append(1) or real(*a, **k))
     with pytest.raises(ValueError, match="line 7002 says 'soon'"):
         loaded(tmp_path, data, time="when")
-    assert len(calls) < 100
+    assert len(calls) < 300  # of a few cells each
 
 
 # Gaps and columns beside the target -------------------------------------------------------------

@@ -90,13 +90,17 @@ def read_numbers(frame: Any, name: str, form: FileFormat) -> Any:
 
 def _texts(cells: Any) -> Any:
     """Return cells as text without spaces and currency signs around it, None where missing."""
-    texts = cells.astype(object).where(cells.notna(), "").astype(str).str.strip()
-    texts = texts.astype(object).where(~texts.str.lower().isin(MISSING), None)
-    signs = sorted(set(CURRENCIES).intersection("".join(texts.dropna())))
+    import pandas
+
+    words = (str(cell).strip() for cell in cells.astype(object).where(cells.notna(), ""))
+    texts = [None if word.lower() in MISSING else word.replace("\u2212", "-") for word in words]
+    signs = sorted(set(CURRENCIES).intersection("".join(filter(None, texts))))
+    series = pandas.Series(texts, cells.index, dtype=object)
     if len(signs) == 1:
         sign = re.escape(signs[0])
-        texts = texts.str.replace(rf"^([-+]?)\s*{sign}\s*([-+]?)|\s*{sign}$", r"\1\2", regex=True)
-    return texts.str.replace("\u2212", "-")
+        pattern = rf"^([-+]?)\s*{sign}\s*([-+]?)|\s*{sign}$"
+        series = series.str.replace(pattern, r"\1\2", regex=True)
+    return series
 
 
 def _convert(texts: Any, form: FileFormat) -> Any:
@@ -110,9 +114,10 @@ def _convert(texts: Any, form: FileFormat) -> Any:
         texts = texts.where(~is_grouped, texts.str.replace(group, "", regex=True))
     # Two digits that start with 0, a point and four digits are a month, such as 01.2024.
     pattern = rf"(?!0\d\.\d{{4}}$)[-+]?(?:\d+(?:{mark}\d*)?|{mark}\d+)(?:[eE][-+]?\d+)?"
-    valid = texts.where(texts.str.fullmatch(pattern, na=False), None)
-    numbers = valid.str.replace(decimal, ".", regex=False).map(float, na_action="ignore")
-    return numbers.astype(np.float64)
+    is_number = re.compile(pattern).fullmatch
+    return texts.map(
+        lambda text: float(text.replace(decimal, ".")) if text and is_number(text) else np.nan
+    ).astype(np.float64)
 
 
 def _remedy(texts: Any) -> str:
@@ -135,11 +140,11 @@ def _check_points(name: str, texts: Any, form: FileFormat) -> None:
 
     One number such as 0.5, 12.25 or 1234 decides.
     """
-    pointed = texts[texts.str.contains(".", regex=False, na=False)]
-    if form.decimal or form.thousands or not len(pointed):
+    pointed = texts[["." in (text or "") for text in texts]]
+    ambiguous, plain = r"[-+]?[1-9]\d{0,2}\.\d{3}", r"[-+]?\d{4,}"
+    if form.decimal or form.thousands or not all(re.fullmatch(ambiguous, t) for t in pointed):
         return
-    is_plain = texts.str.fullmatch(r"[-+]?\d{4,}", na=False).any()
-    if not is_plain and pointed.str.fullmatch(r"[-+]?[1-9]\d{0,2}\.\d{3}").all():
+    if len(pointed) and not any(text and re.fullmatch(plain, text) for text in texts):
         raise ValueError(
             f"column {name!r} is ambiguous: points may be decimal points or separate thousands: "
             f"{places(pointed)}. Use --decimal . for decimal points, --decimal , for thousands."
@@ -176,7 +181,7 @@ def _kind_of(cells: Any, form: FileFormat) -> str:
     """Return "dates", "numbers" or "texts", whichever most of the first cells are."""
     if cells.dtype.kind == "M" or str(cells.dtype).startswith("period"):
         return "dates"
-    texts = _texts(cells).dropna().iloc[:SAMPLE]
+    texts = _texts(cells.iloc[: 50 * SAMPLE]).dropna().iloc[:SAMPLE]
     if len(texts) and texts.str.fullmatch(r"(19|20)\d{6}").all():
         return "dates" if _parse(texts, "%Y%m%d").notna().all() else "numbers"
     if form.date_format is None and _convert(texts, form).notna().mean() > 0.5:
@@ -196,8 +201,7 @@ def read_times(frame: Any, name: str, form: FileFormat) -> tuple[Any, str]:
         return cells.dt.to_timestamp(), ""
     if cells.dtype.kind == "M":
         return _without_zone(cells)
-    is_numeric = cells.dtype.kind in "iuf"
-    if is_numeric or (form.date_format is None and _convert(_texts(cells), form).notna().all()):
+    if cells.dtype.kind in "iuf" or _kind_of(cells, form) == "numbers":
         return _number_times(read_numbers(frame, name, form)), ""
     return _read_dates(name, cells.str.strip(), form)
 
