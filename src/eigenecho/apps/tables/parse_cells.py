@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 import warnings
 from collections.abc import Iterable
 from itertools import islice
@@ -255,11 +254,10 @@ def _formats(texts: Any, form: FileFormat) -> list[str]:
     """Return the formats that read some of a few texts as dates."""
     if form.date_format is not None:
         return [form.date_format]
-    formats = ["ISO8601", "quarter"]
-    # Formats are tried only if their punctuation occurs, since each trial takes time.
-    marks = set("".join(texts)) | set(string.ascii_letters)
-    formats += [date for date in DATE_FORMATS if set(re.sub("%.", "", date)) <= marks]
-    return [date for date in formats if _parse(texts, date).notna().any()]
+    # Only formats with the same punctuation are tried, since each trial takes time.
+    marks = {mark for text in texts.iloc[:1] for mark in text if not mark.isalnum()}
+    formats = [date for date in DATE_FORMATS if set(re.sub("%.", "", date)) == marks]
+    return [date for date in ("ISO8601", "quarter", *formats) if _parse(texts, date).notna().any()]
 
 
 def _parse(texts: Any, date: str) -> Any:
