@@ -20,7 +20,7 @@ import pandas as pd
 
 import eigenecho as ee
 from common import machine, written
-from eigenecho.apps.tables.tested_forecast import blocks_of
+from eigenecho.apps.tables.forecast_table import blocks_of
 from eigenecho.apps.tables.verdict import verdicts
 from forecasts.drawn import autoregressive
 

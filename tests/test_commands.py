@@ -82,7 +82,7 @@ def folder(tmp_path):
     rng = np.random.default_rng(0)
     days = np.datetime64("2020-01-01") + np.arange(700)
     sales = 100 + 10 * np.sin(2 * np.pi * np.arange(700) / 7) + rng.normal(size=700)
-    table = "day,sales\n" + "".join(f"{d},{s:.3f}\n" for d, s in zip(days, sales, strict=True))
+    table = "day,sales\n" + "".join(f"{d},{s:.2f}\n" for d, s in zip(days, sales, strict=True))
     for name in ("data.csv", "sales.csv"):
         (tmp_path / name).write_text(table, encoding="utf-8")
     W, W_in, W_out = (rng.normal(size=shape) for shape in ((50, 50), (1, 50), (51, 1)))

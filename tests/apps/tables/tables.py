@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from eigenecho.apps.tables.table_files import read
-from eigenecho.apps.tables.time_series import TableColumns, from_table
+from eigenecho.apps.tables.read_table import read_table
 from eigenecho.forecasting import selection
 
-pandas_3 = pytest.mark.skipif(
-    int(pd.__version__.partition(".")[0]) < 3, reason="pandas 2 reads dates of 1677 to 2262 alone"
-)
-
 DAYS = pd.date_range("2023-01-30", periods=40, freq="D")
-VALUES = np.round(10 + np.sin(np.arange(40.0)) + 0.1 * np.arange(40), 3)
+VALUES = np.round(10 + np.sin(np.arange(40.0)) + 0.1 * np.arange(40), 4)
 
 
 def frame():
@@ -34,28 +28,13 @@ def saved(tmp_path, data, name="data.csv", **options):
     return path
 
 
-def one(series):
-    """The only series of a table, and its times."""
-    (name,) = series.names
-    return SimpleNamespace(
-        values=series.values[name], clock=series.clocks[name], X=series.X, notes=series.notes,
-        by_rows=series.by_rows, y=series.y,
-    )  # fmt: skip
-
-
-def taken(path, target="sales", *, reading=None, gaps="error", last=None, **columns):
-    return from_table(
-        read(path, **(reading or {})), TableColumns((target,), **columns), gaps=gaps, last=last
-    )
-
-
 def loaded(tmp_path, data, target="sales", **options):
-    return one(taken(saved(tmp_path, data), target, **options))
+    return read_table(saved(tmp_path, data), target, **options)
 
 
 @contextmanager
 def few_ways():
-    """Few ways to forecast to choose from."""
+    """Reduce the candidates of forecasters, to save time."""
     spectra_of = selection.candidate_spectra
 
     def few(rows, seasons):

@@ -66,9 +66,9 @@ def test_words_of_verdicts(ours, theirs, word):
 def test_a_rival_without_error_is_told_as_such():
     found = compared([0.5, 0.5, 0.5], [0.0, 0.0, 0.0])
     assert found.word == "does not beat"
-    assert "above zero, where that one makes no error at all" in found.sentence
-    assert "zero, as that one's" in compared([0.0, 0.0], [0.0, 0.0]).sentence
-    assert "400 times as high" in compared([40.0, 40.0], [0.1, 0.1]).sentence
+    assert "above zero, while the baseline makes no error" in found.sentence
+    assert "the same within 1%" in compared([0.0, 0.0], [0.0, 0.0]).sentence
+    assert "300% higher" in compared([4.0, 4.0], [1.0, 1.0]).sentence
     assert "the same within 1%" in compared([1.0, 1.001], [1.0, 1.0]).sentence
 
 

@@ -1,65 +1,42 @@
-"""The report of a forecast: the library's page, with the table it is of and verdicts."""
+"""The HTML report of a table's forecast."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from eigenecho import pages
-from eigenecho.apps.tables.tested_forecast import TestedForecast
-from eigenecho.apps.tables.verdict import MARGIN, verdicts
-from eigenecho.forecasting.backtest import OURS
+from eigenecho.apps.tables.forecast_table import TableForecast, times_with_future
+from eigenecho.apps.tables.read_table import as_text
+from eigenecho.apps.tables.verdict import MARGIN, MARKS, verdicts
 from eigenecho.forecasting.report import Page, contents
 
-LOOKS = {
-    "beats": ("holds", "✓", "beats"),
-    "not clearly": ("holds-in-part", "◐", "not clearly"),
-    "does not beat": ("does-not-hold", "✗", "does not beat"),
-}
-"""Class, sign and words: nobody has to tell colours apart."""
 
-
-def write(
-    result: TestedForecast, out: Path, source: str, table: str, lines: str, made_by: dict
+def write_page(
+    result: TableForecast, out: Path, source: str, table: str, code: str, made_by: dict
 ) -> None:
-    """Write the page to ``out``.
+    """Write the page.
 
-    ``source`` and ``table`` are the names of the file that was read and of the one that all
-    forecasts are in; ``lines`` are Python that does the same.
+    ``source`` and ``table`` are the names of the files read and written, ``code`` is Python that
+    gives the same forecast. ``made_by`` has the command line and the seconds that it took.
     """
-    fitted, series = result.forecaster.fitted_, result.series
-    names = [str(history.name) for history in fitted.panel.histories]
-    made = [result.future[name]["forecast"].to_numpy() for name in names]
-    shown = contents(Page(fitted, made, result.interval, lines, result.backtest))
-    clock = max(series.clocks.values(), key=lambda one: len(one.times))
-    # Of rows that count as steps the table knows the times, the forecaster does not.
-    shown |= {
+    fitted, series, horizon = result.forecaster.fitted_, result.series, result.forecaster.horizon
+    forecasts = dict(list(result.future.groupby("unique_id")["forecast"]))
+    means = [forecasts[str(history.name)].to_numpy() for history in fitted.panel.histories]
+    values = contents(Page(fitted, means, result.interval, code, result.backtest))
+    if series.is_counted:
+        # The forecaster counts rows; only the table has their times.
+        times = times_with_future(series, next(iter(series.times)), horizon)
+        first = len(times) - horizon - series.ahead
+        ends = [as_text(times[i]) for i in (0, first - 1, first, first + horizon - 1)]
+        values |= {"step": "1 row", "span": ends[:2], "ahead": ends[2:]}
+    values |= {
         "source": source,
         "predictions": table,
         "notes": series.notes,
-        "step": "1 row" if clock.name == "row" else clock.words,
-        "span": clock.text(clock.times[[0, -1]]),
-        "ahead": clock.text(clock.ahead(result.forecaster.horizon)[[0, -1]]),
         "verdicts": verdicts(result.backtest),
-        "looks": LOOKS,
+        "marks": MARKS,
         "margin": f"{MARGIN:.0%}",
     }
-    shown["backtest"]["sentences"] = sentences(result)
     templates = pages.environment("eigenecho.apps.tables", "eigenecho.forecasting", made_by=made_by)
-    page = templates.get_template("forecast.html.jinja").render(shown)
+    page = templates.get_template("forecast.html.jinja").render(values)
     pages.write_whole(out, page.encode())
-
-
-def sentences(result: TestedForecast) -> list[str]:
-    """What to know of the test, the verdicts aside."""
-    truth, said = result.backtest.errors["y"], []
-    coverage = float(result.backtest.summary.loc[OURS, "coverage"])
-    if result.interval is not None and not np.isnan(coverage):
-        share = f"{100 * result.interval:.3g}%"
-        said.append(f"{100 * coverage:.3g}% of rows within the {share} interval.")
-    missing = int(truth.isna().sum())
-    if missing:
-        rows = f"{missing} of these {len(truth)} rows"
-        said.append(f"{rows} were not observed and count in no error.")
-    return said

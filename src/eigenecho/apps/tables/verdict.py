@@ -1,4 +1,4 @@
-"""Whether a forecast beats a naive one, said as plainly as the held-out blocks allow."""
+"""Compare a forecast with naive baselines on the held-out blocks."""
 
 from __future__ import annotations
 
@@ -8,27 +8,34 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from eigenecho.forecasting.backtest import OURS, Backtest
+from eigenecho.forecasting.backtest import Backtest
 from eigenecho.types import Array
 
 CONFIDENCE, ENOUGH = 0.95, 3
-"""Of the test, and blocks from which more than luck can be told."""
+"""Confidence of the t-test, and the number of blocks that it requires."""
 
-MARGIN, LARGE = 0.02, 9.0
-"""Changes of the error from which on one is preferred to the other, and told as a multiple."""
+MARGIN = 0.02
+"""Relative decrease of the error that counts as better."""
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
-"""Of the largest value: an error below that is one of arithmetic, not of a forecast."""
+"""Errors below this share of the largest value are rounding errors and count as zero."""
+
+MARKS = {
+    "beats": ("holds", "✓"),
+    "not clearly": ("holds-in-part", "◐"),
+    "does not beat": ("does-not-hold", "✗"),
+}
+"""CSS class and sign of each verdict, so that readers need not tell colours apart."""
 
 WORDS = {"mae": "mean absolute error", "mase": "mean scaled error"}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """On one naive forecast: "beats", "not clearly" or "does not beat".
+    """The comparison with one baseline: "beats", "not clearly" or "does not beat".
 
-    ``change`` is that of the error: −0.3 is 30 % lower than the rival's, ∞ where that is zero;
-    ``exact`` says that neither makes any error.
+    ``change`` is the relative change of the error: −0.3 is 30 % lower than the baseline's, ∞ if
+    only the baseline makes no error.
     """
 
     rival: str
@@ -36,75 +43,69 @@ class Verdict:
     change: float
     wins: int
     blocks: int
-    exact: bool
     measure: str
 
     @property
     def measured(self) -> str:
-        """By how much, and how often."""
+        """The change of the error and the number of wins, as text."""
         size = f"{abs(self.change):.0%} {'lower' if self.change < 0 else 'higher'}"
         if self.change == np.inf:
-            size = "above zero, where that one makes no error at all"
-        elif self.change > LARGE:
-            size = f"{1 + self.change:.3g} times as high"
+            size = "above zero, while the baseline makes no error"
         elif abs(self.change) < 0.005:
-            size = "zero, as that one's" if self.exact else "the same within 1%"
+            size = "the same within 1%"
         if self.blocks == 1:
-            return f"{self.measure} {size} on one block, which cannot tell skill from luck"
+            return f"{self.measure} {size} on one block, which is too few for a test"
         return f"{self.measure} {size}, better in {self.wins} of {self.blocks} held-out blocks"
 
     @property
     def sentence(self) -> str:
-        """In full."""
+        """The verdict as a sentence."""
         start = {"beats": "Beats", "not clearly": "Does not clearly beat"}
         return f"{start.get(self.word, 'Does not beat')} “{self.rival}”: {self.measured}."
 
 
-def block_errors(tested: Backtest) -> Any:
-    """A DataFrame of the mean error of each method in each block; scaled for several series."""
-    rows = tested.errors
-    errors = rows[tested.methods].sub(rows["y"], axis=0).abs()
+def block_errors(backtest: Backtest) -> Any:
+    """Return the mean error of each method in each block; scaled errors for several series."""
+    rows = backtest.errors
+    errors = rows[backtest.methods].sub(rows["y"], axis=0).abs()
     largest = rows["y"].abs().groupby(rows["unique_id"]).transform("max")
     errors = errors.where(errors.gt(ROUNDING * largest, axis=0) | errors.isna(), 0.0)
-    # Never by a forecast: only where nothing was observed is there no error.
+    # A forecast that is missing is worse than any; rows that were not observed do not count.
     errors = errors.fillna(np.inf)[rows["y"].notna()]
-    if tested.measure == "mase":
-        errors = errors.div(np.asarray(tested.scale)[rows["y"].notna()], axis=0)
+    if backtest.measure == "mase":
+        errors = errors.div(np.asarray(backtest.scale)[rows["y"].notna()], axis=0)
     cutoffs = rows.groupby("unique_id", sort=False)["cutoff"]
     from_end = cutoffs.rank("dense", ascending=False)[errors.index]
     return errors.groupby(-from_end).mean()
 
 
-def verdicts(tested: Backtest) -> list[Verdict]:
-    """One for each naive forecast, the best of these first."""
-    errors = block_errors(tested)
-    rivals = [name for name in tested.methods if name != OURS]
-    order = sorted(rivals, key=lambda name: tested.summary.loc[name, tested.measure])
-    return [
-        verdict(errors[OURS].to_numpy(), errors[name].to_numpy(), name, WORDS[tested.measure])
-        for name in order
-    ]
+def verdicts(backtest: Backtest) -> list[Verdict]:
+    """Return one verdict for each baseline, the best baseline first."""
+    errors = block_errors(backtest)
+    rivals = [name for name in backtest.methods if name != "forecast"]
+    rivals.sort(key=lambda name: backtest.summary.loc[name, backtest.measure])
+    ours, words = errors["forecast"].to_numpy(), WORDS[backtest.measure]
+    return [verdict(ours, errors[name].to_numpy(), name, words) for name in rivals]
 
 
 def verdict(ours: Array, theirs: Array, rival: str, measure: str = WORDS["mae"]) -> Verdict:
-    """A one-sided t-test on the logarithms of the blocks' error ratios.
+    """Compare the errors of blocks by a one-sided t-test on the logarithms of their ratios.
 
-    Blocks do not overlap, so that they are nearly independent; a series without structure passes
-    about once in twenty times.
+    Blocks do not overlap, so they are nearly independent; a series without structure passes about
+    once in twenty times.
     """
     error, rivals = float(ours.mean()), float(theirs.mean())
-    exact = error == 0 and rivals == 0
-    change = error / rivals - 1 if rivals > 0 else (0.0 if exact else np.inf)
+    change = error / rivals - 1 if rivals > 0 else (np.inf if error > 0 else 0.0)
     blocks, wins = len(ours), int(np.sum(ours < theirs))
     word = "not clearly" if change < 0 else "does not beat"
-    if blocks >= ENOUGH and change <= -MARGIN and _bound(ours, theirs) < 0:
+    if blocks >= ENOUGH and change <= -MARGIN and _upper_bound(ours, theirs) < 0:
         word = "beats"
-    return Verdict(rival, word, change, wins, blocks, exact, measure)
+    return Verdict(rival, word, change, wins, blocks, measure)
 
 
-def _bound(ours: Array, theirs: Array) -> float:
-    """The upper confidence bound of the mean log ratio."""
+def _upper_bound(ours: Array, theirs: Array) -> float:
+    """Return the upper confidence bound of the mean log ratio."""
     tiny = np.finfo(np.float64).tiny
     ratios = np.log(np.maximum(ours, tiny)) - np.log(np.maximum(theirs, tiny))
-    spread = ratios.std(ddof=1) / np.sqrt(len(ratios))
-    return float(ratios.mean() + stdtrit(len(ratios) - 1, CONFIDENCE) * spread)
+    deviation = ratios.std(ddof=1) / np.sqrt(len(ratios))
+    return float(ratios.mean() + stdtrit(len(ratios) - 1, CONFIDENCE) * deviation)
