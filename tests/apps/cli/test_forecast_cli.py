@@ -7,6 +7,7 @@ import inspect
 import io
 import re
 import shlex
+import sys
 import warnings
 from dataclasses import fields
 from html.parser import HTMLParser
@@ -443,6 +444,13 @@ def test_parquet_needs_its_package_before_any_work(data, tmp_path, monkeypatch):
     answer = invoke(data, "--target", "walk", "--horizon", 5, "--out", tmp_path / "all.parquet")
     assert answer.exit_code == 2
     assert "pip install 'eigenecho[parquet]'" in answer.output
+
+
+def test_without_pandas_a_hint(data, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    answer = invoke(data, "--target", "walk", "--horizon", 5, "--out", tmp_path / "r.csv")
+    assert answer.exit_code == 2
+    assert "pip install 'eigenecho[cli]'" in answer.output
 
 
 def test_two_pages_are_one_too_many(data, tmp_path):

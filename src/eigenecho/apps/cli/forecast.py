@@ -116,6 +116,8 @@ def forecast(
             write_page(result, files["page"], data.name, files["table"].name, code, made_by)
     except (ValueError, OSError) as error:
         raise fail(error) from None
+    except ImportError as error:
+        raise fail(f"{error}: pip install 'eigenecho[cli]'") from None
     except (ArithmeticError, MemoryError) as error:
         raise fail(error, 1) from None
     except KeyboardInterrupt:
