@@ -25,7 +25,7 @@ from eigenecho.apps.cli import forecast as command
 from eigenecho.apps.cli.app import app
 from eigenecho.apps.cli.terminal import print_warnings
 from eigenecho.apps.tables import tested_forecast
-from tables import few_ways
+from tables import few_candidates
 
 H = 20
 EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source"}
@@ -33,7 +33,7 @@ EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "sou
 
 @pytest.fixture(autouse=True, scope="module")
 def _quick():
-    with few_ways():
+    with few_candidates():
         yield
 
 
@@ -73,7 +73,7 @@ def made(data, tmp_path_factory):
 
 
 class Page(HTMLParser):
-    """Tags that are open, what they link to, and the text."""
+    """Parser that collects open tags, links and the text of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -108,21 +108,21 @@ def test_errors_and_verdicts_are_printed(made):
     assert "report.html" in said
 
 
-def test_the_page_needs_nothing_else(made):
+def test_page_needs_no_other_files(made):
     text = made[0].read_text(encoding="utf-8")
     page = Page(text)
     assert page.open == []
     assert all(link.startswith(("#", "data:")) for link in page.links)
     assert "http" not in re.sub(r"base64,[^\"]*", "", text)
     assert "<script" not in text
-    assert "<b>" not in text  # names of columns are text, not markup
+    assert "<b>" not in text  # names of columns are escaped
     assert len(page.images) == 2
     assert all(image["alt"] for image in page.images)
     assert len(text) < 3_000_000
 
 
-def test_the_page_shows_what_was_found(made):
-    said = re.sub(r"\s+", " ", " ".join(Page(made[0].read_text(encoding="utf-8")).text))
+def test_page_shows_the_results(made):
+    text = re.sub(r"\s+", " ", " ".join(Page(made[0].read_text(encoding="utf-8")).text))
     for words in (
         "Forecast of sales <b>",
         "20 steps of 1 day ahead, from 2021-10-28 to 2021-11-16",
@@ -137,10 +137,10 @@ def test_the_page_shows_what_was_found(made):
         "ee.Forecaster(horizon=20)",
         "All numbers are in report-predictions.csv",
     ):
-        assert words in said
+        assert words in text
 
 
-def test_predictions_go_on_in_time(made):
+def test_predictions_continue_in_time(made):
     table = pd.read_csv(predictions_path(made[0]), parse_dates=["time"])
     held_out, future = table[table.part == "held-out"], table[table.part == "future"]
     assert len(held_out) == 5 * H
@@ -161,7 +161,7 @@ def test_predictions_go_on_in_time(made):
     np.testing.assert_array_equal(future.seasonal_naive[:7], held_out.actual[-7:])
 
 
-def test_the_command_in_the_page_gives_the_same(made, tmp_path):
+def test_command_on_the_page_reproduces_the_report(made, tmp_path):
     text = " ".join(Page(made[0].read_text(encoding="utf-8")).text)
     words = shlex.split(re.search(r"eigenecho forecast .*", text).group())
     again = tmp_path / "elsewhere.html"
@@ -193,7 +193,7 @@ def test_every_option_is_in_the_command(data, monkeypatch, tmp_path):
 
 
 @pytest.mark.usefixtures("sketched")
-def test_thousands_are_asked_about(tmp_path):
+def test_ambiguous_thousands_are_reported(tmp_path):
     days = pd.date_range("2021-01-01", periods=60).strftime("%d.%m.%Y")
     sales = [f"{900 + 7 * i % 300:,}".replace(",", ".") for i in range(60)]
     path, out = tmp_path / "sales.csv", tmp_path / "r.csv"
@@ -222,12 +222,12 @@ def test_without_intervals(data, tmp_path, words):
 
 
 @pytest.mark.usefixtures("sketched")
-def test_it_is_said_that_a_walk_cannot_be_forecast(data, tmp_path):
+def test_random_walk_is_reported_as_unpredictable(data, tmp_path):
     out = tmp_path / "walk.html"
     answer = invoke(data, "--target", "walk", "--horizon", H, "--out", out)
     assert answer.exit_code == 0
-    said = re.sub(r"\s+", " ", answer.output)
-    assert re.search(r"[✓◐✗] (.*?)[:“]", said).group(1).startswith("Does not")
+    text = re.sub(r"\s+", " ", answer.output)
+    assert re.search(r"[✓◐✗] (.*?)[:“]", text).group(1).startswith("Does not")
     page = re.sub(r"\s+", " ", " ".join(Page(out.read_text(encoding="utf-8")).text))
     assert "is better than “" in page or "do not settle that" in page
 
@@ -243,7 +243,7 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--target", "walks"), "Did you mean 'walk'?"),
         (("--target", "day"), "line 2 says '2021-01-01'"),
@@ -262,10 +262,10 @@ def test_quiet_prints_nothing(data, tmp_path, monkeypatch):
         (("--target", "walk", "--inputs", "sales <b>"), "the table knows 0"),
     ],
 )
-def test_what_will_not_do_is_one_line_and_exit_code_2(data, tmp_path, options, said):
+def test_invalid_input_gives_one_line_and_exit_code_2(data, tmp_path, options, message):
     answer = invoke(data, "--horizon", H, "--out", tmp_path / "r.html", *options)
     assert answer.exit_code == 2
-    assert said in answer.output
+    assert message in answer.output
     assert "Traceback" not in answer.output
     assert not (tmp_path / "r.html").exists()
 
@@ -275,7 +275,7 @@ def test_bad_numbers(data, option):
     assert invoke(data, "--target", "walk", "--horizon", 5, *option).exit_code == 2
 
 
-def test_places_that_cannot_be_written_are_refused_before_any_work(data, tmp_path, monkeypatch):
+def test_unwritable_paths_are_rejected_before_the_run(data, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "run", lambda *_: pytest.fail("worked before looking"))
     occupied = tmp_path / "file"
     occupied.write_text("not a folder")
@@ -291,7 +291,7 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(data, tmp_pat
         assert said in answer.output
 
 
-def test_nothing_is_replaced_unless_forced_and_the_data_never(data, tmp_path, monkeypatch):
+def test_files_are_replaced_only_with_force_and_data_never(data, tmp_path, monkeypatch):
     ran = []
     monkeypatch.setattr(command, "run", lambda *_: ran.append(True))
 
@@ -320,7 +320,7 @@ def test_nothing_is_replaced_unless_forced_and_the_data_never(data, tmp_path, mo
 
 
 @pytest.mark.usefixtures("sketched")
-def test_a_table_beside_the_report_is_left_alone(data, tmp_path):
+def test_table_next_to_the_report_is_kept(data, tmp_path):
     table = tmp_path / "walk.csv"
     table.write_text("precious")
     options = ("--target", "walk", "--horizon", H, "--blocks", 1, "--no-interval")
@@ -331,7 +331,7 @@ def test_a_table_beside_the_report_is_left_alone(data, tmp_path):
 
 
 @pytest.mark.parametrize("form", ["csv", pytest.param("row", marks=pytest.mark.slow)])
-def test_names_are_no_formulas_and_holes_are_no_truth(data, tmp_path, form):
+def test_names_are_not_formulas_and_gaps_are_not_values(data, tmp_path, form):
     name = r"US$ \frac in A$"
     frame = pd.read_csv(data).rename(columns={"walk": name})
     time = "day" if form == "csv" else r"$\x$"
@@ -346,14 +346,14 @@ def test_names_are_no_formulas_and_holes_are_no_truth(data, tmp_path, form):
                     "--gaps", "fill", "--out", out)  # fmt: skip
     assert answer.exit_code == 0, answer.output
     page = re.sub(r"\s+", " ", " ".join(Page(out.read_text(encoding="utf-8")).text))
-    said = re.sub(r"\s+", " ", answer.output)
-    for text in (page, said):
+    output = re.sub(r"\s+", " ", answer.output)
+    for text in (page, output):
         assert "2 of these 100 rows were not observed and count in no error." in text
     table = pd.read_csv(predictions_path(out))
     assert table[table.part == "held-out"].actual.isna().sum() == 2
 
 
-def test_an_interrupt_leaves_no_report_and_no_traceback(data, tmp_path, monkeypatch):
+def test_interrupt_leaves_no_report_and_no_traceback(data, tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
@@ -369,7 +369,7 @@ def test_an_interrupt_leaves_no_report_and_no_traceback(data, tmp_path, monkeypa
 
 @pytest.fixture(scope="module")
 def shops(data, tmp_path_factory):
-    """Two series below each other, with names that are markup."""
+    """Return a long table of two series, with names that contain markup."""
     frame = pd.read_csv(data)[["day", "sales <b>"]].rename(columns={"sales <b>": "sales"})
     one, other = frame.assign(shop="<i>a</i>"), frame.iloc[100:].assign(shop="b")
     path = tmp_path_factory.mktemp("shops") / "shops.csv"
@@ -378,7 +378,7 @@ def shops(data, tmp_path_factory):
 
 
 @pytest.mark.usefixtures("sketched")
-def test_a_long_table_is_forecast_as_one_panel(shops, tmp_path):
+def test_long_table_is_forecast_as_one_panel(shops, tmp_path):
     out, table = tmp_path / "r.html", tmp_path / "all.csv"
     answer = invoke(
         shops, "--id", "shop", "--target", "sales", "--horizon", H, "--blocks", 1,
@@ -398,7 +398,7 @@ def test_a_long_table_is_forecast_as_one_panel(shops, tmp_path):
     assert "All numbers are in all.csv" in page
 
 
-def test_several_targets_and_no_page(data, tmp_path):
+def test_several_targets_without_a_page(data, tmp_path):
     table = tmp_path / "all.csv"
     answer = invoke(
         data, "--target", "walk,sales <b>", "--horizon", H, "--blocks", 1, "--out", table,
@@ -410,7 +410,7 @@ def test_several_targets_and_no_page(data, tmp_path):
     assert (rows["lower"] < rows["upper"]).all()
 
 
-def test_parquet_needs_its_package_before_any_work(data, tmp_path, monkeypatch):
+def test_missing_package_for_parquet_is_reported_before_the_run(data, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "find_spec", lambda _: None)
     monkeypatch.setattr(command, "run", lambda *_: pytest.fail("worked before looking"))
     answer = invoke(data, "--target", "walk", "--horizon", 5, "--out", tmp_path / "all.parquet")
@@ -418,7 +418,7 @@ def test_parquet_needs_its_package_before_any_work(data, tmp_path, monkeypatch):
     assert "pip install 'eigenecho[parquet]'" in answer.output
 
 
-def test_two_pages_are_one_too_many(data, tmp_path):
+def test_two_pages_are_rejected(data, tmp_path):
     answer = invoke(
         data, "--target", "walk", "--horizon", 5, "--out", tmp_path / "a.html", "--out",
         tmp_path / "b.html",
@@ -427,7 +427,7 @@ def test_two_pages_are_one_too_many(data, tmp_path):
     assert "more than one page" in answer.output
 
 
-def test_a_forecaster_is_saved_and_goes_on(data, tmp_path):
+def test_saved_forecaster_can_be_used(data, tmp_path):
     model, table = tmp_path / "model.safetensors", tmp_path / "all.csv"
     answer = invoke(
         data, "--target", "walk", "--horizon", H, "--blocks", 1, "--out", table, "--save", model,
@@ -443,7 +443,7 @@ def test_a_forecaster_is_saved_and_goes_on(data, tmp_path):
     assert f"{model} exists" in again.output
 
 
-def test_files_that_are_named_like_temporary_ones_are_left_alone(data, tmp_path):
+def test_files_named_like_temporary_files_are_kept(data, tmp_path):
     out = tmp_path / "all.csv"
     precious = [tmp_path / name for name in ("all.csv.part", ".all.csv.part", "all.part")]
     for path in precious:
@@ -455,7 +455,7 @@ def test_files_that_are_named_like_temporary_ones_are_left_alone(data, tmp_path)
 
 
 @pytest.mark.parametrize("size", ["1e308", "-1e300"])
-def test_numbers_that_are_too_large_are_one_line(data, tmp_path, size):
+def test_too_large_numbers_give_a_one_line_error(data, tmp_path, size):
     path = tmp_path / "large.csv"
     frame = pd.read_csv(data, dtype=str)
     frame.loc[33, "walk"] = size
@@ -465,7 +465,7 @@ def test_numbers_that_are_too_large_are_one_line(data, tmp_path, size):
     assert f"line 35 says '{size}'" in answer.output
 
 
-def test_a_forecast_that_overflows_ends_with_1(data, tmp_path, monkeypatch):
+def test_overflowing_forecast_gives_exit_code_1(data, tmp_path, monkeypatch):
     def overflowed(*_, **__):
         raise ArithmeticError("the forecast overflowed")
 
@@ -475,7 +475,7 @@ def test_a_forecast_that_overflows_ends_with_1(data, tmp_path, monkeypatch):
     assert "overflowed" in answer.output
 
 
-def test_a_test_that_is_cut_short_is_an_interrupt(data, tmp_path, monkeypatch):
+def test_interrupted_backtest_ends_the_command(data, tmp_path, monkeypatch):
     refit, calls = ee.Forecaster._fit_on, []
 
     def interrupted(*given):
@@ -489,12 +489,12 @@ def test_a_test_that_is_cut_short_is_an_interrupt(data, tmp_path, monkeypatch):
         data, "--target", "walk", "--horizon", 5, "--blocks", 2, "--out", tmp_path / "r.html"
     )
     assert answer.exit_code == 130
-    assert "origins are finished" not in answer.output  # nothing of them is kept
+    assert "origins are finished" not in answer.output  # finished origins are discarded
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["ds", "unique_id", "y", "forecast"])
-def test_targets_may_be_called_anything(data, tmp_path, name):
+def test_targets_may_have_any_name(data, tmp_path, name):
     path, table = tmp_path / "data.csv", tmp_path / "all.csv"
     pd.read_csv(data).rename(columns={"walk": name}).to_csv(path, index=False)
     answer = invoke(path, "--target", name, "--horizon", 5, "--blocks", 1, "--out", table)
@@ -502,11 +502,11 @@ def test_targets_may_be_called_anything(data, tmp_path, name):
 
 
 RARE = [pytest.param(name, marks=pytest.mark.slow) for name in ("part", "mean")]
-"""A column of the answer and a naive forecast, as "time" and "drift" are."""
+"""Slow cases, which resemble "time" and "drift": a column of the result and a naive forecast."""
 
 
 @pytest.mark.parametrize("name", ["time", "series", "drift", *RARE])
-def test_ids_may_be_called_anything(shops, tmp_path, name):
+def test_ids_may_have_any_name(shops, tmp_path, name):
     path, table = tmp_path / "data.csv", tmp_path / "all.csv"
     pd.read_csv(shops).rename(columns={"shop": name}).to_csv(path, index=False)
     answer = invoke(path, "--id", name, "--target", "sales", "--horizon", 5, "--blocks", 1,
@@ -517,19 +517,19 @@ def test_ids_may_be_called_anything(shops, tmp_path, name):
     assert len(set(columns)) == len(columns)
 
 
-def test_blocks_that_nothing_was_learnt_for_are_told_of_in_a_line(tmp_path):
+def test_blocks_with_too_few_rows_cause_a_one_line_warning(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("x\n" + "\n".join(map(str, np.random.default_rng(0).normal(size=14))))
     result = invoke(
         path, "--target", "x", "--horizon", 1, "--blocks", 4, "--out", tmp_path / "o.csv"
     )
     assert result.exit_code == 0, result.output
-    said = "Warning: at 2 of 4 origins the last value is given"
-    assert sum(said in line for line in result.output.splitlines()) == 1
+    message = "Warning: at 2 of 4 origins the last value is given"
+    assert sum(message in line for line in result.output.splitlines()) == 1
     assert "FewRowsWarning" not in result.output
 
 
-def test_warnings_are_said_of_what_fails_too(capsys):
+def test_warnings_are_printed_before_a_failure(capsys):
     def failing():
         warnings.warn("it grows", stacklevel=1)
         raise ArithmeticError

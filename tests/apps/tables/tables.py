@@ -1,4 +1,4 @@
-"""Tables as tests write and read them."""
+"""Helpers that write and read tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def saved(tmp_path, data, name="data.csv", **options):
 
 
 def one(series):
-    """The only series of a table, and its times."""
+    """Return the only series of a table, and its times."""
     (name,) = series.names
     return SimpleNamespace(
         values=series.values[name], clock=series.clocks[name], X=series.X, notes=series.notes,
@@ -54,14 +54,14 @@ def loaded(tmp_path, data, target="sales", **options):
 
 
 @contextmanager
-def few_ways():
-    """Few ways to forecast to choose from."""
+def few_candidates():
+    """Restrict model selection to few candidates."""
     spectra_of = choice.candidate_spectra
 
     def few(rows, seasons):
-        found = spectra_of(rows, seasons)
-        rings = [name for name in found if name.startswith("season")][:1]
-        return {name: found[name] for name in ("short", *rings)}
+        result = spectra_of(rows, seasons)
+        rings = [name for name in result if name.startswith("season")][:1]
+        return {name: result[name] for name in ("short", *rings)}
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(choice, "candidate_spectra", few)

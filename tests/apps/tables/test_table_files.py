@@ -1,4 +1,4 @@
-"""Tables in files: how they are cut, what their cells say, and where trouble is."""
+"""Tables in files: separators, formats of cells, and places of errors."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tables import DAYS, VALUES, frame, loaded, one, saved, taken
 
 
 @pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
-def test_separators_are_found(tmp_path, sep):
+def test_separators_are_detected(tmp_path, sep):
     series = one(taken(saved(tmp_path, frame(), sep=sep)))
     np.testing.assert_array_equal(series.values, VALUES)
     assert series.clock.text(series.clock.times[:1]) == ["2023-01-30"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_marks_of_encodings_are_no_part_of_the_header(tmp_path, encoding):
+def test_byte_order_marks_are_not_part_of_the_header(tmp_path, encoding):
     table = read(saved(tmp_path, frame(), encoding=encoding))
     assert table.names == ("date", "sales", "heat")
 
@@ -43,7 +43,7 @@ def test_decimal_commas(tmp_path):
 
 
 def written(sep, dates, cells, header="date"):
-    """A table of dates and values, as text."""
+    """Return a table of dates and values as text."""
     rows = [f"{date}{sep}{cell}" for date, cell in zip(dates, cells, strict=False)]
     return "\n".join([f"{header}{sep}sales", *rows]).encode()
 
@@ -64,7 +64,7 @@ DOTTED = [f"{day:02d}.01.2023" for day in range(1, 6)]
         (",", [f'{date},"1.061,50"' for date in ISO], ["987", "1.061", "1.102", "999", "1.250"]),
     ],
 )
-def test_points_that_may_separate_thousands_are_refused(tmp_path, sep, dates, cells):
+def test_ambiguous_points_are_rejected(tmp_path, sep, dates, cells):
     header = "date,price" if dates[0].endswith('"') else "date"
     data = written(sep, dates, cells, header)
     with pytest.raises(TableError, match=r"'sales' .* thousands: line \d says '1\.061'") as error:
@@ -80,27 +80,27 @@ def test_points_that_may_separate_thousands_are_refused(tmp_path, sep, dates, ce
     ],
 )
 @pytest.mark.parametrize("dates", [ISO, DOTTED])
-def test_the_other_sign_separates_thousands(tmp_path, decimal, cells, dates):
-    found = loaded(tmp_path, written(";", dates, cells), reading={"decimal": decimal})
-    np.testing.assert_array_equal(found.values, [987, 1061, -1102500, 999.5, 1250.25])
+def test_other_sign_separates_thousands(tmp_path, decimal, cells, dates):
+    result = loaded(tmp_path, written(";", dates, cells), reading={"decimal": decimal})
+    np.testing.assert_array_equal(result.values, [987, 1061, -1102500, 999.5, 1250.25])
 
 
 @pytest.mark.parametrize("cell", ["0.123", "1.5", "1234.567", "1.0615", ".125", "1.125e1", "7."])
-def test_one_decimal_point_is_enough(tmp_path, cell):
-    found = loaded(tmp_path, written(";", DOTTED, ["1.061", cell, "2.062", "3.063", "4.064"]))
-    np.testing.assert_array_equal(found.values, [1.061, float(cell), 2.062, 3.063, 4.064])
+def test_one_unambiguous_decimal_point_is_enough(tmp_path, cell):
+    result = loaded(tmp_path, written(";", DOTTED, ["1.061", cell, "2.062", "3.063", "4.064"]))
+    np.testing.assert_array_equal(result.values, [1.061, float(cell), 2.062, 3.063, 4.064])
 
 
 @pytest.mark.parametrize("reading", [{}, {"decimal": "."}])
 def test_points_between_commas_are_decimal(tmp_path, reading):
     cells = ["987", "1.061", "1.102", "999", "1.250"]
-    found = loaded(tmp_path, written(",", ISO, cells), reading=reading)
-    np.testing.assert_array_equal(found.values, [987, 1.061, 1.102, 999, 1.25])
-    found = loaded(tmp_path, written(";", DOTTED, cells), reading={"decimal": "."})
-    np.testing.assert_array_equal(found.values, [987, 1.061, 1.102, 999, 1.25])
+    result = loaded(tmp_path, written(",", ISO, cells), reading=reading)
+    np.testing.assert_array_equal(result.values, [987, 1.061, 1.102, 999, 1.25])
+    result = loaded(tmp_path, written(";", DOTTED, cells), reading={"decimal": "."})
+    np.testing.assert_array_equal(result.values, [987, 1.061, 1.102, 999, 1.25])
 
 
-def test_a_column_alone_says_nothing_of_its_points(tmp_path):
+def test_points_of_a_single_column_are_ambiguous(tmp_path):
     with pytest.raises(TableError, match="separate thousands"):
         loaded(tmp_path, b"sales\n987\n1.061\n1.102\n")
     np.testing.assert_array_equal(
@@ -109,7 +109,7 @@ def test_a_column_alone_says_nothing_of_its_points(tmp_path):
 
 
 @pytest.mark.parametrize("cell", ["0.123", "12.34", "1.06", "1234.567", "1.061.50", "01.061"])
-def test_what_separates_no_thousands_is_no_number(tmp_path, cell):
+def test_misplaced_thousands_separators_are_rejected(tmp_path, cell):
     data = written(";", ISO, ["1.061", cell, "2.062", "3.063", "4.064"])
     with pytest.raises(TableError, match="cells that are not numbers"):
         loaded(tmp_path, data, reading={"decimal": ","})
@@ -119,7 +119,7 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
 
 
 @pytest.mark.parametrize(
-    ("text", "reading", "said"),
+    ("text", "reading", "message"),
     [
         ("", {}, ["is empty"]),
         ("date,sales\n", {}, ["header and no rows"]),
@@ -158,15 +158,15 @@ LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31
         ("date,sales\n2023-01-01,\n2023-01-02,\n2023-01-03,\n", {}, ["holds no numbers"]),
     ],
 )  # fmt: skip
-def test_troubles_are_told_with_their_place(tmp_path, text, reading, said):
+def test_errors_are_reported_with_their_place(tmp_path, text, reading, message):
     with pytest.raises(TableError) as error:
         loaded(tmp_path, text.encode(), reading=reading)
-    for words in said:
+    for words in message:
         assert words in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("data", "name", "said"),
+    ("data", "name", "message"),
     [
         (b"date,caf\xe9\n2023,1\n", "a.csv", "line 1 is not UTF-8 (byte 0xe9)"),
         (gzip.compress(b"date,sales\n" * 99, mtime=0)[:20], "a.csv.gz", "damaged gzip"),
@@ -174,13 +174,13 @@ def test_troubles_are_told_with_their_place(tmp_path, text, reading, said):
         (b"PAR1....", "a.csv", "Name it a.parquet"),
     ],
 )
-def test_files_that_are_something_else(tmp_path, data, name, said):
+def test_files_of_other_types(tmp_path, data, name, message):
     with pytest.raises(TableError) as error:
         read(saved(tmp_path, data, name))
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
-def test_a_missing_file_brings_up_its_neighbour(tmp_path):
+def test_missing_file_suggests_a_similar_name(tmp_path):
     saved(tmp_path, frame(), "sales.csv")
     with pytest.raises(TableError, match=r"Did you mean .*sales.csv"):
         read(tmp_path / "sale.csv")
@@ -188,7 +188,7 @@ def test_a_missing_file_brings_up_its_neighbour(tmp_path):
         read(tmp_path)
 
 
-def test_parquet_needs_a_package_and_says_which(tmp_path, monkeypatch):
+def test_missing_package_for_parquet_is_named(tmp_path, monkeypatch):
     path = saved(tmp_path, b"PAR1", "data.parquet")
 
     def absent(_):
@@ -219,13 +219,13 @@ def test_parquet_columns_of_all_kinds(tmp_path, monkeypatch):
     assert table.utc == ()
 
 
-def test_without_pandas_a_hint(monkeypatch):
+def test_error_without_pandas_has_a_hint(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(TableError, match=r"pip install 'eigenecho\[cli\]'"):
         need_pandas()
 
 
-def test_names_may_hold_separators(tmp_path):
+def test_names_may_contain_separators(tmp_path):
     for name, quoted in (("a;b;c", "a;b;c"), ("a;b;c", '"a;b;c"'), ("a|b|c|d", "a|b|c|d")):
         text = f"date,{quoted},sales\n" + "".join(f"2023-01-{d:02d},1;2,{d}\n" for d in range(1, 9))
         table = read(saved(tmp_path, text.encode()))
@@ -234,12 +234,12 @@ def test_names_may_hold_separators(tmp_path):
 
 
 @pytest.mark.parametrize("huge", ["1e308", "-1e200"])
-def test_numbers_whose_squares_overflow_are_refused(tmp_path, huge):
+def test_numbers_whose_squares_overflow_are_rejected(tmp_path, huge):
     with pytest.raises(TableError, match=f"floating point: line 8 says '{huge}'.*power of ten"):
         loaded(tmp_path, LINES.replace("7.5", huge, 1).encode())
 
 
-def test_short_rows_and_open_quotes_are_told(tmp_path):
+def test_short_rows_and_open_quotes_are_reported(tmp_path):
     wide = LINES.replace("\n", ",x\n")
     with pytest.raises(TableError, match="line 8 has 2 cells where the header has 3"):
         loaded(tmp_path, wide.replace("7.5,x", "7.5", 1).encode())
@@ -247,7 +247,7 @@ def test_short_rows_and_open_quotes_are_told(tmp_path):
         loaded(tmp_path, LINES.replace("7.5", '"7.5', 1).encode())
 
 
-def test_an_index_of_several_levels_is_columns(tmp_path, monkeypatch):
+def test_multiindex_becomes_columns(tmp_path, monkeypatch):
     index = pd.MultiIndex.from_product([["a", "b"], DAYS], names=["shop", "day"])
     made = pd.DataFrame({"sales": np.r_[VALUES, VALUES]}, index=index)
     monkeypatch.setattr(pd, "read_parquet", lambda _: made)

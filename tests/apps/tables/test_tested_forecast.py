@@ -1,4 +1,4 @@
-"""Forecasts of tables: what is held out, what is refused, and that Python does the same."""
+"""Forecasts of tables: held-out blocks, invalid input, and equivalent Python code."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from eigenecho.apps.tables.table_files import read
 from eigenecho.apps.tables.tested_forecast import blocks_of, forecast
 from eigenecho.apps.tables.time_series import TableColumns, from_table
 from eigenecho.apps.tables.verdict import verdicts
-from tables import few_ways, pandas_3, saved
+from tables import few_candidates, pandas_3, saved
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _quick():
-    with few_ways():
+    with few_candidates():
         yield
 
 
@@ -44,7 +44,7 @@ def daily(T=150, **columns):
 
 
 def made(tmp_path, data, columns, horizon=7, *, options=None, gaps="error", last=None, **more):
-    """The forecast of a table, and the table."""
+    """Return the forecast of a table, and the table."""
     table = read(saved(tmp_path, data), **(more.pop("reading", {})))
     series = from_table(table, columns, gaps=gaps, last=last)
     names = series.columns
@@ -56,20 +56,20 @@ def made(tmp_path, data, columns, horizon=7, *, options=None, gaps="error", last
 
 
 def ran(lines):
-    """What lines of Python leave behind."""
-    found = {}
+    """Run lines of Python and return their variables."""
+    results = {}
     lines = lines.replace("print(forecaster.fit", "made = (forecaster.fit")
     lines = lines.replace("print(forecaster.backtest", "tested = (forecaster.backtest")
     with contextlib.redirect_stdout(io.StringIO()):
-        exec(lines, found)
-    return found
+        exec(lines, results)
+    return results
 
 
 # Blocks -----------------------------------------------------------------------------------------
 
 
 @given(st.integers(1, 5000), st.integers(1, 800), st.none() | st.integers(1, 6))
-def test_blocks_do_not_overlap_and_what_is_advised_works(rows, horizon, wanted):
+def test_blocks_do_not_overlap_and_the_advice_works(rows, horizon, wanted):
     try:
         blocks = blocks_of(rows, horizon, wanted)
     except TableError as error:
@@ -86,7 +86,7 @@ def test_blocks_do_not_overlap_and_what_is_advised_works(rows, horizon, wanted):
     assert wanted is not None or blocks * horizon <= max(rows / 3, horizon)
 
 
-def test_rows_that_are_too_few():
+def test_too_few_rows():
     with pytest.raises(TableError, match="Use --horizon 96"):
         blocks_of(300, 150)
     with pytest.raises(TableError, match="5 rows are too few"):
@@ -94,24 +94,26 @@ def test_rows_that_are_too_few():
     with pytest.raises(TableError, match="Use --blocks 6"):
         blocks_of(300, 20, 20)
     assert blocks_of(300, 20) == 5
-    assert blocks_of(13, 1) == 1  # of which all 12 rows before are learnt from
+    assert blocks_of(13, 1) == 1  # all 12 rows before it are training rows
     assert blocks_of(20_000, 24) == 3
 
 
 # Forecasts --------------------------------------------------------------------------------------
 
 
-def test_a_season_is_beaten_and_the_future_goes_on(tmp_path):
+def test_forecast_of_a_season_beats_naive_forecasts(tmp_path):
     y = seasonal(160)
-    found, _ = made(tmp_path, daily().assign(sales=y[:150]), TableColumns(("sales",)), 10, blocks=3)
-    assert 7 in found.forecaster.seasons_
-    assert all(one.change < 0 for one in verdicts(found.backtest))
-    assert np.abs(found.future["sales"]["forecast"] - y[150:]).mean() < 0.2
-    assert list(found.future["sales"].index) == list(pd.date_range("2021-05-31", periods=10))
-    assert found.backtest.origins == 3
+    result, _ = made(
+        tmp_path, daily().assign(sales=y[:150]), TableColumns(("sales",)), 10, blocks=3
+    )
+    assert 7 in result.forecaster.seasons_
+    assert all(one.change < 0 for one in verdicts(result.backtest))
+    assert np.abs(result.future["sales"]["forecast"] - y[150:]).mean() < 0.2
+    assert list(result.future["sales"].index) == list(pd.date_range("2021-05-31", periods=10))
+    assert result.backtest.origins == 3
 
 
-def test_held_out_rows_decide_nothing(tmp_path):
+def test_held_out_rows_are_not_used(tmp_path):
     y = seasonal()
     first, _ = made(tmp_path, daily(), TableColumns(("sales",)))
     changed = y.copy()
@@ -122,15 +124,15 @@ def test_held_out_rows_decide_nothing(tmp_path):
     assert np.any(other.future["sales"]["forecast"] != first.future["sales"]["forecast"])
 
 
-def test_inputs_act_at_their_own_row_and_must_be_known(tmp_path):
+def test_inputs_affect_their_own_row_and_must_be_known(tmp_path):
     rng = np.random.default_rng(0)
     x = np.round(rng.normal(size=160), 4)
     data = daily(160, x=x)
     data["sales"] = np.round(5 + 2 * x + 0.01 * rng.normal(size=160), 4)
     truth = data["sales"][150:].to_numpy(copy=True)
     data.loc[150:, "sales"] = np.nan
-    found, _ = made(tmp_path, data, TableColumns(("sales",), inputs=("x",)), 10, blocks=1)
-    np.testing.assert_allclose(found.future["sales"]["forecast"], truth, atol=0.2)
+    actual, _ = made(tmp_path, data, TableColumns(("sales",), inputs=("x",)), 10, blocks=1)
+    np.testing.assert_allclose(actual.future["sales"]["forecast"], truth, atol=0.2)
     with pytest.raises(TableError, match="11 rows ahead, and the table knows 10"):
         made(tmp_path, data, TableColumns(("sales",), inputs=("x",)), 11)
 
@@ -143,36 +145,36 @@ def test_dates_end_with_the_year_9999(tmp_path):
         made(tmp_path, data, TableColumns(("sales",)), 20)
 
 
-def test_a_horizon_beyond_all_dates_is_told_by_the_rows(tmp_path):
+def test_horizon_beyond_the_last_date_is_reported_by_rows(tmp_path):
     with pytest.raises(TableError, match="--horizon 1000000000 is too long for 150 rows"):
         made(tmp_path, daily(), TableColumns(("sales",)), 10**9)
 
 
-def test_seasons_that_rows_cannot_show(tmp_path):
+def test_seasons_longer_than_the_rows(tmp_path):
     with pytest.raises(TableError, match="--season 100 will not do: expected 2 to 75"):
         made(tmp_path, daily(), TableColumns(("sales",)), options={"seasons": [100]})
 
 
-def test_values_near_the_limits_are_no_traceback(tmp_path):
+def test_extreme_values_cause_no_traceback(tmp_path):
     for size in (1e149, 1e-149):
         data = daily().assign(sales=seasonal() * size)
-        found, _ = made(tmp_path, data, TableColumns(("sales",)))
-        assert np.isfinite(found.future["sales"]).all().all()
+        result, _ = made(tmp_path, data, TableColumns(("sales",)))
+        assert np.isfinite(result.future["sales"]).all().all()
     with pytest.raises(ValueError, match=r"differences of 1e-150 or more.*Scale the data"):
         made(tmp_path, daily().assign(sales=seasonal() * 1e-200), TableColumns(("sales",)))
 
 
-# Tables of forecasts, and Python ----------------------------------------------------------------
+# Tables of forecasts, and Python code -----------------------------------------------------------
 
 
 def long_data():
-    """Two series below each other, of which the second starts later."""
+    """Return a long table of two series, of which the second starts later."""
     one, other = daily().assign(shop=3), daily().iloc[30:].assign(shop=12)
     return pd.concat([one, other.assign(sales=lambda f: 2 * f["sales"])], ignore_index=True)
 
 
 def hollow(*empty, rows=(20, 21), **columns):
-    """A table without some rows, and with empty cells: of sales at the end, and elsewhere."""
+    """Return a table with missing rows and empty cells, including sales at the end."""
     heat = seasonal(seed=1) * (1 + (np.arange(150) % 5 == 0))
     data = daily(heat=heat, **columns)
     data.loc[140:, "sales"] = np.nan
@@ -182,7 +184,7 @@ def hollow(*empty, rows=(20, 21), **columns):
 
 
 def long_hollow():
-    """The same of two series, which end at different rows, not in the order of time."""
+    """Return a long table of such series, which end at different rows, in random order."""
     one = hollow(("heat", 50), ("sales", 70)).assign(shop="b")
     other = hollow(("heat", 60), ("sales", [130, *range(138, 150)]), rows=(3, 90)).assign(shop="a")
     empty = daily(heat=0.0).assign(shop="c", sales=np.nan)
@@ -253,18 +255,18 @@ CASES = {
 }  # fmt: skip
 
 
-OFTEN = ("long, inputs", "last rows", "multivariate", "holes", "utc")
-"""Cases that are run every time; the others are like one of them."""
+ALWAYS_RUN = ("long, inputs", "last rows", "multivariate", "holes", "utc")
+"""Cases that are always run; each of the others resembles one of them."""
 
 
 @pytest.mark.parametrize(
-    "case", [pytest.param(c, marks=() if c in OFTEN else pytest.mark.slow) for c in CASES]
+    "case", [pytest.param(c, marks=() if c in ALWAYS_RUN else pytest.mark.slow) for c in CASES]
 )
-def test_lines_of_python_do_the_same(tmp_path, case):
+def test_python_code_reproduces_the_forecast(tmp_path, case):
     data, columns, more = CASES[case]
-    found, table = made(tmp_path, data, columns, **{"blocks": 1, **more})
-    again = ran(python_lines(found, table))
-    ours = np.concatenate([found.future[name]["forecast"] for name in found.series.names])
+    actual, table = made(tmp_path, data, columns, **{"blocks": 1, **more})
+    again = ran(python_lines(actual, table))
+    ours = np.concatenate([actual.future[name]["forecast"] for name in actual.series.names])
     theirs = again["made"]
     if columns.id is not None:
         theirs = theirs["forecast"].to_numpy()
@@ -273,8 +275,8 @@ def test_lines_of_python_do_the_same(tmp_path, case):
     else:
         theirs = theirs.to_numpy().T.ravel()
     np.testing.assert_allclose(theirs, ours, rtol=1e-9)
-    wanted = found.backtest.errors["forecast"]
-    np.testing.assert_allclose(again["tested"].errors["forecast"], wanted, rtol=1e-9)
+    expected = actual.backtest.errors["forecast"]
+    np.testing.assert_allclose(again["tested"].errors["forecast"], expected, rtol=1e-9)
 
 
 def test_inputs_and_decimal_commas_in_python(tmp_path):
@@ -284,9 +286,11 @@ def test_inputs_and_decimal_commas_in_python(tmp_path):
     data.to_csv(path, index=False, sep=";", decimal=",", encoding="utf-16")
     table = read(path, decimal=",")
     series = from_table(table, TableColumns(("sales",), inputs=("heat",)))
-    found = forecast(series, ee.Forecaster(7), blocks=1)
-    again = ran(python_lines(found, table, "utf-16"))
-    np.testing.assert_allclose(again["made"]["sales"], found.future["sales"]["forecast"], rtol=1e-9)
+    result = forecast(series, ee.Forecaster(7), blocks=1)
+    again = ran(python_lines(result, table, "utf-16"))
+    np.testing.assert_allclose(
+        again["made"]["sales"], result.future["sales"]["forecast"], rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("decimal", [",", "."])
@@ -297,14 +301,16 @@ def test_thousands_in_python(tmp_path, decimal):
     data["sales"] = [f"{1000 * value:,.1f}".translate(signs) for value in data["sales"]]
     data.to_csv(path, index=False, sep=";")
     table = read(path, decimal=decimal)
-    found = forecast(from_table(table, TableColumns(("sales",))), ee.Forecaster(7), blocks=1)
-    again = ran(python_lines(found, table))
-    np.testing.assert_allclose(again["made"]["sales"], found.future["sales"]["forecast"], rtol=1e-9)
+    result = forecast(from_table(table, TableColumns(("sales",))), ee.Forecaster(7), blocks=1)
+    again = ran(python_lines(result, table))
+    np.testing.assert_allclose(
+        again["made"]["sales"], result.future["sales"]["forecast"], rtol=1e-9
+    )
 
 
 def test_all_forecasts_are_in_one_table(tmp_path):
-    found, _ = made(tmp_path, long_data(), TableColumns(("sales",), id="shop"))
-    rows = predictions(found)
+    result, _ = made(tmp_path, long_data(), TableColumns(("sales",), id="shop"))
+    rows = predictions(result)
     assert list(rows.columns) == [
         "shop", "time", "part", "steps_ahead", "actual", "forecast", "lower", "upper",
         "last_value", "mean", "drift", "seasonal_naive", "seasonal_growth",
@@ -312,32 +318,34 @@ def test_all_forecasts_are_in_one_table(tmp_path):
     assert rows["shop"].unique().tolist() == ["12", "3"]
     for name, some in rows.groupby("shop"):
         assert some["part"].tolist() == ["held-out"] * 14 + ["future"] * 7
-        values = found.series.values[name]
+        values = result.series.values[name]
         np.testing.assert_array_equal(some["actual"][:14], values[-14:])
         assert list(some["time"]) == list(pd.date_range("2021-05-17", periods=21))
         np.testing.assert_array_equal(some["seasonal_naive"][-7:], values[-7:])
     path = tmp_path / "all.csv"
-    write(found, path)
+    write(result, path)
     again = pd.read_csv(path, parse_dates=["time"], dtype={"shop": str})
     pd.testing.assert_frame_equal(again, rows, check_dtype=False)
     pytest.importorskip("pyarrow")
-    write(found, tmp_path / "all.parquet")
+    write(result, tmp_path / "all.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "all.parquet"), rows)
 
 
-def test_rows_that_count_as_steps_keep_their_times(tmp_path):
-    found, _ = made(tmp_path, daily().drop(index=[20, 21]), TableColumns(("sales",)), gaps="ignore")
-    rows = predictions(found)
+def test_ignored_gaps_keep_the_times_of_rows(tmp_path):
+    result, _ = made(
+        tmp_path, daily().drop(index=[20, 21]), TableColumns(("sales",)), gaps="ignore"
+    )
+    rows = predictions(result)
     assert list(rows["time"]) == list(pd.date_range("2021-05-17", periods=21))
     np.testing.assert_array_equal(rows["actual"][:14], seasonal()[-14:])
 
 
-def test_nothing_is_measured_where_nothing_was_observed(tmp_path):
+def test_missing_values_are_not_scored(tmp_path):
     data = daily()
     data.loc[[140, 149 - 3], "sales"] = np.nan
-    found, _ = made(tmp_path, data, TableColumns(("sales",)), gaps="fill")
-    errors = found.backtest.errors
+    result, _ = made(tmp_path, data, TableColumns(("sales",)), gaps="fill")
+    errors = result.backtest.errors
     assert errors["y"].isna().sum() == 2
     observed = errors[errors["y"].notna()]
     mae = np.abs(observed["forecast"] - observed["y"]).mean()
-    assert found.backtest.summary.loc["forecast", "mae"] == pytest.approx(mae)
+    assert result.backtest.summary.loc["forecast", "mae"] == pytest.approx(mae)

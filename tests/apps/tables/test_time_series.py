@@ -1,4 +1,4 @@
-"""Series of a table: its times, gaps, ids, and columns beside."""
+"""Series of a table: times, gaps, ids and exogenous columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STEPS = {
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_times_go_on_at_their_step(tmp_path, step):
+def test_times_continue_at_their_step(tmp_path, step):
     times = pd.date_range("1990-01-01", periods=50, freq=step)
     data = pd.DataFrame({"when": times[:40], "sales": VALUES})
     series = loaded(tmp_path, data)
@@ -37,8 +37,8 @@ def test_times_go_on_at_their_step(tmp_path, step):
     assert pd.DatetimeIndex(text).equals(pd.DatetimeIndex(times[40:]))
 
 
-def test_dates_in_nanoseconds_go_on_after_the_last_of_them():
-    times = pd.date_range("2262-03-03", periods=45, unit="us")  # to 2262-04-11, and on
+def test_dates_continue_after_the_last_nanosecond():
+    times = pd.date_range("2262-03-03", periods=45, unit="us")  # up to and beyond 2262-04-11
     columns, sales = (times[:40].as_unit("ns").to_numpy(), VALUES), TableColumns(("sales",))
     series = one(from_table(Table(Path("a.parquet"), ("when", "sales"), columns), sales))
     assert series.clock.ahead(5).equals(times[40:])
@@ -67,19 +67,19 @@ def test_calendar_cycles_in_steps(step, cycles):
 
 
 @pytest.mark.parametrize("form", ["%d/%m/%Y", "%m/%d/%Y", "%Y-%m-%d", "%Y%m%d", "%d %b %Y"])
-def test_forms_of_dates(tmp_path, form):
+def test_formats_of_dates(tmp_path, form):
     data = frame().assign(date=DAYS.strftime(form))
     assert loaded(tmp_path, data).clock.times.equals(DAYS)
 
 
-def test_day_first_is_told_from_month_first_by_the_regular_step(tmp_path):
-    months = pd.date_range("2020-01-01", periods=40, freq="MS")  # either reading is a date
+def test_day_first_is_recognised_by_the_regular_step(tmp_path):
+    months = pd.date_range("2020-01-01", periods=40, freq="MS")  # both orders give valid dates
     data = frame().assign(date=months.strftime("%d/%m/%Y"))
     assert loaded(tmp_path, data).clock.times.equals(months)
 
 
 @pytest.mark.parametrize("gaps", ["error", "fill", "ignore"])
-def test_whatever_happens_to_gaps_the_regular_reading_comes_first(tmp_path, gaps):
+def test_regular_reading_is_preferred_for_any_treatment_of_gaps(tmp_path, gaps):
     months = pd.date_range("2020-01-01", periods=40, freq="MS")
     data = frame().assign(date=months.strftime("%d/%m/%Y"))
     series = loaded(tmp_path, data, gaps=gaps)
@@ -90,18 +90,18 @@ def test_whatever_happens_to_gaps_the_regular_reading_comes_first(tmp_path, gaps
         assert holes.clock.words == "1 month"
 
 
-def test_dates_come_before_numbers_that_are_called_a_time(tmp_path):
+def test_dates_are_preferred_to_numbers_named_like_times(tmp_path):
     data = frame()
-    data.insert(0, "year", DAYS.year)  # the same in all rows
+    data.insert(0, "year", DAYS.year)  # constant
     assert loaded(tmp_path, data).clock.name == "date"
     data["year"] = np.arange(40)
     assert loaded(tmp_path, data).clock.name == "date"
-    data.insert(0, "made", "2024-01-01")  # dates as well, and all the same
-    data["seen"] = ["2024-01-01"] * 39 + ["never"]  # not looked at once there is a time
+    data.insert(0, "made", "2024-01-01")  # constant dates
+    data["seen"] = ["2024-01-01"] * 39 + ["never"]  # ignored, because another column is the time
     assert loaded(tmp_path, data).clock.name == "date"
 
 
-def test_numbers_that_cannot_be_a_time_are_passed_over(tmp_path):
+def test_numbers_that_cannot_be_times_are_skipped(tmp_path):
     rng = np.random.default_rng(0)
     for index in (np.repeat(np.arange(20), 2), rng.normal(size=40), np.r_[np.nan, np.arange(39)]):
         data = pd.DataFrame({"index": index, "sales": VALUES})
@@ -113,11 +113,11 @@ def test_numbers_that_cannot_be_a_time_are_passed_over(tmp_path):
     order = rng.permutation(40)
     shuffled = pd.DataFrame({"year": 1900 + order, "sales": VALUES[order]})
     np.testing.assert_array_equal(loaded(tmp_path, shuffled).values, VALUES)
-    with pytest.raises(TableError, match="no regular step"):  # in order: told, not passed over
+    with pytest.raises(TableError, match="no regular step"):  # sorted, so reported
         loaded(tmp_path, pd.DataFrame({"t": np.arange(40) ** 1.5, "sales": VALUES}))
 
 
-def test_no_time_can_be_asked_for(tmp_path):
+def test_time_column_can_be_disabled(tmp_path):
     series = loaded(tmp_path, frame().iloc[::-1], time="none")
     assert series.clock.name == "row"
     np.testing.assert_array_equal(series.values, VALUES[::-1])
@@ -125,7 +125,7 @@ def test_no_time_can_be_asked_for(tmp_path):
     assert named.clock.times.equals(DAYS)
 
 
-def test_days_of_a_place_are_days_over_the_change_of_summer_time(tmp_path, monkeypatch):
+def test_local_days_are_regular_across_the_change_of_summer_time(tmp_path, monkeypatch):
     days = pd.date_range("2021-03-10", periods=40, freq="D", tz="Europe/Paris")
     plain_days = days.tz_localize(None)
     text = loaded(tmp_path, frame().assign(date=[t.isoformat() for t in days]))
@@ -142,7 +142,7 @@ def test_days_of_a_place_are_days_over_the_change_of_summer_time(tmp_path, monke
     assert series.notes == ("times are given in UTC",)
 
 
-def test_order_does_not_matter_and_is_told(tmp_path):
+def test_unsorted_rows_are_sorted_and_reported(tmp_path):
     for data, said in (
         (frame().iloc[::-1], "turned round"),
         (frame().sample(frac=1, random_state=0), "were sorted"),
@@ -154,7 +154,7 @@ def test_order_does_not_matter_and_is_told(tmp_path):
 
 def test_offsets_from_utc(tmp_path):
     hours = pd.date_range("2021-03-27", periods=40, freq="h", tz="Europe/Paris")
-    data = frame().assign(date=[t.isoformat() for t in hours])  # over the change of summer time
+    data = frame().assign(date=[t.isoformat() for t in hours])  # with a change of DST
     series = loaded(tmp_path, data)
     assert series.clock.times[0] == pd.Timestamp("2021-03-26 23:00")
     assert "times are given in UTC" in series.notes
@@ -190,7 +190,7 @@ def test_gaps_can_be_passed_on_or_ignored(tmp_path):
     assert passed.clock.text(passed.clock.ahead(1)) == ["2023-03-11"]
 
 
-def test_a_target_that_starts_late_starts_there(tmp_path):
+def test_target_may_start_late(tmp_path):
     data = frame()
     data.loc[:1, "sales"] = np.nan
     series = loaded(tmp_path, data)
@@ -199,7 +199,7 @@ def test_a_target_that_starts_late_starts_there(tmp_path):
     assert series.notes == ("2 rows before the first 'sales' left out",)
 
 
-def test_inputs_go_on_only_from_rows_that_are_known(tmp_path):
+def test_inputs_must_be_known_in_all_rows(tmp_path):
     data = frame()
     data.loc[35:, "sales"] = np.nan
     data.loc[10, "heat"] = np.nan
@@ -207,7 +207,7 @@ def test_inputs_go_on_only_from_rows_that_are_known(tmp_path):
     heat = VALUES[::-1]
     assert series.X["heat"].iloc[10] == heat[9]
     assert "1 cell of inputs empty: what was before goes on" in series.notes
-    for row in (0, 36, 39):  # before the first, between known cells of the future, at the end
+    for row in (0, 36, 39):  # at the start, between future cells, at the end
         hollow = data.copy()
         hollow.loc[row, "heat"] = np.nan
         with pytest.raises(TableError, match=f"'heat' is empty at line {row + 2} .*write what"):
@@ -220,7 +220,7 @@ def test_inputs_go_on_only_from_rows_that_are_known(tmp_path):
         loaded(tmp_path, data, inputs=("heat",))
 
 
-def test_rows_that_are_not_in_the_table_are_left_to_the_forecaster(tmp_path):
+def test_rows_missing_in_the_table_are_filled_by_the_forecaster(tmp_path):
     data = frame().drop(index=[5, 6])
     series = loaded(tmp_path, data, inputs=("heat",), gaps="fill")
     assert series.y.index.equals(pd.DatetimeIndex(DAYS.delete([5, 6]), name="date"))
@@ -228,7 +228,7 @@ def test_rows_that_are_not_in_the_table_are_left_to_the_forecaster(tmp_path):
     assert np.isnan(series.values[[5, 6]]).all()
 
 
-def test_inputs_reach_beyond_the_target(tmp_path):
+def test_inputs_extend_beyond_the_target(tmp_path):
     data = frame()
     data.loc[data.index[-4:], "sales"] = np.nan
     series = taken(saved(tmp_path, data), inputs=("heat",))
@@ -242,7 +242,7 @@ def test_inputs_reach_beyond_the_target(tmp_path):
         taken(saved(tmp_path, data), inputs=("sales",))
 
 
-def test_columns_known_so_far_may_have_gaps_that_are_passed_on(tmp_path):
+def test_past_columns_may_have_gaps(tmp_path):
     data = frame()
     data.loc[10, "heat"] = np.nan
     with pytest.raises(TableError, match=r"'heat' is empty at line 12 .*--gaps fill"):
@@ -250,9 +250,9 @@ def test_columns_known_so_far_may_have_gaps_that_are_passed_on(tmp_path):
     assert loaded(tmp_path, data, past=("heat",), gaps="fill").X["heat"].isna().sum() == 1
 
 
-def test_only_the_last_rows_are_kept_where_they_are_many(tmp_path):
+def test_only_the_last_of_many_rows_are_used(tmp_path):
     data = frame()
-    data.loc[3, "sales"] = np.nan  # beyond what is looked at
+    data.loc[3, "sales"] = np.nan  # before the rows that are used
     series = taken(saved(tmp_path, data), last=30, inputs=("heat",))
     np.testing.assert_array_equal(one(series).values, VALUES[10:])
     np.testing.assert_array_equal(series.X["heat"], VALUES[::-1][10:])
@@ -260,10 +260,10 @@ def test_only_the_last_rows_are_kept_where_they_are_many(tmp_path):
     assert taken(saved(tmp_path, frame()), last=40).last is None
 
 
-# Times that are hard to read -------------------------------------------------------------------
+# Difficult times -------------------------------------------------------------------------------
 
 
-def test_one_bad_date_of_many_is_found_without_reading_each_by_itself(tmp_path, monkeypatch):
+def test_invalid_date_is_found_without_parsing_each_separately(tmp_path, monkeypatch):
     hours = pd.date_range("1990-01-01", periods=100_000, freq="h").strftime("%d/%m/%Y %H:%M")
     data = pd.DataFrame({"when": hours, "sales": np.arange(100_000)})
     data.loc[70_000, "when"] = "soon"
@@ -283,7 +283,7 @@ def test_one_bad_date_of_many_is_found_without_reading_each_by_itself(tmp_path, 
         pytest.param(("5 Jan", "6 Jan"), marks=pandas_3),
     ],
 )
-def test_times_without_a_year_are_none(tmp_path, cells):
+def test_times_without_a_year_are_not_dates(tmp_path, cells):
     data = pd.DataFrame({"time": np.resize(cells, 40), "sales": VALUES})
     assert loaded(tmp_path, data).clock.name == "row"
     with pytest.raises(TableError, match=f"without a year, such as '{cells[0]}'.*--time none"):
@@ -291,31 +291,31 @@ def test_times_without_a_year_are_none(tmp_path, cells):
 
 
 @pytest.mark.parametrize("form", ["%d.%m.%y", "%d %b %y", "%b %d, %Y %I:%M %p", "%Y/%m/%d %H:%M"])
-def test_dates_with_a_year_of_two_digits_or_with_hours_are_dates(tmp_path, form):
+def test_dates_with_two_digit_years_or_hours_are_recognised(tmp_path, form):
     series = loaded(tmp_path, frame().assign(date=DAYS.strftime(form)))
     assert series.clock.times.equals(DAYS)
 
 
 @pytest.mark.parametrize("step", ["us", "250us", "ns"])
-def test_short_steps_are_told_apart(tmp_path, step):
+def test_short_steps_are_distinguished(tmp_path, step):
     times = pd.date_range("2020-01-01", periods=40, freq=step)
     clock = loaded(tmp_path, pd.DataFrame({"when": times.map(str), "sales": VALUES})).clock
     text = clock.text(clock.ahead(20))
     assert len(set(text)) == 20
-    wanted = pd.date_range("2020-01-01", periods=60, freq=step)[40:]
-    assert (pd.DatetimeIndex(text) == wanted).all()
+    expected = pd.date_range("2020-01-01", periods=60, freq=step)[40:]
+    assert (pd.DatetimeIndex(text) == expected).all()
 
 
 # Several series --------------------------------------------------------------------------------
 
 
 def long_frame():
-    """Two series, interleaved, of which the second is shorter."""
+    """Return two interleaved series, of which the second is shorter."""
     one_, other = frame().assign(shop="b"), frame().iloc[15:].assign(shop="a")
     return pd.concat([one_, other]).sort_values("date", kind="stable")
 
 
-def test_a_long_table_has_a_series_for_each_id(tmp_path):
+def test_long_table_has_a_series_for_each_id(tmp_path):
     series = taken(saved(tmp_path, long_frame()), id="shop", past=("heat",))
     assert series.names == ["a", "b"]
     np.testing.assert_array_equal(series.values["a"], VALUES[15:])
@@ -336,7 +336,7 @@ def test_ids_are_text(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda f: f.drop(index=20), "of series 'a' goes in steps of 1 day, with 1 row missing"),
         (lambda f: pd.concat([f, f.iloc[-1:]]), "of series 'a' holds the same time twice"),
@@ -344,17 +344,17 @@ def test_ids_are_text(tmp_path, monkeypatch):
         (lambda f: f.assign(shop=f["shop"].mask(f.index == 3)), "'shop' is empty at line 5"),
     ],
 )  # fmt: skip
-def test_troubles_of_one_series_are_told_with_its_name(tmp_path, change, said):
+def test_errors_of_one_series_contain_its_name(tmp_path, change, message):
     data = long_frame().reset_index(drop=True)
     other = data[data["shop"] == "a"].reset_index(drop=True)
     data = pd.concat([data[data["shop"] == "b"], change(other)], ignore_index=True)
-    if "'shop'" in said:
+    if "'shop'" in message:
         data = change(data)
-    with pytest.raises(TableError, match=said):
+    with pytest.raises(TableError, match=message):
         taken(saved(tmp_path, data), id="shop")
 
 
-def test_series_without_any_number_are_left_out(tmp_path):
+def test_series_without_numbers_are_omitted(tmp_path):
     data = long_frame()
     data.loc[data["shop"] == "a", "sales"] = np.nan
     series = taken(saved(tmp_path, data), id="shop")
@@ -364,7 +364,7 @@ def test_series_without_any_number_are_left_out(tmp_path):
 
 def test_several_targets_share_their_rows(tmp_path):
     data = frame()
-    data.loc[:4, "heat"] = np.nan  # may start later
+    data.loc[:4, "heat"] = np.nan  # a target may start later
     table = read(saved(tmp_path, data))
     series = from_table(table, TableColumns(table.chosen("sales,heat", "--target")))
     assert series.names == ["sales", "heat"]
@@ -377,7 +377,7 @@ def test_several_targets_share_their_rows(tmp_path):
         TableColumns(("sales", "heat"), id="shop")
 
 
-def test_a_name_may_hold_a_comma(tmp_path):
+def test_name_may_contain_a_comma(tmp_path):
     table = read(saved(tmp_path, frame().rename(columns={"heat": "heat, C"})))
     assert table.chosen("heat, C", "--target") == ("heat, C",)
     assert table.chosen("sales, date", "--target") == ("sales", "date")
