@@ -47,10 +47,10 @@ def one(kind, N, seed):
     start = perf_counter()
     model = ee.diagonalize(W, W_in, W_out)
     took = perf_counter() - start
-    said = model.certificate
+    report = model.certificate
     u, _ = ee.probe(model)
-    wanted, _ = plain(W, W_in, W_out, u)
-    measured = float(np.abs(model.predict(u) - wanted).max() / np.abs(wanted).max())
+    expected, _ = plain(W, W_in, W_out, u)
+    measured = float(np.abs(model.predict(u) - expected).max() / np.abs(expected).max())
     before, after = [], []
     for _ in range(3):  # alternate, so that a slow phase of the machine affects both
         with one_blas_thread():
@@ -59,14 +59,14 @@ def one(kind, N, seed):
         model.predict(u)
         after.append((perf_counter() - start) / len(u))
     speedup = min(before) / min(after)
-    row = [f"{N} {kind}", said.form, f"{said.condition:.0e}", f"{said.difference:.1e}",
-           f"{measured:.1e}", said.steps, speedup, said.speedup, took]  # fmt: skip
+    row = [f"{N} {kind}", report.form, f"{report.condition:.0e}", f"{report.difference:.1e}",
+           f"{measured:.1e}", report.steps, speedup, report.speedup, took]  # fmt: skip
     wrong = []
-    if not (said.steps == 2000 and measured <= EQUAL):
-        wrong.append(f"outputs differ by {measured:.1e} over {said.steps} steps")
-    if not abs(said.difference - measured) <= max(0.1 * measured, ROUNDING):
-        wrong.append(f"certificate says {said.difference:.1e}, measured {measured:.1e}")
-    return row, said.form, speedup, wrong
+    if not (report.steps == 2000 and measured <= EQUAL):
+        wrong.append(f"outputs differ by {measured:.1e} over {report.steps} steps")
+    if not abs(report.difference - measured) <= max(0.1 * measured, ROUNDING):
+        wrong.append(f"certificate says {report.difference:.1e}, measured {measured:.1e}")
+    return row, report.form, speedup, wrong
 
 
 def main() -> int:

@@ -95,9 +95,9 @@ def tested(kind: Kind, seed: int) -> Tested:
     values = kind.draw(kind.rows, np.random.default_rng(seed))
     y = pd.Series(values, pd.date_range("1960-01-01", periods=kind.rows, freq=kind.step))
     origins = blocks_of(kind.rows, kind.horizon)
-    found = ee.Forecaster(kind.horizon).backtest(y, origins=origins, interval=INTERVAL)
-    best, mae = verdicts(found)[0], found.summary["mae"]
-    held = float(found.summary.loc["forecast", "coverage"])
+    result = ee.Forecaster(kind.horizon).backtest(y, origins=origins, interval=INTERVAL)
+    best, mae = verdicts(result)[0], result.summary["mae"]
+    held = float(result.summary.loc["forecast", "coverage"])
     return Tested(float(mae["forecast"]), best.rival, float(mae[best.rival]), best.word, held)
 
 
@@ -120,9 +120,9 @@ def rows_of(kinds: tuple[Kind, ...]) -> list[str]:
 def walks(count: int) -> str:
     """Return a sentence on false verdicts and coverage for random walks."""
     kind = Kind("random walk", WALK_ROWS, WALK_HORIZON, "D", walk)
-    found = [tested(kind, seed) for seed in range(count)]
-    beaten = sum(one.verdict == "beats" for one in found)
-    held = [one.held for one in found]
+    results = [tested(kind, seed) for seed in range(count)]
+    beaten = sum(one.verdict == "beats" for one in results)
+    held = [one.held for one in results]
     return (
         f"The forecast was reported to beat the best baseline in {beaten} of {count} other random "
         f"walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}); a test at the 5 % level allows one in "

@@ -61,13 +61,13 @@ def main() -> int:
         print(f"No tables in {args.folder}: expected files that end in .csv or .csv.gz.")
         return 2
     print(machine("numpy", "eigenecho"))
-    found = {}
+    results = {}
     for path in files:
         rows = compare(path, args.horizons, not args.peers_only)
-        found[path.name.split(".")[0]] = rows
+        results[path.name.split(".")[0]] = rows
         show(path.name.split(".")[0], rows, args.horizons)
         args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(json.dumps(found, indent=1))
+        args.out.write_text(json.dumps(results, indent=1))
     return 0
 
 
@@ -78,7 +78,7 @@ def _wanted(name: str, parts: list[str] | None) -> bool:
 def compare(path: Path, horizons: list[int], with_ours: bool) -> dict[str, dict[int, dict]]:
     """Return errors, times and memory by method and horizon."""
     data = read(path)
-    found: dict[str, dict[int, dict]] = {}
+    comparison: dict[str, dict[int, dict]] = {}
     for horizon in horizons:
         results = dict(zip(("ridge, chosen", "ridge, refitted"), ridge(data, horizon), strict=True))
         mse, mae = seasonal_naive_errors(data, horizon)
@@ -86,9 +86,9 @@ def compare(path: Path, horizons: list[int], with_ours: bool) -> dict[str, dict[
         for refit in ("chosen", "refitted") if with_ours else ():
             results[f"eigenecho, {refit}"] = in_fresh_process(path, horizon, refit)
         for method, result in results.items():
-            found.setdefault(method, {})[horizon] = result
+            comparison.setdefault(method, {})[horizon] = result
             print(f"{data.name} {horizon} {method}: {_words(result)}", flush=True)
-    return found
+    return comparison
 
 
 def _words(result: dict) -> str:
@@ -147,9 +147,9 @@ def rolling_errors(forecaster, data: Table, horizon: int) -> tuple[float, float]
     count = 0
     for start in range(0, len(origins), BATCH):
         part = origins[start : start + BATCH]
-        found = forecaster.rolling(data.values[: part[-1] + 1], part)
+        actual = forecaster.rolling(data.values[: part[-1] + 1], part)
         truth = np.stack([data.values[row + 1 : row + 1 + horizon] for row in part])
-        difference = found - truth
+        difference = actual - truth
         square += float((difference**2).sum())
         absolute += float(np.abs(difference).sum())
         count += difference.size

@@ -110,8 +110,8 @@ def states() -> list[tuple[str, ...]]:
             made = ee.DiagonalReservoir(N, sr=0.99, dtype=f"float{bits}", seed=0).fit(u)
             out = torch.full((T, N), torch.nan, dtype=dtype, device="cuda")
             made.transform(u, out=out)
-            wanted = made.transform(u[:20_000].cpu()).numpy()
-            error = np.abs(out[:20_000].cpu().numpy() - wanted).max() / np.abs(wanted).max()
+            expected = made.transform(u[:20_000].cpu()).numpy()
+            error = np.abs(out[:20_000].cpu().numpy() - expected).max() / np.abs(expected).max()
             assert error < (1e-12 if bits == 64 else 1e-4), error
             assert bool(torch.isfinite(out).all())
             size = out.numel() * bits / 8 / 1e12
@@ -122,8 +122,8 @@ def states() -> list[tuple[str, ...]]:
             del out, ours, fill
             torch.cuda.empty_cache()
             jax = of_jax(N, T // 4, bits)
-            said = [f"{speed:.2f}" for speed in speeds]
-            rows.append((f"float{bits}, N = {N}, T = {T}", *said, jax))
+            cells = [f"{speed:.2f}" for speed in speeds]
+            rows.append((f"float{bits}, N = {N}, T = {T}", *cells, jax))
             print("states", *rows[-1], flush=True)
     return rows
 
@@ -174,8 +174,8 @@ def answers() -> list[tuple[str, ...]]:
     u, y = sines(20_000)
     esn = ee.LinearESN(1000, penalty="identity", ridge=1e-4, seed=0).fit(u, y)
     long = torch.rand(10_000_000, 1, dtype=torch.float64, device="cuda") - 0.5
-    found, wanted = esn.predict(long[:200_000]), esn.predict(long[:200_000].cpu())
-    assert float((found.cpu() - wanted).abs().max()) < 1e-10
+    actual, expected = esn.predict(long[:200_000]), esn.predict(long[:200_000].cpu())
+    assert float((actual.cpu() - expected).abs().max()) < 1e-10
     way = esn.model_.inference(10_000_000)
     rows.append(
         (f"predict, T = 10⁷, N = 1000, by {way}", f"{1e3 * seconds(lambda: esn.predict(long)):.2f}")

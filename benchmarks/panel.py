@@ -37,13 +37,13 @@ def main() -> int:
         return 0
     print(machine("eigenecho", "numpy"))
     print(f"{args.series} series of {args.rows} rows, {args.horizon} ahead\n")
-    found = {form: in_fresh_process(args, form) for form in args.forms}
+    results = {form: in_fresh_process(args, form) for form in args.forms}
     table(
         ["", "fit s", "predict s", "peak MiB", "error / seasonal naive"],
         [[form, *(row[key] for key in ("fit", "predict", "peak", "error"))]
-         for form, row in found.items()],
+         for form, row in results.items()],
     )  # fmt: skip
-    peak = max(row["peak"] for row in found.values())
+    peak = max(row["peak"] for row in results.values())
     return verdict({at_most("memory of fit and predict", args.at_most, "MiB"): peak})
 
 
@@ -65,9 +65,9 @@ def measure(series: int, rows: int, horizon: int, form: str) -> dict:
     start = perf_counter()
     forecaster = ee.Forecaster(horizon, seed=0).fit(y)
     fitted = perf_counter()
-    found = forecaster.predict()
+    forecasts = forecaster.predict()
     done = perf_counter()
-    forecast = np.column_stack(found) if form == "list" else np.asarray(found)
+    forecast = np.column_stack(forecasts) if form == "list" else np.asarray(forecasts)
     return {
         "fit": fitted - start,
         "predict": done - fitted,

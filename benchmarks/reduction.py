@@ -55,19 +55,19 @@ def hourly(path: Path, column: str) -> np.ndarray:
 
 def tasks(seed: int, path: Path | None, steps: int = 4000) -> dict[str, Rows]:
     """Return the inputs and targets of each task, by name."""
-    found: dict[str, Rows] = {}
+    result: dict[str, Rows] = {}
     for k in (5, 12):
         u = ee.tasks.mso(k, steps=steps // 2 + 1)
-        found[f"MSO{k}"] = u[:-1], u[1:]
+        result[f"MSO{k}"] = u[:-1], u[1:]
     u = ee.tasks.mackey_glass(steps + 84, seed=seed)
-    found["Mackey–Glass 1"] = u[:-1], u[1:]
-    found["Mackey–Glass 84"] = u[:-84], u[84:]
-    found["NARMA10"] = ee.tasks.narma(10, steps, seed=seed)
-    found["recall 20"] = ee.tasks.delayed_recall(steps, [20], seed=seed)
+    result["Mackey–Glass 1"] = u[:-1], u[1:]
+    result["Mackey–Glass 84"] = u[:-84], u[84:]
+    result["NARMA10"] = ee.tasks.narma(10, steps, seed=seed)
+    result["recall 20"] = ee.tasks.delayed_recall(steps, [20], seed=seed)
     if path is not None:
         u = hourly(path, "OT")[: steps * 3 // 2]
-        found["hourly OT"] = u[:-1], u[1:]
-    return found
+        result["hourly OT"] = u[:-1], u[1:]
+    return result
 
 
 def rms(x: np.ndarray) -> float:
@@ -89,18 +89,18 @@ def strangers(model: ee.LinearModel, X: np.ndarray) -> Iterator[np.ndarray]:
 
 def bound_used(model: ee.LinearModel, small: ee.LinearModel, X: np.ndarray) -> float:
     """Return the largest error on new inputs, relative to the bound."""
-    said, worst = small.certificate, 0.0
+    certificate, worst = small.certificate, 0.0
     scale = 1.0 if model.outputs is None else model.outputs.scale
     for u in strangers(model, X):
         error = np.linalg.norm((model.predict(u) - small.predict(u)) / scale)
         size = np.linalg.norm(model.own_inputs(u))
-        worst = max(worst, float(error / (said.bound * said.gain * size)))
+        worst = max(worst, float(error / (certificate.bound * certificate.gain * size)))
     return worst
 
 
 def bounds(path: Path | None, units: tuple[int, ...] = (100, 300, 1000)) -> list[dict[str, Any]]:
     """Measure every task, law, size and tolerance."""
-    found = []
+    results = []
     for name, (X, y) in tasks(0, path).items():
         cut = len(X) // 2
         for law in LAWS:
@@ -112,21 +112,21 @@ def bounds(path: Path | None, units: tuple[int, ...] = (100, 300, 1000)) -> list
                 ).fit(X[:cut], y[:cut])  # fmt: skip
                 for tol in TOLERANCES:
                     row = {"task": name, "law": law, "units": N, "tol": tol}
-                    found.append(row | _promises(esn, tol, X, y, cut))
-                    print(json.dumps(found[-1], ensure_ascii=False), flush=True)
-    return found
+                    results.append(row | _promises(esn, tol, X, y, cut))
+                    print(json.dumps(results[-1], ensure_ascii=False), flush=True)
+    return results
 
 
 def _promises(esn: ee.LinearESN, tol: float, X: np.ndarray, y: np.ndarray, cut: int) -> Any:
-    model, found = esn.model_, {}
+    model, result = esn.model_, {}
     small = model.reduce(tol=tol)
-    found["white"], found["bound used"] = small.units, bound_used(model, small, X[cut:])
+    result["white"], result["bound used"] = small.units, bound_used(model, small, X[cut:])
     try:
         small = model.reduce(tol=tol, data=(X[:cut], y[:cut]))
     except ValueError as error:
-        return found | {"refused": str(error)}
+        return result | {"refused": str(error)}
     off = rms(model.predict(X[cut:]) - small.predict(X[cut:])) / float(y[:cut].std())
-    return found | {"data": small.units, "promise used": off / tol}
+    return result | {"data": small.units, "promise used": off / tol}
 
 
 def show_bounds(found: list[dict[str, Any]]) -> list[str]:
@@ -177,12 +177,12 @@ def _hourly(path: Path, column: str, law: str, penalty: str, cut: int = 11520) -
     ways = [lambda one=one: one.forecast(10_000) for one in (esn, small)]
     rounds = [[_processor(way) for way in ways] for _ in range(20 * ROUNDS)]
     seconds = np.min(rounds, axis=0)
-    said = small.certificate_
+    certificate = small.certificate_
     row = {
         "column": column, "law": law, "penalty": penalty, "units": small.units,
         "from statistics": esn.reduce(tol=1e-3).units, "before": errors[0], "after": errors[1],
-        "faster": float(seconds[0] / seconds[1]), "held out": said.held_out_error,
-        "loop": [said.radius_before, said.radius_after],
+        "faster": float(seconds[0] / seconds[1]), "held out": certificate.held_out_error,
+        "loop": [certificate.radius_before, certificate.radius_after],
     }  # fmt: skip
     print(json.dumps(row), flush=True)
     return row
@@ -239,7 +239,7 @@ def time_part(path: Path | None) -> list[dict[str, Any]]:
         with threadpool_limits(1):
             return eigh(A)
 
-    found = []
+    results = []
     for law in LAWS:
         esn = ee.LinearESN(1000, spectrum=law, sr=0.95, standardize=True, warmup=100, seed=0)
         esn.fit(X, y)
@@ -253,12 +253,12 @@ def time_part(path: Path | None) -> list[dict[str, Any]]:
             call()
         rounds = [[_processor(call) for call in ways.values()] for _ in range(2 * ROUNDS)]
         seconds = dict(zip(ways, np.min(rounds, axis=0).tolist(), strict=True))
-        found.append({"law": law} | {way: seconds[way] / seconds["eigh"] for way in ways})
-        found[-1]["eigh"] = seconds["eigh"]
-        print(json.dumps(found[-1]), flush=True)
-    found.append(_memory(X, y))
-    print(json.dumps(found[-1]), flush=True)
-    return found
+        results.append({"law": law} | {way: seconds[way] / seconds["eigh"] for way in ways})
+        results[-1]["eigh"] = seconds["eigh"]
+        print(json.dumps(results[-1]), flush=True)
+    results.append(_memory(X, y))
+    print(json.dumps(results[-1]), flush=True)
+    return results
 
 
 def _memory(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
@@ -295,14 +295,14 @@ def show_time(found: list[dict[str, Any]]) -> list[str]:
 
 def learnt_part(path: Path | None, seeds: int = 5) -> list[dict[str, Any]]:
     """Compare test errors of learned spectra and laws, tuned over the same radii and ridges."""
-    found = []
+    results = []
     for units in (30, 100):
         for seed in range(seeds):
             for name, (X, y) in tasks(seed, path).items():
                 row = {"task": name, "units": units, "seed": seed} | _tuned(X, y, units, seed)
-                found.append(row)
+                results.append(row)
                 print(json.dumps(row, ensure_ascii=False), flush=True)
-    return found
+    return results
 
 
 def _tuned(X: np.ndarray, y: np.ndarray, units: int, seed: int) -> dict[str, float]:

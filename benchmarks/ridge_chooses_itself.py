@@ -68,8 +68,10 @@ class Task:
         """Return the test RMSE of all ridges, shape (ridges,)."""
         held_out = [(self.train, len(self.X))]
         grid = {"ridge": RIDGES}
-        found = ee.search(self.network(1.0), grid, self.X, self.y, validation=held_out, refit=False)
-        return found.mean_errors
+        result = ee.search(
+            self.network(1.0), grid, self.X, self.y, validation=held_out, refit=False
+        )
+        return result.mean_errors
 
 
 # Simulated problems -------------------------------------------------------------------------------
@@ -162,8 +164,8 @@ def real(files: list[Path]) -> Iterator[Task]:
             values = columns[name].to_numpy(float)[:14400, None]
             options = {"units": 300, "sr": 0.99, "warmup": 200}
             train = int(0.8 * len(values))
-            said = f"{file.name.partition('.')[0]} {name} {ahead} ahead"
-            yield Task(said, values[:-ahead], values[ahead:], train, options)
+            label = f"{file.name.partition('.')[0]} {name} {ahead} ahead"
+            yield Task(label, values[:-ahead], values[ahead:], train, options)
 
 
 def judged(task: Task) -> list[Any]:
@@ -173,12 +175,12 @@ def judged(task: Task) -> list[Any]:
         errors = task.errors()
         best = float(errors.min())
         rules = ("auto", 1e-8, sorted(RIDGES))
-        found = [task.error(rule) for rule in rules]
+        results = [task.error(rule) for rule in rules]
     return [
         task.name,
         RIDGES[int(errors.argmin())],
-        found[0][1],
-        *(error / best for error, _ in found),
+        results[0][1],
+        *(error / best for error, _ in results),
         float(errors.max()) / best,
     ]
 

@@ -100,7 +100,7 @@ def tasks(seed: int, hourly: Path | None) -> dict[str, Task]:
     rng = np.random.default_rng(100 + seed)
     chaos = ee.tasks.mackey_glass(3006, seed=seed)
     X, y = ee.tasks.delayed_recall(3000, [30], seed=seed)
-    found = {
+    results = {
         "sines": ahead(ee.tasks.mso(8, steps=3001), 1, "no noise"),
         "chaos": ahead(chaos, 6, "no noise"),
         "chaos, noisy": ahead(chaos + 0.1 * chaos.std() * rng.normal(size=chaos.shape), 6, "noise"),
@@ -112,8 +112,8 @@ def tasks(seed: int, hourly: Path | None) -> dict[str, Task]:
     if hourly is not None:
         import pandas as pd
 
-        found["hourly"] = ahead(pd.read_csv(hourly)[["OT"]].to_numpy(float)[:4001], 1, "real", 24)
-    return found
+        results["hourly"] = ahead(pd.read_csv(hourly)[["OT"]].to_numpy(float)[:4001], 1, "real", 24)
+    return results
 
 
 def spectra(task: Task) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str]
     names = [name for name in NAMES if any(row["task"] == name for row in rows)]
     values = list(dict.fromkeys(row[column] for row in rows))
     values.sort(key=lambda value: value == "season before")
-    found = np.array(
+    result = np.array(
         [
             [
                 np.mean(
@@ -227,7 +227,7 @@ def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str]
             for name in names
         ]
     )
-    return names, values, found
+    return names, values, result
 
 
 def shown(rows: list[dict[str, Any]], column: str) -> list[str]:

@@ -58,11 +58,11 @@ def main(
         console.print("Interrupted. Finished forecasts are stored; run again to continue.")
         return 130
     scores = all_scores(series, [*PEERS, *ours], store)
-    found = summary(scores)
-    report(console, series, scores, found)
-    (store.folder / "scores.json").write_text(json.dumps(as_json(scores, found), indent=1))
+    result = summary(scores)
+    report(console, series, scores, result)
+    (store.folder / "scores.json").write_text(json.dumps(as_json(scores, result), indent=1))
     if args.write and document is not None:
-        return write(console, document, page(title, series, scores, found), scores, series)
+        return write(console, document, page(title, series, scores, result), scores, series)
     return 0
 
 
@@ -71,12 +71,12 @@ def chosen(series: list[Series], parts: Sequence[str] | None) -> list[Series]:
     return [one for one in series if not parts or any(part in one.name for part in parts)]
 
 
-def with_bar(console: Console, wanted: list[Task], store: Store) -> None:
+def with_bar(console: Console, tasks: list[Task], store: Store) -> None:
     """Make forecasts and show a progress bar."""
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
                TextColumn("{task.fields[doing]}"))  # fmt: skip
     with Progress(*columns, console=console, refresh_per_second=2) as bars:
-        bar = bars.add_task("", total=len(wanted), doing="")
+        bar = bars.add_task("", total=len(tasks), doing="")
         done = -1
 
         def show(task: Task) -> None:
@@ -84,8 +84,8 @@ def with_bar(console: Console, wanted: list[Task], store: Store) -> None:
             done += 1
             bars.update(bar, completed=done, doing=f"{task.method} {task.series.name}")
 
-        make(wanted, store, show)
-        bars.update(bar, completed=len(wanted), doing="")
+        make(tasks, store, show)
+        bars.update(bar, completed=len(tasks), doing="")
 
 
 def report(console: Console, series: list[Series], scores: Scores, found: Summary) -> None:

@@ -33,11 +33,11 @@ def tasks(series: Sequence[Series], methods: Sequence[str]) -> list[Task]:
 
 
 def make(
-    wanted: Sequence[Task], store: Store, said: Callable[[Task], None] = lambda task: None
+    requested: Sequence[Task], store: Store, announce: Callable[[Task], None] = lambda task: None
 ) -> None:
-    """Make the forecasts that are not stored; call ``said`` before each one."""
-    for task in wanted:
-        said(task)
+    """Make the forecasts that are not stored; call ``announce`` before each one."""
+    for task in requested:
+        announce(task)
         training = task.series.training(task.origin)
         if store.get(variant(task.method), task.series.name, task.origin, training) is None:
             made = attempt(task, training)

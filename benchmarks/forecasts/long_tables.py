@@ -17,7 +17,7 @@ class Table:
 
     values  (rows, columns): columns standardised by the mean and std of the training rows
     train, validation, test   rows at which these splits end; the first starts at 0
-    day     rows a day, or a week of days: the season of the naive forecast
+    day     rows per day (per week if rows are days): the season of the naive forecast
     """
 
     name: str

@@ -39,12 +39,12 @@ class Score:
 
 def score(series: Series, method: str, store: Store) -> Score | None:
     """Return the score of a method, or None if a forecast is missing."""
-    found = list(stored(series, method, store))
-    if any(made is None for _, made in found):
+    result = list(stored(series, method, store))
+    if any(made is None for _, made in result):
         return None
     parts = [
         _origin(series, origin, made)
-        for origin, made in found
+        for origin, made in result
         if made is not None and np.isfinite(series.truth(origin)).any()
     ]
     claims = [part.claimed for part in parts if part.claimed is not None]
@@ -60,16 +60,16 @@ def score(series: Series, method: str, store: Store) -> Score | None:
 
 
 def _origin(series: Series, origin: int, made: Made) -> Score:
-    truth, said = series.truth(origin), made.prediction
-    error = absolute_error(truth, said.mean)
+    truth, prediction = series.truth(origin), made.prediction
+    error = absolute_error(truth, prediction.mean)
     inside = bounded = 0
-    if said.lower is not None and said.upper is not None:
+    if prediction.lower is not None and prediction.upper is not None:
         observed = np.isfinite(truth)
         bounded = int(observed.sum())
-        inside = int(((truth >= said.lower) & (truth <= said.upper))[observed].sum())
+        inside = int(((truth >= prediction.lower) & (truth <= prediction.upper))[observed].sum())
     mase = error / scale(series.training(origin), series.season)
     failed = int(made.failed is not None)
-    return Score(mase, inside, bounded, said.claimed, error, made.seconds, failed)
+    return Score(mase, inside, bounded, prediction.claimed, error, made.seconds, failed)
 
 
 Scores = Mapping[str, Mapping[str, Score]]
@@ -78,10 +78,12 @@ Scores = Mapping[str, Mapping[str, Score]]
 
 def all_scores(series: Sequence[Series], methods: Sequence[str], store: Store) -> Scores:
     """Return the scores of all series and methods without missing forecasts."""
-    found = {method: {one.name: score(one, method, store) for one in series} for method in methods}
+    results = {
+        method: {one.name: score(one, method, store) for one in series} for method in methods
+    }
     return {
         method: {name: value for name, value in by_series.items() if value is not None}
-        for method, by_series in found.items()
+        for method, by_series in results.items()
     }
 
 
@@ -137,6 +139,9 @@ class Summary:
     lines: tuple[Line, ...]
     best_peer: str | None
     ratio: Ratio | None
+
+
+"""Summarise the scores; methods that lack a series are omitted."""
 
 
 def summary(scores: Scores) -> Summary:

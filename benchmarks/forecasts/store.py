@@ -35,28 +35,28 @@ class Store:
 
     def get(self, variant: str, series: str, origin: int, training: np.ndarray) -> Made | None:
         """Return the forecast made from these rows, or None."""
-        found = self._read(variant, series).get(str(origin))
-        if found is None or found["rows"] != digest(training):
+        entry = self._read(variant, series).get(str(origin))
+        if entry is None or entry["rows"] != digest(training):
             return None
         arrays = {
-            name: None if found[name] is None else np.array(found[name], dtype=float)
+            name: None if entry[name] is None else np.array(entry[name], dtype=float)
             for name in ("mean", "lower", "upper")
         }
-        prediction = Prediction(**arrays, claimed=found["claimed"])
-        return Made(prediction, found["seconds"], found["failed"])
+        prediction = Prediction(**arrays, claimed=entry["claimed"])
+        return Made(prediction, entry["seconds"], entry["failed"])
 
     def put(self, variant: str, series: str, origin: int, training: np.ndarray, made: Made) -> None:
         """Store a forecast; the file is replaced atomically."""
         path = self.path(variant, series)
         path.parent.mkdir(parents=True, exist_ok=True)
         known = self._read(variant, series)
-        said = made.prediction
+        prediction = made.prediction
         known[str(origin)] = {
             "rows": digest(training),
-            "mean": said.mean.tolist(),
-            "lower": None if said.lower is None else said.lower.tolist(),
-            "upper": None if said.upper is None else said.upper.tolist(),
-            "claimed": said.claimed,
+            "mean": prediction.mean.tolist(),
+            "lower": None if prediction.lower is None else prediction.lower.tolist(),
+            "upper": None if prediction.upper is None else prediction.upper.tolist(),
+            "claimed": prediction.claimed,
             "seconds": made.seconds,
             "failed": made.failed,
         }

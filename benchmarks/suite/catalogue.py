@@ -59,19 +59,19 @@ def run_claim(path: Path, record: Record) -> None:
         print(*lines, sep="\n", file=sys.stderr)
         raise RuntimeError(f"exit code {process.returncode}: {last}")
     # Workers of a cluster may log to stderr after the verdict.
-    found = list(filter(None, map(read_verdict, lines)))
-    if not found:
+    verdicts = list(filter(None, map(read_verdict, lines)))
+    if not verdicts:
         raise RuntimeError(f"the script ended without a verdict: {last}")
-    holds, remark = found[-1]
+    holds, remark = verdicts[-1]
     record.lines["claim"] = {"holds": holds, "remark": remark, "output": lines}
 
 
 def packages(path: Path) -> set[str]:
     """Return all packages that a script imports, also inside functions."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module.split(".")[0])
-    return found
+            names.add(node.module.split(".")[0])
+    return names

@@ -26,7 +26,7 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": platform.system(),
         "source": source_digest(),
-        "versions": {name: found for name in PACKAGES if (found := _version(name))},
+        "versions": {name: version for name in PACKAGES if (version := _version(name))},
     }
 
 
@@ -72,7 +72,7 @@ def bandwidth(megabytes: int = 256, repeats: int = 9) -> dict[str, float]:
     def alone() -> None:
         array.fill(0.5)
 
-    found = {}
+    results = {}
     with ThreadPoolExecutor(len(pieces)) as pool:
 
         def together() -> None:
@@ -85,8 +85,8 @@ def bandwidth(megabytes: int = 256, repeats: int = 9) -> dict[str, float]:
                 start = perf_counter()
                 fill()
                 seconds.append(perf_counter() - start)
-            found[name] = array.nbytes / statistics.median(seconds) / 1e9
-    return found
+            results[name] = array.nbytes / statistics.median(seconds) / 1e9
+    return results
 
 
 def _version(package: str) -> str | None:

@@ -141,12 +141,12 @@ def jax_states(spectrum: Spectrum, W_in: Array) -> Callable[[Array], tuple[Array
 
     @jax.jit
     def scanned(u: Any) -> Any:
-        found = []
+        results = []
         for eigenvalue, b in zip(eigenvalues, weights, strict=True):
             driven = u * b
             factors = jnp.broadcast_to(eigenvalue, driven.shape)
-            found.append(jax.lax.associative_scan(combine, (factors, driven))[1])
-        return tuple(found)
+            results.append(jax.lax.associative_scan(combine, (factors, driven))[1])
+        return tuple(results)
 
     def states(X: Array) -> tuple[Array, Array]:
         reals, complexes = jax.block_until_ready(scanned(jnp.asarray(X)))
