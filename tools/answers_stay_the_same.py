@@ -6,9 +6,9 @@
 BEFORE and AFTER are commits or folders with a checkout; AFTER is the working tree by default.
 Cases run in turns with each commit, in separate processes that import only the package of that
 commit. For each case the output is "equal", or the largest difference of any of its
-arrays relative to that array's largest entry. ``--store`` keeps some numbers of every array, which
-``tests/test_answers.py`` compares with, and how much they differ between the floating-point
-kernels that this CPU supports, which is how well each problem determines them.
+arrays relative to that array's largest entry. ``--store`` stores some entries of every array, which
+``tests/test_answers.py`` compares with, and their largest difference between the floating-point
+kernels that this CPU supports, which shows how well each problem determines them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEPT = 24
 """Number of entries stored for each array, evenly spaced."""
 
 SPREAD = 1e-11
-"""Differences between kernels below this are not stored: tolerances do not depend on them."""
+"""Differences between kernels below this value are not stored, because tolerances are larger."""
 
 AT_ONCE = 6
 """Number of cases per process, because starting one takes longer than most cases."""
@@ -98,9 +98,9 @@ def matrix(kind: str, N: int = 60) -> Any:
 def everything(esn: Any, X: Any) -> Arrays:
     """Return the attributes and predictions of a fitted estimator."""
     outputs = esn.predict(X)
-    found = {f"predict {i}": y for i, y in enumerate(outputs)} if isinstance(outputs, list) else {}
+    series = {f"predict {i}": y for i, y in enumerate(outputs)} if isinstance(outputs, list) else {}
     return {
-        **(found or {"predict": outputs}),
+        **(series or {"predict": outputs}),
         "W_out": esn.W_out_,
         "r": esn.final_state_.r,
         "y": esn.final_state_.y,
@@ -260,8 +260,8 @@ def search(grid: dict[str, Any]) -> Arrays:
     import eigenecho as ee
 
     X, y = recall(1500)
-    found = ee.search(ee.LinearESN(60, warmup=50, ridge=1e-5), grid, X, y, seeds=[0, 1])
-    return {"errors": found.errors} | everything(found.best_estimator, X)
+    result = ee.search(ee.LinearESN(60, warmup=50, ridge=1e-5), grid, X, y, seeds=[0, 1])
+    return {"errors": result.errors} | everything(result.best_estimator, X)
 
 
 @case(lagged={"sr": [0.7, 0.9], "ridge": [1e-4, 1e-2], "input_scaling": [0.5, 1.0]})
@@ -270,8 +270,8 @@ def long_search(grid: dict[str, Any]) -> Arrays:
     import eigenecho as ee
 
     X, y = recall(40_000)
-    found = ee.search(ee.LinearESN(250, warmup=50), grid, X, y, seeds=[0])
-    return {"errors": found.errors} | everything(found.best_estimator, X)
+    result = ee.search(ee.LinearESN(250, warmup=50), grid, X, y, seeds=[0])
+    return {"errors": result.errors} | everything(result.best_estimator, X)
 
 
 @case(
@@ -427,7 +427,7 @@ def some(value: Any) -> Any:
 
 
 def keep(path: Path) -> None:
-    """Keep some numbers of every array, and the largest difference between kernels beside them."""
+    """Store some entries of every array, and the largest difference between kernels."""
     kept = {}
     with tempfile.TemporaryDirectory() as store:
         folders = []
@@ -488,7 +488,7 @@ def checkout(what: str) -> Iterator[Path]:
 def run(
     tree: Path, folder: Path, names: list[str], environment: Mapping[str, str] = os.environ
 ) -> None:
-    """Cases in a process that sees the package of one checkout."""
+    """Run cases in a process that imports the package of one checkout."""
     environment = {**environment, "PYTHONPATH": str(tree / "src")}
     command = [sys.executable, __file__, "--emit", str(folder), "--only", *names]
     subprocess.run(command, env=environment, check=True)

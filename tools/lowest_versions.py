@@ -15,11 +15,11 @@ LOWEST = re.compile(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)$")
 
 def lowest(project: dict) -> list[str]:
     """Return one constraint per package."""
-    wanted = list(project["dependencies"])
+    requirements = list(project["dependencies"])
     for extra in EXTRAS:
-        wanted += project["optional-dependencies"][extra]
-    found = [LOWEST.match(line) for line in wanted]
-    return [f"{match[1]}=={match[2]}" for match in found if match]
+        requirements += project["optional-dependencies"][extra]
+    matches = [LOWEST.match(line) for line in requirements]
+    return [f"{match[1]}=={match[2]}" for match in matches if match]
 
 
 if __name__ == "__main__":

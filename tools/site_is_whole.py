@@ -43,14 +43,14 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Collect the links, resources and anchors of one tag."""
-        found = {name: value for name, value in attrs if value}
-        self.anchors |= {found[name] for name in ("id", "name") if name in found}
-        if tag == "a" and "href" in found:
-            self.links.append(found["href"])
-        elif tag == "link" and found.get("rel") in LOADED_LINKS:
-            self.loads.append(found.get("href", ""))
-        elif tag in LOADS and LOADS[tag] in found:
-            self.loads.append(found[LOADS[tag]])
+        attributes = {name: value for name, value in attrs if value}
+        self.anchors |= {attributes[name] for name in ("id", "name") if name in attributes}
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
+        elif tag == "link" and attributes.get("rel") in LOADED_LINKS:
+            self.loads.append(attributes.get("href", ""))
+        elif tag in LOADS and LOADS[tag] in attributes:
+            self.loads.append(attributes[LOADS[tag]])
 
     def has(self, fragment: str) -> bool:
         """Return True if the fragment is empty or an anchor of the page."""

@@ -106,9 +106,9 @@ def last_release(root: Path = ROOT) -> str:
     version_set = ["log", "-1", "--format=%h", "-G^version = ", "HEAD^", "--", "pyproject.toml"]
     for words in (newest_tag, version_set):
         command = ["git", "-C", str(root), *words]
-        found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-        if found:
-            return found
+        output = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        if output:
+            return output
     sys.exit("No release was found: pass the commit to compare with.")
 
 
