@@ -55,7 +55,7 @@ def fitted(y, **options):
         warnings.simplefilter("ignore", ee.errors.FewRowsWarning)
         forecaster = ee.Forecaster(**options).fit(y)
     members = forecaster.fitted_.ensemble.members
-    chosen = [(candidate_key(one.candidate), one.candidate.ridge) for one in members]
+    chosen = [(candidate_key(member.candidate), member.candidate.ridge) for member in members]
     errors = {candidate_key(one.candidate): one.error for one in judged}
     return Fit(forecaster, errors, chosen)
 
@@ -119,8 +119,8 @@ def check(plain, other, factors, shifts, order):
     event("compared")
     fit = plain.forecaster.fitted_
     assert other.forecaster.fitted_.pull == fit.pull
-    units = np.array([fit.measures.units[one.name] for one in fit.panel.histories])
-    levels = np.array([np.nanmax(np.abs(one.values)) for one in fit.panel.histories])
+    units = np.array([fit.measures.units[history.name] for history in fit.panel.histories])
+    levels = np.array([np.nanmax(np.abs(history.values)) for history in fit.panel.histories])
     size = factors * (1e-6 * units + 1e-9 * (levels + np.abs(shifts)))
     expected = factors[:, None, None] * (predicted(plain.forecaster) + shifts[:, None, None])
     off = np.abs(predicted(other.forecaster)[: len(order)] - expected[order])

@@ -39,7 +39,7 @@ def test_intervals_have_the_nominal_coverage_of_new_rows(relative, share):
     bands = drawn(relative)[2]
     forecasts, truths, _ = drawn(relative, origins=500, seed=1)
     lower, upper = (
-        np.stack([bands.quantile(0.5 + side * share / 2, one, 3.0) for one in forecasts])
+        np.stack([bands.quantile(0.5 + side * share / 2, forecast, 3.0) for forecast in forecasts])
         for side in (-1, 1)
     )
     inside = (lower <= truths) & (truths <= upper)

@@ -161,7 +161,7 @@ def test_description_of_the_selected_models():
     forecaster = ee.Forecaster(6, strategy="direct").fit(np.exp(monthly() / 10))
     found = chosen(forecaster.fitted_)
     members = forecaster.members_
-    logarithms = sum(one["logarithm"] and not one["calendar"] for one in members)
+    logarithms = sum(member["logarithm"] and not member["calendar"] for member in members)
     assert found["seasons"] == "of 12 rows"
     assert f"the mean of {len(members)} ways" in found["the answer"]
     assert f"{logarithms} × logarithms" in found["what they see"]

@@ -84,8 +84,8 @@ def test_sums_equal_those_of_a_loop(bases, gaps, beside, start, stop):
     rows = rows_of(gaps, beside)
     first = 0 if start else max(base.needs for base in bases)
     actual = rows.sums(bases, H, start, stop, UNIT)
-    wanted = summed(rows, bases, first, start, stop)
-    for one, other in zip(parts(actual), wanted, strict=True):
+    expected_value = summed(rows, bases, first, start, stop)
+    for one, other in zip(parts(actual), expected_value, strict=True):
         assert_allclose(one, other, rtol=1e-11, atol=1e-11)
 
 
@@ -139,8 +139,8 @@ def test_forecast_is_the_base_plus_weighted_rows():
     for i, t in enumerate(origins):
         for h in range(H):
             base = BASES[1].ahead(rows.values, rows.filtered.level, np.array([t]), H)[0, h]
-            wanted = base + whole(rows.filtered)[1][t] @ weights[:, h]
-            assert made[i, h] == pytest.approx(wanted, rel=1e-12)
+            expected_value = base + whole(rows.filtered)[1][t] @ weights[:, h]
+            assert made[i, h] == pytest.approx(expected_value, rel=1e-12)
 
 
 def test_unit_is_the_typical_step_of_known_rows():

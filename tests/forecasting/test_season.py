@@ -48,7 +48,7 @@ def test_harmonics_repeat_with_their_period():
 # Waves --------------------------------------------------------------------------------------
 
 
-def wanted(frequencies, rows):
+def sinusoids(frequencies, rows):
     """Return sines and cosines, computed entry by entry."""
     results = [
         [turn(2 * np.pi * f * t) for f in frequencies for turn in (np.sin, np.cos)]
@@ -60,14 +60,14 @@ def wanted(frequencies, rows):
 @pytest.mark.parametrize("period", [2.5, 5, 7, 30.4])
 def test_waves_of_a_cycle(period):
     frequencies = [k / period for k in range(1, season.HARMONICS + 1) if k / period < 0.5]
-    assert_allclose(season.waves([period], 40), wanted(frequencies, 40), atol=1e-12)
+    assert_allclose(season.waves([period], 40), sinusoids(frequencies, 40), atol=1e-12)
 
 
 @pytest.mark.parametrize(("period", "pairs"), [(2, 0), (4, 1), (12, 5), (20, 9)])
 def test_even_cycle_has_an_alternating_wave(period, pairs):
     actual = season.waves([float(period)], 25)
     assert actual.shape == (25, 2 * pairs + 1)
-    assert_allclose(actual[:, :-1], wanted(np.arange(1, pairs + 1) / period, 25).reshape(25, -1),
+    assert_allclose(actual[:, :-1], sinusoids(np.arange(1, pairs + 1) / period, 25).reshape(25, -1),
                     atol=1e-12)  # fmt: skip
     assert actual[:, -1].tolist() == [(-1) ** t for t in range(25)]
 

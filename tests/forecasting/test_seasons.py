@@ -67,10 +67,11 @@ def dated(*lengths):
 
 
 @pytest.mark.parametrize(
-    ("lengths", "found"), [([20], False), ([21], True), ([20, 20, 90], False), ([20, 21, 90], True)]
+    ("lengths", "is_found"),
+    [([20], False), ([21], True), ([20, 20, 90], False), ([20, 21, 90], True)],
 )
-def test_median_series_must_contain_a_cycle_three_times(lengths, found):
-    assert (7 in periods_of(dated(*lengths))) is found
+def test_median_series_must_contain_a_cycle_three_times(lengths, is_found):
+    assert (7 in periods_of(dated(*lengths))) is is_found
 
 
 def test_only_some_of_many_series_are_examined():

@@ -128,8 +128,8 @@ def test_series_without_errors_have_small_sizes():
 def panel(scales, rows=80, seed=0):
     rng = np.random.default_rng(seed)
     ratios, origins = errors_of(scales, rows, seed)
-    forecasts = [10 + rng.random(one.shape) for one in ratios]
-    signs = [rng.choice([-1.0, 1.0], one.shape) for one in ratios]
+    forecasts = [10 + rng.random(ratio.shape) for ratio in ratios]
+    signs = [rng.choice([-1.0, 1.0], ratio.shape) for ratio in ratios]
     truths = [f + s * e for f, s, e in zip(forecasts, signs, ratios, strict=True)]
     return forecasts, truths, [1.0] * len(ratios), origins
 

@@ -51,22 +51,22 @@ def test_overflowing_forecasts_are_infinite_without_a_warning():
 
 def test_known_effects_are_removed_and_restored():
     moved = RemovedEffects(False, known=True)
-    one = replace(
+    shifted = replace(
         signal(), shifts={moved: np.arange(8.0) * 10, RemovedEffects(False, True, True): None}
     )
-    rows = Rows.of(View("", FILTER, moved), one)
-    assert np.array_equal(rows.values, one.values - 10 * np.arange(6))
+    rows = Rows.of(View("", FILTER, moved), shifted)
+    assert np.array_equal(rows.values, shifted.values - 10 * np.arange(6))
     made = rows.forecast(Base("level"), np.zeros((2, 2)), np.array([2, 5]))
     assert np.array_equal(made, (rows.values[[2, 5], None]) + [[30.0, 40.0], [60.0, 70.0]])
-    plain = Rows.of(View("", FILTER), one)
-    assert np.array_equal(plain.values, one.values)
+    plain = Rows.of(View("", FILTER), shifted)
+    assert np.array_equal(plain.values, shifted.values)
 
 
 def test_side_columns_follow_the_rows_of_the_series():
-    one = signal()
-    level, rows = whole(View("", FILTER, side=SIDE).run(one.values, one.past))
+    shifted = signal()
+    level, rows = whole(View("", FILTER, side=SIDE).run(shifted.values, shifted.past))
     assert rows.shape == (6, 2 + 2 * 2)
-    assert np.array_equal(rows[:, :2], whole(FILTER.run(one.values))[1])
-    assert np.array_equal(rows[:, 2:4], whole(SIDE.run(one.past[:, 0]))[1][:, 1:])
-    assert np.array_equal(rows[:, 4:], whole(SIDE.run(one.past[:, 1]))[1][:, 1:])
-    assert np.array_equal(level, one.values)
+    assert np.array_equal(rows[:, :2], whole(FILTER.run(shifted.values))[1])
+    assert np.array_equal(rows[:, 2:4], whole(SIDE.run(shifted.past[:, 0]))[1][:, 1:])
+    assert np.array_equal(rows[:, 4:], whole(SIDE.run(shifted.past[:, 1]))[1][:, 1:])
+    assert np.array_equal(level, shifted.values)

@@ -203,7 +203,7 @@ def test_results_do_not_depend_on_the_number_of_workers(filled, tmp_path):
 def test_progress_reports_every_cell(copy):
     store = CellStore(copy)
     heard = []
-    runner.run([Alone(), Fake(seeds=4)], store, 2, lambda *said: heard.append(said))
+    runner.run([Alone(), Fake(seeds=4)], store, 2, lambda *report: heard.append(report))
     store.close()
     # Experiments that need the whole machine come last.
     assert heard[:3] == [("fake", 6, 8), ("fake", 7, 8), ("fake", 8, 8)]

@@ -69,9 +69,9 @@ def ran(lines):
 
 
 @given(st.integers(1, 5000), st.integers(1, 800), st.none() | st.integers(1, 6))
-def test_blocks_do_not_overlap_and_the_advice_works(rows, horizon, wanted):
+def test_blocks_do_not_overlap_and_the_advice_works(rows, horizon, requested):
     try:
-        blocks = blocks_of(rows, horizon, wanted)
+        blocks = blocks_of(rows, horizon, requested)
     except TableError as error:
         words = str(error)
         if "Use --horizon" in words:
@@ -79,11 +79,11 @@ def test_blocks_do_not_overlap_and_the_advice_works(rows, horizon, wanted):
         elif "Use --blocks" in words:
             blocks_of(rows, horizon, int(words.split("Use --blocks ")[1].split()[0].rstrip(",")))
         return
-    assert wanted is None or blocks == wanted
+    assert requested is None or blocks == requested
     assert 1 <= blocks <= 6
     last = rows - 1 - horizon
     assert blocks == 1 or (last - rows // 2) // blocks >= horizon
-    assert wanted is not None or blocks * horizon <= max(rows / 3, horizon)
+    assert requested is not None or blocks * horizon <= max(rows / 3, horizon)
 
 
 def test_too_few_rows():
