@@ -121,8 +121,8 @@ def walks(count: int) -> str:
     """Return a sentence on false verdicts and coverage for random walks."""
     kind = Kind("random walk", WALK_ROWS, WALK_HORIZON, "D", walk)
     results = [tested(kind, seed) for seed in range(count)]
-    beaten = sum(one.verdict == "beats" for one in results)
-    held = [one.held for one in results]
+    beaten = sum(result.verdict == "beats" for result in results)
+    held = [result.held for result in results]
     return (
         f"The forecast was reported to beat the best baseline in {beaten} of {count} other random "
         f"walks ({WALK_ROWS} rows, horizon {WALK_HORIZON}); a test at the 5 % level allows one in "
