@@ -95,9 +95,9 @@ def tested(kind: Kind, seed: int) -> Tested:
     values = kind.draw(kind.rows, np.random.default_rng(seed))
     y = pd.Series(values, pd.date_range("1960-01-01", periods=kind.rows, freq=kind.step))
     origins = blocks_of(kind.rows, kind.horizon)
-    result = ee.Forecaster(kind.horizon).backtest(y, origins=origins, interval=INTERVAL)
-    best, mae = verdicts(result)[0], result.summary["mae"]
-    held = float(result.summary.loc["forecast", "coverage"])
+    backtest = ee.Forecaster(kind.horizon).backtest(y, origins=origins, interval=INTERVAL)
+    best, mae = verdicts(backtest)[0], backtest.summary["mae"]
+    held = float(backtest.summary.loc["forecast", "coverage"])
     return Tested(float(mae["forecast"]), best.rival, float(mae[best.rival]), best.word, held)
 
 
@@ -108,10 +108,10 @@ def rows_of(kinds: tuple[Kind, ...]) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for kind in kinds:
-        one = tested(kind, seed=0)
+        result = tested(kind, seed=0)
         lines.append(
-            f"| {kind.name} | {kind.rows}, {kind.horizon} | {one.error:.3g} | "
-            f"{one.rival_error:.3g} ({one.rival}) | {one.verdict} | {one.held:.0%} |"
+            f"| {kind.name} | {kind.rows}, {kind.horizon} | {result.error:.3g} | "
+            f"{result.rival_error:.3g} ({result.rival}) | {result.verdict} | {result.held:.0%} |"
         )
         print(lines[-1], flush=True)
     return lines

@@ -72,8 +72,8 @@ def main() -> int:
 
 def spread(name: str, draws: int, ratio: Callable[[int], float]) -> list[object]:
     """Return the name of a ratio and its median, minimum and maximum over draws."""
-    results = [ratio(seed) for seed in range(draws)]
-    return [name, *(float(value) for value in (np.median(results), min(results), max(results)))]
+    ratios = [ratio(seed) for seed in range(draws)]
+    return [name, *(float(value) for value in (np.median(ratios), min(ratios), max(ratios)))]
 
 
 def known_over_noise(seed: int) -> float:
@@ -115,8 +115,8 @@ def rolling_error(y: np.ndarray, X: np.ndarray | None) -> float:
 
     fit = ROWS - TEST
     forecaster = ee.Forecaster(HORIZON, seed=0).fit(y[:fit], None if X is None else X[:fit])
-    result = forecaster.rolling(y, origins(), X)
-    return float(np.abs(np.asarray(result) - ahead(y)).mean())
+    forecasts = forecaster.rolling(y, origins(), X)
+    return float(np.abs(np.asarray(forecasts) - ahead(y)).mean())
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def main() -> int:
     states = args.units * args.steps * 8 / MIB
     print(machine("eigenecho", "numpy", "scipy"))
     print(f"N = {args.units}, T = {args.steps}: the states would take {states:.0f} MiB\n")
-    results = {solver: in_fresh_process(args, solver) for solver in args.solvers}
+    rows = {solver: in_fresh_process(args, solver) for solver in args.solvers}
     table(
         ["solver", "solver_", "extra / states", "extra MiB", "relative time", "difference"],
         [
@@ -54,15 +54,15 @@ def main() -> int:
                 row["solver_"],
                 row["extra"] / states,
                 row["extra"],
-                row["seconds"] / results[args.solvers[0]]["seconds"],
+                row["seconds"] / rows[args.solvers[0]]["seconds"],
                 f"{row['difference']:.0e}",
             ]
-            for solver, row in results.items()
+            for solver, row in rows.items()
         ],
     )
-    for solver, row in results.items():
+    for solver, row in rows.items():
         check(f"{solver} and the textbook", row["difference"], AGREE[row["solver_"]])
-    peak = max(row["extra"] for row in results.values())
+    peak = max(row["extra"] for row in rows.values())
     return verdict({at_most("extra memory of fit", args.at_most, "MiB"): peak})
 
 

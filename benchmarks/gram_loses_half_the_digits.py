@@ -76,9 +76,9 @@ def main() -> int:
                 exact.predict(u), textbook(exact, u, y), y
             ),
         }
-        for what, found in checks.items():
-            print(f"{what}: differs by {found:.0e}")
-            check(what, found, 1e-9)
+        for what, error in checks.items():
+            print(f"{what}: differs by {error:.0e}")
+            check(what, error, 1e-9)
 
         rows = []
         for ridge in args.ridges:

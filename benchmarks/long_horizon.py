@@ -61,13 +61,13 @@ def main() -> int:
         print(f"No tables in {args.folder}: expected files that end in .csv or .csv.gz.")
         return 2
     print(machine("numpy", "eigenecho"))
-    results = {}
+    by_table = {}
     for path in files:
         rows = compare(path, args.horizons, not args.peers_only)
-        results[path.name.split(".")[0]] = rows
+        by_table[path.name.split(".")[0]] = rows
         show(path.name.split(".")[0], rows, args.horizons)
         args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(json.dumps(results, indent=1))
+        args.out.write_text(json.dumps(by_table, indent=1))
     return 0
 
 
@@ -78,7 +78,7 @@ def _wanted(name: str, parts: list[str] | None) -> bool:
 def compare(path: Path, horizons: list[int], with_ours: bool) -> dict[str, dict[int, dict]]:
     """Return errors, times and memory by method and horizon."""
     data = read(path)
-    comparison: dict[str, dict[int, dict]] = {}
+    by_method: dict[str, dict[int, dict]] = {}
     for horizon in horizons:
         results = dict(zip(("ridge, chosen", "ridge, refitted"), ridge(data, horizon), strict=True))
         mse, mae = seasonal_naive_errors(data, horizon)
@@ -86,9 +86,9 @@ def compare(path: Path, horizons: list[int], with_ours: bool) -> dict[str, dict[
         for refit in ("chosen", "refitted") if with_ours else ():
             results[f"eigenecho, {refit}"] = in_fresh_process(path, horizon, refit)
         for method, result in results.items():
-            comparison.setdefault(method, {})[horizon] = result
+            by_method.setdefault(method, {})[horizon] = result
             print(f"{data.name} {horizon} {method}: {_words(result)}", flush=True)
-    return comparison
+    return by_method
 
 
 def _words(result: dict) -> str:
@@ -126,11 +126,11 @@ def ours(data: Table, horizon: int, refit: bool) -> dict:
     """Return the errors of ``Forecaster``, and the time and extra memory (MiB) of its fit."""
     import eigenecho as ee
 
-    known = data.values[: data.validation]
+    training = data.values[: data.validation]
     choose_on = data.validation - data.train
-    ee.LinearESN(units=8, seed=0).fit(known[:200, :1], known[:200, :1])  # compiles
+    ee.LinearESN(units=8, seed=0).fit(training[:200, :1], training[:200, :1])  # compiles
     before, start = memory_in_use(), perf_counter()
-    forecaster = ee.Forecaster(horizon, validation=choose_on, refit=refit, seed=0).fit(known)
+    forecaster = ee.Forecaster(horizon, validation=choose_on, refit=refit, seed=0).fit(training)
     fitted = perf_counter() - start
     extra = peak_memory() - before
     mse, mae = rolling_errors(forecaster, data, horizon)
@@ -147,27 +147,28 @@ def rolling_errors(forecaster, data: Table, horizon: int) -> tuple[float, float]
     count = 0
     for start in range(0, len(origins), BATCH):
         part = origins[start : start + BATCH]
-        actual = forecaster.rolling(data.values[: part[-1] + 1], part)
+        forecasts = forecaster.rolling(data.values[: part[-1] + 1], part)
         truth = np.stack([data.values[row + 1 : row + 1 + horizon] for row in part])
-        difference = actual - truth
+        difference = forecasts - truth
         square += float((difference**2).sum())
         absolute += float(np.abs(difference).sum())
         count += difference.size
     return square / count, absolute / count
 
 
-def show(name: str, found: dict[str, dict[int, dict]], horizons: list[int]) -> None:
+def show(name: str, results: dict[str, dict[int, dict]], horizons: list[int]) -> None:
     """Print a table of MSE / MAE, and one of the time and memory of fits."""
     print(f"\n{name}, MSE / MAE")
     lines = [
         [method, *(f"{by[h]['mse']:.3f} / {by[h]['mae']:.3f}" for h in horizons)]
-        for method, by in found.items()
+        for method, by in results.items()
     ]
     for method, values in PUBLISHED.get(name, {}).items():
-        known = dict(zip(HORIZONS, values, strict=True))
-        lines.append([method, *(f"{known[h]:.3f}" if h in known else "" for h in horizons)])
+        by_horizon = dict(zip(HORIZONS, values, strict=True))
+        cells = (f"{by_horizon[h]:.3f}" if h in by_horizon else "" for h in horizons)
+        lines.append([method, *cells])
     table(["", *map(str, horizons)], lines)
-    timed = {m: by for m, by in found.items() if "seconds" in by[horizons[0]]}
+    timed = {m: by for m, by in results.items() if "seconds" in by[horizons[0]]}
     table(
         ["seconds per fit (MiB)", *map(str, horizons)],
         [[method, *(_cost(by[h]) for h in horizons)] for method, by in timed.items()],

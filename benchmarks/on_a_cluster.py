@@ -66,7 +66,7 @@ def main() -> int:
     print()
     table(
         ["bytes of two workers", "measured", "formula", "of it"],
-        [[name, f"{count:,}", f"{bound:,}", why] for name, count, bound, why in traffic(two, args)],
+        [[name, f"{got:,}", f"{wanted:,}", why] for name, got, wanted, why in traffic(two, args)],
     )
     ratio = one["seconds"]["statistics"] / two["seconds"]["statistics"]
     print(f"statistics: {ratio:.2f} times as fast on two workers as on one")
@@ -115,9 +115,9 @@ def compared(path: Path, args: argparse.Namespace) -> float:
     """
     rows = min(FIRST, args.rows)
     u = np.array(np.load(path, mmap_mode="r")[: rows + 1])
-    expected = network(args).fit(u[:-1], u[1:]).predict(u)
+    wanted = network(args).fit(u[:-1], u[1:]).predict(u)
     one, two = (fitted(path, workers, args, rows)["esn"] for workers in (1, 2))
-    error = float(np.abs(two.predict(u) - expected).max() / np.abs(expected).max())
+    error = float(np.abs(two.predict(u) - wanted).max() / np.abs(wanted).max())
     check("predictions of the cluster and of one machine", error, 1e-10)
     if not np.array_equal(one.W_out_, two.W_out_):
         raise WrongAnswer("weights of one and of two workers have different bits")

@@ -110,8 +110,8 @@ def states() -> list[tuple[str, ...]]:
             made = ee.DiagonalReservoir(N, sr=0.99, dtype=f"float{bits}", seed=0).fit(u)
             out = torch.full((T, N), torch.nan, dtype=dtype, device="cuda")
             made.transform(u, out=out)
-            expected = made.transform(u[:20_000].cpu()).numpy()
-            error = np.abs(out[:20_000].cpu().numpy() - expected).max() / np.abs(expected).max()
+            wanted = made.transform(u[:20_000].cpu()).numpy()
+            error = np.abs(out[:20_000].cpu().numpy() - wanted).max() / np.abs(wanted).max()
             assert error < (1e-12 if bits == 64 else 1e-4), error
             assert bool(torch.isfinite(out).all())
             size = out.numel() * bits / 8 / 1e12
@@ -122,8 +122,8 @@ def states() -> list[tuple[str, ...]]:
             del out, ours, fill
             torch.cuda.empty_cache()
             jax = of_jax(N, T // 4, bits)
-            cells = [f"{speed:.2f}" for speed in speeds]
-            rows.append((f"float{bits}, N = {N}, T = {T}", *cells, jax))
+            texts = [f"{speed:.2f}" for speed in speeds]
+            rows.append((f"float{bits}, N = {N}, T = {T}", *texts, jax))
             print("states", *rows[-1], flush=True)
     return rows
 
@@ -158,8 +158,8 @@ def fits(cpu: bool) -> list[tuple[str, ...]]:
             start = time.perf_counter()
             other = ee.LinearESN(N, penalty=penalty, ridge=1e-4, seed=0).fit(u, y)
             host = f"{time.perf_counter() - start:.2f}"
-            one, two = esn.predict(X).cpu().numpy(), other.predict(u)
-            agreement = f"{np.abs(one - two).max() / np.abs(two).max():.1e}"
+            ours, theirs = esn.predict(X).cpu().numpy(), other.predict(u)
+            agreement = f"{np.abs(ours - theirs).max() / np.abs(theirs).max():.1e}"
         rows.append((f"N = {N}, {penalty}", solver, f"{time_:.3f}", host, agreement))
         print("fit", *rows[-1], flush=True)
         del esn
@@ -174,8 +174,8 @@ def answers() -> list[tuple[str, ...]]:
     u, y = sines(20_000)
     esn = ee.LinearESN(1000, penalty="identity", ridge=1e-4, seed=0).fit(u, y)
     long = torch.rand(10_000_000, 1, dtype=torch.float64, device="cuda") - 0.5
-    actual, expected = esn.predict(long[:200_000]), esn.predict(long[:200_000].cpu())
-    assert float((actual.cpu() - expected).abs().max()) < 1e-10
+    outputs, expected = esn.predict(long[:200_000]), esn.predict(long[:200_000].cpu())
+    assert float((outputs.cpu() - expected).abs().max()) < 1e-10
     way = esn.model_.inference(10_000_000)
     rows.append(
         (f"predict, T = 10⁷, N = 1000, by {way}", f"{1e3 * seconds(lambda: esn.predict(long)):.2f}")
@@ -212,15 +212,15 @@ def searches(cpu: bool) -> list[tuple[str, ...]]:
     rows = []
     for name, grid in grids.items():
         esn = ee.LinearESN(300, ridge=1e-3, warmup=200, seed=0)
-        found = ee.search(esn, grid, X, Y, refit=False)
+        searched = ee.search(esn, grid, X, Y, refit=False)
         took = seconds(lambda esn=esn, grid=grid: ee.search(esn, grid, X, Y, refit=False), 3, 0)
         host = differs = ""
         if cpu:
             start = time.perf_counter()
             other = ee.search(esn, grid, u, y, refit=False)
             host = f"{time.perf_counter() - start:.2f}"
-            differs = f"{np.abs(found.errors / other.errors - 1).max():.1e}"
-            assert found.best_index == other.best_index
+            differs = f"{np.abs(searched.errors / other.errors - 1).max():.1e}"
+            assert searched.best_index == other.best_index
         rows.append((name, f"{took:.2f}", host, differs))
         print("search", *rows[-1], flush=True)
     return rows

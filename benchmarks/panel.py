@@ -37,13 +37,13 @@ def main() -> int:
         return 0
     print(machine("eigenecho", "numpy"))
     print(f"{args.series} series of {args.rows} rows, {args.horizon} ahead\n")
-    results = {form: in_fresh_process(args, form) for form in args.forms}
+    rows = {form: in_fresh_process(args, form) for form in args.forms}
     table(
         ["", "fit s", "predict s", "peak MiB", "error / seasonal naive"],
         [[form, *(row[key] for key in ("fit", "predict", "peak", "error"))]
-         for form, row in results.items()],
+         for form, row in rows.items()],
     )  # fmt: skip
-    peak = max(row["peak"] for row in results.values())
+    peak = max(row["peak"] for row in rows.values())
     return verdict({at_most("memory of fit and predict", args.at_most, "MiB"): peak})
 
 
@@ -60,25 +60,25 @@ def measure(series: int, rows: int, horizon: int, form: str) -> dict:
     import eigenecho as ee
 
     values = panel(series, rows + horizon)
-    known, truth = values[:rows], values[rows:]
-    y = list(known.T.copy()) if form == "list" else known
+    training, truth = values[:rows], values[rows:]
+    y = list(training.T.copy()) if form == "list" else training
     start = perf_counter()
     forecaster = ee.Forecaster(horizon, seed=0).fit(y)
     fitted = perf_counter()
-    forecasts = forecaster.predict()
+    predicted = forecaster.predict()
     done = perf_counter()
-    forecast = np.column_stack(forecasts) if form == "list" else np.asarray(forecasts)
+    forecast = np.column_stack(predicted) if form == "list" else np.asarray(predicted)
     return {
         "fit": fitted - start,
         "predict": done - fitted,
         "peak": peak_memory(),
-        "error": relative_error(known, truth, forecast),
+        "error": relative_error(training, truth, forecast),
     }
 
 
-def relative_error(known: np.ndarray, truth: np.ndarray, forecast: np.ndarray) -> float:
+def relative_error(training: np.ndarray, truth: np.ndarray, forecast: np.ndarray) -> float:
     """Return the geometric mean over series of the error relative to seasonal naive."""
-    naive = np.resize(known[-DAY:], truth.shape)
+    naive = np.resize(training[-DAY:], truth.shape)
     ratios = np.abs(forecast - truth).mean(axis=0) / np.abs(naive - truth).mean(axis=0)
     return float(np.exp(np.log(ratios).mean()))
 

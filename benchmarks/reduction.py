@@ -55,19 +55,19 @@ def hourly(path: Path, column: str) -> np.ndarray:
 
 def tasks(seed: int, path: Path | None, steps: int = 4000) -> dict[str, Rows]:
     """Return the inputs and targets of each task, by name."""
-    result: dict[str, Rows] = {}
+    tasks_by_name: dict[str, Rows] = {}
     for k in (5, 12):
         u = ee.tasks.mso(k, steps=steps // 2 + 1)
-        result[f"MSO{k}"] = u[:-1], u[1:]
+        tasks_by_name[f"MSO{k}"] = u[:-1], u[1:]
     u = ee.tasks.mackey_glass(steps + 84, seed=seed)
-    result["Mackey–Glass 1"] = u[:-1], u[1:]
-    result["Mackey–Glass 84"] = u[:-84], u[84:]
-    result["NARMA10"] = ee.tasks.narma(10, steps, seed=seed)
-    result["recall 20"] = ee.tasks.delayed_recall(steps, [20], seed=seed)
+    tasks_by_name["Mackey–Glass 1"] = u[:-1], u[1:]
+    tasks_by_name["Mackey–Glass 84"] = u[:-84], u[84:]
+    tasks_by_name["NARMA10"] = ee.tasks.narma(10, steps, seed=seed)
+    tasks_by_name["recall 20"] = ee.tasks.delayed_recall(steps, [20], seed=seed)
     if path is not None:
         u = hourly(path, "OT")[: steps * 3 // 2]
-        result["hourly OT"] = u[:-1], u[1:]
-    return result
+        tasks_by_name["hourly OT"] = u[:-1], u[1:]
+    return tasks_by_name
 
 
 def rms(x: np.ndarray) -> float:
@@ -100,7 +100,7 @@ def bound_used(model: ee.LinearModel, small: ee.LinearModel, X: np.ndarray) -> f
 
 def bounds(path: Path | None, units: tuple[int, ...] = (100, 300, 1000)) -> list[dict[str, Any]]:
     """Measure every task, law, size and tolerance."""
-    results = []
+    rows = []
     for name, (X, y) in tasks(0, path).items():
         cut = len(X) // 2
         for law in LAWS:
@@ -112,40 +112,40 @@ def bounds(path: Path | None, units: tuple[int, ...] = (100, 300, 1000)) -> list
                 ).fit(X[:cut], y[:cut])  # fmt: skip
                 for tol in TOLERANCES:
                     row = {"task": name, "law": law, "units": N, "tol": tol}
-                    results.append(row | _promises(esn, tol, X, y, cut))
-                    print(json.dumps(results[-1], ensure_ascii=False), flush=True)
-    return results
+                    rows.append(row | _promises(esn, tol, X, y, cut))
+                    print(json.dumps(rows[-1], ensure_ascii=False), flush=True)
+    return rows
 
 
 def _promises(esn: ee.LinearESN, tol: float, X: np.ndarray, y: np.ndarray, cut: int) -> Any:
-    model, result = esn.model_, {}
+    model, numbers = esn.model_, {}
     small = model.reduce(tol=tol)
-    result["white"], result["bound used"] = small.units, bound_used(model, small, X[cut:])
+    numbers["white"], numbers["bound used"] = small.units, bound_used(model, small, X[cut:])
     try:
         small = model.reduce(tol=tol, data=(X[:cut], y[:cut]))
     except ValueError as error:
-        return result | {"refused": str(error)}
+        return numbers | {"refused": str(error)}
     off = rms(model.predict(X[cut:]) - small.predict(X[cut:])) / float(y[:cut].std())
-    return result | {"data": small.units, "promise used": off / tol}
+    return numbers | {"data": small.units, "promise used": off / tol}
 
 
-def show_bounds(found: list[dict[str, Any]]) -> list[str]:
+def show_bounds(cases: list[dict[str, Any]]) -> list[str]:
     """Return a table of the modes kept (white / data) for every tolerance."""
     lines = [
         "| task | law | N | " + " | ".join(f"{tol:g}" for tol in TOLERANCES) + " |",
         "|---|---|---|" + "---|" * len(TOLERANCES),
     ]
-    keys = dict.fromkeys((row["task"], row["law"], row["units"]) for row in found)
+    keys = dict.fromkeys((row["task"], row["law"], row["units"]) for row in cases)
     for task, law, N in keys:
-        rows = {r["tol"]: r for r in found if (r["task"], r["law"], r["units"]) == (task, law, N)}
+        rows = {r["tol"]: r for r in cases if (r["task"], r["law"], r["units"]) == (task, law, N)}
         cells = [f"{rows[tol]['white']} / {rows[tol].get('data', '–')}" for tol in TOLERANCES]
         lines.append(f"| {task} | {law} | {N} | " + " | ".join(cells) + " |")
-    white = max(row["bound used"] for row in found)
-    data = sorted((row["promise used"] for row in found if "promise used" in row), reverse=True)
-    refused = sum("refused" in row for row in found)
+    white = max(row["bound used"] for row in cases)
+    data = sorted((row["promise used"] for row in cases if "promise used" in row), reverse=True)
+    refused = sum("refused" in row for row in cases)
     lines += [
         "",
-        f"Modes kept, white / data, in {len(found)} cases. The largest error on new inputs was "
+        f"Modes kept, white / data, in {len(cases)} cases. The largest error on new inputs was "
         f"{white:.2f} times the white bound. On new rows it was {data[0]:.2f} times the tolerance "
         f"({sum(x > 1 for x in data)} cases above 1, {sum(x > 1.5 for x in data)} above 1.5, "
         f"median {statistics.median(data):.2f}). Cases refused because `tol` is below the "
@@ -173,8 +173,8 @@ def _hourly(path: Path, column: str, law: str, penalty: str, cut: int = 11520) -
         1000, spectrum=law, sr=0.99, ridge=10, standardize=True, penalty=penalty, warmup=100, seed=0
     ).fit(X[:cut], y[:cut])
     small = esn.reduce(tol=1e-3, data=(X[:cut], y[:cut]))
-    errors = [rms(one.predict(X)[cut:] - y[cut:]) for one in (esn, small)]
-    ways = [lambda one=one: one.forecast(10_000) for one in (esn, small)]
+    errors = [rms(network.predict(X)[cut:] - y[cut:]) for network in (esn, small)]
+    ways = [lambda network=network: network.forecast(10_000) for network in (esn, small)]
     rounds = [[_processor(way) for way in ways] for _ in range(20 * ROUNDS)]
     seconds = np.min(rounds, axis=0)
     certificate = small.certificate_
@@ -195,14 +195,14 @@ def _processor(call: Callable[[], Any]) -> float:
     return process_time() - start
 
 
-def show_hourly(found: list[dict[str, Any]]) -> list[str]:
+def show_hourly(rows: list[dict[str, Any]]) -> list[str]:
     """Return a table with one line per column."""
     lines = [
         "| column | law | penalty | modes | modes from statistics | test RMSE before | after "
         "| closed-loop radius before | after | speedup of `forecast(10_000)` |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for row in found:
+    for row in rows:
         loops = " | ".join(
             "unknown" if radius is None else f"{radius:.6f}" for radius in row["loop"]
         )
@@ -211,9 +211,9 @@ def show_hourly(found: list[dict[str, Any]]) -> list[str]:
             f"{row['from statistics']} | {row['before']:.5g} | {row['after']:.5g} | {loops} | "
             f"{row['faster']:.1f}× |"
         )
-    first = found[0]
+    first = rows[0]
     same = f"{first['before']:.3g}" == f"{first['after']:.3g}"
-    slowest = min(row["faster"] for row in found)
+    slowest = min(row["faster"] for row in rows)
     lines += [
         "",
         f"{first['column']}, {first['law']}, penalty {first['penalty']}: {first['units']} modes "
@@ -239,7 +239,7 @@ def time_part(path: Path | None) -> list[dict[str, Any]]:
         with threadpool_limits(1):
             return eigh(A)
 
-    results = []
+    rows = []
     for law in LAWS:
         esn = ee.LinearESN(1000, spectrum=law, sr=0.95, standardize=True, warmup=100, seed=0)
         esn.fit(X, y)
@@ -253,12 +253,12 @@ def time_part(path: Path | None) -> list[dict[str, Any]]:
             call()
         rounds = [[_processor(call) for call in ways.values()] for _ in range(2 * ROUNDS)]
         seconds = dict(zip(ways, np.min(rounds, axis=0).tolist(), strict=True))
-        results.append({"law": law} | {way: seconds[way] / seconds["eigh"] for way in ways})
-        results[-1]["eigh"] = seconds["eigh"]
-        print(json.dumps(results[-1]), flush=True)
-    results.append(_memory(X, y))
-    print(json.dumps(results[-1]), flush=True)
-    return results
+        rows.append({"law": law} | {way: seconds[way] / seconds["eigh"] for way in ways})
+        rows[-1]["eigh"] = seconds["eigh"]
+        print(json.dumps(rows[-1]), flush=True)
+    rows.append(_memory(X, y))
+    print(json.dumps(rows[-1]), flush=True)
+    return rows
 
 
 def _memory(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
@@ -273,10 +273,10 @@ def _memory(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     return {"law": "golden, N = 5000", "memory": most / (4 * N * N * 8)}
 
 
-def show_time(found: list[dict[str, Any]]) -> list[str]:
+def show_time(rows: list[dict[str, Any]]) -> list[str]:
     """Return a table of time ratios by law."""
     lines = ["| law | white | statistics | 4000 rows |", "|---|---|---|---|"]
-    *laws, memory = found
+    *laws, memory = rows
     for row in laws:
         ways = (f"{row[way]:.1f}" for way in ("white", "statistics", "rows"))
         lines.append(f"| {row['law']} | " + " | ".join(ways) + " |")
@@ -295,14 +295,14 @@ def show_time(found: list[dict[str, Any]]) -> list[str]:
 
 def learnt_part(path: Path | None, seeds: int = 5) -> list[dict[str, Any]]:
     """Compare test errors of learned spectra and laws, tuned over the same radii and ridges."""
-    results = []
+    rows = []
     for units in (30, 100):
         for seed in range(seeds):
             for name, (X, y) in tasks(seed, path).items():
                 row = {"task": name, "units": units, "seed": seed} | _tuned(X, y, units, seed)
-                results.append(row)
+                rows.append(row)
                 print(json.dumps(row, ensure_ascii=False), flush=True)
-    return results
+    return rows
 
 
 def _tuned(X: np.ndarray, y: np.ndarray, units: int, seed: int) -> dict[str, float]:
@@ -315,14 +315,14 @@ def _tuned(X: np.ndarray, y: np.ndarray, units: int, seed: int) -> dict[str, flo
     return errors
 
 
-def show_learnt(found: list[dict[str, Any]]) -> list[str]:
+def show_learnt(cases: list[dict[str, Any]]) -> list[str]:
     """Return a table of medians over seeds, with the ratio to the best law."""
     lines = [
         "| task | units | " + " | ".join(LAWS) + " | from data | ratio to the best law |",
         "|---|---|" + "---|" * (len(LAWS) + 2),
     ]
-    for task, units in dict.fromkeys((row["task"], row["units"]) for row in found):
-        rows = [r for r in found if (r["task"], r["units"]) == (task, units)]
+    for task, units in dict.fromkeys((row["task"], row["units"]) for row in cases):
+        rows = [r for r in cases if (r["task"], r["units"]) == (task, units)]
         medians = {law: statistics.median(r[law] for r in rows) for law in (*LAWS, "data")}
         best = min(medians[law] for law in LAWS)
         tie = max(best, medians["data"]) < TIE

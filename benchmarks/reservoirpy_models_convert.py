@@ -67,9 +67,9 @@ def in_their_models(args: Any, X: np.ndarray, Y: np.ndarray) -> None:
     shared = {"units": args.units, "sr": 0.9, "rc_connectivity": args.connectivity, "seed": 0}
     theirs = Reservoir(activation="identity", **shared)
     ours = DiagonalReservoir(W=normal, **shared)
-    expected, actual = theirs.run(X), ours.run(X)
-    actual = ours.basis_.states_to_neuron(actual)
-    difference = float(np.abs(actual - expected).max() / np.abs(expected).max())
+    wanted, got = theirs.run(X), ours.run(X)
+    got = ours.basis_.states_to_neuron(got)
+    difference = float(np.abs(got - wanted).max() / np.abs(wanted).max())
     check("states of our node and of reservoirpy", difference, EQUAL)
     models = [node >> Ridge(1.0) for node in (theirs, ours)]
     for model in models:
@@ -109,8 +109,8 @@ def main() -> int:
     for name, make in variants(args.units, args.connectivity).items():
         model = make().fit(u, y, warmup=100)
         converted = ee.from_reservoirpy(model)
-        expected = from_zero(model, X)
-        difference = float(np.abs(converted.predict(X) - expected).max() / np.abs(expected).max())
+        wanted = from_zero(model, X)
+        difference = float(np.abs(converted.predict(X) - wanted).max() / np.abs(wanted).max())
         check(f"outputs of {name}", difference, EQUAL)
         cases = {
             "theirs": lambda model=model: from_zero(model, X),

@@ -68,10 +68,8 @@ class Task:
         """Return the test RMSE of all ridges, shape (ridges,)."""
         held_out = [(self.train, len(self.X))]
         grid = {"ridge": RIDGES}
-        result = ee.search(
-            self.network(1.0), grid, self.X, self.y, validation=held_out, refit=False
-        )
-        return result.mean_errors
+        esn = self.network(1.0)
+        return ee.search(esn, grid, self.X, self.y, validation=held_out, refit=False).mean_errors
 
 
 # Simulated problems -------------------------------------------------------------------------------
@@ -164,8 +162,8 @@ def real(files: list[Path]) -> Iterator[Task]:
             values = columns[name].to_numpy(float)[:14400, None]
             options = {"units": 300, "sr": 0.99, "warmup": 200}
             train = int(0.8 * len(values))
-            label = f"{file.name.partition('.')[0]} {name} {ahead} ahead"
-            yield Task(label, values[:-ahead], values[ahead:], train, options)
+            name_ahead = f"{file.name.partition('.')[0]} {name} {ahead} ahead"
+            yield Task(name_ahead, values[:-ahead], values[ahead:], train, options)
 
 
 def judged(task: Task) -> list[Any]:
@@ -175,12 +173,12 @@ def judged(task: Task) -> list[Any]:
         errors = task.errors()
         best = float(errors.min())
         rules = ("auto", 1e-8, sorted(RIDGES))
-        results = [task.error(rule) for rule in rules]
+        by_rule = [task.error(rule) for rule in rules]
     return [
         task.name,
         RIDGES[int(errors.argmin())],
-        results[0][1],
-        *(error / best for error, _ in results),
+        by_rule[0][1],
+        *(error / best for error, _ in by_rule),
         float(errors.max()) / best,
     ]
 
@@ -208,7 +206,7 @@ def covered(rng: np.random.Generator, process: str, T: int, ridge: Any, steps: i
 
 def coverages(seed: int, runs: int) -> list[list[Any]]:
     """Return the coverage of 90 % intervals by number of rows and ridge."""
-    found = []
+    rows = []
     for T, ridge in itertools.product((100, 200, 400), ("auto", 1e-8)):
         hits = []
         for process, run in itertools.product(PROCESSES, range(runs)):
@@ -217,8 +215,8 @@ def coverages(seed: int, runs: int) -> list[list[Any]]:
                 warnings.simplefilter("ignore")
                 hits.append(covered(rng, process, T, ridge, 12))
         before, after = np.mean(hits, axis=(0, 2))
-        found.append([f"T={T}, N={T // 2}, ridge {ridge}", float(before), float(after)])
-    return found
+        rows.append([f"T={T}, N={T // 2}, ridge {ridge}", float(before), float(after)])
+    return rows
 
 
 def main() -> int:

@@ -80,10 +80,10 @@ def collapsed(pairs, u, y, N) -> dict:
     errors = {}
     for lr, sr in pairs:
         grid = {"input_scaling": SCALINGS, "ridge": RIDGES, "lr": [lr], "sr": [sr]}
-        result = ee.search(
+        searched = ee.search(
             ee.LinearESN(N, warmup=100, seed=0), grid, u, y, validation=[(400, 700)], refit=False
         )
-        for params, error in zip(result.params, result.errors[:, 0, 0], strict=True):
+        for params, error in zip(searched.params, searched.errors[:, 0, 0], strict=True):
             errors[lr, sr, params["input_scaling"], params["ridge"]] = error
     return errors
 

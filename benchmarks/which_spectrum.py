@@ -100,7 +100,7 @@ def tasks(seed: int, hourly: Path | None) -> dict[str, Task]:
     rng = np.random.default_rng(100 + seed)
     chaos = ee.tasks.mackey_glass(3006, seed=seed)
     X, y = ee.tasks.delayed_recall(3000, [30], seed=seed)
-    results = {
+    tasks_by_name = {
         "sines": ahead(ee.tasks.mso(8, steps=3001), 1, "no noise"),
         "chaos": ahead(chaos, 6, "no noise"),
         "chaos, noisy": ahead(chaos + 0.1 * chaos.std() * rng.normal(size=chaos.shape), 6, "noise"),
@@ -112,18 +112,19 @@ def tasks(seed: int, hourly: Path | None) -> dict[str, Task]:
     if hourly is not None:
         import pandas as pd
 
-        results["hourly"] = ahead(pd.read_csv(hourly)[["OT"]].to_numpy(float)[:4001], 1, "real", 24)
-    return results
+        rows = pd.read_csv(hourly)[["OT"]].to_numpy(float)[:4001]
+        tasks_by_name["hourly"] = ahead(rows, 1, "real", 24)
+    return tasks_by_name
 
 
 def spectra(task: Task) -> dict[str, Any]:
     """Return the spectra to compare: every law, and seasonal modes joined with ``log_ring``."""
-    found: dict[str, Any] = {name: name for name in ee.spectra.LAWS}
-    found["data"] = "data"
-    found["season + log_ring"] = [
+    laws: dict[str, Any] = {name: name for name in ee.spectra.LAWS}
+    laws["data"] = "data"
+    laws["season + log_ring"] = [
         ee.spectra.joined(ee.spectra.ring(max(task.season, 1), sr=sr), "log_ring") for sr in SEASONS
     ]
-    return found
+    return laws
 
 
 # Measuring ----------------------------------------------------------------------------------------
@@ -159,12 +160,12 @@ def cases(part: str, hourly: Path | None) -> Iterator[Case]:
     """Yield the description of each measurement and a function that performs it."""
     for seed in SEEDS:
         for name, task in tasks(seed, hourly).items():
-            known = {"part": part, "task": name, "kind": task.kind, "seed": seed}
+            case = {"part": part, "task": name, "kind": task.kind, "seed": seed}
             if part == "spectrum" and task.season:
-                yield known | {"law": "season before"}, lambda t=task: {"error": naive(t)}
+                yield case | {"law": "season before"}, lambda t=task: {"error": naive(t)}
             for more, units, spectrum, ridge in _settings(part, task):
                 yield (
-                    known | more,
+                    case | more,
                     lambda t=task, n=units, s=seed, a=spectrum, r=ridge: judged(t, n, s, a, r),
                 )
 
@@ -189,10 +190,10 @@ def _name(ridge: float | str) -> str:
 def measure(part: str, hourly: Path | None, kept: Path) -> None:
     """Run all measurements that are not stored yet."""
     done = {_key(row) for row in stored(kept)}
-    for known, run in cases(part, hourly):
-        if _key(known) in done:
+    for case, run in cases(part, hourly):
+        if _key(case) in done:
             continue
-        row = known | run()
+        row = case | run()
         with kept.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(json.dumps(row), flush=True)
@@ -215,7 +216,7 @@ def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str]
     names = [name for name in NAMES if any(row["task"] == name for row in rows)]
     values = list(dict.fromkeys(row[column] for row in rows))
     values.sort(key=lambda value: value == "season before")
-    result = np.array(
+    means = np.array(
         [
             [
                 np.mean(
@@ -227,7 +228,7 @@ def table(rows: list[dict[str, Any]], column: str) -> tuple[list[str], list[str]
             for name in names
         ]
     )
-    return names, values, result
+    return names, values, means
 
 
 def shown(rows: list[dict[str, Any]], column: str) -> list[str]:
@@ -299,11 +300,11 @@ def show_units(rows: list[dict[str, Any]]) -> list[str]:
 def gallery() -> None:
     """Plot the eigenvalues of each law."""
     figure = new_figure(8, 4.2, "compressed")
-    found = {name: law(60, sr=0.95, seed=0) for name, law in ee.spectra.LAWS.items()}
+    drawn = {name: law(60, sr=0.95, seed=0) for name, law in ee.spectra.LAWS.items()}
     season = ee.spectra.ring(WEEK, sr=0.99)
-    found["season + log_ring"] = ee.spectra.joined(season, "log_ring")(60, sr=0.95, seed=0)
+    drawn["season + log_ring"] = ee.spectra.joined(season, "log_ring")(60, sr=0.95, seed=0)
     around = np.exp(1j * np.linspace(0, 2 * np.pi, 200))
-    for ax, (name, spectrum) in zip(figure.subplots(2, 4).ravel(), found.items(), strict=True):
+    for ax, (name, spectrum) in zip(figure.subplots(2, 4).ravel(), drawn.items(), strict=True):
         ax.plot(around.real, around.imag, color=GREY, linewidth=0.6)
         values, color = spectrum.values, GREEN if "season" in name else BLUE
         ax.scatter(values.real, values.imag, s=5, color=color)

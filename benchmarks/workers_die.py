@@ -38,19 +38,19 @@ def main() -> int:
     from clusters import leftovers, local
 
     with local(2) as cluster, Client(cluster, set_as_default=False) as client:
-        results = [tried(cluster, client, step, args) for step in args.steps]
-        table(["step", "killed workers", "identical fits", "undisturbed s", "slowest s"], results)
+        rows = [tried(cluster, client, step, args) for step in args.steps]
+        table(["step", "killed workers", "identical fits", "undisturbed s", "slowest s"], rows)
         given_up = too_many(client, args)
         works = client.submit(sum, [1, 2]).result(timeout=120) == 3
         left = leftovers(cluster)
     print(f"\nall workers killed: {given_up}\nclient works: {works}; leftovers: {len(left)}")
-    fits, total = sum(row[2] for row in results), args.times * len(args.steps)
+    fits, total = sum(row[2] for row in rows), args.times * len(args.steps)
     if fits < total:
         raise WrongAnswer(f"{total - fits} of {total} fits differ from an undisturbed fit")
     if not (works and not left and given_up):
         raise WrongAnswer("repeated deaths are not reported, or the cluster is left unusable")
     deaths = at_least("killed workers in the step with the fewest", args.times, "workers")
-    return verdict({deaths: min(row[1] for row in results)})
+    return verdict({deaths: min(row[1] for row in rows)})
 
 
 def network(step: str) -> Any:
@@ -77,15 +77,15 @@ def tried(cluster: Any, client: Any, step: str, args: argparse.Namespace) -> lis
 
     X, y = data(args.rows)
     start = perf_counter()
-    expected = fit(network(step), X, y, client=client).W_out_
+    wanted = fit(network(step), X, y, client=client).W_out_
     undisturbed, seconds, died, same = perf_counter() - start, [], 0, 0
     for number in range(args.times):
         start = perf_counter()
         with deaths(cluster, step, skip=number % 8) as killer:
-            actual = fit(network(step), X, y, client=client).W_out_
+            weights = fit(network(step), X, y, client=client).W_out_
             seconds.append(perf_counter() - start)
         died += len(killer.killed)
-        same += np.array_equal(actual, expected)
+        same += np.array_equal(weights, wanted)
     return [step, died, same, undisturbed, max(seconds)]
 
 

@@ -135,15 +135,15 @@ def forecast() -> Any:
     t = np.arange(120)
     noise = np.random.default_rng(0).normal(0, 3, 120)
     sales = 100 + t / 2 + 20 * np.sin(t * np.pi / 6) + noise
-    found = ee.Forecaster(horizon=24).fit(sales).predict(interval=0.9)
+    forecast = ee.Forecaster(horizon=24).fit(sales).predict(interval=0.9)
     ahead = np.arange(120, 144)
     figure = new_figure(6.4, 2.5)
     ax = figure.subplots()
     tidy(ax)
     ax.plot(t, sales, color=BLACK, linewidth=1.2, label="sales")
-    ax.plot(ahead, found.mean, color=BLUE, linewidth=2, label="forecast")
+    ax.plot(ahead, forecast.mean, color=BLUE, linewidth=2, label="forecast")
     ax.fill_between(
-        ahead, found.lower, found.upper, color=BLUE, alpha=0.25, linewidth=0, label="90 % interval"
+        ahead, forecast.lower, forecast.upper, color=BLUE, alpha=0.25, lw=0, label="90 % interval"
     )
     ax.set_xlabel("month", fontsize=11)
     ax.legend(frameon=False, ncols=3, loc="upper left", fontsize=11)

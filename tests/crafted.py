@@ -497,12 +497,12 @@ def use_forecaster(forecaster):
     assert forecaster.members_
     assert forecaster.seasons_ is not None
     panel = forecaster._fitted.panel
-    holder, horizon = panel.container, forecaster._fitted.wanted.horizon
+    holder, horizon = panel.container, forecaster._fitted.config.horizon
     X = None
-    if panel.known_names and not hasattr(holder, "clocks"):
+    if panel.known_names and holder.kind in ("single", "columns", "list"):
         X = np.ones((horizon, len(panel.known_names)))
         X = [X] * len(panel) if holder.kind == "list" else X
-    words = "What is known of X goes", "the range of numbers"
+    words = "X in fit has", "the range of numbers"
     made = allowed(lambda: forecaster.predict(X=X), *words)
     if made is not None:
         asked = {"interval": 0.9}, {"quantiles": [0.1, 0.5]}
@@ -510,7 +510,7 @@ def use_forecaster(forecaster):
             allowed(lambda options=options: forecaster.predict(X=X, **options), *words)
     if panel.known_names or panel.past_names:
         return
-    if not hasattr(holder, "clocks"):
+    if holder.kind in ("single", "columns", "list"):
         y = [np.ones(4)] * len(panel)
         y = {"single": y[0], "columns": np.stack(y, axis=1), "list": y}[holder.kind]
         allowed(lambda: forecaster.rolling(y, [2]))

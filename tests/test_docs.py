@@ -15,6 +15,7 @@ NEEDS = {
     "dask": "dask",
     "distributed": "distributed",
     "eigenecho.interop.sktime": "sktime",
+    "polars": "polars",
     "pyrcn": "pyrcn",
     "sktime": "sktime",
     "statsforecast": "statsforecast",

@@ -21,6 +21,9 @@ HEAVY = [
     "scipy",
     "matplotlib",
     "pandas",
+    "polars",
+    "pyarrow",
+    "narwhals",
     "safetensors",
     "joblib",
     "reservoirpy",
@@ -32,12 +35,12 @@ HEAVY = [
 ]
 DRAWING = {"matplotlib", "typer", "rich", "jinja2"}
 OTHERS = {"reservoirpy", "sktime", "torch", "jax", "dask", "distributed"}
-OPTIONAL = DRAWING | OTHERS | {"pandas", "joblib", "threadpoolctl"}
+OPTIONAL = DRAWING | OTHERS | {"pandas", "polars", "pyarrow", "joblib", "threadpoolctl"}
 
 LAYERS = [
     {"errors", "types"},
     {"arrays"},
-    {"cells", "checks", "threads", "progress", "clients", "tensors"},
+    {"checks", "frames", "threads", "progress", "clients", "tensors"},
     {"schema", "storage", "series", "scaling"},
     {"spectra"},
     {"basis"},

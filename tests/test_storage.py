@@ -160,7 +160,7 @@ def test_parameters_are_equal_by_python(tmp_path):
 @pytest.mark.parametrize("kind", [LinearESN, ee.DiagonalReservoir])
 def test_parameters_that_cannot_be_stored_cause_a_warning(kind, options, name, tmp_path):
     made = kind(units=20, **options).fit(X, Y)
-    with pytest.warns(UserWarning, match=f"{name}=.* cannot be written to a file"):
+    with pytest.warns(UserWarning, match=f"{name}=.* cannot be stored in a file"):
         made.save(tmp_path / "model")
     np.testing.assert_array_equal(ee.load(tmp_path / "model").transform(X), made.transform(X))
 

@@ -98,9 +98,10 @@ def matrix(kind: str, N: int = 60) -> Any:
 def everything(esn: Any, X: Any) -> Arrays:
     """Return the attributes and predictions of a fitted estimator."""
     outputs = esn.predict(X)
-    series = {f"predict {i}": y for i, y in enumerate(outputs)} if isinstance(outputs, list) else {}
+    listed = outputs if isinstance(outputs, list) else []
+    predictions = {f"predict {i}": y for i, y in enumerate(listed)}
     return {
-        **(series or {"predict": outputs}),
+        **(predictions or {"predict": outputs}),
         "W_out": esn.W_out_,
         "r": esn.final_state_.r,
         "y": esn.final_state_.y,
@@ -260,8 +261,8 @@ def search(grid: dict[str, Any]) -> Arrays:
     import eigenecho as ee
 
     X, y = recall(1500)
-    result = ee.search(ee.LinearESN(60, warmup=50, ridge=1e-5), grid, X, y, seeds=[0, 1])
-    return {"errors": result.errors} | everything(result.best_estimator, X)
+    searched = ee.search(ee.LinearESN(60, warmup=50, ridge=1e-5), grid, X, y, seeds=[0, 1])
+    return {"errors": searched.errors} | everything(searched.best_estimator, X)
 
 
 @case(lagged={"sr": [0.7, 0.9], "ridge": [1e-4, 1e-2], "input_scaling": [0.5, 1.0]})
@@ -270,8 +271,8 @@ def long_search(grid: dict[str, Any]) -> Arrays:
     import eigenecho as ee
 
     X, y = recall(40_000)
-    result = ee.search(ee.LinearESN(250, warmup=50), grid, X, y, seeds=[0])
-    return {"errors": result.errors} | everything(result.best_estimator, X)
+    searched = ee.search(ee.LinearESN(250, warmup=50), grid, X, y, seeds=[0])
+    return {"errors": searched.errors} | everything(searched.best_estimator, X)
 
 
 @case(

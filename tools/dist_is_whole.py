@@ -52,10 +52,10 @@ def contents(wheel: Path) -> list[str]:
     print(f"{wheel.name}: {len(names)} files, {size / 1000:.0f} kB")
     if size > LARGEST:
         wrong.append(f"{wheel.name}: {size} bytes, more than {LARGEST}")
-    required = {"eigenecho/py.typed", "eigenecho/__init__.py"}
+    wanted = {"eigenecho/py.typed", "eigenecho/__init__.py"}
     templates = sorted((ROOT / "src").rglob("templates/*"))
-    required |= {str(path.relative_to(ROOT / "src")) for path in templates if path.is_file()}
-    return wrong + [f"{wheel.name}: {name} is missing" for name in sorted(required - set(names))]
+    wanted |= {str(path.relative_to(ROOT / "src")) for path in templates if path.is_file()}
+    return wrong + [f"{wheel.name}: {name} is missing" for name in sorted(wanted - set(names))]
 
 
 def source(archive: Path) -> list[str]:

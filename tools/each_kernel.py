@@ -77,13 +77,13 @@ def cpu_flags() -> set[str]:
 
 def usable() -> list[Kernels]:
     """Return the kernels that can be used here, and print why others cannot."""
-    supported = []
+    available = []
     for kernels in KERNELS:
         if obstacle := kernels.obstacle():
             print(f"{kernels.name} kernels: skipped, {obstacle}", flush=True)
         else:
-            supported.append(kernels)
-    return supported
+            available.append(kernels)
+    return available
 
 
 def main(command: list[str]) -> int:

@@ -15,10 +15,10 @@ LOWEST = re.compile(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)$")
 
 def lowest(project: dict) -> list[str]:
     """Return one constraint per package."""
-    requirements = list(project["dependencies"])
+    wanted = list(project["dependencies"])
     for extra in EXTRAS:
-        requirements += project["optional-dependencies"][extra]
-    matches = [LOWEST.match(line) for line in requirements]
+        wanted += project["optional-dependencies"][extra]
+    matches = [LOWEST.match(line) for line in wanted]
     return [f"{match[1]}=={match[2]}" for match in matches if match]
 
 

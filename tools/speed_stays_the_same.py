@@ -106,9 +106,9 @@ def last_release(root: Path = ROOT) -> str:
     version_set = ["log", "-1", "--format=%h", "-G^version = ", "HEAD^", "--", "pyproject.toml"]
     for words in (newest_tag, version_set):
         command = ["git", "-C", str(root), *words]
-        output = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-        if output:
-            return output
+        tag = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        if tag:
+            return tag
     sys.exit("No release was found: pass the commit to compare with.")
 
 
@@ -130,8 +130,8 @@ def best_times(old: Path, new: Path, rounds: int, only: list[str]) -> Times:
 def merge(best: Times, more: Times) -> None:
     """Keep the smaller times of each job."""
     for name, (before, after) in more.items():
-        known = best.get(name, (before, after))
-        best[name] = min(known[0], before), min(known[1], after)
+        previous = best.get(name, (before, after))
+        best[name] = min(previous[0], before), min(previous[1], after)
 
 
 def slower(best: Times) -> list[str]:
@@ -159,9 +159,9 @@ def main() -> None:
             merge(best, best_times(old, new, given.rounds, doubtful))
     for name, (first, second) in best.items():
         print(f"{name:32} {1e3 * first:9.2f} ms → {1e3 * second:9.2f} ms   {first / second:5.2f}")
-    found = slower(best)
-    print(f"slower: {', '.join(found)}" if found else "no job is slower by 10 %")
-    sys.exit(bool(found))
+    names = slower(best)
+    print(f"slower: {', '.join(names)}" if names else "no job is slower by 10 %")
+    sys.exit(bool(names))
 
 
 if __name__ == "__main__":

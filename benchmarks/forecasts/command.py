@@ -45,9 +45,9 @@ def main(
     args, console = parse(title, folder), Console(highlight=False)
     series = chosen(load(), args.only)
     if args.list or not series:
-        for one in series:
-            console.print(f"{one.name}: {one.frequency}, {len(one.values)} rows, "
-                          f"horizon {one.horizon}, season {one.season}")  # fmt: skip
+        for item in series:
+            console.print(f"{item.name}: {item.frequency}, {len(item.values)} rows, "
+                          f"horizon {item.horizon}, season {item.season}")  # fmt: skip
         return 0 if series else 2
     store = Store(Path(args.results))
     ours = [] if args.peers_only else [OURS, TOLD]
@@ -58,25 +58,25 @@ def main(
         console.print("Interrupted. Finished forecasts are stored; run again to continue.")
         return 130
     scores = all_scores(series, [*PEERS, *ours], store)
-    result = summary(scores)
-    report(console, series, scores, result)
-    (store.folder / "scores.json").write_text(json.dumps(as_json(scores, result), indent=1))
+    summarised = summary(scores)
+    report(console, series, scores, summarised)
+    (store.folder / "scores.json").write_text(json.dumps(as_json(scores, summarised), indent=1))
     if args.write and document is not None:
-        return write(console, document, page(title, series, scores, result), scores, series)
+        return write(console, document, page(title, series, scores, summarised), scores, series)
     return 0
 
 
 def chosen(series: list[Series], parts: Sequence[str] | None) -> list[Series]:
     """Return the series whose names contain one of the parts."""
-    return [one for one in series if not parts or any(part in one.name for part in parts)]
+    return [item for item in series if not parts or any(part in item.name for part in parts)]
 
 
-def with_bar(console: Console, tasks: list[Task], store: Store) -> None:
+def with_bar(console: Console, wanted: list[Task], store: Store) -> None:
     """Make forecasts and show a progress bar."""
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
                TextColumn("{task.fields[doing]}"))  # fmt: skip
     with Progress(*columns, console=console, refresh_per_second=2) as bars:
-        bar = bars.add_task("", total=len(tasks), doing="")
+        bar = bars.add_task("", total=len(wanted), doing="")
         done = -1
 
         def show(task: Task) -> None:
@@ -84,38 +84,38 @@ def with_bar(console: Console, tasks: list[Task], store: Store) -> None:
             done += 1
             bars.update(bar, completed=done, doing=f"{task.method} {task.series.name}")
 
-        make(tasks, store, show)
-        bars.update(bar, completed=len(tasks), doing="")
+        make(wanted, store, show)
+        bars.update(bar, completed=len(wanted), doing="")
 
 
-def report(console: Console, series: list[Series], scores: Scores, found: Summary) -> None:
+def report(console: Console, series: list[Series], scores: Scores, summarised: Summary) -> None:
     """Print the tables."""
     console.print(by_series(series, scores), soft_wrap=True, markup=False)
-    console.print(overall(found), soft_wrap=True, markup=False)
-    console.print(ratio(found), soft_wrap=True, markup=False)
+    console.print(overall(summarised), soft_wrap=True, markup=False)
+    console.print(ratio(summarised), soft_wrap=True, markup=False)
     missing = {
-        method: len(series) - len(known)
-        for method, known in scores.items()
-        if len(known) < len(series)
+        method: len(series) - len(by_series)
+        for method, by_series in scores.items()
+        if len(by_series) < len(series)
     }
     if missing:
         console.print(f"Left out, because forecasts of this many series are missing: {missing}")
 
 
-def as_json(scores: Scores, found: Summary) -> dict:
+def as_json(scores: Scores, summarised: Summary) -> dict:
     """Return all scores as plain values."""
     return {
-        "summary": asdict(found),
+        "summary": asdict(summarised),
         "scores": {
-            method: {name: asdict(value) for name, value in known.items()}
-            for method, known in scores.items()
+            method: {name: asdict(value) for name, value in by_series.items()}
+            for method, by_series in scores.items()
         },
     }
 
 
 def write(console: Console, document: Path, text: str, scores: Scores, series: list[Series]) -> int:
     """Write the page if no forecast is missing."""
-    if any(len(known) < len(series) for known in scores.values()):
+    if any(len(by_series) < len(series) for by_series in scores.values()):
         console.print(f"{document.name} was not written: run without --only to make all forecasts.")
         return 1
     document.write_text(text)

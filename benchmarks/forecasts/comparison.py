@@ -28,15 +28,18 @@ class Task:
 def tasks(series: Sequence[Series], methods: Sequence[str]) -> list[Task]:
     """Return all forecasts to make, method by method."""
     return [
-        Task(method, one, origin) for method in methods for one in series for origin in one.origins
+        Task(method, each, origin)
+        for method in methods
+        for each in series
+        for origin in each.origins
     ]
 
 
 def make(
-    requested: Sequence[Task], store: Store, announce: Callable[[Task], None] = lambda task: None
+    wanted: Sequence[Task], store: Store, announce: Callable[[Task], None] = lambda task: None
 ) -> None:
     """Make the forecasts that are not stored; call ``announce`` before each one."""
-    for task in requested:
+    for task in wanted:
         announce(task)
         training = task.series.training(task.origin)
         if store.get(variant(task.method), task.series.name, task.origin, training) is None:

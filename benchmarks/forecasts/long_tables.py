@@ -17,7 +17,7 @@ class Table:
 
     values  (rows, columns): columns standardised by the mean and std of the training rows
     train, validation, test   rows at which these splits end; the first starts at 0
-    day     rows per day (per week if rows are days): the season of the naive forecast
+    day     rows a day, or a week of days: the season of the naive forecast
     """
 
     name: str
@@ -59,9 +59,9 @@ def read(path: Path) -> Table:
 
 def standardise(values: np.ndarray, rows: int) -> np.ndarray:
     """Standardise columns by the mean and std of their first ``rows`` rows."""
-    known = values[:rows]
-    deviation = known.std(axis=0)
-    return (values - known.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+    training = values[:rows]
+    deviation = training.std(axis=0)
+    return (values - training.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
 
 
 def seasonal_naive_errors(table: Table, horizon: int) -> tuple[float, float]:

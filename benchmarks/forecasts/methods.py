@@ -86,8 +86,8 @@ def auto_arima(values: np.ndarray, horizon: int, season: int) -> Prediction:
 
 def _statsforecast(model, values: np.ndarray, horizon: int) -> Prediction:
     percent = round(100 * COVERAGE)
-    result = model.fit(values).predict(h=horizon, level=[percent])
-    return Prediction(result["mean"], result[f"lo-{percent}"], result[f"hi-{percent}"])
+    forecast = model.fit(values).predict(h=horizon, level=[percent])
+    return Prediction(forecast["mean"], forecast[f"lo-{percent}"], forecast[f"hi-{percent}"])
 
 
 def eigenecho(values: np.ndarray, horizon: int, season: int) -> Prediction:
@@ -95,7 +95,7 @@ def eigenecho(values: np.ndarray, horizon: int, season: int) -> Prediction:
     return _ours(values, horizon)
 
 
-def eigenecho_with_season(values: np.ndarray, horizon: int, season: int) -> Prediction:
+def eigenecho_told(values: np.ndarray, horizon: int, season: int) -> Prediction:
     """Forecast by ``Forecaster``, given the season."""
     return _ours(values, horizon, [season] if season > 1 else None)
 
@@ -104,11 +104,11 @@ def _ours(values: np.ndarray, horizon: int, seasons: list[int] | None = None) ->
     import eigenecho as ee
 
     forecaster = ee.Forecaster(horizon, seasons=seasons, seed=0).fit(values)
-    result = forecaster.predict(interval=COVERAGE)
+    forecast = forecaster.predict(interval=COVERAGE)
     return Prediction(
-        np.asarray(result.mean),
-        np.asarray(result.lower),
-        np.asarray(result.upper),
+        np.asarray(forecast.mean),
+        np.asarray(forecast.lower),
+        np.asarray(forecast.upper),
         float(forecaster.expected_error_),
     )
 
@@ -124,7 +124,7 @@ METHODS: dict[str, Method] = {
     "AutoETS": auto_ets,
     "AutoARIMA": auto_arima,
     OURS: eigenecho,
-    TOLD: eigenecho_with_season,
+    TOLD: eigenecho_told,
 }
 """All methods by name, fast ones first."""
 PEERS = tuple(name for name in METHODS if name not in (OURS, TOLD))

@@ -24,32 +24,32 @@ PROTOCOL = f"""This page compares the accuracy, coverage and speed of `Forecaste
 """  # noqa: E501
 
 
-def page(title: str, series: Sequence[Series], scores: Scores, found: Summary) -> str:
+def page(title: str, series: Sequence[Series], scores: Scores, results: Summary) -> str:
     """Return the whole page."""
-    tables = [overall(found), ratio(found), by_series(series, scores)]
-    parts = [f"# {title}\n", in_short(found), PROTOCOL, *tables]
+    tables = [overall(results), ratio(results), by_series(series, scores)]
+    parts = [f"# {title}\n", in_short(results), PROTOCOL, *tables]
     return "\n".join(part for part in parts if part)
 
 
-def in_short(found: Summary) -> str:
+def in_short(results: Summary) -> str:
     """Return a sentence that compares eigenecho with the best other method."""
-    if found.ratio is None:
+    if results.ratio is None:
         return ""
-    mase = {line.method: line.mase for line in found.lines}
-    low, high = found.ratio.low, found.ratio.high
+    mase = {line.method: line.mase for line in results.lines}
+    low, high = results.ratio.low, results.ratio.high
     chance = "is not" if low <= 1 <= high else "is"
     return (
-        f"On {len(found.series)} real series, the mean absolute scaled error (MASE) of {OURS} is "
-        f"{mase[OURS]:.3f}. That of the best other\nmethod, {found.best_peer}, is "
-        f"{mase[str(found.best_peer)]:.3f}. The difference {chance} significant: the 95 % "
+        f"On {len(results.series)} real series, the mean absolute scaled error (MASE) of {OURS} is "
+        f"{mase[OURS]:.3f}. That of the best other\nmethod, {results.best_peer}, is "
+        f"{mase[str(results.best_peer)]:.3f}. The difference {chance} significant: the 95 % "
         f"confidence interval of the ratio is {low:.2f} to {high:.2f}.\n"
     )
 
 
-def overall(found: Summary) -> str:
+def overall(results: Summary) -> str:
     """Return a table with one row per method, best first."""
-    head = f"| {len(found.series)} series | MASE | much worse | coverage of {COVERAGE:.0%} intervals | error of expected error | seconds per fit | failed |"  # noqa: E501
-    return "\n".join([head, "|---|" + 6 * "---:|", *map(_row, found.lines), ""])
+    head = f"| {len(results.series)} series | MASE | much worse | coverage of {COVERAGE:.0%} intervals | error of expected error | seconds per fit | failed |"  # noqa: E501
+    return "\n".join([head, "|---|" + 6 * "---:|", *map(_row, results.lines), ""])
 
 
 def _row(line: Line) -> str:
@@ -63,14 +63,14 @@ def _share(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f} %"
 
 
-def ratio(found: Summary) -> str:
+def ratio(results: Summary) -> str:
     """Return the ratio of eigenecho to the best other method."""
-    if found.ratio is None:
+    if results.ratio is None:
         return ""
-    r = found.ratio
+    r = results.ratio
     return (
-        f"Ratio of {OURS} to {found.best_peer}: {r.value:.3f} (paired bootstrap over series: 95 % "
-        f"confidence interval {r.low:.3f} to {r.high:.3f}; {r.better:.1%} of draws below 1).\n"
+        f"Ratio of {OURS} to {results.best_peer}: {r.value:.3f} (paired bootstrap over series: 95 "
+        f"% confidence interval {r.low:.3f} to {r.high:.3f}; {r.better:.1%} of draws below 1).\n"
     )
 
 
@@ -79,10 +79,10 @@ def by_series(series: Sequence[Series], scores: Scores) -> str:
     methods = [method for method in _columns() if scores.get(method)]
     rows = [f"| series | rows | frequency | horizon | {' | '.join(methods)} |"]
     rows.append("|---|---:|---|---:|" + "---:|" * len(methods))
-    for one in series:
-        known = [scores[method].get(one.name) for method in methods]
-        cells = ["" if value is None else f"{value.mase:.3f}" for value in known]
-        about = [one.name, str(len(one.values)), one.frequency, str(one.horizon)]
+    for each in series:
+        row = [scores[method].get(each.name) for method in methods]
+        cells = ["" if value is None else f"{value.mase:.3f}" for value in row]
+        about = [each.name, str(len(each.values)), each.frequency, str(each.horizon)]
         rows.append(f"| {' | '.join([*about, *cells])} |")
     return "\n".join([*rows, ""])
 

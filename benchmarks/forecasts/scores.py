@@ -39,12 +39,12 @@ class Score:
 
 def score(series: Series, method: str, store: Store) -> Score | None:
     """Return the score of a method, or None if a forecast is missing."""
-    result = list(stored(series, method, store))
-    if any(made is None for _, made in result):
+    forecasts = list(stored(series, method, store))
+    if any(made is None for _, made in forecasts):
         return None
     parts = [
         _origin(series, origin, made)
-        for origin, made in result
+        for origin, made in forecasts
         if made is not None and np.isfinite(series.truth(origin)).any()
     ]
     claims = [part.claimed for part in parts if part.claimed is not None]
@@ -78,19 +78,19 @@ Scores = Mapping[str, Mapping[str, Score]]
 
 def all_scores(series: Sequence[Series], methods: Sequence[str], store: Store) -> Scores:
     """Return the scores of all series and methods without missing forecasts."""
-    results = {
-        method: {one.name: score(one, method, store) for one in series} for method in methods
+    scored = {
+        method: {each.name: score(each, method, store) for each in series} for method in methods
     }
     return {
         method: {name: value for name, value in by_series.items() if value is not None}
-        for method, by_series in results.items()
+        for method, by_series in scored.items()
     }
 
 
 def complete(scores: Scores) -> Scores:
     """Return the methods that have a score for every series, so that they can be compared."""
     names = {name for by_series in scores.values() for name in by_series}
-    return {method: known for method, known in scores.items() if known and names <= set(known)}
+    return {name: scored for name, scored in scores.items() if scored and names <= set(scored)}
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -141,9 +141,6 @@ class Summary:
     ratio: Ratio | None
 
 
-"""Summarise the scores; methods that lack a series are omitted."""
-
-
 def summary(scores: Scores) -> Summary:
     """Summarise the scores; methods that lack a series are left out."""
     scores = complete(scores)
@@ -160,16 +157,16 @@ def summary(scores: Scores) -> Summary:
 
 def _line(method: str, scores: Scores, names: Sequence[str]) -> Line:
     own = [scores[method][name] for name in names]
-    bounded = sum(one.bounded for one in own)
-    offs = [abs(one.claimed / one.real - 1) for one in own if one.claimed is not None]
+    bounded = sum(each.bounded for each in own)
+    offs = [abs(each.claimed / each.real - 1) for each in own if each.claimed is not None]
     return Line(
         method=method,
-        mase=geometric_mean([one.mase for one in own]),
+        mase=geometric_mean([each.mase for each in own]),
         much_worse=sum(much_worse(method, name, scores) for name in names),
-        coverage=sum(one.inside for one in own) / bounded if bounded else None,
+        coverage=sum(each.inside for each in own) / bounded if bounded else None,
         claim_off=float(np.median(offs)) if offs else None,
-        seconds=float(np.mean([one.seconds for one in own])),
-        failed=sum(one.failed for one in own),
+        seconds=float(np.mean([each.seconds for each in own])),
+        failed=sum(each.failed for each in own),
     )
 
 

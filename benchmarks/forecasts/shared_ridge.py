@@ -55,10 +55,10 @@ def gather(table: np.ndarray, first: int, last: int, horizon: int, lags: int = L
 
     Inputs may start before ``first``. An origin is the number of rows before a forecast.
     """
-    result = Sums(np.zeros((lags, lags)), np.zeros((lags, horizon)), 0.0, 0)
+    sums = Sums(np.zeros((lags, lags)), np.zeros((lags, horizon)), 0.0, 0)
     for _, X, Y in blocks(table, first, last, horizon, lags):
-        result += Sums(X.T @ X, X.T @ Y, float((Y * Y).sum()), len(X))
-    return result
+        sums += Sums(X.T @ X, X.T @ Y, float((Y * Y).sum()), len(X))
+    return sums
 
 
 def blocks(

@@ -49,9 +49,9 @@ class Store:
         """Store a forecast; the file is replaced atomically."""
         path = self.path(variant, series)
         path.parent.mkdir(parents=True, exist_ok=True)
-        known = self._read(variant, series)
+        entries = self._read(variant, series)
         prediction = made.prediction
-        known[str(origin)] = {
+        entries[str(origin)] = {
             "rows": digest(training),
             "mean": prediction.mean.tolist(),
             "lower": None if prediction.lower is None else prediction.lower.tolist(),
@@ -61,7 +61,7 @@ class Store:
             "failed": made.failed,
         }
         half = path.with_suffix(".half")
-        half.write_text(json.dumps(known))
+        half.write_text(json.dumps(entries))
         half.replace(path)
 
     def path(self, variant: str, series: str) -> Path:

@@ -72,7 +72,7 @@ def bandwidth(megabytes: int = 256, repeats: int = 9) -> dict[str, float]:
     def alone() -> None:
         array.fill(0.5)
 
-    results = {}
+    speeds = {}
     with ThreadPoolExecutor(len(pieces)) as pool:
 
         def together() -> None:
@@ -85,8 +85,8 @@ def bandwidth(megabytes: int = 256, repeats: int = 9) -> dict[str, float]:
                 start = perf_counter()
                 fill()
                 seconds.append(perf_counter() - start)
-            results[name] = array.nbytes / statistics.median(seconds) / 1e9
-    return results
+            speeds[name] = array.nbytes / statistics.median(seconds) / 1e9
+    return speeds
 
 
 def _version(package: str) -> str | None:

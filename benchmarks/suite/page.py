@@ -136,16 +136,16 @@ def machine_table(results: Sequence[dict[str, Any]], machine: dict[str, float]) 
     """Return a table of the machine and the versions."""
     if not results:
         return ""
-    found = results[0]["environment"]
+    environment = results[0]["environment"]
     speeds = ", ".join(f"{speed:.1f} GB/s ({who})" for who, speed in machine.items())
-    versions = dict(found["versions"])
-    versions["eigenecho"] = f"{versions.get('eigenecho', '')} (source {found['source']})"
+    versions = dict(environment["versions"])
+    versions["eigenecho"] = f"{versions.get('eigenecho', '')} (source {environment['source']})"
     busy = max(result["busy"] for result in results)
     rows = [
-        ["processor", f"{found['cpu']}, {found['cores']} cores"],
+        ["processor", f"{environment['cpu']}, {environment['cores']} cores"],
         ["memory bandwidth (filling an array)", speeds],
         ["load of other processes", f"at most {busy:.2f} cores"],
-        ["system", f"{found['system']}, Python {found['python']}"],
+        ["system", f"{environment['system']}, Python {environment['python']}"],
         *([name, version] for name, version in versions.items()),
     ]
     return markdown(("", ""), rows)
@@ -163,8 +163,8 @@ def warning(results: Results) -> list[str]:
 
 def notes(results: Results) -> list[str]:
     """Return the notes of the jobs, such as libraries that are not installed."""
-    found = [f"- {name}: {note}" for name, r in results.items() for note in r["notes"]]
-    return ["## Notes", "\n".join(found)] if found else []
+    lines = [f"- {name}: {note}" for name, r in results.items() for note in r["notes"]]
+    return ["## Notes", "\n".join(lines)] if lines else []
 
 
 def markdown(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -141,12 +141,12 @@ def jax_states(spectrum: Spectrum, W_in: Array) -> Callable[[Array], tuple[Array
 
     @jax.jit
     def scanned(u: Any) -> Any:
-        results = []
+        states = []
         for eigenvalue, b in zip(eigenvalues, weights, strict=True):
             driven = u * b
             factors = jnp.broadcast_to(eigenvalue, driven.shape)
-            results.append(jax.lax.associative_scan(combine, (factors, driven))[1])
-        return tuple(results)
+            states.append(jax.lax.associative_scan(combine, (factors, driven))[1])
+        return tuple(states)
 
     def states(X: Array) -> tuple[Array, Array]:
         reals, complexes = jax.block_until_ready(scanned(jnp.asarray(X)))

@@ -62,12 +62,12 @@ class Record:
             self.note(reason)
         return reason is None
 
-    def same(self, what: str, found: Any, truth: Any, tolerance: float) -> None:
+    def same(self, what: str, computed: Any, truth: Any, tolerance: float) -> None:
         """Raise unless two results agree, relative to the size of the second."""
-        found, truth = np.asarray(found), np.asarray(truth)
-        if found.shape != truth.shape:
-            raise WrongAnswer(f"{what}: shapes {found.shape} and {truth.shape}")
-        error = float(np.abs(found - truth).max() / np.abs(truth).max())
+        computed, truth = np.asarray(computed), np.asarray(truth)
+        if computed.shape != truth.shape:
+            raise WrongAnswer(f"{what}: shapes {computed.shape} and {truth.shape}")
+        error = float(np.abs(computed - truth).max() / np.abs(truth).max())
         self.checks.append({"what": what, "error": error, "tolerance": tolerance})
         self.say(f"{what}: equal to {error:.0e}")
         check(what, error, tolerance)
@@ -92,14 +92,14 @@ class Record:
             rounds,
             times={name: case.times for name, case in cases.items()},
             say=lambda name: self.say(f"{title}: {name}"),
-            note=self._heard,
+            note=self._note_load,
         )
         parts = dict.fromkeys(cases, per) if isinstance(per, int) else per
         seconds = {name: [s / parts[name] for s in each] for name, each in whole.items()}
         self.groups.append({"title": title, "seconds": seconds})
         return seconds
 
-    def _heard(self, share: float) -> None:
+    def _note_load(self, share: float) -> None:
         self.busy = max(self.busy, share)
 
     def faster(self, key: str, seconds: dict[str, list[float]], slow: str, fast: str) -> None:

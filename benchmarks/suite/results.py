@@ -36,7 +36,7 @@ def measure(job: Job, quick: bool, path: Path, say: Callable[[str], None]) -> No
 
 def store(path: Path, job: Job, record: Record, failed: str | None, wall: float) -> None:
     """Write the results of a job, its error if it failed, and the environment."""
-    result = record.to_json() | {
+    content = record.to_json() | {
         "format": FORMAT,
         "job": job.name,
         "failed": failed,
@@ -44,14 +44,14 @@ def store(path: Path, job: Job, record: Record, failed: str | None, wall: float)
         "environment": environment(),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=1))
+    path.write_text(json.dumps(content, indent=1))
 
 
 def load(folder: Path, jobs: Iterable[Job]) -> dict[str, dict[str, Any]]:
     """Return the stored results of the jobs, by name."""
     paths = {job.name: folder / f"{job.name}.json" for job in jobs}
-    results = {n: json.loads(path.read_text()) for n, path in paths.items() if path.exists()}
-    return {name: result for name, result in results.items() if result.get("format") == FORMAT}
+    stored = {n: json.loads(path.read_text()) for n, path in paths.items() if path.exists()}
+    return {name: result for name, result in stored.items() if result.get("format") == FORMAT}
 
 
 @dataclass(frozen=True)

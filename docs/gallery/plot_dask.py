@@ -36,7 +36,7 @@ def network():
     return ee.LinearESN(100, spectrum="time_constants", sr=0.995, ridge=1e-2, warmup=500, seed=0)
 
 
-found = {}
+results = {}
 for workers in (1, 3):
     with (
         LocalCluster(
@@ -45,14 +45,14 @@ for workers in (1, 3):
         Client(cluster),
     ):
         esn = fit(network(), X, Y)
-        found[workers] = esn.W_out_, predict(esn, X).compute()
+        results[workers] = esn.W_out_, predict(esn, X).compute()
 
 # %%
 # The number of workers does not change the results. The size of the chunks changes them only by
 # rounding errors:
 
-assert all(np.array_equal(a, b) for a, b in zip(found[1], found[3], strict=True))
-weights, outputs = found[3]
+assert all(np.array_equal(a, b) for a, b in zip(results[1], results[3], strict=True))
+weights, outputs = results[3]
 whole = network().fit(u, y)
 print("difference from a fit of the whole series:", np.abs(outputs - whole.predict(u)).max())
 

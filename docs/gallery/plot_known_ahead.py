@@ -25,9 +25,9 @@ X = price[:, None]
 
 without = ee.Forecaster(horizon=28).fit(demand[past]).predict()
 fitted = ee.Forecaster(horizon=28).fit(demand[past], X[past])
-known = fitted.predict(X=X[ahead])
+with_prices = fitted.predict(X=X[ahead])
 
-for name, forecast in {"without prices": without, "with prices": known}.items():
+for name, forecast in {"without prices": without, "with prices": with_prices}.items():
     print(f"{name:15s} mean absolute error {np.abs(forecast - demand[ahead]).mean():.2f}")
 
 # %%
@@ -37,7 +37,7 @@ figure, (top, below) = plt.subplots(
 )
 top.plot(t[252:], demand[252:], color="black", linewidth=1.2, marker=".", label="demand")
 top.plot(t[ahead], without, color="C2", linestyle="--", label="forecast without prices")
-top.plot(t[ahead], known, color="C0", linewidth=2, label="forecast with prices")
+top.plot(t[ahead], with_prices, color="C0", linewidth=2, label="forecast with prices")
 top.set(ylabel="demand", ylim=(95, 170))
 top.legend(frameon=False, ncols=3, fontsize=9, loc="upper left")
 below.step(t[252:], price[252:], where="mid", color="0.3")

@@ -33,7 +33,7 @@ sizes = (5, 10, 15, 20, 30, 40, 60, 80)
 reduced = [esn.reduce(units=size, data=(u[:2000], u[1:2001])) for size in sizes]
 full = esn.predict(u[:-1])[2000:]
 scale = np.std(full)
-difference = [ee.metrics.rmse(full, one.predict(u[:-1])[2000:]) / scale for one in reduced]
+difference = [ee.metrics.rmse(full, model.predict(u[:-1])[2000:]) / scale for model in reduced]
 error = ee.metrics.rmse(u[2001:], full) / scale
 
 figure, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")

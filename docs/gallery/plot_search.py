@@ -24,17 +24,17 @@ grid = {
     "ridge": (10.0 ** np.arange(-8, 9)).tolist(),
 }
 start = time.perf_counter()
-found = ee.search(ee.LinearESN(100, warmup=100, standardize=True), grid, u, y, seeds=range(2))
+result = ee.search(ee.LinearESN(100, warmup=100, standardize=True), grid, u, y, seeds=range(2))
 taken = time.perf_counter() - start
 networks = 2 * np.prod([len(values) for values in grid.values()])
 print(f"{networks} networks in {taken:.1f} s")
-print(found)
+print(result)
 
 # %%
 # Plot the smallest error for each radius and ridge, over all leaking rates:
 
 least = np.full((len(grid["sr"]), len(grid["ridge"])), np.inf)
-for params, error in zip(found.params, found.mean_errors, strict=True):
+for params, error in zip(result.params, result.mean_errors, strict=True):
     place = grid["sr"].index(params["sr"]), grid["ridge"].index(params["ridge"])
     least[place] = min(least[place], error)
 
@@ -57,7 +57,7 @@ figure.colorbar(image, label="validation RMSE")
 ax.set_title(f"{networks} networks in {taken:.1f} s", fontsize=10)
 
 # %%
-# ``found.best_estimator`` is the best network, fitted on all rows. ``found.table`` lists all
+# ``result.best_estimator`` is the best network, fitted on all rows. ``result.table`` lists all
 # combinations, best first. A grid can also contain ``spectrum`` and ``ridge="auto"``.
 
-print(found.best_estimator.score(u, y))
+print(result.best_estimator.score(u, y))

@@ -32,19 +32,19 @@ def latencies(units, basis):
     return np.array(taken[100:]) / 1e3
 
 
-found = {
+times = {
     "100 units": latencies(100, "eigen"),
     "1000 units": latencies(1000, "eigen"),
     "1000 units, dense W": latencies(1000, "neuron"),
 }
-for name, taken in found.items():
+for name, taken in times.items():
     print(f"{name}: median {np.median(taken):.1f} µs, 99 % below {np.quantile(taken, 0.99):.0f} µs")
 
 # %%
 
 figure, ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
 styles = (("C1", ":"), ("C0", "-"), ("C2", "--"))
-for (name, taken), (color, dashes) in zip(found.items(), styles, strict=True):
+for (name, taken), (color, dashes) in zip(times.items(), styles, strict=True):
     share = np.arange(1, len(taken) + 1) / len(taken)
     ax.semilogx(np.sort(taken), share, color=color, linestyle=dashes, linewidth=2, label=name)
 ax.set(xlabel="latency (µs)", ylabel="fraction of steps", ylim=(0, 1.02))
@@ -57,8 +57,8 @@ figure.legend(frameon=False, ncols=3, loc="outside upper right")
 
 esn = ee.LinearESN(100, standardize=True, warmup=200, ridge=1e-6, seed=0)
 esn.fit(series[:1000], series[1:1001])
-one, other = esn.stream(), esn.stream()
-assert np.array_equal(one.run(series), [other.step(row) for row in series])
+first, second = esn.stream(), esn.stream()
+assert np.array_equal(first.run(series), [second.step(row) for row in series])
 
 # %%
 # See :doc:`/streaming` for details and for online learning.

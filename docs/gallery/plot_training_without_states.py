@@ -40,8 +40,8 @@ for solver, rows in lengths.items():
 # Both solvers give the same network:
 
 X = u[:20_000]
-one, other = (seconds(20_000, solver)[1].predict(X) for solver in lengths)
-print("largest difference between the outputs:", np.abs(one - other).max())
+first, second = (seconds(20_000, solver)[1].predict(X) for solver in lengths)
+print("largest difference between the outputs:", np.abs(first - second).max())
 
 # %%
 

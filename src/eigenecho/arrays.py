@@ -59,8 +59,11 @@ def to_host(value: Any, copies: dict[int, Any] | None = None) -> Any:
         if copies is not None:
             copies[id(array)] = (array, value)
         return array
-    if has_tensors(value):
-        return rebuild(value, [to_host(item, copies) for item in value])
+    # Long lists of numbers have no tensors.
+    if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (int, float)):
+        items = [to_host(item, copies) for item in value]
+        if any(new is not old for new, old in zip(items, value, strict=True)):
+            return _rebuild(value, items)
     return value
 
 
@@ -74,19 +77,11 @@ def to_device(value: Any, device: Any, copies: dict[int, Any] | None = None) -> 
             return copies[id(value)][1]
         return _on_device(str(device)).asarray(value)
     if isinstance(value, (list, tuple)):
-        return rebuild(value, [to_device(item, device, copies) for item in value])
+        return _rebuild(value, [to_device(item, device, copies) for item in value])
     return value
 
 
-def has_tensors(value: Any) -> bool:
-    """Return True if a list or tuple has a tensor in it, at any depth."""
-    # Numbers are skipped: a long list of them has no tensors.
-    if not isinstance(value, (list, tuple)) or not value or isinstance(value[0], (int, float)):
-        return False
-    return any(is_tensor(item) or has_tensors(item) for item in value)
-
-
-def rebuild(value: Any, items: list[Any]) -> Any:
+def _rebuild(value: Any, items: list[Any]) -> Any:
     """Return items in the list, tuple or named tuple that they were taken from."""
     return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
 

@@ -1,4 +1,4 @@
-"""Checks that many arguments share; each raises in the words of ``errors``."""
+"""Checks of arguments; each raises an error from ``errors``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,9 @@ import numpy as np
 from eigenecho.errors import Shown, bad_argument, unknown_name
 from eigenecho.types import Array, Seed
 
-OF_TABLES = ("columns", "schema", "iloc", "__dataframe__")
-"""Attributes that tables of any library have, and arrays do not."""
-
 
 def check_flag(value: Any, name: str) -> None:
-    """A flag is True or False, so that "no" does not count as yes."""
+    """Raise unless a flag is True or False, so that "no" does not count as true."""
     if value is not True and value is not False and not isinstance(value, np.bool_):
         raise bad_argument(name, value, "True or False")
 
@@ -35,13 +32,13 @@ def check_in_memory(arguments: Mapping[str, Any]) -> None:
 
 
 def check_known(value: Any, name: str, known: Iterable[str]) -> None:
-    """One of the names there are."""
+    """Raise unless a value is one of the known names."""
     if value not in known:
         raise unknown_name(name, value, known)
 
 
 def generator(seed: Seed, *, needed: bool = False) -> np.random.Generator:
-    """A Generator from an int, a Generator (used as it is) or, unless ``needed``, fresh entropy."""
+    """Return a Generator for an int or a Generator, or, unless a seed is ``needed``, for None."""
     if isinstance(seed, np.random.Generator):
         return seed
     if seed is None and not needed:
@@ -53,17 +50,17 @@ def generator(seed: Seed, *, needed: bool = False) -> np.random.Generator:
 
 
 def is_finite_number(value: Any) -> bool:
-    """Whether a value is a real number within the range of floating point; a flag is none."""
+    """Return True if a value is a real number within the range of floating point, not a flag."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     try:
         return math.isfinite(float(value))
-    except OverflowError:  # an int beyond it
+    except OverflowError:  # a large int
         return False
 
 
 def check_number(value: Any, name: str, above: float = -math.inf) -> float:
-    """A finite number, above a bound where there is one."""
+    """Return a finite number above a bound, or raise."""
     if not is_finite_number(value) or value <= above:
         bound = "" if above == -math.inf else f" > {above:g}"
         raise bad_argument(name, value, f"a finite number{bound}")
@@ -71,7 +68,7 @@ def check_number(value: Any, name: str, above: float = -math.inf) -> float:
 
 
 def check_not_negative(value: Any, name: str) -> None:
-    """A finite number ≥ 0."""
+    """Raise unless a value is a finite number ≥ 0."""
     if not is_finite_number(value) or value < 0:
         raise bad_argument(name, value, "a finite number ≥ 0")
 
@@ -83,7 +80,7 @@ def check_count(
     least: int = 0,
     most: int = sys.maxsize,
 ) -> int:
-    """The count, an int of ``least`` or more that a machine can count to, and at most ``most``."""
+    """Return an int between ``least`` and ``most``, or raise."""
     is_int = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_int or not least <= int(value) <= most:
         bounds = f"≥ {least}" if most == sys.maxsize else f"from {least} to {most}"
@@ -104,58 +101,39 @@ def check_memory(needed: float, name: str, value: Any) -> None:
 
 
 def check_units(n: Any, name: str = "n") -> None:
-    """A number of units is an int ≥ 1."""
+    """Raise unless a number of units is an int ≥ 1."""
     check_count(n, name, "a number of units", 1)
 
 
 def check_sr(sr: float) -> None:
-    """A spectral radius is a finite number ≥ 0."""
+    """Raise unless a spectral radius is a finite number ≥ 0."""
     if not (isinstance(sr, Real) and 0 <= sr < np.inf):
         raise bad_argument("sr", sr, "a finite spectral radius ≥ 0")
 
 
 def check_lr(lr: float) -> None:
-    """A leaking rate lies in ]0, 1]."""
+    """Raise unless a leaking rate is in ]0, 1]."""
     if not (isinstance(lr, Real) and 0 < lr <= 1):
         raise bad_argument("lr", lr, "a leaking rate in ]0, 1]")
 
 
 def check_connectivity(connectivity: float, name: str = "connectivity") -> None:
-    """A connectivity is the probability of a connection."""
+    """Raise unless a connectivity is a probability in ]0, 1]."""
     if not (isinstance(connectivity, Real) and 0 < connectivity <= 1):
         raise bad_argument(name, connectivity, "a probability in ]0, 1]")
 
 
 def as_array(value: Any, name: str, expected: str, remedy: str = "") -> Array:
-    """A value as an array, unless its rows differ in length."""
+    """Return a value as an array, or raise if its rows differ in length."""
     try:
         return np.asarray(value)
-    except ValueError:  # of NumPy, about inhomogeneous shapes
+    except ValueError:  # NumPy's error for inhomogeneous shapes
         got = Shown("rows of different lengths")
         raise bad_argument(name, got, expected, remedy) from None
 
 
-def check_pandas(value: Any, name: str) -> None:
-    """Raise for a table of another library than pandas, whose columns of dates would be lost.
-
-    One-dimensional columns of polars and pyarrow are arrays, not tables.
-    """
-    kind = type(value)
-    library = kind.__module__.partition(".")[0]
-    is_pandas = any(base.__module__.partition(".")[0] == "pandas" for base in kind.__mro__)
-    if is_pandas or not any(hasattr(kind, attribute) for attribute in OF_TABLES):
-        return
-    remedy = "Convert it to a pandas DataFrame with the dates as its index."
-    if hasattr(kind, "to_pandas"):
-        remedy = f"Convert it with {name}.to_pandas(), and set the dates as its index."
-    raise bad_argument(
-        name, Shown(f"{library} {kind.__name__}"),
-        "a pandas Series or DataFrame, a NumPy array, or a list of arrays", remedy,
-    )  # fmt: skip
-
-
 def check_real(A: Any, name: str) -> None:
-    """Numbers are real: of a floating, integer or Boolean type."""
+    """Raise unless numbers are of a floating, integer or Boolean type."""
     if A.dtype.kind not in "fiub":
         raise bad_argument(name, Shown(f"dtype {A.dtype}"), "real numbers")
 
@@ -171,32 +149,32 @@ def has_complex(array: Any) -> bool:
 
 
 def check_finite(A: Any, name: str, remedy: str = "") -> None:
-    """Numbers are neither NaN nor infinite."""
+    """Raise if numbers are NaN or infinite."""
     if not np.all(np.isfinite(A)):
         raise bad_argument(name, Shown("NaN or Inf"), "finite numbers", remedy)
 
 
 def check_range(A: Any, name: str, dtype: Any) -> None:
-    """Numbers stay finite in the dtype of a model."""
+    """Raise if numbers are beyond the range of a dtype."""
     if not np.all(np.abs(A) <= np.finfo(dtype).max):
         raise bad_argument(name, Shown(f"numbers beyond {dtype}"), f"the range of {dtype}")
 
 
 def check_shape(A: Any, name: str, shape: tuple[int, ...], like: str = "") -> None:
-    """An array has exactly that shape; ``like`` says whose it is."""
+    """Raise unless an array has this shape; ``like`` is added to the message."""
     if np.shape(A) != shape:
         raise bad_argument(name, Shown(f"shape {np.shape(A)}"), f"shape {shape}{like}")
 
 
 def check_square(W: Any, name: str) -> None:
-    """A real square matrix (N, N), N ≥ 1."""
+    """Raise unless W is a real square matrix (N, N), N ≥ 1."""
     if len(W.shape) != 2 or W.shape[0] != W.shape[1] or W.shape[0] == 0:
         raise bad_argument(name, Shown(f"shape {W.shape}"), "a square matrix (N, N) with N ≥ 1")
     check_real(W, name)
 
 
 def as_square(W: Any, name: str = "W") -> Array:
-    """``W`` as a dense float64 matrix, after checking that it is real, finite and square."""
+    """Return a real, finite, square matrix as a dense float64 array, or raise."""
     W = as_array(W.toarray() if hasattr(W, "toarray") else W, name, "a square matrix (N, N)")
     check_square(W, name)
     W = W.astype(np.float64)

@@ -73,7 +73,7 @@ def explain_errors(stage: str) -> Iterator[None]:
 
 def wait_for(client: Any, stage: str, future: Any) -> Any:
     """Return the result of a future; raise if the cluster has no workers for some time."""
-    left = PATIENCE_SECONDS
+    patience = PATIENCE_SECONDS
     with explain_errors(stage):
         while True:
             try:
@@ -82,8 +82,8 @@ def wait_for(client: Any, stage: str, future: Any) -> Any:
                 if future.status != "pending":  # the task itself raised TimeoutError
                     raise
             workers = client.scheduler_info(n_workers=-1)["workers"]
-            left = PATIENCE_SECONDS if workers else left - POLL_SECONDS
-            if left <= 0:
+            patience = PATIENCE_SECONDS if workers else patience - POLL_SECONDS
+            if patience <= 0:
                 raise ClusterError(
                     f"the step {stage!r} failed because the cluster has had no workers for "
                     f"{PATIENCE_SECONDS:.0f} seconds. Start workers and try again. "

@@ -1,4 +1,4 @@
-"""Telling a caller how far a long run has come."""
+"""Progress reports of long runs."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from time import perf_counter
 from eigenecho.errors import bad_argument
 
 Report = Callable[[int, int], object]
-"""Called with the steps done and all steps there are."""
+"""A callable (done, total) of numbers of steps."""
 
 INTERVAL = 0.2
-"""Seconds between two reports, about."""
+"""Approximate seconds between two reports."""
 
 UNIT = 1 << 12
-"""Pieces end at multiples of this many steps, where every kernel ends a chunk of its own: what
-a piece computes has the bits that the whole run has."""
+"""Pieces end at multiples of this many steps, where every kernel ends a chunk, so that they have
+the bits of the whole run."""
 
 
 class Progress:
-    """Cuts runs, of ``total`` steps in all, into pieces and reports after each, in their thread.
+    """Runs of ``total`` steps that are cut into pieces, with a report after each.
 
-    What ``report(done, total)`` raises ends the run. Without it a run is one piece.
+    An exception in ``report(done, total)`` ends the run. Without a report a run is one piece.
     """
 
     def __init__(self, report: Report | None = None, total: int = 0) -> None:
@@ -34,7 +34,7 @@ class Progress:
         self.done = 0
 
     def pieces(self, steps: int, unit: int = UNIT) -> Iterator[slice]:
-        """The rows of each piece of one run, ends at multiples of ``unit``."""
+        """Yield the rows of each piece of one run, which end at multiples of ``unit``."""
         if self.report is None:
             yield slice(0, steps)
             return
@@ -54,9 +54,9 @@ WIDTH = 30
 
 
 @contextmanager
-def bar(wanted: bool) -> Iterator[Callable[[str, int, int], object] | None]:
-    """A bar on the terminal, as a callable (stage, done, total); None where none is wanted."""
-    if not wanted:
+def bar(visible: bool) -> Iterator[Callable[[str, int, int], object] | None]:
+    """Yield a callable (stage, done, total) that draws a bar on the terminal; None if invisible."""
+    if not visible:
         yield None
         return
     length = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,6 +24,9 @@ CACHE_BYTES = 1 << 19
 
 DEVICE_BYTES = 1 << 30
 """Bytes of a chunk on a device, which needs more work at a time."""
+
+BLOCK_BYTES = 1 << 22
+"""Bytes of a block of rows with random access: a series this small is computed once and kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,22 +90,82 @@ class SeriesRows:
                 reservoir.scan(drive[start : start + n], state, part[:n])
                 reservoir.check_states(part[:n], start)
             if not is_plain:
-                self._assemble(start, [part[:n] for part in parts], X[:n])
+                assemble(self.head[start : start + n], [part[:n] for part in parts], X[:n])
             yield start, X[:n]
 
-    def _assemble(self, start: int, parts: Sequence[Array], X: Array) -> None:
-        """Write rows [head, r₁, r₂, …] from row ``start`` on into X.
 
-        This is the only place where head and states become rows, so a feature map φ of the states
-        belongs here, and its number of columns in ``size``: statistics, predictions and deviations
-        then see rows [head, φ(r₁, r₂, …)]. Routes that never build rows (``kernels.outputs``,
-        ``Moments`` and ``Lags``) hold for the identity only.
-        """
-        column = self.head.shape[1]
-        X[:, :column] = self.head[start : start + len(X)]
-        for part in parts:
-            X[:, column : column + part.shape[1]] = part
-            column += part.shape[1]
+def assemble(head: Array, parts: Sequence[Array], out: Array | None = None) -> Array:
+    """Return rows [head, r₁, r₂, …] in float64, written into ``out`` if it is given.
+
+    This is the only place where head and states become rows, so a feature map φ of the states
+    belongs here, and its number of columns in ``SeriesRows.size``: statistics, deviations and
+    intervals then see rows [head, φ(r₁, r₂, …)]. Routes that never build rows
+    (``kernels.outputs``, ``Moments`` and ``Lags``) hold for the identity only.
+    """
+    widths = [head.shape[1], *(part.shape[1] for part in parts)]
+    rows = namespace(head).empty((len(head), sum(widths))) if out is None else out
+    column = 0
+    for part, width in zip((head, *parts), widths, strict=True):
+        rows[:, column : column + width] = part
+        column += width
+    return rows
+
+
+@dataclass(frozen=True, eq=False)
+class BlockRows(SeriesRows):
+    """Rows of one series with random access, in NumPy arrays.
+
+    The states before each block of rows are stored, and the rows of a block are computed from them
+    when they are needed. Blocks begin at the same rows however long the series is, so no row
+    depends on later ones, down to the last bit.
+    """
+
+    @cached_property
+    def block(self) -> int:
+        """Number of rows in a block."""
+        return max(1, BLOCK_BYTES // (8 * self.size))
+
+    def blocks(self, first: int, last: int) -> Iterator[tuple[int, Array]]:
+        """Yield the rows first ≤ t < last block by block, with the number of their first row."""
+        for number in range(first // self.block, -(-last // self.block)):
+            start = number * self.block
+            low, high = max(first, start), min(last, start + self.block)
+            if low < high:
+                yield low, self._rows(number)[low - start : high - start]
+
+    def at(self, rows: Array | Sequence[int]) -> Array:
+        """Return single rows, (len(rows), N')."""
+        rows = np.asarray(rows)
+        X = np.empty((len(rows), self.size))
+        numbers = rows // self.block
+        for number in np.unique(numbers):
+            here = numbers == number
+            X[here] = self._rows(int(number))[rows[here] - number * self.block]
+        return X
+
+    def _rows(self, number: int) -> Array:
+        return self._single_block if len(self) <= self.block else self._compute(number)
+
+    @cached_property
+    def _single_block(self) -> Array:
+        return self._compute(0)
+
+    @cached_property
+    def _states(self) -> list[list[Array]]:
+        """States of all reservoirs before each block."""
+        states = self.states_before()
+        stored = [[state.copy() for state in states]]
+        for start in range(0, len(self) - self.block, self.block):
+            for (reservoir, drive), state in zip(self.runs, states, strict=True):
+                reservoir.last_state(drive[start : start + self.block], state)
+            stored.append([state.copy() for state in states])
+        return stored
+
+    def _compute(self, number: int) -> Array:
+        start = number * self.block
+        states = [state.copy() for state in self._states[number]]
+        stop = min(start + self.block, len(self))
+        return next(self.chunks(start, stop, self.block, states))[1]
 
 
 def chunk_rows(like: Array, width: int, least: int = 1, *, in_cache: bool = False) -> int:

@@ -13,7 +13,7 @@ from eigenecho.errors import Shown, bad_argument
 from eigenecho.types import Array
 
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""The least scale: closed loops divide by it, and below it the quotient leaves the range."""
+"""Smallest scale: closed loops divide by it, and smaller ones would overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +32,15 @@ class Scaling:
 
     @classmethod
     def of(cls, series: Sequence[Array]) -> Scaling:
-        """Mean and standard deviation over all rows; a constant column is only centred.
+        """Return the scaling by mean and standard deviation over all rows, without NaN.
 
-        What is missing, NaN, is left out.
+        A constant column is only centred.
         """
         return reduce(Spread.merge, map(Spread.of, series)).scaling
 
     @classmethod
     def identity(cls, columns: int) -> Scaling:
-        """Leaves columns as they are."""
+        """Return the scaling that leaves columns unchanged."""
         return cls(np.zeros(columns), np.ones(columns))
 
     def forward(self, x: Array) -> Array:
@@ -60,10 +60,10 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """How columns lie, over some rows: a statistic that merges.
+    """Mean and standard deviation of columns over some rows: a statistic that merges.
 
     ``mean`` and ``deviation`` (D,) are in units of ``size`` (D,), the largest |x|: squares of very
-    large or small numbers would leave the range. ``rows`` are (D,) where some miss in a column.
+    large or small numbers would overflow or underflow. ``rows`` is (D,) if values are missing.
     """
 
     rows: int | Array
@@ -73,7 +73,7 @@ class Spread:
 
     @classmethod
     def of(cls, x: Array) -> Spread:
-        """Of the rows of one series (T, D), wherever they are."""
+        """Return the statistic of the rows of one series (T, D)."""
         xp = namespace(x)
         rows = xp.asarray(x, np.float64)
         if bool(xp.isnan(rows).any()):
@@ -88,31 +88,31 @@ class Spread:
 
     @classmethod
     def _of_each(cls, columns: Sequence[Array]) -> Spread:
-        """Of columns that are not all of one length."""
+        """Return the statistic of columns of different lengths."""
         each = [cls.of(column[:, np.newaxis]) for column in columns]
-        parts = zip(*((one.size, one.mean, one.deviation) for one in each), strict=True)
-        return cls(np.array([one.rows for one in each]), *map(np.concatenate, parts))
+        parts = zip(*((part.size, part.mean, part.deviation) for part in each), strict=True)
+        return cls(np.array([part.rows for part in each]), *map(np.concatenate, parts))
 
     def merge(self, other: Spread) -> Spread:
-        """Of both sets of rows.
+        """Return the statistic of both sets of rows.
 
         σ² = (1−w) σ₁² + w σ₂² + w (1−w) (μ₂ − μ₁)²,   w the share of the other's rows
         """
         size = np.maximum(self.size, other.size)
-        one, two = (part.size / np.where(size > 0, size, 1.0) for part in (self, other))
+        a, b = (part.size / np.where(size > 0, size, 1.0) for part in (self, other))
         w = other.rows / np.maximum(self.rows + other.rows, 1)
-        apart = two * other.mean - one * self.mean
-        square = (1 - w) * (one * self.deviation) ** 2 + w * (two * other.deviation) ** 2
+        apart = b * other.mean - a * self.mean
+        square = (1 - w) * (a * self.deviation) ** 2 + w * (b * other.deviation) ** 2
         deviation = np.sqrt(square + w * (1 - w) * apart**2)
-        return Spread(self.rows + other.rows, size, one * self.mean + w * apart, deviation)
+        return Spread(self.rows + other.rows, size, a * self.mean + w * apart, deviation)
 
     @property
     def scaling(self) -> Scaling:
-        """To mean 0 and deviation 1."""
+        """The scaling to mean 0 and deviation 1."""
         size = np.where(self.size > 0, self.size, 1.0)
         # A constant column's deviation is rounding noise, not a scale, unless it exceeds 1.
         with np.errstate(over="ignore"):
             noise = np.maximum(1.0 / size, self.deviation)
             scale = np.where(self.deviation <= 1e-14, noise, self.deviation) * size
-        scale[np.isinf(scale)] = 1.0  # a constant so small that its reciprocal leaves the range
+        scale[np.isinf(scale)] = 1.0  # a constant so small that its reciprocal overflows
         return Scaling(self.mean * size, np.maximum(scale, SMALLEST))

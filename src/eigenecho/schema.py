@@ -1,8 +1,8 @@
-"""Objects as arrays and plain values, and back, by the annotations of their fields.
+"""Conversion of objects to arrays and plain values, and back, by the annotations of their fields.
 
 A stored class is a dataclass or a NamedTuple. An object is a JSON object with one entry per field:
 
-- numbers, words and flags as they are; a ``Hashable`` label, too, or as text that stands for it;
+- numbers, strings and flags unchanged; a ``Hashable`` label unchanged, or as text that encodes it;
 - an array as its number of rows: the numbers are an array of the file, named by the path to it;
 - a tuple as ``count`` and ``of``, its items as one column;
 - an object that may be None or of several classes as ``kind`` and an entry for each class.
@@ -10,8 +10,8 @@ A stored class is a dataclass or a NamedTuple. An object is a JSON object with o
 A column of objects is one object of columns, and a column of arrays is one array: a header has few
 lists and objects, however many items there are.
 
-What is read may be anybody's. Nothing may be missing or left over, and numbers are finite unless
-annotated otherwise; a class checks all else when it is made, or in a method ``check``.
+Files are not trusted. Nothing may be missing or left over, and numbers are finite unless annotated
+otherwise; a class checks everything else when it is created, or in a method ``check``.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ Values = dict[str, Any]
 T = TypeVar("T")
 
 STAND_INS: dict[type, Any] = {}
-"""Classes that are stored as another one, which has ``of(value)`` and ``restored()``."""
+"""Classes that are stored as another class, which has ``of(value)`` and ``restored()``."""
 
 NOT_STORED = {"stored": False}
-"""Metadata of a field that files do not keep: it has its default after loading."""
+"""Metadata of a field that is not stored: it has its default after loading."""
 
 
 def stands_for(kind: type) -> Callable[[type[T]], type[T]]:
-    """Register the class as which values of another ``kind`` are stored."""
+    """Register the class that stores values of another ``kind``."""
 
     def register(stand_in: type[T]) -> type[T]:
         STAND_INS[kind] = stand_in
@@ -58,7 +58,7 @@ def pack(value: Any, **options: Any) -> tuple[str, Arrays, Values]:
 
     ``options`` are further arguments of ``of``.
     """
-    kind = next((one for one in type(value).__mro__ if one in STAND_INS), type(value))
+    kind = next((base for base in type(value).__mro__ if base in STAND_INS), type(value))
     if kind in STAND_INS:
         value = STAND_INS[kind].of(value, **options)
     arrays: Arrays = {}
@@ -66,16 +66,16 @@ def pack(value: Any, **options: Any) -> tuple[str, Arrays, Values]:
 
 
 def unpack(kind: type[T], arrays: Arrays, values: Values) -> T:
-    """Return the value that ``pack`` took apart, or raise an error that says what is wrong."""
-    left = dict(arrays)
-    (made,) = _unpack_fields(kind, values, "", None, left)
-    if left:
-        raise _left_over(left)
-    return made
+    """Return the value that ``pack`` converted, or raise an error."""
+    unused = dict(arrays)
+    (value,) = _unpack_fields(kind, values, "", None, unused)
+    if unused:
+        raise _left_over(unused)
+    return value
 
 
 def parsed(text: str, containers: int) -> Any:
-    """Return the content of JSON whose names occur once, with so many lists and objects at most."""
+    """Return the content of JSON with unique names and a limited number of lists and objects."""
     bare = re.sub(r'"(?:[^"\\]++|\\.)*+"', "", text)
     if bare.count("[") + bare.count("{") > containers:
         raise ValueError("more lists and objects than save() writes")
@@ -83,14 +83,14 @@ def parsed(text: str, containers: int) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
         raise ValueError("a name occurs twice")
-    return found
+    return unique
 
 
 class _Hint(NamedTuple):
-    """An annotation: its form, of what, whether None will do, and its marks in ``types``."""
+    """A parsed annotation: form, type of items, whether None is allowed, and marks of ``types``."""
 
     form: str
     of: Any
@@ -101,7 +101,7 @@ class _Hint(NamedTuple):
 @cache
 def _parsed(hint: Any) -> _Hint:
     args = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    first, *others = (one for one in args if one is not NoneType)
+    first, *others = (kind for kind in args if kind is not NoneType)
     marks: list[str] = []
     if get_origin(first) is Annotated:
         first, *marks = get_args(first)
@@ -119,20 +119,20 @@ def _parsed(hint: Any) -> _Hint:
 
 @cache
 def _fields(cls: Any) -> dict[str, Any]:
-    """Return the annotations of the fields of a class that files keep."""
+    """Return the annotations of the stored fields of a class."""
     hints = get_type_hints(cls, include_extras=True)
     if hasattr(cls, "_fields"):
         return {name: hints[name] for name in cls._fields}
-    kept = (one for one in fields(cls) if one.init and one.metadata.get("stored", True))
-    return {one.name: hints[one.name] for one in kept}
+    stored = (field for field in fields(cls) if field.init and field.metadata.get("stored", True))
+    return {field.name: hints[field.name] for field in stored}
 
 
 def _concrete(classes: Iterable[type]) -> dict[str, type]:
-    """Return classes by name, and in place of an abstract one those below it."""
-    found: dict[str, type] = {}
+    """Return classes by name, with the subclasses of abstract classes."""
+    by_name: dict[str, type] = {}
     for cls in classes:
-        found |= _concrete(cls.__subclasses__()) if isabstract(cls) else {cls.__name__: cls}
-    return found
+        by_name |= _concrete(cls.__subclasses__()) if isabstract(cls) else {cls.__name__: cls}
+    return by_name
 
 
 # Packing; a single value is not put in a list ---------------------------------------------------
@@ -142,17 +142,16 @@ def _pack(hint: Any, values: list[Any], name: str, single: bool, arrays: Arrays)
     form, of, optional, marks = _parsed(hint)
     if form == "object":
         return _pack_objects(_concrete(of), values, name, single, arrays, optional)
-    there = [one for one in values if one is not None or not optional]
+    present = [value for value in values if value is not None or not optional]
     write = len if form != "plain" else to_label if of is Hashable else of
-    told = iter([write(one) for one in there])
-    listed = [None if one is None and optional else next(told) for one in values]
+    listed = [None if value is None and optional else write(value) for value in values]
     plain = listed[0] if single else listed
-    if form == "array" and there:
-        array = np.asarray(there[0]) if single else np.concatenate(there)
+    if form == "array" and present:
+        array = np.asarray(present[0]) if single else np.concatenate(present)
         is_complex = "complex" in marks
         arrays[name] = np.stack([array.real, array.imag], axis=-1) if is_complex else array
     if form == "sequence":
-        items = [item for one in there for item in one]
+        items = [item for value in present for item in value]
         return {"count": plain, "of": _pack(of, items, name, False, arrays)}
     return plain
 
@@ -162,27 +161,27 @@ def _pack_objects(
 ) -> Values:
     if len(classes) == 1 and not optional:
         return _pack_fields(next(iter(classes.values())), values, name, single, arrays)
-    kinds = [_kind(one, classes) for one in values]
+    kinds = [_kind(value, classes) for value in values]
     plain: Values = {"kind": kinds[0] if single else kinds}
     for kind in dict.fromkeys(filter(None, kinds)):
-        some = [one for one, its in zip(values, kinds, strict=True) if its == kind]
+        some = [value for value, own in zip(values, kinds, strict=True) if own == kind]
         path = name if len(classes) == 1 else _path(name, kind)
         plain[kind] = _pack_fields(classes[kind], some, path, single, arrays)
     return plain
 
 
 def _kind(value: Any, classes: Any) -> str | None:
-    """Return the name of the class that a value is of, or inherits from; None for none."""
+    """Return the name of the class of a value, or of its base class; None for None."""
     if value is None:
         return None
-    return next(one.__name__ for one in type(value).__mro__ if one.__name__ in classes)
+    return next(base.__name__ for base in type(value).__mro__ if base.__name__ in classes)
 
 
 def _pack_fields(cls: type, values: list[Any], name: str, single: bool, arrays: Arrays) -> Values:
     if cls in STAND_INS:
-        cls, values = STAND_INS[cls], [STAND_INS[cls].of(one) for one in values]
+        cls, values = STAND_INS[cls], [STAND_INS[cls].of(value) for value in values]
     return {
-        key: _pack(hint, [getattr(one, key) for one in values], _path(name, key), single, arrays)
+        key: _pack(hint, [getattr(v, key) for v in values], _path(name, key), single, arrays)
         for key, hint in _fields(cls).items()
     }
 
@@ -201,18 +200,19 @@ def _unpack(hint: Any, plain: Any, name: str, count: int | None, arrays: Arrays)
     if not isinstance(listed, list) or len(listed) != (1 if count is None else count):
         raise bad_argument(name, plain, f"{count} values")
     kind, rules = (of, marks) if form == "plain" else (int, ("≥ 0",))
-    told = [
-        None if one is None and optional else _checked(one, kind, rules, name) for one in listed
+    checked = [
+        None if value is None and optional else _checked(value, kind, rules, name)
+        for value in listed
     ]
     if form == "plain":
-        return told
-    sizes = [one or 0 for one in told]
+        return checked
+    sizes = [size or 0 for size in checked]
     whole: Any = ()
     if form == "sequence":
         whole = tuple(_unpack(of, items, name, sum(sizes), arrays))
-    elif any(one is not None for one in told):
+    elif any(size is not None for size in checked):
         whole = _take(arrays, name, sum(sizes), marks)
-    pairs = zip(told, accumulate(sizes), strict=True)
+    pairs = zip(checked, accumulate(sizes), strict=True)
     return [None if size is None else whole[stop - size : stop] for size, stop in pairs]
 
 
@@ -221,8 +221,8 @@ def _unpack_objects(
 ) -> list[Any]:
     if len(classes) == 1 and not optional:
         return _unpack_fields(next(iter(classes.values())), plain, name, count, arrays)
-    said = plain.get("kind") if isinstance(plain, dict) else plain
-    kinds = _unpack(str | None if optional else str, said, f"{name}.kind", count, arrays)
+    names = plain.get("kind") if isinstance(plain, dict) else plain
+    kinds = _unpack(str | None if optional else str, names, f"{name}.kind", count, arrays)
     parts, made = _entries(plain, ("kind", *filter(None, dict.fromkeys(kinds))), name), {}
     for kind in [*parts][1:]:
         check_known(kind, f"{name}.kind", classes)
@@ -242,15 +242,15 @@ def _unpack_fields(
         _unpack(hint, parts[key], _path(name, key), count, arrays) for key, hint in hints.items()
     ]
     made = [stored(**dict(zip(hints, row, strict=True))) for row in zip(*columns, strict=True)]
-    for one in made if hasattr(stored, "check") else ():
-        one.check()
-    return made if stored is cls else [one.restored() for one in made]
+    for value in made if hasattr(stored, "check") else ():
+        value.check()
+    return made if stored is cls else [value.restored() for value in made]
 
 
 def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array:
     """Take an array of real numbers that the marks allow."""
     if name not in arrays:
-        raise ValueError(f"it has no array {name!r}.")
+        raise ValueError(f"the array {name!r} is missing.")
     array = arrays.pop(name)
     check_real(array, name)
     if not array.ndim or len(array) != rows:
@@ -265,20 +265,20 @@ def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array
 
 
 def _entries(plain: Any, keys: Iterable[str], name: str) -> Values:
-    """Return the entries of a JSON object that has these and no others."""
+    """Return the entries of a JSON object, or raise if it has other ones."""
     if not isinstance(plain, dict):
         raise bad_argument(name or "values", plain, f"values of {', '.join(keys)}")
     for key in keys:
         if key not in plain:
-            raise ValueError(f"it does not say {_path(name, key)!r}.")
-    left = [_path(name, key) for key in plain if key not in set(keys)]
-    if left:
-        raise _left_over(left)
+            raise ValueError(f"{_path(name, key)!r} is missing.")
+    others = [_path(name, key) for key in plain if key not in set(keys)]
+    if others:
+        raise _left_over(others)
     return {key: plain[key] for key in keys}
 
 
 def _left_over(names: Iterable[str]) -> ValueError:
-    return ValueError(f"it holds what means nothing here: {', '.join(names)}.")
+    return ValueError(f"unknown entries: {', '.join(names)}.")
 
 
 def _path(name: str, key: str) -> str:
@@ -289,7 +289,7 @@ WORDS = {bool: "True or False", int: "an int", float: "a number", str: "text", d
 
 
 def _checked(value: Any, of: Any, marks: tuple[str, ...], name: str) -> Any:
-    """Return a plain value of a file, if it is one of that type and the marks allow it."""
+    """Return a plain value of a file, or raise unless it has that type and the marks allow it."""
     if of is Hashable:
         return from_label(value)
     if type(value) is not of or (of is int and not -(2**63) <= value < 2**63):
@@ -300,7 +300,7 @@ def _checked(value: Any, of: Any, marks: tuple[str, ...], name: str) -> Any:
 
 
 def _check_numbers(numbers: Any, marks: tuple[str, ...], name: str) -> None:
-    """Raise where numbers are not finite, or not above 0, unless they need not be."""
+    """Raise unless numbers are finite, or as the marks allow, and positive if they require it."""
     largest = np.inf if "Inf" in marks else np.finfo(np.float64).max
     fits = np.abs(numbers) <= largest
     if "> 0" in marks or "≥ 0" in marks:
@@ -314,7 +314,7 @@ def _check_numbers(numbers: Any, marks: tuple[str, ...], name: str) -> None:
 # Labels -----------------------------------------------------------------------------------------
 
 ODD = "\0"
-"""Begins text that stands for what JSON does not have: a date, or a tuple."""
+"""First character of text that encodes a date or a tuple, which JSON does not have."""
 
 
 def to_label(label: Any, name: str = "series") -> Any:
@@ -329,12 +329,12 @@ def to_label(label: Any, name: str = "series") -> Any:
         return label
     if isinstance(label, str) and not label.startswith(ODD):
         return label
-    wanted = "what a file can hold: text, numbers, dates"
-    raise bad_argument(name, Shown(repr(label)), wanted, "Rename or replace it before fitting.")
+    expected = "text, numbers or dates, which files can store"
+    raise bad_argument(name, Shown(repr(label)), expected, "Rename or replace it before fitting.")
 
 
 def from_label(plain: Any) -> Any:
-    """Return the label that a plain value of a file stands for."""
+    """Return the label that a plain value of a file encodes."""
     if isinstance(plain, str) and plain.startswith(f"{ODD}t"):
         import pandas
 

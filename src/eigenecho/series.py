@@ -1,4 +1,4 @@
-"""One series, a stack of equal ones, or a ragged list: the same thing inside."""
+"""Inputs and outputs of networks: one series, a stack of equal lengths, or a list, as arrays."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from eigenecho.arrays import namespace, on_device, to_host
-from eigenecho.cells import numbers_in_text
 from eigenecho.checks import as_array, has_complex
 from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
+from eigenecho.frames import to_pandas
 from eigenecho.types import Array
 
 RAGGED = "a 2-D series (T, D)", "Several series are a list of 2-D arrays."
-"""What is wanted of rows that differ in length, and what to do."""
+"""What is expected instead of rows of different lengths, and the remedy."""
 
 DATES = (np.datetime64, np.timedelta64)
-"""Objects that NumPy reads as numbers though they are dates."""
+"""Objects that NumPy converts to numbers although they are dates."""
 
 FILL = "Fill or drop the gaps first."
-"""What to do about NaN and infinity."""
+"""The remedy for NaN and infinity."""
 
 
 @dataclass(frozen=True)
 class Container:
-    """How the caller held the series: ``single``, ``stack`` (3-D array) or ``list``.
+    """The caller's format: ``single``, ``stack`` (3-D array) or ``list``.
 
-    ``flat`` says that each series was 1-D, (T,), so that answers are too. ``whole`` is a stack of
-    checked tensors on a device as the one array (series, T, D) that it is.
+    With ``flat``, each series is 1-D, (T,), and so are results. ``whole`` is the array
+    (series, T, D) of a checked stack of tensors on a device.
     """
 
     kind: str = "single"
@@ -38,7 +38,7 @@ class Container:
     whole: Any = field(default=None, compare=False, repr=False)
 
     def restore(self, arrays: Sequence[Array]) -> Any:
-        """Arrays (T_i, D), one for each series, as the caller holds them."""
+        """Return arrays (T_i, D), one for each series, in the caller's format."""
         if self.flat:
             arrays = [a[:, 0] for a in arrays]
         if self.kind == "single":
@@ -46,23 +46,23 @@ class Container:
         return namespace(arrays[0]).stack(arrays) if self.kind == "stack" else list(arrays)
 
     def together(self, series: list[Array]) -> list[Array]:
-        """Series to be run: those of a stack on a device are one (series, T, D), for one run."""
+        """Return the series to run: a stack on a device as one array (series, T, D)."""
         if self.kind != "stack" or not on_device(series[0]):
             return series
         return [namespace(series[0]).stack(series) if self.whole is None else self.whole]
 
     def restored(self, arrays: Sequence[Array]) -> Any:
-        """Answers to series that were ``together`` as the caller holds them."""
+        """Return the results of series from ``together`` in the caller's format."""
         if self.kind == "stack" and arrays[0].ndim == 3:
             return arrays[0][..., 0] if self.flat else arrays[0]
         return self.restore(arrays)
 
 
 def unpack(X: Any) -> tuple[list[Any], Container]:
-    """The series in ``X`` as they are, unchecked, and how they were held.
+    """Return the series in ``X``, unchanged and unchecked, and their format.
 
-    A list or tuple of two-dimensional elements is several series; a nested list of numbers is
-    one.
+    A list or tuple of two-dimensional elements contains several series; a nested list of numbers
+    is one series.
     """
     if isinstance(X, (list, tuple)) and len(X) and _ndim(X[0]) == 2:
         return list(X), Container("list")
@@ -80,14 +80,14 @@ def unpack(X: Any) -> tuple[list[Any], Container]:
 
 
 def _are_flat_series(X: Any) -> bool:
-    """Whether a list could be read as one series of long rows, and hardly is meant so."""
+    """Return True for a list of 1-D arrays, which is ambiguous: several series, or rows of one."""
     if not (isinstance(X, (list, tuple)) and len(X)):
         return False
     return all(len(getattr(x, "shape", ())) == 1 and len(x) > 1 for x in X)
 
 
 def output_container(y: Any) -> Container:
-    """How outputs that come without inputs are held; a nested list of numbers is one series."""
+    """Return the format of outputs without inputs; a nested list of numbers is one series."""
     if isinstance(y, (list, tuple)) and len(y):
         several = getattr(y[0], "ndim", 0) in (1, 2) or np.ndim(y[0]) == 2
         return Container("list" if several else "single")
@@ -95,7 +95,7 @@ def output_container(y: Any) -> Container:
 
 
 def unpack_outputs(y: Any, name: str, like: Container) -> tuple[list[Any], Container]:
-    """Outputs held as ``like``, each (T,) or (T, D): the series as columns (T, D)."""
+    """Return outputs in the format ``like``, each (T,) or (T, D), as columns (T, D)."""
     if like.kind == "single":
         items = [y]
     elif isinstance(y, (list, tuple)) or _ndim(y) >= 2:
@@ -116,7 +116,7 @@ def _as_column(item: Any) -> Any:
 def as_series(
     X: Any, name: str, D: int | None = None, dtype: DTypeLike = np.float64
 ) -> tuple[list[Array], Container]:
-    """``X`` as a list of finite contiguous arrays (T_i, D), with its container."""
+    """Return ``X`` as a list of finite contiguous arrays (T_i, D), and its format."""
     if on_device(X) and X.ndim == 3:
         return as_stack(X, name, D, dtype)
     items, container = unpack(X)
@@ -128,13 +128,13 @@ def as_series(
 
 
 def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> tuple[list[Array], Container]:
-    """A stack of tensors (series, T, D) on a device, as its series and how they were held."""
+    """Return the series of a stack of tensors (series, T, D) on a device, and their format."""
     whole = checked_stack(X, name, D, dtype)
     return list(whole.unbind(0)), Container("stack", whole=whole)
 
 
 def checked_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> Any:
-    """A stack of tensors on a device, looked at once for all of its series."""
+    """Check a stack of tensors on a device, all series at once, and return it."""
     if D is not None and X.shape[-1] != D:
         raise bad_argument(name, Shown(f"shape {tuple(X.shape)}"), f"{D} columns")
     check_not_empty(range(len(X)), name)
@@ -148,7 +148,7 @@ def checked_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> Any:
 
 
 def check_not_empty(items: Sequence[Any], name: str) -> None:
-    """Raise where a container holds no series."""
+    """Raise if there are no series."""
     if not items:
         raise bad_argument(name, Shown("0 series"), "at least one series")
 
@@ -162,8 +162,9 @@ def as_rows(
     *,
     gaps: bool = False,
 ) -> Array:
-    """One finite series (T, D), but for NaN where there may be ``gaps``; ``series`` is its number
-    among several, for the errors.
+    """Return one finite series (T, D); NaN is allowed with ``gaps``.
+
+    ``series`` is its position among several, for errors.
     """
     if hasattr(x, "toarray"):
         raise bad_argument(
@@ -182,10 +183,11 @@ def as_rows(
 
 
 def as_table(x: Any, name: str, series: int | None = None) -> Any:
-    """A frame as it is, else an array: (T, D), with columns that can be read as real numbers.
+    """Return a pandas frame or an array (T, D) of real numbers; other frames become pandas frames.
 
-    Masked entries become NaN, since what lies under a mask is not data.
+    Masked entries become NaN.
     """
+    x, _ = to_pandas(x, name)
     table = _unmasked(x if hasattr(x, "shape") else as_array(x, name, *RAGGED))
     if len(table.shape) != 2:
         raise _not_two_dimensional(x, name, tuple(table.shape), series)
@@ -207,10 +209,10 @@ def check_finite(
     gaps: bool = False,
     remedy: str = FILL,
 ) -> None:
-    """Raise where rows (T, D), read from ``given``, are not finite, and say where first.
+    """Raise if rows (T, D), read from ``given``, are not finite.
 
-    ``flat`` rows were (T,), and have no columns to speak of. NaN will do where there may be
-    ``gaps``; else ``remedy`` says what to do about it.
+    With ``flat``, errors name no column. NaN is allowed with ``gaps``; otherwise errors end with
+    ``remedy``.
     """
     if on_device(rows):
         if namespace(rows).all_finite(rows):
@@ -220,7 +222,7 @@ def check_finite(
     if finite.all():
         return
     row, column = np.unravel_index(int(np.argmin(finite)), rows.shape)
-    # A number that was finite before it was cast is too large, and no gap.
+    # A number that was finite before the conversion is too large for the dtype.
     value = float(_numbers(given, np.float64)[row, column])
     label = None if flat else (column_labels(given) or range(rows.shape[1]))[int(column)]
     remedy = remedy if np.isnan(value) else FILL
@@ -228,8 +230,9 @@ def check_finite(
 
 
 def column_labels(table: Any) -> list[Any] | None:
-    """The names of a frame's columns."""
-    columns = getattr(table, "columns", None)
+    """Return the names of the columns of a frame."""
+    # The columns of a PyArrow table are arrays.
+    columns = getattr(table, "column_names", getattr(table, "columns", None))
     if columns is None:
         return None
     names = list(columns)
@@ -237,7 +240,7 @@ def column_labels(table: Any) -> list[Any] | None:
 
 
 def _unmasked(x: Any) -> Any:
-    if not np.ma.is_masked(x) or has_complex(x):  # as_table refuses complex numbers
+    if not np.ma.is_masked(x) or has_complex(x):  # as_table raises an error for complex numbers
         return x
     return x.astype(np.float64).filled(np.nan)
 
@@ -264,9 +267,7 @@ def _not_two_dimensional(
 
 
 def _check_columns(table: Any, name: str, series: int | None) -> None:
-    """Raise where a column holds other than real numbers: text, dates, complex numbers."""
-    if not hasattr(table, "dtype") and not hasattr(table, "dtypes"):
-        table = _common_array(table, name)
+    """Raise if a column contains text, dates or complex numbers."""
     D = table.shape[1]
     dtypes = [table.dtype] * D if hasattr(table, "dtype") else list(table.dtypes)
     if all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes):
@@ -288,20 +289,7 @@ def _check_columns(table: Any, name: str, series: int | None) -> None:
         except (TypeError, ValueError) as error:
             row, cause = _first_unreadable(column, error)
             shown = f"{_brief(column[row])} {place(row, label, series)}, of dtype {dtype}"
-            one = name if series is None else f"{name}[{series}]"
-            held = f"{one}[{label!r}]" if hasattr(table, "iloc") else f"pd.Series({one}[:, {j}])"
-            raise not_numbers(name, shown, cause, numbers_in_text(column, held)) from None
-
-
-def _common_array(table: Any, name: str) -> Array:
-    """Return a table without dtypes, such as one of pyarrow, as an array."""
-    try:
-        return np.asarray(table)
-    except TypeError as error:  # of NumPy, about dates beside numbers
-        raise bad_argument(
-            name, Shown(f"{type(table).__name__} with columns of different types"),
-            "columns of real numbers", "Select these columns.",
-        ) from error  # fmt: skip
+            raise not_numbers(name, shown, cause) from None
 
 
 def _first_unreadable(column: Array, error: Exception) -> tuple[int, Exception]:
@@ -319,14 +307,14 @@ def _brief(value: Any, limit: int = 40) -> str:
 
 
 def _numbers(table: Any, dtype: DTypeLike) -> Array:
-    # pandas alone knows how to turn its missing integers into NaN.
+    # Only pandas converts its missing integers to NaN.
     if hasattr(table, "iloc"):
         return table.to_numpy(dtype=dtype)
     return np.asarray(table, dtype)
 
 
 def shifted(y: Array, first: Array | float = 0.0) -> Array:
-    """y(t−1) for t = 1 … T, given y(0); of either kind, as y is."""
+    """Return y(t−1) for t = 1 … T, given y(0)."""
     previous = namespace(y).empty_like(y)
     previous[:1] = first
     previous[1:] = y[:-1]
@@ -334,10 +322,10 @@ def shifted(y: Array, first: Array | float = 0.0) -> Array:
 
 
 def _ndim(x: Any) -> int:
-    # np.ndim asks a container that is only convertible to an array for more than conversion.
+    # np.ndim fails for objects that can only be converted to an array.
     if hasattr(x, "shape"):
         return len(x.shape)
     try:
         return np.asarray(x).ndim
-    except ValueError:  # rows of different lengths: as_table says so, and whose they are
+    except ValueError:  # rows of different lengths, for which as_table raises an error
         return 1

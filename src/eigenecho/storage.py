@@ -1,12 +1,12 @@
-"""Files: safetensors with a JSON header, versioned, checked, no pickle.
+"""Files: safetensors with a JSON header, versioned and checked, without pickle.
 
 A file holds named arrays and one metadata entry, ``eigenecho``: JSON with the format's version,
-the kind of object, its plain values, and a digest of all that. The digest finds damage; it is no
-proof of who wrote the file. So whatever is in it, what loads runs, and all else is a
-``StorageError``: parts check that they fit each other when they are put together, numbers are
-finite, and nothing may be missing or left over. No more memory is taken than a few times the
-file's size (three or four, and ten where its numbers are single bytes), and some hundred bytes for
-each of many small objects.
+the kind of object, its plain values, and a digest of all that. The digest detects damage; it does
+not prove who wrote the file. Whatever is in a file, an object that loads works, and everything else
+is a ``StorageError``: parts are checked against each other, numbers are finite, and nothing may be
+missing or left over. Loading takes no more memory than a few times the size of the file (three or
+four times, and ten times for numbers of single bytes), and some hundred bytes for each of many
+small objects.
 """
 
 from __future__ import annotations
@@ -28,18 +28,21 @@ from eigenecho.schema import Arrays, Values
 FORMAT = 2
 
 CONTAINERS = 200
-"""Lists and objects in a header, at most: ``save`` writes up to a hundred, however large an object
-is. Parsing takes some hundred bytes for each, twenty times the memory of their text."""
+"""Largest number of lists and objects in a header.
+
+``save`` writes up to a hundred, however large an object is. Parsing takes some hundred bytes for
+each, twenty times the memory of their text.
+"""
 
 NO_MODEL = (
     ArithmeticError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError,
     ValueError,
 )  # fmt: skip
-"""What goes wrong where the content of a file is not what ``save`` writes."""
+"""Errors that occur if the content of a file is not what ``save`` writes."""
 
 
 def save(path: Any, value: Any, **options: Any) -> None:
-    """Write an object of a stored class; ``options`` are those of the class that stands for it."""
+    """Write an object of a stored class; ``options`` are passed to ``schema.pack``."""
     write(path, *schema.pack(value, **options))
 
 
@@ -47,7 +50,7 @@ def write(path: Any, kind: str, tensors: Arrays, values: Values) -> None:
     """Write arrays and plain values, whole or not at all."""
     from safetensors.numpy import save as to_bytes
 
-    # Files have the byte order of nearly all machines, and the digest is that of what is read.
+    # Files are little-endian, and so are the arrays of the digest.
     tensors = {
         name: np.ascontiguousarray(a, a.dtype.newbyteorder("<")) for name, a in tensors.items()
     }
@@ -65,7 +68,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
     A full disk or an interrupt leaves the file that was there before, and no temporary file.
     """
-    # The start of the name is enough: a whole one may be as long as names may be.
+    # Only the start of the name, which may have the largest possible length.
     part = path.with_name(f"{path.name[:40]}.{secrets.token_hex(8)}.part")
     try:
         part.write_bytes(data)
@@ -76,7 +79,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def read(path: Any) -> tuple[str, Arrays, Values]:
-    """Kind, arrays and plain values of a file, or a ``StorageError`` that says what is wrong."""
+    """Return kind, arrays and plain values of a file, or raise a ``StorageError``."""
     from safetensors import SafetensorError, safe_open
 
     if not isinstance(path, (str, os.PathLike)):
@@ -89,14 +92,14 @@ def read(path: Any) -> tuple[str, Arrays, Values]:
         with safe_open(str(path), framework="numpy") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, *NO_MODEL) as error:  # a dtype that NumPy has not, too
+    except (SafetensorError, OSError, *NO_MODEL) as error:  # also for dtypes unknown to NumPy
         foreign = f"save() did not write it, or it is damaged ({error})"
-        why = error if isinstance(error, OSError) else foreign
-        raise StorageError(f"{path} is not a readable model file: {why}.") from error
+        reason = error if isinstance(error, OSError) else foreign
+        raise StorageError(f"{path} is not a readable model file: {reason}.") from error
     try:
         header = schema.parsed(metadata["eigenecho"], CONTAINERS)
         version, kind, values = header["format"], header["kind"], header["values"]
-        digest, found = header["digest"], _digest(kind, tensors, values)
+        digest, actual = header["digest"], _digest(kind, tensors, values)
     except NO_MODEL as error:
         raise StorageError(f"{path} was not written by eigenecho's save().") from error
     if type(version) is not int or version != FORMAT:
@@ -104,7 +107,7 @@ def read(path: Any) -> tuple[str, Arrays, Values]:
             f"{path} has format {version}, this version of eigenecho reads {FORMAT}: "
             "fit and save it again, or use the version that wrote it."
         )
-    if digest != found:
+    if digest != actual:
         raise StorageError(f"{path} is damaged: its content does not match its digest.")
     if not isinstance(kind, str) or not isinstance(values, dict):
         raise StorageError(f"{path} was not written by eigenecho's save().")
@@ -112,7 +115,7 @@ def read(path: Any) -> tuple[str, Arrays, Values]:
 
 
 def load(path: Any, kinds: Mapping[str, type]) -> Any:
-    """Return what was saved, of one of these kinds, or raise a ``StorageError``."""
+    """Return the stored object of one of these kinds, or raise a ``StorageError``."""
     kind, arrays, values = read(path)
     if kind not in kinds:
         raise StorageError(f"{path} holds a {kind!r}, which this version does not know.")

@@ -1,12 +1,13 @@
-"""Threads: how many a computation may use, running its parts on them, and BLAS on one.
+"""Threads: their number, running parts of a computation on them, and limiting BLAS to one.
 
-Ours are plain ones and live for one call: nothing is left behind that a fork, a process pool or a
-thread pool of the caller's could trip over.
+Threads live for one call, so that nothing conflicts with a fork, a process pool or a thread pool of
+the caller.
 
-BLAS and LAPACK round by the number of their threads, and process pools change that number. At
-the sizes of reservoirs a second thread gains little and, on a busy machine, stalls. So whatever
-ends in a number of ours runs on one, and bits are the same in any pool, on any worker, and on any
-machine with the same type of CPU; threads of our own work on parts that do not depend on them.
+The rounding of BLAS and LAPACK depends on the number of their threads, and process pools change
+that number. At the sizes of reservoirs a second thread gains little and, on a busy machine, stalls.
+So all computations run BLAS on one thread, and bits are the same in any pool, on any worker, and on
+any machine with the same type of CPU. Our own threads work on parts that do not depend on their
+number.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 
 
 def thread_count() -> int:
-    """``EIGENECHO_NUM_THREADS``, else ``OMP_NUM_THREADS``, else the cores of this process."""
+    """Return ``EIGENECHO_NUM_THREADS``, else ``OMP_NUM_THREADS``, else the number of cores."""
     for name in ("EIGENECHO_NUM_THREADS", "OMP_NUM_THREADS"):
         value = os.environ.get(name, "")
         if value.isdigit() and int(value) > 0:
@@ -33,7 +34,7 @@ def thread_count() -> int:
 
 
 def run(task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]]) -> None:
-    """Call ``task(start, stop)`` for every piece, side by side where there are several."""
+    """Call ``task(start, stop)`` for every piece, in parallel if there are several."""
     if len(pieces) == 1:
         task(*pieces[0])
         return
@@ -43,13 +44,13 @@ def run(task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]]) -> 
 
 
 def mapped(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
-    """What a function finds for each item, in order, on as many threads as there may be."""
+    """Yield the results of a function for each item, in order, computed on threads."""
     with ThreadPoolExecutor(thread_count()) as pool:
         yield from pool.map(function, items)
 
 
 def even_split(count: int, parts: int, start: int = 0) -> list[tuple[int, int]]:
-    """Contiguous pieces of start … start + count, of equal length give or take one."""
+    """Return contiguous pieces of start … start + count whose lengths differ by at most one."""
     parts = max(1, min(parts, count))
     edges = [start + count * k // parts for k in range(parts + 1)]
     return list(itertools.pairwise(edges))
@@ -60,12 +61,12 @@ def even_split(count: int, parts: int, start: int = 0) -> list[tuple[int, int]]:
 _lock = threading.RLock()
 _users = 0
 _limit: Any = None
-_here = threading.local()  # .users: those of this thread
+_here = threading.local()  # .users: how many limits this thread has set
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread while anybody is inside, in whatever thread; also a decorator."""
+    """Limit BLAS to one thread while any thread is inside; also usable as a decorator."""
     global _limit
     with _lock:
         if _users == 0:
@@ -94,8 +95,8 @@ def _lift() -> None:
 
 
 def _take_control() -> None:
-    # threadpoolctl lets one Python thread at a time set limits. Ours are for all of them: who
-    # comes in first sets the limit and who leaves last lifts it, in whatever thread that is.
+    # threadpoolctl lets one Python thread at a time set limits. Our limit is for all threads: the
+    # first to enter sets it and the last to leave lifts it, in whatever thread that is.
     from threadpoolctl import OpenBLASController
 
     if hasattr(OpenBLASController, "clear_controlling_thread"):
@@ -104,7 +105,7 @@ def _take_control() -> None:
 
 @cache
 def _controller() -> Any:
-    # NumPy and SciPy bring a BLAS each: both must be loaded to be found.
+    # NumPy and SciPy each have a BLAS, which is found only if it is loaded.
     import numpy.linalg  # noqa: F401
     import scipy.linalg.blas  # noqa: F401
     from threadpoolctl import ThreadpoolController
@@ -114,7 +115,7 @@ def _controller() -> Any:
 
 def _after_fork() -> None:
     global _lock, _users
-    # Other threads, and whatever they were inside of, do not exist here. The one that forked does.
+    # After a fork, only the thread that forked exists.
     left = _users
     _lock, _users = threading.RLock(), getattr(_here, "users", 0)
     if left and not _users:
@@ -122,7 +123,7 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # No fork while a limit is being set or lifted: the child would not know which of the two.
+    # No fork while a limit is being set or lifted, whose state the child could not know.
     os.register_at_fork(
         before=lambda: _lock.acquire(),
         after_in_parent=lambda: _lock.release(),

@@ -7,12 +7,12 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
-"""A NumPy array of any floating dtype. ``schema`` reads it, so it is no alias of NumPy's."""
+"""A NumPy array of any floating dtype. ``schema`` reads this annotation."""
 
 Seed = int | np.random.Generator | None
-"""What a random draw starts from; None for fresh entropy."""
+"""Seed of a random draw; None for fresh entropy."""
 
-# Fields whose numbers need not be real and finite, or must be above 0, in files.
+# Fields of stored classes whose numbers need not be real and finite, or must be positive.
 ComplexArray = Annotated[Array, "complex"]
 GappyArray = Annotated[Array, "NaN"]
 UnboundedArray = Annotated[Array, "Inf"]

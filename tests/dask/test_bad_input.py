@@ -72,9 +72,9 @@ def test_inconsistent_series():
 
 
 def test_unsupported_options_on_a_cluster():
-    refused("X=<ndarray> .*from_array", X, Y)
+    refused("X=<ndarray> .*a dask array", X, Y)
     refused("X=<str>", "series", cut(Y, 300))
-    refused(r"X=<shape \(1200,\)> .*X\[:, None\]", cut(X[:, 0], 300), cut(Y, 300))
+    refused(r"X=<shape \(1200,\)> .*2-D series", cut(X[:, 0], 300), cut(Y, 300))
     refused("y to be passed", cut(X, 300))
     refused(r"X=\[\]", [], [])
     refused("X=<Delayed", [delayed(X)], [cut(Y, 300)])

@@ -176,3 +176,12 @@ def test_failed_fit_does_not_change_the_estimator():
     with pytest.raises(ValueError, match="row 1234"):
         fit(result, cut(bad, 500), cut(Y, 500))
     np.testing.assert_array_equal(result.predict(X), before)
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+def test_kind_of_targets_does_not_depend_on_chunks(rows):
+    next_row = fit(esn(ridge=1.0), cut(X[:-1][:40], rows), cut(X[1:][:40], rows))
+    next_row.forecast(3)
+    same_row = fit(esn(ridge=1.0), cut(X[:40], rows), cut(X[:40], rows))
+    with pytest.raises(ValueError, match="y = X"):
+        same_row.forecast(3)

@@ -130,3 +130,10 @@ def test_invalid_frames():
         fit(ee.Forecaster(4), y=[delayed(X)])
     with pytest.raises(ValueError, match="y=<Delayed"):
         fit(ee.Forecaster(4), y=delayed(frame()))
+
+
+@pytest.mark.parametrize("y_previous", [cut(X[:-5, :1], 40), [cut(X[:, :1], 40)] * 2, "rows"])
+def test_errors_name_the_previous_outputs(y_previous):
+    model = ee.LinearESN(10, feedback=True, ridge=1.0, seed=0).fit(X, X[:, :1])
+    with pytest.raises(ValueError, match="y_previous"):
+        predict(model, cut(X, 40), y_previous=y_previous)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crafted import correct_rows
 from eigenecho import schema, storage
 from eigenecho.data.containers import read
-from eigenecho.data.stored import FrameHolder
+from eigenecho.data.stored import PanelFormat
 from eigenecho.errors import StorageError
 from held import DAYS, INDEXES, H, as_long, drivers, long, naive, series, wide
 
@@ -23,7 +23,7 @@ pd = pytest.importorskip("pandas")
 
 def loaded(holder, path):
     storage.save(path, holder)
-    return storage.load(path, {"FrameHolder": FrameHolder})
+    return storage.load(path, {"PanelFormat": PanelFormat})
 
 
 def test_series_that_ends_at_the_nanosecond_limit(tmp_path):
@@ -125,10 +125,10 @@ def test_unsupported_steps_and_labels_are_rejected():
     y = series(pd.date_range("2024-03-01", periods=9, freq=holidays))
     panel = read(y)
     assert panel.container.forecast(panel, 1, naive(panel, 1)).index[0] == y.index[-1] + holidays
-    with pytest.raises(ValueError, match="steps that a file can hold"):
+    with pytest.raises(ValueError, match="that a file can hold by name"):
         schema.pack(panel.container)
     y = pd.DataFrame({pd.Interval(0, 1): np.ones(9)}, DAYS[:9])
-    with pytest.raises(ValueError, match="what a file can hold: text"):
+    with pytest.raises(ValueError, match="text, numbers or dates"):
         schema.pack(read(y).container)
 
 
@@ -178,7 +178,7 @@ def check_load_or_reject(kind, data, path):
         correct_rows(values, tensors)
     storage.write(path, name, tensors, values)
     try:
-        holder = storage.load(path, {"FrameHolder": FrameHolder})
+        holder = storage.load(path, {"PanelFormat": PanelFormat})
     except StorageError:
         return
     panel = read(series(DAYS))
@@ -207,4 +207,4 @@ def test_missing_fields_are_named():
         for key in [*tensors, *values]:
             less = [{k: v for k, v in part.items() if k != key} for part in (tensors, values)]
             with pytest.raises(ValueError, match=key):
-                schema.unpack(FrameHolder, *less)
+                schema.unpack(PanelFormat, *less)

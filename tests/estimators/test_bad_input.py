@@ -414,10 +414,10 @@ SINE = np.sin(0.2 * np.arange(81.0))[:, None]
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        (SINE[:-1].T, SINE[1:].T, r"X is one row of 80 columns.*X\.T"),
-        (SINE[:-1, None], SINE[1:, None], r"X holds 80 series of one row.*X\[:, 0\]"),
-        ([*SINE[:-1, None]], [*SINE[1:, None]], r"80 series of one row.*np\.concatenate\(X\)"),
-        (None, SINE.T, r"y is one row of 81 columns.*y\.T"),
+        (SINE[:-1].T, SINE[1:].T, r"X has a single time step.*X\.T"),
+        (SINE[:-1, None], SINE[1:, None], r"X has a single time step.*X\[:, 0\]"),
+        ([*SINE[:-1, None]], [*SINE[1:, None]], r"single time step.*np\.concatenate\(X\)"),
+        (None, SINE.T, r"y has a single time step.*y\.T"),
     ],
 )
 def test_series_of_one_step_cause_a_warning(x, y, message):
@@ -651,7 +651,7 @@ def test_out():
         frozen,
     ]
     for out in wrong:
-        with pytest.raises(ValueError, match=r"out=.*C-contiguous float64 .*shape \(60, 10\)"):
+        with pytest.raises(ValueError, match=r"out=.*contiguous float64 .*shape \(60, 10\)"):
             estimator.transform(X, out=out)
     with pytest.raises(ValueError, match=r"out=.*for a single series"):
         estimator.transform([X, X], out=np.empty((T, 10)))

@@ -11,7 +11,8 @@ import crafted
 import eigenecho as ee
 from eigenecho import storage
 from eigenecho.errors import StorageError
-from eigenecho.forecasting.ensemble import MOST, Ensemble
+from eigenecho.forecasting.ensemble import Ensemble
+from eigenecho.forecasting.selection import MOST
 
 pd = pytest.importorskip("pandas")
 
@@ -102,13 +103,13 @@ def test_fitted_attributes_are_restored(kind, forecasters, tmp_path):
     one, other = forecaster.fitted_, again.fitted_
     assert other.panel.cycles == one.panel.cycles
     assert [h.name for h in other.panel.histories] == [h.name for h in one.panel.histories]
-    for name in ("wanted", "pull", "tried", "refit"):
+    for name in ("config", "pull", "tried", "refit"):
         assert getattr(other, name) == getattr(one, name)
     for a, b in zip(other.ensemble.members, one.ensemble.members, strict=True):
         assert np.array_equal(a.weights, b.weights)
         assert all(map(np.array_equal, a.own, b.own))
-        assert a.candidate.base == b.candidate.base
-        assert a.candidate.view.filter.spectrum == b.candidate.view.filter.spectrum
+        assert a.baseline == b.baseline
+        assert a.view.filter.spectrum == b.view.filter.spectrum
 
 
 def test_rolling_forecasts_are_equal_after_loading(forecasters, tmp_path):
@@ -148,7 +149,7 @@ def test_parameters_are_restored(options, tmp_path):
 
 def test_random_generator_is_not_stored(tmp_path):
     forecaster = ee.Forecaster(seed=np.random.default_rng(0)).fit(np.arange(4.0))
-    with pytest.warns(UserWarning, match="seed=.* cannot be written to a file"):
+    with pytest.warns(UserWarning, match="seed=.* cannot be stored in a file"):
         forecaster.save(tmp_path / "file")
     assert ee.load(tmp_path / "file").seed is None
 
@@ -174,18 +175,18 @@ def test_all_members_and_a_thousand_series_fit_into_a_header(tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_effects_are_restored(kind, forecasters, tmp_path):
     effects = forecasters[kind].fitted_.effects
-    result = loaded(forecasters[kind], tmp_path / "file").fitted_.effects
-    assert result.periods == effects.periods
-    assert result.filter.memory == effects.filter.memory
-    assert result.filter.spectrum == effects.filter.spectrum
-    assert list(result.learnt) == list(effects.learnt)
-    for moved, learnt in effects.learnt.items():
-        assert all(map(np.array_equal, result.learnt[moved], learnt))
+    found = loaded(forecasters[kind], tmp_path / "file").fitted_.effects
+    assert found.periods == effects.periods
+    assert found.filter.memory == effects.filter.memory
+    assert found.filter.spectrum == effects.filter.spectrum
+    assert list(found.weights) == list(effects.weights)
+    for moved, learnt in effects.weights.items():
+        assert all(map(np.array_equal, found.weights[moved], learnt))
 
 
 def test_forecasters_have_effects_of_all_kinds(forecasters):
-    # Otherwise the tests above would not cover files with effects.
-    learnt = {moved for one in forecasters.values() for moved in one.fitted_.effects.learnt}
+    # Else the tests above would hold of files without.
+    learnt = {moved for one in forecasters.values() for moved in one.fitted_.effects.weights}
     assert len(learnt) == 6
     members = [member for one in forecasters.values() for member in one.members_]
     for name in ("calendar", "known", "past"):
@@ -257,22 +258,21 @@ def _view(name, value):
     return _first_of(f"views/of/{name}", value)
 
 
-HOLDER = "panel/holder/ArrayHolder/"
-FRAMES = "panel/holder/FrameHolder/"
+HOLDER = "panel/holder/"
 SERIES, KNOWN, WEIGHTS = "panel/series/of", "panel/known/of", "members/of/weights"
 NOTHING = {"count": 0, "of": []}
-MOVED, NONE_MOVED = "moved/of/", {"logarithm": [], "known": [], "calendar": []}
+MOVED, NONE_MOVED = "removed/of/", {"logarithm": [], "known": [], "calendar": []}
 DAMAGES = [
-    ("single", _drop("panel.series"), "no array 'fitted.panel.series'"),
+    ("single", _drop("panel.series"), "the array 'fitted.panel.series' is missing"),
     ("single", _fitted(SERIES, [41]), "fitted.panel.series"),
     ("single", _fitted(SERIES, [-40]), "fitted.panel.series"),
     ("single", _fitted(SERIES, [40.0]), "fitted.panel.series"),
-    ("single", _tensor(SERIES, lambda a: a[1:]), "known="),
+    ("single", _tensor(SERIES, lambda a: a[1:]), "known=|times="),
     ("single", _tensor(SERIES, lambda a: np.full_like(a, np.nan)), "nothing but NaN"),
     ("single", _tensor(SERIES, lambda a: a + np.inf), "fitted.panel.series=<numbers>"),
     ("single", _tensor(SERIES, lambda a: a * 1e200), "numbers up to 1e[+]150"),
     ("single", _tensor(SERIES, lambda a: a.astype(np.float32)), "series="),
-    ("single", _tensor(KNOWN, lambda a: np.hstack([a, a])), "known="),
+    ("single", _tensor(KNOWN, lambda a: np.hstack([a, a])), "known=|times="),
     ("single", _tensor("panel/past/of", lambda a: a[1:]), "past="),
     ("single", _tensor("measures/known/KnownColumns/scale", np.zeros_like), "finite numbers > 0"),
     ("single", _tensor("units", lambda a: -a), "units="),
@@ -280,12 +280,12 @@ DAMAGES = [
     ("single", _tensor(WEIGHTS, lambda a: a[1:]), "weights="),
     ("single", _tensor(WEIGHTS, lambda a: a[:, :1]), "weights="),
     ("single", _tensor(WEIGHTS, lambda a: a * np.nan), "finite numbers"),
-    ("single", _tensor("views/of/filter/spectrum/real", lambda a: a + 1e6), "out of the range"),
+    ("single", _tensor("views/of/filter/spectrum/real", lambda a: a + 1e6), "do not overflow"),
     ("single", _tensor("bands/Bands/growth", lambda a: a[1:]), "growth="),
     ("single", _tensor("bands/Bands/growth", np.zeros_like), "finite numbers > 0"),
-    ("single", _tensor("bands/Bands/ratios", lambda a: a[::-1]), "sizes, in order"),
-    ("single", _tensor("wanted/spectrum/Spectrum/pairs", np.zeros_like), "conjugate"),
-    ("single", _value("params/given", {"kind": None}), "nothing here: params.given"),
+    ("single", _tensor("bands/Bands/ratios", lambda a: a[::-1]), "sorted errors"),
+    ("single", _tensor("config/spectrum/Spectrum/pairs", np.zeros_like), "conjugate"),
+    ("single", _value("params/given", {"kind": None}), "unknown entries: params.given"),
     ("single", _value("params/plain/horizon", 0), "horizon=0"),
     ("single", _value("params/plain/horizon", 10**30), "horizon=1"),
     ("single", _value("params/plain/past", {"set": [1]}), "label="),
@@ -295,54 +295,55 @@ DAMAGES = [
     ("single", _value("params/plain/seasons", [[7]]), "label="),
     ("single", _value("params/plain/progress", 1), "progress=1"),
     ("single", _value("params/plain/more", 1), "params="),
-    ("single", _fitted("wanted/horizon", 3), "weights=|growth="),
-    ("single", _fitted("wanted/seasons/of", [0]), "seasons=0"),
-    ("single", _fitted("wanted/seasons", {"count": 21, "of": [7] * 21}), "at most 20"),
-    ("single", _fitted("wanted/periods", {"count": 398, "of": [4.0] * 398}), "398 periods"),
-    ("single", _fitted("wanted/seasons", 7), "seasons=7"),
-    ("single", _fitted("wanted/sharing", "not"), "sharing='not'"),
-    ("single", _fitted("wanted/validation", 1), "validation=1"),
+    ("single", _fitted("config/horizon", 3), "weights=|growth="),
+    ("single", _fitted("config/seasons/of", [0]), "seasons=0"),
+    ("single", _fitted("config/seasons", {"count": 21, "of": [7] * 21}), "at most 20"),
+    ("single", _fitted("config/periods", {"count": 398, "of": [4.0] * 398}), "398 periods"),
+    ("single", _fitted("config/seasons", 7), "seasons=7"),
+    ("single", _fitted("config/sharing", "not"), "sharing='not'"),
+    ("single", _fitted("config/validation", 1), "validation=1"),
     ("single", _fitted("measures/season", 0), "season=0"),
-    ("single", _fitted("measures/multivariate", True), "multivariate=True"),
+    ("single", _fitted("measures/multivariate", True), "multivariate=True|times="),
     ("single", _fitted("bands/Bands/blocks", 0.0), "blocks=0"),
     ("single", _tensor("bands/Bands/means", lambda a: -a - 1), "means="),
-    ("single", _tensor("effect/spectrum/real", lambda a: a + 1e6), "out of the range"),
-    ("single", _tensor("learnt/of/columns", lambda a: a[1:]), "columns="),
-    ("single", _tensor("learnt/of/foresight", lambda a: a[1:]), "foresight="),
-    ("single", _fitted(MOVED + "calendar", [False] * 3), "what there is, once"),
-    ("single", _fitted(MOVED + "calendar", []), "moved.calendar"),
-    ("single", _fitted(MOVED + "calendar", [0] * 3), "moved.calendar=0"),
-    ("single", _fitted("moved/count", 2), "moved"),
+    ("single", _tensor("effect/spectrum/real", lambda a: a + 1e6), "do not overflow"),
+    ("single", _tensor("effects/of/columns", lambda a: a[1:]), "columns="),
+    ("single", _tensor("effects/of/one_step", lambda a: a[1:]), "one_step="),
+    ("single", _fitted(MOVED + "calendar", [False] * 3), "different effects"),
+    ("single", _fitted(MOVED + "calendar", []), "removed.calendar"),
+    ("single", _fitted(MOVED + "calendar", [0] * 3), "removed.calendar=0"),
+    ("single", _fitted("removed/count", 2), "removed"),
     ("single", _fitted("effect/memory", -1.0), "memory=-1"),
-    ("single", _fitted("wanted/periods/of", [0.5]), "periods="),
-    ("single", _fitted("wanted/level", -1.0), "level=-1"),
-    ("single", _fitted("wanted/periods", 4.0), "periods=4"),
-    ("single", _fitted("wanted/periods/of", ["a"]), "periods="),
-    ("single", _fitted("wanted/periods", NOTHING), "what there is, once"),
-    ("single", _drop("learnt.columns"), "no array 'fitted.learnt.columns'"),
-    ("single", _tensor("learnt/of/foresight", lambda a: a * np.inf), "finite numbers"),
+    ("single", _fitted("config/periods/of", [0.5]), "periods="),
+    ("single", _fitted("config/level", -1.0), "level=-1"),
+    ("single", _fitted("config/periods", 4.0), "periods=4"),
+    ("single", _fitted("config/periods/of", ["a"]), "periods="),
+    ("single", _fitted("config/periods", NOTHING), "columns and periods that exist"),
+    ("single", _drop("effects.columns"), "the array 'fitted.effects.columns' is missing"),
+    ("single", _tensor("effects/of/one_step", lambda a: a * np.inf), "finite numbers"),
     ("columns", _tensor("bands/Bands/means", lambda a: a[:1]), "means="),
-    ("single", _fitted("bands/kind", None), "means nothing here: fitted.bands"),
-    ("single", _fitted("bands", {"kind": None}), "means nothing here: fitted.bands"),
+    ("single", _fitted("bands/kind", None), "unknown entries: fitted.bands"),
+    ("single", _fitted("bands", {"kind": None}), "unknown entries: fitted.bands"),
     ("single", _fitted("pull", 30.0), "own="),
     ("single", _fitted("pull", -1.0), "pull=-1"),
     ("single", _fitted("tried", -1), "tried=-1"),
     ("single", _fitted("refit", "no"), "refit='no'"),
     ("single", _fitted("panel/holder", []), "holder"),
-    ("single", _fitted(HOLDER + "count", 2), "count=2"),
-    ("columns", _fitted(HOLDER + "count", 10**15), "rows of 1000000000000000"),
-    ("columns", _fitted(HOLDER + "count", 10**25), "count=1"),
-    ("single", _fitted(HOLDER + "columns/numbered", False), "numbers of columns, in order"),
+    ("single", _fitted(HOLDER + "labels/items", {"count": 2, "of": [0, 1]}), "labels="),
+    ("columns", _fitted(HOLDER + "labels/items/count", 10**15), "values"),
+    ("columns", _fitted(HOLDER + "labels/items", {"count": 1, "of": [0]}), "rows of 1"),
+    ("single", _tensor("panel/holder/times/last", lambda a: a + 1), "row numbers"),
+    ("single", _fitted(HOLDER + "columns/numbered", False), "rows of arrays"),
     ("single", _fitted(HOLDER + "columns/past/of", [7]), "names of columns"),
     ("single", _fitted("members/of/ridge", []), "ridge="),
     ("single", _fitted("members/count", 10**15), "values"),
-    ("single", _value("more", 1), "means nothing here: more"),
+    ("single", _value("more", 1), "unknown entries: more"),
     ("single", _view("filter/memory", -1.0), "memory=-1"),
-    ("single", _view("moved/known", 1), "moved.known=1"),
+    ("single", _view("removed/known", 1), "removed.known=1"),
     ("single", _view("name", 3), "name=3"),
-    ("single", _fitted("moved", {"count": 0, "of": NONE_MOVED}), "moved="),
-    ("single", _member("base/kind", "none"), "base='none'"),
-    ("single", _member("base/season", 2**40), "base="),
+    ("single", _fitted("removed", {"count": 0, "of": NONE_MOVED}), "removed="),
+    ("single", _member("baseline/kind", "none"), "baseline='none'"),
+    ("single", _member("baseline/season", 2**40), "baseline="),
     ("single", _member("kind", "none"), "kind='none'"),
     ("single", _member("ridge", -1.0), "ridge=-1"),
     ("single", _member("view", 10**6), "those of the members"),
@@ -351,11 +352,11 @@ DAMAGES = [
     ("columns", _tensor("members/of/own/of", lambda a: a[:-1]), "weights="),
     ("columns", _fitted("members/of/own/count", [1]), "own"),
     ("columns", _fitted(SERIES, [41, 39]), "rows of 2"),
-    ("columns", _fitted(HOLDER + "kind", "list"), "multivariate=True"),
-    ("list", _member("ridge", 1.0), "None for a"),
-    ("series", _fitted(FRAMES + "labels/items", {"count": 2, "of": ["a", "b"]}), "one series"),
-    ("wide", _fitted(FRAMES + "columns/labels", {"count": 1, "of": ["promo"]}), "columns="),
-    ("long", _fitted(FRAMES + "labels/items", {"count": 1, "of": [1]}), "one for each clock"),
+    ("columns", _fitted(HOLDER + "kind", "list"), "multivariate=True|times="),
+    ("list", _member("ridge", 1.0), "a number for direct"),
+    ("series", _fitted(HOLDER + "labels/items", {"count": 2, "of": ["a", "b"]}), "one series"),
+    ("wide", _fitted(HOLDER + "columns/labels", {"count": 1, "of": ["promo"]}), "columns="),
+    ("long", _fitted(HOLDER + "labels/items", {"count": 1, "of": [1]}), "1 times"),
 ]  # fmt: skip
 
 
@@ -377,13 +378,13 @@ def test_inconsistent_parts_are_rejected(kind, damage, words, forecasters, tmp_p
 
 def test_effect_needs_known_columns(forecasters, tmp_path):
     def more(tensors, values):
-        moved, learnt = values["fitted"]["moved"], values["fitted"]["learnt"]
+        moved, learnt = values["fitted"]["removed"], values["fitted"]["effects"]
         moved |= {"count": 1, "of": {"logarithm": [False], "known": [True], "calendar": [False]}}
-        learnt |= {"count": 1, "of": {"foresight": [7], "columns": [0]}}
-        tensors["fitted.learnt.foresight"] = np.zeros(7)
-        tensors["fitted.learnt.columns"] = np.zeros(0)
+        learnt |= {"count": 1, "of": {"one_step": [7], "columns": [0]}}
+        tensors["fitted.effects.one_step"] = np.zeros(7)
+        tensors["fitted.effects.columns"] = np.zeros(0)
 
-    with pytest.raises(StorageError, match="what there is, once"):
+    with pytest.raises(StorageError, match="columns and periods that exist"):
         ee.load(_damaged(forecasters["list"], tmp_path, more))
 
 
@@ -395,7 +396,7 @@ def test_side_filter_needs_side_columns(forecasters, tmp_path):
         tensors["fitted.views.side.spectrum.real"] = np.array([0.5])
         tensors["fitted.views.side.spectrum.pairs"] = np.zeros((0, 2))
 
-    with pytest.raises(StorageError, match="without columns beside a series"):
+    with pytest.raises(StorageError, match="None without past columns"):
         ee.load(_damaged(forecasters["list"], tmp_path, more))
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import eigenecho as ee
-from eigenecho.forecasting import choice
+from eigenecho.forecasting import selection
 
 SPECTRUM = ee.Spectrum([0.95, 0.5], [0.3 + 0.8j])
 TRAITS = ("walk", "week", "counts", "gaps", "late", "late zeros", "constant", "zeros", "short")
@@ -41,21 +41,28 @@ class Fit(NamedTuple):
 def candidate_key(candidate):
     view = candidate.view
     side = view.side is not None
-    return view.name, view.filter.memory, view.moved, side, candidate.kind, candidate.base.kind
+    return (
+        view.name,
+        view.filter.memory,
+        view.removed,
+        side,
+        candidate.kind,
+        candidate.baseline.kind,
+    )
 
 
 def fitted(y, **options):
-    judged, best = [], choice.best
+    judged, best = [], selection.keep_best
 
     def recorded(judge, result, rows):
         judged.extend(result)
         return best(judge, result, rows)
 
-    with mock.patch.object(choice, "best", recorded), warnings.catch_warnings():
+    with mock.patch.object(selection, "keep_best", recorded), warnings.catch_warnings():
         warnings.simplefilter("ignore", ee.errors.FewRowsWarning)
         forecaster = ee.Forecaster(**options).fit(y)
     members = forecaster.fitted_.ensemble.members
-    chosen = [(candidate_key(member.candidate), member.candidate.ridge) for member in members]
+    chosen = [(candidate_key(one), one.ridge) for one in members]
     errors = {candidate_key(one.candidate): one.error for one in judged}
     return Fit(forecaster, errors, chosen)
 
@@ -119,8 +126,8 @@ def check(plain, other, factors, shifts, order):
     event("compared")
     fit = plain.forecaster.fitted_
     assert other.forecaster.fitted_.pull == fit.pull
-    units = np.array([fit.measures.units[history.name] for history in fit.panel.histories])
-    levels = np.array([np.nanmax(np.abs(history.values)) for history in fit.panel.histories])
+    units = np.array([fit.measures.units[one.name] for one in fit.panel.histories])
+    levels = np.array([np.nanmax(np.abs(one.values)) for one in fit.panel.histories])
     size = factors * (1e-6 * units + 1e-9 * (levels + np.abs(shifts)))
     expected = factors[:, None, None] * (predicted(plain.forecaster) + shifts[:, None, None])
     off = np.abs(predicted(other.forecaster)[: len(order)] - expected[order])

@@ -1,10 +1,10 @@
-"""Causality of forecasts: later rows never change earlier forecasts.
+"""The law of forecasting: nothing that comes later changes what is said before.
 
-A row of y, or of a past column, affects only forecasts from its own row on; a row of a known column
-affects only forecasts that reach it. All other forecasts are exactly equal, also if later rows are
-removed. Forecasts from other sets of origins agree up to rounding.
+A row of y, or of a column that is known up to the present only, changes forecasts from its own
+row on; a row of a column that is known ahead, those that reach it. All others keep every bit, also
+if later rows are removed. Forecasts from other sets of origins agree to rounding error.
 
-A calendar effect uses the rows up to the origin of a forecast, independent of other origins.
+A calendar is that of rows up to the origin of a forecast, whatever other origins are asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import eigenecho as ee
-from eigenecho.forecasting.effect import Effects
+from eigenecho.forecasting.effects import Effects
 from optional import optional
 
 pd = optional("pandas")
@@ -37,7 +37,7 @@ EACH_OTHER = {"multivariate": True, "past": [0], "strategy": "direct"}
 
 
 class Setting(NamedTuple):
-    """A fitted forecaster, and the container of its series (n, T) and columns (T, c) of X."""
+    """A fitted forecaster, and how it is shown series (n, T), and columns (T, c) of X."""
 
     forecaster: Any
     kind: str
@@ -46,7 +46,7 @@ class Setting(NamedTuple):
     past: int = 0
 
     def rolling(self, y, X):
-        """Return forecasts (n, O, H)."""
+        """Forecasts (n, O, H)."""
         X = X if self.known + self.past else None
         made = self.forecaster.rolling(_held(self.kind, y), ORIGINS, _columns(self.kind, X, len(y)))
         if self.kind == "long":
@@ -90,7 +90,7 @@ def drawn(series, rows, seed, positive=False):
     return y
 
 
-# Container, number of series, of known and of past columns, positive values, options.
+# Kind, series, columns that are known ahead, columns that are not, positive, options.
 DRAWN: dict[str, tuple[str, int, int, int, bool, dict[str, Any]]] = {
     "one": ("single", 1, 0, 0, False, {}),
     "logarithms": ("single", 1, 0, 0, True, {}),
@@ -108,18 +108,18 @@ PAST = [name for name, (_, _, _, past, *_) in DRAWN.items() if past]
 
 @cache
 def setting(name):
-    """Return a fitted setting, cached; together they use every kind of member."""
+    """Fitted once each; of each kind of member there are some."""
     kind, series, known, past, positive, options = DRAWN[name]
     y = drawn(series, FITTED, 0, positive)
     rng = np.random.default_rng(1)
     X = rng.normal(size=(FITTED, known + past)) if known + past else None
-    if name == "each other":  # the others follow the first one row later
+    if name == "each other":  # all but the first follow it a row later
         y[1:, 1:] = y[0, :-1] + 0.1 * y[1:, 1:]
     if X is not None:
         y[:, 1:] += 2 * X[1:, 0] + 2 * X[:-1, -1]
         y = np.exp(y / 5) if positive else y
     forecaster = ee.Forecaster(HORIZON, spectrum=SPECTRUM, seasons=[7], **options)
-    # The tests use ids of long frames that were not fitted.
+    # Long frames are asked for ids that the fit did not have.
     forecaster.fit(_held(kind, y, "abc"), _columns(kind, X, series))
     return Setting(forecaster, kind, series, known, past)
 
@@ -137,15 +137,15 @@ def setting(name):
         ("loops", {"calendar", "known"}),
     ],
 )
-def test_members_use_the_inputs_of_each_setting(name, seen):
+def test_members_see_what_the_law_is_about(name, seen):
     members = setting(name).forecaster.members_
     for what in seen:
         assert any(member[what] for member in members), what
 
 
 @cache
-def reference(name):
-    """Return the data of a setting and its forecasts, cached for all tests."""
+def said(name):
+    """What a setting is shown, and what it says of it: the same in every test."""
     this = setting(name)
     y, X = drawn(this.series, ROWS, 2), np.random.default_rng(3).normal(size=(ROWS, 2))
     X = X[:, : this.known + this.past]
@@ -153,20 +153,20 @@ def reference(name):
 
 
 def changed(rng, rows, row):
-    """Replace some of the rows from ``row`` on."""
+    """Rows from ``row`` on, some of them, as something else."""
     kinds = [np.nan, 0.0, -3.0, 1e6, -1e-9, 1e100]
-    result = rows.copy()
+    found = rows.copy()
     chosen = np.arange(len(rows)) >= row
     chosen[row + 1 :] &= rng.random(len(rows) - row - 1) < 0.5
-    result[chosen] = rng.choice([*kinds, *rng.normal(size=6)], size=chosen.sum())
-    return result
+    found[chosen] = rng.choice([*kinds, *rng.normal(size=6)], size=chosen.sum())
+    return found
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 @settings(max_examples=8, deadline=None)
 @given(row=st.integers(4, ROWS - 1), seed=st.integers(0, 10**6), one=st.integers(0, 10))
-def test_later_values_do_not_change_forecasts(name, row, seed, one):
-    this, (y, X, before) = setting(name), reference(name)
+def test_later_values_change_no_bit(name, row, seed, one):
+    this, (y, X, before) = setting(name), said(name)
     rng = np.random.default_rng(seed)
     other = y.copy()
     other[one % this.series] = changed(rng, y[one % this.series], row)
@@ -175,7 +175,7 @@ def test_later_values_do_not_change_forecasts(name, row, seed, one):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_removing_later_rows_does_not_change_forecasts(name):
+def test_removing_later_rows_changes_no_bit(name):
     this = setting(name)
     rng = np.random.default_rng(4)
     y, X = drawn(this.series, FITTED, 5), rng.normal(size=(FITTED, this.known + this.past))
@@ -185,15 +185,15 @@ def test_removing_later_rows_does_not_change_forecasts(name):
 
 
 def test_effects_are_computed_without_rows_after_the_last_origin(monkeypatch):
-    # Products with more rows can round differently, depending on the BLAS kernel.
-    this, (y, X, _) = setting("others"), reference("others")
-    lengths, applied = [], Effects.applied
+    # A product with more rows may round differently, depending on the BLAS kernel.
+    this, (y, X, _) = setting("others"), said("others")
+    lengths, apply = [], Effects.apply
 
     def recorded(effects, signal, rows, horizon):
         lengths.append(signal.start + len(signal))
-        return applied(effects, signal, rows, horizon)
+        return apply(effects, signal, rows, horizon)
 
-    monkeypatch.setattr(Effects, "applied", recorded)
+    monkeypatch.setattr(Effects, "apply", recorded)
     this.rolling(y, X)
     assert max(lengths) == max(ORIGINS) + 1 < ROWS
 
@@ -201,8 +201,8 @@ def test_effects_are_computed_without_rows_after_the_last_origin(monkeypatch):
 @pytest.mark.parametrize("name", COLUMNS)
 @settings(max_examples=8, deadline=None)
 @given(row=st.integers(4, ROWS - 1), seed=st.integers(0, 10**6), one=st.integers(0, 10))
-def test_later_columns_do_not_change_forecasts(name, row, seed, one):
-    this, (y, X, before) = setting(name), reference(name)
+def test_later_columns_change_no_bit(name, row, seed, one):
+    this, (y, X, before) = setting(name), said(name)
     column, other = one % (this.known + this.past), X.copy()
     other[:, column] = changed(np.random.default_rng(seed), X[:, column], row)
     if column < this.known:
@@ -215,8 +215,8 @@ def test_later_columns_do_not_change_forecasts(name, row, seed, one):
 
 @pytest.mark.parametrize("name", PAST)
 @pytest.mark.parametrize("first", [5, 10, 15])
-def test_first_value_of_a_column_does_not_change_earlier_forecasts(name, first):
-    this, (y, X, _) = setting(name), reference(name)
+def test_the_first_value_of_a_column_changes_nothing_before_it(name, first):
+    this, (y, X, _) = setting(name), said(name)
     X = X.copy()
     X[:first, -1] = np.nan
     before, other = this.rolling(y, X), X.copy()
@@ -226,11 +226,11 @@ def test_first_value_of_a_column_does_not_change_earlier_forecasts(name, first):
     assert np.array_equal(after[:, earlier], before[:, earlier])
     assert np.all(after[:, -1] != before[:, -1])
     other = X.copy()
-    other[first:, -1] += 1e4  # the first value does not matter
+    other[first:, -1] += 1e4  # where it begins is of no account
     assert_allclose(this.rolling(y, other), before, rtol=1e-6)
 
 
-def test_context_may_start_with_more_gaps_than_the_fit_had_rows():
+def test_a_context_may_begin_after_more_gaps_than_the_fit_had_rows():
     rng = np.random.default_rng(0)
     wave = 3 * np.sin(np.arange(30) * 2 * np.pi / 7)
     forecaster = ee.Forecaster(HORIZON, seasons=[7], spectrum=SPECTRUM)
@@ -245,7 +245,7 @@ def test_context_may_start_with_more_gaps_than_the_fit_had_rows():
 
 
 @pytest.mark.parametrize("kind", ["single", "columns"])
-def test_backtests_are_causal(kind):
+def test_backtests_keep_the_law(kind):
     y = drawn(2, 60, 0)[: 1 if kind == "single" else 2]
     X = np.random.default_rng(1).normal(size=(60, 2))
     y[:, 1:] += 2 * X[1:, 0]
@@ -255,21 +255,21 @@ def test_backtests_are_causal(kind):
         other, columns = y.copy(), X.copy()
         other[:, 41:] += later  # after the first origin
         columns[41:, 1] += later
-        columns[44:, 0] -= later  # beyond its horizon
-        result = forecaster.backtest(_held(kind, other), columns, origins).errors
-        made.append(result[result["cutoff"] == 40][["forecast", "lower", "upper"]].to_numpy())
+        columns[44:, 0] -= later  # beyond what it reaches
+        found = forecaster.backtest(_held(kind, other), columns, origins).errors
+        made.append(found[found["cutoff"] == 40][["forecast", "lower", "upper"]].to_numpy())
     assert made[0].shape == (HORIZON * len(y), 3)
     assert np.array_equal(*made)
 
 
-def test_calendar_effect_uses_rows_up_to_the_origin():
+def test_a_calendar_is_that_of_rows_up_to_the_origin():
     rng = np.random.default_rng(0)
     y = 3 * np.sin(np.arange(60) * 2 * np.pi / 7) + rng.normal(size=60)
     forecaster = ee.Forecaster(HORIZON, seasons=[7], spectrum=SPECTRUM).fit(y[:30])
     assert any(member["calendar"] for member in forecaster.members_)
-    origins = [8, 20, 40]  # before and after the end of the fit
+    origins = [8, 20, 40]  # before the end of the fit, and after it
     made = forecaster.rolling(y, origins)
-    for rows in (41, 42, 47, 55):  # the number of later rows does not matter
+    for rows in (41, 42, 47, 55):  # however many follow
         assert np.array_equal(made, forecaster.rolling(y[:rows], origins))
     for number, origin in enumerate(origins):
         other = y.copy()
@@ -281,14 +281,14 @@ def test_calendar_effect_uses_rows_up_to_the_origin():
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_earlier_rows_change_forecasts(name):
-    # Otherwise a forecaster that ignores its input would pass the tests above.
-    this, (y, X, before) = setting(name), reference(name)
+def test_what_is_seen_does_change_forecasts(name):
+    # Else the tests above would hold of a forecaster that looks at nothing.
+    this, (y, X, before) = setting(name), said(name)
     other = y.copy()
     other[0, 9] += 1.0
     after = this.rolling(other, X)
     assert np.all(after[0, 2] != before[0, 2])
-    if this.kind == "columns" and this.past:  # multivariate
+    if this.kind == "columns" and this.past:  # each sees the others
         assert np.all(after[1:, 2, 0] != before[1:, 2, 0])
     for column in range(this.known + this.past):
         other = X.copy()
@@ -299,21 +299,21 @@ def test_earlier_rows_change_forecasts(name):
 
 @pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize("number", [0, 2, 4])
-def test_rolling_forecast_equals_a_forecast_from_its_origin(name, number):
-    this, (y, X, made) = setting(name), reference(name)
+def test_a_forecast_is_that_of_the_rows_up_to_its_origin(name, number):
+    this, (y, X, made) = setting(name), said(name)
     made = made[:, number]
     stop = ORIGINS[number] + 1
     ahead = _columns(this.kind, X[stop : stop + HORIZON, : this.known], len(y))
     if this.kind == "long" and this.known:
         ahead["ds"] = days()[stop : stop + HORIZON]
     shown = X[:stop] if X.size else None
-    result = this.forecaster.predict(
+    found = this.forecaster.predict(
         context=_held(this.kind, y[:, :stop]),
         context_X=_columns(this.kind, shown, len(y)),
         X=ahead if this.known else None,
     )
     if this.kind == "long":
-        result = result["forecast"].to_numpy()
+        found = found["forecast"].to_numpy()
     elif this.kind == "columns":
-        result = result.T
-    assert_allclose(np.ravel(result), made.ravel(), rtol=1e-12)
+        found = found.T
+    assert_allclose(np.ravel(found), made.ravel(), rtol=1e-12)

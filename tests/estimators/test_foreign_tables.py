@@ -165,21 +165,25 @@ def test_forecasters_reject_foreign_tables(call, held, kind, fitted):
         pytest.skip("what has no length is no series")
     table = kind({"ds": DAYS, "y": NOISE})
     data = NOISE if held == "array" else pd.Series(NOISE, DAYS)
-    said = rf"{kind.__name__}> .*(Convert it (to|with) .*pandas.* dates as its index|to_numpy)"
-    with pytest.raises(ValueError, match=said) as error:
+    name = "y" if call == "y[0]" else call.partition(" ")[0]
+    with pytest.raises(
+        ValueError, match=rf"{name}=<.*{kind.__name__}.*expected .*arrays?"
+    ) as error:
         CALLS[call](fitted[held], data, table)
-    assert str(error.value).startswith(call.partition(" ")[0])
+    assert "array" in str(error.value)
 
 
 def test_new_columns_of_x_are_rejected(fitted):
     table = PolarsFrame({"ds": DAYS, "y": NOISE})
-    with pytest.raises(ValueError, match=r"X_new=<.* PolarsFrame> .* X_new\.to_pandas\(\)"):
+    with pytest.raises(ValueError, match=r"X_new=<.*PolarsFrame>"):
         fitted["array"].update(NOISE, table)
 
 
 @pytest.mark.parametrize("kind", [PolarsFrame, ArrowTable])
 def test_tables_of_numbers_are_rejected(kind):
-    with pytest.raises(ValueError, match=rf"{kind.__name__}> .* y.to_pandas\(\)"):
+    with pytest.raises(
+        ValueError, match=rf"{kind.__name__}> .*DataFrames of pandas, polars or PyArrow"
+    ):
         made().fit(kind({"a": NOISE, "b": NOISE}))
 
 
@@ -216,7 +220,7 @@ NETWORKS = {
 @pytest.mark.parametrize("kind", [PolarsFrame, ArrowTable])
 @pytest.mark.parametrize("call", NETWORKS)
 def test_networks_reject_dates_in_tables(call, kind):
-    with pytest.raises(ValueError, match=rf"^{call[0]}=<.*real numbers"):
+    with pytest.raises(ValueError, match=rf"^{call[0]}=<.*(real numbers|DataFrames of)"):
         NETWORKS[call](kind({"ds": DAYS, "y": NOISE}))
 
 

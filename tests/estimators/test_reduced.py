@@ -42,7 +42,7 @@ def test_predictions_are_close_to_the_original(esn, small):
 
 def test_original_is_not_modified(esn, small):
     assert esn.model_.units == 80
-    with pytest.raises(AttributeError, match="not made smaller"):
+    with pytest.raises(AttributeError, match="networks from reduce"):
         _ = esn.certificate_
     assert not hasattr(esn, "certificate")
     assert small.model_.certificate is small.certificate_ is small.certificate
@@ -55,11 +55,11 @@ def test_parameters_describe_the_remaining_modes(small):
 
 
 def test_partial_fit_is_rejected(small):
-    with pytest.raises(ValueError, match="made smaller"):
+    with pytest.raises(ValueError, match="reduced networks have none"):
         small.partial_fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match="made smaller"):
+    with pytest.raises(ValueError, match="reduced networks have none"):
         small.learner()
-    with pytest.raises(ValueError, match="made smaller"):
+    with pytest.raises(ValueError, match="reduced networks have none"):
         small.save("anywhere", statistics=True)
 
 
@@ -69,17 +69,17 @@ def test_intervals_warn_of_missing_uncertainty(tmp_path):
     small = esn.reduce(units=20)
     small.save(tmp_path / "small")
     for one in (small, ee.load(tmp_path / "small")):
-        with pytest.warns(IllConditionedWarning, match="leave out .* that was made smaller"):
+        with pytest.warns(IllConditionedWarning, match="reduced networks"):
             bounds = one.forecast(3, interval=0.9)
         expected = esn.forecast(3, interval=0.9)
         assert np.all(bounds.upper - bounds.lower < expected.upper - expected.lower)
 
 
 def test_standard_deviations_of_predictions_are_rejected_with_a_reason(esn, small, tmp_path):
-    with pytest.raises(ValueError, match=r"return_std=True.*made smaller, before it was"):
+    with pytest.raises(ValueError, match="reduced networks have none"):
         small.predict(X, return_std=True)
     esn.save(tmp_path / "plain")
-    with pytest.raises(ValueError, match=r"return_std=True.*statistics=True"):
+    with pytest.raises(ValueError, match=r"statistics=True"):
         ee.load(tmp_path / "plain").predict(X, return_std=True)
 
 

@@ -12,8 +12,8 @@ from eigenecho import plots
 from eigenecho.data.containers import read
 from eigenecho.data.origins import together
 from eigenecho.errors import FewRowsWarning
-from eigenecho.forecasting.rivals import naive, naive_error, naive_season, rivals
-from eigenecho.forecasting.scores import MEASURES, scores
+from eigenecho.forecasting.backtest import MEASURES, scores
+from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
 
 pd = pytest.importorskip("pandas")
 H = 4
@@ -191,7 +191,12 @@ def test_origins_of_a_panel_are_counted_from_the_end():
 
 @pytest.mark.parametrize(
     ("origins", "words"),
-    [(0, "1 or more"), (100, "at most 68"), ([68], "4 rows have to follow"), (["2030"], "a row")],
+    [
+        (0, "from 1 to 68"),
+        (100, "from 1 to 68"),
+        ([68], "rows from 0 to 67"),
+        (["2030"], "times of rows"),
+    ],
 )
 def test_invalid_origins(origins, words):
     with pytest.raises(ValueError, match=words):
@@ -201,7 +206,7 @@ def test_invalid_origins(origins, words):
 def test_origins_before_the_first_observation():
     y = monthly()
     y[:30] = np.nan
-    with pytest.raises(ValueError, match="observations up to there"):
+    with pytest.raises(ValueError, match="observations before"):
         quick().backtest(y, origins=[20, 50])
 
 
@@ -299,18 +304,18 @@ def test_forecaster_is_not_modified():
 
 def test_repr_is_a_table(tested):
     lines = repr(tested).splitlines()
-    assert lines[0] == "Backtest: 3 origins of 4 steps, made from 2019-12-01 to 2020-08-01"
+    assert lines[0] == "Backtest: 3 origins of 4 steps from 2019-12-01 to 2020-08-01"
     assert lines[2].split() == ["mae", "rmse", "mase", "smape"]
     assert max(map(len, lines[:9])) < 80
     order = [line[:16].strip() for line in lines[3:9]]
     assert order == list(tested.summary["mae"].sort_values().index)
     assert f"{tested.summary.loc['forecast', 'mae']:.3f}" in repr(tested)
-    assert "Bounds for 90 % of rows held" in repr(tested)
+    assert "90 % intervals contain" in repr(tested)
 
 
 def test_html_is_escaped(tested):
     html = tested._repr_html_()
-    assert "<table>" in html
+    assert "<table" in html
     assert "seasonal growth" in html
     names = pd.DataFrame({"<i>a</i>": monthly(), "b": monthly(72, 1)})
     assert "<i>" not in quick().backtest(names, origins=1)._repr_html_()
@@ -323,7 +328,7 @@ def test_wins_are_counted():
     theirs = (tested.errors[tested.best_naive] - tested.errors["y"]).abs()
     cutoff = tested.errors["cutoff"]
     wins = (sizes.groupby(cutoff).mean() < theirs.groupby(cutoff).mean()).sum()
-    assert f"better one in {wins} of 3 forecasts" in repr(tested)
+    assert f"lower in {wins} of 3 forecasts" in repr(tested)
 
 
 def test_naive_forecast_without_errors_is_reported():

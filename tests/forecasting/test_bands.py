@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenecho.forecasting.bands import FEW, Bands
+from eigenecho.forecasting.intervals import FEW, Bands
 
 LEVELS = [0.001, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.999]
 BLOCKS = 70.0
@@ -108,7 +108,7 @@ def test_zero_errors():
 
 def test_longer_horizon_than_validated():
     bands = drawn()[2]
-    assert np.array_equal(bands.lasting(4).growth, bands.growth[:4])
-    longer = bands.lasting(9).growth
+    assert np.array_equal(bands.with_horizon(4).growth, bands.growth[:4])
+    longer = bands.with_horizon(9).growth
     assert np.array_equal(longer[:6], bands.growth)
     assert np.all(longer[6:] == bands.growth[-1])

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from eigenecho.forecasting.candidate_spectra import candidate_spectra
+from eigenecho.forecasting.views import candidate_spectra
 
 
 def colliding_rows(season):

@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import naive
-from eigenecho.forecasting.filter import Filter, check_growth, mean_step
+from eigenecho.forecasting.views import Filter, check_growth, steps_so_far
 from eigenecho.spectra import Spectrum
-from trails import whole
+from filtered_rows import whole
 
 SPECTRUM = Spectrum([0.9, -0.4, 0.0], [0.3 + 0.8j, -0.5 + 0.2j])
 MODES = {"real": SPECTRUM.real, "pairs": SPECTRUM.pairs}
@@ -80,11 +80,11 @@ def test_white_steps_give_every_mode_unit_variance():
 
 
 def test_mean_step():
-    assert_allclose(mean_step(np.array([1.0, 4.0, 4.0, 0.0])), np.sqrt([0, 9, 4.5, 25 / 3]))
+    assert_allclose(steps_so_far(np.array([1.0, 4.0, 4.0, 0.0])), np.sqrt([0, 9, 4.5, 25 / 3]))
 
 
 def test_growth_is_estimated_from_the_available_rows():
     check_growth(Spectrum([1.1]), 1000)
     check_growth(Spectrum([1.0], [0.6 + 0.8j]), 10**9)
-    with pytest.raises(ValueError, match="run out of the range of numbers in 3000 rows"):
+    with pytest.raises(ValueError, match="overflow within 3000 rows"):
         check_growth(Spectrum([1.1]), 3000)

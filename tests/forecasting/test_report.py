@@ -11,7 +11,7 @@ import pytest
 import eigenecho as ee
 from eigenecho.data.containers import read
 from eigenecho.estimators.python_lines import made
-from eigenecho.forecasting.choice_words import chosen
+from eigenecho.forecasting.report import describe
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
@@ -61,10 +61,10 @@ def test_report_contains_the_forecast(fitted, page):
     for time, row in forecast.iterrows():
         cells = [f"{row[name]:.2f}" for name in ("forecast", "lower", "upper")]
         assert " ".join([time.strftime("%Y-%m-%d"), *cells]) in words(page)
-    assert f"off by {fitted.expected_error_:.3g} in the mean" in words(page)
+    assert f"on the validation rows was {fitted.expected_error_:.3g} over 4 steps" in words(page)
     assert "4 steps of 1 month ahead, from 2021-01-01 to 2021-04-01" in words(page)
     assert "72 rows, 2015-01-01 to 2020-12-01" in words(page)
-    assert "Not done here" in words(page)
+    assert "Backtest None." in words(page)
 
 
 def test_report_needs_no_other_file(page):
@@ -118,7 +118,7 @@ def test_only_the_ends_of_a_long_forecast_are_shown(tmp_path):
     forecaster = quick(40, seasons=[1]).fit(y)
     page = words(written(forecaster, tmp_path))
     assert " 309 " in page
-    assert " 310 " not in page.split("Tested")[0]
+    assert " 310 " not in page.split("Backtest")[0]
     assert " 339 " in page
     assert "40 steps of 1 row ahead, from 300 to 339" in page
 
@@ -127,7 +127,7 @@ def test_only_the_ends_of_a_long_forecast_are_shown(tmp_path):
 @pytest.mark.usefixtures("sketched")
 def test_series_too_short_to_validate(tmp_path):
     page = words(written(quick(3).fit(np.arange(9.0)), tmp_path))
-    assert "nothing is known of errors" in page
+    assert "errors are unknown" in page
     assert "too few rows to learn from" in page
     assert "lower" not in page
 
@@ -159,16 +159,16 @@ def test_report_needs_a_fitted_forecaster(tmp_path):
 
 def test_description_of_the_selected_models():
     forecaster = ee.Forecaster(6, strategy="direct").fit(np.exp(monthly() / 10))
-    found = chosen(forecaster.fitted_)
+    found = describe(forecaster.fitted_)
     members = forecaster.members_
-    logarithms = sum(member["logarithm"] and not member["calendar"] for member in members)
-    assert found["seasons"] == "of 12 rows"
-    assert f"the mean of {len(members)} ways" in found["the answer"]
-    assert f"{logarithms} × logarithms" in found["what they see"]
-    assert found["readouts"] == "direct (a readout for every step)"
+    logarithms = sum(one["logarithm"] for one in members)
+    assert found["seasons"] == "12 rows"
+    assert found["ensemble"].startswith(f"trimmed mean of {len(members)} out of ")
+    assert f"logarithms ({logarithms})" in found["series"]
+    assert found["readouts"] == "direct"
     assert "weights" not in found
     panel = quick(sharing="own").fit([monthly(), monthly(60, 1)])
-    assert "of each series" in chosen(panel.fitted_)["weights"]
+    assert "of each series" in describe(panel.fitted_)["weights"]
 
 
 def test_python_code_reproduces_the_forecast():
@@ -201,6 +201,6 @@ def test_earlier_times_are_counted_back():
         pd.date_range("2020-01-01", periods=50, freq="B"),
     ):
         clock = read(pd.Series(monthly(50), index)).container.clocks[0]
-        kept = type(clock)(clock.name, clock.times[-1:], clock.step)
+        kept = type(clock)(clock.times[-1:], clock.step)
         assert list(kept.last(50)) == list(index)
         assert list(clock.last(7)) == list(index[-7:])

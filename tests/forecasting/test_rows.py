@@ -10,18 +10,15 @@ from numpy.testing import assert_allclose
 
 from eigenecho.data.containers import read
 from eigenecho.forecasting import rows as rows_module
-from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.filter import Filter
-from eigenecho.forecasting.rows import Rows
-from eigenecho.forecasting.signal import RemovedEffects, Signal, bridged
-from eigenecho.forecasting.signals import Measures
-from eigenecho.forecasting.sums import Sums, expected
-from eigenecho.forecasting.view import View
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.rows import Sums, ViewRows, expected
+from eigenecho.forecasting.signals import Measures, RemovedEffects, Signal, fill_gaps
+from eigenecho.forecasting.views import Filter, View
 from eigenecho.spectra import Spectrum
-from trails import whole
+from filtered_rows import all_rows
 
 FILTER = Filter(3.0, Spectrum([0.8], [0.3 + 0.6j]))
-BASES = [Base("level"), Base("season", 4)]
+BASES = [Baseline("level"), Baseline("season", 4)]
 H, T, UNIT = 3, 40, 1.7
 
 
@@ -30,18 +27,18 @@ def signal(gaps=True, beside=0):
     values = 20 + rng.normal(size=T).cumsum()
     if gaps:
         values[[9, 10, 22, 31]] = np.nan
-    result = bridged(values)
-    return Signal(result.values, result.observed, past=rng.normal(size=(T, beside)))
+    found = fill_gaps(values)
+    return Signal(found.values, found.observed, past=rng.normal(size=(T, beside)))
 
 
 def rows_of(gaps=True, beside=0):
     side = Filter(0.0, Spectrum([0.5, 0.2])) if beside else None
-    return Rows.of(View("", FILTER, side=side), signal(gaps, beside))
+    return ViewRows.of(View("", FILTER, side=side), signal(gaps, beside))
 
 
 def summed(rows, bases, first, start, stop):
-    """Return sums over all rows t whose last target lies between ``start`` and ``stop``."""
-    x, level, truth = whole(rows.filtered)[1] / UNIT, rows.filtered.level, rows.truth
+    """Sums over all rows t whose targets are over by ``stop`` and were not by ``start``."""
+    x, level, truth = all_rows(rows.rows) / UNIT, rows.level, rows.truth
     size, own = x.shape[1], FILTER.size
     ahead, products = np.zeros((size, size)), np.zeros((size, H * len(bases)))
     next_one, product = np.zeros((own, own)), np.zeros((own, 1))
@@ -51,7 +48,7 @@ def summed(rows, bases, first, start, stop):
             counts[0] += 1
             ahead += np.outer(x[t], x[t])
             for b, base in enumerate(bases):
-                made = base.ahead(rows.values, level, np.array([t]), H)[0]
+                made = base.forecast(rows.values, level, np.array([t]), H)[0]
                 for h in range(H):
                     target = (truth[t + 1 + h] - made[h]) / UNIT
                     if not np.isnan(target):
@@ -84,17 +81,17 @@ def test_sums_equal_those_of_a_loop(bases, gaps, beside, start, stop):
     rows = rows_of(gaps, beside)
     first = 0 if start else max(base.needs for base in bases)
     actual = rows.sums(bases, H, start, stop, UNIT)
-    expected_value = summed(rows, bases, first, start, stop)
-    for one, other in zip(parts(actual), expected_value, strict=True):
+    wanted = summed(rows, bases, first, start, stop)
+    for one, other in zip(parts(actual), wanted, strict=True):
         assert_allclose(one, other, rtol=1e-11, atol=1e-11)
 
 
 def test_later_gap_does_not_change_sums():
     values = 20 + np.random.default_rng(0).normal(size=T).cumsum()
     later = np.where(np.arange(T) < 34, values, np.nan)
-    both = [Rows.of(View("", FILTER), bridged(one)) for one in (values, later)]
-    results = [parts(rows.sums(BASES[:1], H, 0, 30, UNIT)) for rows in both]
-    assert all(np.array_equal(one, other) for one, other in zip(*results, strict=True))
+    both = [ViewRows.of(View("", FILTER), fill_gaps(one)) for one in (values, later)]
+    found = [parts(rows.sums(BASES[:1], H, 0, 30, UNIT)) for rows in both]
+    assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))
 
 
 def test_results_do_not_depend_on_chunks(monkeypatch):
@@ -138,9 +135,9 @@ def test_forecast_is_the_base_plus_weighted_rows():
     made = rows.forecast(BASES[1], weights, origins)
     for i, t in enumerate(origins):
         for h in range(H):
-            base = BASES[1].ahead(rows.values, rows.filtered.level, np.array([t]), H)[0, h]
-            expected_value = base + whole(rows.filtered)[1][t] @ weights[:, h]
-            assert made[i, h] == pytest.approx(expected_value, rel=1e-12)
+            base = BASES[1].forecast(rows.values, rows.level, np.array([t]), H)[0, h]
+            wanted = base + all_rows(rows.rows)[t] @ weights[:, h]
+            assert made[i, h] == pytest.approx(wanted, rel=1e-12)
 
 
 def test_unit_is_the_typical_step_of_known_rows():
@@ -153,8 +150,8 @@ def test_unit_is_the_typical_step_of_known_rows():
 @pytest.mark.parametrize("scale", [1.0, 1e6])
 def test_unit_of_a_series_that_changes_late_uses_all_rows(scale):
     y = scale * np.r_[np.full(20, 5.0), 5 + 0.1 * np.random.default_rng(0).normal(size=20).cumsum()]
-    rows = Rows.of(View("", FILTER), bridged(y).with_unit())
+    rows = ViewRows.of(View("", FILTER), fill_gaps(y).with_unit())
     assert rows.unit(15) == pytest.approx(np.sqrt(np.mean(np.diff(y) ** 2)))
     (signal,) = Measures.of(read(y), 1, multivariate=False).signals(read(y))
-    logarithms = Rows.of(View("", FILTER, RemovedEffects(True)), signal)
+    logarithms = ViewRows.of(View("", FILTER, RemovedEffects(True)), signal)
     assert logarithms.unit(15) == pytest.approx(np.sqrt(np.mean(np.diff(np.log(y)) ** 2)))

@@ -1,86 +1,126 @@
-"""Seasons of a panel of series."""
+"""Cycles of a series: found in it, and as waves."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
-from eigenecho.data.containers import read
-from eigenecho.forecasting.seasons import LOOKED_AT, periods_of, whole
-
-pd = pytest.importorskip("pandas")
-
-DAYS = pd.date_range("2024-01-01", periods=120)
+from eigenecho.forecasting import seasons
 
 
-def wave(period, rows=120, seed=0, noise=0.2):
-    rng = np.random.default_rng(seed)
-    return np.sin(2 * np.pi * np.arange(rows) / period) + noise * rng.normal(size=rows)
+@pytest.mark.parametrize("period", [4, 7, 12, 31])
+def test_a_season_is_found_under_trend_and_noise(period):
+    rng = np.random.default_rng(period)
+    t = np.arange(600)
+    shape = rng.normal(size=period)
+    y = 0.05 * t + 2 * shape[t % period] + 0.3 * rng.normal(size=600)
+    assert seasons.series_periods(y, ()) == [period]
 
 
-@pytest.mark.parametrize("period", [5, 12, 24])
-def test_season_is_found(period):
-    assert periods_of(read(wave(period))) == (period,)
+def test_a_second_season_is_found_beside_the_first():
+    t = np.arange(900)
+    y = np.sin(2 * np.pi * t / 8) + np.sin(2 * np.pi * t / 45)
+    y = y + 0.1 * np.random.default_rng(0).normal(size=900)
+    assert seasons.series_periods(y, (8,)) == [8, 45]
 
 
-def test_given_periods_are_used():
-    assert periods_of(read(wave(12)), [30.4, 7, 7.2, 1]) == (7.0, 7.2, 30.4)
-
-
-def test_seasons_are_rounded_to_rows():
-    assert whole((1.2, 7.0, 7.2, 30.4)) == (7, 30)
-
-
-def test_noise_and_constants_have_no_season():
-    assert periods_of(read(np.random.default_rng(1).normal(size=200))) == ()
-    assert periods_of(read(np.full(50, 3.0))) == ()
-    assert periods_of(read([1.0, 2.0])) == ()
-
-
-def test_daily_dates_include_the_week():
-    noise = np.random.default_rng(0).normal(size=120)
-    assert 7 in periods_of(read(pd.Series(noise, DAYS)))
-
-
-def test_season_needs_a_third_of_the_series():
-    waves = [wave(12, seed=i) for i in range(3)]
-    assert periods_of(read(waves)) == (12,)
-    assert periods_of(read([*waves[:1], wave(7), wave(9), wave(16)])) == ()
-
-
-@pytest.mark.parametrize("constant", [np.full(120, 3.0), np.zeros(10), np.full(1, 5.0)])
-def test_constant_series_are_ignored(constant):
-    weeks = [wave(7), wave(7, seed=1)]
-    assert periods_of(read([*weeks, *[constant] * 30])) == (7,)
-    short = [wave(7, rows=18), wave(7, rows=18, seed=1)]  # shorter than three seasons
-    assert periods_of(read([*short, *[np.full(900, 3.0)] * 3])) == periods_of(read(short))
-
-
-def dated(*lengths):
-    """Return daily noise."""
+def test_no_season_where_there_is_none():
     rng = np.random.default_rng(0)
-    parts = [
-        pd.DataFrame({"unique_id": i, "ds": DAYS[:rows], "y": rng.normal(size=rows)})
-        for i, rows in enumerate(lengths)
+    assert seasons.detect_period(rng.normal(size=2000)) is None
+    assert seasons.series_periods(np.arange(100.0), ()) == []
+
+
+def test_cycles_of_the_calendar_come_first_and_must_be_seen_twice():
+    t = np.arange(400)
+    y = np.sin(2 * np.pi * t / 7)
+    assert seasons.series_periods(y, (7, 365.25)) == [7]
+
+
+def test_harmonics_repeat_with_their_period():
+    waves = seasons.harmonics((7, 14), 60)
+    np.testing.assert_allclose(waves[14:], waves[:-14], atol=1e-12)
+    assert waves.shape[1] == 2 * 6  # k/14 below one half; those of 7 are among them
+
+
+# Waves --------------------------------------------------------------------------------------
+
+
+def wanted(frequencies, rows):
+    """Sines and cosines, one row and column after another."""
+    found = [
+        [turn(2 * np.pi * f * t) for f in frequencies for turn in (np.sin, np.cos)]
+        for t in range(rows)
     ]
-    return read(pd.concat(parts))
+    return np.array(found)
 
 
-@pytest.mark.parametrize(
-    ("lengths", "is_found"),
-    [([20], False), ([21], True), ([20, 20, 90], False), ([20, 21, 90], True)],
-)
-def test_median_series_must_contain_a_cycle_three_times(lengths, is_found):
-    assert (7 in periods_of(dated(*lengths))) is is_found
+@pytest.mark.parametrize("period", [2.5, 5, 7, 30.4])
+def test_waves_of_a_cycle(period):
+    frequencies = [k / period for k in range(1, seasons.HARMONICS + 1) if k / period < 0.5]
+    assert_allclose(seasons.calendar_columns([period], 40), wanted(frequencies, 40), atol=1e-12)
 
 
-def test_only_some_of_many_series_are_examined():
-    shown = np.linspace(0, 99, LOOKED_AT).astype(int)
-    panel = [wave(12) if i in shown else wave(7) for i in range(100)]
-    assert periods_of(read(panel)) == (12,)
+@pytest.mark.parametrize(("period", "pairs"), [(2, 0), (4, 1), (12, 5), (20, 9)])
+def test_an_even_cycle_has_a_wave_that_changes_sign_at_every_row(period, pairs):
+    found = seasons.calendar_columns([float(period)], 25)
+    assert found.shape == (25, 2 * pairs + 1)
+    assert_allclose(found[:, :-1], wanted(np.arange(1, pairs + 1) / period, 25).reshape(25, -1),
+                    atol=1e-12)  # fmt: skip
+    assert found[:, -1].tolist() == [(-1) ** t for t in range(25)]
 
 
-def test_gaps_do_not_hide_a_season():
-    y = wave(12)
-    y[[3, 30, 31, 77]] = np.nan
-    assert periods_of(read(y)) == (12,)
+@pytest.mark.parametrize("period", [7, 11.5, 22, 24])
+def test_other_cycles_have_none(period):
+    columns = seasons.calendar_columns([period], 30)
+    assert np.array_equal(columns, seasons.harmonics([period], 30))
+
+
+def test_cycles_that_share_a_wave_have_it_once():
+    both = seasons.calendar_columns([6.0, 12.0], 50)
+    assert both.shape == (50, 2 * 5 + 1)
+    assert np.linalg.matrix_rank(both) == 11
+    # One column changes its sign at every row.
+    assert seasons.calendar_columns([4.0, 6.0], 9).shape == (9, 2 + 4 + 1)
+
+
+@pytest.mark.parametrize("period", [3, 4, 7, 12, 20])
+def test_all_that_repeats_is_made_of_waves(period):
+    profile = np.random.default_rng(period).normal(size=period)
+    cycle = np.resize(profile - profile.mean(), 5 * period)
+    columns = seasons.calendar_columns([float(period)], len(cycle))
+    weights = np.linalg.lstsq(columns, cycle, rcond=None)[0]
+    assert_allclose(columns @ weights, cycle, atol=1e-9)
+
+
+def test_no_cycle_has_no_wave():
+    assert seasons.calendar_columns((), 5).shape == (5, 0)
+
+
+@pytest.mark.parametrize("change", ["nothing", "a typing error", "a shift", "both"])
+def test_neither_an_outlier_nor_a_shift_hides_a_season(change):
+    rng, t = np.random.default_rng(1), np.arange(1000)
+    y = 100 + rng.normal(0, 10, 24)[t % 24] + rng.normal(0, 1, t.size)
+    if change in ("a typing error", "both"):
+        y[500] = 1e6
+    if change in ("a shift", "both"):
+        y[300:] += 3000
+    assert seasons.series_periods(y, ())[0] == 24
+
+
+def test_rare_beats_are_a_season_of_their_own():
+    t = np.arange(600)
+    y = np.where(t % 50 == 0, 30.0, 0.0) + np.random.default_rng(0).normal(size=t.size)
+    assert seasons.series_periods(y, ())[0] == 50
+
+
+def test_only_what_is_unusual_is_tamed():
+    rng = np.random.default_rng(0)
+    walk = rng.normal(size=300).cumsum()
+    np.testing.assert_allclose(seasons.clip_steps(walk), walk, rtol=0, atol=1e-12)
+    rare = np.zeros(300)
+    rare[::30] = 1.0  # of most steps nothing is usual
+    assert np.array_equal(seasons.clip_steps(rare), rare)
+    spoilt = walk.copy()
+    spoilt[100] += 1e9
+    assert np.abs(seasons.clip_steps(spoilt) - walk).max() < 20

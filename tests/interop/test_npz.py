@@ -127,13 +127,13 @@ def test_options_override_the_file(tmp_path, network, u):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"W_in": None, "Win": np.ones((D_in, N))}, "no array 'W_in'.*'W_in' by 'Win'"),
-        ({"W": None}, "no array 'W'; it has W_in, W_out"),
-        ({"Wfb": np.ones((D_out, N))}, "unknown names: Wfb.*'W_fb' by 'Wfb'"),
-        ({"leak": 0.5}, "unknown names: leak"),
-        ({"W_in": np.ones((N, D_in))}, "W_in=.*looks transposed.*rows"),
-        ({"W_fb": np.ones((N, D_out))}, "W_fb=.*looks transposed"),
-        ({"W_out": np.ones((D_out, N))}, "W_out=.*transposed"),
+        ({"W_in": None, "Win": np.ones((D_in, N))}, "arrays W, W_out, Win. Expected W, W_in"),
+        ({"W": None}, "arrays W_in, W_out. Expected W, W_in"),
+        ({"Wfb": np.ones((D_out, N))}, "Wfb. Expected"),
+        ({"leak": 0.5}, "leak. Expected"),
+        ({"W_in": np.ones((N, D_in))}, "W_in=.*shape"),
+        ({"W_fb": np.ones((N, D_out))}, "W_fb=.*shape"),
+        ({"W_out": np.ones((D_out, N))}, "W_out=.*rows"),
         ({"W": np.ones((N, N - 1))}, "W=.*square"),
         ({"W": np.full((N, N), np.nan)}, "W=.*finite"),
         ({"W": np.ones(N)}, "W=.*square"),
@@ -142,11 +142,11 @@ def test_options_override_the_file(tmp_path, network, u):
         ({"lr": np.array([0.5, 0.5])}, "lr=.*each of 30"),
         ({"lr": 0.0}, "lr=.*]0, 1]"),
         ({"lr": np.array("fast")}, "lr="),
-        ({"input_to_readout": np.array("no")}, "input_to_readout=.*True or False"),
+        ({"input_to_readout": np.array("no")}, "input_to_readout="),
         ({"input_to_readout": np.array([True, False])}, "input_to_readout=.*True or False"),
-        ({"W": None, "W_data": np.ones(3)}, "sparse matrix W lacks W_indices, W_indptr, W_shape"),
-        ({"W_data": np.ones(3)}, "both 'W' and"),
-        ({"W": np.array([[None, 1], [1, 1]], dtype=object)}, "pickled Python objects"),
+        ({"W": None, "W_data": np.ones(3)}, "sparse matrix needs W_data, W_indices"),
+        ({"W_data": np.ones(3)}, "sparse matrix needs"),
+        ({"W": np.array([[None, 1], [1, 1]], dtype=object)}, "allow_pickle"),
     ],
 )  # fmt: skip
 def test_errors_in_a_file_are_explained(tmp_path, network, change, words):
@@ -222,7 +222,7 @@ def test_headers_with_a_wrong_size(tmp_path, network, shape):
     np.lib.format.write_array_header_1_0(member, header)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("W.npy", member.getvalue() + network["W"].tobytes())
-    with pytest.raises(StorageError, match=r"is damaged: the member 'W.npy' claims shape"):
+    with pytest.raises(StorageError, match=r"the member 'W.npy' has another size"):
         ee.from_npz(path)
 
 

@@ -224,7 +224,7 @@ def delayed(steps):
         (lambda: reservoir(), "Reservoir, no weights yet"),
         (lambda: nodes.Ridge(), "Ridge>.*expected a trained linear network"),
         (lambda: trained(reservoir(name="one") >> reservoir(name="two") >> nodes.Ridge(1.0)),
-         "reservoirs: Reservoir 'one', Reservoir 'two'.*deep"),
+         "reservoirs: Reservoir 'one', Reservoir 'two'.*exactly one"),
         (lambda: trained(nodes.ES2N(N, activation="identity") >> nodes.Ridge(1.0)), "ES2N"),
         (lambda: trained(nodes.NVAR(2, 2) >> nodes.Ridge(1.0)), "NVAR"),
         (lambda: trained(reservoir() >> nodes.Tanh(name="f") >> nodes.Ridge(1.0)), "Tanh 'f'"),
@@ -277,7 +277,7 @@ def test_nodes_derived_from_reservoirpy_nodes():
 def test_unfitted_ridge():
     node = reservoir()
     node.run(series()[0])
-    with pytest.raises(ValueError, match=r"Ridge, no weights yet.*fit"):
+    with pytest.raises(ValueError, match=r"Ridge, no weights yet.*Train"):
         ee.from_reservoirpy(node >> nodes.Ridge())
 
 
@@ -480,11 +480,11 @@ def test_reservoirpy_search(tmp_path):
         ({"spectrum": "goldn"}, "spectrum='goldn'.*'golden'"),
         ({"sr": -1}, "sr=-1"),
         ({"lr": 0}, "lr=0"),
-        ({"lr": RATES}, "lr=<array.*pass W"),
+        ({"lr": RATES}, "need W"),
         ({"basis": "modes"}, "basis='modes'"),
         ({"rc_connectivity": 2}, "rc_connectivity=2"),
-        ({"Win": np.ones((N, 2))}, "Win=<array.*pass W"),
-        ({"bias": 1.0}, "bias=1.0.*pass W"),
+        ({"Win": np.ones((N, 2))}, "need W"),
+        ({"bias": 1.0}, "need W"),
         ({"W": normal, "input_bias": True}, "input_bias=True.*bias"),
         ({"dtype": "int32"}, "dtype='int32'"),
         ({"input_scaling": [1.0, 2.0, 3.0]}, "input_scaling=.*2 features"),

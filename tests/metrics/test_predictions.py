@@ -130,14 +130,14 @@ def test_nothing_is_broadcast(metric, shapes):
 def test_values_must_be_finite(metric, bad):
     good, spoilt = np.arange(6.0).reshape(3, 2), np.arange(6.0).reshape(3, 2)
     spoilt[1, 0] = bad
-    with pytest.raises(ValueError, match=r"\[1, 0\]=(nan|inf)"):
+    with pytest.raises(ValueError, match=r"NaN or infinity.*finite numbers"):
         metric(good, spoilt)
-    with pytest.raises(ValueError, match=r"\[1, 0\]=(nan|inf)"):
+    with pytest.raises(ValueError, match=r"NaN or infinity.*finite numbers"):
         metric(spoilt, good)
 
 
 @pytest.mark.parametrize("metric", PAIRWISE)
 @pytest.mark.parametrize("bad", [[], 1.0, ["a"], [1j], [[1.0], [1.0, 2.0]], np.zeros((1, 1, 1, 1))])
 def test_invalid_series_are_rejected(metric, bad):
-    with pytest.raises(ValueError, match="is invalid"):
+    with pytest.raises(ValueError, match="expected"):
         metric(bad, bad)

@@ -204,7 +204,7 @@ def test_converted_network_needs_the_noise():
 def test_too_many_weights_for_the_rows_cause_a_warning():
     x = autoregression(60, np.random.default_rng(0))
     esn = ee.LinearESN(100, ridge=1e-14, seed=0).fit(x[:-1], x[1:])
-    with pytest.warns(IllConditionedWarning, match="degrees of freedom of 59 training rows"):
+    with pytest.warns(IllConditionedWarning, match="degrees of freedom per training row"):
         esn.forecast(3, interval=0.9)
 
 
@@ -275,7 +275,7 @@ def test_deviations_need_statistics(tmp_path):
     assert loop.predict(u, y_previous=before, return_std=True)[1].shape == (60, 1)
     with pytest.warns(IllConditionedWarning):
         open_ = ee.LinearESN(80, seed=0, ridge=0.0, solver="qr").fit(u, y)
-    with pytest.raises(ValueError, match="left weights open at a ridge of 0"):
+    with pytest.raises(ValueError, match="ridge=0 do not determine the weights"):
         open_.predict(u, return_std=True)
 
 
@@ -334,7 +334,7 @@ def test_intervals_from_a_file_without_statistics_cause_a_warning(tmp_path):
     x = autoregression(100, np.random.default_rng(0))
     esn = fit(x, units=50, ridge=1e-6, warmup=10)
     esn.save(tmp_path / "esn")
-    with pytest.warns(IllConditionedWarning, match="leave out the uncertainty of its weights"):
+    with pytest.warns(IllConditionedWarning, match="do not include the uncertainty of the weights"):
         ee.load(tmp_path / "esn").forecast(3, interval=0.9)
 
 

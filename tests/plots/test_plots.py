@@ -128,10 +128,10 @@ def test_spectrum_of_transformers_and_lists(mso):
 @pytest.mark.parametrize(
     ("source", "weights", "message"),
     [
-        (ee.Spectrum([0.5]), True, "fitted LinearESN"),
+        (ee.Spectrum([0.5]), True, "the source has none"),
         (ee.Spectrum([0.5]), np.ones(2), r"\(1,\) or \(1, D_out\)"),
-        (ee.Spectrum([0.5]), [np.nan], "NaN"),
-        (ee.LinearESN(5), None, "Call fit first"),
+        (ee.Spectrum([0.5]), [np.nan], "finite readout weights"),
+        (ee.LinearESN(5), None, "fitted model"),
         (np.eye(3), None, "from_matrix"),
         ("golden", None, "a Spectrum"),
     ],
@@ -240,7 +240,7 @@ def test_certificate_is_drawn(form, tmp_path):
 
 
 def test_only_converted_networks_have_a_certificate():
-    with pytest.raises(ValueError, match="diagonalize gives certificates"):
+    with pytest.raises(ValueError, match="diagonalize returned"):
         plots.certificate(ee.LinearESN(5, seed=0).fit(np.ones((9, 1)), np.ones(9)).model_)
 
 

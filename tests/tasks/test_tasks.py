@@ -367,7 +367,7 @@ def test_same_seed_gives_the_same_series(draw):
         ("high", lambda: tasks.delayed_recall(10, 1, seed=0, high=math.nan)),
         ("warmup", lambda: tasks.memory_capacity(DelayLine(3), steps=100, warmup=100, seed=0)),
         ("steps", lambda: tasks.memory_capacity(DelayLine(3), steps=-1, seed=0)),
-        ("steps", lambda: tasks.memory_capacity(DelayLine(50), steps=100, warmup=0, seed=0)),
+        ("delays", lambda: tasks.memory_capacity(DelayLine(50), steps=100, warmup=0, seed=0)),
         ("order", lambda: tasks.narma(0, seed=0)),
         ("steps", lambda: tasks.narma(10, 0, seed=0)),
         ("seed", lambda: tasks.narma(seed="a")),
@@ -387,6 +387,6 @@ def test_same_seed_gives_the_same_series(draw):
     ],
 )
 def test_error_names_the_invalid_argument(argument, call):
-    with pytest.raises(ValueError, match="is invalid: expected") as caught:
+    with pytest.raises(ValueError, match="expected") as caught:
         call()
-    assert str(caught.value).startswith(f"{argument}=")
+    assert f"{argument}=" in str(caught.value)

@@ -51,6 +51,7 @@ def network(**options):
     )
 
 
+# Solvers sum rows in different orders, so weights differ by the rounding of sums times cond(X).
 def assert_close(actual, expected, tolerance=1e-9):
     assert np.shape(actual) == np.shape(expected)
     np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * np.abs(expected).max())
@@ -310,14 +311,12 @@ def test_learner_continues_after_gaps():
     expected = textbook(esn, [(X, np.concatenate([y[:200], WHOLE[200:]]))])
     head = learner.model.matrices("neuron").W_out
     assert_close(head, expected)
-    with pytest.raises(
-        ValueError, match=r"target=<NaN in column 1> is invalid: expected finite numbers"
-    ):
+    with pytest.raises(ValueError, match=r"target=<NaN in column 1>"):
         learner.step(X[0], [1.0, np.nan, 1.0])
 
 
 def test_partial_fit_after_gaps_is_rejected(tmp_path):
-    said = "statistics .* differ between outputs.*Fit again"
+    said = "statistics differ between outputs.*Fit again"
     esn = network().fit(X, MASKS["two groups"])
     before = esn.W_out_.copy()
     assert esn._fitted.evidence.single is None
@@ -331,7 +330,7 @@ def test_partial_fit_after_gaps_is_rejected(tmp_path):
     assert not list(tmp_path.iterdir())
     np.testing.assert_array_equal(esn.W_out_, before)
     shared = network().fit(X, WHOLE)
-    with pytest.raises(ValueError, match=r"y=<columns with gaps at different rows>.*Fit on all"):
+    with pytest.raises(ValueError, match=r"y=<gaps at different rows>.*Fit on all"):
         shared.partial_fit(X, MASKS["two groups"])
 
 
@@ -385,7 +384,7 @@ def test_drive_of_the_network_cannot_be_missing(option):
 def test_column_without_any_values():
     y = WHOLE.copy()
     y[15:, 1] = np.nan
-    said = r"y=<nothing but NaN in column {} after the warmup> .*one observation in each column"
+    said = r"y=<nothing but NaN in column {}.*> .*one observation in each column"
     with pytest.raises(ValueError, match=said.format(1)):
         network().fit(X, y)
     with pytest.raises(ValueError, match=said.format("'b'")):
@@ -405,9 +404,9 @@ def test_column_without_any_values():
 def test_ridge_selection_needs_validation_rows():
     y = WHOLE.copy()
     y[-100:, 1] = np.nan
-    for given in (y, y[:, 1]):
-        with pytest.raises(ValueError, match=r"ridge=.*too short to hold out rows"):
-            network(ridge=[1e-2, 1.0]).fit(X, given)
+    network(ridge=[1e-2, 1.0]).fit(X, y)
+    with pytest.raises(ValueError, match=r"ridge=.*too short to hold out rows"):
+        network(ridge=[1e-2, 1.0]).fit(X, y[:, 1])
 
 
 def test_scores_with_weights():

@@ -107,12 +107,15 @@ def test_units_at_the_ends_of_the_range_do_not_matter(ridge, solver, scale):
 
 @pytest.mark.parametrize("solver", ["qr", "gram", "refined"])
 @pytest.mark.parametrize("ridge", ["auto", [1e-3, 1.0]], ids=str)
-def test_targets_whose_squares_overflow_or_underflow_cause_a_warning(ridge, solver):
-    """Ridge selection warns when the squares that it compares overflow or underflow."""
-    with pytest.raises(UnstableError, match=r"squares of the targets overflowed.*standardize=True"):
-        network(ridge, solver=solver).fit(U, 1e200 * Y)
+def test_targets_whose_squares_overflow_or_underflow(ridge, solver):
+    """Targets are rescaled for the selection, unless the rows hold previous outputs."""
+    fed = network(ridge, solver=solver, output_to_readout=True)
+    with pytest.raises(UnstableError, match="overflowed"):
+        fed.fit(U, 1e200 * Y)
     with pytest.warns(IllConditionedWarning, match=r"squares of some targets .*standardize=True"):
-        network(ridge, solver=solver).fit(U, 1e-200 * Y)
+        fed.fit(U, 1e-200 * Y)
+    chosen = [network(ridge, solver=solver).fit(U, s * Y).ridge_ for s in (1.0, 1e-200, 1e200)]
+    np.testing.assert_allclose(chosen, chosen[0], rtol=1e-6)
     # Columns of zeros carry no information, and cause no warning.
     zeros = Y * [1.0, 0.0]
     expected = network(ridge, solver=solver).fit(U, Y[:, :1])

@@ -49,21 +49,21 @@ def transition(name, N, seed):
     return Sparse(sparse.csr_matrix(W))
 
 
-def plain(original):
+def plain(one):
     """Return [W]_Q, computed entry by entry."""
-    if isinstance(original, Dense):
-        return np.asarray(original.W)
-    if isinstance(original, Sparse):
-        return original.W.toarray()
-    W = np.zeros((original.units, original.units))
+    if isinstance(one, Dense):
+        return np.asarray(one.W)
+    if isinstance(one, Sparse):
+        return one.W.toarray()
+    W = np.zeros((one.units, one.units))
     k = 0
-    if isinstance(original, Cascade):
-        k = len(original.block)
-        W[:k, :k], W[:k, k:] = original.block, original.coupling
-    for i, value in enumerate(original.modes.real, k):
+    if isinstance(one, Cascade):
+        k = len(one.block)
+        W[:k, :k], W[:k, k:] = one.block, one.coupling
+    for i, value in enumerate(one.modes.real, k):
         W[i, i] = value
-    for i, value in enumerate(original.modes.pairs):
-        j = k + original.modes.real.size + 2 * i
+    for i, value in enumerate(one.modes.pairs):
+        j = k + one.modes.real.size + 2 * i
         a, b = value.real, value.imag
         W[j : j + 2, j : j + 2] = [[a, b], [-b, a]]
     return W
@@ -88,27 +88,27 @@ def assert_same_values(actual, expected):
 @any_size
 @some_examples
 def test_units_matrix_and_spectrum(name, N, seed):
-    original = transition(name, N, seed)
-    assert original.units == N
-    assert original.name == name
+    one = transition(name, N, seed)
+    assert one.units == N
+    assert one.name == name
     assert name in FORMS
-    assert original.cost > 0
-    assert isinstance(original.dense, np.ndarray)
-    close(original.dense, plain(original))
-    assert sparse.issparse(original.matrix) == (name == "sparse")
-    assert_same_values(original.spectrum.values, np.linalg.eigvals(plain(original)))
+    assert one.cost > 0
+    assert isinstance(one.dense, np.ndarray)
+    close(one.dense, plain(one))
+    assert sparse.issparse(one.matrix) == (name == "sparse")
+    assert_same_values(one.spectrum.values, np.linalg.eigvals(plain(one)))
 
 
 @each_form
 @any_size
 @some_examples
 def test_layout_gives_the_first_index_of_modes(name, N, seed):
-    original = transition(name, N, seed)
-    assert original.in_neuron_basis == (name in ("dense", "sparse")) == (original.layout is None)
-    if original.layout is not None:
-        block, real = original.layout
+    one = transition(name, N, seed)
+    assert one.in_neuron_basis == (name in ("dense", "sparse")) == (one.layout is None)
+    if one.layout is not None:
+        block, real = one.layout
         assert (N - block - real) % 2 == 0
-        W = plain(original)
+        W = plain(one)
         assert not W[block:, :block].any()
         tail = W[block:, block:].copy()
         tail[np.arange(real), np.arange(real)] = 0.0
@@ -120,9 +120,9 @@ def test_layout_gives_the_first_index_of_modes(name, N, seed):
 @any_size
 @some_examples
 def test_times(name, factor, N, seed):
-    original = transition(name, N, seed)
-    close(original.times(factor).dense, factor * plain(original))
-    assert original.times(factor).name == name
+    one = transition(name, N, seed)
+    close(one.times(factor).dense, factor * plain(one))
+    assert one.times(factor).name == name
 
 
 @each_form
@@ -130,9 +130,9 @@ def test_times(name, factor, N, seed):
 @any_size
 @some_examples
 def test_leak(name, lr, N, seed):
-    original = transition(name, N, seed)
-    leaky = original.leak(lr)
-    close(leaky.dense, lr * plain(original) + (1 - lr) * np.eye(N))
+    one = transition(name, N, seed)
+    leaky = one.leak(lr)
+    close(leaky.dense, lr * plain(one) + (1 - lr) * np.eye(N))
     # A dense W with few remaining connections may become sparse.
     assert leaky.name == name or (name, leaky.name) == ("dense", "sparse")
 
@@ -142,14 +142,14 @@ def test_leak(name, lr, N, seed):
 @any_size
 @some_examples
 def test_padded_units_have_no_memory_and_no_effect(name, extra, N, seed):
-    original = transition(name, N, seed)
-    more = original.padded(extra)
+    one = transition(name, N, seed)
+    more = one.padded(extra)
     assert more.units == N + extra
     assert more.name == name
     # The new units come after all others, or before the modes.
-    first = N if original.layout is None else original.layout[0]
+    first = N if one.layout is None else one.layout[0]
     kept = np.delete(np.arange(N + extra), first + np.arange(extra))
-    close(more.dense[np.ix_(kept, kept)], plain(original))
+    close(more.dense[np.ix_(kept, kept)], plain(one))
     rest = more.dense.copy()
     rest[np.ix_(kept, kept)] = 0.0
     assert not rest.any()
@@ -159,14 +159,14 @@ def test_padded_units_have_no_memory_and_no_effect(name, extra, N, seed):
 @any_size
 @some_examples
 def test_unpacking_restores_the_transition_exactly(name, N, seed):
-    original = transition(name, N, seed)
-    kind, arrays, values = schema.pack(original)
-    assert kind == type(original).__name__
-    back = schema.unpack(type(original), arrays, values)
-    assert type(back) is type(original)
-    with pytest.raises(ValueError, match="means nothing here: other"):
-        schema.unpack(type(original), arrays | {"other": np.ones(1)}, values)
-    np.testing.assert_array_equal(back.dense, original.dense)
+    one = transition(name, N, seed)
+    kind, arrays, values = schema.pack(one)
+    assert kind == type(one).__name__
+    back = schema.unpack(type(one), arrays, values)
+    assert type(back) is type(one)
+    with pytest.raises(ValueError, match="unknown entries: other"):
+        schema.unpack(type(one), arrays | {"other": np.ones(1)}, values)
+    np.testing.assert_array_equal(back.dense, one.dense)
 
 
 @each_form
@@ -174,11 +174,11 @@ def test_unpacking_restores_the_transition_exactly(name, N, seed):
 @any_size
 @some_examples
 def test_step_of_the_form_equals_that_of_the_matrix(name, dtype, N, seed):
-    original = transition(name, N, seed)
-    form = original.form(dtype)
+    one = transition(name, N, seed)
+    form = one.form(dtype)
     r = np.random.default_rng(seed).normal(size=N).astype(dtype)
-    expected = r.astype(float) @ plain(original)
-    scale = max(np.abs(expected).max(), np.abs(plain(original)).max(), 1.0)
+    expected = r.astype(float) @ plain(one)
+    scale = max(np.abs(expected).max(), np.abs(plain(one)).max(), 1.0)
     actual = reference.advance(form, r)
     assert actual.dtype == dtype
     tol = 1e-13 if dtype == "float64" else 1e-5
@@ -189,8 +189,8 @@ def test_step_of_the_form_equals_that_of_the_matrix(name, dtype, N, seed):
 @any_size
 @some_examples
 def test_as_transition_returns_a_transition_unchanged(name, N, seed):
-    original = transition(name, N, seed)
-    assert as_transition(original) is original
+    one = transition(name, N, seed)
+    assert as_transition(one) is one
 
 
 def test_as_transition_converts_spectra_and_matrices():

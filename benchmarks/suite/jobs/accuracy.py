@@ -134,7 +134,7 @@ def textbook_states(spectrum: ee.Spectrum, W_in: np.ndarray, u: np.ndarray) -> n
 
 
 def rms_errors(
-    spectrum: ee.Spectrum, W_in: np.ndarray, u: np.ndarray, *found: np.ndarray
+    spectrum: ee.Spectrum, W_in: np.ndarray, u: np.ndarray, *computed: np.ndarray
 ) -> tuple[float, ...]:
     """Return the relative RMS error of each array of states."""
     n = spectrum.real.size
@@ -142,11 +142,11 @@ def rms_errors(
     b = W_in[0].astype(np.longdouble)
     b = np.concatenate([b[:n].astype(np.clongdouble), b[n::2] + 1j * b[n + 1 :: 2]])
     r, true = np.zeros_like(b), np.empty(W_in.shape[1], np.longdouble)
-    squares, size = np.zeros(len(found), np.longdouble), np.longdouble(0)
+    squares, size = np.zeros(len(computed), np.longdouble), np.longdouble(0)
     for t in range(len(u)):
         r = r * eigenvalues + np.longdouble(u[t, 0]) * b
         true[:n], true[n::2], true[n + 1 :: 2] = r.real[:n], r.real[n:], r.imag[n:]
-        squares += [np.sum((states[t] - true) ** 2) for states in found]
+        squares += [np.sum((states[t] - true) ** 2) for states in computed]
         size += np.sum(true**2)
     return tuple(float(np.sqrt(s / size)) for s in squares)
 

@@ -66,9 +66,9 @@ def convolution(record: Record) -> None:
         raise RuntimeError(f"`predict` uses {way} for N = {many}, T = {T}, expected convolution")
     for N, model in models.items():
         steps = T // 20
-        found = readout(convolve, model, u)[:steps]
+        convolved = readout(convolve, model, u)[:steps]
         scanned = readout(kernels.scan_readout, model, u[:steps])
-        record.same(f"N = {N}: convolution and the fused scan", found, scanned, 1e-10)
+        record.same(f"N = {N}: convolution and the fused scan", convolved, scanned, 1e-10)
     by, ours = f"N = {few}, by convolution", f"N = {many}, `predict`"
     cases = {
         by: Case(lambda: readout(convolve, models[few], u)),

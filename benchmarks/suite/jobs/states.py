@@ -47,8 +47,8 @@ def states(record: Record) -> None:
     filtered = peers.q_layout(*(part.T for part in lfilter(short)))
     record.same(f"scipy lfilter and {FRESH}", filtered, mine, 1e-8)
 
-    # Use several calls per round, and time libraries that allocate several arrays of this size
-    # separately: in a virtual machine, getting freed memory back is ten times slower.
+    # Several calls per round, and separate from libraries that allocate several arrays of this
+    # size: getting memory back from the host of a virtual machine is ten times slower than filling.
     cases = {
         FRESH: Case(lambda: ours.transform(X), times=5),
         INTO: Case(lambda: ours.transform(X, out=out), times=5),

@@ -2,4 +2,3 @@
 
 from eigenecho.convert.compare import probe
 from eigenecho.convert.network import diagonalize
-from eigenecho.model.certificate import Certificate

@@ -1,4 +1,4 @@
-"""How far a converted network is from the original."""
+"""Comparison of a converted network with the original."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from eigenecho.model.predict import run
 from eigenecho.types import Array
 
 STEPS = 2000
-"""Length of the probe, unless the network grows too much over it."""
+"""Length of the probe series in steps, unless the network grows too much."""
 
 LARGEST_GROWTH = 1e12
-"""A network of radius above 1 is probed only as long as its states stay below this growth."""
+"""Growth of the states at which the probe of an unstable network ends."""
 
 PRECISE_STEPS, PRECISE_WORK = 500, 2e7
-"""How much of the probe is computed with more digits: steps, and multiplications, at most."""
+"""Largest number of steps, and of multiplications, in extended precision."""
 
 STRETCHES = 100
-"""Parts of the probe whose largest difference a certificate keeps."""
+"""Number of parts of the probe with a largest difference each."""
 
 ROUNDS, QUICK = 5, 0.1
-"""How often runs are timed, unless one takes more than this many seconds."""
+"""Number of timed runs, and the time in seconds above which one is enough."""
 
 
 def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | None]:
-    """The series that the certificate of a converted network speaks of.
+    """Return the probe series of the certificate of a converted network.
 
     Parameters
     ----------
     model : LinearModel
-        As ``diagonalize`` returns it.
+        The result of ``diagonalize``.
     steps : int, optional
-        Another length than the certificate's; a shorter probe is the start of a longer one.
+        Length, by default that of the certificate. A shorter probe is the start of a longer one.
 
     Returns
     -------
     u : array (steps, D_in)
-        Seeded noise, uniform in [−1, 1].
+        White noise with a fixed seed, uniform in [−1, 1].
     y_previous : array (steps, D_out), or None for a network without feedback
-        Outputs are teacher-forced, so that the comparison is of the networks and not of how a
-        closed loop amplifies rounding.
+        Previous outputs, so that the comparison does not depend on how a closed loop amplifies
+        rounding errors.
 
     See Also
     --------
-    eigenecho.diagonalize : converts, and certifies
+    eigenecho.diagonalize : Convert a network.
 
     Examples
     --------
-    With ``wanted`` the outputs of the original for ``(u, y_previous)``, by whatever computes them:
+    Compare with the outputs of the original, computed in any way:
 
     >>> import eigenecho as ee
     >>> import numpy as np
@@ -61,17 +61,17 @@ def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | 
     >>> W, W_in = rng.normal(size=(20, 20)) / 6, rng.normal(size=(1, 20))
     >>> model = ee.diagonalize(W, W_in)
     >>> u, _ = ee.probe(model)
-    >>> r, wanted = np.zeros(20), []
+    >>> r, expected = np.zeros(20), []
     >>> for row in u:
     ...     r = r @ W + row @ W_in
-    ...     wanted.append(r)
-    >>> difference = abs(model.predict(u) - wanted).max() / abs(np.array(wanted)).max()
+    ...     expected.append(r)
+    >>> difference = abs(model.predict(u) - expected).max() / abs(np.array(expected)).max()
     >>> bool(np.isclose(difference, model.certificate.difference, atol=1e-14))
     True
     """
     if steps is None:
         if model.certificate is None:
-            raise bad_argument("model", model, "a converted network", "Else say how many steps.")
+            raise bad_argument("model", model, "a converted network", "Or give the steps.")
         steps = model.certificate.steps
     u = np.random.default_rng(0).uniform(-1, 1, (steps, model.D_in))
     if not model.closed:
@@ -80,10 +80,7 @@ def probe(model: LinearModel, steps: int | None = None) -> tuple[Array, Array | 
 
 
 def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
-    """Difference and error of the outputs, and seconds a step, on the probe.
-
-    By the names that they have in a certificate.
-    """
+    """Return differences, errors and seconds per step for the probe, as fields of a certificate."""
     radius = converted.effective_radius
     steps = STEPS
     if radius > 1:
@@ -92,7 +89,7 @@ def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
         try:
             return _compare(original, converted, steps) | {"radius": radius}
         except UnstableError:
-            # A matrix far from normal can grow without bound whatever its radius.
+            # A matrix far from normal can grow whatever its radius.
             if steps == 1:
                 raise
             steps //= 2
@@ -100,15 +97,15 @@ def compare(original: LinearModel, converted: LinearModel) -> dict[str, Any]:
 
 def _compare(original: LinearModel, converted: LinearModel, steps: int) -> dict[str, Any]:
     u, before = probe(original, steps)
-    wanted, got = (run(model, u, before)[0] for model in (original, converted))
-    largest = np.abs(wanted).max(initial=0.0) or 1.0
-    differences = np.abs(got - wanted).max(axis=1) / largest
+    expected, got = (run(model, u, before)[0] for model in (original, converted))
+    largest = np.abs(expected).max(initial=0.0) or 1.0
+    differences = np.abs(got - expected).max(axis=1) / largest
     along = tuple(float(part.max()) for part in np.array_split(differences, min(STRETCHES, steps)))
     names = {model.reservoir.transition.name for model in (original, converted)}
     same = converted.basis is None and len(names) == 1
     seconds = _seconds([original] if same else [original, converted])
-    known = _precise_steps(original, steps)
-    error = _error(original, u[:known], before, got[:known]) if known else None
+    precise = _precise_steps(original, steps)
+    error = _error(original, u[:precise], before, got[:precise]) if precise else None
     return {
         "difference": max(along),
         "steps": steps,
@@ -116,12 +113,12 @@ def _compare(original: LinearModel, converted: LinearModel, steps: int) -> dict[
         "seconds_after": seconds[-1],
         "along": along,
         "error": error,
-        "error_steps": known,
+        "error_steps": precise,
     }
 
 
 def _precise_steps(original: LinearModel, steps: int) -> int:
-    """How many steps of the probe there are more digits for; none where long double is double."""
+    """Return the number of steps in extended precision; 0 if the machine has none."""
     if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps:
         return 0
     W, drives = original.reservoir.transition.matrix, len(original.reservoir.B)
@@ -131,11 +128,11 @@ def _precise_steps(original: LinearModel, steps: int) -> int:
 
 
 def _error(original: LinearModel, u: Array, before: Array | None, got: Array) -> float:
-    """Largest difference from the outputs of the original with more digits, over the largest."""
+    """Return the largest difference from the original in extended precision, relative to it."""
     reservoir, readout = original.reservoir, original.readout
     before = None if before is None else before[: len(u)]
     states = reservoir.drive(u, before).astype(np.longdouble) @ reservoir.B
-    # Transposed: NumPy has no BLAS for these numbers, and sums along rows are the fast ones.
+    # Transposed, since NumPy has no BLAS for extended precision and sums fastest along rows.
     W = reservoir.transition.matrix.T
     W = W.tocsr() if hasattr(W, "tocsr") else np.ascontiguousarray(W)
     W = W.astype(np.longdouble)
@@ -149,15 +146,15 @@ def _error(original: LinearModel, u: Array, before: Array | None, got: Array) ->
 
 
 def _seconds(models: list[LinearModel]) -> list[float]:
-    """Seconds a step of each, in turns: a slow moment of the machine hits them all.
+    """Return the seconds per step of each model, timed in turns.
 
-    At rest, without bias, so that a network that grows is timed over as many steps as any other.
+    Inputs and bias are zero, so that unstable networks do not overflow.
     """
     models = [_without_bias(model) for model in models]
     u = np.zeros((STEPS, models[0].D_in))
     before = np.zeros((STEPS, models[0].D_out)) if models[0].closed else None
     for model in models:
-        run(model, u[:1], None if before is None else before[:1])  # builds what is kept
+        run(model, u[:1], None if before is None else before[:1])  # fills caches
     rounds: list[list[float]] = []
     while len(rounds) < ROUNDS and (not rounds or max(rounds[0]) < QUICK):
         seconds = []
@@ -170,7 +167,7 @@ def _seconds(models: list[LinearModel]) -> list[float]:
 
 
 def _without_bias(model: LinearModel) -> LinearModel:
-    """The same steps with nothing that drives them but inputs: the bias is there, and is zero."""
+    """Return a model with a bias of zero, if it has one."""
     reservoir = model.reservoir
     if reservoir.bias is None:
         return model

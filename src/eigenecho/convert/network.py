@@ -1,4 +1,4 @@
-"""Any linear reservoir, trained elsewhere, as a network in its eigenbasis."""
+"""Conversion of linear reservoirs from other libraries to the eigenbasis."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from eigenecho.transition import FORMS, WELL_CONDITIONED, Transition, choose_for
 from eigenecho.types import Array
 
 EXACT = 1e-9
-"""Difference on the probe up to which a form counts as the same network."""
+"""Largest difference on the probe for which a form is accurate."""
 
 STRICTER = (1e2, 0.0)
-"""Largest cond(Q) that is tried next where a form is not; with 0, W stays as it is."""
+"""Limits of cond(Q) that are tried next if a form is not accurate; with 0, W is unchanged."""
 
 
 @one_blas_thread()
@@ -44,31 +44,31 @@ def diagonalize(
 
         r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb,   y(t) = [1, y(t−1), r(t), u(t)] W_out
 
-    The result is the same network in other coordinates. Its ``certificate`` says how it steps
-    and how far its outputs are from the original's. A matrix whose eigenvectors are too close to
-    each other for that (sparse and triangular ones) takes the cheapest other form that is exact,
-    and the certificate says which and why.
+    The result is the same network in other coordinates. Its ``certificate`` has the form of the
+    network and the differences of its outputs from the original. A matrix whose eigenvectors are
+    nearly parallel (sparse and triangular ones) gets the cheapest other form that is exact, and
+    the certificate has the reason.
 
     Parameters
     ----------
     W : array or scipy sparse matrix (N, N)
-        Rows are where a connection comes from. Libraries that write states as columns hold Wᵀ.
+        Row i has the connections from unit i. Libraries with states as columns store Wᵀ.
     W_in : array (D_in, N)
     W_out : array (N', D_out), optional
-        Rows [1, y(t−1), r, u], those that the flags name. Without it the outputs are the states.
+        Rows [1, y(t−1), r, u], according to the flags. Without it the outputs are the states.
     W_fb : array (D_out, N), optional
     lr : float or array (N,)
-        Leaking rate, one for all or one for each unit.
+        Leaking rate, for all units or for each.
     bias : array (N,) or float, optional
-        Input bias, of each unit or of all.
+        Input bias, for each unit or for all.
     readout_bias : bool, optional
-        Whether W_out has a row for the constant; None tells it from the number of rows.
+        True if W_out has a row for the constant. By default, the number of rows decides.
     output_to_readout, input_to_readout : bool
-        Whether W_out has rows for y(t−1), and for u(t).
+        True if W_out has rows for y(t−1), and for u(t).
     form : {"auto", "diagonal", "cascade", "sparse", "dense"}
-        How it shall step: each mode by itself; a dense block that drives modes; or with W as it
-        is. "auto" takes the cheapest that is accurate. One that is not is given when it is asked
-        for, with an ``IllConditionedWarning``.
+        Form of the result: separate modes; a dense block that drives modes; or W as it is. "auto"
+        selects the cheapest accurate form. Other values may be inaccurate, with an
+        ``IllConditionedWarning``.
 
     Returns
     -------
@@ -77,10 +77,10 @@ def diagonalize(
 
     See Also
     --------
-    eigenecho.probe : the series that the certificate speaks of
-    eigenecho.from_reservoirpy : trained models of reservoirpy
-    eigenecho.from_npz : weights in a file
-    eigenecho.plots.certificate : a picture of the certificate
+    eigenecho.probe : The probe series of the certificate.
+    eigenecho.from_reservoirpy : Convert trained models of reservoirpy.
+    eigenecho.from_npz : Convert weights in a file.
+    eigenecho.plots.certificate : Plot the certificate.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def diagonalize(
         warn(
             f"the {certificate.form} form of this network is not accurate: cond(Q) = "
             f"{certificate.condition:.1e}, and on a probe its outputs differ by "
-            f"{certificate.difference:.1e} of the largest. form='auto' takes one that is.",
+            f"{certificate.difference:.1e} of the largest. Use form='auto'.",
             IllConditionedWarning,
         )
     return replace(converted, certificate=certificate)
@@ -132,13 +132,13 @@ def diagonalize(
 def _convert(
     original: LinearModel, W: Array, rows: _Coordinates, form: str, condition: float
 ) -> tuple[LinearModel, Certificate]:
-    """The original in a form of W, and its certificate."""
+    """Return the original in a form of W, and its certificate."""
     chosen = choose_form(W, form, condition)
     transition = chosen.transition.padded(rows.extra)
     if chosen.basis is None:
         converted = replace(original, reservoir=replace(original.reservoir, transition=transition))
     else:
-        converted = _changed(original, transition, rows.extend_basis(chosen.basis))
+        converted = _change_basis(original, transition, rows.extend_basis(chosen.basis))
     return converted, Certificate(
         chosen.form,
         chosen.reason,
@@ -150,7 +150,7 @@ def _convert(
 
 
 class _Coordinates:
-    """The coordinates [r, u]: u(t) in the readout is D_in more modes with λ = 0."""
+    """Coordinates [r, u], where u(t) in the readout is D_in more modes with λ = 0."""
 
     def __init__(self, N: int, D_in: int, previous: bool, inputs: bool) -> None:
         self.N, self.D_in, self.previous = N, D_in, previous
@@ -159,7 +159,7 @@ class _Coordinates:
     def readout(self, W_out: Any, readout_bias: bool | None) -> tuple[Array, bool]:
         if W_out is None:
             if self.previous or readout_bias:
-                raise bad_argument("W_out", None, "readout weights, since the flags name rows")
+                raise bad_argument("W_out", None, "readout weights")
             return np.eye(self.N + self.extra, self.N + self.extra), False
         W_out = np.asarray(W_out)
         W_out = W_out[:, None] if W_out.ndim == 1 else W_out
@@ -172,16 +172,9 @@ class _Coordinates:
         if readout_bias is None:
             readout_bias = len(W_out) == plain + 1
         if len(W_out) != plain + readout_bias:
-            parts = [f"{self.N} states"]
-            parts = ["y(t−1)"] * self.previous + parts + ["u(t)"] * bool(self.extra)
-            parts = ["a bias"] * bool(readout_bias) + parts
-            remedy = "The flags readout_bias, output_to_readout and input_to_readout name the rows."
-            if W_out.shape[1] in (plain, plain + 1):
-                remedy = "It looks transposed: rows are states, columns are outputs."
-            elif len(W_out) in (plain + self.D_in, plain + self.D_in + 1) and not self.extra:
-                remedy = "With rows for u(t) at the end, pass input_to_readout=True."
-            wanted = f"{plain + bool(readout_bias)} rows, for {', '.join(parts)}"
-            raise bad_argument("W_out", Shown(f"shape {W_out.shape}"), wanted, remedy)
+            expected = f"{plain + bool(readout_bias)} {self.words(bool(readout_bias))}"
+            remedy = "Set readout_bias, output_to_readout and input_to_readout."
+            raise bad_argument("W_out", Shown(f"shape {W_out.shape}"), expected, remedy)
         return W_out, bool(readout_bias)
 
     def words(self, readout_bias: bool) -> str:
@@ -200,7 +193,7 @@ class _Coordinates:
         return Basis(Q, basis.n_real + self.extra, k)
 
 
-def _changed(original: LinearModel, transition: Transition, basis: Basis) -> LinearModel:
+def _change_basis(original: LinearModel, transition: Transition, basis: Basis) -> LinearModel:
     head = len(original.W_out) - basis.units
     W_res = basis.weights_to_eigen(original.W_out[head:])
     reservoir = Reservoir(transition, *original.reservoir.weights(basis.states_to_eigen))
@@ -212,7 +205,7 @@ def _matrix(A: Any, name: str, columns: int) -> Array:
     A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
     if A.ndim != 2 or A.shape[1] != columns:
         raise bad_argument(
-            name, Shown(f"shape {A.shape}"), f"shape (D, {columns}), a column per unit"
+            name, Shown(f"shape {A.shape}"), f"shape (D, {columns}), one column per unit"
         )
     check_real(A, name)
     check_finite(A, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
@@ -18,11 +19,11 @@ from eigenecho.dask.shards import Shard, split_series
 from eigenecho.dask.validate_shards import RowChecks, ShardSummary, validate_shards
 from eigenecho.errors import bad_argument
 from eigenecho.estimators import Forecaster, LinearESN
-from eigenecho.estimators.fitted import Fitted
+from eigenecho.estimators.fitted import FittedNetwork
 from eigenecho.estimators.validation import (
     all_or_nothing,
-    gaps_of,
-    target_of,
+    gap_options,
+    target_kind,
     warn_if_unstable,
 )
 from eigenecho.progress import bar
@@ -84,16 +85,13 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
         remedy = "spectra.from_data(X, y), with some of the rows, computes eigenvalues."
         raise bad_argument("spectrum", "data", "eigenvalues, or the name of a law", remedy)
     if y is None:
-        raise ValueError(
-            "fit requires y to be passed, but the target y is None. For next-step prediction: "
-            "fit(esn, X[:-1], X[1:])."
-        )
+        raise bad_argument("y", None, "targets, such as fit(esn, X[:-1], X[1:])")
     if X is None and not esn.feedback:
         remedy = "A generator without input needs feedback=True."
         raise bad_argument("X", None, "an input series", remedy)
     shards = split_series(X, y)
     cluster = Cluster.of(client, report)
-    gaps = "gaps" in gaps_of(esn)
+    gaps = "gaps" in gap_options(settings)
     checks = RowChecks(np.dtype(esn.dtype), gaps, settings.standardize, settings.warmup)
     drawn: Drawn | None = None
     halo: int | None = 0
@@ -120,19 +118,26 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
         halos=None if halo is None else _halos(shards, summaries, halo),
     )
     trained = train(sharded, settings)
-    heads = [summary.head for summary in summaries if len(summary.head[0])]
-    fitted = Fitted.of(
+    heads = [[summaries[i].head for i in numbers] for numbers in _by_series(shards)]
+    firsts = [[np.concatenate(part) for part in zip(*head, strict=True)] for head in heads]
+    fitted = FittedNetwork.of(
         problem,
         trained,
         lasts[-1],
-        target=target_of(*zip(*heads, strict=True)),
+        target=target_kind(*zip(*firsts, strict=True)),
         lr=float(esn.lr),
         flat=all(summary.flat for summary in summaries),
         drawn=drawn.spectrum,
     )
     esn.n_features_in_ = summaries[0].columns[0]
     esn.__dict__.pop("feature_names_in_", None)  # dask arrays have no column names
-    fitted.given_to(esn)
+    fitted.attach_to(esn)
+
+
+def _by_series(shards: Sequence[Shard]) -> list[list[int]]:
+    """Return the numbers of the shards of each series."""
+    groups = itertools.groupby(range(len(shards)), lambda i: shards[i].series)
+    return [list(numbers) for _, numbers in groups]
 
 
 def _halos(

@@ -66,12 +66,11 @@ def predict(
 
 def _predict_network(model: LinearModel, X: Any, y_previous: Any, flat: bool) -> list[Any]:
     """Return a lazy array of outputs for each series."""
-    shards = split_series(X, y_previous)
+    shards = split_series(X, y_previous, "y_previous")
     columns = model.D_in, 0 if y_previous is None else model.D_out
     for shard in shards:
         if shard.columns is None:
-            remedy = "dask.array.from_delayed(X, shape, dtype) makes one."
-            raise bad_argument("X", Shown("delayed series"), "a dask array", remedy)
+            raise bad_argument("X", Shown("delayed series"), "a dask array")
         if shard.columns != columns:
             got = Shown("{} and {} columns".format(*shard.columns))
             raise bad_argument("X, y_previous", got, "{} and {}, as in fit".format(*columns))

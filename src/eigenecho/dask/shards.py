@@ -88,11 +88,8 @@ class Shard:
         if self.columns is not None:
             expected = self.count, self.columns[name != "X"]
             if rows.shape != expected:
-                raise bad_argument(
-                    name, Shown(f"a chunk of shape {rows.shape} in {self.name}"),
-                    f"shape {expected}, as the dask array declares",
-                    "Correct the chunks and meta of the function that makes it.",
-                )  # fmt: skip
+                got = Shown(f"a chunk of shape {rows.shape} in {self.name}")
+                raise bad_argument(name, got, f"shape {expected}, as the dask array declares")
         return np.ascontiguousarray(rows, dtype)
 
     def check_finite(self, rows: Array, name: str, *, gaps: bool = False) -> None:
@@ -104,9 +101,9 @@ class Shard:
             raise not_finite(name, float(rows[row, column]), where, rows.dtype)
 
 
-def split_series(X: Any, y: Any) -> list[Shard]:
+def split_series(X: Any, y: Any, y_name: str = "y") -> list[Shard]:
     """Return the shards of inputs and targets, ordered by series and time; one may be None."""
-    name, given = ("X", X) if X is not None or y is None else ("y", y)
+    name, given = ("X", X) if X is not None or y is None else (y_name, y)
     stacked = isinstance(given, da.Array) and given.ndim == 3
     inputs, outputs = (
         list(part) if isinstance(part, (list, tuple)) or (stacked and part is not None) else [part]
@@ -115,7 +112,8 @@ def split_series(X: Any, y: Any) -> list[Shard]:
     inputs = inputs if X is not None else inputs * len(outputs)
     outputs = outputs if y is not None else outputs * len(inputs)
     if len(inputs) != len(outputs):
-        raise bad_argument("y", Shown(f"{len(outputs)} series"), f"{len(inputs)} series, as in X")
+        got = Shown(f"{len(outputs)} series")
+        raise bad_argument(y_name, got, f"{len(inputs)} series, as in X")
     if given is None or not inputs:
         raise bad_argument(name, given, SOURCES)
     pairs = list(zip(inputs, outputs, strict=True))
@@ -123,18 +121,19 @@ def split_series(X: Any, y: Any) -> list[Shard]:
     if all(part is None or isinstance(part, Delayed) for pair in pairs for part in pair):
         shards = [Shard(pair, number) for number, pair in enumerate(pairs)]
     else:
-        each = (_split_arrays(*pair, number, which[number]) for number, pair in enumerate(pairs))
-        shards = list(itertools.chain(*each))
+        shards = []
+        for number, pair in enumerate(pairs):
+            shards += _split_arrays(*pair, y_name, number, which[number])
     return [replace(s, name=f"shard {i}{which[s.series]}") for i, s in enumerate(shards)]
 
 
-def _split_arrays(u: Any, y: Any, number: int, which: str) -> list[Shard]:
+def _split_arrays(u: Any, y: Any, y_name: str, number: int, which: str) -> list[Shard]:
     """Return the shards of one series, one for each chunk of the inputs, or else of the targets."""
-    for array, name in ((u, "X"), (y, "y")):
+    for array, name in ((u, "X"), (y, y_name)):
         if array is not None:
             _check_array(array, name, which)
     if u is not None and y is not None:
-        check_lengths(len(u), len(y), which)
+        check_lengths(len(u), len(y), which, y_name)
         y = y.rechunk({0: u.chunks[0]})
     counts = (y if u is None else u).chunks[0]
     columns = _count_columns(u), _count_columns(y)
@@ -148,34 +147,30 @@ def _split_arrays(u: Any, y: Any, number: int, which: str) -> list[Shard]:
 def _check_array(array: Any, name: str, which: str) -> None:
     """Raise unless this is a dask array of known size that is chunked along time only."""
     if not isinstance(array, da.Array):
-        raise bad_argument(
-            name, Shown(type(array).__name__), SOURCES,
-            "dask.array.from_array converts an array, frame.to_dask_array(lengths=True) a frame.",
-        )  # fmt: skip
+        raise bad_argument(name, Shown(type(array).__name__), SOURCES)
     if array.ndim != 2 and (name == "X" or array.ndim != 1):
-        remedy = f"{name}[:, None] makes one column." if array.ndim == 1 else ""
-        got = Shown(f"shape {array.shape}{which}")
-        raise bad_argument(name, got, "a 2-D series (T, D)", remedy)
+        raise bad_argument(name, Shown(f"shape {array.shape}{which}"), "a 2-D series (T, D)")
     if any(math.isnan(size) for size in array.shape):
-        remedy = f"{name}.compute_chunk_sizes() counts the rows."
-        raise bad_argument(
-            name, Shown(f"chunks of unknown sizes{which}"), "known chunk sizes", remedy
-        )
+        got, remedy = f"chunks of unknown sizes{which}", f"Use {name}.compute_chunk_sizes()."
+        raise bad_argument(name, Shown(got), "known chunk sizes", remedy)
     if array.ndim == 2 and array.numblocks[1] > 1:
-        got, remedy = Shown(f"{array.numblocks[1]} chunks of columns{which}"), "joins them."
-        raise bad_argument(name, got, "chunks of whole rows", f"{name}.rechunk({{1: -1}}) {remedy}")
+        got, remedy = (
+            f"{array.numblocks[1]} chunks of columns{which}",
+            f"{name}.rechunk({{1: -1}}).",
+        )
+        raise bad_argument(name, Shown(got), "chunks of whole rows", f"Use {remedy}")
 
 
 def _count_columns(array: Any) -> int:
     return 0 if array is None else 1 if array.ndim == 1 else int(array.shape[1])
 
 
-def check_lengths(rows: int, targets: int, which: str = "") -> None:
+def check_lengths(rows: int, targets: int, which: str = "", y_name: str = "y") -> None:
     """Raise if inputs and targets differ in length."""
     if rows != targets:
         raise ValueError(
-            f"X and y have inconsistent lengths{which}: X has {rows} rows and y has {targets}. "
-            "Each row of y is the target at the same row of X."
+            f"X and {y_name} have inconsistent lengths{which}: X has {rows} rows and {y_name} has "
+            f"{targets}."
         )
 
 

@@ -65,12 +65,10 @@ def validate_shards(
             raise bad_argument("X, y", Shown(got), "{} and {}, as in the first".format(*columns))
     if not np.all(sum(summary.observed for summary in summaries)):
         got = Shown("nothing but NaN after the warmup in a column")
-        remedy = "Leave such columns out."
-        raise bad_argument("y", got, "at least one observation in each column", remedy)
+        raise bad_argument("y", got, "at least one observation in each column")
     if not all(summary.same_gaps for summary in summaries):
-        remedy = "Fit one network for each column, or fit on one machine."
-        got = Shown("columns with gaps at different rows")
-        raise bad_argument("y", got, "gaps at the same rows in all columns", remedy)
+        got = Shown("gaps at different rows")
+        raise bad_argument("y", got, "gaps at the same rows in all columns")
     return summaries
 
 

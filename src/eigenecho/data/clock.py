@@ -1,29 +1,41 @@
-"""Regular times: their step in words, how they go on, and the cycles of the calendar."""
+"""Regular times: their step, the positions of times on its grid, and the times that follow.
+
+Times are a DatetimeIndex, a PeriodIndex or an array of numbers, sorted and unique. A step is a
+pandas offset for dates, a number of periods, or a number. Positions count steps from a first time:
+
+    times[i] = first + positions[i] · step
+
+Steps of less than a day are absolute time. Days and longer steps follow the local calendar, so a
+day with 23 hours is a day.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from eigenecho.data.steps import backward, is_date, is_period, mean_length, onward
 from eigenecho.types import Array
 
-UNEVEN = {
-    "B": "1 business day", "MS": "1 month", "ME": "1 month", "QS": "1 quarter",
-    "QE": "1 quarter", "YS": "1 year", "YE": "1 year", "BMS": "1 month", "BME": "1 month",
-    "BQS": "1 quarter", "BQE": "1 quarter", "BYS": "1 year", "BYE": "1 year",
-}  # fmt: skip
-"""Steps that are not a fixed length of time, in words."""
-
-DAY = 86400.0
-UNITS = {"week": 7 * DAY, "day": DAY, "hour": 3600.0, "minute": 60.0, "second": 1.0}
-CYCLES = {  # calendar cycles in seconds, and the longest step at which each still shows
-    "day": (DAY, DAY / 4),
-    "week": (7 * DAY, 1.5 * DAY),
-    "year": (365.2425 * DAY, 100 * DAY),
-}
+DAY = np.timedelta64(1, "D")
+SPARSE = 3
+"""Maximum number of positions on the grid per row: a finer grid is not the step of the times."""
+USUAL = 0.1
+"""Minimum share of the differences between rows that makes a difference a candidate step."""
+NEAR = 0.01
+"""Maximum distance of a number from its position on the grid, in steps."""
+YEAR = 31_556_952 * 10**9
+"""Mean length of a year in nanoseconds."""
+ROOM = 230
+"""Years from 1970, or between two dates, up to which nanoseconds (292 years) leave enough room."""
+CALENDAR = {"M": (1, "month"), "Q": (3, "quarter"), "Y": (12, "year")}
+"""Months and name of the calendar offsets, by the first letter of their names in pandas."""
+UNITS = {"week": 604800.0, "day": 86400.0, "hour": 3600.0, "minute": 60.0, "second": 1.0}
+"""Lengths in seconds."""
+CYCLES = {86400.0: 21600.0, 604800.0: 129600.0, 365.2425 * 86400.0: 8640000.0}
+"""Day, week and year in seconds, and the longest step in seconds at which each is visible."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,121 +44,376 @@ class Clock:
 
     Attributes
     ----------
-    name : str
-        The column, or "row" where there is none.
     times : DatetimeIndex, PeriodIndex or array of numbers (T,)
-        A step apart. The last one is enough to go on from.
+        One step apart. A file keeps only the last one.
     step : pandas offset, or number
-        Of periods, the number of them.
+        For periods, the number of periods.
     """
 
-    name: str
     times: Any
     step: Any
 
-    @property
-    def is_dates(self) -> bool:
-        """Whether times are dates, rather than numbers or periods."""
-        return is_date(self.times)
-
     def ahead(self, steps: int) -> Any:
-        """The times that follow."""
+        """Return the times that follow the last one."""
         return onward(self.times[-1:], self.step, steps)
 
     def then(self, times: Any) -> Clock:
-        """The clock that went on to further times."""
-        if isinstance(self.times, np.ndarray):
-            return replace(self, times=np.concatenate([self.times, times]))
-        return replace(self, times=self.times.append(times))
+        """Return the clock with further times appended."""
+        return replace(self, times=joined([self.times, times]))
 
     def last(self, rows: int) -> Any:
-        """The last times, of as many rows; those that are not kept are counted back to."""
+        """Return the last times. Times that are not stored are computed from the step."""
         missing = rows - len(self.times)
         if missing <= 0:
             return self.times[-rows:]
-        before = backward(self.times[:1], self.step, missing)
-        if isinstance(self.times, np.ndarray):
-            return np.concatenate([before, self.times])
-        return before.append(self.times)
+        return joined([backward(self.times[:1], self.step, missing), self.times])
 
-    def text(self, times: Any) -> list[str]:
-        """Times as a table shows them: days without hours where none has any."""
-        if is_period(times):
-            return [str(time) for time in times]
-        if not self.is_dates:
-            return [f"{time:.15g}" for time in times]
-        detail = _detail(_local(self.times))
-        # Not by Python's own dates, which end with the year 9999.
-        found = np.datetime_as_string(_local(times).values, unit=detail)
-        whole = [str(text).replace("T", " ") for text in found]
-        if detail == "D" or times.tz is None:
-            return whole
-        return [text + time.isoformat()[-6:] for text, time in zip(whole, times, strict=True)]
+    def rows_of(self, times: Any) -> Array:
+        """Return the row of each time, −1 where there is none."""
+        if not isinstance(self.times, np.ndarray):
+            return np.asarray(self.times.get_indexer(times))
+        rows = np.minimum(np.searchsorted(self.times, times), len(self.times) - 1)
+        return np.where(self.times[rows] == times, rows, -1)
 
     @property
     def words(self) -> str:
         """The step in words."""
+        step = self.step
         if is_period(self.times):
-            return f"{self.step} of the periods {self.times.freqstr!r}"
-        if not self.is_dates:
-            return f"{self.step:g}"
-        name = getattr(self.step, "freqstr", "").split("-")[0]
-        if name in UNEVEN:
-            return UNEVEN[name]
-        if name.endswith("B") and name[:-1].isdigit():
-            return f"{name[:-1]} business days"
-        if hasattr(self.step, "months"):
-            return f"{self.step.months} month{'s' * (self.step.months > 1)}"
+            return f"{step} of the periods {self.times.freqstr!r}"
+        if not is_date(self.times):
+            return f"{step:g}"
+        if hasattr(step, "months"):
+            return _plural(step.months, "month")
+        name = _code(step)
+        if name == "B":
+            return _plural(step.n, "business day")
+        if name.lstrip("B")[:1] in CALENDAR:
+            return _plural(step.n, CALENDAR[name.lstrip("B")[0]][1])
         seconds = self.seconds
         for unit, size in UNITS.items():
             if seconds >= size and seconds % size == 0:
-                count = int(seconds // size)
-                return f"{count} {unit}{'s' * (count > 1)}"
+                return _plural(int(seconds // size), unit)
         return f"{seconds:g} seconds"
 
     @property
     def seconds(self) -> float:
-        """The mean length of a step."""
+        """The mean length of a step in seconds."""
         if is_period(self.times):
-            unit = self.times.freq
-            return mean_length(unit) * self.step / unit.n
+            return mean_length(self.times.freq) * self.step / self.times.freq.n
         return mean_length(self.step)
 
     @property
     def cycles(self) -> tuple[float, ...]:
-        """Day, week and year in steps, those that a step is short enough to show."""
+        """Day, week and year in steps, as far as the step is short enough to show them."""
         if isinstance(self.times, np.ndarray):
             return ()
         step = self.seconds
-        found = [cycle / step for cycle, longest in CYCLES.values() if step <= longest]
-        # Months do not divide the mean year quite evenly, but every year.
-        return tuple(round(p) if abs(p - round(p)) < 1e-3 else p for p in found)
+        lengths = [cycle / step for cycle, longest in CYCLES.items() if step <= longest]
+        # The mean year is not quite a whole number of months, but every year is.
+        return tuple(round(p) if abs(p - round(p)) < 1e-3 else p for p in lengths)
 
 
-def _local(times: Any) -> Any:
-    """Dates as clocks on the wall show them."""
-    return times if times.tz is None else times.tz_localize(None)
+def is_date(times: Any) -> bool:
+    """Return True if times are dates, rather than numbers or periods."""
+    return bool(times.dtype.kind == "M")
 
 
-def _detail(times: Any) -> Any:
-    """The coarsest unit that tells dates in full: days, minutes, seconds or parts of them."""
-    for unit, name in {"D": "D", "min": "m", "s": "s", "ms": "ms", "us": "us"}.items():
-        if (times == times.floor(unit)).all():
-            return name
-    return "ns"
+def is_period(times: Any) -> bool:
+    """Return True if times are periods."""
+    return str(times.dtype).startswith("period[")
+
+
+def as_numbers(times: Any) -> Array:
+    """Return times as numbers (T,) in their own unit."""
+    return times if isinstance(times, np.ndarray) else times.asi8
+
+
+def texts(times: Any) -> list[str]:
+    """Return times as text; dates without hours if none has any."""
+    if is_period(times):
+        return [str(time) for time in times]
+    if not is_date(times):
+        return [f"{time:.15g}" for time in times]
+    local = _local(times)
+    return list((local if (local == local.normalize()).all() else times).astype(str))
+
+
+def shown(times: Any) -> str:
+    """Return the first of some times as text."""
+    return texts(times[:1])[0]
+
+
+def joined(times: Sequence[Any]) -> Any:
+    """Return the concatenation of times."""
+    if isinstance(times[0], np.ndarray):
+        return np.concatenate(times)
+    return times[0].append(list(times[1:]))
 
 
 def same_pace(one: Clock, other: Clock) -> bool:
-    """Whether steps are equally long: quarters from January and from February are."""
+    """Return True if steps have the same length, as quarters from January and from February do."""
     if isinstance(one.times, np.ndarray):
         return bool(np.isclose(one.step, other.step, rtol=1e-6, atol=0))
     return bool(np.isclose(one.seconds, other.seconds, rtol=1e-6))
 
 
-def rows_of(clock: Clock, times: Any) -> Array:
-    """The rows that times stand in, −1 where there is none."""
-    if isinstance(clock.times, np.ndarray):
-        found = np.searchsorted(clock.times, times)
-        inside = np.minimum(found, len(clock.times) - 1)
-        return np.where(clock.times[inside] == times, inside, -1)
-    return np.asarray(clock.times.get_indexer(times))
+def with_room(times: Any) -> Any:
+    """Return dates in microseconds if nanoseconds leave no room for differences and forecasts."""
+    values = times.asi8
+    if times.unit != "ns" or not len(values):
+        return times
+    first, last = values.min() / YEAR, values.max() / YEAR
+    return times.as_unit("us") if max(-first, last, last - first) > ROOM else times
+
+
+# Finding the step ---------------------------------------------------------------------------------
+
+
+def find_step(times: Any) -> Any:
+    """Return the step on whose grid all times lie with the fewest gaps, or None."""
+    best, fewest = None, SPARSE * len(times) + 11
+    ends = times[[0, -1]].as_unit("s") if is_date(times) else None
+    for step in _candidates(times):
+        # Do not generate grids of dates that are too long to be chosen.
+        if ends is not None and (ends[1] - ends[0]).total_seconds() > fewest * mean_length(step):
+            continue
+        found = positions(times, step)
+        size = int(found[-1]) + 1
+        if (found >= 0).all() and size < fewest:
+            best, fewest = step, size
+        if fewest == len(times):
+            break
+    return best
+
+
+def usual_steps(times: Any) -> list[Any]:
+    """Return the most common difference between times, and the smallest that is not rare.
+
+    With many gaps, a difference of two steps may be more common than one step.
+    """
+    values = np.asarray(_local(times)) if is_date(times) else as_numbers(times)
+    sizes, counts = np.unique(np.diff(values), return_counts=True)
+    common, least = sizes[np.argmax(counts)], sizes[counts >= USUAL * counts.sum()][:1]
+    return [common, *(size for size in least if size != common)]
+
+
+def tick(length: Any) -> Any:
+    """Return the offset of a fixed length of time."""
+    import pandas
+
+    return pandas.tseries.frequencies.to_offset(pandas.Timedelta(length))
+
+
+def _candidates(times: Any) -> Iterator[Any]:
+    if not is_date(times):
+        yield from usual_steps(times)
+        return
+    from pandas import offsets
+
+    local = _local(times)
+    if usual_steps(local)[0] >= 28 * DAY:
+        # Months come before days, because three months in a row can have 31 days.
+        yield from _calendar_steps(local)
+    for length in usual_steps(local):
+        if _is_days(length):
+            yield offsets.Day(int(length // DAY))
+            yield offsets.BusinessDay()
+            days = np.asarray(local).astype("datetime64[D]")
+            sizes, counts = np.unique(np.busday_count(days[:-1], days[1:]), return_counts=True)
+            if sizes[np.argmax(counts)] > 1:
+                yield offsets.BusinessDay(int(sizes[np.argmax(counts)]))
+    for length in usual_steps(times if times.tz is None else times.tz_convert(None)):
+        # Whole days here are days in another time zone, such as UTC.
+        yield offsets.Hour(24 * int(length // DAY)) if _is_days(length) else tick(length)
+
+
+def _is_days(length: Any) -> bool:
+    return bool(length >= DAY and length % DAY == np.timedelta64(0, "ns"))
+
+
+def _calendar_steps(local: Any) -> Iterator[Any]:
+    """Yield offsets of months, quarters and years, if all dates lie on them."""
+    import pandas
+
+    to_offset = pandas.tseries.frequencies.to_offset
+    months = int(np.gcd.reduce(np.diff(np.asarray(local.year * 12 + local.month, np.int64))))
+    letter = {3: "Q", 12: "Y"}.get(months, "M")
+    for name in ("MS", "ME", "BMS", "BME") if months else ():
+        if all(map(to_offset(name).is_on_offset, local)):
+            name = name.replace("M", letter)
+            anchor = f"-{local[0].strftime('%b').upper()}" if letter != "M" else ""
+            yield to_offset(f"{months if letter == 'M' else 1}{name}{anchor}")
+    if months and local[0].day <= 28 and (local.day == local[0].day).all():
+        yield pandas.DateOffset(months=months)  # the same day of each month, such as the 15th
+
+
+# Counting and walking -----------------------------------------------------------------------------
+
+
+def positions(times: Any, step: Any, first: Any = None) -> Array:
+    """Return positions (T,) of times on the grid that starts at ``first``; −1 if not on it.
+
+    ``first`` holds one time, by default the first of ``times``, and no time is before it.
+    """
+    first = times[:1] if first is None else first
+    if not is_date(times):
+        start, values = as_numbers(first), as_numbers(times)
+        steps = (values - start[0]) / step
+        whole = np.round(steps)
+        return np.where(np.abs(steps - whole) <= NEAR, whole, -1).astype(np.int64)
+    if not len(times):
+        return np.zeros(0, np.int64)
+    length = _fixed_length(step, times.tz)
+    if length is not None:
+        passed = _time_since(times, first)
+        return np.where(passed % length == np.timedelta64(0, "ns"), passed // length, -1)
+    start, local = _nominal(first), _local(times)
+    by_month = _month_positions(start[0], local, step)
+    if by_month is not None:
+        return by_month
+    grid = _range(start[0], step, end=local[-1])
+    return np.asarray(_local(_localised(grid, times.tz)).get_indexer(local))
+
+
+def filled(times: Any, found: Array, step: Any) -> Any:
+    """Return all times from the first to the last, given the positions of the existing ones."""
+    size = int(found[-1]) + 1
+    if size == len(times):
+        return times
+    whole = joined([times[:1], onward(times[:1], step, size - 1)])
+    if isinstance(times, np.ndarray):
+        whole[found] = times  # keep numbers that are only close to their positions
+    return whole
+
+
+def onward(last: Any, step: Any, steps: int) -> Any:
+    """Return the times that follow a last one, given as times (1,)."""
+    if not is_date(last):
+        return _shifted(last, step * np.arange(1, steps + 1))
+    try:
+        if _fixed_length(step, last.tz) is not None:
+            times = _range(last[0], step, periods=steps + 1)[1:]
+        else:
+            times = _range(_nominal(last)[0], step, periods=steps + 1)[1:]
+            times = _with_freq(_localised(times, last.tz), step)
+        return times.as_unit(last.unit)
+    except (ValueError, OverflowError) as error:  # pandas: dates out of bounds
+        raise ValueError(
+            f"{steps} steps after {last[0]} are out of bounds for datetime64[{last.unit}]. "
+            "Forecast fewer steps, or convert the index with as_unit('us')."
+        ) from error
+
+
+def backward(first: Any, step: Any, steps: int) -> Any:
+    """Return the times that precede a first one, given as times (1,)."""
+    if not is_date(first):
+        return _shifted(first, -step * np.arange(steps, 0, -1))
+    if _fixed_length(step, first.tz) is not None:
+        times = _range(None, step, end=first[0], periods=steps + 1)[:-1]
+    else:
+        times = _range(None, step, end=_nominal(first)[0], periods=steps + 1)[:-1]
+        times = _localised(times, first.tz)
+    return times.as_unit(first.unit)
+
+
+def mean_length(offset: Any) -> float:
+    """Return the mean length of a pandas offset in seconds."""
+    import pandas
+
+    length = _fixed_length(offset, None)
+    if length is not None:
+        return float(pandas.Timedelta(length).total_seconds())
+    start = pandas.Timestamp("2001-01-01").as_unit("s") + offset
+    one = (start + offset - start).total_seconds()
+    # 480 steps are whole years of months and whole weeks of business days. Dates end in 9999.
+    count = 480 if one < 5e8 else 1
+    return float((start + count * offset - start).total_seconds() / count)
+
+
+def _month_positions(first: Any, local: Any, step: Any) -> Array | None:
+    """Return positions by counting months, which is much faster than generating the grid.
+
+    None for steps that are not months, quarters or years, and unless all dates are on the grid.
+    """
+    months = getattr(step, "months", 0) or step.n * CALENDAR.get(_code(step)[:1], (0, ""))[0]
+    if not months or not step.is_on_offset(first):
+        return None
+    passed = (local.year - first.year) * 12 + local.month - first.month
+    same_day = local.is_month_end if first.is_month_end else local.day == first.day
+    same_hour = (local - local.normalize()) == first - first.normalize()
+    fits = np.asarray((passed % months == 0) & same_day & same_hour)
+    return np.asarray(passed // months, np.int64) if fits.all() else None
+
+
+def _fixed_length(step: Any, zone: Any) -> Any:
+    """Return the length of a step that is always the same, as a timedelta64, or None."""
+    import pandas
+
+    if isinstance(step, pandas.offsets.Day):
+        return None if zone is not None else step.n * DAY
+    is_tick = isinstance(step, pandas.offsets.Tick)
+    return pandas.Timedelta(step).to_timedelta64() if is_tick else None
+
+
+def _time_since(times: Any, first: Any) -> Array:
+    """Return the time since a first one, as timedelta64 (T,)."""
+    if times.unit == "ns" and times[-1].year - first[0].year > ROOM:
+        times, first = times.as_unit("us"), first.as_unit("us")
+    start, dates = (np.asarray(t if t.tz is None else t.tz_convert(None)) for t in (first, times))
+    return dates - start[0]
+
+
+def _local(times: Any) -> Any:
+    """Return dates as local dates without a time zone, and other times unchanged."""
+    return times if getattr(times, "tz", None) is None else times.tz_localize(None)
+
+
+def _nominal(times: Any) -> Any:
+    """Return local dates, with midnight for days that began later because midnight was skipped."""
+    local = _local(times)
+    if times.tz is None:
+        return local
+    midnights = local.normalize()
+    return midnights.where(_localised(midnights, times.tz) == times, local)
+
+
+def _localised(local: Any, zone: Any) -> Any:
+    """Return local dates in a time zone: the first of two, or the next if there is none."""
+    if zone is None:
+        return local
+    first = np.ones(len(local), bool)
+    return local.tz_localize(zone, nonexistent="shift_forward", ambiguous=first)
+
+
+def _with_freq(times: Any, step: Any) -> Any:
+    """Return dates with their step as ``freq``, unless daylight saving time moved one of them."""
+    import pandas
+
+    try:
+        return pandas.DatetimeIndex(times, freq=step)
+    except ValueError:
+        return times
+
+
+def _range(start: Any, step: Any, **until: Any) -> Any:
+    import pandas
+
+    unit = (until["end"] if start is None else start).unit  # pandas 2 uses ns by default
+    return pandas.date_range(start, freq=step, unit=unit, **until)
+
+
+def _shifted(time: Any, steps: Array) -> Any:
+    """Return a number or period, given as times (1,), plus several numbers of steps."""
+    if isinstance(time, np.ndarray):
+        return time[0] + steps
+    return type(time).from_ordinals(time.asi8[0] + steps, freq=time.freq, name=time.name)
+
+
+def _code(step: Any) -> str:
+    """Return the name of an offset in pandas without its number and anchor: MS for 2MS, QE, D."""
+    return str(step.freqstr.lstrip("-0123456789").split("-")[0])
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"

@@ -1,91 +1,82 @@
-"""Columns of numbers, some missing: of any real type to float64, NaN where there is none."""
+"""Columns of numbers with missing values: any real type to float64, NaN for missing values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from eigenecho.cells import numbers_in_text
-from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
+from eigenecho.errors import ENCODE, Shown, bad_argument, not_finite, not_numbers, place
 from eigenecho.types import Array
 
 LARGEST, SMALLEST = 1e150, 1e-150
-"""Of numbers that squares and their sums are made of: at most, and the least that a series may
-move by, if it does."""
+"""Largest number, and smallest non-zero range of a series, whose squares are still numbers."""
 
-NOTHING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
+MISSING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
 """Types of objects that stand for a missing number."""
 
+TEXT = "Convert it to numbers, drop it, or make it the index if it contains the times."
+"""The remedy for a column of a frame that does not contain numbers."""
 
-def as_floats(
-    column: Any, name: str, label: Any = None, series: int | None = None, flags: bool = False
-) -> Array:
-    """A column (T,) as float64, without infinities and what is nearly that large.
+NOT_NUMBERS = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
+"""Types that ``float`` may convert, but that are not real numbers."""
 
-    Nullable types, masked arrays and objects that are numbers are read. Text, dates and complex
-    numbers are refused, since none of them is meant as a measurement.
+
+def as_floats(column: Any, name: str, label: Any = None, flags: bool = False) -> Array:
+    """Return a column (T,) as a new float64 array, NaN for missing values.
+
+    Nullable types, masked arrays and objects that are numbers are converted. Text, dates, complex
+    numbers, infinity and numbers above ``LARGEST`` raise an error.
 
     Parameters
     ----------
     column : array or pandas Series (T,)
-    name : str
-        The argument, for errors.
-    label : Hashable, optional
-        The name of the column.
-    series : int, optional
-        Its number among several.
+    name, label : str, Hashable
+        Names of the argument and the column, for errors.
     flags : bool
-        Whether truth values are read, too, as 0 and 1: in columns beside a series.
+        Convert Boolean values to 0 and 1 instead of raising an error.
     """
     dtype = column.dtype
     kind = getattr(dtype, "kind", "O")
     if kind not in ("fiuOb" if flags else "fiuO") or str(dtype) in ("category", "string", "str"):
-        where = place(column=label, series=series) if label is not None else _of(series)
-        raise not_numbers(
-            name, f"dtype {dtype} {where}".rstrip(), None, _remedy(column, name, label, series)
-        )
+        where = "" if label is None else f" {place(column=label)}"
+        remedy = TEXT if hasattr(column, "iloc") else ENCODE
+        raise not_numbers(name, f"dtype {dtype}{where}", None, remedy)
     with np.errstate(over="ignore"):
         if kind == "O":
-            advice = partial(_remedy, column, name, label, series)
-            values = _objects(np.asarray(column, object), name, label, series, flags, advice)
+            values = _object_floats(column, name, label, flags)
         elif hasattr(column, "iloc"):
-            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+        elif isinstance(column, np.ma.MaskedArray):
+            values = np.ma.filled(column.astype(np.float64), np.nan)
         else:
-            values = _unmasked(column)
-    infinite = np.isinf(values)
-    if infinite.any():
-        row = int(np.argmax(infinite))
-        remedy = "NaN is a missing observation."
-        raise not_finite(name, float(values[row]), place(row, label, series), "float64", remedy)
+            values = np.array(column, np.float64)
     large = np.abs(values) > LARGEST
     if large.any():
         row = int(np.argmax(large))
-        got = Shown(f"{values[row]:.6g} {place(row, label, series)}")
-        raise bad_argument(
-            name, got, f"numbers up to {LARGEST:g}, whose squares are numbers", "Scale the data."
-        )
+        if np.isinf(values[row]):
+            remedy = "Use NaN for missing observations."
+            raise not_finite(name, float(values[row]), place(row, label), "float64", remedy)
+        got = Shown(f"{values[row]:.6g} {place(row, label)}")
+        raise bad_argument(name, got, f"numbers up to {LARGEST:g}", "Rescale the data.")
     return values
 
 
 def check_observed(values: Array, name: str, label: Any = None) -> None:
-    """Raise where a series holds no number at all, or moves by less than squares can tell."""
+    """Raise if a series has no observations, or its range is positive but below ``SMALLEST``."""
     of = "" if label is None else f" in series {label!r}"
     if np.isnan(values).all():
         raise bad_argument(name, Shown(f"nothing but NaN{of}"), "a series with observations")
     spread = float(np.nanmax(values) - np.nanmin(values))
     if 0 < spread < SMALLEST:
-        got = Shown(f"numbers that differ by {spread:.3g} at most{of}")
-        wanted = f"differences of {SMALLEST:g} or more, whose squares are numbers"
-        raise bad_argument(name, got, wanted, "Scale the data.")
+        got = Shown(f"numbers within a range of {spread:.3g}{of}")
+        raise bad_argument(name, got, f"a range of at least {SMALLEST:g}", "Rescale the data.")
 
 
 def filled_forward(values: Array, before: Array | None = None) -> Array:
-    """Columns (T, p) with the last number before in place of NaN; at first those of ``before``.
+    """Return columns (T, p) with NaN replaced by the last number before it.
 
-    NaN stays where there was none yet.
+    ``before`` is the row before the first. NaN stays where there is no earlier number.
     """
     first = np.full(values.shape[1], np.nan) if before is None else before
     whole = np.vstack([first, values])
@@ -93,46 +84,16 @@ def filled_forward(values: Array, before: Array | None = None) -> Array:
     return np.take_along_axis(whole, np.maximum.accumulate(rows, axis=0), axis=0)[1:]
 
 
-def _remedy(column: Any, name: str, label: Any, series: int | None) -> str:
-    """What to do about a column that holds no numbers, or text that says some."""
-    name = name if series is None else f"{name}[{series}]"
-    held = name if label is None else f"{name}[{label!r}]"
-    if not hasattr(column, "iloc"):
-        held = f"pd.Series({held})" if label is None else f"pd.Series({name}[:, {label}])"
-    return numbers_in_text(np.asarray(column, object), held)
-
-
-def _of(series: int | None) -> str:
-    return "" if series is None else f"in series {series}"
-
-
-def _unmasked(column: Any) -> Any:
-    if isinstance(column, np.ma.MaskedArray):
-        return np.ma.filled(column.astype(np.float64), np.nan)
-    return np.array(column, np.float64)
-
-
-def _objects(
-    column: Array,
-    name: str,
-    label: Any,
-    series: int | None,
-    flags: bool,
-    advice: Callable[[], str],
-) -> Array:
-    dates = (np.datetime64, np.timedelta64)  # float would read them
-    others = (str, bytes, complex, np.complexfloating)
-    refused = (*dates, *others) if flags else (*dates, *others, bool, np.bool_)
+def _object_floats(column: Any, name: str, label: Any, flags: bool) -> Array:
+    refused = NOT_NUMBERS if flags else (*NOT_NUMBERS, bool, np.bool_)
     values = np.empty(len(column))
-    for row, value in enumerate(column):
-        if type(value).__name__ in NOTHING:
-            values[row] = np.nan
-            continue
+    for row, value in enumerate(np.asarray(column, object)):
         try:
             if isinstance(value, refused):
-                raise ValueError(f"a {type(value).__name__} is no measurement")
-            values[row] = float(value)
+                raise ValueError(f"a {type(value).__name__} is not a number")
+            values[row] = np.nan if type(value).__name__ in MISSING else float(value)
         except (TypeError, ValueError, OverflowError) as error:
-            shown = f"{str(value)[:40]!r} {place(row, label, series)}"
-            raise not_numbers(name, shown, error, advice()) from None
+            got = f"{str(value)[:40]!r} {place(row, label)}"
+            remedy = TEXT if hasattr(column, "iloc") else ENCODE
+            raise not_numbers(name, got, error, remedy) from None
     return values

@@ -1,10 +1,10 @@
-"""Series to forecast, as numbers: a panel of histories, and what holds them for the caller."""
+"""A panel of series to forecast, as numbers on regular clocks."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -14,19 +14,19 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """One series, row by row at a regular step.
+    """One series with regular steps.
 
     Attributes
     ----------
     name : Hashable or None
-        Its id or column; its number in a list or an array, None for a single array.
+        Its id or column; its position in a list or an array, None for a single array.
     values : array (T,), float64
         NaN is a missing observation, also at the start and at the end.
     known : array (T, k) or None
-        Columns that are known ahead, at the rows of ``values``; finite. None where there are none.
+        Columns of X that are known ahead, at the rows of ``values``, finite; None without any.
     past : array (T, p) or None
-        Columns that are known up to the present only: what is missing is the last value before,
-        NaN where there was none yet.
+        Columns of X that are known up to the present only. Missing values are filled from before,
+        and NaN where there is no earlier value.
     """
 
     name: Hashable | None
@@ -39,17 +39,17 @@ class History:
 
     @property
     def start(self) -> int:
-        """Rows before the first observation."""
+        """The number of rows before the first observation."""
         return int(np.argmax(~np.isnan(self.values)))
 
     def until(self, stop: int) -> History:
-        """The rows before row ``stop``."""
+        """Return the rows before row ``stop``."""
         known = None if self.known is None else self.known[:stop]
         past = None if self.past is None else self.past[:stop]
         return History(self.name, self.values[:stop], known, past)
 
     def then(self, after: History) -> History:
-        """The history with the rows of another after its own."""
+        """Return the history with the rows of another appended."""
         known, past = self.known, self.past
         if known is not None and after.known is not None:
             known = np.vstack([known, after.known])
@@ -58,74 +58,24 @@ class History:
         return History(self.name, np.concatenate([self.values, after.values]), known, past)
 
 
-class Holder(Protocol):
-    """How the caller holds series: reads more of them, and hands answers back alike.
-
-    A ``panel`` is one whose ``container`` it is.
-    """
-
-    @property
-    def shared(self) -> bool:
-        """Whether all series have the same rows."""
-
-    def read_context(
-        self, y: Any, X: Any = None, *, name: str = "context", X_name: str = "context_X"
-    ) -> Panel:
-        """Other series, or other rows, held alike and with the same columns of X."""
-
-    def follow(self, panel: Panel, y_new: Any, X_new: Any = None) -> Panel:
-        """The panel with rows that follow directly."""
-
-    def future(self, panel: Panel, X: Any, horizon: int) -> list[Array]:
-        """Columns that are known ahead, (horizon, k) after the end of each series."""
-
-    def forecast(
-        self,
-        panel: Panel,
-        horizon: int,
-        mean: Sequence[Array] | None,
-        lower: Sequence[Array] | None = None,
-        upper: Sequence[Array] | None = None,
-        quantiles: Sequence[Array] | None = None,
-        levels: Sequence[float] | None = None,
-    ) -> Any:
-        """Answers (H,) for each series, quantiles (H, Q), as the caller holds them."""
-
-    def rolling(self, panel: Panel, origins: Sequence[Array], values: Sequence[Array]) -> Any:
-        """Forecasts (O, H) after rows of each series, as the caller holds them."""
-
-    def row_of(self, panel: Panel, series: int, origin: Any) -> int | None:
-        """The row at a time, or None where the series has none there."""
-
-    def times(self, panel: Panel, series: int) -> Any:
-        """The times of all rows of a series; row numbers where it has none."""
-
-    def times_ahead(self, panel: Panel, series: int, horizon: int) -> Any:
-        """The times that follow the last row of a series."""
-
-    @property
-    def step(self) -> str:
-        """The step from row to row, in words."""
-
-
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Several series, or one.
+    """One or more series.
 
     Attributes
     ----------
     histories : tuple of History
     cycles : tuple of float
-        Day, week and year in steps, those that show; none without dates.
-    container : Holder
-        How the caller holds them.
+        Day, week and year in steps, as far as they are visible; empty without dates.
+    container : eigenecho.data.containers.PanelFormat
+        The caller's format, which reads further rows and writes results.
     known_names, past_names : tuple of str
         Columns of X; "x0", "x1", … for arrays.
     """
 
     histories: tuple[History, ...]
     cycles: tuple[float, ...]
-    container: Holder
+    container: Any
     known_names: tuple[str, ...] = ()
     past_names: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Panels as files hold them: the rows of all series, and what held them for the caller."""
+"""Panels in files: the rows of all series, and the caller's format."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from eigenecho.checks import check_known
-from eigenecho.data.arrays import ArrayHolder
+from eigenecho.data.clock import Clock, as_numbers, is_date, texts
 from eigenecho.data.columns import Columns
-from eigenecho.data.frames import FrameHolder
+from eigenecho.data.containers import PanelFormat
 from eigenecho.data.numbers import LARGEST
 from eigenecho.data.panel import History, Panel
-from eigenecho.data.sheets import KINDS, LongNames
-from eigenecho.data.stored_times import Times
+from eigenecho.data.read import ARRAYS, KINDS, LongNames
 from eigenecho.errors import Shown, bad_argument
+from eigenecho.frames import FrameFormat
 from eigenecho.schema import stands_for
 from eigenecho.types import Array, GappyArray
 
@@ -25,12 +25,20 @@ TYPES = re.compile(
     r"object|str|string|category|bool|boolean|(u?int|U?Int|float|Float)(8|16|32|64)"
     r"|datetime64\[(s|ms|us|ns)(, [\w/+:-]+)?\]"
 )
-"""Types of an index that are kept; labels of others come back as objects."""
+"""Types of an index that are stored; labels of others are loaded as objects."""
+TIME_TYPES = re.compile(r"datetime64\[(s|ms|us|ns)(?:, (.+))?\]|period\[(.+)\]")
+MONTHS = "months "
+"""Prefix of a step of several months on the same day of the month, which has no name in pandas."""
+YEARS = (1, 9000)
+"""First and last year of dates in files, so that forecasts do not run out of dates."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of an index, its type ("levels" for several), and the names of its levels."""
+    """The labels of an index, its type ("levels" for several levels), and the level names.
+
+    Arrays have a tuple of numbers, of type "numbers".
+    """
 
     items: tuple[Hashable, ...]
     levels: tuple[Hashable, ...]
@@ -38,12 +46,16 @@ class Labels:
 
     @classmethod
     def of(cls, index: Any) -> Labels:
-        """Return those of a pandas index."""
+        """Return the labels of a pandas index, or of a tuple."""
+        if isinstance(index, tuple):
+            return cls(index, (), "numbers")
         kind = str(index.dtype) if TYPES.fullmatch(str(index.dtype)) else "object"
         return cls(tuple(index), tuple(index.names), "levels" if index.nlevels > 1 else kind)
 
     def restored(self) -> Any:
-        """Return an index of labels, each once."""
+        """Return an index of unique labels, or a tuple."""
+        if self.kind == "numbers":
+            return self.items
         import pandas
 
         if self.kind == "levels":
@@ -54,14 +66,80 @@ class Labels:
         else:
             raise bad_argument("kind", self.kind, "a type of labels")
         if not len(index) or not index.is_unique or len(self.levels) != index.nlevels:
-            raise bad_argument("labels", Shown(f"{len(index)} labels"), "labels that occur once")
+            raise bad_argument("labels", Shown(f"{len(index)} labels"), "unique labels")
         return index
 
 
-@stands_for(FrameHolder)
 @dataclass(frozen=True, eq=False)
-class StoredFrames:
-    """A ``FrameHolder``; times and rows ahead that all series share are there once."""
+class Times:
+    """The last time of each series as a number, the type of times, and the step.
+
+    ``steps`` has one entry for all series, or one each.
+    """
+
+    last: Array
+    dtype: str
+    steps: tuple[Hashable, ...]
+
+    @classmethod
+    def of(cls, clocks: Sequence[Clock]) -> Times:
+        """Return the times of clocks, if they can be restored."""
+        dtype = str(clocks[0].times.dtype)
+        last = np.array([as_numbers(clock.times)[-1] for clock in clocks])
+        words = tuple(_to_word(clock.step) for clock in clocks)
+        sample = dict(zip(words, clocks, strict=True))
+        some = np.array([as_numbers(clock.times)[-1] for clock in sample.values()])
+        try:
+            again = cls(some, dtype, tuple(sample)).restored()
+            is_same = all(map(_continue_alike, again, sample.values()))
+        except (ArithmeticError, LookupError, OSError, TypeError, ValueError):
+            is_same = False
+        if not is_same:
+            got = Shown(f"times of type {dtype} in steps of {words[0]!r}")
+            raise bad_argument("y", got, "steps and a time zone that a file can hold by name")
+        return cls(last, dtype, words[:1] if len(sample) == 1 else words)
+
+    def restored(self) -> tuple[Clock, ...]:
+        """Return clocks that are able to continue."""
+        last, words = self.last, self.steps
+        if last.ndim != 1 or not len(last) or last.dtype not in (np.int64, np.float64):
+            raise bad_argument("last", Shown(f"{last.dtype} {last.shape}"), "a time per series")
+        times = self._times()
+        if len(words) not in (1, len(last)):
+            raise bad_argument("steps", words, "a step for each series")
+        steps = {word: _from_word(word, times) for word in dict.fromkeys(words)}
+        clocks = tuple(
+            Clock(times[i : i + 1], steps[words[i % len(words)]]) for i in range(len(last))
+        )
+        for clock in clocks:
+            after = clock.ahead(2)
+            if len(after) != 2 or not clock.times[0] < after[0] < after[1]:
+                raise bad_argument("steps", clock.step, "a step forward")
+        _ = clocks[0].cycles, clocks[0].words
+        return clocks
+
+    def _times(self) -> Any:
+        last, types = self.last, TIME_TYPES.fullmatch(self.dtype)
+        if self.dtype in ("int64", "float64") and last.dtype == self.dtype:
+            return last
+        if types is None or last.dtype != np.int64:
+            raise bad_argument("dtype", self.dtype, "dates, periods or numbers")
+        import pandas
+
+        unit, zone, frequency = types.groups()
+        if frequency is not None:
+            times = pandas.PeriodIndex.from_ordinals(last, freq=frequency)
+        else:
+            times = pandas.DatetimeIndex(last.view(f"M8[{unit}]"))
+        if times.isna().any() or not ((times.year >= YEARS[0]) & (times.year <= YEARS[1])).all():
+            raise bad_argument("last", Shown("times out of range"), f"dates in the years {YEARS}")
+        return times if zone is None else times.tz_localize("UTC").tz_convert(zone)
+
+
+@stands_for(PanelFormat)
+@dataclass(frozen=True, eq=False)
+class StoredFormat:
+    """A ``PanelFormat``; times and rows ahead that all series share are stored once."""
 
     kind: str
     labels: Labels
@@ -71,39 +149,46 @@ class StoredFrames:
     names: LongNames
     index_name: Hashable
     is_range: bool
+    frame: FrameFormat | None
 
     @classmethod
-    def of(cls, holder: FrameHolder) -> StoredFrames:
-        """Return the parts of a holder."""
-        own = slice(1 if holder.shared else None)
-        parts = vars(holder) | {"labels": Labels.of(holder.labels), "ahead": holder.ahead[own]}
+    def of(cls, form: PanelFormat) -> StoredFormat:
+        """Return the parts of a format."""
+        own = slice(1 if form.shared else None)
+        parts = vars(form) | {"labels": Labels.of(form.labels), "ahead": form.ahead[own]}
         return cls(times=Times.of(parts.pop("clocks")[own]), **parts)
 
-    def restored(self) -> FrameHolder:
-        """Return the holder, if its parts fit each other."""
+    def restored(self) -> PanelFormat:
+        """Return the format, if its parts are consistent."""
         check_known(self.kind, "kind", KINDS)
         labels, clocks, ahead = self.labels.restored(), self.times.restored(), self.ahead
+        is_shared, is_array = self.kind not in ("list", "long"), self.kind in ARRAYS
+        numbers = (None,) if self.kind == "single" else tuple(range(len(labels)))
+        if is_array != isinstance(labels, tuple) or (is_array and labels != numbers):
+            raise bad_argument("labels", labels, "labels of the series")
+        if is_array and not (self.is_range and self.columns.numbered and self.frame is None):
+            raise bad_argument("is_range", self.is_range, "rows of arrays")
         if self.is_range and type(clocks[0].step) is not int:
-            raise bad_argument("is_range", True, "False, unless steps are whole numbers")
-        count = len(labels) if self.kind == "long" else 1
-        if len(clocks) != count or len(ahead) != count:
-            raise bad_argument("times", Shown(f"{len(clocks)} times"), "one for each clock")
+            raise bad_argument("is_range", True, "False, unless steps are integers")
+        count = 1 if is_shared else len(labels)
+        if not count or len(clocks) != count or len(ahead) != count:
+            raise bad_argument("times", Shown(f"{len(clocks)} times"), f"{count} times")
         for rows in ahead:
             check_floats(rows, "ahead", None, len(self.columns.known))
-        if self.kind == "series" and len(labels) != 1:
+        if self.kind in ("series", "single") and len(labels) != 1:
             raise bad_argument("labels", len(labels), "one series")
-        if self.kind != "long":
+        if is_shared:
             clocks, ahead = clocks * len(labels), ahead * len(labels)
-        rest = self.columns, self.names, self.index_name, self.is_range
-        return FrameHolder(self.kind, labels, clocks, ahead, *rest)
+        rest = self.columns, self.names, self.index_name, self.is_range, self.frame
+        return PanelFormat(self.kind, labels, clocks, ahead, *rest)
 
 
 @stands_for(Panel)
 @dataclass(frozen=True, eq=False)
 class StoredPanel:
-    """A ``Panel``: values of each series, and columns of X, once where all series share them."""
+    """A ``Panel``: values of each series, and columns of X, once if all series share them."""
 
-    holder: ArrayHolder | FrameHolder
+    holder: PanelFormat
     series: tuple[GappyArray, ...]
     known: tuple[Array, ...]
     past: tuple[GappyArray, ...]
@@ -111,48 +196,48 @@ class StoredPanel:
     @classmethod
     def of(cls, panel: Panel) -> StoredPanel:
         """Return the parts of a panel."""
-        holder: Any = panel.container
-        beside = panel.histories[:1] if holder.shared else panel.histories
-        known = tuple(one.known for one in beside if one.known is not None)
-        past = tuple(one.past for one in beside if one.past is not None)
-        return cls(holder, tuple(one.values for one in panel.histories), known, past)
+        form = panel.container
+        beside = panel.histories[:1] if form.shared else panel.histories
+        known = tuple(history.known for history in beside if history.known is not None)
+        past = tuple(history.past for history in beside if history.past is not None)
+        return cls(form, tuple(history.values for history in panel.histories), known, past)
 
     def restored(self) -> Panel:
-        """Return the panel, if its parts fit each other."""
-        holder: Any = self.holder
-        series, is_array = self.series, isinstance(holder, ArrayHolder)
-        count = holder.count if is_array else len(holder.labels)
-        if len(series) != count or (holder.shared and len({len(one) for one in series}) > 1):
+        """Return the panel, if its parts are consistent."""
+        form, series = self.holder, self.series
+        count, columns = len(form.labels), form.columns
+        if len(series) != count or (form.shared and len({len(one) for one in series}) > 1):
             raise bad_argument("series", Shown(f"{len(series)} series"), f"rows of {count}")
-        for one in series:
-            check_floats(one, "series", None)
-            if np.isnan(one).all():
+        for values in series:
+            check_floats(values, "series", None)
+            if np.isnan(values).all():
                 raise bad_argument("series", Shown("nothing but NaN"), "observations")
-        names: Sequence[Hashable] = range(count) if is_array else holder.labels
-        if holder.kind == "single":
-            names = [None]
-        columns = holder.columns
+        if form.kind in ARRAYS and any(
+            clock.times[-1] != len(values) - 1
+            for clock, values in zip(form.clocks, series, strict=True)
+        ):
+            raise bad_argument("times", Shown("other times"), "row numbers")
         known = self._columns("known", len(columns.known))
         past = self._columns("past", len(columns.past))
-        histories = tuple(map(History, names, series, known, past))
-        cycles = () if is_array else holder.clocks[0].cycles
-        return Panel(histories, cycles, holder, columns.known_names, columns.past_names)
+        histories = tuple(map(History, form.labels, series, known, past))
+        names = columns.names(columns.known), columns.names(columns.past)
+        return Panel(histories, form.clocks[0].cycles, form, *names)
 
     def _columns(self, name: str, width: int) -> Sequence[Array | None]:
-        """Return columns (T, width) of each series, None where there are none."""
+        """Return columns (T, width) of each series, None if there are none."""
         columns, count = getattr(self, name), len(self.series)
         beside = self.series[:1] if self.holder.shared else self.series
         if len(columns) != len(beside) * bool(width):
             raise bad_argument(name, Shown(f"{len(columns)} arrays"), f"{width} columns of X")
-        for rows, one in zip(columns, beside, strict=False):
-            check_floats(rows, name, len(one), width)
+        for rows, values in zip(columns, beside, strict=False):
+            check_floats(rows, name, len(values), width)
         if not width:
             return [None] * count
         return columns * count if self.holder.shared else columns
 
 
 def check_floats(array: Array, name: str, *shape: int | None) -> None:
-    """Raise unless numbers are float64 of a shape, None for any length, and not too large."""
+    """Raise unless an array is float64, has a shape (None for any length) and is not too large."""
     fits = array.ndim == len(shape) and all(
         wanted in (None, length) for length, wanted in zip(array.shape, shape, strict=True)
     )
@@ -161,3 +246,33 @@ def check_floats(array: Array, name: str, *shape: int | None) -> None:
         raise bad_argument(name, got, f"float64 {tuple(shape)}".replace("None", "any"))
     if (np.abs(array) > LARGEST).any():
         raise bad_argument(name, Shown("large numbers"), f"numbers up to {LARGEST:g}")
+
+
+def _to_word(step: Any) -> Any:
+    """Return a step as a number or text."""
+    months = getattr(step, "kwds", {}).get("months")
+    if months is not None and type(step).__name__ == "DateOffset":
+        return f"{MONTHS}{months}"
+    if hasattr(step, "freqstr"):
+        return step.freqstr
+    return step.item() if isinstance(step, np.generic) else step
+
+
+def _from_word(word: Any, times: Any) -> Any:
+    if not is_date(times):
+        is_number = type(word) in (int, float) and 0 < word < 2**53
+        if not is_number or (type(word) is float and times.dtype != np.float64):
+            raise bad_argument("steps", word, "a positive number")
+        return word
+    import pandas
+
+    if not isinstance(word, str):
+        raise bad_argument("steps", word, "the name of an offset")
+    if word.startswith(MONTHS):
+        return pandas.DateOffset(months=int(word.removeprefix(MONTHS)))
+    return pandas.tseries.frequencies.to_offset(word)
+
+
+def _continue_alike(one: Clock, other: Clock) -> bool:
+    """Return True if clocks continue with the same local times."""
+    return bool(one.step == other.step and texts(one.times[-1:]) == texts(other.times[-1:]))

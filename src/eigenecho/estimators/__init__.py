@@ -1,4 +1,4 @@
-"""The scikit-learn shell: validate, delegate, store."""
+"""Estimators with the interface of scikit-learn: they validate, call and store."""
 
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
 from eigenecho.estimators.forecaster import Forecaster

@@ -1,4 +1,4 @@
-"""A reservoir as a scikit-learn transformer: states only, for pipelines."""
+"""A reservoir as a scikit-learn transformer, for pipelines."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from eigenecho.types import Seed
 
 
 class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Reservoir states in the eigenbasis, O(N) a step, for pipelines with any readout.
+    """Transformer to reservoir states in the eigenbasis, O(N) per step, for any readout.
 
         r(t) = r(t−1) ⊙ λ + u(t) W_in
 
-    Each series starts from a zero state. Columns are the Q layout: real modes, then the real
-    and imaginary part of each pair.
+    Each series starts from a zero state. The columns are in the Q layout: real modes, then the
+    real and imaginary part of each pair.
 
     Parameters
     ----------
     units : int
-        N, the number of states.
+        Number of states, N.
     spectrum : str, Spectrum, array or callable
         A named law, eigenvalues, a square matrix W, or ``law(n, sr=, seed=) -> Spectrum``.
-        Eigenvalues and matrices are taken as they are; ``units`` and ``sr`` are then ignored. A
-        matrix without a usable eigenbasis keeps a dense block, or stays as it is.
+        Eigenvalues and matrices are used as they are; ``units`` and ``sr`` are then ignored. A
+        matrix without a usable eigenbasis keeps a dense block, or is unchanged.
     sr : float
         Spectral radius.
     lr : float
         Leaking rate in ]0, 1].
     input_scaling : float or array (n_features,)
     input_connectivity, rc_connectivity : float
-        Share of connections kept in W_in, and in W for "matrix" and "sim".
+        Fraction of nonzero connections in W_in, and in W for "matrix" and "sim".
     input_bias : bool
-        Drive the reservoir with a constant too.
+        Also drive the reservoir with a constant.
     dtype : {"float64", "float32"}
     seed : int, Generator or None
 
@@ -53,15 +53,15 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     ----------
     reservoir_ : Reservoir
     spectrum_ : Spectrum
-        What was drawn, before the leak.
+        Eigenvalues before the leak.
     effective_radius_ : float
-        max |λ'|, after the leak.
+        Largest |λ'|, after the leak.
     seed_ : int or Generator
-        The seed it was drawn with: ``seed``, or an int that replaces None.
+        The seed that was used: ``seed``, or an int that replaces None.
 
     See Also
     --------
-    eigenecho.LinearESN : with a linear readout
+    eigenecho.LinearESN : Network with a linear readout.
 
     Examples
     --------
@@ -102,56 +102,56 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Draw the reservoir for the features of ``X``; ``y`` is ignored."""
         with validation.all_or_nothing(self):
             recipe = Settings.of(self.get_params(deep=False) | {"penalty": "identity"}).recipe
-            series, container = validation.check_inputs(self, X, reset=True)
+            series, container = validation.check_inputs(X, self.dtype, self, reset=True)
             validation.warn_if_single_rows(series, container)
-            # An int that save can write, so that a loaded reservoir can be drawn again.
+            # A file can store an int, so a loaded reservoir can be drawn again.
             self.seed_ = int(generator(None).integers(2**31)) if self.seed is None else self.seed
             drawn = draw(recipe, series[0].shape[1], seed=self.seed_)
             validation.warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, series)))
             self.reservoir_ = drawn.reservoir
-            assert drawn.spectrum is not None  # in the eigenbasis it is always known
+            assert drawn.spectrum is not None
             self.spectrum_ = drawn.spectrum
             self.effective_radius_ = drawn.reservoir.spectrum.radius
         return self
 
     @takes_tensors(stays=True)
     def transform(self, X: Any, out: Any = None, progress: Report | None = None) -> Any:
-        """States (T, N) of each series.
+        """Compute the states (T, N) of each series.
 
         Parameters
         ----------
         X : array (T, D_in), array (series, T, D_in) or list of arrays
         out : array (T, N), optional
-            Takes the states of a single series.
+            Array for the states of a single series.
         progress : callable (done, total), optional
-            Called with steps several times a second.
+            Called with numbers of steps several times per second.
         """
-        if not hasattr(self, "reservoir_"):  # to ask scikit-learn takes as long as a kernel
+        if not hasattr(self, "reservoir_"):  # check_is_fitted is slow
             check_is_fitted(self)
         apart = on_device(X)
-        # What is not finite stays so: on a device, where each look at it is a wait, the states
-        # vouch for the inputs.
-        series, container = validation.check_inputs(self, X, reset=False, finite=not apart)
+        # On a device each check waits. Inputs that are not finite show in the states.
+        series, container = validation.check_inputs(X, self.dtype, self, finite=not apart)
         reservoir, series = self.reservoir_, container.together(series)
         out = validation.check_out(out, series, reservoir)
-        told = Progress(progress, sum(u.shape[-2] for u in series))
+        counter = Progress(progress, sum(u.shape[-2] for u in series))
         drives = [reservoir.drive(u, None) for u in series]
-        # On a device no BLAS of the host has a part in it.
         with nullcontext() if apart else one_blas_thread():
             try:
-                states = [reservoir.states(a, reservoir.zero_state(a), out, told) for a in drives]
+                states = [
+                    reservoir.states(a, reservoir.zero_state(a), out, counter) for a in drives
+                ]
             except UnstableError:
-                validation.check_inputs(self, X, reset=False)
+                validation.check_inputs(X, self.dtype, self)
                 raise
         return container.restored(states)
 
     def save(self, path: Any) -> None:
         """Write the fitted reservoir to a safetensors file; ``eigenecho.load`` reads it back.
 
-        What was drawn is written: the states are the same to the last bit. With ``seed=None`` the
-        file keeps ``seed_``, so that ``fit`` of the loaded reservoir, in a pipeline for example,
-        draws the same weights again. Of a callable ``spectrum`` the file keeps the eigenvalues, of
-        a Generator ``seed`` nothing; both warn.
+        The weights are stored, so states are equal bit for bit. With ``seed=None`` the file has
+        ``seed_``, so that ``fit`` of the loaded reservoir draws the same weights again. A callable
+        ``spectrum`` is stored as its eigenvalues, and a Generator ``seed`` as None, both with a
+        warning.
         """
         check_is_fitted(self)
         storage.save(path, self)

@@ -1,4 +1,4 @@
-"""Forecasts of people's own series, for one or thousands."""
+"""Forecasts of one series or of thousands."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ from eigenecho.data.panel import Panel
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
+from eigenecho.forecasting import refits
 from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.choice import ForecastConfig
-from eigenecho.forecasting.fallback import warn_if_naive, warn_without_width
-from eigenecho.forecasting.fitted import FittedForecaster, Report, fit
-from eigenecho.forecasting.refits import refitted
+from eigenecho.forecasting.fitted import FittedForecaster, Report, fit, warn_zero_width
 from eigenecho.forecasting.report import Page, write
-from eigenecho.forecasting.season import IN_ROWS
+from eigenecho.forecasting.seasons import IN_ROWS
+from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.model.intervals import check_coverage
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
@@ -35,70 +34,70 @@ from eigenecho.tensors import checked_device, takes_tensors
 from eigenecho.threads import mapped
 from eigenecho.types import Array, Seed
 
-UNJUDGED = "y had too few rows to hold some back, or none observed there, to learn errors from"
+NO_ERRORS = "there are no validation errors: y has too few rows, or none observed at its end"
 
 
 class Forecaster(BaseEstimator):
-    """Forecasts of one series or thousands, from arrays or DataFrames, tested on rows held back.
+    """Forecaster of one series or of thousands, from arrays or DataFrames.
 
-    Ways to forecast are tried on the series' own rows: reservoirs with rings as long as its
-    seasons, with slow modes, of values or logarithms, read out for every step ahead or for the
-    next and run on. Each is trained on earlier rows and judged by later ones; the answer is
-    the mean of those that these rows cannot tell from the best, without the outer ones. Nothing is
-    drawn.
+    Several candidate models are compared on a validation split of the data: linear reservoirs with
+    rings as long as the seasons or with slow modes, of values or of logarithms, with a readout for
+    each step ahead or one for the next step that is applied to its own forecasts. The forecast is
+    the trimmed mean of the candidates that validation cannot separate from the best one. Nothing
+    is random.
 
     Parameters
     ----------
     horizon : int
-        H, the steps ahead.
+        Number of steps ahead, H.
     strategy : {"auto", "direct", "recursive"}
-        A readout of its own for every step, or one for the next step that is run on its own
-        forecasts; "auto" lets rows held back decide, and takes both where they are alike.
-        A recursive forecaster can be asked for more steps than ``horizon``.
+        "direct" trains a readout for each step ahead; "recursive" trains one for the next step and
+        applies it to its own forecasts, so it can forecast more steps than ``horizon``. "auto"
+        compares both.
     seasons : list of int, optional
-        Periods in rows, at most 20. By default those of the calendar that the dates show, and those
-        that the series show themselves.
+        Periods in rows, at most 20. By default, periods of the calendar, if the data have dates,
+        and periods detected in the series.
     past : names of columns of X, or numbers for arrays
-        Those that are known up to the present only. All others are known ahead.
+        Columns known up to the present only. All others are known ahead.
     multivariate : bool
-        Show each series the others, up to the present. They share their rows then: columns of
-        an array or a wide frame. Each series has weights of its own on the others, so that the
-        order of columns does not matter.
+        Let each series depend on past values of the others. The series must share their rows, as
+        the columns of an array or a wide frame do. The order of the columns does not matter.
     sharing : {"auto", "shared", "own"}
-        Whether all series have the same weights, or weights of their own, pulled to those of all.
+        Whether all series of a panel share their weights, or have their own, which are shrunk to
+        the shared ones.
     validation : int, optional
-        Rows at the end of each series that judge; a third of them or four horizons by default,
-        and fewer of a series that would have none left to train on. Of long series rows before
-        them judge as well, where these are less than eight horizons.
+        Number of validation rows at the end of each series. By default a third of the rows or four
+        horizons, whichever is more, and fewer for series that would have too few rows to train on.
+        In long series, eight horizons or half of the rows, whichever is less, at least.
     refit : bool
-        Train on the rows of ``validation`` too, in the end.
+        Train on the validation rows too, after the selection.
     spectrum : Spectrum, optional
-        In place of those that suit the seasons.
+        Spectrum to use instead of those that suit the seasons.
     level : float, optional
-        Over how many rows the running mean fades that is taken off before a reservoir sees the
-        series, and put back: 0 is the last value, and reservoirs see steps from row to row.
-        By default 0, and for long series what rows held back say.
+        Time constant, in rows, of the running mean that is subtracted before the reservoir and
+        added to forecasts. 0 subtracts the last value, so that reservoirs see the steps from row to
+        row. By default 0, and selected by validation for long series.
     id, time, target : str
-        Columns of a long frame.
+        Columns of a long frame. ``time`` is also the column of times of a wide frame of polars or
+        PyArrow, where it may be omitted if there is only one column of dates.
     progress : bool
-        Draw a bar on the terminal.
+        Show a progress bar on the terminal.
     seed : int
-        For the interface that all estimators have: the answer does not depend on it.
+        Not used, since nothing is random.
 
     Attributes
     ----------
     seasons_ : tuple of int
-        Those that were found.
+        Seasons, in rows.
     expected_error_ : float, or array (D,)
-        The mean absolute error over the horizon that forecasts had on rows held back: one number,
-        or one for each series.
+        Mean absolute error over the horizon on the validation rows, one for each series.
     members_ : list of dict
-        What the answer is the mean of, best first.
+        Members of the ensemble, best first.
 
     See Also
     --------
-    eigenecho.LinearESN : a network of one's own choice
-    eigenecho.forecasting.backtest.Backtest : what ``backtest`` returns
+    eigenecho.LinearESN : a single network
+    eigenecho.forecasting.backtest.Backtest : the result of ``backtest``
 
     Examples
     --------
@@ -147,35 +146,31 @@ class Forecaster(BaseEstimator):
 
     @takes_tensors
     def fit(self, y: Any, X: Any = None, *, client: Any = None) -> Self:
-        """Choose and train.
+        """Select candidates on the validation split and train them.
 
         Parameters
         ----------
         y : array (T,) or (T, D), list of arrays (T_i,), Series or DataFrame
-            Columns of an array or a wide frame are a series each; a long frame has ``id``,
-            ``time`` and ``target``. NaN is a missing observation: bridged on the way in, never
-            trained on or judged by. Where no series is long enough to hold rows back, the last
-            value goes on, without intervals. Numbers are at most 1e150, and differ by 1e-150 or
-            more. Every column of a wide frame is forecast: what only helps is X.
+            Each column of an array or a wide frame is a series; a long frame has the columns
+            ``id``, ``time`` and ``target``. NaN is a missing observation: it is filled from earlier
+            rows, and never used for training or validation. Numbers are at most 1e150, and differ
+            by 1e-150 or more. Every column of a wide frame is forecast; pass others as X.
         X : array (T, k), list of them, or DataFrame, optional
-            Further columns, at the rows of y; truth values are 0 and 1. What is known ahead acts at
-            its own row.
+            Additional columns, at the rows of y. Columns known ahead act at their own row.
         client : distributed.Client, optional
-            A Dask cluster on whose workers candidates are judged and trained. The numbers do not
-            depend on it.
+            Dask cluster whose workers score and train candidates. The results do not depend on it.
 
         Warns
         -----
         FewRowsWarning
-            Where the last value goes on; once for all series.
+            If no series is long enough for a validation split. Forecasts are then the last value,
+            without intervals.
         """
-        wanted = self._wanted()
-        panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
-        self._check_panel(panel)
+        config, panel = self._config(), self._read(y, X)
         with all_or_nothing(self), bar(self.progress) as report:
             over = mapped if client is None else on_client(client, "views")
-            self.fitted_ = self._fit_on(wanted, panel, report, over)
-            warn_if_naive(self.fitted_)
+            self.fitted_ = self._fit_on(config, panel, report, over)
+            self.fitted_.warn_if_naive()
         return self
 
     @takes_tensors
@@ -189,67 +184,70 @@ class Forecaster(BaseEstimator):
         interval: float | None = None,
         quantiles: Sequence[float] | None = None,
     ) -> Any:
-        """Values of the rows that follow the end of y, or of another ``context``.
+        """Forecast the rows after the end of y, or of another ``context``.
 
         Parameters
         ----------
         horizon : int, optional
-            As fitted by default.
+            Number of steps; as in the fit by default.
         X : like X of ``fit``, the rows that follow
-            Columns that are known ahead.
+            Columns known ahead.
         context : like y of ``fit``
-            Rows to go on from, of the same series or of others; each is measured by its own.
+            Other rows to forecast from, of the same or of other series, each in its own units.
         context_X : like X of ``fit``
-            Beside the context.
+            Additional columns at the rows of the context.
         interval : float in ]0, 1[, optional
-            The share of rows that bounds shall hold.
+            Coverage of prediction intervals.
         quantiles : list of floats in ]0, 1[, optional
-            In place of the forecast.
+            Quantiles to return instead of the forecast.
 
         Returns
         -------
         array (H,) or (H, D), list of (H,), Series or DataFrame
-            As y was. With ``interval`` a ``Forecast(mean, lower, upper)``, or columns forecast,
-            lower and upper; with ``quantiles`` a last axis, or a column each.
+            Same container as y. With ``interval`` a ``Forecast(mean, lower, upper)``, or columns
+            forecast, lower and upper; with ``quantiles`` a last axis, or a column for each.
 
         Warns
         -----
         FewRowsWarning
-            If an interval has width 0, since its series never changed; once for all series.
+            If an interval has width 0, because its series never changed.
         """
-        fitted = self._fitted
+        fitted, panel = self._fitted, self._fitted.panel
         steps = self._steps(horizon)
         levels = _levels(interval, quantiles)
-        holder, panel = fitted.panel.container, fitted.panel
         if context is not None:
-            panel = holder.read_context(context, context_X)
-            holder = panel.container
+            panel = panel.container.read_context(context, context_X)
         elif context_X is not None:
-            raise bad_argument("context_X", Shown("columns"), "a context beside them")
-        made = self._made(panel, steps, X)
+            raise bad_argument("context_X", Shown("columns"), "None without a context")
+        holder, forecasts = panel.container, self._forecast(panel, steps, X)
         if not levels:
-            return holder.forecast(panel, steps, made)
-        bands = [self._band(panel, i, one, levels) for i, one in enumerate(made)]
+            return holder.forecast(panel, steps, forecasts)
+        bands = []
+        for i, forecast in enumerate(forecasts):
+            band = fitted.quantiles(panel, i, forecast, levels)
+            if band is None:
+                raise ValueError(f"{NO_ERRORS}. Forecast without intervals, or fit more rows.")
+            bands.append(band)
         if levels != [0.5]:
-            flat = sum(np.all(b == one[:, None]) for b, one in zip(bands, made, strict=True))
-            warn_without_width(int(flat), len(panel), "series")
-        if interval is not None:
-            lower, upper = [b[:, 0] for b in bands], [b[:, 1] for b in bands]
-            return holder.forecast(panel, steps, made, lower, upper)
-        return holder.forecast(panel, steps, None, quantiles=bands, levels=levels)
+            flat = sum(np.all(b == f[:, None]) for b, f in zip(bands, forecasts, strict=True))
+            warn_zero_width(int(flat), len(panel), "series")
+        if interval is None:
+            return holder.forecast(panel, steps, None, quantiles=bands, levels=levels)
+        lower, upper = [band[:, 0] for band in bands], [band[:, 1] for band in bands]
+        return holder.forecast(panel, steps, forecasts, lower, upper)
 
     @takes_tensors
     def rolling(self, y: Any, origins: Any, X: Any = None) -> Any:
-        """Forecasts made after many rows of y, in one pass, without training anew.
+        """Forecast from many origins in one pass, without training again.
 
         Parameters
         ----------
         y : as in ``fit``
-            Rows of the same series or of others.
+            Rows of the same or of other series.
         origins : int, or row numbers, or times
-            The last row that a forecast has seen; a number of them is spread over the end.
+            Last rows before the forecasts; a number of origins is spread over the last rows.
         X : as in ``fit``
-            With the rows that forecasts reach.
+            Additional columns, including the rows of the forecasts.
 
         Returns
         -------
@@ -257,14 +255,15 @@ class Forecaster(BaseEstimator):
             The frame has the id, ``cutoff``, the time and ``forecast``.
         """
         fitted = self._fitted
-        holder = fitted.panel.container
-        panel = holder.read_context(y, X, name="y", X_name="X")
-        horizon = fitted.wanted.horizon
+        panel = fitted.panel.container.read_context(y, X, name="y", X_name="X")
+        horizon = fitted.config.horizon
         rows = rows_of(panel, origins, horizon)
         if panel.known_names:
-            _check_known(panel, rows, horizon)
-        made = fitted.forecasts(panel, rows, horizon)
-        return panel.container.rolling(panel, rows, made)
+            for history, places in zip(panel.histories, rows, strict=True):
+                if (last := int(places.max())) + horizon >= len(history):
+                    wanted = f"rows followed by {horizon} rows with the columns known ahead"
+                    raise bad_argument("origins", last, wanted)
+        return panel.container.rolling(panel, rows, fitted.forecasts(panel, rows, horizon))
 
     @takes_tensors
     def backtest(
@@ -276,44 +275,41 @@ class Forecaster(BaseEstimator):
         interval: float = 0.9,
         progress: Any = None,
     ) -> Backtest:
-        """Forecasts as they would have been made as time went by, and what came.
+        """Refit at each origin and compare the forecasts with the rows that follow.
 
-        At each origin all is chosen and trained anew, from the rows up to and with it; of X also
-        the rows that a forecast reaches, where they are known ahead. This forecaster, fitted or
-        not, stays as it is.
+        Each fit uses the rows up to its origin, and columns known ahead up to the end of its
+        forecast. This forecaster, fitted or not, is unchanged.
 
         Parameters
         ----------
         y, X : as in ``fit``
         origins : int, or row numbers, or times
-            The last row that a forecast has seen; a number of them is spread over the end,
+            Last rows before the forecasts; a number of origins is spread over the last rows,
             counted from the end of each series.
         interval : float in ]0, 1[
-            The share of rows that bounds shall hold.
+            Coverage of prediction intervals.
         progress : bool, or callable (done, total), optional
-            A bar on the terminal, as for ``fit`` by default; or called after each origin.
+            Show a progress bar, as ``fit`` does by default; or call a function after each origin.
 
         Returns
         -------
         Backtest
-            ``.errors``, a DataFrame of all forecasts and what came, naive ones beside ours;
-            ``.summary``, ``.by_series``, ``.by_step``, measures of them; ``.plot()``. Interrupted
-            (Ctrl-C), it holds the origins that were finished, and says so.
+            ``.errors``, a DataFrame of all forecasts, naive ones too, and true values;
+            ``.summary``, ``.by_series`` and ``.by_step``, measures of them; ``.plot()``. After an
+            interruption (Ctrl-C) it contains the finished origins.
         """
-        wanted = self._wanted()
+        config, panel = self._config(), self._read(y, X)
         check_coverage(interval)
-        panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
-        self._check_panel(panel)
         rows = together(panel, origins, self.horizon)
         shown = self.progress if progress is None else progress
         if not callable(shown):
             check_flag(shown, "progress")
         with bar(shown is True) as report:
-            return refitted(
+            return refits.backtest(
                 panel,
                 rows,
-                wanted.horizon,
-                partial(self._fit_on, wanted),
+                config.horizon,
+                partial(self._fit_on, config),
                 seasons=self._seasons(),
                 interval=float(interval),
                 report=report,
@@ -324,94 +320,97 @@ class Forecaster(BaseEstimator):
     def report(
         self, path: Any, *, X: Any = None, backtest: Backtest | None = None, interval: float = 0.9
     ) -> Path:
-        """Write a page that needs no other file: the forecast, how sure it is, what was chosen.
+        """Write an HTML page with the forecast, its intervals and the selected candidates.
 
         Needs matplotlib and jinja2 (``pip install 'eigenecho[cli]'``).
 
         Parameters
         ----------
         path : str or path
-            Of the page, HTML. A file that is there is replaced.
+            Path of the page. An existing file is replaced.
         X : as in ``predict``
-            Columns that are known ahead.
+            Columns known ahead.
         backtest : Backtest, optional
-            To be shown, too.
+            Backtest to show on the page.
         interval : float in ]0, 1[
-            The share of rows that bounds shall hold.
+            Coverage of prediction intervals.
         """
         fitted = self._fitted
         check_coverage(interval)
         if backtest is not None and not isinstance(backtest, Backtest):
-            raise bad_argument("backtest", backtest, "what forecaster.backtest gave, or None")
-        made = self._made(fitted.panel, self.horizon, X)
+            raise bad_argument("backtest", backtest, "a result of forecaster.backtest, or None")
+        forecasts = self._forecast(fitted.panel, self.horizon, X)
         lines = report_lines(self, fitted, interval, backtest)
-        return write(Page(fitted, made, float(interval), lines, backtest), Path(path))
+        return write(Page(fitted, forecasts, float(interval), lines, backtest), Path(path))
 
     @takes_tensors
     def update(self, y_new: Any, X_new: Any = None) -> Self:
-        """Take in rows that follow, and train anew with the same choices.
+        """Append rows, and train the selected candidates on all rows.
 
-        What is known of errors stays that of the fit, in usual steps of the series; so intervals
-        widen with these.
+        Validation errors stay those of the fit, in units of the mean step of the series, with which
+        intervals grow. If all series were constant so far, there was nothing to compare candidates
+        by, and they are selected again.
         """
         fitted = self._fitted
         panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
+        was_constant = not fitted.measures.median_unit and not fitted.is_naive
         with all_or_nothing(self), bar(self.progress) as report:
-            self.fitted_ = fitted.on(panel, report)
-            warn_if_naive(self.fitted_, updated=True)
+            if was_constant:
+                self.fitted_ = self._fit_on(fitted.config, panel, report)
+            else:
+                self.fitted_ = fitted.update(panel, report)
+            self.fitted_.warn_if_naive(updated=not was_constant)
         return self
 
     def to(self, device: Any) -> Self:
-        """Answer on a device of torch where no tensor says which: ``predict`` without a context.
+        """Set the torch device of results of calls without tensors, such as ``predict()``.
 
-        ``None`` is for NumPy arrays. ``fit`` sets it to where its tensors are. What is asked with
-        tensors is answered on theirs, whatever this is, and what is asked with arrays in arrays.
-        Forecasts are computed on the host, from one copy of the series.
+        ``None`` stands for NumPy arrays. ``fit`` sets it to the device of its tensors. Calls with
+        tensors return tensors on their device, and calls with arrays return arrays. Forecasts are
+        computed on the host.
         """
         check_is_fitted(self, "fitted_")
         self._device = checked_device(device)
         return self
 
     def save(self, path: Any) -> None:
-        """Write the fitted forecaster to a safetensors file; ``eigenecho.load`` reads it back.
+        """Write the fitted forecaster to a safetensors file; ``eigenecho.load`` reads it.
 
-        The rows that it was fitted on are part of it, since forecasts and updates go on from them.
+        The file contains the rows of the fit, since forecasts and updates continue from them.
         """
         check_is_fitted(self, "fitted_")
-        self._wanted()
+        self._config()
         storage.save(path, self)
 
     @property
     def seasons_(self) -> tuple[int, ...]:
-        """Seasons that were found, in rows."""
-        return self._fitted.wanted.seasons
+        """Seasons, in rows."""
+        return self._fitted.config.seasons
 
     @property
     def expected_error_(self) -> Any:
-        """The mean absolute error over the horizon, on rows held back."""
-        fitted = self._fitted
-        if fitted.bands is None:
-            raise AttributeError(f"{UNJUDGED}.")
-        units = [fitted.measures.units[history.name] for history in fitted.panel.histories]
-        found = fitted.bands.means * units
-        return found if len(found) > 1 else float(found[0])
+        """Mean absolute error over the horizon on the validation rows."""
+        errors = self._fitted.expected_errors
+        if errors is None:
+            raise AttributeError(f"{NO_ERRORS}.")
+        return errors if len(errors) > 1 else float(errors[0])
 
     @property
     def members_(self) -> list[dict[str, Any]]:
-        """What the answer is the mean of, best first."""
+        """Members of the ensemble, best first."""
         return [
             {
-                "strategy": one.candidate.kind,
-                "spectrum": one.candidate.view.name,
-                "level": one.candidate.view.filter.memory,
-                "logarithm": one.candidate.view.logarithm,
-                "calendar": one.candidate.view.moved.calendar,
-                "base": one.candidate.base.kind,
-                "ridge": one.candidate.ridge,
-                "known": one.candidate.view.moved.known,
-                "past": one.candidate.view.side is not None,
+                "strategy": member.kind,
+                "spectrum": member.view.name,
+                "level": member.view.filter.memory,
+                "logarithm": member.view.logarithm,
+                "calendar": member.view.removed.calendar,
+                "base": member.baseline.kind,
+                "ridge": member.ridge,
+                "known": member.view.removed.known,
+                "past": member.view.side is not None,
             }
-            for one in self._fitted.ensemble.members
+            for member in self._fitted.ensemble.members
         ]
 
     @property
@@ -419,17 +418,17 @@ class Forecaster(BaseEstimator):
         check_is_fitted(self, "fitted_")
         return self.fitted_
 
-    def _wanted(self) -> ForecastConfig:
+    def _config(self) -> ForecastConfig:
+        """Return the validated settings."""
         for name in ("multivariate", "refit", "progress"):
             check_flag(getattr(self, name), name)
         generator(self.seed)
         self._seasons()
-        horizon = check_count(self.horizon, "horizon", "a number of steps", 1)
         level = self.level
         if level is not None and is_finite_number(level):
-            level = float(level)  # of NumPy's numbers, too
+            level = float(level)  # NumPy numbers are accepted too
         return ForecastConfig(
-            horizon,
+            check_count(self.horizon, "horizon", "a number of steps", 1),
             strategy=self.strategy,
             sharing=self.sharing,
             validation=self.validation,
@@ -443,16 +442,25 @@ class Forecaster(BaseEstimator):
             if not is_finite_number(season) or season < 1:
                 raise bad_argument(
                     "seasons", self.seasons, "periods in rows, numbers of 1 or more, or None",
-                    f"{IN_ROWS}; None finds them by itself.",
+                    f"{IN_ROWS}; None detects them.",
                 )  # fmt: skip
         return given
 
+    def _read(self, y: Any, X: Any) -> Panel:
+        panel = read(y, X, past=self.past, id=self.id, time=self.time, target=self.target)
+        if self.multivariate and not panel.container.shared:
+            raise bad_argument(
+                "multivariate", True, "False for series that do not share their rows",
+                "Columns of an array or a wide frame do.",
+            )  # fmt: skip
+        return panel
+
     def _fit_on(
-        self, wanted: ForecastConfig, panel: Panel, report: Report | None, over: Mapped = mapped
+        self, config: ForecastConfig, panel: Panel, report: Report | None, over: Mapped = mapped
     ) -> FittedForecaster:
         return fit(
             panel,
-            wanted,
+            config,
             seasons=self._seasons(),
             multivariate=self.multivariate,
             refit=self.refit,
@@ -460,54 +468,29 @@ class Forecaster(BaseEstimator):
             over=over,
         )
 
-    def _check_panel(self, panel: Panel) -> None:
-        if self.multivariate and not panel.container.shared:
-            raise bad_argument(
-                "multivariate", True, "False for series that do not share their rows",
-                "Columns of an array or a wide frame do.",
-            )  # fmt: skip
-
     def _steps(self, horizon: int | None) -> int:
         fitted = self._fitted
         if horizon is None:
-            return fitted.wanted.horizon
+            return fitted.config.horizon
         check_count(horizon, "horizon", "a number of steps", 1)
-        if horizon > fitted.wanted.horizon and not fitted.is_recursive:
+        if horizon > fitted.config.horizon and not fitted.is_recursive:
             raise bad_argument(
-                "horizon", horizon, f"at most {fitted.wanted.horizon}, as fitted",
-                'Fit a longer horizon, or with strategy="recursive", which runs on.',
+                "horizon", horizon, f"at most {fitted.config.horizon}, as in the fit",
+                'Fit with a longer horizon, or with strategy="recursive", which has no limit.',
             )  # fmt: skip
         return int(horizon)
 
-    def _made(self, panel: Panel, steps: int, X: Any) -> list[Array]:
-        """Forecasts (H,) after the end of each series."""
+    def _forecast(self, panel: Panel, steps: int, X: Any) -> list[Array]:
+        """Return forecasts (H,) after the end of each series."""
         ahead = panel.container.future(panel, X, steps)
         last = [np.array([len(history) - 1]) for history in panel.histories]
-        return [one[0] for one in self._fitted.forecasts(panel, last, steps, ahead)]
-
-    def _band(self, panel: Panel, series: int, made: Array, levels: Sequence[float]) -> Array:
-        """Quantiles (H, Q)."""
-        found = self._fitted.quantiles(panel, series, made, levels)
-        if found is None:
-            raise ValueError(
-                f"{UNJUDGED}: there are no intervals. Forecast without, or from a longer series."
-            )
-        return found
-
-
-def _check_known(panel: Panel, rows: Sequence[Array], horizon: int) -> None:
-    for history, origins in zip(panel.histories, rows, strict=True):
-        if int(origins.max()) + horizon >= len(history):
-            raise bad_argument(
-                "origins", int(origins.max()),
-                f"rows with {horizon} rows after them, where columns are known ahead",
-            )  # fmt: skip
+        return [forecast for (forecast,) in self._fitted.forecasts(panel, last, steps, ahead)]
 
 
 def _levels(interval: float | None, quantiles: Any) -> list[float]:
-    """Quantiles that are asked for, those of an interval or by themselves."""
+    """Return the levels of the quantiles to compute."""
     if interval is not None and quantiles is not None:
-        raise bad_argument("quantiles", quantiles, "None beside interval: ask for one of them")
+        raise bad_argument("quantiles", quantiles, "None if interval is given")
     if interval is not None:
         check_coverage(interval)
         return [0.5 - interval / 2, 0.5 + interval / 2]
@@ -517,5 +500,5 @@ def _levels(interval: float | None, quantiles: Any) -> list[float]:
     if not levels or not all(is_finite_number(q) and 0 < q < 1 for q in levels):
         raise bad_argument("quantiles", quantiles, "numbers in ]0, 1[")
     if len(set(levels)) < len(levels):
-        raise bad_argument("quantiles", quantiles, "each of them once")
+        raise bad_argument("quantiles", quantiles, "different numbers")
     return [float(level) for level in levels]

@@ -1,4 +1,4 @@
-"""The lines of Python that do again what an estimator did."""
+"""Python code that reproduces a forecast."""
 
 from __future__ import annotations
 
@@ -11,29 +11,24 @@ if TYPE_CHECKING:
     from eigenecho.forecasting.backtest import Backtest
     from eigenecho.forecasting.fitted import FittedForecaster
 
-UNSAID = ("progress", "seed")
-"""Arguments that change no answer."""
+UNUSED = ("progress", "seed")
+"""Parameters that do not change results."""
 
 
 def made(estimator: Any) -> str:
-    """The call that makes an estimator, with the arguments that are not the default ones."""
-    name = type(estimator).__name__
-    values = estimator.get_params(deep=False)
+    """Return the call of a constructor, with the first parameter and those that are not default."""
     parts: list[str] = []
-    for argument, known in inspect.signature(type(estimator)).parameters.items():
-        value = values[argument]
-        is_first = not parts
-        if argument in UNSAID or (repr(value) == repr(known.default) and not is_first):
-            continue
-        shown = argument if isinstance(value, Spectrum) else repr(value)
-        parts.append(f"{argument}={shown}")
-    return f"ee.{name}({', '.join(parts)})"
+    for name, parameter in inspect.signature(type(estimator)).parameters.items():
+        value = getattr(estimator, name)
+        if name not in UNUSED and (not parts or repr(value) != repr(parameter.default)):
+            parts.append(f"{name}={name if isinstance(value, Spectrum) else repr(value)}")
+    return f"ee.{type(estimator).__name__}({', '.join(parts)})"
 
 
 def report_lines(
     forecaster: Any, fitted: FittedForecaster, interval: float, backtest: Backtest | None = None
 ) -> str:
-    """Those of a forecast."""
+    """Return the code of a forecast and its backtest."""
     panel = fitted.panel
     beside = ", X" if panel.known_names or panel.past_names else ""
     ahead = "X=X_ahead, " if panel.known_names else ""

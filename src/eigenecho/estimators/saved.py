@@ -1,72 +1,166 @@
-"""Estimators as files hold them, and whatever was saved, loaded."""
+"""Stored forms of the estimators, and ``load``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from eigenecho import storage
-from eigenecho.checks import check_range
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.checks import check_range, check_units, generator
+from eigenecho.errors import Shown, bad_argument, warn
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
-from eigenecho.estimators.fitted import Fitted
+from eigenecho.estimators.fitted import FittedNetwork
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.estimators.linear_esn import LinearESN
-from eigenecho.estimators.parameters import Parameters
 from eigenecho.forecasting.stored import StoredFitted
 from eigenecho.model import Learner, LinearModel, Stream
 from eigenecho.model.online import as_state
 from eigenecho.model.stored import with_basis
-from eigenecho.reservoir import Reservoir
-from eigenecho.schema import stands_for
-from eigenecho.spectra import Spectrum
-from eigenecho.training import Evidence, GroupEvidence
+from eigenecho.reservoir import Reservoir, per_feature
+from eigenecho.schema import from_label, stands_for, to_label
+from eigenecho.spectra import Spectrum, law
+from eigenecho.training import Evidence, GroupEvidence, Settings
+from eigenecho.transition import Dense, Diagonal, Sparse, as_transition
 from eigenecho.types import NonNegative
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """Parameters of an estimator: plain values, and eigenvalues or a matrix as the spectrum.
+
+    ``feature_names_in`` are the names of the columns that a network was fitted on.
+    """
+
+    plain: dict[str, Any]
+    given: Diagonal | Dense | Sparse | None
+    feature_names_in: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, estimator: Any, drawn: Callable[[], Spectrum] | None = None) -> Parameters:
+        """Return the parameters of an estimator; ``drawn`` returns the eigenvalues of a network."""
+        params = dict(estimator.get_params(deep=False))
+        if drawn is not None:
+            _check_network(params, estimator.n_features_in_)
+            if callable(params["spectrum"]):
+                _warn_if_replaced("spectrum", params["spectrum"], "its eigenvalues")
+                params["spectrum"] = drawn()
+        if isinstance(params["seed"], np.random.Generator):
+            _warn_if_replaced("seed", params["seed"], "None")
+            params["seed"] = None
+        spectrum, given = params["spectrum"], None
+        if spectrum is not None and not isinstance(spectrum, str):
+            given, params["spectrum"] = _as_transition(spectrum), None
+        names = getattr(estimator, "feature_names_in_", None)
+        plain = {name: _to_plain(value, name) for name, value in params.items()}
+        return cls(plain, given, None if names is None else tuple(map(str, names)))
+
+    def restored(self, kind: type, D_in: int | None = None) -> Any:
+        """Return an estimator of a kind; a network has ``D_in`` features."""
+        expected = set(kind().get_params(deep=False))
+        if self.plain.keys() != expected:
+            names = ", ".join(sorted(expected))
+            raise bad_argument("params", self.plain, f"the parameters {names}")
+        params = {name: _from_plain(value, name) for name, value in self.plain.items()}
+        is_named = D_in is not None and self.given is None
+        if not isinstance(params["spectrum"], str if is_named else NoneType):
+            raise bad_argument("spectrum", params["spectrum"], "a name, or arrays")
+        if self.given is not None:
+            is_modes = isinstance(self.given, Diagonal)
+            params["spectrum"] = self.given.spectrum if is_modes else self.given.matrix
+        estimator, names_in = kind(**params), self.feature_names_in
+        if names_in is not None and len(names_in) != D_in:
+            raise bad_argument("feature_names_in", names_in, f"{D_in} names")
+        if D_in is not None:
+            _check_network(params, D_in)
+            estimator.n_features_in_ = D_in
+        if names_in is not None:
+            estimator.feature_names_in_ = np.array(names_in, dtype=object)
+        return estimator
+
+
+def _check_network(params: dict[str, Any], D_in: int) -> None:
+    """Raise if parameters are invalid for a number of features."""
+    Settings.of(params)
+    per_feature(params["input_scaling"], D_in)
+    generator(params["seed"])
+    if isinstance(params["spectrum"], str):
+        check_units(params["units"], "units")
+        learns = params["spectrum"] == "data" and "ridge" in params
+        if params["spectrum"] != "matrix" and not learns:
+            law(params["spectrum"], also=("matrix",))
+
+
+def _as_transition(spectrum: Any) -> Any:
+    if not isinstance(spectrum, Spectrum) and np.ndim(spectrum) == 1:
+        spectrum = Spectrum.from_values(spectrum)
+    is_dense = not isinstance(spectrum, Spectrum) and not hasattr(spectrum, "tocsr")
+    return as_transition(np.asarray(spectrum) if is_dense else spectrum)
+
+
+def _warn_if_replaced(name: str, value: Any, stored: str) -> None:
+    warn(f"{name}={value!r} cannot be stored in a file: {stored} is stored instead.", UserWarning)
+
+
+def _to_plain(value: Any, name: str) -> Any:
+    """Return a parameter as a JSON value, or raise an error."""
+    if name == "dtype" and not isinstance(value, str):
+        return {"numpy": np.dtype(value).name}
+    if np.ndim(value) == 1 and not isinstance(value, tuple):
+        return [to_label(item, name) for item in value]
+    return to_label(value.item() if isinstance(value, np.ndarray) else value, name)
+
+
+def _from_plain(value: Any, name: str) -> Any:
+    """Return the parameter of a JSON value."""
+    if name == "dtype" and isinstance(value, dict) and value.keys() == {"numpy"}:
+        return np.dtype(value["numpy"])
+    if isinstance(value, int) and abs(value) >= 2**63 and name != "seed":
+        raise bad_argument(name, value, "a 64-bit integer")
+    return [from_label(item) for item in value] if isinstance(value, list) else from_label(value)
 
 
 @stands_for(LinearESN)
 @dataclass(frozen=True, eq=False)
 class StoredNetwork:
-    """A fitted ``LinearESN``; the basis of a penalty on ``neurons`` is that of its model."""
+    """A fitted ``LinearESN``; with ``neurons`` the basis of the penalty is the model's."""
 
-    fitted: Fitted
+    fitted: FittedNetwork
     evidence: GroupEvidence | None
     neurons: bool
     params: Parameters
 
     @classmethod
-    def of(cls, esn: LinearESN, fitted: Fitted, statistics: bool) -> StoredNetwork:
-        """Return the parts of an estimator, with the evidence where ``statistics`` are wanted."""
+    def of(cls, esn: LinearESN, fitted: FittedNetwork, statistics: bool) -> StoredNetwork:
+        """Return the stored form of an estimator, with its evidence if ``statistics`` is True."""
         evidence = fitted.need_evidence() if statistics else None
         neurons = evidence is not None and evidence.penalty.basis is not None
         params = Parameters.of(esn, lambda: fitted.spectrum)
         return cls(fitted.kept(), evidence, neurons, params)
 
     def restored(self) -> LinearESN:
-        """Return the estimator, if its parts fit each other."""
+        """Return the estimator, or raise if the parts do not fit each other."""
         model, evidence = self.fitted.model, self.evidence
         if evidence is not None:
             check_range(evidence.weights, "weights", model.reservoir.dtype)
             if not np.array_equal(evidence.weights.astype(model.reservoir.dtype), model.W_out):
-                raise bad_argument("weights", Shown("other numbers"), "those of W_out")
+                raise bad_argument("weights", Shown("other numbers"), "the numbers of W_out")
             penalty = with_basis(evidence.penalty, model, self.neurons)
             evidence = replace(evidence, penalty=penalty)
-        known = None if evidence is None else Evidence.of_one(evidence)
+        groups = None if evidence is None else Evidence.of_one(evidence)
         esn: LinearESN = self.params.restored(LinearESN, model.D_in)
         state = as_state(model, self.fitted.final_state, "final_state")
-        replace(self.fitted, evidence=known, final_state=state).given_to(esn)
+        replace(self.fitted, evidence=groups, final_state=state).attach_to(esn)
         return esn
 
 
 @stands_for(DiagonalReservoir)
 @dataclass(frozen=True, eq=False)
 class StoredReservoir:
-    """A fitted ``DiagonalReservoir``.
-
-    The radius is kept, since to find it takes N² numbers of a sparse matrix, and N³ operations.
-    """
+    """A fitted ``DiagonalReservoir``, with its radius, which costs O(N³) for a sparse matrix."""
 
     reservoir: Reservoir
     spectrum: Spectrum
@@ -74,25 +168,26 @@ class StoredReservoir:
     params: Parameters
 
     @classmethod
-    def of(cls, made: DiagonalReservoir) -> StoredReservoir:
-        """Return the parts of a transformer."""
-        params = Parameters.of(made, lambda: made.spectrum_)
-        if made.seed is None:
-            params.plain["seed"] = made.seed_
-        return cls(made.reservoir_, made.spectrum_, made.effective_radius_, params)
+    def of(cls, estimator: DiagonalReservoir) -> StoredReservoir:
+        """Return the stored form of a transformer."""
+        params = Parameters.of(estimator, lambda: estimator.spectrum_)
+        if estimator.seed is None:
+            params.plain["seed"] = estimator.seed_
+        radius = estimator.effective_radius_
+        return cls(estimator.reservoir_, estimator.spectrum_, radius, params)
 
     def restored(self) -> DiagonalReservoir:
-        """Return the transformer, if its parts fit each other."""
+        """Return the transformer, or raise if the parts do not fit each other."""
         W_in = self.reservoir.W_in
         if self.reservoir.W_fb is not None or not len(W_in):
-            raise bad_argument("W_in", Shown(f"shape {W_in.shape}"), "weights of inputs alone")
+            raise bad_argument("W_in", Shown(f"shape {W_in.shape}"), "weights of inputs only")
         if self.spectrum.units != self.reservoir.units:
             raise bad_argument("spectrum", self.spectrum, f"{self.reservoir.units} eigenvalues")
-        made: DiagonalReservoir = self.params.restored(DiagonalReservoir, len(W_in))
-        made.reservoir_, made.spectrum_ = self.reservoir, self.spectrum
-        made.seed_ = made.seed  # type: ignore[assignment]
-        made.effective_radius_ = self.effective_radius
-        return made
+        estimator: DiagonalReservoir = self.params.restored(DiagonalReservoir, len(W_in))
+        estimator.reservoir_, estimator.spectrum_ = self.reservoir, self.spectrum
+        estimator.seed_ = estimator.seed  # type: ignore[assignment]
+        estimator.effective_radius_ = self.effective_radius
+        return estimator
 
 
 @stands_for(Forecaster)
@@ -105,13 +200,13 @@ class StoredForecaster:
 
     @classmethod
     def of(cls, forecaster: Forecaster) -> StoredForecaster:
-        """Return the parts of a forecaster."""
+        """Return the stored form of a forecaster."""
         return cls(StoredFitted.of(forecaster.fitted_), Parameters.of(forecaster))
 
     def restored(self) -> Forecaster:
-        """Return the forecaster, if its parts fit each other."""
+        """Return the forecaster, or raise if the parts do not fit each other."""
         forecaster: Forecaster = self.params.restored(Forecaster)
-        forecaster._wanted()  # noqa: SLF001 (it checks all of them)
+        forecaster._config()  # noqa: SLF001 (it checks all of them)
         forecaster.fitted_ = self.fitted.restored()
         return forecaster
 
@@ -120,24 +215,24 @@ KINDS = {
     kind.__name__: kind
     for kind in (LinearModel, LinearESN, DiagonalReservoir, Forecaster, Stream, Learner)
 }
-"""What a file may hold."""
+"""Classes that a file may hold."""
 
 
 def load(path: Any) -> Any:
-    """Read what ``save`` wrote.
+    """Read a file written by ``save``.
 
-    A ``LinearESN``, ``DiagonalReservoir``, ``Forecaster``, ``LinearModel``, ``Stream`` or
-    ``Learner`` comes back as it was, to the last bit. A file that is damaged, foreign or of another
-    format raises ``errors.StorageError``; whatever loads, runs.
+    Return the ``LinearESN``, ``DiagonalReservoir``, ``Forecaster``, ``LinearModel``, ``Stream`` or
+    ``Learner``, equal bit for bit. A file that is damaged or has another format raises
+    ``errors.StorageError``; a loaded object always works.
 
     Parameters
     ----------
     path : str or Path
-        Of the file.
+        Path of the file.
 
     See Also
     --------
-    eigenecho.errors.StorageError : a file that cannot be read
+    eigenecho.errors.StorageError : Raised for files that cannot be read.
 
     Examples
     --------

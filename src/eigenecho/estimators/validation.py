@@ -1,9 +1,9 @@
-"""What the estimators share: validation in scikit-learn's words, and all-or-nothing fits."""
+"""Validation shared by the estimators."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_array, validate_data
 from eigenecho.arrays import is_tensor, namespace, on_device, side_by_side, to_host
 from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
 from eigenecho.model.online import check_labels
+from eigenecho.rows import chunk_rows
+from eigenecho.scaling import Scaling
 from eigenecho.series import (
     FILL,
     Container,
@@ -26,27 +28,32 @@ from eigenecho.series import (
     unpack,
     unpack_outputs,
 )
+from eigenecho.training import Settings
 from eigenecho.types import Array
 
 TARGETS = ("next", "same", "other")
-"""What targets may be of the inputs."""
+"""Kinds of targets: the next row of the inputs, the same row, or anything else."""
 
 ROWS = 4096
-"""Rows that are looked at."""
+"""Largest number of rows that are compared to find the kind of the targets."""
 
 NEAR = 0.8
-"""Share of the series' own steps that targets may miss the next row by.
+"""Largest median difference between targets and next rows, relative to the steps of the series.
 
-Noise added to the inputs alone stays below 0.71, however large it is; targets two rows ahead, or
-none at all, are at 1.
+Noise added to the inputs alone gives at most 0.71; unrelated targets and targets two rows ahead
+give 1.
 """
 
 LARGE_GROWTH = 1e6
+"""Growth of the states over a series that leads to a warning."""
+
+SMALLEST, LARGEST = 1e-152, 1e152
+"""Targets beyond these sizes are rescaled for training, since their squares are not accurate."""
 
 
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Leave an estimator as it was when fitting it fails or is interrupted."""
+    """Restore an estimator if fitting it fails or is interrupted."""
     before = dict(vars(estimator))
     try:
         yield
@@ -57,55 +64,28 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 
 
 def check_inputs(
-    estimator: Any, X: Any, *, reset: bool, finite: bool = True
+    X: Any, dtype: Any, estimator: Any = None, *, reset: bool = False, finite: bool = True
 ) -> tuple[list[Array], Container]:
-    """Series (T_i, D_in) with the features that the estimator knows, ``finite`` ones."""
+    """Return series (T_i, D_in) and their container.
+
+    The features must be those that the ``estimator`` was fitted on, or become them with ``reset``.
+    """
     if on_device(X) and X.ndim == 3 and all(X.shape):
         _check_features(estimator, X[0], reset)
-        return as_stack(X, "X", None, np.dtype(estimator.dtype))
+        return as_stack(X, "X", None, np.dtype(dtype))
     items, container = unpack(X)
-    options = {"dtype": np.dtype(estimator.dtype), "order": "C", "ensure_all_finite": False}
-
-    def read(table: Any, i: int) -> Array:
-        first = reset and i == 0
-        if on_device(table):
-            _check_features(estimator, table, first)
-            return namespace(table).ascontiguousarray(table, options["dtype"])
-        return validate_data(estimator, table, reset=first, **options)
-
-    return _finite(items, container, "X", read, look=finite), container
-
-
-def check_feature_names(estimator: Any, X: Any) -> None:
-    """Raise if frames, one or a list of them, have other column names than in ``fit``."""
-    for table in X if isinstance(X, list) else [X]:
-        if hasattr(table, "columns"):
-            validate_data(estimator, table, reset=False, skip_check_array=True)
-
-
-def _check_features(estimator: Any, table: Any, reset: bool) -> None:
-    """Whether a tensor has the columns of ``fit``; of its values scikit-learn looks at none."""
-    plain = not reset and not hasattr(estimator, "feature_names_in_")
-    if not plain or table.shape[1] != estimator.n_features_in_:
-        validate_data(estimator, table, reset=reset, skip_check_array=True)
+    return _read(items, container, "X", dtype, estimator, reset=reset, finite=finite), container
 
 
 def check_outputs(
     y: Any, like: Container, dtype: Any, name: str = "y", D: int | None = None, **gaps: Any
 ) -> tuple[list[Array], Container]:
-    """Finite series (T_i, D_out), and how they are held; with ``D`` columns where that is known.
+    """Return finite series (T_i, D_out) and their container; ``D`` is the number of columns.
 
-    ``gaps`` are as in ``series.check_finite``.
+    ``gaps`` are options of ``series.check_finite``.
     """
     items, container = unpack_outputs(y, name, like)
-    options = {"dtype": np.dtype(dtype), "order": "C", "ensure_all_finite": False}
-
-    def read(table: Any, _: int) -> Array:
-        if on_device(table):
-            return namespace(table).ascontiguousarray(table, options["dtype"])
-        return check_array(table, input_name=name, **options)
-
-    series = _finite(items, container, name, read, **gaps)
+    series = _read(items, container, name, dtype, **gaps)
     columns = {s.shape[1] for s in series}
     if len(columns) > 1:
         raise ValueError(f"{name} has series with different numbers of columns: {sorted(columns)}.")
@@ -114,122 +94,165 @@ def check_outputs(
     return series, container
 
 
-def _finite(
+def _read(
     items: list[Any],
     container: Container,
     name: str,
-    read: Callable[[Any, int], Array],
-    look: bool = True,
+    dtype: Any,
+    estimator: Any = None,
+    *,
+    reset: bool = False,
+    finite: bool = True,
     **gaps: Any,
 ) -> list[Array]:
-    """At least one series, with rows in each of several: tables that scikit-learn has read."""
+    """Return at least one series, each with at least one row, as contiguous arrays."""
     check_not_empty(items, name)
     series = []
     for i, item in enumerate(items):
         number = None if container.kind == "single" else i
         if number is not None and np.shape(item)[:1] == (0,):
-            raise bad_argument(
-                name, Shown(f"0 rows in series {i}"), "at least one row in each series",
-                "Leave empty ones out.",
-            )  # fmt: skip
+            got = Shown(f"0 rows in series {i}")
+            raise bad_argument(name, got, "at least one row in each series")
         table = as_table(item, name, number)
-        if on_device(table) and 0 in table.shape:  # as scikit-learn has it of arrays
-            lacks = "row" if not len(table) else "column"
-            raise bad_argument(name, Shown(f"0 {lacks}s"), f"at least one {lacks}")
-        series.append(read(table, i))
-        # scikit-learn's own switch, for those who know their data.
-        if look and not get_config()["assume_finite"]:
-            check_finite(series[-1], table, name, number, container.flat, **gaps)
+        if estimator is not None:
+            _check_features(estimator, table, reset and i == 0)
+        if on_device(table):
+            if 0 in table.shape:
+                lacks = "row" if not len(table) else "column"
+                raise bad_argument(name, Shown(f"0 {lacks}s"), f"at least one {lacks}")
+            rows = namespace(table).ascontiguousarray(table, np.dtype(dtype))
+        else:
+            rows = check_array(
+                table, dtype=np.dtype(dtype), order="C", ensure_all_finite=False,
+                input_name=name, estimator=estimator,
+            )  # fmt: skip
+        if finite and not get_config()["assume_finite"]:
+            check_finite(rows, table, name, number, container.flat, **gaps)
+        series.append(rows)
     return series
 
 
+def _check_features(estimator: Any, table: Any, reset: bool) -> None:
+    """Raise if number or names of columns differ from those of ``fit``, or set them."""
+    labelled = hasattr(table, "columns") or hasattr(estimator, "feature_names_in_")
+    # scikit-learn takes longer than running a short series.
+    if reset or labelled or table.shape[1] != estimator.n_features_in_:
+        validate_data(estimator, table, reset=reset, skip_check_array=True)
+
+
+def check_feature_names(estimator: Any, X: Any) -> None:
+    """Raise if frames, one or a list of them, have other column names than in ``fit``."""
+    for table in X if isinstance(X, list) else [X]:
+        if hasattr(table, "columns"):
+            _check_features(estimator, table, reset=False)
+
+
 def training_series(
-    estimator: Any, X: Any, y: Any, reset: bool = True
+    settings: Settings, X: Any, y: Any, estimator: Any = None, *, reset: bool = True
 ) -> tuple[list[Array], list[Array], Container]:
-    """Inputs and targets of a fit; without X, those of a generator."""
+    """Return inputs and targets of a fit, and the container of the targets.
+
+    X may be None for a generator with feedback.
+    """
     if y is None:
         raise ValueError(
             "LinearESN requires y to be passed, but the target y is None. "
             "For next-step prediction: fit(X[:-1], X[1:])."
         )
+    dtype, gaps = settings.recipe.dtype, gap_options(settings)
     D = None if reset else estimator.n_outputs_
-    gaps = gaps_of(estimator)
     if X is not None:
-        inputs, container = check_inputs(estimator, X, reset=reset)
-        outputs, container = check_outputs(y, container, estimator.dtype, D=D, **gaps)
+        inputs, container = check_inputs(X, dtype, estimator, reset=reset)
+        outputs, container = check_outputs(y, container, dtype, D=D, **gaps)
         if reset and "gaps" in gaps:
-            _check_observed(outputs, y, container, estimator.warmup)
+            _check_observed(outputs, y, container, settings.warmup)
         both = side_by_side([*inputs, *outputs])
         return both[: len(inputs)], both[len(inputs) :], container
-    if not estimator.feedback or (not reset and estimator.n_features_in_):
-        raise bad_argument(
-            "X", None, "an input series", "A generator without input needs feedback=True."
-        )
-    outputs, container = check_outputs(y, output_container(y), estimator.dtype, D=D, **gaps)
-    estimator.n_features_in_ = 0
-    if hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
+    if not settings.feedback or (not reset and estimator.n_features_in_):
+        remedy = "A generator without input needs feedback=True."
+        raise bad_argument("X", None, "an input series", remedy)
+    outputs, container = check_outputs(y, output_container(y), dtype, D=D, **gaps)
+    if estimator is not None:
+        estimator.n_features_in_ = 0
+        vars(estimator).pop("feature_names_in_", None)
     return [s[:, :0] for s in outputs], outputs, container
 
 
-def output_names(y: Any, known: Sequence[str] | None = None, name: str = "y") -> Any:
-    """Return the names of the columns of outputs, a tuple, or None where they have none.
+def output_names(
+    y: Any, known: Sequence[str] | None = None, name: str = "y", *, series: bool = False
+) -> Any:
+    """Return the names of the columns of outputs as a tuple, or None if there are none.
 
-    Frames whose columns are not the ``known`` ones, in their order, are an error.
+    Raise if frames have other columns than the ``known`` ones. With ``series``, the name of a
+    pandas Series counts too.
     """
     for item in y if isinstance(y, (list, tuple)) else [y]:
         labels = column_labels(item)
-        check_labels(name, labels, known)
-        if known is None and labels and all(isinstance(label, str) for label in labels):
+        if labels is None and series and isinstance(getattr(item, "name", None), str):
+            labels = [item.name]
+        if labels and known is not None:
+            check_labels(name, labels, known)
+        elif labels and all(isinstance(label, str) for label in labels):
             known = tuple(labels)
     return known
 
 
-def gaps_of(estimator: Any) -> dict[str, Any]:
-    """Whether targets of a fit may be missing, and what to do where they may not."""
-    if estimator.missing != "skip":
+def gap_options(settings: Settings) -> dict[str, Any]:
+    """Return options of ``series.check_finite`` for targets: allow gaps, or what to do."""
+    if settings.missing != "skip":
         return {"remedy": f"{FILL[:-1]}, or leave them out of training: missing='skip'."}
-    if estimator.feedback or estimator.output_to_readout:
-        which = "feedback" if estimator.feedback else "output_to_readout"
+    if settings.feedback or settings.output_to_readout:
+        which = "feedback" if settings.feedback else "output_to_readout"
         return {"remedy": f"Fill or drop the gaps first: {which} needs y(t−1) at every row."}
     return {"gaps": True}
 
 
 def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: int) -> None:
-    """Raise where targets are missing at every row that a fit would be trained on."""
-    seen = [~to_host(namespace(y).isnan(y[warmup:])) for y in outputs if len(y) > warmup]
-    if not seen or (there := np.any([some.any(axis=0) for some in seen], axis=0)).all():
+    """Raise if a target is missing at all rows after the warmup."""
+    parts = [~to_host(namespace(y).isnan(y[warmup:])) for y in outputs if len(y) > warmup]
+    observed: Array = np.any(np.concatenate(parts), axis=0) if parts else np.array([True])
+    if observed.all():
         return
     labels = column_labels(y[0] if container.kind == "list" else y)
-    column = (labels or range(len(there)))[int(np.argmin(there))]
+    column = (labels or range(len(observed)))[int(np.argmin(observed))]
     where = "" if container.flat else f" {place(column=column)}"
-    raise bad_argument(
-        "y",
-        Shown(f"nothing but NaN{where} after the warmup"),
-        "at least one observation in each column",
-        "Leave such columns out.",
-    )
+    got = Shown(f"nothing but NaN{where} after the warmup")
+    raise bad_argument("y", got, "at least one observation in each column")
+
+
+def output_scaling(outputs: Sequence[Array]) -> Scaling | None:
+    """Return a power of two per column for targets whose squares overflow or underflow."""
+    xp, sizes = namespace(outputs[0]), np.zeros(outputs[0].shape[1])
+    for y in outputs:
+        step = chunk_rows(y, y.shape[1])
+        for start in range(0, len(y), step):
+            rows = y[start : start + step]
+            largest = xp.max(xp.where(xp.isnan(rows), 0.0, xp.abs(rows)), axis=0, initial=0.0)
+            sizes = np.maximum(sizes, to_host(largest))
+    extreme = (sizes > 0) & ~((sizes > SMALLEST) & (sizes < LARGEST))
+    if not extreme.any():
+        return None
+    exponents = np.where(extreme, np.frexp(sizes)[1] - 1, 0)
+    return Scaling(np.zeros(len(sizes)), np.ldexp(1.0, exponents))
 
 
 def input_series(estimator: Any, X: Any, y_previous: Any = None) -> tuple[list[Array], Container]:
-    """Inputs of a fitted estimator; a model without input is driven by ``y_previous`` alone."""
+    """Return inputs of a fitted estimator; a model without input only needs ``y_previous``."""
     if X is not None:
-        return check_inputs(estimator, X, reset=False)
+        return check_inputs(X, estimator.dtype, estimator)
     features = estimator.n_features_in_
     if features or y_previous is None:
-        wanted = "y_previous to drive a model without input"
-        wanted = f"a series with {features} features" if features else wanted
-        raise bad_argument("X", None, wanted, "forecast(horizon) runs the model freely.")
-    before, container = check_outputs(
-        y_previous, output_container(y_previous), estimator.dtype, "y_previous"
-    )
+        expected = f"a series with {features} features" if features else "y_previous without X"
+        raise bad_argument("X", None, expected, "forecast(horizon) runs the model freely.")
+    container = output_container(y_previous)
+    before, container = check_outputs(y_previous, container, estimator.dtype, "y_previous")
     return [s[:, :0] for s in before], container
 
 
 def check_context(estimator: Any, context: Any, names: Sequence[str] | None) -> Any:
-    """Series to go on from; ``forecast`` checks the rest, and calls it context.
+    """Return series to continue, after a check of their columns; ``forecast`` checks the rest.
 
-    ``names`` are those of the outputs, which the context of a model without input has.
+    The context of a model without input has the columns of the outputs, with these ``names``.
     """
     several = on_device(context) and context.ndim == 3
     items = [context[0]] if several and len(context) else unpack(context)[0]
@@ -244,33 +267,25 @@ def check_context(estimator: Any, context: Any, names: Sequence[str] | None) -> 
 
 
 def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
-    """A caller's array for the states of one series, or None."""
+    """Return a caller's array for the states of one series, or None."""
     if out is None:
         return None
-    wanted = (len(series[0]), reservoir.units)
-    if on_device(series[0]):
-        return _check_tensor_out(out, series, (*series[0].shape[:-1], reservoir.units))
-    fits = isinstance(out, np.ndarray) and len(series) == 1 and out.flags.c_contiguous
-    fits = fits and out.flags.writeable and (out.shape, out.dtype) == (wanted, reservoir.dtype)
-    if not fits:
+    u = series[0]
+    shape, dtype = (*u.shape[:-1], reservoir.units), reservoir.dtype
+    if on_device(u):
+        dtype = u.dtype
+        fits = is_tensor(out) and out.is_contiguous() and out.device == u.device
+    else:
+        fits = isinstance(out, np.ndarray) and out.flags.c_contiguous and out.flags.writeable
+    if not fits or len(series) != 1 or (tuple(out.shape), out.dtype) != (shape, dtype):
         got = Shown(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
-        what = f"a writeable C-contiguous {reservoir.dtype} array of shape {wanted}"
+        what = f"a writeable contiguous {dtype} array of shape {shape}, on the device of X"
         raise bad_argument("out", got, f"{what}, for a single series")
     return out
 
 
-def _check_tensor_out(out: Any, series: list[Any], wanted: tuple[int, ...]) -> Any:
-    like = series[0]
-    fits = is_tensor(out) and len(series) == 1 and out.is_contiguous()
-    if not fits or (out.shape, out.dtype, out.device) != (wanted, like.dtype, like.device):
-        got = Shown(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
-        what = f"a contiguous {like.dtype} tensor of shape {wanted} on {like.device}"
-        raise bad_argument("out", got, what)
-    return out
-
-
 def warn_if_unstable(radius: float, steps: int) -> None:
-    """Warn where the free reservoir grows a lot over the longest series."""
+    """Warn if the states of the reservoir can grow a lot over the longest series."""
     if radius > 1 and steps * math.log(radius) > math.log(LARGE_GROWTH):
         warn(
             f"the effective radius is {radius:.6g} > 1: states can grow by "
@@ -280,81 +295,69 @@ def warn_if_unstable(radius: float, steps: int) -> None:
 
 
 def warn_if_single_rows(series: list[Array], container: Container, name: str = "X") -> None:
-    """Warn where every series is one step long, so that there is nothing to remember."""
+    """Warn if every series has only one row, most likely because it is transposed."""
     if any(len(s) > 1 for s in series):
         return
-    if container.kind == "single":
-        what = f"{name} is one row of {series[0].shape[1]} columns, one time step"
-        remedy = f"A series laid along the columns is {name}.T."
-    else:
-        what = f"{name} holds {len(series)} series of one row, one time step each"
-        remedy = "One series that is listed step by step is " + (
-            f"{name}[:, 0]." if container.kind == "stack" else f"np.concatenate({name})."
-        )
-    warn(f"{what}: no state is carried on. {remedy}", UserWarning)
+    remedy = f"If its columns are time steps, use {name}.T."
+    if container.kind != "single":
+        flat = f"{name}[:, 0]" if container.kind == "stack" else f"np.concatenate({name})"
+        remedy = f"If they are steps of one series, use {flat}."
+    warn(f"{name} has a single time step per series. {remedy}", UserWarning)
 
 
-def target_of(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
-    """What the targets are of the first D_out input columns: ``next``, ``same`` or ``other`` row.
+def target_kind(inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
+    """Return which row of the first D_out input columns the targets are.
 
-        y(t) = u(t+1),   y(t) = u(t),   neither
+        "next": y(t) = u(t+1),   "same": y(t) = u(t),   "other": neither
 
-    ``next`` holds up to noise, in the typical row (jumps between segments are few), and in every
-    column. None where there is nothing to compare: other columns, or a single row.
+    "next" allows noise, and jumps at a few rows, since it compares medians. None if there is
+    nothing to compare: fewer input columns than outputs, or a single row.
     """
     D = outputs[0].shape[1]
     if inputs[0].shape[1] < D:
         return None
-    pieces = list(_first_rows(inputs, outputs, D))
+    pieces, left = [], ROWS
+    for u, y in zip(inputs, outputs, strict=True):
+        rows = min(left, len(u) - 1)
+        if rows > 0:
+            pieces.append(to_host((u[:rows, :D], u[1 : rows + 1, :D], y[:rows])))
+            left -= rows
     if not pieces:
         return None
     parts = zip(*pieces, strict=True)
     now, ahead, target = (np.concatenate(part).astype(np.float64) for part in parts)
-    there = ~np.isnan(target).any(axis=1)
-    if not there.any():
+    observed = ~np.isnan(target).any(axis=1)
+    if not observed.any():
         return None
-    now, ahead, target = now[there], ahead[there], target[there]
+    now, ahead, target = now[observed], ahead[observed], target[observed]
     if np.array_equal(target, ahead):
         return "next"
     if np.array_equal(target, now):
         return "same"
-    miss = np.median(np.abs(target - ahead), axis=0)
+    difference = np.median(np.abs(target - ahead), axis=0)
     step = np.median(np.abs(ahead - now), axis=0)
     spread = np.median(np.abs(target - np.median(target, axis=0)), axis=0)
     rounding = 1e-6 * np.abs(target).max(axis=0)
     near = np.maximum(np.minimum(NEAR * step, 0.5 * spread), rounding)
-    return "next" if np.all(miss <= near) else "other"
+    return "next" if np.all(difference <= near) else "other"
 
 
-def merged(old: str | None, new: str | None) -> str | None:
-    """What targets are of which some were ``old`` and some are ``new``."""
+def merge_kinds(old: str | None, new: str | None) -> str | None:
+    """Return the kind of targets of which some were ``old`` and some are ``new``."""
     if old is None or new is None or old == new:
         return old or new
     return "other"
 
 
-def check_target(target: str | None) -> None:
-    """Raise or warn where a forecast would feed back what is no next step."""
+def check_target(kind: str | None) -> None:
+    """Raise or warn if the targets of a fit were not the next row, so that forecasts are wrong."""
     remedy = "Train it on its own next step: fit(series[:-1], series[1:])."
-    first = "forecast feeds every output back as the next input, but this model was trained on"
-    if target == "same":
-        raise ValueError(f"{first} y = X, the row that it already sees. {remedy}")
-    if target == "other":
+    if kind == "same":
+        raise ValueError(f"forecast needs a model of the next row, but this has y = X. {remedy}")
+    if kind == "other":
         warn(
-            f"{first} targets that are not the next row of the first columns of X: the forecast "
-            f"is hardly one. {remedy} Columns of X that are known ahead come after the series "
-            "itself.",
+            "forecast uses each output as the next input, but the targets of fit were not the next "
+            f"row of the first columns of X. {remedy} Columns that are known ahead come after "
+            "the series itself.",
             UserWarning,
         )
-
-
-def _first_rows(
-    inputs: Sequence[Array], outputs: Sequence[Array], D: int
-) -> Iterator[tuple[Array, Array, Array]]:
-    """Rows u(t), u(t+1) and y(t) of each series, as many as there are to look at."""
-    left = ROWS
-    for u, y in zip(inputs, outputs, strict=True):
-        rows = min(left, len(u) - 1)
-        if rows > 0:
-            yield to_host((u[:rows, :D], u[1 : rows + 1, :D], y[:rows]))
-            left -= rows

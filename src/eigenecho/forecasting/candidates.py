@@ -1,172 +1,161 @@
-"""Candidates: ways to forecast, each trained on earlier rows and judged by later ones."""
+"""Candidates: models of a view and a baseline, and their readouts for all steps ahead."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import reduce
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
-from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.multi_step_readout import RIDGES, direct, recursive
-from eigenecho.forecasting.plan import Plan
-from eigenecho.forecasting.rows import Rows
-from eigenecho.forecasting.signal import Signal
-from eigenecho.forecasting.sums import Sums
-from eigenecho.forecasting.view import View
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.rows import Sums, ViewRows, expected
+from eigenecho.forecasting.views import Filter, View
+from eigenecho.readout import Gram, Likelihood, Penalty
 from eigenecho.types import Array
 
 STRATEGIES = ("auto", "direct", "recursive")
 
 KINDS = ("direct", "recursive", "drifting")
-"""How the weights of a candidate are trained."""
+"""Kinds of readouts."""
+
+RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
+"""Ridges to choose from. Series are in units of their steps, so the entries of rows are about 1."""
+
+TIED = 1e-6
+"""Difference of log densities below which ridges are equally likely: it may be rounding."""
+
+PULLS = (3000.0, 300.0, 30.0)
+"""Ridges on the difference between the weights of one series and those of all series."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A way to forecast: base + x W.
+    """A model: baseline + x W, where x are the rows of a view.
 
-    ``kind`` says how W is trained: "direct" for each step, "recursive" for the next one and run on
-    its own forecasts, "drifting" the same with a constant.
+    Attributes
+    ----------
+    view : View
+    baseline : Baseline
+    kind : {"direct", "recursive", "drifting"}
+        "direct" trains a readout for each step ahead. "recursive" trains one for the next step and
+        applies it to its own forecasts; "drifting" does so with a constant.
+    ridge : float or None
+        Ridge of a direct readout. The others select theirs by likelihood.
+    weights : array (N', H)
+        W; empty before training.
+    own : tuple of arrays (N', H)
+        Weights of each series, if series have their own.
     """
 
     view: View
-    base: Base
+    baseline: Baseline
     kind: str
     ridge: float | None = None
+    weights: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    own: tuple[Array, ...] = ()
 
-    def weights(self, sums: Sums, horizon: int) -> Array:
-        """W (N', H), from sums for its base alone."""
+    def solve(self, sums: Sums) -> Array:
+        """Return W (N', H) from the sums of its baseline."""
         if self.kind == "direct":
             assert self.ridge is not None
             return direct(sums, (self.ridge,))[0]
-        return recursive(sums, self.view.filter, horizon, self.kind == "drifting")
+        return recursive(sums, self.view.filter, self.kind == "drifting")
 
-    def weights_of(self, parts: Sequence[Sums], horizon: int) -> Array:
-        """W (N', H) of all parts together."""
-        return self.weights(reduce(Sums.merge, parts), horizon)
+    def solve_near(self, sums: Sums, shared: Array, pull: float) -> Array:
+        """Return W (N', H) of one series, pulled to the weights of all series.
+
+        argmin_W ‖Y − X W‖² + pull ‖W − W_shared‖²
+        """
+        if self.kind == "direct":
+            return _solve_near(expected(sums.ahead, sums.ahead_seen), shared, pull)
+        filter = self.view.filter
+        one_step = shared[: filter.size, :1]
+        if sums.following_seen[0]:
+            following = expected(sums.following, sums.following_seen)
+            one_step = _solve_near(following, one_step, pull)
+        return _close_loop(filter, one_step[:, 0], *shared.shape)
+
+    def forecast(self, rows: ViewRows, origins: Array, series: int | None = None) -> Array:
+        """Return values (O, H) after the origins; ``series`` is its number in the fit, if any."""
+        weights = self.weights if series is None or not self.own else self.own[series]
+        return rows.forecast(self.baseline, weights, origins)
+
+    def with_horizon(self, horizon: int) -> Candidate:
+        """Return the candidate with a shorter horizon or, if it is recursive, a longer one."""
+
+        def change(weights: Array) -> Array:
+            if horizon <= weights.shape[1]:
+                return weights[:, :horizon]
+            filter = self.view.filter
+            return _close_loop(filter, weights[: filter.size, 0], len(weights), horizon)
+
+        return replace(self, weights=change(self.weights), own=tuple(map(change, self.own)))
 
 
-class ScoredCandidate(NamedTuple):
-    """A candidate, its forecasts (O, H) of each series and their error."""
+def by_view(candidates: Sequence[Candidate]) -> dict[View, list[int]]:
+    """Return the numbers of the candidates of each view, which share its rows and sums."""
+    groups: dict[View, list[int]] = {}
+    for number, candidate in enumerate(candidates):
+        groups.setdefault(candidate.view, []).append(number)
+    return groups
 
-    candidate: Candidate
-    forecasts: list[Array]
-    error: float
+
+def direct(sums: Sums, ridges: Sequence[float] = RIDGES) -> Array:
+    """Return weights (R, N', B·H) for each ridge, with a readout for each step and baseline."""
+    gram = expected(sums.ahead, sums.ahead_seen)
+    factorised = _without_constant(gram).factorise(Penalty(len(gram.XtX) - 1))
+    weights = np.zeros((len(ridges), *gram.XtY.shape))
+    for i, ridge in enumerate(ridges):
+        weights[i, 1:] = factorised.weights(ridge)
+    return weights
 
 
-@dataclass(frozen=True, eq=False)
-class ValidationData:
-    """Series with plans, and what happened after their origins, (O, H) each.
+def recursive(sums: Sums, filter: Filter, drifts: bool) -> Array:
+    """Return weights (N', H) of a one-step readout that is applied to its own forecasts.
 
-    ``numbers`` are those of the series among all.
+    Its ridge is the likeliest. ``drifts`` adds an unpenalised constant. Past columns are not used,
+    since they are not forecast.
     """
-
-    signals: Sequence[Signal]
-    plans: Sequence[Plan]
-    truths: Sequence[Array]
-    numbers: Sequence[int]
-
-    @classmethod
-    def of(
-        cls, signals: Sequence[Signal], plans: Sequence[Plan], numbers: Sequence[int]
-    ) -> ValidationData:
-        """With what the signals say of the rows that the plans name."""
-        truths = [
-            signal.truth[plan.origins[:, None] + np.arange(1, plan.horizon + 1)]
-            for signal, plan in zip(signals, plans, strict=True)
-        ]
-        return cls(signals, plans, truths, numbers)
-
-    @property
-    def horizon(self) -> int:
-        """H."""
-        return self.plans[0].horizon
-
-    @property
-    def blocks(self) -> float:
-        """Horizons that judge, side by side, of all series."""
-        return sum(plan.blocks for plan in self.plans)
-
-    def error(self, forecasts: Sequence[Array]) -> float:
-        """The mean over series of the mean absolute error, in their units."""
-        found = []
-        with np.errstate(over="ignore", invalid="ignore"):
-            for forecast, truth, signal in zip(forecasts, self.truths, self.signals, strict=True):
-                errors = np.abs(forecast - truth)[~np.isnan(truth)]
-                if errors.size:
-                    found.append(float(np.mean(errors)) / signal.unit)
-        error = float(np.mean(found)) if found else np.inf
-        return error if np.isfinite(error) else np.inf
-
-    def candidates(self, view: View, bases: Sequence[Base], strategy: str) -> list[ScoredCandidate]:
-        """All candidates of a view, each direct one with the ridge that suits it best."""
-        horizon = self.horizon
-        rows = [Rows.of(view, signal) for signal in self.signals]
-        each = [self.folds(one, i, bases) for i, one in enumerate(rows)]
-        if view.alone:
-            return [self._alone(view, base, rows, each, i) for i, base in enumerate(bases)]
-        folds = [reduce(Sums.merge, parts) for parts in zip(*each, strict=True)]
-        found = []
-        if strategy != "direct":
-            for kind in ("recursive", "drifting"):
-                weights = [
-                    recursive(sums, view.filter, horizon, kind == "drifting") for sums in folds
-                ]
-                made = self._forecasts(rows, bases[0], weights)
-                found.append(
-                    ScoredCandidate(Candidate(view, bases[0], kind), made, self.error(made))
-                )
-        if strategy == "recursive":
-            return found
-        trained = [direct(sums) for sums in folds]
-        for block, base in enumerate(bases):
-            columns = slice(block * horizon, (block + 1) * horizon)
-            made = self._forecasts(rows, base, [weights[:, :, columns] for weights in trained])
-            found.append(self._best_ridge(view, base, made))
-        return found
-
-    def _alone(
-        self, view: View, base: Base, rows: Sequence[Rows], each: Sequence[list[Sums]], block: int
-    ) -> ScoredCandidate:
-        """Return the direct candidate of a base, trained on each series alone."""
-        made = [
-            by_fold(one, plan, base, [direct(part.of_base(block, self.horizon)) for part in folds])
-            for one, plan, folds in zip(rows, self.plans, each, strict=True)
-        ]
-        return self._best_ridge(view, base, made)
-
-    def _best_ridge(self, view: View, base: Base, made: Sequence[Array]) -> ScoredCandidate:
-        """Return the direct candidate with the best ridge, by forecasts (R, O, H) of all series."""
-        errors = [self.error([one[i] for one in made]) for i in range(len(RIDGES))]
-        best = int(np.argmin(errors))
-        candidate = Candidate(view, base, "direct", RIDGES[best])
-        return ScoredCandidate(candidate, [one[best].copy() for one in made], errors[best])
-
-    def folds(self, rows: Rows, series: int, bases: Sequence[Base]) -> list[Sums]:
-        """Return the sums of one series that each fold is trained on."""
-        found: list[Sums] = []
-        stops = self.plans[series].stops
-        unit = rows.unit(stops[0])
-        for start, stop in zip((0, *stops), stops, strict=False):
-            part = rows.sums(bases, self.horizon, start, stop, unit)
-            found.append(found[-1].merge(part) if found else part)
-        return found
-
-    def _forecasts(self, rows: Sequence[Rows], base: Base, weights: Sequence[Array]) -> list[Array]:
-        """(…, O, H) of each series, by the weights (…, N', H) of the fold that an origin is in."""
-        found = []
-        for one, plan in zip(rows, self.plans, strict=True):
-            found.append(by_fold(one, plan, base, weights))
-        return found
+    seen = float(sums.following_seen[0])
+    one_step = np.zeros(filter.size)
+    if seen:
+        following = expected(sums.following, sums.following_seen)
+        squares = sums.squares * following.rows / seen
+        # The constant of a series that never moved is 0.
+        drifts = drifts and bool(following.XtX[0, 0] > 0)
+        used = following if drifts else _without_constant(following)
+        one_step[0 if drifts else 1 :] = solve_likeliest(used, squares, drifts)
+    return _close_loop(filter, one_step, *sums.ahead.XtY.shape)
 
 
-def by_fold(rows: Rows, plan: Plan, base: Base, weights: Sequence[Array]) -> Array:
-    """Forecasts (…, O, H) after all origins, by the weights (…, N', H) of their folds."""
-    parts = [
-        rows.forecast(base, weights[fold], plan.origins[plan.fold(fold)])
-        for fold in range(len(weights))
-    ]
-    return np.concatenate(parts, axis=-2)
+def solve_likeliest(gram: Gram, squares: float, free: bool = False) -> Array:
+    """Return weights (N',) for the ridge with the largest marginal likelihood of the targets.
+
+    ``squares`` is yᵀy. A ``free`` first column is not penalised. Of equally likely ridges, as all
+    are for a single row, the largest is selected.
+    """
+    factorised = gram.factorise(Penalty(len(gram.XtX), int(free)))
+    likelihood = Likelihood.of_sums(factorised, gram.XtX, gram.XtY, gram.rows, np.array([squares]))
+    densities = likelihood(RIDGES)
+    best = int(np.flatnonzero(~(densities < densities.max() - TIED))[-1])
+    return factorised.weights(RIDGES[best])[:, 0]
+
+
+def _close_loop(filter: Filter, one_step: Array, size: int, horizon: int) -> Array:
+    """Return weights (size, H) of a closed loop; those of past columns are 0."""
+    weights = np.zeros((size, horizon))
+    weights[: filter.size] = filter.closed_loop(one_step, horizon)
+    return weights
+
+
+def _without_constant(gram: Gram) -> Gram:
+    return Gram(gram.XtX[1:, 1:], gram.XtY[1:], gram.rows)
+
+
+def _solve_near(gram: Gram, shared: Array, pull: float) -> Array:
+    """Return weights near the shared ones; the constant, which is mostly noise, stays the same."""
+    G = gram.XtX[1:, 1:]
+    residual = gram.XtY[1:] - gram.XtX[1:] @ shared
+    factor = cho_factor(G + pull * np.eye(len(G)))
+    return np.concatenate([shared[:1], shared[1:] + cho_solve(factor, residual)])

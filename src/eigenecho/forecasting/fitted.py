@@ -1,4 +1,4 @@
-"""A fitted forecaster as a value: trained, and run after any row of any series."""
+"""A fitted forecaster as a value: it forecasts after any row of any series."""
 
 from __future__ import annotations
 
@@ -12,62 +12,60 @@ from eigenecho import spectra
 from eigenecho.checks import check_memory
 from eigenecho.clients import Mapped
 from eigenecho.data.panel import Panel
-from eigenecho.errors import Shown, bad_argument, out_of_range
-from eigenecho.forecasting.bands import Bands
-from eigenecho.forecasting.base import Base
+from eigenecho.errors import FewRowsWarning, Shown, bad_argument, out_of_range, warn
+from eigenecho.forecasting import effects
+from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import Candidate
-from eigenecho.forecasting.choice import ForecastConfig, SelectedCandidates, choose, effects
-from eigenecho.forecasting.effect import Effects
+from eigenecho.forecasting.effects import Effects
 from eigenecho.forecasting.ensemble import Ensemble, train
-from eigenecho.forecasting.filter import Filter, check_growth
-from eigenecho.forecasting.plan import plan
-from eigenecho.forecasting.seasons import periods_of, whole
-from eigenecho.forecasting.signal import Signal, bridged
-from eigenecho.forecasting.signals import Measures
-from eigenecho.forecasting.view import View
+from eigenecho.forecasting.intervals import Bands
+from eigenecho.forecasting.seasons import find_periods, whole_periods
+from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates
+from eigenecho.forecasting.signals import Measures, Signal, fill_gaps
+from eigenecho.forecasting.validation import fewest, longest, plan
+from eigenecho.forecasting.views import Filter, View, check_growth
 from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array
 
 Report = Callable[[str, int, int], object]
 
-
 LAST_VALUE = "last value"
-"""The name of what is shown to a forecast that learns nothing."""
+"""Name of the view of a forecaster that learned nothing."""
 
 ANCHOR = 100
-"""Rows of a series that was not fitted after which it is measured, and its calendar looked at."""
+"""Number of rows after which a series that was not fitted is scaled for the first time."""
 
 BYTES = 48
-"""For each step of the horizon, at least: sums and weights of a forecast that learns nothing."""
+"""Bytes for each step of the horizon that the smallest forecaster needs."""
 
 GROWTH = 1.25
-"""By which rows grow between two looks at a calendar."""
+"""Factor between the numbers of rows at which a series is scaled again."""
 
 
 @dataclass(frozen=True, eq=False)
 class FittedForecaster:
-    """What a fit leaves.
+    """The result of a fit.
 
     Attributes
     ----------
     panel : Panel
-        The rows it was fitted on, which forecasts go on from.
-    wanted : ForecastConfig
+        Rows of the fit, after which forecasts start.
+    config : ForecastConfig
     measures : Measures
     effects : Effects
     ensemble : Ensemble
     pull : float or None
-        How hard weights of a series are held to those of all.
+        Ridge that pulls the weights of a series to those of all; None if series share weights.
     bands : Bands or None
-        None where no rows could judge: series were too short, or nothing was observed there.
+        Validation errors; None if there were none.
     tried : int
-        Candidates that were judged.
+        Number of candidates that were scored.
     refit : bool
-        Whether the rows that judged were trained on in the end.
+        True if the validation rows were used for training at the end.
     """
 
     panel: Panel
-    wanted: ForecastConfig
+    config: ForecastConfig
     measures: Measures
     effects: Effects
     ensemble: Ensemble
@@ -78,13 +76,20 @@ class FittedForecaster:
 
     @property
     def is_recursive(self) -> bool:
-        """Whether it runs on for as long as one likes."""
-        return all(member.candidate.kind != "direct" for member in self.ensemble.members)
+        """True if forecasts can be longer than the horizon of the fit."""
+        return all(member.kind != "direct" for member in self.ensemble.members)
 
     @property
     def is_naive(self) -> bool:
-        """Whether nothing was learnt, so that the last value goes on."""
-        return self.ensemble.members[0].candidate.view.name == LAST_VALUE
+        """True if nothing was learned and the last value is the forecast."""
+        return self.ensemble.members[0].view.name == LAST_VALUE
+
+    @property
+    def expected_errors(self) -> Array | None:
+        """Mean absolute validation error of each series; None if there is none."""
+        if self.bands is None:
+            return None
+        return self.bands.means * [self.measures.units[h.name] for h in self.panel.histories]
 
     @one_blas_thread()
     def forecasts(
@@ -94,87 +99,118 @@ class FittedForecaster:
         horizon: int,
         ahead: Sequence[Array] = (),
     ) -> list[Array]:
-        """Values (O, H) after rows of each series, from the rows up to there alone."""
+        """Return values (O, H) after rows of each series, each from the rows up to its origin.
+
+        The units and the calendar of a series are estimated on its rows up to the last checkpoint
+        before the origin. ``ahead`` are the known columns after the end of each series, (H, k).
+        """
         if horizon > self.ensemble.horizon:
             check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
-        ensemble = self.ensemble.lasting(horizon)
-        names = self._numbers
-        if self.measures.multivariate and [one.name for one in panel.histories] != list(names):
+        ensemble, numbers = self.ensemble.with_horizon(horizon), self._numbers
+        if self.measures.multivariate and [h.name for h in panel.histories] != list(numbers):
             raise bad_argument(
                 "context", Shown(f"{len(panel)} series"),
-                f"the {len(names)} series of the fit, in the same order, as each sees the others",
+                f"the {len(numbers)} series of the fit, in the same order, as each sees the others",
             )  # fmt: skip
-        plain = self.measures.plain(panel, ahead)
-        found = []
-        for i, (history, signal, rows) in enumerate(
-            zip(panel.histories, plain, origins, strict=True)
-        ):
-            if np.any(rows < signal.start):
-                raise bad_argument(
-                    "origins", int(rows.min()),
-                    f"rows from {signal.start} on, the first observation"
-                    + ("" if history.name is None else f" of series {history.name!r}"),
-                )  # fmt: skip
-            rows = rows - signal.start
-            made = np.empty((len(rows), horizon))
-            for known in np.unique(seen := checkpoints(rows + 1, self._anchor(history.name))):
-                some = seen == known
-                measured = self.measures.measured(panel, plain, i, signal.start + int(known))
+        unscaled = self.measures.unscaled(panel, ahead)
+        forecasts = []
+        for i, (history, rows) in enumerate(zip(panel.histories, origins, strict=True)):
+            start = unscaled[i].start
+            if np.any(rows < start):
+                of = "" if history.name is None else f" of series {history.name!r}"
+                wanted = f"rows from {start} on, the first observation{of}"
+                raise bad_argument("origins", int(rows.min()), wanted)
+            rows = rows - start
+            values = np.empty((len(rows), horizon))
+            anchor = self._lengths.get(history.name, ANCHOR)
+            for checkpoint in np.unique(used := checkpoints(rows + 1, anchor)):
+                here = used == checkpoint
+                signal = self.measures.scaled(panel, unscaled, i, start + int(checkpoint))
                 # Later rows are cut off first, so that not even the order of sums depends on them.
-                measured = measured.first(int(rows[some].max()) + 1)
-                moved = self.effects.applied(measured, int(known), horizon)
-                made[some] = ensemble.forecast(moved, rows[some], names.get(history.name))
-                if measured.still:  # exactly itself: logarithms and back would round it
-                    flat = np.logical_and.accumulate(measured.values == measured.values[0])
-                    made[some] = np.where(flat[rows[some], None], measured.values[0], made[some])
-            if not np.isfinite(made).all():
-                raise out_of_range(history.name, int(np.argwhere(~np.isfinite(made))[:, 1].min()))
-            found.append(made)
-        return found
+                signal = signal.first(int(rows[here].max()) + 1)
+                signal = self.effects.apply(signal, int(checkpoint), horizon)
+                values[here] = ensemble.forecast(signal, rows[here], numbers.get(history.name))
+                if signal.is_constant:  # logarithms and their inverse would round the constant
+                    flat = np.logical_and.accumulate(signal.values == signal.values[0])
+                    values[here] = np.where(flat[rows[here], None], signal.values[0], values[here])
+            if not np.isfinite(values).all():
+                first = int(np.argwhere(~np.isfinite(values))[:, 1].min())
+                raise out_of_range(history.name, first)
+            forecasts.append(values)
+        return forecasts
 
     def quantiles(
-        self, panel: Panel, series: int, made: Array, levels: Sequence[float]
+        self, panel: Panel, series: int, forecast: Array, levels: Sequence[float]
     ) -> Array | None:
-        """Return quantiles (H, Q) around a forecast (H,); None where nothing is known of errors.
+        """Return quantiles (H, Q) around a forecast (H,); None if there are no validation errors.
 
-        Those of a constant series are the forecast.
+        Those of a constant series equal the forecast.
         """
         if self.bands is None:
             return None
         history = panel.histories[series]
-        signal = bridged(history.values, self.measures.season)
-        measured = self.measures.in_unit(signal, history.name, len(history))
-        if measured.still:
-            return np.repeat(made[:, None], len(levels), axis=1)
-        bands = self.bands.of_series(self._numbers.get(history.name)).lasting(len(made))
-        return np.stack([bands.quantile(level, made, measured.unit) for level in levels], axis=1)
-
-    def _anchor(self, name: Hashable | None) -> int:
-        """Rows of a series from its first observation on, where it was fitted."""
-        return self._lengths.get(name, ANCHOR)
+        signal = fill_gaps(history.values, self.measures.season)
+        signal = self.measures.in_unit(signal, history.name, len(history))
+        if signal.is_constant:
+            return np.repeat(forecast[:, None], len(levels), axis=1)
+        bands = self.bands.of_series(self._numbers.get(history.name)).with_horizon(len(forecast))
+        return np.stack([bands.quantile(level, forecast, signal.unit) for level in levels], axis=1)
 
     @cached_property
     def _numbers(self) -> dict[Hashable | None, int]:
-        return {one.name: i for i, one in enumerate(self.panel.histories)}
+        return {history.name: i for i, history in enumerate(self.panel.histories)}
 
     @cached_property
     def _lengths(self) -> dict[Hashable | None, int]:
-        return {one.name: len(one) - one.start for one in self.panel.histories}
+        return {history.name: len(history) - history.start for history in self.panel.histories}
 
     @one_blas_thread()
-    def on(self, panel: Panel, report: Report | None = None) -> FittedForecaster:
-        """The same choices, trained on the rows of another panel, and measured by them."""
+    def update(self, panel: Panel, report: Report | None = None) -> FittedForecaster:
+        """Return the forecaster with the same candidates, trained on the rows of another panel."""
         measures = Measures.of(panel, self.measures.season, self.measures.multivariate)
         signals = measures.signals(panel)
-        candidates = [member.candidate for member in self.ensemble.members]
-        known, ensemble = _trained(candidates, signals, self.wanted, self.pull, self.refit, report)
-        return replace(self, panel=panel, measures=measures, effects=known, ensemble=ensemble)
+        learned, ensemble = _train(
+            self.ensemble.members, signals, self.config, self.pull, self.refit, report
+        )
+        return replace(self, panel=panel, measures=measures, effects=learned, ensemble=ensemble)
+
+    def warn_if_naive(self, *, updated: bool = False) -> None:
+        """Warn, once for all series, if nothing was learned."""
+        if self.is_naive:
+            reason, remedy = self.reason
+            if updated and not remedy:
+                reason = "nothing was learned in fit, and update does not select candidates"
+                remedy = "Fit again."
+            what = "Forecasts are the last value, without intervals."
+            warn(f"{reason}. {what} {remedy}".rstrip(), FewRowsWarning)
+
+    @property
+    def reason(self) -> tuple[str, str]:
+        """Why nothing was learned, and a remedy if there are too few rows."""
+        horizon, units = self.config.horizon, self.measures.units
+        # Nothing can be learned from constant series, however long they are.
+        moving = [h for h in self.panel.histories if units[h.name] > 0] or self.panel.histories
+        longest_one = max(moving, key=lambda history: len(history) - history.start)
+        rows, needed = len(longest_one) - longest_one.start, fewest(horizon)
+        if rows >= needed:
+            return (
+                "no candidate could be scored: the validation rows contain no observation, or "
+                "forecasts of them overflow"
+            ), ""
+        shorter = f", or a horizon of at most {most}" if (most := longest(rows)) else ""
+        which = "y"
+        if len(self.panel) > 1:
+            kind = "non-constant series" if len(moving) < len(self.panel) else "series"
+            which = f"the longest {kind}, {longest_one.name!r},"
+        return (
+            f"{which} has {rows} rows, too few to learn from: a horizon of {horizon} needs {needed}"
+        ), f"Use a longer series{shorter}."
 
 
 @one_blas_thread()
 def fit(
     panel: Panel,
-    wanted: ForecastConfig,
+    config: ForecastConfig,
     *,
     seasons: Sequence[float] = (),
     multivariate: bool = False,
@@ -182,103 +218,110 @@ def fit(
     report: Report | None = None,
     over: Mapped = mapped,
 ) -> FittedForecaster:
-    """Choose by rows held back, then train on all of them, or on those before with no ``refit``.
+    """Select candidates on the validation split, then train them on all rows.
 
-    What can go side by side does so ``over`` threads, or the workers of a cluster.
+    Without ``refit`` they are trained on the rows before the validation rows. Views run in
+    parallel, ``over`` threads or the workers of a cluster.
     """
-    _check(panel, wanted)
-    periods = periods_of(panel, seasons)
-    wanted = replace(wanted, seasons=whole(periods), periods=periods)
-    measures = Measures.of(panel, (wanted.seasons or (1,))[0], multivariate)
+    _check(panel, config)
+    periods = find_periods(panel, seasons)
+    config = replace(config, seasons=whole_periods(periods), periods=periods)
+    measures = Measures.of(panel, (config.seasons or (1,))[0], multivariate)
     signals = measures.signals(panel)
-
-    def tell(stage: str) -> Callable[[int, int], object] | None:
-        return None if report is None else (lambda done, total: report(stage, done, total))
-
-    choice = choose(signals, wanted, tell("choosing"), over, measures.multivariate)
-    candidates = [_naive()] if choice is None else choice.candidates
-    pull = None if choice is None else choice.pull
-    known, ensemble = _trained(candidates, signals, wanted, pull, refit, report, over)
-    bands = None if choice is None else _bands(choice, len(panel))
-    tried = 0 if choice is None else choice.tried
-    return FittedForecaster(panel, wanted, measures, known, ensemble, pull, bands, tried, refit)
+    tell = None if report is None else (lambda done, total: report("choosing", done, total))
+    selection = select_candidates(signals, config, tell, over, measures.multivariate)
+    candidates = [_last_value()] if selection is None else selection.candidates
+    pull = None if selection is None else selection.pull
+    learned, ensemble = _train(candidates, signals, config, pull, refit, report, over)
+    bands = None if selection is None else _bands(selection, len(panel))
+    tried = 0 if selection is None else selection.tried
+    return FittedForecaster(panel, config, measures, learned, ensemble, pull, bands, tried, refit)
 
 
-def _trained(
+def _train(
     candidates: Sequence[Candidate],
     signals: Sequence[Signal],
-    wanted: ForecastConfig,
+    config: ForecastConfig,
     pull: float | None,
     refit: bool,
     report: Report | None,
     over: Mapped = mapped,
 ) -> tuple[Effects, Ensemble]:
-    """Candidates trained on all rows, and the effects of what is known, learnt anew."""
+    """Estimate effects and train candidates on all rows."""
     stops = [len(signal) for signal in signals]
     if not refit:
-        plans = [plan(len(signal), wanted.horizon, wanted.validation) for signal in signals]
+        plans = [plan(len(signal), config.horizon, config.validation) for signal in signals]
         stops = [len(s) if p is None else p.kept for s, p in zip(signals, plans, strict=True)]
-    # By what was chosen: rows that came later, or series that did not judge, may have no logarithm.
-    logarithms = sorted({one.view.logarithm for one in candidates})
-    known = effects(signals, stops, wanted.periods, logarithms)
-    moved = [known.applied(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
+    # Candidates decide on logarithms: later rows, or series that were not validated, may have none.
+    logarithms = sorted({candidate.view.logarithm for candidate in candidates})
+    learned = effects.learn(signals, stops, config.periods, logarithms)
+    shifted = [learned.apply(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
     tell = None if report is None else (lambda done, total: report("training", done, total))
-    ensemble = train(candidates, moved, stops, wanted.horizon, pull, tell, over)
+    ensemble = train(candidates, shifted, stops, config.horizon, pull, tell, over)
     if not ensemble.members:
-        ensemble = train([_naive()], moved, stops, wanted.horizon, pull)
-    return known, ensemble
+        ensemble = train([_last_value()], shifted, stops, config.horizon, pull)
+    return learned, ensemble
 
 
-def _naive() -> Candidate:
-    """Where there is too little to learn from: the last value."""
+def _last_value() -> Candidate:
+    """Return the candidate that forecasts the last value."""
     view = View(LAST_VALUE, Filter(0.0, spectra.ring(1, sr=0.5)))
-    return Candidate(view, Base("level"), "direct", 1e300)
+    return Candidate(view, Baseline("level"), "direct", 1e300)
 
 
-def _bands(choice: SelectedCandidates, series: int) -> Bands | None:
-    """Return the errors of the answer on rows that judged; None where nothing was observed."""
-    judge = choice.judge
-    if all(np.isnan(truth).all() for truth in judge.truths):
+def _bands(selection: Selection, series: int) -> Bands | None:
+    """Return the validation errors of the ensemble; None if nothing was observed."""
+    data = selection.data
+    if all(np.isnan(truth).all() for truth in data.truths):
         return None
-    logarithms = sum(candidate.view.logarithm for candidate in choice.candidates)
+    logarithms = sum(candidate.view.logarithm for candidate in selection.candidates)
     bands = Bands.of(
-        choice.forecasts,
-        judge.truths,
-        [signal.unit for signal in judge.signals],
-        2 * logarithms > len(choice.candidates),
-        judge.blocks,
-        [plan.origins for plan in judge.plans],
+        selection.forecasts,
+        data.truths,
+        [signal.unit for signal in data.signals],
+        2 * logarithms > len(selection.candidates),
+        data.blocks,
+        [plan.origins for plan in data.plans],
     )
-    # A series that did not judge is taken to be as the others.
+    # Series that were not validated get the mean error.
     means = np.full(series, np.nanmean(bands.means))
-    numbers = list(judge.numbers)
+    numbers = list(data.numbers)
     means[numbers] = np.where(np.isnan(bands.means), np.nanmean(bands.means), bands.means)
     if not bands.sizes.size:
         return replace(bands, means=means)
-    own = np.full(series, np.nan)
-    own[numbers] = bands.sizes
-    return replace(bands, means=means, sizes=own)
+    sizes = np.full(series, np.nan)
+    sizes[numbers] = bands.sizes
+    return replace(bands, means=means, sizes=sizes)
 
 
-def _check(panel: Panel, wanted: ForecastConfig) -> None:
-    check_memory(float(BYTES * wanted.horizon), "horizon", wanted.horizon)
-    if wanted.spectrum is not None:
-        check_growth(wanted.spectrum, max(len(history) for history in panel.histories))
+def _check(panel: Panel, config: ForecastConfig) -> None:
+    check_memory(float(BYTES * config.horizon), "horizon", config.horizon)
+    if config.spectrum is not None:
+        check_growth(config.spectrum, max(len(history) for history in panel.histories))
     for history in panel.histories:
         if np.isnan(history.values).all():
-            raise bad_argument(
-                "y", history.name, "at least one observation in every series",
-                "Leave this one out.",
-            )  # fmt: skip
+            wanted = "at least one observation in every series"
+            raise bad_argument("y", history.name, wanted, "Leave this one out.")
 
 
 def checkpoints(rows: Array, anchor: int) -> Array:
-    """From how many rows the calendar is known that a forecast after so many rows goes by.
+    """Return the number of rows that units and the calendar are estimated on, after so many rows.
 
         anchor · GROWTHᵏ,   the largest that is not above
 
-    So it is that of the fit at its end, does not depend on other forecasts, and moves on.
+    At the end of the fit these are all rows of the fit. A checkpoint does not depend on other
+    origins.
     """
     anchor = max(anchor, 1)
     k = np.floor(np.log(rows / anchor) / np.log(GROWTH) + 1e-9)
     return np.clip((anchor * GROWTH**k).astype(int), 1, rows)
+
+
+def warn_zero_width(count: int, total: int, what: str) -> None:
+    """Warn, once for all series or forecasts, that intervals have width 0."""
+    if count:
+        warn(
+            f"intervals of {count} of {total} {what} have width 0, because no change was observed "
+            "that errors could be learned from. The true width is not known.",
+            FewRowsWarning,
+        )

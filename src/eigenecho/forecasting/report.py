@@ -1,52 +1,48 @@
-"""A page about a forecast that needs no other file: what comes, how sure, and how it was found."""
+"""An HTML page about a forecast: forecasts, expected errors, backtest and selected candidates."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from eigenecho import pages
-from eigenecho.data.times import texts
-from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.backtest_words import headline, sentences, table
-from eigenecho.forecasting.choice_words import chosen
+from eigenecho.data.clock import texts
+from eigenecho.forecasting.backtest import Backtest, headline, sentences, table
 from eigenecho.forecasting.fitted import FittedForecaster
 from eigenecho.plots.outlook import Outlook, outlook
 from eigenecho.types import Array
 
 DRAWN = 4
-"""Series of a panel with a picture and a table of their own."""
+"""Number of series with a figure and a table of their own."""
 
 LISTED = 20
-"""Series of a panel that are listed."""
+"""Number of series in the list."""
 
 LONG, ENDS = 24, 10
-"""Steps up to which a forecast is shown whole; of a longer one so many at either end."""
+"""Number of steps from which only the ends of a forecast are shown, and steps at either end."""
 
 BEFORE, FEWEST, MOST = 3, 60, 3000
-"""Horizons of the past in a picture, but at least and at most so many rows."""
-
-MISSING = "…"
+"""Horizons of past rows in a figure, and the least and largest number of these rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """What a page is about.
+    """Content of a page.
 
     Attributes
     ----------
     fitted : FittedForecaster
     made : list of arrays (H,)
-        The forecast of each series.
+        Forecast of each series.
     interval : float or None
-        The share of rows that bounds shall hold; None for no bounds.
+        Coverage of the intervals; None for no intervals.
     lines : str
-        Python that does the same.
+        Python code that reproduces the forecast.
     backtest : Backtest or None
     """
 
@@ -56,32 +52,18 @@ class Page:
     lines: str
     backtest: Backtest | None = None
 
-    @property
-    def order(self) -> list[int]:
-        """Series by their expected errors, the largest first; as they are where none are known."""
-        errors = self.errors
-        return list(range(len(self.made))) if errors is None else list(np.argsort(-errors))
-
-    @property
-    def errors(self) -> Array | None:
-        """The mean absolute error to expect of each series."""
-        bands, units = self.fitted.bands, self.fitted.measures.units
-        if bands is None:
-            return None
-        return bands.means * [units[history.name] for history in self.fitted.panel.histories]
-
     def name(self, series: int) -> str:
-        """What a series is called."""
+        """Return the name of a series."""
         name = self.fitted.panel.histories[series].name
         return "y" if name is None else str(name)
 
     def ahead(self, series: int) -> Any:
-        """The times of the forecast of a series."""
+        """Return the times of the forecast of a series."""
         panel = self.fitted.panel
         return panel.container.times_ahead(panel, series, len(self.made[series]))
 
     def bounds(self, series: int) -> Array | None:
-        """(H, 2), lower and upper; None where there are none."""
+        """Return lower and upper bounds (H, 2); None if there are none."""
         if self.interval is None:
             return None
         levels = [0.5 - self.interval / 2, 0.5 + self.interval / 2]
@@ -89,7 +71,7 @@ class Page:
 
 
 def write(page: Page, path: Path) -> Path:
-    """Write the page, in place of what was there; its path."""
+    """Write the page and return its path."""
     environment = pages.environment("eigenecho.forecasting")
     text = environment.get_template("report.html.jinja").render(contents(page))
     pages.write_whole(path, text.encode())
@@ -97,10 +79,9 @@ def write(page: Page, path: Path) -> Path:
 
 
 def contents(page: Page) -> dict[str, Any]:
-    """What the template is told."""
-    panel, order = page.fitted.panel, page.order
-    rows = sum(len(history) for history in panel.histories)
-    unobserved = sum(int(np.isnan(history.values).sum()) for history in panel.histories)
+    """Return the variables of the template. Series are sorted by expected error, descending."""
+    panel, errors = page.fitted.panel, page.fitted.expected_errors
+    order = list(range(len(panel))) if errors is None else list(np.argsort(-errors))
     times, ahead = panel.container.times(panel, order[0]), page.ahead(order[0])
     return {
         "names": [page.name(i) for i in order],
@@ -109,14 +90,14 @@ def contents(page: Page) -> dict[str, Any]:
         "step": panel.container.step,
         "span": [texts(times[:1])[0], texts(times[-1:])[0]],
         "ahead": [texts(ahead[:1])[0], texts(ahead[-1:])[0]],
-        "rows": rows,
-        "unobserved": unobserved,
+        "rows": sum(len(history) for history in panel.histories),
+        "unobserved": sum(int(np.isnan(history.values).sum()) for history in panel.histories),
         "percent": "" if page.interval is None else f"{100 * page.interval:.3g} %",
         "picture": _picture(page, order[:DRAWN]),
-        "error": _error(page, order[0]),
-        "listed": _listed(page, order[:LISTED]),
+        "error": "" if errors is None else f"{errors[order[0]]:.3g}",
+        "listed": _list(page, order[:LISTED]),
         "forecasts": [{"name": page.name(i), **_forecast(page, i)} for i in order[:DRAWN]],
-        "chosen": chosen(page.fitted),
+        "chosen": describe(page.fitted),
         "columns": {"ahead": panel.known_names, "past": panel.past_names},
         "lines": page.lines,
         "backtest": None if page.backtest is None else _backtest(page.backtest),
@@ -124,34 +105,24 @@ def contents(page: Page) -> dict[str, Any]:
 
 
 def _picture(page: Page, series: Sequence[int]) -> pages.Picture:
-    parts = []
+    panel, parts = page.fitted.panel, []
     for i in series:
-        panel = page.fitted.panel
         values = panel.histories[i].values
         rows = min(len(values), max(BEFORE * len(page.made[i]), FEWEST), MOST)
         times, bounds = panel.container.times(panel, i)[-rows:], page.bounds(i)
         lower, upper = (None, None) if bounds is None else bounds.T
-        name = page.name(i)
-        parts.append(
-            Outlook(name, times, values[-rows:], page.ahead(i), page.made[i], lower, upper)
-        )
-    caption = f"The end of {page.name(series[0])}, and its forecast."
-    if len(series) > 1:
-        caption = f"The ends of {len(series)} series, and their forecasts."
+        past = page.name(i), times, values[-rows:]
+        parts.append(Outlook(*past, page.ahead(i), page.made[i], lower, upper))
     share = page.interval or 0.0
+    caption = "The last rows and the forecast."
     if parts[0].lower is not None:
-        caption += f" Shaded: what {100 * share:.3g} % of rows shall lie within."
+        caption += f" Shaded: {100 * share:.3g} % prediction interval."
     return pages.picture(lambda width: outlook(parts, share, width=width), caption)
 
 
-def _error(page: Page, series: int) -> str:
-    errors = page.errors
-    return "" if errors is None else f"{errors[series]:.3g}"
-
-
-def _listed(page: Page, series: Sequence[int]) -> dict[str, Any]:
-    """A row for each series: where it is, where it goes, and how far off that may be."""
-    errors = page.errors
+def _list(page: Page, series: Sequence[int]) -> dict[str, Any]:
+    """Return a table of last values, forecasts and expected errors, with a row for each series."""
+    errors = page.fitted.expected_errors
     rows = []
     for i in series:
         values = page.fitted.panel.histories[i].values
@@ -165,32 +136,65 @@ def _listed(page: Page, series: Sequence[int]) -> dict[str, Any]:
 
 
 def _forecast(page: Page, series: int) -> dict[str, Any]:
-    """The forecast of a series as a table; of a long one the ends."""
+    """Return the forecast of a series as a table, without the middle if it is long."""
     made, bounds = page.made[series], page.bounds(series)
     finest = None if bounds is None else float(np.min(bounds[:, 1] - bounds[:, 0])) / 2
     numbers = [made] if bounds is None else [made, *bounds.T]
     columns = [pages.aligned(column, finest or None) for column in numbers]
     rows = [list(row) for row in zip(texts(page.ahead(series)), *columns, strict=True)]
     if len(rows) > LONG:
-        rows = [*rows[:ENDS], [MISSING] * len(rows[0]), *rows[-ENDS:]]
+        rows = [*rows[:ENDS], ["…"] * len(rows[0]), *rows[-ENDS:]]
     names = ["time", "forecast", "lower", "upper"]
     return {"columns": names[: 1 + len(numbers)], "rows": rows}
 
 
 def _backtest(tested: Backtest) -> dict[str, Any]:
     columns, rows = table(tested)
-    caption = (
-        "The last forecasts of the test, the best naive one beside them, and what came; below, "
-        "errors by step ahead."
-    )
+    caption = "The last forecasts, the best naive one, and the true values; errors by step ahead."
     return {
         "headline": headline(tested),
         "sentences": sentences(tested),
         "columns": ["forecast", *columns[1:]],
         "rows": rows,
-        "picture": pages.picture(partial(_drawn, tested), caption),
+        "picture": pages.picture(lambda width: tested.plot(width=width), caption),
     }
 
 
-def _drawn(tested: Backtest, width: float) -> Any:
-    return tested.plot(width=width)
+def describe(fitted: FittedForecaster) -> dict[str, str]:
+    """Return a description of the selected candidates, by topic."""
+    members, bands = fitted.ensemble.members, fitted.bands
+    views = [member.view for member in members]
+    words = {
+        "seasons": ", ".join(map(str, fitted.config.seasons)) + " rows"
+        if fitted.config.seasons
+        else "none",
+        "ensemble": f"trimmed mean of {len(members)} out of {fitted.tried} candidates"
+        if fitted.tried
+        else "the last value: too few rows to learn from",
+        "readouts": _counts(member.kind for member in members),
+        "spectra": _counts(view.name for view in views),
+        "series": _counts("logarithms" if view.logarithm else "values" for view in views),
+        "calendar": _counts("removed" if view.removed.calendar else "not used" for view in views),
+        "level": _counts(
+            f"mean over {view.filter.memory:g} rows" if view.filter.memory else "last value"
+            for view in views
+        ),
+        "baselines": _counts(member.baseline.kind for member in members),
+    }
+    if len(fitted.panel) > 1:
+        words["weights"] = "shared by all series"
+        if members[0].own:
+            words["weights"] = "of each series, shrunk to shared ones" if fitted.pull else "own"
+    if bands is not None:
+        kind = "relative" if bands.relative else "absolute"
+        words["intervals"] = f"quantiles of {kind} validation errors, by step ahead"
+        words["intervals"] += " and series" if bands.sizes.size else ""
+    return words
+
+
+def _counts(words: Iterable[str]) -> str:
+    """Return words, the most frequent first, with their counts if there are several."""
+    counts = Counter(words).most_common()
+    if len(counts) == 1:
+        return counts[0][0]
+    return ", ".join(f"{word} ({count})" for word, count in counts)

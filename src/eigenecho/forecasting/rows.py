@@ -1,156 +1,268 @@
-"""Rows of one series as a view leaves them: to be summed up, and to be forecast from."""
+"""Rows of one series under a view, their sums for readouts, and forecasts from them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.signal import correlate
 
-from eigenecho.forecasting.base import Base
-from eigenecho.forecasting.filter import Filtered
-from eigenecho.forecasting.products import products, squares
-from eigenecho.forecasting.signal import Signal
-from eigenecho.forecasting.sums import Sums
-from eigenecho.forecasting.view import View
-from eigenecho.readout import Gram
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.signals import Signal, logarithms
+from eigenecho.forecasting.views import Filter, View
+from eigenecho.readout import Gram, Moments
+from eigenecho.reservoir import Reservoir
+from eigenecho.rows import BlockRows
 from eigenecho.types import Array
 
 CHUNK = 1 << 21
-"""Targets that are held at a time."""
+"""Number of targets in memory at a time."""
+
+LONG = 1000
+"""Number of rows from which sums by the recurrence are faster than products of rows."""
+
+LEAST_FADE = 1e-6
+"""Lower bound of 1 − |λ|² for sums by the recurrence, which lose digits below it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """One series, seen through a view.
+class Sums:
+    """Statistics of rows x(t) and the values that follow them; they merge.
+
+    Attributes
+    ----------
+    ahead : Gram
+        Rows with H rows after them, and targets y(t+h) − baseline(t, h): (N', B·H) for B baselines.
+        Missing targets count as 0.
+    ahead_seen : array (B·H,)
+        Number of observed values of each target.
+    following : Gram
+        Rows with one row after them, and targets y(t+1) − ℓ(t): (N, 1).
+    following_seen : array (1,)
+        Number of observed values of these targets.
+    squares : float
+        Sum of squares of these targets.
+    """
+
+    ahead: Gram
+    ahead_seen: Array
+    following: Gram
+    following_seen: Array
+    squares: float
+
+    def merge(self, other: Sums) -> Sums:
+        """Return the sums over both sets of rows."""
+        return Sums(
+            self.ahead.merge(other.ahead),
+            self.ahead_seen + other.ahead_seen,
+            self.following.merge(other.following),
+            self.following_seen + other.following_seen,
+            self.squares + other.squares,
+        )
+
+    def of_baseline(self, number: int, horizon: int) -> Sums:
+        """Return the sums of one baseline."""
+        columns = slice(number * horizon, (number + 1) * horizon)
+        ahead = Gram(self.ahead.XtX, self.ahead.XtY[:, columns], self.ahead.rows)
+        return replace(self, ahead=ahead, ahead_seen=self.ahead_seen[columns])
+
+
+def expected(gram: Gram, seen: Array) -> Gram:
+    """Return the sums expected if all targets had been observed: XᵀY · rows / seen."""
+    return Gram(gram.XtX, gram.XtY * (gram.rows / np.maximum(seen, 1)), gram.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class ViewRows:
+    """Rows of one series under a view.
 
     Attributes
     ----------
     view : View
     values : array (T,)
-        As the filter saw it: what is known to move it taken off.
+        Input of the filter: values or logarithms without the removed effects.
     truth : array (T,)
-        The same, NaN where nothing was observed.
+        The same, with NaN where nothing was observed.
     shift : array (T + H,)
-        What was taken off; empty where nothing was.
-    filtered : Filtered
+        Removed effects; empty if there are none.
+    level : array (T,)
+    rows : BlockRows
+        x = [c, r, side states], (T, N').
     step : float
-        The usual step of all rows, for series that have not moved in the rows that are known.
+        Mean step over all rows, the unit of a series that has not moved in the rows so far.
     """
 
     view: View
     values: Array
     truth: Array
     shift: Array
-    filtered: Filtered
+    level: Array
+    rows: BlockRows
     step: float = 1.0
 
     @classmethod
-    def of(cls, view: View, signal: Signal) -> Rows:
-        """The rows of a signal."""
-        z, shift = view.seen(signal), np.zeros(0)
-        if view.is_moved:
-            shift = signal.shifts[view.moved]
+    def of(cls, view: View, signal: Signal) -> ViewRows:
+        """Return the rows of a signal."""
+        z, shift = signal.values, np.zeros(0)
+        if view.logarithm:
+            z = logarithms(z)
+        if view.removes:
+            shift = signal.shifts[view.removed]
             z = z - shift[: len(signal)]
-        filtered = view.run(z, signal.beside(view.logarithm))
-        truth = np.where(signal.observed, z, np.nan)
-        return cls(view, z, truth, shift, filtered, signal.step(view.logarithm))
+        level, rows = view.filter.run(z)
+        step = signal.step(view.logarithm)
+        if view.side is not None:
+            past = signal.past * (0.0 if signal.is_constant else step)
+            drives = [view.side.drive(column)[1][:, None] for column in past.T]
+            beside = [(view.side.reservoir, drive) for drive in drives]
+            rows = replace(rows, runs=[*rows.runs, *beside])
+        return cls(view, z, np.where(signal.observed, z, np.nan), shift, level, rows, step)
 
-    def forecast(self, base: Base, weights: Array, origins: Array) -> Array:
-        """Values (…, O, H) after the origins, by weights (…, N', H)."""
+    def forecast(self, baseline: Baseline, weights: Array, origins: Array) -> Array:
+        """Return the values (…, O, H) after the origins, by weights (…, N', H)."""
         horizon = weights.shape[-1]
-        ahead = base.ahead(self.values, self.filtered.level, origins, horizon)
-        if self.view.is_moved:
+        ahead = baseline.forecast(self.values, self.level, origins, horizon)
+        if self.view.removes:
             ahead = ahead + self.shift[origins[:, None] + np.arange(1, horizon + 1)]
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.view.undone(ahead + self.filtered.trail.at(origins) @ weights)
+            return self.view.invert(ahead + self.rows.at(origins) @ weights)
 
-    def unit(self, known: int) -> float:
-        """Return what rows are divided by, so that series count alike: the usual step so far.
+    def unit(self, stop: int) -> float:
+        """Return the mean step before row ``stop``, by which sums of rows are scaled."""
+        return float(self.rows.head[max(stop - 1, 0), 0]) or self.step
 
-        A series that moves only later is divided by its usual step over all rows.
-        """
-        return float(self.filtered.trail.constant[max(known - 1, 0)]) or self.step
-
-    def sums(self, bases: Sequence[Base], horizon: int, start: int, stop: int, unit: float) -> Sums:
-        """Of what is over by row ``stop``, targets included, and was not by ``start``."""
-        first = start - 1 if start else min(max(base.needs for base in bases), stop // 4)
-        ahead = max(start - horizon, 0) if start else first, max(stop - horizon, 0)
-        following = first, max(stop - 1, first)
-        # Most rows are of both: what they have in common is summed up once.
-        both = max(ahead[0], following[0]), min(ahead[1], following[1])
-        if both[0] < both[1]:
-            XtX = self._squares(*both, unit)
-            outer = [
-                XtX
-                + self._squares(part[0], min(part[1], both[0]), unit)
-                + self._squares(max(part[0], both[1]), part[1], unit)
-                for part in (ahead, following)
-            ]
-        else:
-            outer = [self._squares(*part, unit) for part in (ahead, following)]
-        XtY, seen = self._products(bases, horizon, *ahead, unit)
-        targets = (
-            self.truth[following[0] + 1 : following[1] + 1]
-            - self.filtered.level[following[0] : following[1]]
-        ) / unit
-        there = ~np.isnan(targets)
-        targets = np.where(there, targets, 0.0)
+    def sums(
+        self, baselines: Sequence[Baseline], horizon: int, start: int, stop: int, unit: float
+    ) -> Sums:
+        """Return the sums over rows whose targets lie before ``stop``, but not before ``start``."""
+        first = start - 1 if start else min(max(b.needs for b in baselines), stop // 4)
+        begin, end = max(start - horizon, 0) if start else first, max(stop - horizon, 0)
+        last = max(stop - 1, first)
+        # Rows begin ≤ t < end have H rows after them, rows first ≤ t < last have one; most are in
+        # both ranges, and their products are computed once.
+        both = self._squares(first, end, unit)
+        ahead = both + self._squares(begin, min(first, end), unit)
+        following = both + self._squares(max(first, end), last, unit)
+        XtY, seen = self._products(baselines, horizon, begin, end, unit)
+        targets = (self.truth[first + 1 : last + 1] - self.level[first:last]) / unit
+        observed = ~np.isnan(targets)
+        targets = np.where(observed, targets, 0.0)
         own = self.view.filter.size
-        Xty = self._times(targets, *following)[:own, None] / unit
+        Xty = self._times(targets, first, last)[:own, None] / unit
         return Sums(
-            Gram(outer[0], XtY, max(ahead[1] - ahead[0], 0)),
+            Gram(ahead, XtY, max(end - begin, 0)),
             seen,
-            Gram(outer[1][:own, :own], Xty, len(targets)),
-            np.array([np.count_nonzero(there)], float),
+            Gram(following[:own, :own], Xty, len(targets)),
+            np.array([np.count_nonzero(observed)], float),
             float(np.sum(targets**2)),
         )
 
     def _squares(self, first: int, last: int, unit: float) -> Array:
-        """Σ xᵀx of some rows."""
-        trail = self.filtered.trail
-        found = squares(self.view.filter, trail, first, last)
-        if found is None:
-            found = np.zeros((trail.width, trail.width))
-            for _, x in trail.pieces(first, last):
-                found += x.T @ x
-        return found / unit**2
+        """Return Σ xᵀx over first ≤ t < last, (N', N')."""
+        XtX = recurrent_squares(self.view.filter, self.rows, first, last)
+        if XtX is None:
+            XtX = np.zeros((self.rows.size, self.rows.size))
+            for _, x in self.rows.blocks(first, last):
+                XtX += x.T @ x
+        return XtX / unit**2
 
     def _times(self, column: Array, first: int, last: int) -> Array:
-        """Σ xᵀ times a number a row, (N',)."""
-        found = np.zeros(self.filtered.trail.width)
-        for start, x in self.filtered.trail.pieces(first, last):
-            found += x.T @ column[start - first : start - first + len(x)]
-        return found
+        """Return Σ xᵀ times one number per row, (N',)."""
+        total = np.zeros(self.rows.size)
+        for start, x in self.rows.blocks(first, last):
+            total += x.T @ column[start - first : start - first + len(x)]
+        return total
 
     def _products(
-        self, bases: Sequence[Base], horizon: int, first: int, last: int, unit: float
+        self, baselines: Sequence[Baseline], horizon: int, first: int, last: int, unit: float
     ) -> tuple[Array, Array]:
-        """Σ xᵀ(y − base) of some rows, over what was observed, and how much of it was."""
-        is_level = [base.kind for base in bases] == ["level"]
-        targets = self.truth[first + 1 : last + horizon]
-        if is_level and last > first and not np.isnan(targets).any():
-            XtY = self._level_products(horizon, first, last) / unit**2
-            return XtY, np.full(horizon, float(last - first))
-        XtY = np.zeros((self.filtered.trail.width, horizon * len(bases)))
+        """Return Σ xᵀ(y − baseline) over observed targets, and how many of each there are."""
+        is_level = [baseline.kind for baseline in baselines] == ["level"]
+        if is_level and last > first and not np.isnan(self.truth[first + 1 : last + horizon]).any():
+            z, level = self.values - self.values[first], self.level - self.values[first]
+            XtY = recurrent_products(self.view.filter, self.rows, z, first, last, horizon)
+            XtY -= self._times(level[first:last], first, last)[:, None]
+            return XtY / unit**2, np.full(horizon, float(last - first))
+        XtY = np.zeros((self.rows.size, horizon * len(baselines)))
         seen = np.zeros(XtY.shape[1])
         step = max(1, CHUNK // XtY.shape[1])
-        for start, some in self.filtered.trail.pieces(first, last):
-            for begin in range(0, len(some), step):
-                x = some[begin : begin + step]
-                rows = start + begin + np.arange(len(x))
-                targets = np.concatenate([self._targets(b, rows, horizon) for b in bases], axis=1)
-                there = ~np.isnan(targets)
-                XtY += x.T @ np.where(there, targets, 0.0) / unit**2
-                seen += np.count_nonzero(there, axis=0)
+        for start, block in self.rows.blocks(first, last):
+            windows = np.lib.stride_tricks.sliding_window_view(self.truth, horizon)
+            for begin in range(0, len(block), step):
+                x = block[begin : begin + step]
+                t = start + begin + np.arange(len(x))
+                forecasts = [b.forecast(self.values, self.level, t, horizon) for b in baselines]
+                targets = np.concatenate([windows[t + 1] - made for made in forecasts], axis=1)
+                observed = ~np.isnan(targets)
+                XtY += x.T @ np.where(observed, targets, 0.0) / unit**2
+                seen += np.count_nonzero(observed, axis=0)
         return XtY, seen
 
-    def _level_products(self, horizon: int, first: int, last: int) -> Array:
-        """Σ xᵀ(y − ℓ) of some rows, all of them observed."""
-        z, level = self.values - self.values[first], self.filtered.level - self.values[first]
-        XtY = products(self.view.filter, self.filtered.trail, z, first, last, horizon)
-        return XtY - self._times(level[first:last], first, last)[:, None]
 
-    def _targets(self, base: Base, rows: Array, horizon: int) -> Array:
-        windows = np.lib.stride_tricks.sliding_window_view(self.truth, horizon)
-        return windows[rows + 1] - base.ahead(self.values, self.filtered.level, rows, horizon)
+def recurrent_squares(filter: Filter, rows: BlockRows, first: int, last: int) -> Array | None:
+    """Return Σ x(t)ᵀ x(t) over first ≤ t < last, (N', N'), in O(T N + N²): see ``Moments``.
+
+    None if modes hardly fade or rows are few.
+    """
+    radius = filter.spectrum.radius
+    if last - first < LONG or radius >= 1 or 1 - radius**2 < LEAST_FADE:
+        return None
+    own, head = _columns(filter, rows)
+    u = rows.runs[0][1]
+    C, S = np.zeros((1 + len(head), filter.size - 1)), np.zeros((1 + len(head),) * 2)
+    for start, x in rows.blocks(first, last):
+        side = np.concatenate([u[start : start + len(x)], x[:, head]], axis=1)
+        C += side.T @ x[:, own]
+        S += side.T @ side
+    before = rows.at([first - 1])[:, own] if first else np.zeros((1, filter.size - 1))
+    moments = Moments(C, S, before, rows.at([last - 1])[:, own], last - first)
+    gram = moments.gram(filter.spectrum, filter.reservoir.B, 0, LEAST_FADE)
+    order = [*head, *range(1, filter.size)]
+    XtX = np.empty_like(gram.XtX)
+    XtX[np.ix_(order, order)] = gram.XtX
+    return XtX
+
+
+def recurrent_products(
+    filter: Filter, rows: BlockRows, z: Array, first: int, last: int, horizon: int
+) -> Array:
+    """Return Σ x(t) z(t+h) over first ≤ t < last for h = 1 … H, (N', H).
+
+    For the states r(t) = r(t−1) Λ + u(t) b, a step ahead follows from the one after it,
+
+        C_h = Σ r(t) z(t+h) = C_{h+1} Λ + b Σ u(t) z(t+h) + (r(f−1) z(f+h) − r(l−1) z(l+h)) Λ
+
+    where f and l are the first row and the one after the last: a scan over h, from H downwards,
+    whose inputs are correlations of two series. It costs (T + 3H) N instead of T H N. The other
+    columns are correlated one by one. ``z`` (T,) has at least ``last + horizon`` entries.
+    """
+    sums = np.zeros((rows.size, horizon))
+    if last <= first:
+        return sums
+    own, head = _columns(filter, rows)
+    values, beside = z[first + 1 : last + horizon], np.empty((last - first, len(head)))
+    end = np.zeros(filter.size - 1)
+    for start, x in rows.blocks(first, last):
+        end += x[:, own].T @ z[start + horizon : start + horizon + len(x)]
+        beside[start - first : start - first + len(x)] = x[:, head]
+    for column, others in zip(head, beside.T, strict=True):
+        sums[column] = _correlate(values, others)
+    sums[own, -1] = end
+    if horizon > 1:
+        b, u = filter.reservoir.B, rows.runs[0][1]
+        edges = rows.at([first, last])[:, own] - u[[first, last]] * b  # r(row − 1) Λ
+        lags = np.arange(horizon - 1, 0, -1)
+        drive = [_correlate(values, u[first:last, 0])[lags - 1], z[first + lags], -z[last + lags]]
+        backwards = Reservoir(filter.reservoir.transition, np.concatenate([b, edges]))
+        sums[own, -2::-1] = backwards.scan(np.stack(drive, axis=1), end).T
+    return sums
+
+
+def _columns(filter: Filter, rows: BlockRows) -> tuple[slice, list[int]]:
+    """Return the columns of the filter's states, and all others."""
+    return slice(1, filter.size), [0, *range(filter.size, rows.size)]
+
+
+def _correlate(values: Array, column: Array) -> Array:
+    return correlate(values, column, mode="valid", method="fft")

@@ -1,39 +1,199 @@
-"""Histories as signals: gaps bridged, columns turned into features, all by one measure."""
+"""Series as models see them: without gaps, scaled, with the additional columns of X as features."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from scipy.signal import lfilter
 
 from eigenecho.data.panel import Panel
-from eigenecho.forecasting.effect import NEVER, KnownColumns
-from eigenecho.forecasting.signal import Signal, bridged, seen, usual_step
 from eigenecho.schema import NOT_STORED
 from eigenecho.types import Array, PositiveArray, PositiveInt
+
+FADES = (0.0, 2.0, 8.0)
+"""Time constants, in rows, of the running means of a known column; 0 is the column itself."""
+
+ROUNDING, NEVER = 1e-12, 1e300
+"""Relative deviation below which a column counts as constant, and the scale of such a column."""
+
+NONE = np.zeros((0, 0))
+
+
+class RemovedEffects(NamedTuple):
+    """Effects that are removed from a series, or from its logarithms, before the filter."""
+
+    logarithm: bool
+    known: bool = False
+    calendar: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """One series without gaps, from its first observation on.
+
+    Attributes
+    ----------
+    values, observed : arrays (T,)
+        Values, and which of them were observed rather than filled in.
+    start : int
+        Number of rows before the first observation.
+    unit : float
+        Root mean square of the steps, in which errors are compared; 1 for a constant series.
+    known : array (T + ahead, F)
+        Features of columns known ahead, which act on their own row.
+    past : array (T, P)
+        Columns known up to the present only, in units of their steps.
+    shifts : mapping of RemovedEffects to arrays (T + H,)
+        Effect of the known columns and the calendar on each row.
+    is_constant : bool
+        True if the series never moved; nothing has an effect on it then.
+    growth : float
+        Root mean square of the steps of the logarithms.
+    """
+
+    values: Array
+    observed: Array
+    start: int = 0
+    unit: float = 1.0
+    known: Array = field(default_factory=lambda: NONE)
+    past: Array = field(default_factory=lambda: NONE)
+    shifts: Mapping[RemovedEffects, Array] = field(default_factory=dict)
+    is_constant: bool = False
+    growth: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def truth(self) -> Array:
+        """Values, with NaN where nothing was observed."""
+        return np.where(self.observed, self.values, np.nan)
+
+    def step(self, logarithm: bool) -> float:
+        """Return the usual size of a step, of the values or of their logarithms."""
+        return self.growth if logarithm else self.unit
+
+    def last(self, rows: int) -> Signal:
+        """Return the last rows, with everything known after them."""
+        cut = max(len(self) - rows, 0)
+        return replace(
+            self,
+            values=self.values[cut:],
+            observed=self.observed[cut:],
+            known=self.known[cut:],
+            past=self.past[cut:],
+            shifts={removed: shift[cut:] for removed, shift in self.shifts.items()},
+        )
+
+    def first(self, rows: int) -> Signal:
+        """Return the first rows, with everything known after them."""
+        return replace(
+            self,
+            values=self.values[:rows],
+            observed=self.observed[:rows],
+            past=self.past[:rows],
+        )
+
+    def with_unit(self, rows: int | None = None, default: float = 0.0) -> Signal:
+        """Return the signal with the unit of its first rows, or the default if these are constant.
+
+        Without a default it is marked as constant.
+        """
+        size = mean_step(self.values[:rows]) or default
+        return replace(self, unit=size or 1.0, is_constant=not size)
+
+
+def moving_series(signals: Sequence[Signal]) -> list[int]:
+    """Return the numbers of the series that are not constant, or of all series if none moves."""
+    return [i for i, s in enumerate(signals) if not s.is_constant] or list(range(len(signals)))
+
+
+def mean_step(values: Array) -> float:
+    """Return the root mean square of the steps of a series (T,); 0 if it is constant."""
+    steps = np.diff(values)
+    return float(np.sqrt(np.mean(steps**2))) if len(steps) else 0.0
+
+
+def fill_gaps(values: Array, season: int = 1) -> Signal:
+    """Return a series (T,), whose missing observations are NaN, filled from earlier rows only.
+
+    A missing row adds to the one before it the step observed a season ago, or else the mean step
+    observed so far.
+    """
+    observed = ~np.isnan(values)
+    start = int(np.argmax(observed)) if observed.any() else len(values)
+    filled, observed = values[start:].copy(), observed[start:]
+    last = np.maximum.accumulate(np.where(observed, np.arange(len(filled)), 0))
+    for t in np.flatnonzero(~observed):
+        before = t - season
+        if season > 1 and before > 0 and observed[before] and observed[before - 1]:
+            step = filled[before] - filled[before - 1]
+        else:
+            step = (filled[last[t]] - filled[0]) / max(last[t], 1)
+        filled[t] = filled[t - 1] + step
+    return Signal(filled, observed, start)
+
+
+def logarithms(values: Array) -> Array:
+    """Return the logarithms of a series (T,).
+
+    Values that are not positive are replaced by the last positive one before them; at the start of
+    the series, by the first one after them.
+    """
+    positive = values > 0
+    last = np.maximum.accumulate(np.where(positive, np.arange(len(values)), 0))
+    first = values[np.argmax(positive)] if positive.any() else 1.0
+    return np.log(np.where(positive[last], values[last], first))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownColumns:
+    """Mean and scale (k,) of the columns known ahead, which turn them into features."""
+
+    mean: Array
+    scale: PositiveArray
+
+    @classmethod
+    def of(cls, known: Sequence[Array]) -> KnownColumns:
+        """Return mean and scale over all series."""
+        rows = np.concatenate(known)
+        deviation, size = rows.std(axis=0), np.abs(rows).max(axis=0)
+        # Nothing can be learned about a column that never moved, so it never has an effect.
+        return cls(rows.mean(axis=0), np.where(deviation > ROUNDING * size, deviation, NEVER))
+
+    def features(self, known: Array) -> Array:
+        """Return standardised columns and their running means (T, F), each from earlier rows."""
+        x = (known - self.mean) / self.scale
+        parts = []
+        for fade in FADES:
+            a = np.exp(-1 / fade) if fade else 0.0
+            parts.append(lfilter([1 - a], [1, -a], x, axis=0) if len(x) else x)
+        return np.concatenate(parts, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """What series and their columns are measured by: the rows of a fit.
+    """Units of series and columns, learned from the rows of a fit.
 
-    A series is measured by its own usual step, so that forecasts of a·y + b are a times those of
-    y, plus b: of rows up to the present, of whichever series they are. Those that have not moved
-    yet are taken to move as the series of that name did in the fit, or else as most of them.
+    A series is measured in its own mean step, so that forecasts of a·y + b are a times those of y,
+    plus b. A series that has not moved yet gets the unit of the series of that name in the fit, or
+    else the median unit.
 
     Attributes
     ----------
     season : int
-        By which gaps are bridged.
+        Season for filling gaps.
     units : mapping
-        The usual step of each series of the fit, by name; 0 where it never moved.
+        Mean step of each series of the fit, by name; 0 for a constant series.
     known : KnownColumns or None
     past : array (P,)
-        The usual step of columns that are known up to the present only.
+        Mean step of the columns known up to the present only.
     multivariate : bool
-        Whether each series is shown the others as such columns: never where only one moves.
+        True if each series is shown the others as such columns, which takes two that move.
     """
 
     season: PositiveInt
@@ -44,87 +204,85 @@ class Measures:
 
     @classmethod
     def of(cls, panel: Panel, season: int, multivariate: bool) -> Measures:
-        """Of the rows of a panel."""
+        """Return the units of the series and columns of a panel."""
         histories = panel.histories
-        units = {one.name: usual_step(bridged(one.values, season).values) for one in histories}
-        # Constant series say nothing of columns, unless there are no others.
-        histories = tuple(one for one in histories if units[one.name] > 0) or histories
-        known = [one.known for one in histories if one.known is not None and one.known.size]
-        past = [one.past for one in histories if one.past is not None and one.past.size]
+        units = {h.name: mean_step(fill_gaps(h.values, season).values) for h in histories}
+        # Constant series say nothing about columns, unless there are no others.
+        histories = tuple(h for h in histories if units[h.name] > 0) or histories
+        known = [h.known for h in histories if h.known is not None and h.known.size]
+        past = [h.past for h in histories if h.past is not None and h.past.size]
         return cls(
             season,
             units,
             KnownColumns.of(known) if known else None,
-            _steps(past) if past else np.zeros(0),
+            _column_steps(past) if past else np.zeros(0),
             multivariate and sum(unit > 0 for unit in units.values()) > 1,
         )
 
-    @property
-    def has_past(self) -> bool:
-        """Whether there are columns beside the series'."""
-        return self.multivariate or self.past.size > 0
-
     @cached_property
-    def usual(self) -> float:
-        """The step of most series that move."""
+    def median_unit(self) -> float:
+        """Median unit of the series that move; 0 if none does."""
         moving = [unit for unit in self.units.values() if unit > 0]
         return float(np.median(moving)) if moving else 0.0
 
     def signals(self, panel: Panel, ahead: Sequence[Array] = ()) -> list[Signal]:
-        """The histories of a panel, with rows (H, k) that are known ``ahead``; by all rows."""
-        plain = self.plain(panel, ahead)
-        return [self.measured(panel, plain, i, len(one)) for i, one in enumerate(panel.histories)]
+        """Return the series of a panel in units of all of their rows.
 
-    def plain(self, panel: Panel, ahead: Sequence[Array] = ()) -> list[Signal]:
-        """The same, not measured yet, and without what stands beside them."""
-        found = []
+        ``ahead`` are the columns known ahead after the end of each series, (H, k).
+        """
+        raw = self.unscaled(panel, ahead)
+        return [self.scaled(panel, raw, i, len(h)) for i, h in enumerate(panel.histories)]
+
+    def unscaled(self, panel: Panel, ahead: Sequence[Array] = ()) -> list[Signal]:
+        """Return the signals without units and past columns."""
+        signals = []
         for i, history in enumerate(panel.histories):
-            signal = bridged(history.values, self.season)
+            signal = fill_gaps(history.values, self.season)
             if self.known is not None:
                 assert history.known is not None
                 columns = np.concatenate([history.known, *ahead[i : i + 1]])
                 signal = replace(signal, known=self.known.features(columns)[signal.start :])
-            found.append(signal)
-        return found
+            signals.append(signal)
+        return signals
 
-    def measured(self, panel: Panel, plain: Sequence[Signal], series: int, stop: int) -> Signal:
-        """One of them by the rows before ``stop``, in its unit; and what stands beside it."""
-        found = self.in_unit(plain[series], panel.histories[series].name, stop)
-        logarithms = seen(found, True)[: max(stop - found.start, 1)]
-        growth = usual_step(logarithms) or found.unit / (abs(float(found.values[0])) or found.unit)
-        found = replace(found, growth=growth)
-        if not self.has_past:
-            return found
+    def scaled(self, panel: Panel, unscaled: Sequence[Signal], series: int, stop: int) -> Signal:
+        """Return one signal in the unit of its rows before ``stop``, with its past columns."""
+        signal = self.in_unit(unscaled[series], panel.histories[series].name, stop)
+        step = mean_step(logarithms(signal.values)[: max(stop - signal.start, 1)])
+        growth = step or signal.unit / (abs(float(signal.values[0])) or signal.unit)
+        signal = replace(signal, growth=growth)
         columns, past = [], panel.histories[series].past
         if past is not None and self.past.size:
-            columns.append(_moved(past[found.start :]) / self.past)
+            columns.append(_since_first(past[signal.start :]) / self.past)
         if self.multivariate:
-            # Before its first observation a series is as its first value: it does not move. Of one
-            # that never did nothing is known, whatever it does one day.
+            # Before its first observation a series is taken to be constant. Nothing can be learned
+            # from a series that never moved, so it never has an effect.
             for i, history in enumerate(panel.histories):
                 if i != series:
-                    other = self.in_unit(plain[i], history.name, stop)
-                    whole = np.concatenate([np.full(other.start, other.values[0]), other.values])
-                    columns.append(
-                        whole[found.start :, None] / (NEVER if other.still else other.unit)
-                    )
+                    other = self.in_unit(unscaled[i], history.name, stop)
+                    rows = np.concatenate([np.full(other.start, other.values[0]), other.values])
+                    scale = NEVER if other.is_constant else other.unit
+                    columns.append(rows[signal.start :, None] / scale)
+        if not columns:
+            return signal
         beside = np.concatenate(columns, axis=1)
-        return replace(found, past=beside - beside[:1])
+        return replace(signal, past=beside - beside[:1])
 
     def in_unit(self, signal: Signal, name: Hashable, stop: int) -> Signal:
-        """A signal with the unit that its rows before ``stop`` have, of the caller's."""
-        return signal.with_unit(max(stop - signal.start, 0), self.units.get(name, self.usual))
+        """Return a signal with the unit of its rows before row ``stop`` of the caller."""
+        default = self.units.get(name, self.median_unit)
+        return signal.with_unit(max(stop - signal.start, 0), default)
 
 
-def _moved(past: Array) -> Array:
-    """Columns (T, p) from their first value on, as if they had not moved before it."""
+def _since_first(past: Array) -> Array:
+    """Return columns (T, p) minus their first value, and 0 before it."""
     first = np.argmax(~np.isnan(past), axis=0)
     return np.nan_to_num(past - past[first, np.arange(past.shape[1])])
 
 
-def _steps(past: Sequence[Array]) -> Array:
-    """The root mean square step of each column, over all series; 1 where it never moves."""
-    squares = np.concatenate([np.diff(one, axis=0) ** 2 for one in past])
+def _column_steps(past: Sequence[Array]) -> Array:
+    """Return the root mean square step of each column over all series; 1 if it never moves."""
+    squares = np.concatenate([np.diff(columns, axis=0) ** 2 for columns in past])
     there = ~np.isnan(squares)
     total = np.where(there, squares, 0.0).sum(axis=0)
     size = np.sqrt(total / np.maximum(there.sum(axis=0), 1))

@@ -1,4 +1,4 @@
-"""Searches over estimators' parameters: what shares a reservoir is scored at once."""
+"""Hyperparameter search: combinations that share a reservoir are scored together."""
 
 from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.sweep import search

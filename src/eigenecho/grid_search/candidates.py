@@ -1,4 +1,4 @@
-"""Many ridges and input scalings of one reservoir: trained side by side, and judged together."""
+"""Candidate ridges and input scalings of one reservoir, trained and scored together."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from eigenecho.grid_search.scores import Trial
 
 NEGLIGIBLE = 0.01
-"""Change of outputs that is still to come, as a share of the error they are scored with."""
+"""Remaining change of the outputs at which refinement ends, relative to their score."""
 
 ROUNDING = 1e-13
-"""Relative change that is rounding."""
+"""Relative change of the outputs that is rounding error."""
 
 ROUNDS = 8
-"""Refinements until the route is given up."""
+"""Largest number of refinements."""
 
 TURNED = 1e-3
-"""Weight of a relative change of the weights beside one of the outputs."""
+"""Weight of a relative change of the weights, compared with one of the outputs."""
 
 RESOLVED = 10
-"""Ridges, in roundings of XᵀX, that its factorisation can tell from no ridge."""
+"""Smallest ridge that a factorisation of XᵀX resolves, in units of its rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """XᵀX + αM for many ridges and scalings at once, in the coordinates of unscaled states.
+    """Systems XᵀX + αM for C ridges and scalings, in the coordinates of unscaled states.
 
-    Weights and gradients (N', C D_out) hold the candidates side by side.
+    Weights and gradients are (N', C D_out), with the candidates side by side.
     """
 
     statistics: Gram
@@ -48,104 +48,103 @@ class Candidates:
     ridges: Array
     scales: Array
 
-    def apart(self, W: Array) -> Array:
-        """Weights as (N', C, D_out)."""
+    def split(self, W: Array) -> Array:
+        """Return weights as (N', C, D_out)."""
         return W.reshape(len(W), self.ridges.size, -1)
 
     def pull(self, w: Array) -> Array:
-        """The gradient of the penalty; the head is not scaled with the states."""
-        pull = self.apart(self.penalty.apply(w))
-        of_head, of_states = self._pulls
+        """Return the gradient of the penalty; the head is not scaled with the states."""
+        pull = self.split(self.penalty.apply(w))
+        of_head, of_states = self._ridges
         pull[: self.head] *= of_head[:, None]
         pull[self.head :] *= of_states[:, None]
         return pull.reshape(w.shape)
 
     @cached_property
-    def _pulls(self) -> tuple[Array, Array]:
-        """Ridges on columns of the head and on states, (C,) each, where the sums are."""
+    def _ridges(self) -> tuple[Array, Array]:
+        """Ridges of columns of the head and of states, (C,) each, on the device of the sums."""
         xp = namespace(self.statistics.XtX)
         return xp.asarray(self.ridges), xp.asarray(self.ridges / self.scales**2)
 
 
 @dataclass(frozen=True, eq=False)
 class Shared(Candidates):
-    """By one factorisation of the states that answers for all of them."""
+    """Candidates that share one factorisation of the states."""
 
     factorised: Factorised
 
     @property
     def weights(self) -> Array:
-        """The weights that the factorisation gives."""
+        """Weights from the factorisation."""
         each = zip(self.ridges, self.scales, strict=True)
         return np.concatenate([self.factorised.weights(a, s) for a, s in each], axis=1)
 
     @property
     def are_resolved(self) -> bool:
-        """Whether the ridges lie above the rounding of XᵀX, which refinement must hold on to."""
+        """True if all ridges exceed the rounding error of XᵀX, so that refinement converges."""
         rounding = EPS * self.factorised.S.max(initial=0.0) ** 2
         return not np.min(self.ridges / self.scales**2) < RESOLVED * rounding
 
     def solve(self, gradient: Array) -> Array:
-        """(XᵀX + αM)⁻¹ gradient."""
-        found = self.factorised.corrections(self.apart(gradient), self.ridges, self.scales)
-        return found.reshape(gradient.shape)
+        """Return (XᵀX + αM)⁻¹ gradient."""
+        steps = self.factorised.corrections(self.split(gradient), self.ridges, self.scales)
+        return steps.reshape(gradient.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class Stacked(Candidates):
-    """By a Cholesky factor each, of a stack (C, N', N') that a device factorises in one go."""
+    """Candidates with one Cholesky factor each, computed on a device as a stack (C, N', N')."""
 
     @cached_property
     def factors(self) -> tuple[Array, Array] | None:
-        """As ``readout.factors`` has them; None where a matrix has none in floating point."""
+        """Cholesky factors as in ``readout.factors``; None if a matrix is not positive definite."""
         xp, k = namespace(self.statistics.XtX), self.head
-        of_head, of_states = (ridges[:, None, None] for ridges in self._pulls)
-        M = self.penalty.gram(self.statistics.XtX)  # without products of head and states
-        pulls = xp.zeros((self.ridges.size, *M.shape))
-        pulls[:, :k, :k] = of_head * M[:k, :k]
-        pulls[:, k:, k:] = of_states * M[k:, k:]
-        pulls += self.statistics.XtX
-        return factors(pulls)
+        of_head, of_states = (ridges[:, None, None] for ridges in self._ridges)
+        M = self.penalty.gram(self.statistics.XtX)  # head and states do not mix
+        systems = xp.zeros((self.ridges.size, *M.shape))
+        systems[:, :k, :k] = of_head * M[:k, :k]
+        systems[:, k:, k:] = of_states * M[k:, k:]
+        systems += self.statistics.XtX
+        return factors(systems)
 
     @property
     def weights(self) -> Array:
-        """The weights that the normal equations give."""
-        return self.solve(
-            namespace(self.statistics.XtY).tile(self.statistics.XtY, len(self.ridges))
-        )
+        """Weights from the normal equations."""
+        XtY = self.statistics.XtY
+        return self.solve(namespace(XtY).tile(XtY, len(self.ridges)))
 
     def solve(self, gradient: Array) -> Array:
-        """(XᵀX + αM)⁻¹ gradient."""
+        """Return (XᵀX + αM)⁻¹ gradient."""
         assert self.factors is not None
-        found = solved(*self.factors, self.apart(gradient).swapaxes(0, 1))  # (C, N', D_out)
-        return found.swapaxes(0, 1).reshape(gradient.shape)
+        steps = solved(*self.factors, self.split(gradient).swapaxes(0, 1))  # (C, N', D_out)
+        return steps.swapaxes(0, 1).reshape(gradient.shape)
 
 
-def judged(
+def refined_errors(
     trial: Trial,
     first: Weighed,
     system: Shared | Stacked,
     squared: Callable[[Block, Array], Array],
     most: float = np.inf,
 ) -> list[Array] | None:
-    """Squared residuals of each held-out block, (scalings, ridges, D_out), of refined weights.
+    """Return squared residuals of each held-out block, (scalings, ridges, D_out).
 
-    ``squared`` are those (C, D_out) of a block and weights (N', C, D_out). None where the rounds
-    do not converge; else outputs change by less than the error they are scored with tells apart,
-    and by less than ``most`` of their size.
+    Weights are refined until their outputs change by a negligible part of their errors, and by
+    less than ``most`` of their size. ``squared`` returns squared residuals (C, D_out) of a block
+    and weights (N', C, D_out). Return None if the rounds do not converge.
     """
     penalty, last = system.penalty, None
     for now, _, step in itertools.islice(rounds(first, system), ROUNDS):
-        step, W = system.apart(step), system.apart(now.w + step)
+        step, W = system.split(step), system.split(now.w + step)
         moved, size = (_rms(A, system.statistics) for A in (step, W))
-        turned = _ratio(_weight(step, penalty), _weight(W, penalty))
+        turned = _ratio(_norm(step, penalty), _norm(W, penalty))
         change = np.maximum(_ratio(moved, size), TURNED * turned)
         errors = [to_host(squared(block, W)) for block in trial.fold.held_out]
         scores = np.sqrt(np.min([e / n for e, n in zip(errors, trial.counts, strict=True)], axis=0))
         if last is None:
             last = change
             continue
-        # A small change can also be a slow one: only what shrinks fast is nearly done.
+        # A small change may also mean slow convergence, so the rate counts too.
         rate = _ratio(change, last)
         tolerated = np.minimum(NEGLIGIBLE * _ratio(scores, size), most)
         settled = (rate <= SLOWEST) & (rate * change <= tolerated)
@@ -158,14 +157,14 @@ def judged(
 
 
 def _rms(W: Array, statistics: Gram) -> Any:
-    """RMS of the outputs X w on the training rows, for all candidates, (C, D_out)."""
+    """Return the RMS (C, D_out) of the outputs X w on the training rows."""
     xp = namespace(W)
     squares = xp.einsum("icd,ij,jcd->cd", W, statistics.XtX, W, optimize=True)
     return np.sqrt(np.maximum(to_host(squares), 0.0) / statistics.rows)
 
 
-def _weight(W: Array, penalty: Penalty) -> Any:
-    """‖L w‖ of all candidates, (C, D_out)."""
+def _norm(W: Array, penalty: Penalty) -> Any:
+    """Return ‖L w‖ of all candidates, (C, D_out)."""
     root = penalty.times_root(W.reshape(len(W), -1)).reshape(W.shape)
     return np.sqrt(to_host((root**2).sum(axis=0)))
 

@@ -1,4 +1,4 @@
-"""What is tried: combinations as scikit-learn lists them, groups that share a reservoir, folds."""
+"""Combinations of a grid, groups that share a reservoir, and validation folds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.checks import check_known
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.spectra import Spectrum
 from eigenecho.training import Block, Fold
@@ -19,16 +18,16 @@ Params = dict[str, Any]
 
 
 def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> list[Params]:
-    """All combinations, the last name varying fastest; several grids one after another."""
+    """Return all combinations of one or several grids; the last name varies fastest."""
     grids = [grid] if isinstance(grid, Mapping) else list(grid) if np.iterable(grid) else [grid]
-    if not all(isinstance(one, Mapping) for one in grids):
+    if not all(isinstance(part, Mapping) for part in grids):
         raise bad_argument("grid", grid, "a dict of lists, or a list of such dicts")
     combinations: list[Params] = []
-    for one in grids:
-        for name, values in one.items():
+    for part in grids:
+        for name, values in part.items():
             _check_listed(name, values)
         combinations += [
-            dict(zip(one, values, strict=True)) for values in itertools.product(*one.values())
+            dict(zip(part, values, strict=True)) for values in itertools.product(*part.values())
         ]
     if not combinations:
         raise bad_argument("grid", grid, "at least one combination of parameters")
@@ -36,27 +35,21 @@ def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> l
 
 
 def _check_listed(name: str, values: Any) -> None:
-    """Raise unless ``values`` is a list of values to try, not one value such as a matrix."""
+    """Raise unless ``values`` is a list of values, and not one value such as a matrix."""
     single = isinstance(values, (str, bytes, Mapping, Spectrum)) or not hasattr(values, "__len__")
     if getattr(values, "ndim", 1) != 1:
         single, values = True, Shown(f"an array of shape {values.shape}")
     if single or not len(values):
-        remedy = "Put a single value in a list, [value]; list(array) lists the rows of an array."
+        remedy = "Put a single value in a list, [value]."
         raise bad_argument(f"grid[{name!r}]", values, "a list of values to try", remedy)
-
-
-def check_names(combinations: Sequence[Params], known: Sequence[str]) -> None:
-    """Every name in the grid is a parameter of the estimator."""
-    for name in itertools.chain(*combinations):
-        check_known(name, "grid", known)
 
 
 @dataclass(frozen=True)
 class Group:
-    """Combinations that share one reservoir: all its ridges and input scalings at once.
+    """Combinations of ridges and input scalings that share one reservoir.
 
-    ``members[i]`` is the number of a combination; it stands at ``places[i]`` in the table of
-    (scaling, ridge). A ridge that the rows choose is alone in its group, and in its ``params``.
+    ``members[i]`` is the number of a combination, and ``places[i]`` its indices (scaling, ridge).
+    A ridge "auto" is alone in its group, and in ``params``.
     """
 
     params: Params
@@ -67,21 +60,22 @@ class Group:
     own_seed: bool = False
 
     def with_seed(self, seed: Any) -> Group:
-        """The same combinations with another seed, unless the grid itself lists seeds."""
+        """Return the group with another seed, unless the grid lists seeds."""
         return self if self.own_seed else replace(self, params=self.params | {"seed": seed})
 
-    def alone(self, scaling: float) -> Group:
-        """A reservoir drawn with one of the input scalings, rather than states times it."""
+    def with_scaling(self, scaling: float) -> Group:
+        """Return the group with one input scaling, which is applied to W_in, not to states."""
         return replace(self, params=self.params | {"input_scaling": scaling}, scalings=(1.0,))
 
 
-def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> list[Group]:
-    """Collapse what differs only in ``ridge`` and, without feedback, in ``input_scaling``.
+def group_combinations(
+    base: Params, combinations: Sequence[Params], size: float = 1.0
+) -> list[Group]:
+    """Group combinations that differ only in ``ridge`` and, without feedback, ``input_scaling``.
 
-    States are linear in the input, so that a scaling of all inputs is one of the states, as long
-    as neither scaling nor inputs, the largest of which is ``size``, come near the ends of the
-    range of floating point. Groups come in the order of their first member, whatever is done with
-    them.
+    States are linear in the input, so a scaling of all inputs is a scaling of the states, unless
+    the scaling or the inputs, with the largest absolute value ``size``, are near the limits of
+    floating point. Groups are in the order of their first members.
     """
     gathered: dict[Any, tuple[Params, bool, list[tuple[int, float, Any]]]] = {}
     base_keys = {name: _key(value) for name, value in base.items()}
@@ -89,24 +83,19 @@ def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> li
         params = base | combination
         keys = base_keys | {name: _key(value) for name, value in combination.items()}
         scale, ridge = 1.0, params["ridge"]
-        # Rows choose a ridge for one scaling: each is a reservoir of its own.
-        rule = isinstance(ridge, str) and ridge == "auto"
-        if not rule and not isinstance(ridge, Real):
-            raise bad_argument(
-                "ridge",
-                ridge,
-                "one number for each combination, or 'auto'",
-                "List the ridges in the grid.",
-            )
-        if not rule:
+        # The selected ridge depends on the scaling, so each combination is a group.
+        auto = isinstance(ridge, str) and ridge == "auto"
+        if not auto and not isinstance(ridge, Real):
+            raise bad_argument("ridge", ridge, "one number for each combination, or 'auto'")
+        if not auto:
             del params["ridge"], keys["ridge"]
             if not params["feedback"] and _is_moderate(params, size):
                 scale = float(params["input_scaling"])
                 params["input_scaling"] = keys["input_scaling"] = 1.0
-        own_seed = "seed" in combination  # the others take the seeds of the search
-        key = (own_seed, rule, *keys.values())  # in the order of base, whatever the grid's is
-        group = gathered.setdefault(key, (params, own_seed, []))
-        group[2].append((number, scale, ridge if rule else float(ridge)))
+        own_seed = "seed" in combination  # others use the seeds of the search
+        key = (own_seed, auto, *keys.values())  # in the order of base
+        _, _, members = gathered.setdefault(key, (params, own_seed, []))
+        members.append((number, scale, ridge if auto else float(ridge)))
     groups = []
     for params, own_seed, members in gathered.values():
         numbers, scales, all_ridges = zip(*members, strict=True)
@@ -117,7 +106,7 @@ def group(base: Params, combinations: Sequence[Params], size: float = 1.0) -> li
 
 
 def _is_moderate(params: Params, size: float) -> bool:
-    """Whether input scaling and inputs are far from overflow and underflow, squares included."""
+    """Return True if squares of input scaling and inputs are far from the limits of the dtype."""
     scaling = params["input_scaling"]
     if not isinstance(scaling, Real):
         return False
@@ -139,26 +128,24 @@ def _key(value: Any) -> Any:
 
 
 def folds(validation: Any, test: Any, lengths: Sequence[int], warmup: int) -> list[Fold]:
-    """One fold for each validation block, trained on all rows between warmup and the block.
+    """Return one fold per validation block, with all rows from the warmup to the block to train.
 
-    A share in ]0, 1[ is the end of every series; a list of (start, stop) is one block each. The
-    last fold has the test rows as a second held-out block, where there are any.
+    A fraction in ]0, 1[ is the end of every series; a list of (start, stop) has one block each. The
+    last fold has the test rows, if there are any, as a second held-out block.
     """
     blocks = _blocks(validation, lengths, warmup)
     within = f"within series of lengths {[*lengths]}"
-    made = [Fold([(warmup, start) for start, _ in block], (block,)) for block in blocks]
-    for fold in made:
+    result = [Fold([(warmup, start) for start, _ in block], (block,)) for block in blocks]
+    for fold in result:
         if any(stop <= start for rows in (fold.train, *fold.held_out) for start, stop in rows):
-            wanted = f"blocks that leave rows to train on after a warmup of {warmup}, {within}"
-            remedy = "Lower warmup, move the blocks, or use longer series."
-            raise bad_argument("validation", validation, wanted, remedy)
+            expected = f"blocks after training rows, which start at warmup={warmup}, {within}"
+            raise bad_argument("validation", validation, expected)
     if test is not None:
         block = _block(test, lengths, "test")
         if not any(stop > start for start, stop in block):
-            wanted = f"rows (start, stop) with start < stop {within}"
-            raise bad_argument("test", test, wanted, "test=None scores no test rows.")
-        made[-1] = Fold(made[-1].train, (*made[-1].held_out, block))
-    return made
+            raise bad_argument("test", test, f"rows (start, stop) with start < stop {within}")
+        result[-1] = Fold(result[-1].train, (*result[-1].held_out, block))
+    return result
 
 
 def _blocks(validation: Any, lengths: Sequence[int], warmup: int) -> list[Block]:
@@ -169,28 +156,24 @@ def _blocks(validation: Any, lengths: Sequence[int], warmup: int) -> list[Block]
     if isinstance(validation, (list, tuple)) and validation:
         return [_block(edges, lengths, "validation") for edges in validation]
     raise bad_argument(
-        "validation", validation, "a share in ]0, 1[, or a list of blocks (start, stop)"
+        "validation", validation, "a fraction in ]0, 1[, or a list of blocks (start, stop)"
     )
 
 
 def _block(edges: Any, lengths: Sequence[int], name: str) -> Block:
-    if isinstance(edges, slice):
-        if edges.step not in (None, 1):
-            raise bad_argument(name, edges, "rows one after another, a slice without a step")
-        return [_ordered(*edges.indices(n)[:2]) for n in lengths]
+    """Return rows (start, stop) for each series; a block is empty if a series ends before it.
+
+    Slices are accepted because the tasks describe their rows by slices.
+    """
+    if isinstance(edges, slice) and edges.step in (None, 1):
+        edges = edges.indices(max(lengths))[:2]
     try:
         start, stop = edges
         whole = start == int(start) and stop == int(stop)
     except (TypeError, ValueError, OverflowError):
         whole = False
-    if not whole:
-        raise bad_argument(name, edges, "rows (start, stop)")
-    start, stop = int(start), int(stop)
-    if start < 0 or stop > max(lengths):
-        raise bad_argument(name, edges, f"rows within series of lengths {list(lengths)}")
-    return [_ordered(start, min(stop, n)) for n in lengths]
-
-
-def _ordered(start: int, stop: int) -> tuple[int, int]:
-    """Rows that can be counted: none, not less, where a series ends before they start."""
-    return min(start, stop), stop
+    if not whole or start < 0 or stop > max(lengths):
+        expected = f"rows (start, stop) within series of lengths {list(lengths)}"
+        raise bad_argument(name, edges, expected)
+    stops = [min(int(stop), n) for n in lengths]
+    return [(min(int(start), end), end) for end in stops]

@@ -1,7 +1,7 @@
-"""Scores without states: reservoirs trained from lagged correlations of the data.
+"""Scores of reservoirs that are trained from lagged correlations of the data.
 
-The correlations are computed once; every radius, leak, law and seed then costs O(N³) however
-long the series is, and the held-out rows are predicted for real.
+The correlations are computed once. Every radius, leak, law and seed then costs O(N³), whatever
+the length of the series; only held-out rows are run through the reservoir.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import namespace
-from eigenecho.grid_search.candidates import Shared, judged
+from eigenecho.grid_search.candidates import Shared, refined_errors
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.training import Block, Problem, check_range
 from eigenecho.training.refine import Round
@@ -24,34 +24,35 @@ if TYPE_CHECKING:
     from eigenecho.grid_search.scores import Trial
 
 HEAD = 1e-12
-"""Smallest eigenvalue of the head's HᵀH, columns of length 1, that refinement can hold on to."""
+"""Smallest eigenvalue of HᵀH of the normalised head for which refinement converges."""
 
 
 def squared_errors(trial: Trial) -> list[Array] | None:
-    """Squared residuals of each held-out block, (scalings, ridges, D_out).
+    """Return squared residuals of each held-out block, (scalings, ridges, D_out).
 
-    None where states are the cheaper way, or the only one that is accurate enough to choose by.
+    Return None if states are cheaper, or if correlations are not accurate enough.
     """
     problem, fold = trial.problem, trial.fold
     settling = settling_steps(problem.reservoir.form)
     if settling >= min(map(len, problem.inputs)) or trial.head_eigenvalue < HEAD:
         return None
     K, problem = int(settling), problem.in_double
-    with np.errstate(over="ignore", invalid="ignore"):  # it shows in the result, checked next
+    with np.errstate(over="ignore", invalid="ignore"):  # checked next
         statistics = gather_gram(problem, fold.train, trial.lags(K)).statistics
     check_range(statistics, problem.reservoir)
-    known = statistics, problem.penalty, problem.head, trial.ridges, trial.scales
-    system = Shared(*known, statistics.factorise(problem.penalty, problem.head))
+    penalty, head = problem.penalty, problem.head
+    factorised = statistics.factorise(penalty, head)
+    system = Shared(statistics, penalty, head, trial.ridges, trial.scales, factorised)
     if not system.are_resolved:
         return None
     first = Round(problem, fold.train, system.weights)
-    return judged(trial, first, system, partial(squared_on, problem, K))
+    return refined_errors(trial, first, system, partial(squared_on, problem, K))
 
 
 def squared_on(problem: Problem, K: int, block: Block, W: Array) -> Array:
-    """Squared residuals (C, D_out) of candidates W (N', C, D_out) over a block.
+    """Return squared residuals (C, D_out) of candidates W (N', C, D_out) over a block.
 
-    The reservoir starts K steps before the block: what came earlier it has forgotten.
+    The reservoir starts K steps before the block, since it has forgotten earlier rows.
     """
     _, C, D = W.shape
     reservoir, k, xp = problem.reservoir, problem.head, namespace(W)
@@ -65,6 +66,6 @@ def squared_on(problem: Problem, K: int, block: Block, W: Array) -> Array:
         kernels.scan_readout(
             reservoir.form, reservoir.B, piece, weights, reservoir.zero_state(piece), out
         )
-        found = out[start - first :].reshape(-1, C, D) + xp.tensordot(head[start:stop], W[:k], 1)
-        squared += ((problem.outputs[i][start:stop, None] - found) ** 2).sum(axis=0)
+        outputs = out[start - first :].reshape(-1, C, D) + xp.tensordot(head[start:stop], W[:k], 1)
+        squared += ((problem.outputs[i][start:stop, None] - outputs) ** 2).sum(axis=0)
     return squared

@@ -1,4 +1,4 @@
-"""What a search found."""
+"""The result of a search."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SearchResult:
-    """Scores of all combinations, and the best of them.
+    """Scores of all combinations of a search, and the best combination.
 
     Attributes
     ----------
     params : list of dict
         The combinations, in the order of the grid.
     seeds : list
-        The seeds that each was tried with.
+        The seeds of each combination.
     errors : array (combinations, seeds, blocks)
         RMSE on each validation block.
     best_index : int
         The combination with the lowest ``mean_errors``.
     best_estimator : LinearESN or None
-        Fitted on all data with the best combination and the first seed, unless refit was off.
+        Fitted on all data with the best combination and the first seed, None without refit.
     test_errors : array (combinations, seeds) or None
-        RMSE on the test rows, where there were any.
+        RMSE on the test rows, None without test rows.
 
     See Also
     --------
-    eigenecho.search : makes one
+    eigenecho.search : Run a search.
 
     Examples
     --------
     >>> import eigenecho as ee
     >>> series = ee.tasks.mso(3, steps=400)
     >>> grid = {"sr": [0.5, 0.9], "ridge": [1e-10, 1e-2]}
-    >>> found = ee.search(ee.LinearESN(50, warmup=50, seed=0), grid, series[:-1], series[1:])
-    >>> len(found.params), found.errors.shape
+    >>> result = ee.search(ee.LinearESN(50, warmup=50, seed=0), grid, series[:-1], series[1:])
+    >>> len(result.params), result.errors.shape
     (4, (4, 1, 1))
     """
 
@@ -54,7 +54,7 @@ class SearchResult:
 
     @property
     def mean_errors(self) -> Array:
-        """Mean validation RMSE over seeds and blocks, one for each combination."""
+        """Mean validation RMSE of each combination over seeds and blocks."""
         return self.errors.mean(axis=(1, 2))
 
     @property
@@ -64,19 +64,19 @@ class SearchResult:
 
     @property
     def best_error(self) -> float:
-        """Its mean validation RMSE."""
+        """Mean validation RMSE of the best combination."""
         return float(self.mean_errors[self.best_index])
 
     @property
     def best_per_seed(self) -> list[int]:
-        """For each seed, the combination that is best for it alone."""
+        """Index of the best combination for each seed."""
         return [lowest(errors) for errors in self.errors.mean(axis=2).T]
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """One row a combination, best first: rank, error, spread over seeds, parameters.
+        """One row per combination, best first: rank, error, spread over seeds, parameters.
 
-        The error of a reservoir that overflowed is infinite; one that is not a number comes last.
+        The error of a reservoir that overflowed is infinite; NaN comes last.
         """
         order = np.argsort(self.mean_errors, kind="stable")
         by_seed = self.errors.mean(axis=2)

@@ -1,4 +1,4 @@
-"""Validation errors of all combinations that share a reservoir."""
+"""Validation errors of combinations that share a reservoir."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ Data = tuple[list[Array], list[Array]]
 """Inputs and outputs of all series, in the dtype of a network."""
 
 HEAD_SUMMED = 1e-5
-"""Smallest eigenvalue of the head's HᵀH, columns of length 1, that plain sums resolve."""
+"""Smallest eigenvalue of HᵀH of the normalised head that normal equations resolve."""
 
 LARGEST = 1e150
-"""States whose squares come near the end of the range."""
+"""Size of states whose squares are close to overflow."""
 
 SMALLEST = 1e-140
-"""States whose squares vanish, so that no factorisation of them can be shared."""
+"""Size of states whose squares underflow, so that no factorisation can be shared."""
 
 LARGE = 1 << 25
-"""Numbers (rows times candidates) from which the outputs of all candidates take much memory."""
+"""Largest number of outputs (rows times candidates) that are in memory at a time."""
 
 COARSE = 1e4
-"""Root of the ridge, in roundings of the factorisation, that it resolves beside y(t−1)."""
+"""Smallest root of a ridge that a factorisation with y(t−1) resolves, in rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A problem, the rows held out, and what is tried on them.
+    """A problem, a fold, and the candidates to score on it.
 
     ``ridges`` and ``scales`` (C,) are those of all combinations, ridges varying fastest; ``shape``
-    is (scalings, ridges). Trials that see the same rows share a ``cache``, where ``key`` is all
+    is (scalings, ridges). Trials with the same data share a ``cache``; ``key`` holds all settings
     that the rows depend on besides the reservoir.
     """
 
@@ -67,12 +67,12 @@ class Trial:
 
     @property
     def counts(self) -> list[float]:
-        """The number of rows in each held-out block, those that are there; a mean over outputs."""
+        """Number of observed rows in each held-out block, as a mean over outputs."""
         return [float(self.problem.counts(block).mean()) for block in self.fold.held_out]
 
     @property
     def is_long(self) -> bool:
-        """Whether a factorisation of the states is to be avoided, and can be."""
+        """True if lagged correlations are cheaper than a factorisation of the states."""
         problem, steps = self.problem, sum(stop for _, stop in self.fold.train)
         if problem.flops(steps) < costs.QUICK_FLOPS or not applies(problem):
             return False
@@ -80,26 +80,26 @@ class Trial:
         return steps * ridges.size * problem.D_out <= LARGE and not np.any(ridges <= 0)
 
     def lags(self, K: int) -> Lags:
-        """Correlations of the training rows over at least K lags."""
-        known = self._once("lags", dict)
-        if "lags" not in known or len(known["lags"].rho) < K:
-            # A power of two, so that reservoirs a little slower need no correlations of their own.
+        """Return correlations of the training rows over at least K lags."""
+        cached = self._once("lags", dict)
+        if "lags" not in cached or len(cached["lags"].rho) < K:
+            # A power of two, so that slightly slower reservoirs can use them too.
             enough = 1 << (K - 1).bit_length()
-            known["lags"] = lags(self.problem.in_double, self.fold.train, enough)
-        return known["lags"]
+            cached["lags"] = lags(self.problem.in_double, self.fold.train, enough)
+        return cached["lags"]
 
     @property
     def head_eigenvalue(self) -> float:
-        """The smallest eigenvalue of HᵀH over the training rows, columns of the head at length 1.
+        """Smallest eigenvalue of HᵀH over the training rows, for columns of the head at length 1.
 
-        1 for a single column. Of 1 and a y(t−1) with mean m and deviation σ it is about (σ/m)²,
-        which sums have to tell from their rounding.
+        It is 1 for a single column. For columns 1 and y(t−1) with mean m and deviation σ it is
+        about (σ/m)², which must exceed the rounding error of the sums.
         """
         if self.problem.head < 2:
             return 1.0
-        return self._once("head", self._smallest)
+        return self._once("head", self._smallest_eigenvalue)
 
-    def _smallest(self) -> float:
+    def _smallest_eigenvalue(self) -> float:
         block = enumerate(self.fold.train)
         parts = [to_host(self.problem.columns(i)[1][a:b]) for i, (a, b) in block]
         columns = np.concatenate(parts)
@@ -109,7 +109,7 @@ class Trial:
         return float(np.linalg.svd(R, compute_uv=False)[-1] ** 2)
 
     def check_scaled(self, statistics: Statistic) -> None:
-        """States that stay in range under the inputs as they are may not under larger ones."""
+        """Raise if states overflow under the largest input scaling."""
         problem, scale = self.problem, self.scales.max()
         largest = min(LARGEST, float(np.finfo(problem.reservoir.dtype).max))
         if scale > 1 and not scale * statistics.magnitude(problem.head) < largest:
@@ -124,15 +124,15 @@ class Trial:
 def root_mean_squared_errors(
     group: Group, data: Data, folds: Sequence[Fold], cache: Cache
 ) -> Array:
-    """RMSE of each held-out block, (blocks, scalings, ridges), over rows and outputs.
+    """Return the RMSE of each held-out block, (blocks, scalings, ridges), over rows and outputs.
 
-    The reservoir runs once a fold; one factorisation answers for all scalings and ridges. Errors
-    are true residuals. A reservoir that overflows scores infinity.
+    The reservoir runs once per fold, and all scalings and ridges share one factorisation. Errors
+    are true residuals. They are infinite if the reservoir overflows.
     """
     settings = Settings.of(group.params)
     D_in, D_out = (series[0].shape[1] for series in data)
     with warnings.catch_warnings():
-        # A search tries unstable and ill-conditioned corners on purpose; their scores tell.
+        # Unstable and ill-conditioned combinations have bad scores.
         warnings.simplefilter("ignore", UnstableWarning)
         warnings.simplefilter("ignore", IllConditionedWarning)
         seed, drawn = group.params["seed"], None
@@ -154,24 +154,24 @@ def root_mean_squared_errors(
 def _trial(
     settings: Settings, drawn: Drawn, group: Group, data: Data, fold: Fold, cache: Cache
 ) -> Trial:
-    """The scaling comes from the rows before validation alone."""
+    """Return the trial of a fold; scaling and ridge depend on its training rows only."""
     problem = pose(settings, drawn, *data, until=[stop for _, stop in fold.train])
     _check_observed(problem, fold)
     recipe = settings.recipe
     flags = (settings.standardize, recipe.input_bias, settings.feedback, settings.fit_bias)
     shape = len(group.scalings), len(group.ridges)
-    given = group.ridges
-    if "ridge" in group.params:  # the rows before validation choose it
+    candidates = group.ridges
+    if "ridge" in group.params:
         parts = [part for _, part in problem.parts]
-        given = (select_ridge(parts, settings, Fold(fold.train)).ridge,)
-    ridges = np.tile(np.array(given), shape[0])
+        candidates = (select_ridge(parts, settings, Fold(fold.train)).ridge,)
+    ridges = np.tile(np.array(candidates), shape[0])
     scales = np.repeat(np.array(group.scalings), shape[1])
     key = (*flags, problem.head, str(np.dtype(recipe.dtype)))
     return Trial(problem, fold, shape, ridges, scales, cache, key)
 
 
 def _check_observed(problem: Problem, fold: Fold) -> None:
-    """Raise where nothing is there to train an output on, or to score any of them by."""
+    """Raise if an output has no training rows, or a block no observation at all."""
     seen = problem.counts(fold.train)
     if not seen.all():
         got = Shown(f"nothing but NaN {place(column=int(np.argmin(seen)))} before validation")
@@ -182,38 +182,38 @@ def _check_observed(problem: Problem, fold: Fold) -> None:
 
 
 def _errors(trial: Trial) -> list[Array]:
-    """RMSE of each held-out block, (scalings, ridges), in the caller's units."""
-    found = None
-    if stacked.stays(trial):
-        found = stacked.squared_errors(trial)
+    """Return the RMSE of each held-out block, (scalings, ridges), in the caller's units."""
+    blocks = None
+    if stacked.applies(trial):
+        blocks = stacked.squared_errors(trial)
     elif trial.is_long:
-        found = lagged.squared_errors(trial)
-    if found is None:
-        found = _by_parts(trial)
+        blocks = lagged.squared_errors(trial)
+    if blocks is None:
+        blocks = _by_parts(trial)
     _, scaling = trial.problem.scalings
     scale = np.ones(trial.problem.D_out) if scaling is None else scaling.scale
     # A power of two, so that squares of the scale neither overflow nor vanish.
     unit = np.ldexp(1.0, np.frexp(scale.max())[1] - 1)
     return [
         unit * np.sqrt(np.mean(squared * (scale / unit) ** 2, axis=2) / count)
-        for squared, count in zip(found, trial.counts, strict=True)
+        for squared, count in zip(blocks, trial.counts, strict=True)
     ]
 
 
 def _by_parts(trial: Trial) -> list[Array]:
-    """The same by outputs that are missing at the same rows, (scalings, ridges, D_out)."""
+    """Return squared residuals (scalings, ridges, D_out), by groups of outputs with equal gaps."""
     parts = trial.problem.parts
     if len(parts) == 1:
         return _by_states(trial)
-    found = [np.empty((*trial.shape, trial.problem.D_out)) for _ in trial.fold.held_out]
+    blocks = [np.empty((*trial.shape, trial.problem.D_out)) for _ in trial.fold.held_out]
     for columns, part in parts:
-        for whole, squared in zip(found, _by_states(replace(trial, problem=part)), strict=True):
+        for whole, squared in zip(blocks, _by_states(replace(trial, problem=part)), strict=True):
             whole[..., columns] = squared
-    return found
+    return blocks
 
 
 def _by_states(trial: Trial) -> list[Array]:
-    """Squared residuals of each held-out block, (scalings, ridges, D_out), from the states."""
+    """Return squared residuals of each held-out block, (scalings, ridges, D_out), from states."""
     problem, head = trial.problem, trial.problem.head
     summed = not problem.is_small and trial.head_eigenvalue >= HEAD_SUMMED
     train, held_out, _ = gather(problem, Gram if summed else Triangle, trial.fold)
@@ -224,20 +224,20 @@ def _by_states(trial: Trial) -> list[Array]:
     factorised = train.factorise(problem.penalty, head)
     ridges = trial.ridges.reshape(trial.shape)[0]
     scales = trial.scales.reshape(trial.shape)[:, 0]
-    found = [factorised.squared_errors(block, ridges, scales) for block in held_out]
+    blocks = [factorised.squared_errors(block, ridges, scales) for block in held_out]
     if train.is_exact:
         for i, j in np.argwhere(_is_coarse(train, factorised, trial)):
             w = _times(train, head, scales[i]).solve(problem.penalty, float(ridges[j]))
-            for squared, block in zip(found, held_out, strict=True):
+            for squared, block in zip(blocks, held_out, strict=True):
                 squared[i, j] = _times(block, head, scales[i]).squared_error(w)
-    return found
+    return blocks
 
 
 def _is_coarse(train: Triangle, factorised: Factorised, trial: Trial) -> Array:
-    """Which combinations, (scalings, ridges), one factorisation cannot answer for.
+    """Return which combinations, (scalings, ridges), need a solution of their own.
 
-    It rounds by the largest of its singular values, which a level of the inputs that is large
-    beside their changes makes large too; a solution of its own by each column.
+    The rounding error of a factorisation depends on its largest singular value, which is large if
+    the level of the inputs is large; that of a solution depends on each column.
     """
     if 0 < train.magnitude(trial.problem.head) < SMALLEST:
         return np.ones(trial.shape, bool)
@@ -248,19 +248,21 @@ def _is_coarse(train: Triangle, factorised: Factorised, trial: Trial) -> Array:
 
 
 def _times(statistics: Triangle, head: int, scale: float) -> Triangle:
-    """The statistics of the same rows with all states multiplied."""
+    """Return the statistics of the rows with all states multiplied."""
     R = statistics.R.copy()
     R[:, head:] *= scale
     return replace(statistics, R=R)
 
 
 def _one_by_one(group: Group, data: Data, fold: Fold, cache: Cache) -> list[Array]:
-    """Errors of each held-out block where states overflow at one scaling, perhaps not at others.
+    """Return the errors of each held-out block, with a separate run for each input scaling.
 
-    A reservoir that overflows by itself scores infinity.
+    They are infinite if there is only one scaling, because the reservoir overflows.
     """
     if group.scalings == (1.0,):
         return [np.full((1, len(group.ridges)), np.inf) for _ in fold.held_out]
-    alone = [group.alone(scale) for scale in group.scalings]
-    each = [root_mean_squared_errors(one, data, [fold], cache) for one in alone]
+    each = [
+        root_mean_squared_errors(group.with_scaling(scale), data, [fold], cache)
+        for scale in group.scalings
+    ]
     return list(np.concatenate(each, axis=1))

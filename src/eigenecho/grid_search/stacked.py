@@ -1,12 +1,11 @@
-"""Scores on a device: the rows of a reservoir are kept, and all its candidates trained at once.
+"""Scores on a device: the rows of a reservoir stay in memory, and candidates are trained together.
 
-A device has room for the rows, and computes XᵀX of them, a stack of Cholesky factors and rounds of
-refinement in less time than it takes to start them one by one.
+A device computes XᵀX, a stack of Cholesky factors and rounds of refinement in less time than it
+takes to start them one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.arrays import namespace, on_device
-from eigenecho.grid_search.candidates import Stacked, judged
+from eigenecho.grid_search.candidates import Stacked, refined_errors
 from eigenecho.readout import Gram
 from eigenecho.training import Block, Fold, Problem, check_range
 from eigenecho.training.refine import CONVERGED, LinearSystem
@@ -24,56 +23,50 @@ if TYPE_CHECKING:
     from eigenecho.grid_search.scores import Trial
 
 ROOM = 1 << 32
-"""Bytes that the rows of a reservoir may take, and a stack of factors."""
+"""Largest size in bytes of the rows of a reservoir, and of a stack of factors."""
 
 
-def stays(trial: Trial) -> bool:
-    """Whether a trial is on a device, all its rows are there, and a ridge holds every weight."""
+def applies(trial: Trial) -> bool:
+    """Return True if a trial is on a device, without gaps, and all ridges are positive."""
     problem = trial.problem
     there = on_device(problem.inputs[0]) and problem.observed is None
     return there and bool(np.all(trial.ridges > 0))
 
 
 def squared_errors(trial: Trial) -> list[Array] | None:
-    """Squared residuals of each held-out block, (scalings, ridges, D_out).
+    """Return squared residuals of each held-out block, (scalings, ridges, D_out).
 
-    None where rows take too much memory, or refinement of the normal equations does not converge.
+    Return None if the rows need too much memory, or if refinement does not converge.
     """
     problem, fold = trial.problem, trial.fold
     longest = max(stop for block in (fold.train, *fold.held_out) for _, stop in block)
     wide = problem.size + 4 * trial.ridges.size * problem.D_out
     if 8.0 * len(fold.train) * longest * wide > ROOM:
         return None
-    known = KeptRows.of(problem, fold)
-    check_range(known.statistics, problem.reservoir)
-    trial.check_scaled(known.statistics)
-    found = []
-    for some in _batches(trial):
-        stack = Stacked(known.statistics, problem.penalty, problem.head, some.ridges, some.scales)
+    rows = KeptRows.of(problem, fold)
+    check_range(rows.statistics, problem.reservoir)
+    trial.check_scaled(rows.statistics)
+    batches, count = [], max(1, ROOM // (3 * 8 * problem.size**2))
+    for first in range(0, trial.ridges.size, count):
+        ridges, scales = (part[first : first + count] for part in (trial.ridges, trial.scales))
+        batch = replace(trial, ridges=ridges, scales=scales, shape=(1, ridges.size))
+        stack = Stacked(rows.statistics, problem.penalty, problem.head, ridges, scales)
         if stack.factors is None:
             return None
-        errors = judged(some, known.weighed(stack.weights), stack, known.squared, CONVERGED)
+        start = rows.with_weights(stack.weights)
+        errors = refined_errors(batch, start, stack, rows.squared, CONVERGED)
         if errors is None:
             return None
-        found.append(errors)
-    whole = [np.concatenate(parts, axis=1) for parts in zip(*found, strict=True)]
+        batches.append(errors)
+    whole = [np.concatenate(parts, axis=1) for parts in zip(*batches, strict=True)]
     return [errors.reshape(*trial.shape, -1) for errors in whole]
-
-
-def _batches(trial: Trial) -> Iterator[Trial]:
-    """The same with as many candidates at a time as there is room for."""
-    count = max(1, ROOM // (3 * 8 * trial.problem.size**2))
-    for first in range(0, trial.ridges.size, count):
-        some = slice(first, first + count)
-        ridges, scales = trial.ridges[some], trial.scales[some]
-        yield replace(trial, ridges=ridges, scales=scales, shape=(1, ridges.size))
 
 
 @dataclass(frozen=True, eq=False)
 class KeptRows:
-    """Weights w (N', k) on rows x(t) (T_i, N') that are kept for all series of a problem.
+    """Rows x(t) (T_i, N') of all series of a problem, in memory, with weights w (N', k).
 
-    ``train`` are the rows to train on.
+    ``train`` are the training rows.
     """
 
     problem: Problem
@@ -83,7 +76,7 @@ class KeptRows:
 
     @classmethod
     def of(cls, problem: Problem, fold: Fold) -> KeptRows:
-        """Run a problem up to the last row of a fold."""
+        """Compute the rows of a problem up to the last row of a fold."""
         blocks = (fold.train, *fold.held_out)
         stops = [max(block[i][1] for block in blocks) for i in range(len(problem.inputs))]
         rows = [next(problem.rows(i).chunks(0, n, n))[1] for i, n in enumerate(stops)]
@@ -91,7 +84,7 @@ class KeptRows:
 
     @cached_property
     def training(self) -> tuple[Array, Array]:
-        """X and Y of the rows to train on."""
+        """X and Y of the training rows."""
         xp, each = namespace(self.rows[0]), list(enumerate(self.train))
         X = [self.rows[i][start:stop] for i, (start, stop) in each]
         Y = [xp.asarray(y, np.float64) for y in self.problem.targets(self.train)]
@@ -99,11 +92,11 @@ class KeptRows:
 
     @cached_property
     def statistics(self) -> Gram:
-        """XᵀX and XᵀY of the rows to train on."""
+        """XᵀX and XᵀY of the training rows."""
         X, Y = self.training
         return Gram(X.T @ X, X.T @ Y, len(X))
 
-    def weighed(self, w: Array) -> KeptRows:
+    def with_weights(self, w: Array) -> KeptRows:
         """Return the same rows with weights (N', k)."""
         rows = replace(self, w=w)
         vars(rows)["training"] = self.training
@@ -117,12 +110,12 @@ class KeptRows:
 
     def moved(self, step: Array) -> KeptRows:
         """Return the same rows with w + step."""
-        return self.weighed(self.w + step)
+        return self.with_weights(self.w + step)
 
     def squared(self, block: Block, W: Array) -> Array:
         """Return squared residuals (C, D_out) of candidates W (N', C, D_out) over a block."""
         total = namespace(W).zeros(W.shape[1:])
         for X, y, (start, stop) in zip(self.rows, self.problem.outputs, block, strict=True):
-            found = (X[start:stop] @ W.reshape(len(W), -1)).reshape(-1, *W.shape[1:])
-            total += ((y[start:stop, None] - found) ** 2).sum(axis=0)
+            outputs = (X[start:stop] @ W.reshape(len(W), -1)).reshape(-1, *W.shape[1:])
+            total += ((y[start:stop, None] - outputs) ** 2).sum(axis=0)
         return total

@@ -1,9 +1,10 @@
-"""Grid search over linear echo state networks, collapsed where the mathematics allows it."""
+"""Grid search: states and factorisations are shared between combinations."""
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -11,12 +12,12 @@ import numpy as np
 from sklearn.base import clone
 
 from eigenecho.arrays import is_apart, namespace, to_host
-from eigenecho.checks import check_count, check_in_memory, generator
+from eigenecho.checks import check_count, check_in_memory, check_known, generator
 from eigenecho.clients import on_client
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
-from eigenecho.estimators.validation import gaps_of, training_series
-from eigenecho.grid_search.grid import Group, Params, check_names, expand, folds, group
+from eigenecho.estimators.validation import training_series
+from eigenecho.grid_search.grid import Group, Params, expand, folds, group_combinations
 from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.scores import Data, root_mean_squared_errors
 from eigenecho.progress import Report
@@ -27,8 +28,8 @@ from eigenecho.training import Fold, Settings, check_lengths, lowest
 from eigenecho.types import Array
 
 BATCH = 12
-"""Reservoirs of one seed that are evaluated together. Fixed, so that results do not depend on
-the number of workers."""
+"""Number of reservoirs of one seed per task. Fixed, so that results do not depend on the number of
+workers."""
 
 
 def search(
@@ -47,42 +48,42 @@ def search(
 ) -> SearchResult:
     """Score every combination of a grid on validation blocks, and fit the best.
 
-    The reservoir runs on through training and validation rows in time order. States are computed
-    once for all input scalings and ridges, and one factorisation serves them all; eigenvalues of
-    random matrices are computed once for all radii and leaking rates. On long series reservoirs
-    are trained from lagged correlations, which are computed once for all of them, wherever that
-    is accurate enough to choose by. Models with feedback or y(t−1) in the readout are scored
-    teacher-forced. A combination whose score is not a number loses.
+    The reservoir runs through training and validation rows in time order. States are computed
+    once for all input scalings and ridges, which share one factorisation; eigenvalues of random
+    matrices are computed once for all radii and leaking rates. On long series, reservoirs are
+    trained from lagged correlations, which are computed once for all of them, if that is accurate
+    enough. Models with feedback or y(t−1) in the readout are scored with teacher forcing. A score
+    of NaN counts as infinite.
 
     Parameters
     ----------
     estimator : LinearESN
-        Its parameters hold where the grid says nothing. Scores come from the orthogonal solver (or
-        normal equations, where that would take minutes and they resolve the head of the readout);
-        ``solver`` counts when the best is fitted.
+        Its parameters apply unless the grid has others. Scores come from the orthogonal solver (or
+        from normal equations, if it would take minutes and they are accurate enough); ``solver``
+        is used when the best combination is fitted.
     grid : dict of lists, or list of such dicts
         As for scikit-learn's ``ParameterGrid``: a single value, such as one matrix or one
-        ``Spectrum``, is a list of one. A ``seed`` that is None or a Generator becomes an int; a
-        grid that lists seeds excludes ``seeds``.
+        ``Spectrum``, is a list of one. A ``seed`` that is None or a Generator becomes an int. A
+        grid with seeds cannot be combined with ``seeds``.
     X, y : arrays or lists of arrays
-        As for ``LinearESN.fit``: with ``feedback`` in all combinations X may be None. Tensors of a
-        device are scored there, all ridges and scalings of a reservoir together.
+        As for ``LinearESN.fit``: with ``feedback`` in all combinations X may be None. Tensors are
+        scored on their device, all ridges and scalings of a reservoir together.
     validation : float or list of (start, stop)
-        The share, of the rows after the warmup, at the end of every series; or blocks of rows,
-        each trained on all before it.
+        Fraction of the rows after the warmup, at the end of every series; or blocks of rows, each
+        scored after training on all rows before it.
     test : (start, stop), optional
-        Rows scored alongside, with the training rows of the last validation block, and never used
-        to choose.
+        Rows that are also scored, with the training rows of the last validation block, but do not
+        influence the selection.
     seeds : sequence of int, optional
-        Try each combination with all of them; the score is the mean. By default the estimator's.
+        Seeds of each combination; the score is the mean. By default, the estimator's seed.
     refit : bool
-        Fit the best combination on all data, with the first seed.
+        Fit the best combination to all data, with the first seed.
     workers : int
-        Processes, each with one BLAS thread. The numbers do not depend on it. Inside of
-        ``joblib.parallel_config("dask")``, or of another backend, they are that one's. Tensors of
-        a device are scored by this process alone.
+        Number of processes, each with one BLAS thread. It does not change the results. Inside
+        ``joblib.parallel_config("dask")``, or another backend, the backend's workers are used.
+        Tensors on a device are scored by this process only.
     client : distributed.Client, optional
-        A Dask cluster whose workers do it instead; the data go there once.
+        A Dask cluster to use instead; the data are sent once.
     progress : callable (done, total), optional
         Called as batches finish.
 
@@ -92,34 +93,39 @@ def search(
 
     See Also
     --------
-    eigenecho.grid_search.SearchResult : what comes back
-    eigenecho.LinearESN : ``ridge="auto"`` needs no search
+    eigenecho.grid_search.SearchResult : The result.
+    eigenecho.LinearESN : ``ridge="auto"`` needs no search.
 
     Examples
     --------
     >>> import eigenecho as ee
     >>> series = ee.tasks.mso(3, steps=400)
     >>> grid = {"sr": [0.5, 0.9], "ridge": [1e-10, 1e-2]}
-    >>> found = ee.search(ee.LinearESN(50, warmup=50, seed=0), grid, series[:-1], series[1:])
-    >>> found.best_params["ridge"]
+    >>> result = ee.search(ee.LinearESN(50, warmup=50, seed=0), grid, series[:-1], series[1:])
+    >>> result.best_params["ridge"]
     1e-10
     """
     if not isinstance(estimator, LinearESN):
         raise bad_argument("estimator", estimator, "a LinearESN")
     check_count(workers, "workers", "a number of processes", 1)
     combinations = _with_int_seeds(expand(grid))
-    if seeds is not None and any("seed" in one for one in combinations):
-        raise bad_argument("seeds", seeds, "None: the grid lists seeds", "Leave one of them out.")
+    if seeds is not None and any("seed" in combination for combination in combinations):
+        raise bad_argument("seeds", seeds, "None, because the grid lists seeds")
     base = estimator.get_params(deep=False)
-    check_names(combinations, sorted(base))
+    for name in itertools.chain(*combinations):
+        check_known(name, "grid", sorted(base))
     seeds = _seeds(seeds, base["seed"])
     check_in_memory({"X": X, "y": y})
     device = device_of({"X": X, "y": y})
     apart = is_apart(device) and client is None
-    given = (X, y) if apart else to_host((X, y))
-    score = partial(_scored, base, combinations, seeds, validation, test)
-    tasks = given, (1 if apart else workers, client), progress
-    errors = with_memory(device, score, *tasks) if apart else score(*tasks)
+    data = (X, y) if apart else to_host((X, y))
+
+    def score() -> Array:
+        plan = _plan(base, combinations, data, validation, test)
+        processes = 1 if apart else workers
+        return _errors(plan, seeds, len(combinations), processes, client, progress)
+
+    errors = with_memory(device, score) if apart else score()
     test_errors = None
     if test is not None:
         errors, test_errors = errors[..., :-1], errors[..., -1]
@@ -132,51 +138,56 @@ def search(
     return SearchResult(combinations, seeds, errors, best, fitted, test_errors)
 
 
-def _scored(
-    base: Params,
-    combinations: list[Params],
-    seeds: list[Any],
-    validation: Any,
-    test: Any,
-    given: tuple[Any, Any],
-    who: tuple[int, Any],
-    progress: Report | None,
-) -> Array:
-    """RMSE of every combination, seed and block, that of test rows last."""
+Planned = tuple[Group, Data, list[Fold]]
+"""A group of combinations, its training data, and how they are split."""
+
+Batch = tuple[Any, slice]
+"""A seed, and the part of the plan to evaluate with it."""
+
+
+def _plan(
+    base: Params, combinations: list[Params], given: tuple[Any, Any], validation: Any, test: Any
+) -> list[Planned]:
+    """Return the groups of combinations that share a reservoir, with their data and folds."""
+    X, y = given
     distinct = _with_every_value(base, combinations)
-    _check_settings(distinct, given[0])
+    for params in distinct:
+        Settings.of(params)
+    if X is None and not all(params["feedback"] for params in distinct):
+        remedy = "A generator without input needs feedback=True in every combination."
+        raise bad_argument("X", None, "an input series", remedy)
     cache = Cache()
-    inputs, outputs = _data(distinct[0], given, cache)
+
+    def data(params: Params) -> Data:
+        # Depends on the dtype, and on whether targets may be missing.
+        drives = params["feedback"] or params["output_to_readout"]
+        key = np.dtype(params["dtype"]), params["missing"] == "skip" and not drives
+        return cache.once(key, lambda: training_series(Settings.of(params), X, y)[:2])
+
+    inputs, outputs = data(distinct[0])
     scalings = {id(params["input_scaling"]): params["input_scaling"] for params in distinct}
     for scaling in scalings.values():
         per_feature(scaling, inputs[0].shape[1])
-    largest = max(_largest(u) for u in inputs)
+    xp = namespace(inputs[0])
+    largest = max(float(xp.max(xp.abs(u), initial=0.0)) for u in inputs)
     plan = []
-    for one in group(base, combinations, largest or 1.0):
-        warmup = one.params["warmup"]
+    for group in group_combinations(base, combinations, largest or 1.0):
+        warmup = group.params["warmup"]
         check_lengths(inputs, outputs, warmup)
         split = folds(validation, test, [len(u) for u in inputs], warmup)
-        plan.append((one, _data(one.params, given, cache), split))
-    return _errors(plan, seeds, len(combinations), who, progress)
-
-
-def _largest(u: Array) -> float:
-    xp = namespace(u)
-    return float(xp.max(xp.abs(u), initial=0.0))
-
-
-Planned = tuple[Group, Data, list[Fold]]
-"""A group, what it is trained on and how that is split."""
+        plan.append((group, data(group.params), split))
+    return plan
 
 
 def _errors(
     plan: list[Planned],
     seeds: list[Any],
     combinations: int,
-    who: tuple[int, Any],
+    workers: int,
+    client: Any,
     progress: Report | None,
 ) -> Array:
-    """RMSE of every combination, seed and block."""
+    """Return the RMSE of every combination, seed and block; the block of test rows is last."""
     batches = [
         (number, slice(start, start + BATCH))
         for number in range(len(seeds))
@@ -184,74 +195,56 @@ def _errors(
     ]
     blocks = sum(len(fold.held_out) for fold in plan[0][2])
     errors = np.full((combinations, len(seeds), blocks), np.inf)
-    ran = _run(plan, [(seeds[number], part) for number, part in batches], *who)
-    for done, ((number, part), results) in enumerate(zip(batches, ran, strict=True)):
-        for (one, _, _), rmse in zip(plan[part], results, strict=True):
-            scalings, ridges = np.array(one.places).T
-            errors[list(one.members), number] = rmse[:, scalings, ridges].T
+    results = _run(plan, [(seeds[number], part) for number, part in batches], workers, client)
+    for done, ((number, part), batch) in enumerate(zip(batches, results, strict=True), 1):
+        for (group, _, _), rmse in zip(plan[part], batch, strict=True):
+            scalings, ridges = np.array(group.places).T
+            errors[list(group.members), number] = rmse[:, scalings, ridges].T
         if progress is not None:
-            progress(done + 1, len(batches))
+            progress(done, len(batches))
     return errors
 
 
-def _seeds(given: Any, own: Any) -> list[Any]:
-    """The seeds to try, as ints; by default the estimator's own."""
-    if given is None:
-        return [_int_seed(own)]
-    if not hasattr(given, "__len__"):
-        raise bad_argument("seeds", given, "a list of ints", "range(10) gives ten of them.")
-    if not len(given):
-        raise bad_argument("seeds", given, "at least one seed, or None for the estimator's")
-    return [_int_seed(seed) for seed in given]
+def _seeds(seeds: Any, default: Any) -> list[Any]:
+    """Return the seeds as ints, by default that of the estimator."""
+    if seeds is None:
+        return [_int_seed(default)]
+    if not hasattr(seeds, "__len__") or not len(seeds):
+        raise bad_argument("seeds", seeds, "a list of at least one int, such as range(10)")
+    return [_int_seed(seed) for seed in seeds]
 
 
 def _int_seed(seed: Any) -> Any:
-    """A seed that gives the same reservoir when it is scored and when it is fitted."""
+    """Return a seed that draws the same reservoir in every call."""
     draws = generator(seed)
     return seed if isinstance(seed, (int, np.integer)) else int(draws.integers(2**31))
 
 
 def _with_int_seeds(combinations: list[Params]) -> list[Params]:
-    """The combinations with seeds of the grid as ints, one for each that it lists."""
-    listed = {id(one["seed"]): one["seed"] for one in combinations if "seed" in one}
-    ints = {place: _int_seed(seed) for place, seed in listed.items()}
-    return [one | {"seed": ints[id(one["seed"])]} if "seed" in one else one for one in combinations]
+    """Return combinations with the listed seeds as ints, the same for the same object."""
+    listed = {id(params["seed"]): params["seed"] for params in combinations if "seed" in params}
+    ints = {key: _int_seed(seed) for key, seed in listed.items()}
+    return [
+        params | {"seed": ints[id(params["seed"])]} if "seed" in params else params
+        for params in combinations
+    ]
 
 
 def _with_every_value(base: Params, combinations: list[Params]) -> list[Params]:
-    """Return parameters of combinations that together hold every value that is tried.
+    """Return parameters of some combinations that together have every value of the grid.
 
-    A product of lists repeats the same objects, and each parameter is checked by itself: checking
-    these combinations checks all of them.
+    A product of lists repeats the same objects, and each parameter is checked separately, so
+    checking these combinations checks all of them.
     """
     seen: set[Any] = set()
     distinct = []
     for combination in combinations:
-        # The names count as well: all other parameters are those of the base.
+        # The set of names counts too, because the other parameters are those of the base.
         values = {frozenset(combination), *((name, id(v)) for name, v in combination.items())}
         if not values <= seen:
             seen |= values
             distinct.append(base | combination)
     return distinct
-
-
-def _check_settings(distinct: list[Params], X: Any) -> None:
-    for params in distinct:
-        Settings.of(params)
-    if X is None and not all(params["feedback"] for params in distinct):
-        remedy = "A generator without input needs feedback=True, here in every combination."
-        raise bad_argument("X", None, "an input series", remedy)
-
-
-def _data(params: Params, given: tuple[Any, Any], cache: Cache) -> Data:
-    """Return the validated series that a combination is trained on.
-
-    Combinations share them if they have the same dtype and both or neither allow missing targets.
-    """
-    esn = LinearESN(**params)
-    key = np.dtype(params["dtype"]), "gaps" in gaps_of(esn)
-    inputs, outputs, _ = cache.once(key, partial(training_series, esn, *given))
-    return inputs, outputs
 
 
 def _warn_if_useless(scores: Array) -> None:
@@ -262,25 +255,19 @@ def _warn_if_useless(scores: Array) -> None:
             "are. Scale the targets, or use standardize=True.",
             UserWarning,
         )
-    if np.any(np.isfinite(scores)):
-        return
-    count = int(np.count_nonzero(np.isnan(scores)))
-    warn(
-        f"no combination has a finite score: {count} of {len(scores)} are not a number, the others "
-        "infinite. Scale the data (standardize=True), or lower sr, lr or input_scaling in the "
-        "grid.",
-        UnstableWarning,
-    )
-
-
-Batch = tuple[Any, slice]
-"""A seed, and which part of the plan to try with it."""
+    if not np.any(np.isfinite(scores)):
+        warn(
+            f"no combination has a finite score: {np.count_nonzero(np.isnan(scores))} of "
+            f"{len(scores)} are NaN, the others infinite. Scale the data (standardize=True), or "
+            "lower sr, lr or input_scaling in the grid.",
+            UnstableWarning,
+        )
 
 
 def _run(
     plan: list[Planned], batches: list[Batch], workers: int, client: Any
 ) -> Iterator[list[Array]]:
-    """The result of every batch, in order."""
+    """Yield the result of every batch, in order."""
     from joblib import Parallel, delayed, parallel_config
     from joblib.parallel import get_active_backend
 
@@ -288,22 +275,17 @@ def _run(
         yield from on_client(client, "search")(partial(_batch, plan), batches)
         return
     backend, _ = get_active_backend()
-    callers = type(backend).__module__ != "joblib._parallel_backends"
-    if workers == 1 and not callers:
-        yield from map(partial(_batch, plan), batches)
-        return
-    with contextlib.ExitStack() as stack:
-        if not callers:
-            stack.enter_context(parallel_config("loky", inner_max_num_threads=1))
-        run = Parallel(n_jobs=-1 if callers else workers, return_as="generator")
+    is_chosen = type(backend).__module__ != "joblib._parallel_backends"  # by the caller
+    with nullcontext() if is_chosen else parallel_config("loky", inner_max_num_threads=1):
+        run = Parallel(n_jobs=-1 if is_chosen else workers, return_as="generator")
         each = ((seed, plan[part]) for seed, part in batches)
-        yield from run(delayed(_batch)(some, (seed, slice(None))) for seed, some in each)
+        yield from run(delayed(_batch)(part, (seed, slice(None))) for seed, part in each)
 
 
 @one_blas_thread()
 def _batch(plan: list[Planned], batch: Batch) -> list[Array]:
     (seed, part), cache = batch, Cache()
     return [
-        root_mean_squared_errors(one.with_seed(seed), data, split, cache)
-        for one, data, split in plan[part]
+        root_mean_squared_errors(group.with_seed(seed), data, split, cache)
+        for group, data, split in plan[part]
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import zipfile
 import zlib
@@ -14,7 +13,7 @@ import numpy as np
 
 from eigenecho.checks import check_known, check_real
 from eigenecho.convert import diagonalize
-from eigenecho.errors import Shown, StorageError, bad_argument
+from eigenecho.errors import StorageError, bad_argument
 from eigenecho.model import LinearModel
 from eigenecho.transition import check_indices
 from eigenecho.types import Array
@@ -25,8 +24,6 @@ ARRAYS = (*MATRICES, "bias", "lr")
 FLAGS = ("readout_bias", "output_to_readout", "input_to_readout")
 SPARSE = ("data", "indices", "indptr", "shape")
 """Parts of a sparse matrix, such as "W_data". "W_format" is "csr" (default) or "csc"."""
-
-ROWS = "States are rows: r(t) = r(t−1) W + u(t) W_in. For column vectors, save W.T and W_in.T."
 
 
 def from_npz(path: Any, **options: Any) -> LinearModel:
@@ -42,7 +39,8 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
         ``readout_bias``, ``output_to_readout`` and ``input_to_readout``, which describe the rows
         of ``W_out``. A sparse matrix is saved as ``W_data``, ``W_indices``, ``W_indptr`` and
         ``W_shape`` of a CSR matrix, or of a CSC matrix with ``W_format`` "csc". Other names and
-        pickled objects raise an error.
+        pickled objects raise an error. States are rows: if your library has column vectors, save
+        ``W.T`` and ``W_in.T``.
     **options
         Values by these names, which replace those of the file.
 
@@ -75,14 +73,19 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
     for name in NEEDED:
         if name not in arguments:
             raise bad_argument(name, None, "weights")
-    _check_layout(arguments)
     return diagonalize(**arguments)
 
 
 def read(path: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the contents of a file as arguments of ``diagonalize``, without names in ``skip``."""
     arrays = _load(Path(path))
-    _check_names(path, arrays, skip)
+    needed = {name for name in NEEDED if name not in skip and f"{name}_data" not in arrays}
+    parts = {f"{name}_{part}" for name in MATRICES for part in (*SPARSE, "format")}
+    if not needed <= arrays.keys() or not arrays.keys() <= {*ARRAYS, *FLAGS, *parts}:
+        raise StorageError(
+            f"{path} has the arrays {', '.join(sorted(arrays)) or 'none'}. Expected W, W_in, and "
+            f"optionally {', '.join((*ARRAYS[2:], *FLAGS))}."
+        )
     arguments: dict[str, Any] = {}
     try:
         for name in (*ARRAYS, *FLAGS):
@@ -91,8 +94,7 @@ def read(path: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
             if name in MATRICES:
                 arguments[name] = _read_matrix(name, arrays)
             elif name in arrays:
-                read_value = _read_flag if name in FLAGS else _read_numbers
-                arguments[name] = read_value(name, arrays[name])
+                arguments[name] = _read_value(name, arrays[name])
     except ValueError as error:
         raise StorageError(f"{path}: {error}") from error
     return {name: value for name, value in arguments.items() if value is not None}
@@ -101,33 +103,22 @@ def read(path: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
 def _load(path: Path) -> dict[str, Array]:
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
-    with path.open("rb") as opened:
-        first = opened.read(6)
-    if first == b"\x93NUMPY":
-        raise StorageError(f"{path} is a single array. Save named arrays with np.savez.")
     try:
         with zipfile.ZipFile(path) as archive:
             # Verify all checksums before reading any content.
             damaged = archive.testzip()
             if damaged is not None:
                 raise zipfile.BadZipFile(f"{damaged} is damaged")
-            _check_members(path, archive)
+            for info in archive.infolist():
+                _check_member(archive, info)
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except StorageError:
-        raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        why = f"is not a readable .npz file: {error}."
-        if "allow_pickle" in str(error):
-            why = (
-                "holds pickled Python objects, which are never loaded. Save arrays of numbers, and "
-                "a sparse matrix by its parts (W_data, W_indices, W_indptr, W_shape)."
-            )
-        raise StorageError(f"{path} {why}") from error
+        raise StorageError(f"{path} is not a readable .npz file of numbers: {error}.") from error
 
 
-def _check_members(path: Path, archive: zipfile.ZipFile) -> None:
-    """Raise StorageError unless all members of an archive are arrays of the declared size.
+def _check_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+    """Raise ValueError unless a member of an archive is an array of the declared size.
 
     NumPy allocates the declared size before it reads the first number.
     """
@@ -135,42 +126,14 @@ def _check_members(path: Path, archive: zipfile.ZipFile) -> None:
         (1, 0): np.lib.format.read_array_header_1_0,
         (2, 0): np.lib.format.read_array_header_2_0,
     }
-    for info in archive.infolist():
-        with archive.open(info) as member:
-            try:
-                version = np.lib.format.read_magic(member)
-                shape, _, dtype = readers[version](member)
-            except (ValueError, KeyError):
-                raise StorageError(
-                    f"{path}: the member {info.filename!r} is not an array of numbers. Write the "
-                    "file with np.savez, without other members."
-                ) from None
-            declared = member.tell() + math.prod(shape) * dtype.itemsize
-        if declared != info.file_size and not dtype.hasobject:
-            raise StorageError(
-                f"{path} is damaged: the member {info.filename!r} claims shape {shape}, "
-                f"{declared} bytes, but has {info.file_size}."
-            )
-
-
-def _check_names(path: Any, arrays: Mapping[str, Array], skip: tuple[str, ...]) -> None:
-    parts = [f"{name}_{part}" for name in MATRICES for part in (*SPARSE, "format")]
-    known = (*ARRAYS, *FLAGS)
-    unknown = [name for name in arrays if name not in (*known, *parts)]
-    hints = "".join(
-        f" Did you mean {nearest[0]!r} by {name!r}?"
-        for name in unknown
-        if (nearest := difflib.get_close_matches(name, known, n=1, cutoff=0.5))
-    )
-    listed = ", ".join(sorted(arrays)) or "nothing"
-    for name in NEEDED:
-        if name not in skip and name not in arrays and f"{name}_data" not in arrays:
-            raise StorageError(f"{path} has no array {name!r}; it has {listed}.{hints}")
-    if unknown:
-        raise StorageError(
-            f"{path} has arrays with unknown names: {', '.join(unknown)}.{hints} "
-            f"Known: {', '.join(known)}."
-        )
+    with archive.open(info) as member:
+        try:
+            shape, _, dtype = readers[np.lib.format.read_magic(member)](member)
+        except (ValueError, KeyError):
+            raise ValueError(f"the member {info.filename!r} is not an array") from None
+        declared = member.tell() + math.prod(shape) * dtype.itemsize
+    if declared != info.file_size and not dtype.hasobject:
+        raise ValueError(f"the member {info.filename!r} has another size than shape {shape}")
 
 
 def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
@@ -178,11 +141,9 @@ def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
     given = [part for part in SPARSE if f"{name}_{part}" in arrays]
     if not given:
         return arrays.get(name)
-    if name in arrays:
-        raise ValueError(f"it has both {name!r} and '{name}_{given[0]}'. Keep one of them.")
-    missing = [f"{name}_{part}" for part in SPARSE if part not in given]
-    if missing:
-        raise ValueError(f"the sparse matrix {name} lacks {', '.join(missing)}.")
+    if name in arrays or len(given) < len(SPARSE):
+        names = ", ".join(f"{name}_{part}" for part in SPARSE)
+        raise ValueError(f"a sparse matrix needs {names}, without {name}.")
     from scipy.sparse import csc_matrix, csr_matrix
 
     layout = str(arrays.get(f"{name}_format", np.array("csr")).astype(str))
@@ -195,30 +156,15 @@ def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
         matrix = kind((data, indices, indptr), shape=tuple(shape.tolist()))
         check_indices(matrix, name)
     except (ValueError, TypeError, OverflowError) as error:
-        raise ValueError(
-            f"the parts of the sparse matrix {name} do not match: {str(error).rstrip('.')}. "
-            "Indices start at 0."
-        ) from error
+        raise ValueError(f"the parts of the sparse matrix {name} do not match: {error}") from error
     return matrix
 
 
-def _read_numbers(name: str, value: Array) -> Any:
-    """Return an array, or a number if the array has a single element."""
+def _read_value(name: str, value: Array) -> Any:
+    """Return an array, a number if it has a single element, or a flag."""
     check_real(value, name)
-    return value.item() if value.size == 1 else value
-
-
-def _read_flag(name: str, value: Array) -> bool:
-    if value.size != 1 or value.dtype.kind not in "biuf" or value.item() not in (0, 1):
+    if name not in FLAGS:
+        return value.item() if value.size == 1 else value
+    if value.size != 1 or value.item() not in (0, 1):
         raise bad_argument(name, value.tolist(), "True or False (or 1 or 0)")
     return bool(value.item())
-
-
-def _check_layout(arguments: Mapping[str, Any]) -> None:
-    """Raise ValueError if a matrix is transposed."""
-    N = max(np.shape(arguments["W"]), default=0)
-    for name in ("W_in", "W_fb"):
-        shape: tuple[int, ...] = np.shape(arguments[name]) if name in arguments else ()
-        if len(shape) == 2 and shape[0] == N != shape[1]:
-            got = Shown(f"shape {shape}")
-            raise bad_argument(name, got, f"shape (D, {N})", f"It looks transposed. {ROWS}")

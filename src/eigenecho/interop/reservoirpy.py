@@ -9,7 +9,7 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.basis import Basis
 from eigenecho.checks import check_finite
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import bad_argument
 from eigenecho.interop.reservoirpy_models import reservoir_weights
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.threads import one_blas_thread
@@ -129,14 +129,9 @@ class DiagonalReservoir(Node):
         self.input_dim = np.shape(Win)[-1] if is_array(Win) else input_dim
         self.state: dict[str, Array] = {}
         self.basis_: Basis | None = None
-        if W is None:
-            remedy = "Without W there are no neurons: pass W too."
-            for argument, value in (("Win", Win), ("bias", bias)):
-                if value is not None:
-                    raise bad_argument(argument, _shown(value), "None without W", remedy)
-            if np.ndim(lr):
-                raise bad_argument("lr", _shown(lr), "one number without W", remedy)
-        elif input_bias:
+        if W is None and (Win is not None or bias is not None or np.ndim(lr)):
+            raise ValueError("Win, bias and an array lr need W, because they are about neurons.")
+        if W is not None and input_bias:
             raise bad_argument("input_bias", input_bias, "False with W", "Pass bias instead.")
         self._recipe()  # Check the parameters now, not at the first series.
 
@@ -228,10 +223,5 @@ class DiagonalReservoir(Node):
             return str(self.dtype)
 
     def __str__(self) -> str:
-        source = "W given" if self.W is not None else f"spectrum={_shown(self.spectrum)}"
-        lr = _shown(self.lr)
-        return f"DiagonalReservoir(units={self.units}, {source}, sr={self.sr}, lr={lr})"
-
-
-def _shown(value: Any) -> Any:
-    return Shown(f"array {np.shape(value)}") if np.ndim(value) else value
+        source = "W" if self.W is not None else "spectrum"
+        return f"DiagonalReservoir(units={self.units}, {source} given, sr={self.sr})"

@@ -98,13 +98,10 @@ def reservoir_weights(node: Any) -> ReservoirWeights:
         reservoir = node.reservoir_
         return ReservoirWeights(reservoir.transition.matrix, reservoir.W_in, reservoir.bias, 1.0)
     if not node.initialized:
-        got = Shown(f"{_name(node)}, no weights yet")
-        raise bad_argument("model", got, EXPECTED, "Train it first.")
+        raise _unsupported(f"{_name(node)}, no weights yet", "Train it first.")
     if node.activation is not identity:
         activation = getattr(node.activation, "__name__", repr(node.activation))
-        shown = Shown(f"{_name(node)}, activation {activation}")
-        remedy = "Only a linear reservoir has an eigenbasis."
-        raise bad_argument("model", shown, "linear units, activation='identity'", remedy)
+        raise _unsupported(f"{_name(node)}, activation {activation}")
     N = node.units
     bias = np.broadcast_to(np.asarray(node.bias, np.float64), (N,))
     lr = np.asarray(node.lr, np.float64)
@@ -118,8 +115,7 @@ def _read(model: Any) -> ModelWeights:
     if isinstance(model, Node):
         return _read_node(model)
     if not isinstance(model, Model):
-        got = Shown(f"{type(model).__module__}.{type(model).__qualname__}")
-        raise bad_argument("model", got, EXPECTED)
+        raise _unsupported(f"{type(model).__module__}.{type(model).__qualname__}")
     reservoir, readout = _find_nodes(model)
     fed_back = _check_edges(model, reservoir, readout)
     weights = reservoir_weights(reservoir)
@@ -146,7 +142,7 @@ def _read(model: Any) -> ModelWeights:
 def _read_node(node: Any) -> ModelWeights:
     _, _, Reservoirs, *_ = _classes()
     if not _is_linear_kind(node, Reservoirs):
-        raise bad_argument("model", Shown(f"{_name(node)}"), EXPECTED)
+        raise _unsupported(_name(node))
     weights = reservoir_weights(node)
     r = np.asarray(node.state["out"], np.float64)
     return ModelWeights(weights, {}, len(weights.B), r, np.zeros(len(r)))
@@ -160,17 +156,16 @@ def _find_nodes(model: Any) -> tuple[Any, Any]:
         kinds = [kind for kind in nodes if _is_linear_kind(node, kind)]
         if not kinds:
             remedy = "Each node must be one of Input, Reservoir, Ridge, RLS, LMS and Output."
-            raise bad_argument("model", Shown(f"graph with {_name(node)}"), EXPECTED, remedy)
+            raise _unsupported(f"graph with {_name(node)}", remedy)
         nodes[kinds[0]].append(node)
     for kind, what in ((Reservoirs, "reservoir"), (Readouts, "readout")):
         if len(nodes[kind]) != 1:
             names = ", ".join(map(_name, nodes[kind])) or "none"
-            remedy = f"It needs exactly one {what}; deep and parallel graphs are not converted."
-            raise bad_argument("model", Shown(f"graph with {what}s: {names}"), EXPECTED, remedy)
+            remedy = f"It needs exactly one {what}."
+            raise _unsupported(f"graph with {what}s: {names}", remedy)
     if len(model.inputs) != 1:
         names = ", ".join(map(_name, model.inputs))
-        remedy = "Connect one Input to both, so that there is one series u."
-        raise bad_argument("model", Shown(f"graph with inputs: {names}"), EXPECTED, remedy)
+        raise _unsupported(f"graph with inputs: {names}", "Connect one Input to both.")
     return nodes[Reservoirs][0], nodes[Readouts][0]
 
 
@@ -189,17 +184,16 @@ def _check_edges(model: Any, reservoir: Any, readout: Any) -> dict[Any, bool]:
         else:
             edge = f"{_name(parent)} to {_name(child)}, delay {delay}"
             remedy = "Allowed are input to both, reservoir to readout, and feedback with delay 1."
-            raise bad_argument("model", Shown(f"graph with an edge {edge}"), EXPECTED, remedy)
+            raise _unsupported(f"graph with an edge {edge}", remedy)
     if not reads:
-        raise bad_argument("model", Shown("readout apart from the reservoir"), EXPECTED)
+        raise _unsupported("readout apart from the reservoir")
     return fed_back
 
 
 def _readout_arrays(readout: Any) -> tuple[Array, Array]:
     W_out = readout.Wout
     if W_out is None or callable(W_out) or readout.bias is None or callable(readout.bias):
-        got = Shown(f"{_name(readout)}, no weights yet")
-        raise bad_argument("model", got, EXPECTED, "Call model.fit(X, y) first.")
+        raise _unsupported(f"{_name(readout)}, no weights yet", "Train it first.")
     W_out = _dense(W_out)
     return W_out, np.broadcast_to(np.asarray(readout.bias, np.float64), (W_out.shape[1],))
 
@@ -228,6 +222,10 @@ def _classes() -> tuple[Any, ...]:
     from reservoirpy.nodes import LMS, RLS, Input, Output, Reservoir, Ridge
 
     return Model, Node, (Reservoir, DiagonalReservoir), (Ridge, RLS, LMS), Input, Output
+
+
+def _unsupported(what: str, remedy: str = "") -> ValueError:
+    return bad_argument("model", Shown(what), EXPECTED, remedy)
 
 
 def _name(node: Any) -> str:

@@ -1,6 +1,6 @@
 """Whole series through a cascade, in two stages, each by a kernel of its own.
 
-The block steps by itself. Its states at t−1 are then further drive of the modes,
+The block is scanned first. Its states at t−1 are then additional drive of the modes,
 
     m(t) = m(t−1) Λ + [a(t), z(t−1)] [B_modes; coupling]
 
@@ -16,13 +16,13 @@ from eigenecho.arrays import at, namespace
 from eigenecho.kernels.forms import Array, CascadeForm, DenseForm, DiagonalForm
 
 CHUNK = 256
-"""Steps that the block is ahead of the modes."""
+"""Steps that the block is computed ahead of the modes."""
 
 
 def scan(
     kernels: ModuleType, form: CascadeForm, B: Array, drive: Array, state: Array, out: Array
 ) -> None:
-    """States r(1) … r(T) into ``out`` (T, N), by the scans of a backend."""
+    """Write states r(1) … r(T) into ``out`` (T, N), by the scans of a backend."""
     k, xp = len(form.block), namespace(drive)
     modes, B_modes = _modes(form, B, drive)
     m = xp.array(state[..., k:])
@@ -43,7 +43,7 @@ def scan_readout(
     state: Array,
     out: Array,
 ) -> None:
-    """r(t) weightsᵀ into ``out`` (T, D_out), by the scans of a backend."""
+    """Write r(t) weightsᵀ into ``out`` (T, D_out), by the scans of a backend."""
     k, xp = len(form.block), namespace(drive)
     modes, B_modes = _modes(form, B, drive)
     m, weights = xp.array(state[..., k:]), at(weights, drive)
@@ -55,7 +55,7 @@ def scan_readout(
 
 
 def _modes(form: CascadeForm, B: Array, like: Array) -> tuple[DiagonalForm, Array]:
-    """The second stage: modes driven by the drive and by the block."""
+    """Return the second stage: modes driven by the drive and by the block."""
     k = len(form.block)
     rows = [at(B, like)[:, k:], at(form.coupling, like)]
     return DiagonalForm(form.real, form.re, form.im), namespace(like).concatenate(rows)
@@ -64,10 +64,10 @@ def _modes(form: CascadeForm, B: Array, like: Array) -> tuple[DiagonalForm, Arra
 def _block_stage(
     kernels: ModuleType, form: CascadeForm, B: Array, drive: Array, state: Array
 ) -> Iterator[tuple[slice, Array, Array]]:
-    """Chunks of rows, the block's states z(t) in them, and [a(t), z(t−1)]; ``state`` moves on."""
+    """Yield chunks of rows, the block's states z(t) and [a(t), z(t−1)]; update ``state``."""
     k, (T, D), xp = len(form.block), drive.shape[-2:], namespace(drive)
     B_block = xp.ascontiguousarray(at(B, drive)[:, :k])
-    # On a device all steps go together.
+    # A device computes all steps at once.
     chunk = CHUNK if xp.is_host else T
     for start in range(0, T, max(1, chunk)):
         a = drive[..., start : start + chunk, :]

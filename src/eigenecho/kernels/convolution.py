@@ -1,11 +1,11 @@
-"""Outputs by convolution: the cost of a step does not depend on the number of units.
+"""Outputs by convolution, at a cost per step that does not depend on the number of units.
 
 Without feedback a linear network is its impulse response: with h_k = Σ_i B_i λ_i^k W_out,i,
 
     r(t) W_out = Σ_k a(t−k) h_k
 
-and a response that has died away below rounding is as good as a finite one. Blocks of outputs come
-from blocks of the drive that begin one response earlier (overlap-save), each by itself.
+and a response that decays below rounding is as good as a finite one. Blocks of outputs come from
+blocks of the drive that begin one response earlier (overlap-save).
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from eigenecho.progress import Progress
 from eigenecho.types import Array
 
 ROUNDING = 1e-18
-"""What is left of an impulse when it no longer counts."""
+"""Size of an impulse, over its first value, at which the response ends."""
 
 UNEVEN = 1e4
-"""Largest value of a column, over the largest of its quietest stretch, that is convolved."""
+"""Largest value of a column, over the largest value of its quietest stretch, for a convolution."""
 
 STRETCH = 1024
 """Steps of a stretch."""
 
 BLOCK = 1 << 14
-"""Least length of a transform."""
+"""Smallest length of a transform."""
 
 RESPONSES = 8
-"""Least length of a transform in responses: what overlaps is computed twice."""
+"""Smallest length of a transform in responses: overlaps are computed twice."""
 
 
 def settling_steps(form: Form) -> float:
-    """After how many steps an impulse has died away; infinite for a radius of 1 or more."""
+    """Return the steps after which an impulse has decayed; infinite for a radius of 1 or more."""
     if not isinstance(form, DiagonalForm):
         return math.inf
     radius = max(np.abs(form.real).max(initial=0.0), np.hypot(form.re, form.im).max(initial=0.0))
@@ -49,7 +49,7 @@ def settling_steps(form: Form) -> float:
 
 
 def is_even(drive: Array) -> bool:
-    """Whether no stretch is far quieter than another: FFT spreads the rounding of a loud step."""
+    """Return True if no stretch is far quieter than others: FFT spreads rounding of loud steps."""
     (T, D), xp = drive.shape[-2:], namespace(drive)
     stop = T // STRETCH * STRETCH
     cuts = (drive[..., :stop, :], (-1, STRETCH, D)), (drive[..., stop:, :], (-1, T - stop, D))
@@ -72,12 +72,12 @@ def convolve_readout(
     out: Array,
     progress: Progress | None = None,
 ) -> None:
-    """What ``compiled.scan_readout`` computes, for a form that settles well within the series."""
+    """Compute ``scan_readout`` for a form that settles well within the series."""
     from scipy.fft import next_fast_len
 
     T, K, xp = drive.shape[-2], int(settling_steps(form)), namespace(drive)
     size = min(max(BLOCK, RESPONSES * K), T + K)
-    # A device keeps the spectra: powers of two, so that series of all lengths share a few.
+    # A device caches the spectra, so sizes are powers of two, which many series share.
     size = next_fast_len(size, real=True) if xp.is_host else 1 << (size - 1).bit_length()
 
     def responses() -> Array:
@@ -93,7 +93,7 @@ def convolve_readout(
         rest = xp.empty((*several, K, len(weights)), state.dtype)
         kernels.scan_readout(form, 0 * B[:1], none, weights, xp.array(state), rest)
         out[..., :K, :] += rest[..., :T, :]
-    # The last state has forgotten all but the last K steps.
+    # The last state depends only on the last K steps.
     state[:] = 0.0
     nothing = xp.empty((*drive.shape[:-2], min(K, T), 0), state.dtype)
     kernels.scan_readout(form, B, drive[..., -K:, :], weights[:0], state, nothing)
@@ -102,18 +102,18 @@ def convolve_readout(
 def _in_blocks(
     drive: Array, spectra: Array, K: int, size: int, out: Array, progress: Progress | None
 ) -> None:
-    """Outputs from rest of a series (T, D) into ``out``, by transforms of this size on threads."""
+    """Write outputs of a series (T, D) from rest into ``out``, by transforms on threads."""
     (T, D), length = drive.shape, size - K + 1
     xp = namespace(drive)
 
     def task(first: int, last: int) -> None:
         for start in range(first * length, last * length, length):
             before, stop = start - K + 1, min(start + length, T)
-            known = max(0, before)
+            begin = max(0, before)
             piece = np.zeros((D, size))
-            piece[:, known - before : stop - before] = drive[known:stop].T
-            found = xp.irfft(_product(xp.rfft(piece), spectra), size)
-            out[start:stop] = found[:, K - 1 : stop - before].T
+            piece[:, begin - before : stop - before] = drive[begin:stop].T
+            product = xp.irfft(_product(xp.rfft(piece), spectra), size)
+            out[start:stop] = product[:, K - 1 : stop - before].T
 
     for rows in [slice(0, T)] if progress is None else progress.pieces(T, length):
         first, last = rows.start // length, -(-rows.stop // length)
@@ -121,15 +121,15 @@ def _in_blocks(
 
 
 def _at_once(drive: Array, spectra: Array, K: int, size: int, out: Array) -> None:
-    """The same on a device, of all blocks of series (…, T, D) at once."""
+    """Write outputs of series (…, T, D) from rest into ``out``, all blocks at once."""
     (T, D), length = drive.shape[-2:], size - K + 1
     xp = namespace(drive)
     blocks = -(-T // length)
     padded = xp.zeros((*drive.shape[:-2], D, K - 1 + blocks * length))
     padded[..., K - 1 : K - 1 + T] = drive.mT
     transformed = xp.rfft(padded.unfold(-1, size, length)).movedim(-2, -3)  # (…, blocks, D, size)
-    found = xp.irfft(_product(transformed, spectra), size)[..., K - 1 :].mT
-    out[:] = found.reshape(*out.shape[:-2], -1, out.shape[-1])[..., :T, :]
+    products = xp.irfft(_product(transformed, spectra), size)[..., K - 1 :].mT
+    out[:] = products.reshape(*out.shape[:-2], -1, out.shape[-1])[..., :T, :]
 
 
 def _known(
@@ -137,7 +137,7 @@ def _known(
 ) -> Array:
     """Return spectra of responses on a device, cached while the network lives.
 
-    There each operation takes the host as long as a million steps take the device.
+    Starting an operation takes the host as long as a million steps take the device.
     """
     assert isinstance(form, DiagonalForm)
     key = "spectra", size, str(drive.device), drive.dtype
@@ -145,7 +145,7 @@ def _known(
 
 
 def _product(transformed: Array, spectra: Array) -> Array:
-    """Spectra of outputs (…, E, F), from those of the drive (…, D, F) and responses (D, E, F)."""
+    """Return spectra of outputs (…, E, F) from drives (…, D, F) and responses (D, E, F)."""
     product = transformed[..., 0, None, :] * spectra[0]
     for d in range(1, len(spectra)):
         product += transformed[..., d, None, :] * spectra[d]
@@ -155,7 +155,7 @@ def _product(transformed: Array, spectra: Array) -> Array:
 def _responses(
     kernels: ModuleType, form: Form, B: Array, drive: Array, weights: Array, K: int
 ) -> Array:
-    """h_k for every drive column and output, (D, E, K), of the kind that the drive is."""
+    """Return h_k for every drive column and output, (D, E, K), on the device of the drive."""
     xp = namespace(drive)
     impulse = xp.zeros((K, 1), drive.dtype)
     impulse[0] = 1.0

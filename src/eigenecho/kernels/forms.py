@@ -1,4 +1,4 @@
-"""What ``r(t−1) W`` is, as plain arrays that every kind of kernel takes.
+"""The forms of W as plain arrays, which all kernels take.
 
 Each form is a tuple of contiguous, writable arrays, made by ``transition``; numbers have one dtype.
 """
@@ -57,10 +57,10 @@ class Readout(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """How an output y comes back as y(t−1): (y scale + mean − mean) / scale, rounded in between.
+    """How an output y is fed back as y(t−1): (y scale + mean − mean) / scale, rounded in between.
 
     ``start`` is the column of the drive where y(t−1) begins, or its end; ``mean`` and ``scale``
-    (D_out,) are those of the units that the output is told in.
+    (D_out,) lead to the caller's units.
     """
 
     start: int

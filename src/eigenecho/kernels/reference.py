@@ -12,10 +12,10 @@ from eigenecho.types import Array
 
 
 def advance(form: Form, state: Array) -> Array:
-    """``state W``, as a new array.
+    """Return ``state W`` as a new array.
 
-    For eigenvalues the pairs are read as complex numbers in the memory they lie in:
-    the same bytes are (Re, Im) columns for the readout and complex modes for the step.
+    For eigenvalues, pairs are viewed as complex numbers: the same bytes are (Re, Im) columns for
+    the readout and complex modes for the step.
     """
     if isinstance(form, DiagonalForm):
         new = state.copy()
@@ -37,12 +37,12 @@ def advance(form: Form, state: Array) -> Array:
 
 
 def step(form: Form, B: Array, drive: Array, state: Array) -> None:
-    """R ← r W + a B for one drive row ``a`` (D,)."""
+    """Compute r ← r W + a B for one drive row ``a`` (D,)."""
     state[:] = advance(form, state) + drive @ B
 
 
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
-    """States r(1) … r(T) into ``out`` (T, N), which was never written to where it is ``fresh``."""
+    """Write states r(1) … r(T) into ``out`` (T, N), whose memory is new if it is ``fresh``."""
     for t in range(len(drive)):
         step(form, B, drive[t], state)
         out[t] = state
@@ -51,7 +51,10 @@ def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bo
 def scan_readout(
     form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
 ) -> None:
-    """r(t) weightsᵀ into ``out`` (T, D_out), no states stored; ``weights`` (D_out, N)."""
+    """Write r(t) weightsᵀ into ``out`` (T, D_out), without storing states.
+
+    ``weights`` (D_out, N).
+    """
     for t in range(len(drive)):
         step(form, B, drive[t], state)
         out[t] = weights @ state
@@ -67,7 +70,7 @@ def closed_loop(
     y: Array,
     out: Array,
 ) -> None:
-    """Outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ.
+    """Run with outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ.
 
     ``feedback`` F (D_out, N); ``y`` (D_out,) the previous output, changed in place.
     """
@@ -87,9 +90,9 @@ def step_readout(
     row: Array,
     y: Array,
 ) -> bool:
-    """Row = r W + a B and y = offset + before previous + row weightsᵀ; whether y is finite.
+    """Compute row = r W + a B and y = offset + before previous + row weightsᵀ.
 
-    ``before`` (D_out,) is y(t−1). ``state`` stays as it is.
+    Return True if y is finite. ``before`` (D_out,) is y(t−1). ``state`` is not changed.
     """
     row[:] = advance(form, state) + drive @ B
     y[:] = readout.offset + before @ readout.previous + readout.weights @ row
@@ -106,16 +109,16 @@ def run_readout(
     state: Array,
     out: Array,
 ) -> int:
-    """``step_readout`` on the rows of ``drive`` (T, D); how many outputs were finite.
+    """Run ``step_readout`` on the rows of ``drive`` (T, D); return how many outputs are finite.
 
     ``before`` (T, D_out) holds y(t−1) for each row. With a ``loop`` only the first is given: the
-    others, and their columns in the drive, are the outputs as they come back.
+    others, and their columns in the drive, are the outputs that are fed back.
     """
     row = np.empty_like(state)
     for t in range(len(drive)):
         if loop is not None and t > 0:
-            told = (out[t - 1] * loop.scale + loop.mean).astype(out.dtype)
-            before[t] = (told - loop.mean) / loop.scale
+            output = (out[t - 1] * loop.scale + loop.mean).astype(out.dtype)
+            before[t] = (output - loop.mean) / loop.scale
             drive[t, loop.start :] = before[t, : drive.shape[1] - loop.start]
         if not step_readout(form, B, drive[t], readout, before[t], state, row, out[t]):
             return t
@@ -124,10 +127,10 @@ def run_readout(
 
 
 def absorb_row(R: Array, Z: Array, keep: float, x: Array, y: Array) -> None:
-    """[R Z] ← the triangle of [keep R, keep Z; x y]; ``x`` (N',) and ``y`` (D_out,) are used up.
+    """Compute [R Z] ← the triangle of [keep R, keep Z; x y], for a row x (N',) and y (D_out,).
 
-    ``R`` (N', N') upper triangular, ``Z`` (N', D_out): with λ = keep²,
-    RᵀR ← λ RᵀR + xᵀx and RᵀZ ← λ RᵀZ + xᵀy.
+    ``R`` (N', N') is upper triangular, ``Z`` (N', D_out): with λ = keep²,
+    RᵀR ← λ RᵀR + xᵀx and RᵀZ ← λ RᵀZ + xᵀy. ``x`` and ``y`` may be overwritten.
     """
     orthogonal, upper = np.linalg.qr(np.concatenate([keep * R, x[None]]))
     Z[:] = orthogonal.T @ np.concatenate([keep * Z, y[None]])
@@ -135,7 +138,7 @@ def absorb_row(R: Array, Z: Array, keep: float, x: Array, y: Array) -> None:
 
 
 def back_substitute(R: Array, Z: Array, W: Array) -> None:
-    """R Wᵀ = Z into ``W`` (D_out, N'); zero where the diagonal is."""
+    """Solve R Wᵀ = Z into ``W`` (D_out, N'); zero where the diagonal is zero."""
     for i in reversed(range(len(R))):
         rest = Z[i] - W[:, i + 1 :] @ R[i, i + 1 :]
         W[:, i] = rest / R[i, i] if R[i, i] != 0 else 0.0

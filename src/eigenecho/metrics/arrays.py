@@ -7,16 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigenecho.checks import has_complex
-from eigenecho.errors import bad_argument
-
-SERIES = "a real array (T,), (T, D) or (series, T, D)"
+from eigenecho.checks import check_shape, has_complex
+from eigenecho.errors import Shown, bad_argument
 
 
-def finite(
-    name: str, value: Any, *, most: int = 3, expected: str = SERIES, gaps: bool = False
-) -> NDArray[np.float64]:
-    """Return a value as an array of 1 to ``most`` dimensions; only ``gaps`` allows NaN."""
+def finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float64]:
+    """Return a value as an array of float64; only ``gaps`` allows NaN."""
     try:
         array = value if np.ma.is_masked(value) else np.asarray(value)
         if has_complex(array):
@@ -24,36 +20,28 @@ def finite(
         # Values under a mask are missing.
         array = np.ma.filled(array.astype(np.float64), np.nan)
     except (TypeError, ValueError):
-        raise bad_argument(name, value, expected) from None
-    if not 1 <= array.ndim <= most or array.size == 0:
-        raise bad_argument(f"{name}.shape", array.shape, f"{expected}, not empty")
-    invalid = np.isinf(array) if gaps else ~np.isfinite(array)
-    if invalid.any():
-        index = tuple(int(i) for i in np.argwhere(invalid)[0])
-        problem = "infinite" if gaps else "NaN or infinite. Leave those rows out of both arrays"
+        raise bad_argument(name, value, "an array of real numbers") from None
+    if array.ndim == 0 or array.size == 0:
+        raise bad_argument(name, Shown(f"shape {array.shape}"), "an array that is not empty")
+    if np.isinf(array).any() or (not gaps and np.isnan(array).any()):
         raise bad_argument(
-            f"{name}[{', '.join(map(str, index))}]",
-            float(array[index]),
-            "a finite number",
-            f"{np.count_nonzero(invalid)} values of {name} are {problem}.",
+            name, Shown("NaN or infinity"), "finite numbers", "Leave those rows out of all arrays."
         )
     return array
 
 
 def observed(name: str, value: Any) -> NDArray[np.float64]:
-    """Return an array with at least one number; NaN is a missing observation."""
+    """Return (T,), (T, D) or (series, T, D) with at least one number; NaN is a missing value."""
     array = finite(name, value, gaps=True)
-    if np.isnan(array).all():
-        raise bad_argument(name, value, "at least one observation", "All values are NaN.")
+    if array.ndim > 3 or np.isnan(array).all():
+        raise bad_argument(
+            name, value, "an array (T,), (T, D) or (series, T, D) with at least one observation"
+        )
     return array
 
 
-def check_shape(name: str, array: NDArray[np.float64], shape: tuple[int, ...], whose: str) -> None:
-    """Raise ValueError unless an array has the given shape; ``whose`` describes the shape."""
-    if array.shape != shape:
-        raise bad_argument(
-            f"{name}.shape",
-            array.shape,
-            f"{shape}, {whose}",
-            "Reshape one of the arrays: metrics do not broadcast.",
-        )
+def same_shape(name: str, value: Any, shape: tuple[int, ...], whose: str) -> NDArray[np.float64]:
+    """Return finite numbers of the given shape. Metrics do not broadcast."""
+    array = finite(name, value)
+    check_shape(array, name, shape, f", as {whose}")
+    return array

@@ -5,14 +5,14 @@ NaN in ``y`` is a missing observation and is ignored.
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eigenecho.errors import Shown, bad_argument, place
-from eigenecho.metrics.arrays import SERIES, check_shape, finite, observed
+from eigenecho.checks import check_count, check_shape
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.metrics.arrays import finite, observed, same_shape
 
 
 def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -> float:
@@ -43,33 +43,21 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
     >>> metrics.mase([5.0, 7.0], [5.0, 6.0], train=[1.0, 2.0, 3.0, 4.0])
     0.5
     """
-    true, predicted = _check_pair(y, forecast)
+    true = observed("y", y)
+    predicted = same_shape("forecast", forecast, true.shape, "y")
     before = finite("train", train, gaps=True)
-    if isinstance(season, bool) or not isinstance(season, Integral) or season < 1:
-        raise bad_argument("season", season, "a number of rows, an int ≥ 1")
     axis = max(true.ndim - 2, 0)
     rows = before.shape[axis] if before.ndim > axis else 0
-    check_shape(
-        "train",
-        before,
-        (*true.shape[:axis], rows, *true.shape[axis + 1 :]),
-        "with the series and columns of y",
-    )
-    if rows <= season:
-        raise bad_argument("season", season, f"fewer rows than the {rows} of train")
+    shape = (*true.shape[:axis], rows, *true.shape[axis + 1 :])
+    check_shape(before, "train", shape, ", with the series and columns of y")
+    season = check_count(season, "season", "fewer rows than train", 1, rows - 1)
     if true.ndim == 1:
         true, predicted, before = (array[:, np.newaxis] for array in (true, predicted, before))
     observed_columns = ~np.isnan(true).all(axis=-2)
     scale = _mean_absolute(before[..., season:, :] - before[..., :-season, :])
-    if np.any(constant := observed_columns & ~(scale > 0)):
-        *series, column = (int(i) for i in np.argwhere(constant)[0])
-        where = place(column=column, series=series[0] if series else None)
-        raise bad_argument(
-            "train",
-            Shown(f"no change over {season} rows {where}"),
-            "a series that changes",
-            "Use rmse for a constant series.",
-        )
+    if np.any(observed_columns & ~(scale > 0)):
+        got = Shown(f"a column without changes over {season} rows")
+        raise bad_argument("train", got, "series that change", "Use rmse for constant series.")
     errors = _mean_absolute(true - predicted)
     return float(np.mean(errors[observed_columns] / scale[observed_columns]))
 
@@ -96,7 +84,8 @@ def smape(y: ArrayLike, forecast: ArrayLike) -> float:
     >>> metrics.smape([1.0, 2.0], [3.0, 2.0])
     50.0
     """
-    true, predicted = _check_pair(y, forecast)
+    true = observed("y", y)
+    predicted = same_shape("forecast", forecast, true.shape, "y")
     present = ~np.isnan(true)
     true, predicted = true[present], predicted[present]
     # Scale by powers of two, so that no sum overflows.
@@ -135,9 +124,7 @@ def pinball(y: ArrayLike, quantile_forecasts: ArrayLike, quantiles: ArrayLike) -
     true = observed("y", y)
     levels = _check_probabilities(quantiles)
     shape = (*true.shape, *levels.shape)
-    expected = SERIES + (", with an axis of quantiles at the end" if levels.ndim else "")
-    predicted = finite("quantile_forecasts", quantile_forecasts, most=4, expected=expected)
-    check_shape("quantile_forecasts", predicted, shape, "the shape of y and the quantiles")
+    predicted = same_shape("quantile_forecasts", quantile_forecasts, shape, "y and the quantiles")
     present = ~np.isnan(true)
     e = true[present][:, np.newaxis] - predicted[present].reshape(-1, levels.size)
     return float(np.mean(np.maximum(levels * e, (levels - 1) * e)))
@@ -190,23 +177,12 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
     0.5
     """
     true = observed("y", y)
-    low, high = finite("lower", lower), finite("upper", upper)
-    check_shape("lower", low, true.shape, "the shape of y")
-    check_shape("upper", high, true.shape, "the shape of y")
+    low = same_shape("lower", lower, true.shape, "y")
+    high = same_shape("upper", upper, true.shape, "y")
     if np.any(low > high):
-        index = tuple(int(i) for i in np.argwhere(low > high)[0])
-        at = f"[{', '.join(map(str, index))}]"
-        expected = f"at most upper{at}={float(high[index])}"
-        raise bad_argument(f"lower{at}", float(low[index]), expected)
+        raise bad_argument("lower", Shown("bounds above upper"), "bounds of at most upper")
     present = ~np.isnan(true)
     return float(np.mean((low <= true)[present] & (true <= high)[present]))
-
-
-def _check_pair(y: Any, forecast: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Check observations and forecasts, and return them as arrays of one shape."""
-    true, predicted = observed("y", y), finite("forecast", forecast)
-    check_shape("forecast", predicted, true.shape, "the shape of y")
-    return true, predicted
 
 
 def _mean_absolute(errors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eigenecho.errors import bad_argument, unknown_name
-from eigenecho.metrics.arrays import check_shape, finite
-
-_NORMS = ("std", "range", "mean")
+from eigenecho.checks import check_known
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.metrics.arrays import finite, same_shape
 
 
 def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -64,8 +63,7 @@ def nrmse(y_true: ArrayLike, y_pred: ArrayLike, *, norm: str = "std") -> float:
     >>> round(ee.metrics.nrmse([1.0, 2.0, 3.0], [2.0, 2.0, 2.0]), 6)  # the mean scores 1
     1.0
     """
-    if norm not in _NORMS:
-        raise unknown_name("norm", norm, _NORMS)
+    check_known(norm, "norm", ("std", "range", "mean"))
     true, predicted = _check_columns("y_true", y_true, "y_pred", y_pred)
     size = _sizes(true, norm)
     return float(_root_mean_square((true - predicted) / size, axis=None))
@@ -173,9 +171,10 @@ def _check_columns(
     name_a: str, a: ArrayLike, name_b: str, b: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Check both arrays and return them as (rows, columns)."""
-    first, second = finite(name_a, a), finite(name_b, b)
-    check_shape(name_b, second, first.shape, f"the shape of {name_a}")
-    if first.ndim == 1:
-        return first[:, np.newaxis], second[:, np.newaxis]
-    columns = first.shape[-1]
+    first = finite(name_a, a)
+    if first.ndim > 3:
+        got = Shown(f"shape {first.shape}")
+        raise bad_argument(name_a, got, "an array (T,), (T, D) or (series, T, D)")
+    second = same_shape(name_b, b, first.shape, name_a)
+    columns = 1 if first.ndim == 1 else first.shape[-1]
     return first.reshape(-1, columns), second.reshape(-1, columns)

@@ -227,8 +227,8 @@ class LearningTask:
         """Return the smallest error of any ridge on held-out rows, summed over outputs."""
         _, whole = self.with_spectrum(spectrum, spectrum.units)
         total = 0.0
+        fold = hold_out(whole, self.settings)
         for columns, problem in whole.parts:
-            fold = hold_out(problem, self.settings)
             with warnings.catch_warnings(action="ignore", category=IllConditionedWarning):
                 statistics, (last,), _ = problem.gather(Triangle, fold)
                 errors = held_out_errors(statistics, last, problem.penalty, self.settings.ridge)

@@ -17,6 +17,7 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.arrays import namespace
 from eigenecho.reservoir import Reservoir
+from eigenecho.rows import assemble
 from eigenecho.scaling import Scaling
 from eigenecho.threads import one_blas_thread
 from eigenecho.transition import Transition
@@ -33,7 +34,7 @@ MAPPED = 1 << 22
 def readout_rows(model: LinearModel, before: Array | None, states: Array) -> Array:
     """Return the rows [1, y(t−1), r(t)] (T, N') of the readout, in float64."""
     head = readout_head(model, before, len(states), states)
-    return namespace(states).concatenate([head, states], axis=1, dtype=np.float64)
+    return assemble(head, [states])
 
 
 def readout_head(model: LinearModel, before: Array | None, steps: int, like: Array) -> Array:

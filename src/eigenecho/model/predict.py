@@ -77,7 +77,7 @@ def deviations_of_series(
     starts = initial_states(model, initial_state, len(series), container.kind)
     previous = previous_outputs(model, y_previous, series, container)
     each = zip(series, previous, starts, strict=True)
-    return container.restore([deviations(model, posterior, *given) for given in each])
+    return container.restore([deviations(model, posterior, *run) for run in each])
 
 
 @one_blas_thread()

@@ -7,11 +7,9 @@ a notebook, or save it with ``ax.figure.savefig(…)``.
 """
 
 from eigenecho.plots.backtest import MOST_SERIES, backtest
-from eigenecho.plots.certificate import certificate
-from eigenecho.plots.gallery import spectra_gallery
+from eigenecho.plots.certificate import certificate, reduction
 from eigenecho.plots.prediction import prediction
-from eigenecho.plots.reduction import reduction
-from eigenecho.plots.spectrum import spectrum
+from eigenecho.plots.spectrum import spectra_gallery, spectrum
 
 __all__ = [
     "MOST_SERIES",

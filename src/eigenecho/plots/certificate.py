@@ -1,4 +1,4 @@
-"""The certificate of a converted network as a figure."""
+"""Certificates of converted and of reduced networks as figures."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from eigenecho.errors import bad_argument
 from eigenecho.model import LinearModel
-from eigenecho.model.certificate import Certificate
+from eigenecho.model.certificate import Certificate, Reduction
 from eigenecho.plots.spectrum import mark_eigenvalues, spectrum
-from eigenecho.plots.style import BLUE, GREY, ORANGE, new_figure, tidy
+from eigenecho.plots.style import BLUE, GREY, LEGEND, ORANGE, new_figure, tidy
 from eigenecho.spectra import Spectrum, from_matrix
 from eigenecho.transition import Cascade
 
@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 ROUNDING = float(np.finfo(np.float64).eps)
+
+LOWEST = 1e-20
+"""Smallest singular value drawn, relative to the largest."""
+
+NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8}
+"""Style of annotations."""
 
 
 def certificate(model: LinearModel) -> Figure:
@@ -53,9 +58,7 @@ def certificate(model: LinearModel) -> Figure:
     """
     details = getattr(model, "certificate", None)
     if not isinstance(details, Certificate):
-        raise bad_argument(
-            "model", model, "a converted network", "Only eigenecho.diagonalize gives certificates."
-        )
+        raise bad_argument("model", model, "a network that eigenecho.diagonalize returned")
     figure = new_figure(10.5, 4.0)
     panels: Any = figure.subplots(1, 3, width_ratios=(1.25, 1.25, 0.8))
     _draw_eigenvalues(panels[0], model)
@@ -88,7 +91,6 @@ def _draw_difference(ax: Axes, details: Certificate) -> None:
     tidy(ax)
     along = np.array(details.along or (details.difference,))
     edges = np.linspace(0, details.steps, len(along) + 1)
-    label: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8}
     # A logarithmic axis cannot show zero, so values below the rounding unit are drawn there.
     if not details.kept:
         ax.stairs(np.maximum(along, ROUNDING), edges, color=BLUE, linewidth=1.4, baseline=None)
@@ -96,15 +98,13 @@ def _draw_difference(ax: Axes, details: Certificate) -> None:
         height = max(details.error, ROUNDING)
         ax.hlines(height, 0, details.error_steps, color=ORANGE, linewidth=1.4, gid="error")
         text = f"error {details.error:.1e}, against extended precision"
-        ax.annotate(text, (0, height), xytext=(2, 3), color=ORANGE, **label)
+        ax.annotate(text, (0, height), xytext=(2, 3), color=ORANGE, **NOTE)
     ax.axhline(ROUNDING, color=GREY, linestyle=(0, (4, 3)), linewidth=1.0)
     text = "rounding unit of float64"
-    ax.annotate(text, (0, ROUNDING), xytext=(2, -10), color=GREY, **label)
-    ax.set_yscale("log")
-    ax.set_xlim(0, details.steps)
-    ax.set_ylim(ROUNDING / 4, max(1e-12, 4 * float(along.max()), 4 * (details.error or 0.0)))
-    ax.set_xlabel("time step of the probe")
-    ax.set_ylabel("output difference / largest output")
+    ax.annotate(text, (0, ROUNDING), xytext=(2, -10), color=GREY, **NOTE)
+    top = max(1e-12, 4 * float(along.max()), 4 * (details.error or 0.0))
+    ax.set(yscale="log", xlim=(0, details.steps), ylim=(ROUNDING / 4, top))
+    ax.set(xlabel="time step of the probe", ylabel="output difference / largest output")
     title = f"largest difference {details.difference:.1e}"
     ax.set_title("W is kept: nothing was changed" if details.kept else title, fontsize=10)
 
@@ -117,3 +117,62 @@ def _draw_times(ax: Axes, details: Certificate) -> None:
     ax.set_ylabel("µs per step")
     ax.margins(y=0.1)
     ax.set_title(details.change, fontsize=10)
+
+
+def reduction(source: Any) -> Figure:
+    """Draw the singular values and the eigenvalues of a reduced network, before and after.
+
+    Parameters
+    ----------
+    source : LinearModel or LinearESN
+        A network returned by ``reduce``.
+
+    Returns
+    -------
+    Figure
+
+    See Also
+    --------
+    eigenecho.model.certificate.Reduction : The certificate that this figure shows.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> series = ee.tasks.mso(3, steps=400)
+    >>> esn = ee.LinearESN(100, sr=0.95, warmup=50, seed=0).fit(series[:-1], series[1:])
+    >>> figure = ee.plots.reduction(esn.reduce(tol=1e-3))
+    """
+    model = getattr(source, "model_", source)
+    details = getattr(model, "certificate", None)
+    if not isinstance(details, Reduction):
+        raise bad_argument("source", source, "a network that reduce returned")
+    figure = new_figure(9.0, 4.2)
+    panels: Any = figure.subplots(1, 2, width_ratios=(1.3, 1.0))
+    _draw_singular_values(panels[0], details)
+    tidy(panels[1], frame=True)
+    spectrum(details.before, ax=panels[1], color=GREY, size=4, radius=False, title="")
+    mark_eigenvalues(panels[1], model.spectrum, BLUE)
+    panels[1].set_title("eigenvalues before (grey) and after", fontsize=10)
+    title = f"{details.units_before} → {details.units} modes"
+    if details.bound is not None:
+        title += f": gain error at most {details.bound:.1e} of the largest gain"
+    elif details.promise:
+        title += f": error at most {details.promise:.1e} of the {details.size} of y"
+    figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def _draw_singular_values(ax: Axes, details: Reduction) -> None:
+    tidy(ax)
+    share = details.values / details.values.max(initial=np.finfo(float).tiny)
+    share = share[share > LOWEST]
+    numbers = np.arange(1, len(share) + 1)
+    kept = numbers <= details.units
+    ax.semilogy(numbers[~kept], share[~kept], ".", color=GREY, markersize=4, label="cut")
+    ax.semilogy(numbers[kept], share[kept], ".", color=BLUE, markersize=5, label="kept")
+    ax.axhline(details.floor, color=GREY, linestyle=(0, (4, 3)), linewidth=1.0)
+    ax.annotate("rounding", (1, details.floor), xytext=(2, 3), color=GREY, **NOTE)
+    ax.set(xlabel="number", ylabel="singular value / largest")
+    ax.legend(**LEGEND)
+    titles = {"white": "Hankel singular values", "rows": "weighted by the given rows"}
+    ax.set_title(titles.get(details.weighting, "weighted by the training rows"), fontsize=10)

@@ -116,7 +116,7 @@ def draw_intervals(ax: Axes, blocks: Iterable[tuple[Any, Any, Any]], interval: f
     Call this after drawing the lines: intervals that are much wider are cut.
     """
     bottom, top = ax.get_ylim()
-    label = f"bounds for {100 * interval:.3g} %"
+    label = f"{100 * interval:.3g} % interval"
     for times, lower, upper in blocks:
         if len(times) == 1:
             ax.vlines(times, lower, upper, color=VERMILLION, alpha=0.3, linewidth=4, label=label)

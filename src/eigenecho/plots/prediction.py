@@ -86,8 +86,7 @@ def prediction(
         ax.set_title(title, fontsize=11, pad=26 if legend else 6)
     (error_ax or ax).set_xlabel("time step t")
     if error_ax is not None:
-        error_ax.set_yscale("log")
-        error_ax.set_ylabel("|error|")
+        error_ax.set(yscale="log", ylabel="|error|")
     return ax
 
 

@@ -1,7 +1,8 @@
-"""Eigenvalues in the complex plane."""
+"""Eigenvalues in the complex plane: one spectrum, or all named ones side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,12 +10,13 @@ import numpy as np
 from eigenecho.basis import eigendecomposition
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.model import LinearModel
-from eigenecho.plots.style import BLUE, GREY, VERMILLION, new_figure, tidy
-from eigenecho.spectra import Spectrum
-from eigenecho.types import Array
+from eigenecho.plots.style import BLUE, GREY, VERMILLION, new_figure, panel_grid, tidy
+from eigenecho.spectra import LAWS, Spectrum, law
+from eigenecho.types import Array, Seed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ROUNDING = 1e-9
 """Distance from the unit circle up to which an eigenvalue counts as lying on it."""
@@ -71,7 +73,13 @@ def spectrum(
     >>> ax.get_title()
     '100 eigenvalues, radius 0.95'
     """
-    values, importance = _read_modes(source, weights)
+    model = getattr(source, "model_", source)
+    if weights is True:
+        modes, weights = _read_readout(model)
+    else:
+        modes = _read_spectrum(model)
+    values = modes.values
+    shares = None if weights is None or weights is False else importance(modes, weights)
     if ax is None:
         ax = new_figure(4.2, 4.5).add_subplot()
         tidy(ax, frame=True)
@@ -80,31 +88,82 @@ def spectrum(
 
     count = len(values)
     unstable = np.abs(values) > 1 + ROUNDING
-    if importance is None:
+    if shares is None:
         area: Any = float(np.clip(2500 / count, 5, 36)) if size is None else size
     else:
-        area = importance * (260.0 if size is None else size)
+        area = shares * (260.0 if size is None else size)
         # Modes with a small weight stay visible as dots.
         dots = np.where(unstable, VERMILLION, GREY)
         ax.scatter(values.real, values.imag, s=4, c=dots, linewidths=0, gid="positions", zorder=2)
     style: dict[str, Any] = {"linewidths": 0, "gid": "eigenvalues", "zorder": 3}
     style["c"] = np.where(unstable, VERMILLION, color)
-    style["alpha"] = 0.85 if importance is None else 0.6
+    style["alpha"] = 0.85 if shares is None else 0.6
     ax.scatter(values.real, values.imag, s=area, **style)
 
+    reach = 1.12 * max(largest, 1.0)
+    ax.set(xlabel="Re λ", ylabel="Im λ", xlim=(-reach, reach), ylim=(-reach, reach))
     ax.set_aspect("equal")
     ax.locator_params(nbins=5)
-    ax.set_xlabel("Re λ")
-    ax.set_ylabel("Im λ")
-    reach = 1.12 * max(largest, 1.0)
-    ax.set_xlim(-reach, reach)
-    ax.set_ylim(-reach, reach)
     if title is None:
         title = f"{count} eigenvalue{'s' * (count > 1)}, radius {largest:.4g}"
-        title += "\narea: readout weight" if importance is not None else ""
+        title += "\narea: readout weight" if shares is not None else ""
     if title:
         ax.set_title(title, fontsize=11)
     return ax
+
+
+def spectra_gallery(
+    n: int = 100,
+    *,
+    sr: float | None = None,
+    seed: Seed = 0,
+    laws: Sequence[str] | None = None,
+) -> Figure:
+    """Draw one panel per named spectrum, with ``n`` eigenvalues each.
+
+    Parameters
+    ----------
+    n : int
+        Number of eigenvalues.
+    sr : float, optional
+        Spectral radius. By default, each law uses its own.
+    seed : int, Generator or None
+    laws : list of str, optional
+        Names from ``eigenecho.spectra.LAWS``. By default, all of them.
+
+    Returns
+    -------
+    Figure
+
+    See Also
+    --------
+    eigenecho.plots.spectrum : Draw a single spectrum.
+
+    Examples
+    --------
+    >>> import eigenecho as ee
+    >>> figure = ee.plots.spectra_gallery(50, laws=["golden", "ring"])
+    >>> len(figure.axes)
+    2
+    """
+    names = list(LAWS) if laws is None else list(laws)
+    if not names:
+        raise bad_argument("laws", laws, f"names of {', '.join(LAWS)}")
+    options = {} if sr is None else {"sr": sr}
+    drawn = {name: law(name)(n, seed=seed, **options) for name in names}
+
+    columns = min(4, len(names))
+    figure, axes = panel_grid(len(names), columns, 2.4, 2.5, square=True, sharex=True, sharey=True)
+    for i, (ax, (name, values)) in enumerate(zip(axes, drawn.items(), strict=True)):
+        spectrum(values, ax=ax, title=name)
+        ax.label_outer()
+        # The last panel of each column gets labels, also above an empty cell.
+        if i + columns >= len(names):
+            ax.set_xlabel("Re λ")
+            ax.tick_params(labelbottom=True)
+    reach = max(1.0, *(values.radius for values in drawn.values())) * 1.12
+    axes[0].set(xlim=(-reach, reach), ylim=(-reach, reach))
+    return figure
 
 
 def mark_eigenvalues(ax: Axes, kept: Spectrum, color: str, marker: str = "o") -> None:
@@ -124,21 +183,6 @@ def _draw_circles(ax: Axes, radius: float | None) -> None:
         ax.add_patch(Circle((0, 0), radius, gid="radius", linestyle=(0, (4, 3)), **circle))
 
 
-def _read_modes(source: Any, weights: Any) -> tuple[Array, Array | None]:
-    """Return eigenvalues (N,) and their importance (N,), or None without weights."""
-    model = getattr(source, "model_", source)
-    if weights is None or weights is False:
-        return _read_spectrum(model).values, None
-    if weights is not True:
-        modes = _read_spectrum(model)
-    elif isinstance(model, LinearModel):
-        modes, weights = _read_readout(model)
-    else:
-        remedy = "Only a fitted LinearESN or a LinearModel has weights of its own."
-        raise bad_argument("weights", True, "readout weights (N,) or (N, D_out)", remedy)
-    return modes.values, importance(modes, weights)
-
-
 def _read_spectrum(source: Any) -> Spectrum:
     if isinstance(source, Spectrum):
         return source
@@ -146,17 +190,17 @@ def _read_spectrum(source: Any) -> Spectrum:
         return source.spectrum
     if hasattr(source, "reservoir_"):
         return source.reservoir_.spectrum
-    if hasattr(source, "get_params"):
-        raise bad_argument("source", source, "a fitted estimator", "Call fit first.")
     if np.ndim(source) == 1:
         return Spectrum.from_values(source)
-    expected = "a Spectrum, a list of eigenvalues, or a fitted estimator or model"
-    remedy = "Pass eigenecho.spectra.from_matrix(W) for a matrix W."
-    raise bad_argument("source", source, expected, remedy)
+    expected = "a Spectrum (of a matrix: spectra.from_matrix), eigenvalues, or a fitted model"
+    raise bad_argument("source", source, expected)
 
 
-def _read_readout(model: LinearModel) -> tuple[Spectrum, Array]:
+def _read_readout(model: Any) -> tuple[Spectrum, Array]:
     """Return the spectrum of a model and its readout weights (N, D_out) in the Q layout."""
+    if not isinstance(model, LinearModel):
+        expected = "readout weights (N,) or (N, D_out), as the source has none"
+        raise bad_argument("weights", True, expected)
     readout = model.readout.weights.T
     if model.is_diagonal:
         return model.spectrum, readout
@@ -173,7 +217,7 @@ def importance(modes: Spectrum, weights: Any) -> Array:
     if W.ndim not in (1, 2) or len(W) != modes.units or W.size == 0 or not np.isfinite(W).all():
         raise bad_argument(
             "weights",
-            Shown(f"shape {W.shape}") if np.isfinite(W).all() else Shown("NaN or Inf"),
+            Shown(f"shape {W.shape}"),
             f"finite readout weights of the states, ({modes.units},) or ({modes.units}, D_out)",
             "Leave out the rows of W_out for the bias and y(t−1).",
         )

@@ -9,7 +9,7 @@
 - An unpenalised bias is the first column: eliminating it drops the first row of R.
 - The columns [1, y(t−1)] are nearly parallel where y is far from zero, so their weights come from
   an orthogonal solution, too.
-- ``Gram`` holds half of the digits of the rows. It is used as it is with ``solver="gram"``, and
+- ``Gram`` holds half of the digits of the rows. It is used directly with ``solver="gram"``, and
   otherwise refined on true residuals (``training.refine``).
 - XᵀX without states: r(t) = λ r(t−1) + a(t) B makes Σ r_i r_j a quotient of a few sums over time
   (``moments``), which follow from correlations of the data alone (``lags``). The quotient divides

@@ -1,4 +1,4 @@
-"""One factorisation of the states that answers for every ridge and every input scaling."""
+"""One factorisation of the states that serves every ridge and every input scaling."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EPS = float(np.finfo(np.float64).eps)
 
 HUGE = 1e300
-"""A ridge on states beside which their squares, however large, count for nothing."""
+"""A ridge so large that states have no weight, however large their squares are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,27 +28,28 @@ class Factorised:
 
     Rows split into a few head columns H (the bias, y(t−1)) and states R. Scaling the inputs
     scales R by s; with v = s w that is a penalty β = α / s² on v. In the coordinates L v, with
-    R L⁻¹ = U diag(S) Vᵀ, the best v for given head weights h leaves of a target z
+    R L⁻¹ = U diag(S) Vᵀ, the best v for given head weights h gives a target z the penalised error
 
         z (I − U f Uᵀ) z,   f = S² / (S² + β)
 
     so h solves a small system, and L v = V diag(S / (S² + β)) Uᵀ(Y − H h). Everything is written
-    with 1 − f = β / (S² + β), which does not cancel when a head column is nearly a state.
+    with 1 − f = β / (S² + β), which does not cancel if a head column is nearly a state.
 
     Head columns that are nearly parallel, such as 1 and a y(t−1) far from 0, would lose their
-    difference in HᵀH. So where H itself is known, h is the least-squares answer of the rows
+    difference in HᵀH. So if H itself is known, h is the least-squares solution of the rows
 
         [H across U; √(1 − f) UᵀH; √α] h = [Y across U; √(1 − f) UᵀY; 0]
 
-    A free bias takes over all it can of the states before they are factorised, whatever α and s:
-    so the answer stays unique where α = 0 and the bias is a sum of states.
+    A free bias is projected out of the states before they are factorised, whatever α and s, so
+    that the solution is unique even if α = 0 and the bias is a sum of states.
 
     ``S`` (N,) and ``V`` (N, N) are singular values and right vectors of the states; ``UtH`` (N, k)
     and ``UtY`` (N, D_out) head and targets along them, ``HtH`` (k, k) and ``HtY`` (k, D_out)
-    products of what is left across. ``across`` are the roots H and Y of these products, where sums
-    have not squared them and there are several head columns. States are H ``lean`` (k, N) + those
-    that were factorised, with rows of zeros but for a free bias. ``head_penalty`` (k,) is 1 where
-    the ridge acts on a head column. Without a ridge a direction up to S² = ``cutoff`` is noise.
+    products of the components orthogonal to U. ``across`` are the roots H and Y of these products,
+    if they come from rows and there are several head columns. States are H ``lean`` (k, N) + the
+    factorised ones; rows of ``lean`` are zero except for a free bias. ``head_penalty`` (k,) is 1
+    for head columns that the ridge penalises. Without a ridge, directions with S² up to ``cutoff``
+    are noise.
     """
 
     penalty: Penalty
@@ -64,18 +65,18 @@ class Factorised:
     across: tuple[Array, Array] | None = None
 
     def weights(self, ridge: float, scale: float = 1.0) -> Array:
-        """Readout weights (N', D_out) for states times ``scale``, to be used on unscaled states.
+        """Return weights (N', D_out) for states times ``scale``, to be applied to unscaled states.
 
-        Minimum-norm where the ridge leaves them open.
+        They have minimum norm if the ridge does not determine them.
         """
         h, v = self._coordinates(np.array([ridge]), np.array([scale]))
         w = self.penalty.unroot(self.V @ v[:, 0])
         return np.concatenate([h[:, 0] - self.lean @ w, w])
 
     def corrections(self, gradient: Array, ridges: Array, scales: Array) -> Array:
-        """(XᵀX + penalty)⁻¹ gradient for C pairs (α, s) > 0 and C gradients (N', C, D_out).
+        """Return (XᵀX + penalty)⁻¹ gradient for C pairs (α, s) > 0 and C gradients (N', C, D_out).
 
-        In the coordinates of ``weights``: for unscaled states, penalised by α / s².
+        Coordinates are those of ``weights``: for unscaled states, penalised by α / s².
         """
         k = len(self.HtY)
         g, beta = gradient[:k], _beta(ridges, scales)
@@ -98,7 +99,7 @@ class Factorised:
         ridges: Sequence[float] | Array,
         scales: Sequence[float] | Array = (1.0,),
     ) -> Array:
-        """True squared residuals on held-out rows, (scales, ridges, D_out)."""
+        """Return true squared residuals on held-out rows, (scales, ridges, D_out)."""
         k, D = self.HtY.shape
         h, v = self._coordinates(np.tile(ridges, len(scales)), np.repeat(scales, len(ridges)))
         states = held_out.R[:, k:] - held_out.R[:, :k] @ self.lean
@@ -108,11 +109,11 @@ class Factorised:
         return np.sum(left**2, axis=0).reshape(len(scales), len(ridges), D) + np.diag(held_out.rest)
 
     def _coordinates(self, ridges: Array, scales: Array) -> tuple[Array, Array]:
-        """Head weights h (k, C, D_out) and Vᵀ L v (N, C, D_out) for C pairs (α, s)."""
+        """Return head weights h (k, C, D_out) and Vᵀ L v (N, C, D_out) for C pairs (α, s)."""
         S = self.S[:, None]
         beta = _beta(ridges, scales)
         denominator = S**2 + beta
-        # With a ridge the answer is unique however small the ridge: nothing is cut off.
+        # With a ridge, however small, the solution is unique: nothing is cut off.
         kept = (denominator > self.cutoff) | (beta > 0)
         gain = np.divide(S, denominator, out=np.zeros_like(denominator), where=kept)
         left = np.divide(beta, denominator, out=np.ones_like(denominator), where=kept)
@@ -121,7 +122,7 @@ class Factorised:
         return h, gain[:, :, None] * across
 
     def _head(self, ridges: Array, left: Array) -> Array:
-        """Head weights (k, C, D_out), given what each ridge leaves along the states, (N, C)."""
+        """Return head weights (k, C, D_out), given the shares 1 − f of each ridge, (N, C)."""
         if self.across is None:
             A = self.HtH + np.einsum("nc,ni,nj->cij", left, self.UtH, self.UtH)
             A = A + ridges[:, None, None] * np.diag(self.head_penalty)
@@ -129,26 +130,26 @@ class Factorised:
             return _symmetric_solve(A, c).transpose(1, 0, 2)
         H, Y = self.across
         nothing = np.zeros_like(self.HtY)
-        found = []
+        solutions = []
         for ridge, share in zip(ridges, np.sqrt(left).T, strict=True):
             pull = np.diag(np.sqrt(ridge * self.head_penalty))
             rows = np.concatenate([H, share[:, None] * self.UtH, pull])
             targets = np.concatenate([Y, share[:, None] * self.UtY, nothing])
             size = _sizes(rows)
-            found.append(np.linalg.lstsq(rows / size, targets, rcond=None)[0] / size[:, None])
-        return np.stack(found, axis=1)
+            solutions.append(np.linalg.lstsq(rows / size, targets, rcond=None)[0] / size[:, None])
+        return np.stack(solutions, axis=1)
 
 
 def _beta(ridges: Array, scales: Array) -> Array:
-    """β = α / s²; a number where that overflows, which leaves nothing of the states either."""
+    """Return β = α / s², limited to a number that also suppresses all states."""
     with np.errstate(over="ignore"):
         return np.minimum(ridges / scales**2, HUGE)
 
 
 def _symmetric_solve(A: Array, c: Array) -> Array:
-    """A⁻¹ c for symmetric systems (C, k, k), each column in its own units where there are several.
+    """Return A⁻¹ c for symmetric systems (C, k, k), equilibrated if there are several columns.
 
-    Minimum-norm where a system is singular.
+    Singular systems get the minimum-norm solution.
     """
     if A.shape[-1] < 2:
         return np.linalg.pinv(A, hermitian=True) @ c
@@ -159,7 +160,7 @@ def _symmetric_solve(A: Array, c: Array) -> Array:
 
 
 def _sizes(columns: Array) -> Array:
-    """The norm of each column; 1 where it is zero."""
+    """Return the norm of each column; 1 for zero columns."""
     size = np.linalg.norm(columns, axis=0)
     return np.where(size > 0, size, 1.0)
 
@@ -179,7 +180,7 @@ def factorise_sums(
     inner = penalty.unroot_right(G[k:, k:] - lean.T @ G[:k, k:])
     inner = penalty.unroot_right(inner.T)
     s2, V = eigh((inner + inner.T) / 2, check_finite=False)
-    # What lies below is rounding. A ridge may still be larger, so no direction is dropped here.
+    # Smaller values are rounding. A ridge may still be larger, so no direction is dropped here.
     s2 = np.maximum(s2, EPS * s2.max(initial=0.0))
     cutoff = 10 * EPS * max(len(s2), 1) * s2.max(initial=0.0)
     S = np.sqrt(s2)
@@ -196,7 +197,7 @@ def factorise_rows(
     """Factorise X = O ``R`` and OᵀY = ``Z`` of so many rows, as ``factorise_sums`` does sums."""
     k, lean, head_penalty = _head_of(penalty, head)
     free = slice(penalty.free if rows else 0)
-    # The first row of a triangle is the bias's alone.
+    # The first row of a triangle belongs to the bias.
     states = R[:, k:].copy()
     lean[free] = states[free] / R[0, 0]
     states[free] = 0.0
@@ -225,7 +226,7 @@ def warn_singular(ridge: float, remedy: str = "") -> None:
     """Warn that the minimum-norm readout was taken, as the system has no unique solution."""
     warn(
         f"the readout system is singular at ridge={ridge:g} (collinear states, or fewer training "
-        "rows than weights): the minimum-norm readout was taken. A larger ridge makes the answer "
+        "rows than weights): the minimum-norm readout is used. A larger ridge makes the solution "
         f"unique{remedy}.",
         IllConditionedWarning,
     )

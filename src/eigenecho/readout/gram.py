@@ -1,4 +1,4 @@
-"""Normal-equation statistics: cheap, mergeable, half the digits."""
+"""Statistics that are sums of products of rows: normal equations, and residuals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 LARGEST = 1e300
-"""Sums of squares from which on further products overflow."""
+"""Sums of squares from which further products overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ class Gram:
     def absorb(self, X: Array, Y: Array) -> Gram:
         """Return the statistics with rows X (rows, N'), Y (rows, D_out) added."""
         X, Y = (namespace(rows).asarray(rows, np.float64) for rows in (X, Y))
-        # NumPy sees that both factors are one array and computes half of the product. Squares
-        # that overflow show in the result, which the caller checks.
+        # NumPy detects that both factors are one array and computes half of the product. The
+        # caller checks the result for overflow.
         with np.errstate(over="ignore", invalid="ignore"):
             return Gram(self.XtX + X.T @ X, self.XtY + X.T @ Y, self.rows + len(X))
 
@@ -92,11 +92,11 @@ class Gram:
 
     @property
     def on_host(self) -> Gram:
-        """The same statistics in NumPy arrays."""
+        """The statistics in NumPy arrays."""
         return Gram(to_host(self.XtX), to_host(self.XtY), self.rows)
 
     def __reduce__(self) -> Any:
-        # A pickle is read on machines without the device.
+        # A pickle may be read on a machine without the device.
         return Gram, (to_host(self.XtX), to_host(self.XtY), self.rows)
 
     def where(self, like: Array) -> Gram:
@@ -114,7 +114,7 @@ class Gram:
     def solve(self, penalty: Penalty, ridge: float) -> Array:
         """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out), where the statistics are.
 
-        A system that is singular in floating point gets its minimum-norm answer and a warning.
+        A system that is singular in floating point gets its minimum-norm solution and a warning.
         """
         system = NormalEquations.of(self.XtX, penalty, ridge)
         if system is not None and system.is_regular:
@@ -174,8 +174,8 @@ def _without_negatives(scatter: Array) -> Array:
 class Remainder:
     """EᵀE (D_out, D_out) and XᵀE (N', D_out) of residuals E = Y − X w, and their rows.
 
-    Summed over the residuals themselves: from XᵀX and XᵀY they would be differences of large
-    numbers.
+    They are sums of the residuals themselves; computed from XᵀX and XᵀY they would be differences
+    of large numbers.
     """
 
     EtE: Array
@@ -184,18 +184,18 @@ class Remainder:
 
     @classmethod
     def empty(cls, size: int, outputs: int, xp: Any = np) -> Remainder:
-        """The sums over no rows: the neutral element of ``merge``."""
+        """Return the sums over no rows, the neutral element of ``merge``."""
         return cls(xp.zeros((outputs, outputs)), xp.zeros((size, outputs)), 0)
 
     @staticmethod
     def lanes(rows: int, size: int) -> int:
-        """Two: NumPy's products let other threads run."""
+        """Return two: NumPy's products let other threads run."""
         return 2
 
     def absorb(self, X: Array, E: Array) -> Remainder:
-        """The sums with rows X (rows, N') and their residuals E (rows, D_out) added."""
+        """Return the sums with rows X (rows, N') and their residuals E (rows, D_out) added."""
         return Remainder(self.EtE + E.T @ E, self.XtE + X.T @ E, self.rows + len(X))
 
     def merge(self, other: Remainder) -> Remainder:
-        """The sums over both sets of rows."""
+        """Return the sums over both sets of rows."""
         return Remainder(self.EtE + other.EtE, self.XtE + other.XtE, self.rows + other.rows)

@@ -1,4 +1,4 @@
-"""Lagged correlations: all that training needs to know of the data, whatever the reservoir.
+"""Lagged correlations of the data, from which the sums of any settled reservoir follow.
 
 With ρ_k = Σ e(t)ᵀ a(t−k), the sum of states against side columns is a power series,
 
@@ -24,7 +24,7 @@ BATCH = 1 << 18
 """Samples of one column that are transformed at a time."""
 
 DEVICE_BATCH = 1 << 24
-"""The same on a device."""
+"""Samples of one column that are transformed at a time on a device."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,18 +43,18 @@ class Lags:
 
     @classmethod
     def of(cls, drive: Array, side: Array, start: int, K: int) -> Lags:
-        """The correlations of one series over the rows of ``side``, the first of them ``start``."""
+        """Return the correlations of one series; the rows of ``side`` begin at ``start``."""
         stop = start + len(side)
         rho = correlate(side, drive[:stop], start, K)
         before, until = (drive[max(row - K, 0) : row] for row in (start, stop))
         S, D = products(side), drive.shape[1]
         if not namespace(S).is_host:
-            # XᵀX is a difference of both: the lag 0 shall be the same number in either.
+            # XᵀX is a difference of both, so lag 0 must be the same number in each.
             S[:D, :D] = rho[0, :D]
         return cls(rho, S, (before,), (until,), len(side))
 
     def merge(self, other: Lags) -> Lags:
-        """The correlations over both sets of rows."""
+        """Return the correlations over both sets of rows."""
         return Lags(
             self.rho + other.rho,
             self.S + other.S,
@@ -64,16 +64,13 @@ class Lags:
         )
 
     def joined(self, after: Lags) -> Lags:
-        """The correlations over both, where ``after`` goes on with the last series of these.
-
-        Of the drive between the two no state is needed.
-        """
+        """Return the correlations over both, if ``after`` continues the last series of these."""
         sums = self.merge(after)
         before = self.before + after.before[1:]
         return Lags(sums.rho, sums.S, before, self.until[:-1] + after.until, sums.rows)
 
     def moments(self, reservoir: Reservoir, K: int) -> Moments:
-        """The sums for a reservoir that has settled after ``K`` steps."""
+        """Return the sums for a reservoir that settles within ``K`` steps."""
         xp = namespace(self.rho)
         starts, stops = (
             xp.stack([_last(reservoir, drive[-K:]) for drive in drives])
@@ -83,7 +80,7 @@ class Lags:
 
 
 def against(reservoir: Reservoir, rho: Any) -> Array:
-    """Σ e(t)ᵀ r(t) from correlations (K, E, D), (E, N)."""
+    """Return Σ e(t)ᵀ r(t), (E, N), from correlations (K, E, D)."""
     if namespace(rho).is_host:
         return np.stack([_last(reservoir, rho[::-1, e]) for e in range(rho.shape[1])])
     return _last(reservoir, rho.flip(0).transpose(0, 1))  # one run for all of them
@@ -95,16 +92,16 @@ def _last(reservoir: Reservoir, drive: Array) -> Array:
 
 
 def transform_length(rows: int, K: int) -> int:
-    """The length of a transform that correlates over K lags."""
+    """Return the length of a transform that correlates over K lags."""
     from scipy.fft import next_fast_len
 
     return int(next_fast_len(min(max(8 * K, 4096), rows + K - 1), real=True))
 
 
 def correlate(side: Array, drive: Array, start: int, K: int) -> Array:
-    """Σ_t e(t)ᵀ a(t−k) for k < K, (K, E, D); the first row of ``side`` is at ``start``.
+    """Return Σ_t e(t)ᵀ a(t−k) for k < K, (K, E, D); the first row of ``side`` is at ``start``.
 
-    By FFT of overlapping pieces, whose spectra are summed before the one transform back.
+    It is computed by FFT of overlapping pieces, whose spectra are summed before one inverse FFT.
     """
     xp = namespace(side)
     if not len(side):
@@ -136,7 +133,7 @@ def correlate(side: Array, drive: Array, start: int, K: int) -> Array:
 
 
 def _padded(columns: Array, first: int, count: int) -> Array:
-    """Rows first … first + count as contiguous columns (D, count), zero where there are none."""
+    """Return rows first … first + count as contiguous columns (D, count), zero outside."""
     out = namespace(columns).zeros((columns.shape[1], count))
     low, high = max(first, 0), min(first + count, len(columns))
     out[:, low - first : high - first] = columns[low:high].T

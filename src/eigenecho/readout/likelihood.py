@@ -1,29 +1,28 @@
-"""How likely targets are under a ridge: its marginal likelihood, O(N) for each ridge.
+"""The marginal likelihood of the targets as a function of the ridge, O(N) for each ridge.
 
-A ridge α is a belief. Weights of output d are N(0, σ_d²/α (LᵀL)⁻¹) before any row is seen, and
-targets are X w plus noise of variance σ_d². Then the targets themselves are Gaussian,
+A ridge α is a prior: weights of output d are N(0, σ_d²/α (LᵀL)⁻¹), and targets are X w plus noise
+of variance σ_d². Then the targets are Gaussian,
 
     y_d ~ N(0, σ_d² (I + X (LᵀL)⁻¹ Xᵀ / α))
 
-With X L⁻¹ = U diag(S) Vᵀ, n rows, and the σ_d² under which they are likeliest, q_d / n,
+With X L⁻¹ = U diag(S) Vᵀ, n rows, and the most likely σ_d² = q_d / n,
 
     log p = −Σ_d n/2 (log(2π q_d / n) + 1) − D/2 Σ_i log(1 + S_i²/α)
     q_d   = min_w ‖y_d − X w‖² + α ‖L w‖²
           = ‖y_d across U‖² + Σ_i (Uᵀy_d)_i² α / (S_i² + α)
 
-An unpenalised bias has no such belief. It takes its share off rows and targets first, and with it
-one of the n rows: that is the restricted likelihood, of what the bias leaves.
+An unpenalised bias has no such prior. It is projected out of rows and targets first, and uses up
+one of the n rows: that is the restricted likelihood.
 
-The belief can be wrong: to recall an input of long ago takes large weights on what hardly moves,
-where it expects small ones, and finds noise instead. So it has to stand a test that believes
-nothing, generalised cross-validation: what squared errors e_d on new rows will be, from those on
-the training rows and the degrees of freedom γ that fitted them,
+The prior can be wrong: recalling an input of long ago takes large weights on states that hardly
+move, where the prior expects small ones and explains the target as noise. So the ridge must also
+pass a test without a prior, generalised cross-validation: the squared errors e_d expected on new
+rows, from those on the training rows and the degrees of freedom γ of the fit,
 
     Σ_d log [e_d / (1 − ρ γ/n)²],   e_d = ‖y_d across U‖² + Σ_i (Uᵀy_d)_i² (α / (S_i² + α))²
 
-with γ = Σ_i S_i² / (S_i² + α). By itself (ρ = 1) it now and then takes rows that were learnt by
-heart for understood; ρ = 1.2 is the usual remedy. The ridge taken is the likeliest of those that
-come within 2 % of its least error.
+with γ = Σ_i S_i² / (S_i² + α). With ρ = 1 it sometimes overfits; ρ = 1.2 is the usual remedy. The
+selected ridge is the likeliest of those whose error is within 2 % of the smallest.
 """
 
 from __future__ import annotations
@@ -39,22 +38,22 @@ from eigenecho.readout.factorised import EPS, Factorised
 from eigenecho.types import Array
 
 HIGHEST = 1e6
-"""Ridge, over the largest S², that leaves nothing of any weight."""
+"""Ridge, over the largest S², that makes all weights vanish."""
 
 STEPS = 8
-"""Ridges in a factor of ten between which the likeliest is then looked for."""
+"""Ridges per factor of ten in the grid that precedes the search for the maximum."""
 
 COUNTED = 1.2
-"""ρ: how much a degree of freedom counts in cross-validation."""
+"""ρ: the weight of a degree of freedom in cross-validation."""
 
 TOLERATED = 1.02
-"""Error of cross-validation, over the least, up to which a ridge may be the likeliest."""
+"""Error of cross-validation, over the smallest, up to which a ridge may be selected."""
 
 SUMMED = 1e-12
-"""Share of ‖y‖² below which what sums leave of it is rounding."""
+"""Share of ‖y‖² below which residuals computed from sums are rounding."""
 
 TOLD = 1e-30
-"""The same for an orthogonal factorisation."""
+"""Share of ‖y‖² below which residuals of an orthogonal factorisation are rounding."""
 
 
 TINY, SMALLEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).smallest_subnormal)
@@ -65,9 +64,9 @@ TINY, SMALLEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).sm
 class Likelihood:
     """Log p(Y) of n rows as a function of the ridge.
 
-    ``s2`` (N,) are the S², ``along`` (N, D_out) the (Uᵀy)², ``across`` (D_out,) what of ‖y‖² no
-    weights reach, ``rows`` is n. Below ``floor`` a ridge cannot be told from none, nor q_d from 0
-    below ``least`` (D_out,): what is smaller is rounding.
+    ``s2`` (N,) are the S², ``along`` (N, D_out) the (Uᵀy)², ``across`` (D_out,) the part of ‖y‖²
+    orthogonal to U, and ``rows`` is n. A ridge below ``floor`` and a q_d below ``least`` (D_out,)
+    are rounding.
     """
 
     s2: Array
@@ -83,7 +82,7 @@ class Likelihood:
     ) -> Likelihood:
         """Return the likelihood of rows that were factorised without squaring them."""
         s2 = factorised.S**2
-        # A share of squares near the end of the range is 0, which would make the output one of 0.
+        # A share of tiny squares would underflow to 0, as if the output were 0.
         least = np.where(squares < TINY, 0.0, np.maximum(TOLD * squares, SMALLEST))
         floor = EPS**2 * s2.max(initial=0.0)
         return cls(s2, factorised.UtY**2, across, rows, floor, least)
@@ -101,12 +100,12 @@ class Likelihood:
         return cls(factorised.S**2, along, across, rows - free, factorised.cutoff, least)
 
     def unexplained(self, ridges: Array) -> Array:
-        """q_d (ridges, D_out), nothing below ``least``."""
+        """Return q_d (ridges, D_out), at least ``least``."""
         share = ridges[:, None] / (self.s2 + ridges[:, None])
         return np.maximum(self.across + share @ self.along, self.least)
 
     def expected_errors(self, ridges: Array) -> Array:
-        """Log of the errors expected on new rows, the mean over outputs, (ridges,)."""
+        """Return the log of the errors expected on new rows, averaged over outputs, (ridges,)."""
         share = ridges[:, None] / (self.s2 + ridges[:, None])
         squares = np.maximum(self.across + share**2 @ self.along, self.least)
         free = 1 - COUNTED * (1 - share).sum(axis=1) / self.rows
@@ -115,7 +114,7 @@ class Likelihood:
         return np.where(free > 0, fit - np.log(np.where(free > 0, free, 1.0)), np.inf)
 
     def __call__(self, ridges: Sequence[float] | Array) -> Array:
-        """Log p(Y) for each ridge > 0; outputs that are 0 throughout say nothing."""
+        """Return log p(Y) for each ridge > 0; outputs that are always 0 do not count."""
         ridges = np.asarray(ridges, np.float64)
         return log_density(self.unexplained(ridges), self.s2, ridges, self.rows)
 
@@ -123,8 +122,8 @@ class Likelihood:
 def check_targets(squares: Array, sums: Array) -> None:
     """Check that ridges can be compared by errors of targets with these ``squares`` ‖y_d‖².
 
-    ``sums`` (N', D_out) are linear in the targets. They tell targets that are 0 from targets whose
-    squares underflow.
+    ``sums`` (N', D_out) are linear in the targets. They distinguish targets that are 0 from targets
+    whose squares underflow.
     """
     if not np.all(np.isfinite(squares)):
         raise UnstableError(
@@ -140,7 +139,7 @@ def check_targets(squares: Array, sums: Array) -> None:
 
 
 def log_density(q: Array, s2: Array, ridges: Array, rows: int) -> Array:
-    """Log p(Y) (ridges,) of ``rows`` n, from q_d (ridges, D_out) and the S² (N,)."""
+    """Return log p(Y) (ridges,) of ``rows`` n, from q_d (ridges, D_out) and the S² (N,)."""
     moved = np.any(q > 0, axis=0)
     if not moved.any():
         return np.zeros(len(ridges))
@@ -153,7 +152,7 @@ def log_density(q: Array, s2: Array, ridges: Array, rows: int) -> Array:
 class SelectedRidge(NamedTuple):
     """A ridge and, where it was selected by likelihood, the log density of the targets.
 
-    ``is_resolved`` is False if the ridge or the noise cannot be told from rounding.
+    ``is_resolved`` is False if the ridge or the noise is as small as rounding.
     """
 
     ridge: float
@@ -162,10 +161,10 @@ class SelectedRidge(NamedTuple):
 
 
 def likeliest(parts: Sequence[Likelihood]) -> SelectedRidge:
-    """The one ridge under which the targets of all parts are likeliest, if it stands the test.
+    """Return the ridge with the largest likelihood of all parts that passes cross-validation.
 
-    The best of a grid over all ridges that make a difference, then the maximum between its
-    neighbours. Without noise it is the smallest that can be told from none.
+    It is the best ridge of a grid, refined between its neighbours. Without noise it is the smallest
+    ridge that is not rounding.
     """
     from scipy.optimize import minimize_scalar
 
@@ -174,22 +173,22 @@ def likeliest(parts: Sequence[Likelihood]) -> SelectedRidge:
 
     largest = max(float(part.s2.max(initial=0.0)) for part in parts)
     lowest = max(part.floor for part in parts)
-    told = [part for part in parts if np.any(part.least > 0)]
-    if not 0 < lowest < largest or not told:
+    varying = [part for part in parts if np.any(part.least > 0)]
+    if not 0 < lowest < largest or not varying:
         return SelectedRidge(max(HIGHEST * largest, 1.0), 0.0, True)  # nothing to learn from
     grid = ladder(lowest, HIGHEST * largest, STEPS)
-    outputs = [int(np.count_nonzero(part.least)) for part in told]
-    errors = np.average([part.expected_errors(grid) for part in told], axis=0, weights=outputs)
-    stands = errors <= errors.min() + np.log(TOLERATED)
-    best = int(np.argmax(np.where(stands, total(grid), -np.inf)))
+    outputs = [int(np.count_nonzero(part.least)) for part in varying]
+    errors = np.average([part.expected_errors(grid) for part in varying], axis=0, weights=outputs)
+    passes = errors <= errors.min() + np.log(TOLERATED)
+    best = int(np.argmax(np.where(passes, total(grid), -np.inf)))
     ridge = float(grid[best])
     around = slice(max(best - 1, 0), best + 2)
-    if np.all(stands[around]):
-        found = minimize_scalar(
+    if np.all(passes[around]):
+        minimum = minimize_scalar(
             lambda x: -float(total(np.exp([x]))[0]), method="bounded",
             bounds=np.log(grid[around][[0, -1]]), options={"xatol": 1e-6},
         )  # fmt: skip
-        ends = np.array([ridge, np.exp(found.x)])
+        ends = np.array([ridge, np.exp(minimum.x)])
         ridge = float(ends[int(np.argmax(total(ends)))])
     at = np.array([ridge])
     clear = all(np.all((p.unexplained(at) > p.least) | (p.least == 0)) for p in parts)
@@ -197,9 +196,9 @@ def likeliest(parts: Sequence[Likelihood]) -> SelectedRidge:
 
 
 def ladder(lowest: float, highest: float, steps: int) -> Array:
-    """Ridges from about the lowest to the highest, ``steps`` of them in a factor of ten.
+    """Return ridges from about the lowest to the highest, ``steps`` of them per factor of ten.
 
-    Counted from above, so that they are the same however many digits there are below.
+    They are counted from above, so that they do not depend on the lowest.
     """
     count = 1 + int(steps * np.log10(highest / lowest))
     return highest * 10.0 ** (-np.arange(count)[::-1] / steps)

@@ -28,10 +28,10 @@ ROWS = 32
 """Modes whose products with all others are computed at a time."""
 
 DEVICE_ROWS = 2048
-"""The same on a device."""
+"""Modes whose products with all others are computed at a time on a device."""
 
 PIECE = 128
-"""Rows on a device whose products are summed in one go."""
+"""Rows on a device whose products are summed at a time."""
 
 LARGE = 200
 """Modes from which a second thread pays."""
@@ -46,7 +46,7 @@ class Moments:
 
         C = Σ e(t)ᵀ r(t) (E, N), in the Q layout,   S = Σ e(t)ᵀ e(t) (E, E)
 
-    The head is what the readout sees besides the states: the constant and y(t−1). ``starts`` and
+    The head are the readout's columns before the states: the constant and y(t−1). ``starts`` and
     ``stops`` (series, N) are the states before the first and at the last row of each series.
     """
 
@@ -57,7 +57,7 @@ class Moments:
     rows: int
 
     def merge(self, other: Moments) -> Moments:
-        """The sums over both sets of rows."""
+        """Return the sums over both sets of rows."""
         xp = namespace(self.C)
         return Moments(
             self.C + other.C,
@@ -68,9 +68,9 @@ class Moments:
         )
 
     def joined(self, after: Moments) -> Moments:
-        """The sums over both, where the rows of ``after`` go on with the last series of these.
+        """Return the sums over both, if ``after`` continues the last series of these.
 
-        The state between the two is both a stop and a start, and counts for nothing.
+        The state between the two is both a stop and a start, so it cancels.
         """
         sums = self.merge(after)
         own, more = len(self.stops), len(after.stops)
@@ -80,16 +80,16 @@ class Moments:
         return Moments(sums.C, sums.S, starts, stops, sums.rows)
 
     def gram(self, spectrum: Spectrum, B: Array, outputs: int, gap: float = RESONANT) -> Gram:
-        """XᵀX and XᵀY over columns [head, states], the last ``outputs`` side columns as targets.
+        """Return XᵀX and XᵀY over columns [head, states]; the last side columns are targets.
 
-        Products of modes with |1 − λ_i λ_j| < ``gap`` are left 0: the caller sums these by itself.
+        Products of modes with |1 − λ_i λ_j| < ``gap`` are left 0: the caller adds them.
         """
         D, E = len(B), len(self.C)
         head, Y = slice(D, E - outputs), slice(E - outputs, E)
         k = E - outputs - D
         xp = namespace(self.C)
         XtX = xp.empty((k + spectrum.units,) * 2)
-        # First, since that is done on threads: who writes first to memory waits for it.
+        # First, because it runs on threads and the first write to new memory is slow.
         _stein(spectrum, B, self, gap, XtX[k:, k:])
         XtX[:k, :k] = self.S[head, head]
         XtX[:k, k:] = self.C[head]
@@ -98,9 +98,9 @@ class Moments:
 
 
 def products(side: Array) -> Array:
-    """Σ e(t)ᵀ e(t) over rows (T, E), (E, E): by BLAS, or on a device of short pieces.
+    """Return Σ e(t)ᵀ e(t) over rows (T, E), (E, E); on a device from short pieces.
 
-    What is summed up in one go there loses a digit more than the quotient below can spare.
+    A single sum on a device would lose a digit that the quotient needs.
     """
     if namespace(side).is_host:
         return side.T @ side
@@ -110,19 +110,19 @@ def products(side: Array) -> Array:
 
 
 def resonant(spectrum: Spectrum) -> Array:
-    """Which modes (real ones, then pairs) belong to a product too close to 1, their own too."""
+    """Return flags of modes (real ones, then pairs) with a product λ_i λ_j too close to 1."""
     modes = np.concatenate([spectrum.real, spectrum.pairs])
     near = np.flatnonzero(np.abs(modes) * spectrum.radius > 1 - RESONANT)
-    found = np.zeros(modes.size, bool)
+    flags = np.zeros(modes.size, bool)
     for i in near:
         close = np.abs(1 - modes[i] * modes[near]) < RESONANT
         close |= np.abs(1 - modes[i] * modes[near].conj()) < RESONANT
-        found[near[close]] = True
-    return found
+        flags[near[close]] = True
+    return flags
 
 
 def _stein(spectrum: Spectrum, B: Array, moments: Moments, least: float, out: Array) -> None:
-    """Σ rᵀr in the Q layout into ``out`` (N, N), some rows at a time, which stay in cache."""
+    """Write Σ rᵀr in the Q layout into ``out`` (N, N), in blocks of rows that stay in cache."""
     n, D, xp = spectrum.real.size, len(B), namespace(moments.C)
     count = spectrum.real.size + spectrum.pairs.size
     modes = xp.asarray(np.concatenate([spectrum.real, spectrum.pairs]).astype(complex, copy=False))
@@ -135,7 +135,7 @@ def _stein(spectrum: Spectrum, B: Array, moments: Moments, least: float, out: Ar
     right = xp.concatenate([b, c - b @ S], axis=1)
 
     def sums(rows: slice, conjugate: bool) -> Array:
-        """Σ z_i z_j, or with the conjugate of z_j."""
+        """Return Σ z_i z_j, or with the conjugate of z_j."""
         other, right_, starts_, stops_ = (
             xp.conj(A) if conjugate else A for A in (modes, right, starts, stops)
         )

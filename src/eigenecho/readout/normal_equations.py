@@ -16,7 +16,7 @@ from eigenecho.readout.penalty import Penalty
 from eigenecho.types import Array
 
 FEW = 64
-"""Rows that are worked on at a time."""
+"""Rows that are equilibrated at a time."""
 
 LARGE = 1024
 """Rows from which a second thread pays."""
@@ -50,42 +50,42 @@ class NormalEquations:
                 return None
             scale = np.sqrt(diagonal)
             A, norm = _equilibrated(XtX, M, ridge, diagonal, scale)
-            # Symmetric, so that its transpose is what LAPACK reads without a copy.
+            # The matrix is symmetric, so LAPACK reads its transpose without a copy.
             factor, definite = cholesky(A.T)
             return cls(factor, scale, norm, penalty, ridge) if definite else None
         A = xp.array(XtX) if M is None else ridge * M + XtX
         xp.diagonal(A)[...] = diagonal
-        found = factors(A)
+        pair = factors(A)
         norm = float(xp.linalg.norm(A, axis=1, ord=1).max())
-        return None if found is None else cls(*found, norm, penalty, ridge)
+        return None if pair is None else cls(*pair, norm, penalty, ridge)
 
     @cached_property
     def is_regular(self) -> bool:
-        """Whether its answers can be taken as they are.
+        """True if solutions need no refinement.
 
-        1/cond speaks of collinear states and not of their units, by the equilibration.
+        Because of the equilibration, 1/cond shows collinear states and not their units.
         """
         rcond, info = lapack.dpocon(to_host(self.factor), self.norm, uplo="L")
         # Rounding of XᵀX can make collinear states look a little independent.
         return bool(info == 0 and rcond >= EPS * (1 if self.ridge else 10 * len(self.scale)))
 
     def solve(self, rhs: Array) -> Array:
-        """(XᵀX + ridge M)⁻¹ rhs, for rhs (N', D_out)."""
+        """Return (XᵀX + ridge M)⁻¹ rhs for rhs (N', D_out)."""
         if not namespace(rhs).is_host:
             return solved(self.factor, self.scale, rhs)
         w, _ = lapack.dpotrs(self.factor, rhs / self.scale[:, None], lower=1)
         return w / self.scale[:, None]
 
     def pull(self, w: Array) -> Array:
-        """Ridge M w: the gradient of the penalty."""
+        """Return ridge M w, the gradient of the penalty."""
         return self.ridge * self.penalty.apply(w)
 
 
 def factors(A: Array) -> tuple[Array, Array] | None:
-    """L (…, N', N') and the diagonal of D (…, N') of matrices A = D L Lᵀ D on a device.
+    """Return L (…, N', N') and the diagonal of D (…, N') of matrices A = D L Lᵀ D on a device.
 
-    A is equilibrated in its memory, D⁻¹ A D⁻¹. None where one of a stack is not positive definite
-    in floating point.
+    A is equilibrated in place, D⁻¹ A D⁻¹. The result is None if one of a stack is not positive
+    definite in floating point.
     """
     xp = namespace(A)
     diagonal = xp.diagonal(A, axis1=-2, axis2=-1)
@@ -99,7 +99,7 @@ def factors(A: Array) -> tuple[Array, Array] | None:
 
 
 def solved(factor: Array, scale: Array, rhs: Array) -> Array:
-    """A⁻¹ rhs by what ``factors`` found, for rhs (…, N', D_out)."""
+    """Return A⁻¹ rhs for the result of ``factors`` and rhs (…, N', D_out)."""
     scale = scale[..., None]
     return namespace(rhs).cholesky_solve(rhs / scale, factor) / scale
 
@@ -107,9 +107,9 @@ def solved(factor: Array, scale: Array, rhs: Array) -> Array:
 def _equilibrated(
     XtX: Array, M: Array | None, ridge: float, diagonal: Array, scale: Array
 ) -> tuple[Array, float]:
-    """XᵀX + ridge M with this diagonal, over the scales of rows and columns; the largest row sum.
+    """Return XᵀX + ridge M with this diagonal, equilibrated by ``scale``, and its largest row sum.
 
-    A few rows at a time, in one pass: another N'×N' array would cost more than that.
+    One pass over blocks of rows avoids another N'×N' array.
     """
     A = np.empty_like(XtX, order="C")
     starts = range(0, len(A), FEW)

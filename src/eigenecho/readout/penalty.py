@@ -1,4 +1,4 @@
-"""What a ridge penalises."""
+"""The quadratic penalty on readout weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Penalty:
         L = blkdiag(0 or 1, I, Q)   or   blkdiag(0 or 1, I, I)
 
     With the Q of a ``basis`` it is plain ridge in the neuron basis, whatever basis the states are
-    in. ``size`` is N'; ``free`` 1 leaves the first row (the bias) unpenalised.
+    in. ``size`` is N'; ``free=1`` leaves the first row (the bias) unpenalised.
     """
 
     size: int
@@ -36,11 +36,11 @@ class Penalty:
             raise bad_argument("free", self.free, "0, or 1 to leave the bias unpenalised")
         units = 0 if self.basis is None else self.basis.units
         if self.size < self.free + units:
-            wanted = f"at least {self.free + units}, for the bias and {units} units"
-            raise bad_argument("size", self.size, wanted)
+            expected = f"at least {self.free + units}, for the bias and {units} units"
+            raise bad_argument("size", self.size, expected)
 
     def root(self, like: Array | None = None) -> Array:
-        """L (N', N'), by default a NumPy array."""
+        """Return L (N', N'), by default a NumPy array."""
         L = namespace(like).eye(self.size)
         L[: self.free] = 0.0
         if self.basis is not None:
@@ -48,13 +48,13 @@ class Penalty:
         return L
 
     def diagonal(self, like: Array) -> Array:
-        """M of a penalty without a basis, which is nothing else, (N',)."""
+        """Return the diagonal of M for a penalty without a basis, (N',)."""
         ones = namespace(like).ones(self.size)
         ones[: self.free] = 0.0
         return ones
 
     def gram(self, like: Array | None = None) -> Array:
-        """M = Lᵀ L (N', N'), by default a NumPy array."""
+        """Return M = Lᵀ L (N', N'), by default a NumPy array."""
         xp = namespace(like)
         M = xp.eye(self.size)
         M[: self.free] = 0.0
@@ -66,7 +66,7 @@ class Penalty:
         return M
 
     def times_root(self, w: Array) -> Array:
-        """L w, for weights (N', D_out)."""
+        """Return L w for weights (N', D_out)."""
         out = namespace(w).array(w)
         out[: self.free] = 0.0
         if self.basis is not None:
@@ -74,21 +74,21 @@ class Penalty:
         return out
 
     def apply(self, w: Array) -> Array:
-        """M w, for weights (N', D_out), without M."""
+        """Return M w for weights (N', D_out), without computing M."""
         out = self.times_root(w)
         if self.basis is not None:
             out[-self.basis.units :] = at(self.basis.Q, w).T @ out[-self.basis.units :]
         return out
 
     def unroot(self, A: Array) -> Array:
-        """L⁻¹ A over the penalised rows, for A (N' − free, k)."""
+        """Return L⁻¹ A over the penalised rows, for A (N' − free, k)."""
         if self.basis is None:
             return A
         head = len(A) - self.basis.units
         return np.concatenate([A[:head], self.basis.solve(A[head:])])
 
     def unroot_right(self, A: Array) -> Array:
-        """A L⁻¹ over the penalised rows, for A (k, N' − free)."""
+        """Return A L⁻¹ over the penalised rows, for A (k, N' − free)."""
         if self.basis is None:
             return A
         head = A.shape[1] - self.basis.units
@@ -96,13 +96,13 @@ class Penalty:
 
 
 def _products(Q: Array, M: Array) -> None:
-    """QᵀQ into M on two threads, in parts that do not depend on whether there are two."""
+    """Write QᵀQ into M on up to two threads, in parts that do not depend on their number."""
     half = len(Q) // 2
     left, right = Q[:, :half], Q[:, half:]
 
     def task(first: int, last: int) -> None:
         if first == 0:
-            # NumPy sees that both factors are one array and computes half of the product.
+            # NumPy detects that both factors are one array and computes half of the product.
             M[:half, :half] = left.T @ left
             M[half:, half:] = right.T @ right
         if last == 2:

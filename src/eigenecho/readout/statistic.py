@@ -74,7 +74,7 @@ class Statistic(Accumulated, Protocol):
 
     @property
     def on_host(self) -> Self:
-        """The same statistic in NumPy arrays."""
+        """The statistic in NumPy arrays."""
 
     def check(self) -> None:
         """Raise if the parts, which may come from a file, do not fit each other."""

@@ -20,24 +20,27 @@ from eigenecho.readout.statistic import Residuals
 from eigenecho.types import Array, UnboundedArray
 
 MOST, WORK, ROWS, NUMBERS = 16, 1e11, 12, 1 << 24
-"""Triangles that are gathered side by side, at most; operations and rows of each over its columns
-from which that pays; and numbers that all of them may take."""
+"""Largest number of triangles gathered in parallel; operations, and rows per column of each, from
+which that pays; and limit for the numbers in all of them."""
 
 LARGEST = 1e150
-"""Entries of R from which on their squares overflow."""
+"""Entries of R from which their squares overflow."""
 
 BLOWN_UP = 1e9
-"""Size of a weight times its state, over that of the targets; noise-free sines needed up to 1e4."""
+"""Size of a weight times its state, over the size of the targets, that counts as blown up.
+
+Noise-free sines need up to 1e4.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Triangle:
-    """The triangular factor of X = O R and the targets turned with it, for rows never kept.
+    """The triangular factor of X = O R and the rotated targets, without storing rows.
 
         R (N', N') with RᵀR = XᵀX,   Z = OᵀY (N', D_out),   rest = EᵀE of E = Y − O Z
 
-    So EᵀE = (Z − R w)ᵀ(Z − R w) + rest for E = Y − X w and every w, without squaring any number's
-    error.
+    So EᵀE = (Z − R w)ᵀ(Z − R w) + rest for E = Y − X w and every w, without squaring rounding
+    errors.
     """
 
     R: Array
@@ -47,7 +50,7 @@ class Triangle:
     is_exact: ClassVar[bool] = True
 
     def check(self) -> None:
-        """Whether the parts, which may be anybody's, fit each other."""
+        """Raise if the parts, which may come from a file, do not fit each other."""
         check_upper(self.R)
         check_shape(self.Z, "Z", (len(self.R), self.Z.shape[-1]))
         check_shape(self.rest, "rest", 2 * self.Z.shape[1:])
@@ -55,20 +58,20 @@ class Triangle:
 
     @classmethod
     def empty(cls, size: int, outputs: int, xp: Any = np) -> Triangle:
-        """The statistics of no rows: the neutral element of ``merge``."""
+        """Return the statistics of no rows, the neutral element of ``merge``."""
         return cls(
             xp.zeros((size, size)), xp.zeros((size, outputs)), xp.zeros((outputs, outputs)), 0
         )
 
     def absorb(self, X: Array, Y: Array) -> Triangle:
-        """The statistics with rows X (rows, N'), Y (rows, D_out) added."""
+        """Return the statistics with rows X (rows, N'), Y (rows, D_out) added."""
         R, Z, left = annihilate(self.R, self.Z, X, Y)
-        # Overflow shows in the result, which the caller checks.
+        # The caller checks the result for overflow.
         with np.errstate(over="ignore", invalid="ignore"):
             return Triangle(R, Z, self.rest + left.T @ left, self.rows + len(X))
 
     def merge(self, other: Triangle) -> Triangle:
-        """The statistics of both sets of rows."""
+        """Return the statistics of both sets of rows."""
         R, Z, left = annihilate(self.R, self.Z, other.R, other.Z)
         with np.errstate(over="ignore", invalid="ignore"):
             rest = self.rest + other.rest + left.T @ left
@@ -76,21 +79,21 @@ class Triangle:
 
     @staticmethod
     def lanes(rows: int, size: int) -> int:
-        """Several for long series, which merging them is little beside."""
+        """Return how many triangles to gather in parallel: several for long series."""
         many = min(MOST, NUMBERS // size**2, rows // (ROWS * size))
         return max(1, many) if 2.0 * rows * size**2 >= WORK else 1
 
     @property
     def on_host(self) -> Triangle:
-        """The same in NumPy arrays."""
+        """The statistics in NumPy arrays."""
         return Triangle(to_host(self.R), to_host(self.Z), to_host(self.rest), self.rows)
 
     def __reduce__(self) -> Any:
-        # A pickle is read on machines without the device.
+        # A pickle may be read on a machine without the device.
         return Triangle, (to_host(self.R), to_host(self.Z), to_host(self.rest), self.rows)
 
     def where(self, like: Array) -> Triangle:
-        """The same where an array or tensor is."""
+        """Return the same statistics on the device of an array."""
         R, Z, rest = moved((self.R, self.Z, self.rest), like)
         return Triangle(R, Z, rest, self.rows)
 
@@ -133,7 +136,7 @@ class Triangle:
         """Return argmin ‖Y − X w‖² + ridge ‖L w‖², (N', D_out), where the statistics are.
 
         A single ridge is solved on [R; √ridge L], so that L is never inverted. A system that is
-        singular in floating point gets its minimum-norm answer and a warning.
+        singular in floating point gets its minimum-norm solution and a warning.
         """
         R, Z = self.R, self.Z
         if ridge > 0:
@@ -147,7 +150,7 @@ class Triangle:
 
     def likelihood(self, penalty: Penalty, squares: Array | None = None) -> Likelihood:
         """Return log p(Y) as a function of the ridge; the squares of Y are known here."""
-        # The first row of a triangle is the free bias's alone.
+        # The first row of a triangle belongs to the free bias.
         k = penalty.free
         left = Triangle(self.R[k:, k:], self.Z[k:], self.rest, max(self.rows - k, 0))
         own = left.squares
@@ -183,19 +186,19 @@ class Triangle:
         return self.R
 
     def gram(self) -> Gram:
-        """The same rows as normal-equation statistics."""
+        """Return normal-equation statistics of the same rows."""
         return Gram(self.R.T @ self.R, self.R.T @ self.Z, self.rows)
 
 
 def check_upper(R: Array) -> None:
-    """A square R with nothing below its diagonal, where solvers do not look."""
+    """Raise unless R is square and zero below its diagonal, where solvers do not look."""
     check_shape(R, "R", 2 * (len(R),))
     if np.any(np.tril(R, -1)):
         raise bad_argument("R", Shown(f"shape {R.shape}"), "an upper triangle")
 
 
 def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array]:
-    """Reflect the rows [A Y] into the triangle [R Z]: [R Z; A Y] → [R' Z'; 0 left]."""
+    """Reflect the rows [A Y] into the triangle [R Z]: [R Z; A Y] → [R' Z'; 0 rest]."""
     if len(A) == 0:
         return R, Z, namespace(Z).empty((0, Z.shape[1]))
     if not namespace(A).is_host:
@@ -204,9 +207,9 @@ def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Ar
 
 
 def _annihilate_tensors(R: Any, Z: Any, A: Any, Y: Any) -> tuple[Any, Any, Any]:
-    """The same by one factorisation of [R Z; A Y], whose last rows are what is left of Y.
+    """Reflect rows by one QR factorisation of [R Z; A Y].
 
-    Of ``left`` only leftᵀ left counts, which is that of the triangle in its place.
+    Instead of the rest of Y it returns a triangle with the same product restᵀ rest.
     """
     xp, size = namespace(A), len(R)
     joined = xp.concatenate([xp.concatenate([R, Z], axis=1), xp.concatenate([A, Y], axis=1)])
@@ -215,27 +218,27 @@ def _annihilate_tensors(R: Any, Z: Any, A: Any, Y: Any) -> tuple[Any, Any, Any]:
 
 
 def is_regular(R: Array, ridge: float) -> bool:
-    """Whether a triangle of rows, those of a ridge among them, can be solved with as it is.
+    """Return True if a triangle of rows, with those of a ridge, is not singular.
 
-    1/cond of its columns at length 1, which have no units then.
+    The test is 1/cond with all columns scaled to length 1.
     """
     xp = namespace(R)
     scale = xp.linalg.norm(R, axis=0)
     if not xp.all(scale > 0):
         return False
     rcond, info = lapack.dtrcon(to_host(R / scale), norm="1", uplo="U", diag="N")
-    # With a ridge the answer is unique however small the ridge: only breakdown stops it.
+    # With a ridge, however small, the solution is unique: only a breakdown is excluded.
     return bool(info == 0 and rcond >= (EPS**2 if ridge else len(R) * EPS))
 
 
 def _is_blown_up(w: Array, statistics: Triangle, penalty: Penalty) -> bool:
-    """Whether single states contribute far more than the targets they add up to.
+    """Return True if single states contribute far more than the targets they add up to.
 
-    Then noise in the targets met directions of the states that are nothing but rounding, and the
-    ridge is too small to hold them. Modes whose eigenvectors are close to each other contribute
-    much and cancel even so: then the neurons decide, as they do without a change of basis.
+    Then the weights fit noise in the targets by directions of the states that are rounding, and
+    the ridge is too small to prevent it. Modes with nearly parallel eigenvectors contribute much
+    and cancel: in that case the contributions of the neurons decide.
     """
-    # Squares of the smallest numbers are 0.
+    # Squares of tiny numbers underflow to 0.
     targets = np.maximum(
         to_host(statistics.squares**0.5), np.abs(to_host(statistics.Z)).max(axis=0, initial=0.0)
     )

@@ -1,4 +1,4 @@
-"""Smaller systems: Gramians, balancing, and modes of what is left. No time here."""
+"""Model reduction: Gramians, balanced truncation, and the modes of smaller systems."""
 
 from eigenecho.reduction.balancing import EPS, Balanced, Rows, balance, essential
 from eigenecho.reduction.orders import smallest

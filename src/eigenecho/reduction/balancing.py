@@ -1,17 +1,17 @@
-"""Balancing: states sorted by how far a drive reaches them and outputs tell of them.
+"""Balancing: states sorted by how well they can be reached and observed.
 
 With rows X (M, N) of states and an observability factor F F ᵀ = Q, the thin SVD
 
     X F = U Σ Vᵀ,   T = F V Σ^{−1/2} (N, k),   S = Σ^{−1/2} Uᵀ X (k, N),   S T = I
 
-gives new states r T, and S brings them back: they reach and tell alike, by σ_1 ≥ σ_2 ≥ …. For a
-white drive XᵀX = P, and σ are the Hankel singular values; for rows that a network ran through they
-are what P of that very drive gives.
+gives new states r T, and S maps them back. They are equally reachable and observable, by
+σ_1 ≥ σ_2 ≥ …. For a white drive XᵀX = P, and σ are the Hankel singular values; for rows of a
+network they correspond to the P of its own drive.
 
-The first k of them are a system of order k. Whatever X is, ΛQΛᵀ + CCᵀ = Q says that none of its
-eigenvalues lies outside the unit circle: in the new states Q is Σ, and the corner of that identity
-reads Λ_1 Σ_1 Λ_1ᵀ ≤ Σ_1. For a white drive its gain is off by at most 2 (σ_{k+1} + σ_{k+2} + …) at
-any frequency.
+The first k of them are a system of order k. Whatever X is, ΛQΛᵀ + CCᵀ = Q implies that none of its
+eigenvalues is outside the unit circle: in the new states Q is Σ, and the corner of that identity
+reads Λ_1 Σ_1 Λ_1ᵀ ≤ Σ_1. For a white drive the error of its gain is at most
+2 (σ_{k+1} + σ_{k+2} + …) at any frequency.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from eigenecho.types import Array
 EPS = float(np.finfo(np.float64).eps)
 
 JACOBI = 700
-"""Columns up to which singular values are found by rotations, to all digits of each."""
+"""Columns up to which singular values are computed by rotations, to all digits of each."""
 
 PANEL = 64
 """Columns that LAPACK reflects together."""
 
 NOTHING = EPS / 16
-"""Share of the largest column from which on what elimination leaves is not looked at."""
+"""Share of the largest column below which remainders of the elimination are ignored."""
 
 
 Rows = Callable[[], Iterable[Array]]
-"""States (rows, N) in pieces, anew at every call."""
+"""A function that returns states (rows, N) in pieces, computed again at every call."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,42 +59,42 @@ class Balanced:
 
     @property
     def order(self) -> int:
-        """The largest order that there is."""
+        """The largest possible order."""
         return self.T.shape[1]
 
     @property
     def tails(self) -> Array:
-        """2 Σ of the values that an order cuts, for orders 0 … k: white, the bound on the gain."""
+        """2 Σ of the truncated values, for orders 0 … k: the bound on the gain if white."""
         return 2 * np.concatenate([np.cumsum(self.values[::-1])[::-1], [0.0]])
 
     @property
     def cut_off(self) -> Array:
-        """Root of the sum of squares of the values that an order cuts, for orders 0 … k."""
+        """Root of the sum of squares of the truncated values, for orders 0 … k."""
         squares = self.values[: self.order][::-1] ** 2
         return np.sqrt(np.concatenate([np.cumsum(squares)[::-1], [0.0]]))
 
     @cached_property
     def left_out(self) -> Array:
-        """Largest ‖X (C − T S C)‖ of an output, for orders 0 … k: what projections leave out."""
+        """Largest ‖X (C − T S C)‖ of an output, for orders 0 … k: the error of projections."""
         parts = (np.sqrt(self.values[: self.order, None]) * (self.S @ self.system.C)) ** 2
         sums = np.cumsum(parts[::-1], axis=0)[::-1]
         return np.sqrt(np.concatenate([sums, np.zeros_like(sums[:1])]).max(axis=1))
 
     @cached_property
     def _step(self) -> Array:
-        """S Λ T, of which every order takes a corner."""
+        """S Λ T, of which every order uses a corner."""
         return np.asarray(self.S @ self.system.advance(self.T))
 
     def matrices(self, order: int) -> tuple[Array, Array, Array]:
-        """Λ_r (k, k), B_r (D, k) and C_r (k, E) of an order."""
+        """Return Λ_r (k, k), B_r (D, k) and C_r (k, E) of an order."""
         T, S = self.T[:, :order], self.S[:order]
         return self._step[:order, :order], self.system.B @ T, S @ self.system.C
 
 
 def balance(system: System, rows: Rows, floor: float = EPS) -> Balanced:
-    """Balance the states of rows, which come in pieces (rows, N), as often as they are asked for.
+    """Balance the states of rows, which come in pieces (rows, N).
 
-    One piece is worked on as it is, several by the triangular factor of what outputs tell of them.
+    A single piece is used directly; of several, the triangular factor of their observable part is.
     """
     F = system.observability
     pieces = iter(rows())
@@ -105,7 +105,7 @@ def balance(system: System, rows: Rows, floor: float = EPS) -> Balanced:
     else:
         seen = Triangle.empty(F.shape[1], 1)
         for piece in itertools.chain([first, second], pieces):
-            # By columns, as LAPACK wants them.
+            # In Fortran order, as LAPACK needs it.
             seen = seen.absorb((F.T @ piece.T).T, np.zeros((len(piece), 1)))
         _, values, Vt = singular_values(seen.R)
     kept = values > floor * values.max(initial=0.0)
@@ -115,29 +115,30 @@ def balance(system: System, rows: Rows, floor: float = EPS) -> Balanced:
         S = (left[:, kept].T @ first) / root[:, None]
     else:
         S = sum((piece @ T).T @ piece for piece in rows()) / values[kept, None]
-        S = np.linalg.solve(S @ T, S)  # I but for rounding, which small values magnify
+        S = np.linalg.solve(S @ T, S)  # S T is I up to rounding, which small values magnify
     return Balanced(system, values, T, S, floor)
 
 
 def essential(system: System, floor: float) -> tuple[Array, Array]:
-    """T (N, k) and S (k, N), S T = I, of states that a white drive reaches and outputs tell of.
+    """Return T (N, k) and S (k, N), S T = I, of the reachable and observable states.
 
-    Those above a share ``floor`` of the largest, in no order that means anything: where that does
-    not matter, elimination with pivots is enough.
+    They exceed a share ``floor`` of the largest and are in no particular order, so elimination
+    with pivots is enough.
     """
-    reached, told = system.reachability, system.observability
-    Q, R, pivots = _eliminated(reached.T @ told, floor)
+    reached, observed = system.reachability, system.observability
+    Q, R, pivots = _eliminated(reached.T @ observed, floor)
     root = np.sqrt(np.abs(np.diag(R)))
     k = len(R)
-    T = solve_triangular(R[:, :k], told[:, pivots[:k]].T, trans="T", check_finite=False).T * root
+    seen = observed[:, pivots[:k]].T
+    T = solve_triangular(R[:, :k], seen, trans="T", check_finite=False).T * root
     return T, (reached @ (Q / root)).T
 
 
 def singular_values(A: Array) -> tuple[Array, Array, Array]:
-    """U, σ, Vᵀ of a matrix D₁ X D₂, each σ to its own digits where it is not too large.
+    """Return U, σ, Vᵀ of a matrix D₁ X D₂, each σ to full relative accuracy if it is not too large.
 
-    Rows and columns that fall fast are no obstacle to one-sided rotations with pivoting, where
-    other ways find small values to digits of the largest only.
+    One-sided rotations with pivoting are accurate also if rows and columns decrease fast, where
+    other methods compute small values only to the digits of the largest.
     """
     rows, columns = A.shape
     if min(rows, columns) == 0:
@@ -153,7 +154,7 @@ def singular_values(A: Array) -> tuple[Array, Array, Array]:
 
 
 def _above_rounding(A: Array) -> tuple[Array, Array, Array]:
-    """The same for values that are more than rounding of the largest, often far fewer."""
+    """Return U, σ, Vᵀ for the values above the rounding of the largest."""
     Q, R, pivots = _eliminated(A, NOTHING)
     U, values, Wt = np.linalg.svd(R, full_matrices=False)
     Vt = np.empty_like(Wt)
@@ -162,10 +163,9 @@ def _above_rounding(A: Array) -> tuple[Array, Array, Array]:
 
 
 def _eliminated(A: Array, floor: float) -> tuple[Array, Array, Array]:
-    """Q (M, k) and R (k, n) of A with its columns in the order of ``pivots``, A ≈ Q R.
+    """Return Q (M, k), R (k, n) and pivots with A[:, pivots] ≈ Q R.
 
-    Pivots put what is below a share ``floor`` of the largest into the last rows of R, which are
-    left out.
+    Rows of R below a share ``floor`` of the largest are left out.
     """
     (packed, tau), R, pivots = qr(A, mode="raw", pivoting=True, check_finite=False)
     sizes = np.abs(np.diag(R))

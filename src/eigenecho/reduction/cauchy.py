@@ -4,14 +4,14 @@ The signals κ_i(k) = λ_i^k a_i, k = 0, 1, …, have the Gramian
 
     P_ij = Σ_k κ_i(k) κ̄_j(k) = a_i ā_j / (1 − λ_i λ̄_j)
 
-whose eigenvalues fall so fast that most of them are below the rounding of its entries. But what is
-left of a Cauchy matrix after a step of elimination is one again: with pivot p,
+whose eigenvalues decrease so fast that most of them are below the rounding of its entries. But a
+Cauchy matrix remains one after a step of elimination: with pivot p,
 
     a_i ← a_i (λ_i − λ_p) / (1 − λ_i λ̄_p)
 
-which is a product of differences of numbers that are given, and so right to the last digits however
-small it is. With the largest diagonal as the pivot, F = L D has a well-conditioned L, and the small
-columns of F are as accurate as the large ones. It costs O(N k) for k columns.
+which is a product of differences of given numbers, and so accurate to the last digits however small
+it is. With the largest diagonal as the pivot, F = L D has a well-conditioned L, and the small
+columns of F are as accurate as the large ones. The cost is O(N k) for k columns.
 """
 
 from __future__ import annotations
@@ -23,30 +23,31 @@ from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 NEGLIGIBLE = 1e-16
-"""Size of a column, over the first, from which on the others are left out."""
+"""Size of a column, over the first, below which the remaining ones are left out."""
 
 COLUMNS = 64
-"""Columns that are eliminated before memory for others is taken."""
+"""Columns that are eliminated before more memory is allocated."""
 
 
 def cauchy_factor(spectrum: Spectrum, weights: Array, most: int | None = None) -> Array:
-    """F (n + m, k), of signals κ_i(k) = λ_i^k a_i with weights (n + m,): κ = F E, E orthonormal.
+    """Return F (n + m, k) with κ = F E, E orthonormal, for signals κ_i(k) = λ_i^k a_i.
 
-    Rows of real modes, then one complex row a pair: its conjugate has the conjugate row, since the
-    signals E are real. So F Fᵀ and F Fᴴ are the sums Σ_k κ_i κ_j and Σ_k κ_i κ̄_j. At most
-    ``most`` columns (one more where that would part a pair).
+    F has the rows of real modes, then one complex row for each pair; the conjugate mode has the
+    conjugate row, because the signals E are real. So F Fᵀ and F Fᴴ are the sums Σ_k κ_i κ_j and
+    Σ_k κ_i κ̄_j. F has at most ``most`` columns, or one more to complete a pair. ``weights`` are
+    a (n + m,).
     """
     n = spectrum.real.size
     modes = np.concatenate([spectrum.real, spectrum.pairs]).astype(complex)
     a = np.array(weights, complex)
     most = 2 * modes.size - n if most is None else most
     parts = [np.zeros((0, modes.size), complex)]
-    first, found = 0.0, 0
-    while found < most:
-        columns = np.empty((min(COLUMNS, most - found) + 1, modes.size), complex)
+    first, count = 0.0, 0
+    while count < most:
+        columns = np.empty((min(COLUMNS, most - count) + 1, modes.size), complex)
         first, new = _eliminate(modes, n, a, first, columns)
         parts.append(columns[:new])
-        found += new
+        count += new
         if new < len(columns) - 1:
             break
     F = np.concatenate(parts).T
@@ -56,10 +57,10 @@ def cauchy_factor(spectrum: Spectrum, weights: Array, most: int | None = None) -
 
 @jit(False)
 def _eliminate(modes: Array, n: int, a: Array, first: float, columns: Array) -> tuple[float, int]:
-    """Fill columns (k + 1, n + m), all but the last, or both of a pair, until nothing is left.
+    """Fill columns (k + 1, n + m), all but the last or both of a pair, until the rest vanishes.
 
-    ``a`` becomes the weights of what is left. The size of the very first column, and how many
-    there are now.
+    ``a`` becomes the weights of the remainder. Return the size of the very first column and the
+    number of columns.
     """
     size, count = modes.size, 0
     gap, other = np.empty(size, np.complex128), np.empty(size, np.complex128)
@@ -85,8 +86,8 @@ def _eliminate(modes: Array, n: int, a: Array, first: float, columns: Array) -> 
         count += 1
         if p < n:
             continue
-        # The conjugate next, so that what is left is closed under conjugation at every step: what
-        # a pair's conjugate would have in these columns is known from what it has itself.
+        # The conjugate is next, so that the remainder is closed under conjugation at every step:
+        # the entries of the conjugate follow from those of the mode.
         bar, twice, two = pivot.conjugate(), other[p].conjugate(), columns[count]
         its_own = weight.conjugate() * ((bar - pivot) / twice)
         e = abs(its_own) / np.sqrt(gap[p].real)
@@ -100,7 +101,7 @@ def _eliminate(modes: Array, n: int, a: Array, first: float, columns: Array) -> 
 
 @jit(False)
 def _make_real(one: Array, two: Array, d: float, below: complex, e: float) -> None:
-    """Turn two columns of a pair so that rows of conjugates are conjugate.
+    """Rotate two columns of a pair so that rows of conjugates are conjugate.
 
     The pivot rows are (d, 0) and (below, e) = (d ρ, e) with e² = d² (1 − |ρ|²). The unitary V with
     the first row (p, q) = e^{iφ} (√(1+|ρ|), i √(1−|ρ|)) / √2, ρ = |ρ| e^{−2iφ}, makes them
@@ -110,7 +111,7 @@ def _make_real(one: Array, two: Array, d: float, below: complex, e: float) -> No
     size, phase = abs(rho), np.exp(-0.5j * np.arctan2(rho.imag, rho.real))
     more, less = 1 + size, (e / d) ** 2 / (1 + size)
     p, q = phase * np.sqrt(0.5 * more), 1j * phase * np.sqrt(0.5 * less)
-    # What the second row lacks for the conjugate of the first: p̄ − ρ p = p̄ (1 − |ρ|), and so on.
+    # The second row plus these is the conjugate of the first: p̄ − ρ p = p̄ (1 − |ρ|), and so on.
     r, s = d / e * less * p.conjugate(), d / e * more * q.conjugate()
     for i in range(one.size):
         one[i], two[i] = p * one[i] + r * two[i], q * one[i] + s * two[i]
@@ -118,11 +119,11 @@ def _make_real(one: Array, two: Array, d: float, below: complex, e: float) -> No
 
 @jit(False)
 def one_minus(x: complex, y: complex) -> tuple[complex, complex]:
-    """1 − x ȳ and 1 − x y, with products split in two so that none of their digits is lost."""
+    """Return 1 − x ȳ and 1 − x y, with exact products as sums of two numbers."""
     re, re_low = _product(x.real, y.real)
     im, im_low = _product(x.imag, y.imag)
     cross, turned = x.real * y.imag, x.imag * y.real
-    # Where both are near the unit circle the large parts cancel, and the low ones are left.
+    # If both are near the unit circle, the large parts cancel and the low ones remain.
     bar = complex(((1 - re) - im) - (re_low + im_low), cross - turned)
     plain = complex(((1 - re) + im) - (re_low - im_low), -(cross + turned))
     return bar, plain
@@ -130,7 +131,7 @@ def one_minus(x: complex, y: complex) -> tuple[complex, complex]:
 
 @jit(False)
 def _product(x: float, y: float) -> tuple[float, float]:
-    """The product as high + low, without any rounding (Dekker)."""
+    """Return the product as high + low, without rounding (Dekker)."""
     high = x * y
     x_head, y_head = _head(x), _head(y)
     x_tail, y_tail = x - x_head, y - y_head
@@ -139,6 +140,6 @@ def _product(x: float, y: float) -> tuple[float, float]:
 
 @jit(False)
 def _head(x: float) -> float:
-    """The upper half of the digits."""
+    """Return the upper half of the digits."""
     big = 134217729.0 * x
     return big - (big - x)

@@ -1,4 +1,4 @@
-"""The smallest order that will do, among many of which trying one takes some time."""
+"""Search for the smallest order whose error is small enough, with few trials."""
 
 from __future__ import annotations
 
@@ -11,37 +11,36 @@ import numpy as np
 from eigenecho.types import Array
 
 BELOW = 1
-"""Orders below the one found that are tried too: errors do not fall at every step."""
+"""Orders below the result that are tried as well: errors do not decrease at every step."""
 
 PARTS = 32
-"""Steps in which all orders are gone through where none of a few does."""
+"""Number of orders that are tried if the search fails."""
 
 TURN = 3
-"""Every so many trials an interval is halved, whatever is expected."""
+"""Number of trials after which the interval is halved, whatever the expected errors."""
 
 
 def smallest(error: Callable[[int], float], tol: float, expected: Array) -> int | None:
-    """The smallest of the orders 1 … k whose error is at most ``tol``; None for none.
+    """Return the smallest of the orders 1 … k whose error is at most ``tol``; None if none is.
 
-    ``expected`` (k + 1,) are errors of orders 0 … k as far as they are known before trying any.
-    They fall as errors do, but may be off by a factor, the same for orders that are not far apart:
-    so every trial says which order is next.
+    ``expected`` (k + 1,) are estimated errors of orders 0 … k. They decrease as errors do, but may
+    be off by a factor that is similar for neighbouring orders, so each trial determines the next.
     """
     expected, error = np.minimum.accumulate(expected), cache(error)
     low, high, most = 0, 0, len(expected) - 1
     order = first = _crossing(expected, tol) or most
     up = down = 1
     for trial in itertools.count(1):
-        found = error(order)
-        low, high = (low, order) if found <= tol else (order, high)
+        size = error(order)
+        low, high = (low, order) if size <= tol else (order, high)
         if low == most:
             low, high = _between(error, tol, first, most)
             if not high:
                 return None
         if high and high - low == 1:
             break
-        telling = expected[order] > 0 and np.isfinite(found)
-        guess = _crossing(expected * (found / expected[order]), tol) if telling else None
+        usable = expected[order] > 0 and np.isfinite(size)
+        guess = _crossing(expected * (size / expected[order]), tol) if usable else None
         if not high:
             order, up = max(guess or 0, low + up), 2 * up
         elif not low:
@@ -58,14 +57,15 @@ def smallest(error: Callable[[int], float], tol: float, expected: Array) -> int 
 
 
 def _crossing(errors: Array, tol: float) -> int | None:
-    """The first order from 1 on whose error is at most ``tol``."""
+    """Return the first order from 1 on whose error is at most ``tol``; None if there is none."""
     enough = errors[1:] <= tol
     return int(np.argmax(enough)) + 1 if enough.any() else None
 
 
 def _between(error: Callable[[int], float], tol: float, first: int, most: int) -> tuple[int, int]:
-    """An order that does not and one that does, where not even the largest does since rounding
-    spoils those near it; (most, 0) for none.
+    """Return an order that fails and the next tried one that does not; (most, 0) if all fail.
+
+    For the case that the largest orders fail because of rounding.
     """
     step = max(1, (most - first) // PARTS)
     for order in range(first + step, most, step):

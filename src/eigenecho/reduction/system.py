@@ -1,4 +1,4 @@
-"""A network between its drive and its output, as control theory has it.
+"""A network from its drive to its output, as a linear system of control theory.
 
     r(t) = r(t−1) Λ + a(t) B,   y(t) = r(t) C,   G(ζ) = B (I − Λ/ζ)⁻¹ C
 
@@ -23,7 +23,7 @@ from eigenecho.spectra import Spectrum
 from eigenecho.types import Array
 
 GRID = 1024
-"""Evenly spaced frequencies in [0, π] at which gains are looked at, besides those of the modes."""
+"""Evenly spaced frequencies in [0, π] at which gains are computed, besides those of the modes."""
 
 CHUNK = 256
 """Frequencies that are computed at a time."""
@@ -39,7 +39,7 @@ class System:
 
     @property
     def units(self) -> int:
-        """N."""
+        """Number of units N."""
         return self.spectrum.units
 
     @property
@@ -59,23 +59,23 @@ class System:
 
     @cached_property
     def reachability(self) -> Array:
-        """F (N, k) with F Fᵀ = P: states that a white drive reaches."""
+        """F (N, k) with F Fᵀ = P: the states that a white drive reaches."""
         return _compact([self._in_layout(cauchy_factor(self.spectrum, b)) for b in self.inputs])
 
     @cached_property
     def observability(self) -> Array:
-        """F (N, k) with F Fᵀ = Q: what the outputs from now on tell of a state."""
+        """F (N, k) with F Fᵀ = Q: the states that can be observed in later outputs."""
         return _compact(
             [self._in_layout(cauchy_factor(self.spectrum, c).conj()) for c in self.outputs]
         )
 
     def _in_layout(self, F: Array) -> Array:
-        """Complex rows of modes as rows of the Q layout, (N, k)."""
+        """Return complex rows of modes as rows of the Q layout, (N, k)."""
         n = self.spectrum.real.size
         return np.ascontiguousarray(interleave(F[:n].real.T, F[n:].T).T)
 
     def advance(self, rows: Array) -> Array:
-        """Λ rows, for rows (N, k) in the Q layout."""
+        """Return Λ rows for rows (N, k) in the Q layout."""
         n, out = self.spectrum.real.size, np.empty_like(rows)
         a, b = self.spectrum.pairs.real[:, None], self.spectrum.pairs.imag[:, None]
         out[:n] = self.spectrum.real[:, None] * rows[:n]
@@ -85,7 +85,7 @@ class System:
         return out
 
     def advanced(self, state: Array) -> Array:
-        """R Λ, for a state (N,) in the Q layout."""
+        """Return r Λ for a state (N,) in the Q layout."""
         n = self.spectrum.real.size
         ahead = separate(state, n) * self.modes
         return interleave(ahead[:n].real, ahead[n:])
@@ -98,40 +98,40 @@ class System:
 
     @property
     def frequencies(self) -> Array:
-        """Angles in [0, π]: an even grid, and where the modes resonate."""
+        """Angles in [0, π]: an even grid, and the resonances of the modes."""
         return np.concatenate([np.linspace(0, np.pi, GRID + 1), np.angle(self.spectrum.pairs)])
 
     def response(self, frequencies: Array) -> Array:
-        """G(e^{iω}), (frequencies, D, E)."""
+        """Return G(e^{iω}), (frequencies, D, E)."""
         n = self.spectrum.real.size
         b, c = self.inputs, self.outputs
-        # Of a pair, Re(z c) is half of z c and half of the conjugate mode's.
+        # For a pair, Re(z c) is half of z c and half of its conjugate.
         values = np.concatenate([self.modes, self.modes[n:].conj()])
         b = np.concatenate([b, b[:, n:].conj()], axis=1)
         c = np.concatenate([c[:, :n], 0.5 * c[:, n:], 0.5 * c[:, n:].conj()], axis=1)
         weights = (b[:, None, :] * c[None]).reshape(-1, values.size).T
-        found = [
+        responses = [
             (1 / (1 - np.exp(-1j * some)[:, None] * values)) @ weights
             for some in np.array_split(frequencies, max(1, len(frequencies) // CHUNK))
         ]
-        return np.concatenate(found).reshape(len(frequencies), len(self.B), -1)
+        return np.concatenate(responses).reshape(len(frequencies), len(self.B), -1)
 
     @property
     def amplitude(self) -> float:
-        """What modes under white noise of size 1 add up to if none cancels: rounding is a share."""
+        """Sum of modes under white noise of size 1 without cancellation: the scale of rounding."""
         sizes = np.abs(self.inputs).sum(axis=0) * np.abs(self.outputs).sum(axis=0)
         return float(np.sum(sizes / np.sqrt(1 - np.abs(self.modes) ** 2)))
 
 
 def largest_gain(response: Array) -> float:
-    """The largest singular value of matrices (frequencies, D, E)."""
+    """Return the largest singular value of matrices (frequencies, D, E)."""
     if 1 in response.shape[1:]:
         return float(np.sqrt(np.sum(np.abs(response) ** 2, axis=(1, 2)).max(initial=0.0)))
     return float(np.linalg.svd(response, compute_uv=False).max(initial=0.0))
 
 
 def _compact(factors: Sequence[Array]) -> Array:
-    """Factors of a sum side by side, with no more columns than rows."""
+    """Return the factor of a sum, with no more columns than rows."""
     F = np.concatenate(factors, axis=1)
     if len(factors) == 1 or F.shape[1] <= len(F):
         return F

@@ -1,4 +1,4 @@
-"""The reservoir: a transition and what drives it, as an immutable value."""
+"""The reservoir: a transition and its input weights, as an immutable value."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from eigenecho.transition import Diagonal, Transition, as_transition
 from eigenecho.types import Array
 
 FINITE_CHUNK = 1 << 16
-"""States that are looked at in one go, still in cache."""
+"""States that are checked at a time, while they are in cache."""
 
 SOON = 1000
-"""Units up to which the eigenvalues of a matrix take no time to speak of."""
+"""Units up to which the eigenvalues of a matrix are computed for a message."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reservoir:
     """r(t) = r(t−1) W + u(t) W_in + bias + y(t−1) W_fb, in the basis at work.
 
-    The leaking rate is already in all of it: W' = lr W + (1 − lr) I, and lr times the rest. W is a
-    transition, or eigenvalues or a matrix (N, N) to make one of; W_in (D_in, N), bias (N,), W_fb
+    The leaking rate is included: W' = lr W + (1 − lr) I, and lr times the other weights.
+    ``transition`` may also be eigenvalues or a matrix (N, N); W_in (D_in, N), bias (N,), W_fb
     (D_out, N).
     """
 
@@ -50,27 +50,27 @@ class Reservoir:
                 continue
             shape = np.shape(value)
             if len(shape) != len(lead) + 1 or shape[-1] != self.units:
-                wanted = str((*lead, self.units)).replace("'", "")
-                raise bad_argument(name, Shown(f"shape {shape}"), f"shape {wanted}")
+                expected = str((*lead, self.units)).replace("'", "")
+                raise bad_argument(name, Shown(f"shape {shape}"), f"shape {expected}")
             value = np.asarray(value)
             check_real(value, name)
-            # W_in comes first: the others are in its dtype, which is that of states.
+            # W_in comes first: its dtype is that of the states and of the other weights.
             dtype = value.dtype if name == "W_in" else self.W_in.dtype
             if dtype not in (np.float32, np.float64):
                 dtype = np.dtype(np.float64)
-            with np.errstate(over="ignore"):  # what leaves the range is not finite below
+            with np.errstate(over="ignore"):  # check_finite below reports it
                 value = value.astype(dtype, copy=False)
             object.__setattr__(self, name, value)
             check_finite(value, name)
 
     @property
     def units(self) -> int:
-        """N."""
+        """Number of units N."""
         return self.transition.units
 
     @property
     def dtype(self) -> np.dtype:
-        """The dtype of states: that of the weights."""
+        """The dtype of weights and states."""
         return self.W_in.dtype
 
     @cached_property
@@ -80,7 +80,7 @@ class Reservoir:
 
     @cached_property
     def B(self) -> Array:
-        """Weights of all that drives the reservoir, rows [W_in, bias, W_fb]."""
+        """All input weights, rows [W_in, bias, W_fb]."""
         rows = [self.W_in]
         if self.bias is not None:
             rows.append(self.bias[None])
@@ -94,7 +94,7 @@ class Reservoir:
         return self.transition.spectrum
 
     def drive(self, u: Array, y_previous: Array | None) -> Array:
-        """Columns [u, 1, y(t−1)], the parts that this reservoir has, (…, T, D)."""
+        """Return the columns [u, 1, y(t−1)] that drive this reservoir, (…, T, D)."""
         columns, xp = [u], namespace(u)
         if self.bias is not None:
             columns.append(xp.ones((*u.shape[:-1], 1), self.dtype))
@@ -106,7 +106,7 @@ class Reservoir:
         return xp.concatenate(columns, axis=-1, dtype=self.dtype)
 
     def check(self) -> None:
-        """Raise where numbers of a file are beyond the range of single precision."""
+        """Raise if numbers of a file are beyond the range of single precision."""
         if self.dtype == np.float32:
             with np.errstate(over="ignore"):
                 form = self.form
@@ -114,22 +114,22 @@ class Reservoir:
                 check_range(part, "W", self.dtype)
 
     def weights(self, change: Callable[[Array], Array]) -> tuple[Any, ...]:
-        """W_in, bias and W_fb, whose columns ``change`` maps; None for one that is not there."""
+        """Return W_in, bias and W_fb with ``change`` applied to each; None for missing ones."""
         given = self.W_in, self.bias, self.W_fb
         return tuple(None if A is None else change(A) for A in given)
 
     def in_double(self) -> Reservoir:
-        """The same weights in double precision."""
+        """Return the reservoir with weights in double precision."""
         return Reservoir(self.transition, *self.weights(lambda A: A.astype(np.float64)))
 
     def only(self, modes: Array) -> Reservoir:
-        """The reservoir of some modes, which (n + m,) flags name, real ones first."""
+        """Return the reservoir of the modes with a true flag (n + m,), real ones first."""
         columns = self.spectrum.columns(modes)
         kept = Diagonal(self.spectrum.only(modes))
         return Reservoir(kept, *self.weights(lambda A: A[..., columns]))
 
     def zero_state(self, drive: Array | None = None) -> Array:
-        """R(0) = 0, (…, N), for a drive (…, T, D) of either kind; by default an array (N,)."""
+        """Return r(0) = 0, (…, N), for a drive (…, T, D); by default an array (N,)."""
         if drive is None:
             return np.zeros(self.units, self.dtype)
         return namespace(drive).zeros((*drive.shape[:-2], self.units), self.dtype)
@@ -137,9 +137,9 @@ class Reservoir:
     def scan(
         self, drive: Array, state: Array, out: Array | None = None, *, fresh: bool = False
     ) -> Array:
-        """The states under a drive, (…, T, N); ``state`` moves on in place.
+        """Return the states under a drive, (…, T, N); ``state`` is updated in place.
 
-        ``fresh`` says that ``out`` was never written to.
+        ``fresh`` says that the memory of ``out`` is new.
         """
         if out is None:
             out, fresh = self._room(drive), True
@@ -147,14 +147,10 @@ class Reservoir:
         return out
 
     def states(self, drive: Array, state: Array, out: Array | None, progress: Progress) -> Array:
-        """What ``scan`` gives, finite, in pieces that are reported."""
-        fresh = out is None
+        """Return the states as ``scan`` does, in reported pieces; raise if they overflow."""
         states = self._room(drive) if out is None else out
-        if progress.report is None:
-            self.scan(drive, state, states, fresh=fresh)
-        else:
-            for rows in progress.pieces(drive.shape[-2]):
-                self.scan(drive[..., rows, :], state, states[..., rows, :], fresh=fresh)
+        for rows in progress.pieces(drive.shape[-2]):
+            self.scan(drive[..., rows, :], state, states[..., rows, :], fresh=out is None)
         self.check_states(states)
         return states
 
@@ -162,17 +158,17 @@ class Reservoir:
         return namespace(drive).empty((*drive.shape[:-1], self.units), self.dtype)
 
     def last_state(self, drive: Array, state: Array) -> Array:
-        """The state after a drive; ``state`` moves on in place, and no other is stored."""
+        """Return the state after a drive, updated in place, without storing others."""
         nothing = namespace(drive).empty((*drive.shape[:-1], 0), self.dtype)
         weights = np.empty((0, self.units), self.dtype)
         kernels.scan_readout(self.form, self.B, drive, weights, state, nothing)
         return state
 
     def check_states(self, states: Array, first: int = 0) -> None:
-        """Raise where states (T, N) of a scan, from step ``first`` on, are not finite.
+        """Raise if states (T, N) of a scan, from step ``first`` on, are not finite.
 
-        Inf times any entry, be it 0, stays Inf or NaN, so that the last row vouches for all. But
-        a sparse product leaves zeros out: there an overflow passes through, and every row counts.
+        Inf times any number, even 0, is Inf or NaN, so that the last row shows any overflow. But
+        sparse products leave zeros out, so that an overflow may vanish: there every row is checked.
         """
         xp = namespace(states)
         if not self.transition.leaves_zeros_out and xp.all_finite(states[..., -1:, :]):
@@ -189,9 +185,9 @@ class Reservoir:
                 raise self.overflowed("states", first + start + int(np.argmin(finite)))
 
     def overflowed(self, what: str, step: int | None = None, *, closed: bool = False) -> Exception:
-        """The error of ``what`` left the range; it names the radius where that is soon found."""
+        """Return the error for an overflow; it names the radius if that is quick to compute."""
         radius = None
         if isinstance(self.transition, Diagonal) or self.units <= SOON:
-            with suppress(ValueError):  # eigenvalues that are beyond the range themselves
+            with suppress(ValueError):  # the eigenvalues overflow as well
                 radius = self.spectrum.radius
         return overflowed(what, radius, step, closed=closed)

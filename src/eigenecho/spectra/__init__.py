@@ -1,6 +1,6 @@
-"""Eigenvalue laws: where the modes of a reservoir lie. No time here.
+"""Eigenvalues of reservoirs and the laws that place or draw them.
 
-``from_data`` trains networks, far above this layer: it loads when it is first used.
+``from_data`` trains networks, far above this layer, so it is loaded on first use.
 """
 
 from __future__ import annotations
@@ -42,6 +42,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "from_data":
-        found = globals()[name] = importlib.import_module("eigenecho.model.from_data").from_data
-        return found
+        function = globals()[name] = importlib.import_module("eigenecho.model.from_data").from_data
+        return function
     raise AttributeError(f"module 'eigenecho.spectra' has no attribute {name!r}")

@@ -13,26 +13,27 @@ from eigenecho.types import Seed
 
 
 def golden(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
-    """Pairs on a phyllotaxis spiral, an even cover of the half disk; radius exactly ``sr``.
+    """Return pairs on a phyllotaxis spiral, which cover the half disk evenly.
 
         μ_k = √(k / 2m) exp(iπ v_k),   v_k = v_0 + k (3 − √5) mod 2,   kept where v_k < 1
 
-    The few real eigenvalues are uniform; the seed draws them and the starting angle.
+    The few real eigenvalues are uniform; the seed draws them and the starting angle. The radius
+    is exactly ``sr``.
 
     Parameters
     ----------
     n : int
-        How many, each of a pair counted.
+        Number of eigenvalues; a pair counts as two.
     sr : float
         The radius, exactly.
     seed : int, Generator or None
-        For the real eigenvalues and the starting angle.
+        Seed of the real eigenvalues and the starting angle.
 
     See Also
     --------
     eigenecho.spectra.noisy_golden : with noise, closer to a random matrix
     eigenecho.spectra.ring : the longest memory
-    eigenecho.spectra.uniform : drawn, not placed
+    eigenecho.spectra.uniform : drawn at random
 
     Examples
     --------
@@ -59,7 +60,7 @@ def noisy_golden(
     absolute: bool = False,
     rescale: bool = False,
 ) -> Spectrum:
-    """The golden spectrum with Gaussian noise on its pairs, closer to a random matrix's.
+    """Return a golden spectrum with Gaussian noise on its pairs, as of a random matrix.
 
         μ + N(0, s²) + i N(0, s²),   s = σ / √N
 
@@ -101,15 +102,15 @@ def noisy_golden(
     s = sigma if absolute else sigma / math.sqrt(n)
     noise = s * (rng.normal(size=base.pairs.size) + 1j * rng.normal(size=base.pairs.size))
     moved = base.pairs + noise
-    # Below the axis stands the conjugate of a value above it: the same pair.
+    # A value below the axis is the conjugate of one above it: the same pair.
     above = moved.real + 1j * np.maximum(np.abs(moved.imag), np.finfo(float).tiny)
     noisy = Spectrum(base.real, above)
     return noisy.scaled(sr) if rescale else noisy
 
 
 def _spiral(m: int, v0: float) -> np.ndarray:
-    # About half of the golden angles fall in the upper half; the walk is equidistributed, so
-    # a few more than 2m steps always hold m of them.
+    # About half of the golden angles fall in the upper half. The walk is equidistributed, so a
+    # few more than 2m steps always have m of them.
     k = np.arange(1, 2 * m + 16)
     v = (v0 + k * (3 - math.sqrt(5))) % 2
     upper = np.flatnonzero((v > 0) & (v < 1))[:m]

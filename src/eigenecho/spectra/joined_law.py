@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class JoinedLaw:
-    """Eigenvalues that are given, and laws that draw the rest of n at ``sr``.
+    """A law of given eigenvalues and other laws, which draw the rest of n at ``sr``.
 
         Λ(n, sr) = Λ_1 ∪ … ∪ law_1(n_1, sr) ∪ law_2(n_2, sr) ∪ …
 
-    What is given stays as it is; the n_i sum up to the rest, by the shares of the laws. A single
-    law gets the seed as it is, several have streams of their own.
+    The n_i sum up to the number of eigenvalues that are not given, by the shares of the laws. A
+    single law gets the seed unchanged; several laws get streams of their own.
 
     Parameters
     ----------
     terms : tuple of (Spectrum or callable, share)
-        In the order of the eigenvalues; the shares of laws are > 0, of which the sum does not
-        matter, those of spectra are not looked at.
+        Terms in the order of the eigenvalues. Shares of laws are > 0 and need not sum up to 1;
+        shares of spectra are ignored.
 
     See Also
     --------
-    eigenecho.spectra.joined : how one is made
+    eigenecho.spectra.joined : creates one
 
     Examples
     --------
@@ -48,9 +48,9 @@ class JoinedLaw:
 
     @classmethod
     def of(cls, parts: Sequence[Any], shares: Sequence[float | None] | None = None) -> JoinedLaw:
-        """Parts one after another; a joined law among them gives its own.
+        """Return the law of parts one after another; the terms of joined laws are taken over.
 
-        Without a share a law counts 1, and a joined one as much as its laws together: so that
+        Without a share a law counts 1, and a joined one as much as its laws together, so that
         (a + b) + c is a + (b + c).
         """
         shares = [None] * len(parts) if shares is None else shares
@@ -58,16 +58,16 @@ class JoinedLaw:
 
     @property
     def given(self) -> int:
-        """How many eigenvalues are given."""
+        """Number of given eigenvalues."""
         return sum(part.units for part, _ in self.terms if not callable(part))
 
     @property
     def shares(self) -> list[float]:
-        """Of the laws, in their order."""
+        """Shares of the laws, in their order."""
         return [share for part, share in self.terms if callable(part)]
 
     def __call__(self, n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
-        """N eigenvalues, those that are given among them."""
+        """Return n eigenvalues, including the given ones."""
         check_units(n)
         shares, given = self.shares, self.given
         if n - given < len(shares):
@@ -100,13 +100,13 @@ class JoinedLaw:
 
 
 def whole_parts(n: int, shares: Sequence[float]) -> list[int]:
-    """Whole numbers ≥ 1 that sum up to n, as near to the shares of it as they can be."""
-    wanted = n * (np.asarray(shares, float) / np.sum(shares))
-    parts = np.maximum(np.floor(wanted), 1)
+    """Return whole numbers ≥ 1 that sum up to n, as close to the shares as possible."""
+    ideal = n * (np.asarray(shares, float) / np.sum(shares))
+    parts = np.maximum(np.floor(ideal), 1)
     while parts.sum() < n:
-        parts[np.argmax(wanted - parts)] += 1
+        parts[np.argmax(ideal - parts)] += 1
     while parts.sum() > n:
-        parts[np.argmax(np.where(parts > 1, parts - wanted, -np.inf))] -= 1
+        parts[np.argmax(np.where(parts > 1, parts - ideal, -np.inf))] -= 1
     return [int(part) for part in parts]
 
 
@@ -117,7 +117,7 @@ def _is_part(value: Any) -> bool:
 def _terms(part: Any, share: float | None) -> tuple[tuple[Any, float], ...]:
     if isinstance(part, JoinedLaw):
         factor = 1.0 if share is None else share / sum(part.shares)
-        return tuple((one, factor * own) for one, own in part.terms)
+        return tuple((term, factor * own) for term, own in part.terms)
     return ((part, 1.0 if share is None else float(share)),) if callable(part) else ((part, 0.0),)
 
 

@@ -24,14 +24,14 @@ LAWS: dict[str, Law] = {
 
 
 def law(name: str, *, also: tuple[str, ...] = ()) -> Law:
-    """The law of that name; ``also`` names what the caller knows besides.
+    """Return the law of a name.
 
     Parameters
     ----------
     name : str
         One of ``LAWS``.
     also : tuple of str
-        Further names for the message of an error.
+        Further names for the error message.
 
     See Also
     --------
@@ -52,33 +52,33 @@ def law(name: str, *, also: tuple[str, ...] = ()) -> Law:
 def joined(
     *parts: Spectrum | Callable[..., Spectrum] | str, share: Sequence[float] | None = None
 ) -> Spectrum | JoinedLaw:
-    """All parts in one: a Spectrum if all are drawn already, else a law that draws the others.
+    """Return all parts in one: a Spectrum if all parts are spectra, else a law.
 
         joined(a, b, law) = a + b + law
 
-    ``+`` does the same wherever one side is a Spectrum or a joined law.
+    ``+`` does the same if one side is a Spectrum or a joined law.
 
     Parameters
     ----------
     *parts : Spectrum, or law by its name or as a callable ``(n, sr=, seed=) -> Spectrum``
     share : list of floats, optional
-        Of the units that are drawn, one number > 0 for each law; alike by default. Each law draws
-        at least one unit.
+        Share of the drawn units, one number > 0 for each law; equal by default. Each law draws at
+        least one unit.
 
     Returns
     -------
     Spectrum, or JoinedLaw
-        The latter is a law ``(n, sr=, seed=)`` of its own: a ``spectrum=`` whose ``sr`` acts on
-        what is drawn.
+        The latter is a law ``(n, sr=, seed=)``. As ``spectrum=``, its ``sr`` acts on the drawn
+        eigenvalues.
 
     Warns
     -----
     IllConditionedWarning
-        Where parts have eigenvalues in common, which add no memory with one input.
+        If parts have eigenvalues in common, which add no memory with one input.
 
     See Also
     --------
-    eigenecho.spectra.JoinedLaw : what joining laws gives
+    eigenecho.spectra.JoinedLaw : the result of joining laws
     eigenecho.spectra.ring : evenly on a circle
     eigenecho.spectra.log_ring : time constants from short to long
 
@@ -88,25 +88,25 @@ def joined(
     >>> joined(ring(24, sr=0.99), "log_ring")(60, sr=0.999, seed=0)
     Spectrum(60 units: 2 real, 29 pairs, radius 0.999)
     """
-    found = [law(part) if isinstance(part, str) else part for part in parts]
-    for part in found:
+    terms = [law(part) if isinstance(part, str) else part for part in parts]
+    for part in terms:
         if not callable(part) and not isinstance(part, Spectrum):
             raise bad_argument("parts", part, "spectra, or laws by name or as callables")
-    if not found:
+    if not terms:
         raise bad_argument("parts", parts, "at least one spectrum or law")
-    given = [part for part in found if isinstance(part, Spectrum)]
-    shares = iter(_checked(share, len(found) - len(given)))
-    if len(given) == len(found):
+    given = [part for part in terms if isinstance(part, Spectrum)]
+    shares = iter(_checked(share, len(terms) - len(given)))
+    if len(given) == len(terms):
         return given[0].join(*given[1:])
-    return JoinedLaw.of(found, [next(shares) if callable(part) else None for part in found])
+    return JoinedLaw.of(terms, [next(shares) if callable(part) else None for part in terms])
 
 
 def _checked(share: Any, laws: int) -> Sequence[Any]:
-    """One number for each law, or None."""
+    """Return one number for each law, or None for each."""
     if share is None:
         return [None] * laws
     fits = hasattr(share, "__len__") and not isinstance(share, str) and len(share) == laws
-    if not fits or not all(is_finite_number(one) and one > 0 for one in share):
+    if not fits or not all(is_finite_number(value) and value > 0 for value in share):
         raise bad_argument(
             "share", share, f"{laws} numbers > 0, one for each law", "Spectra keep their size."
         )

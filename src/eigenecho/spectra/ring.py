@@ -1,4 +1,4 @@
-"""Eigenvalues placed by design: on a circle, and along a ladder of time constants."""
+"""Eigenvalues on a circle, and by geometrically spaced time constants."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from eigenecho.spectra.spectrum import Spectrum, off_axis
 from eigenecho.types import Seed
 
 LARGEST_BELOW_ONE = math.nextafter(1, 0)
-"""The radius with the longest time constant that is a number: 9e15 steps."""
+"""The radius with the longest finite time constant: 9e15 steps."""
 
 VANISHING = 1e-3
-"""A time constant, in steps, below which exp(−1/τ) is zero in double precision."""
+"""Time constant, in steps, below which exp(−1/τ) is zero in double precision."""
 
 
 def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
-    """Eigenvalues evenly spaced on the circle of radius ``sr``: the longest memory there is.
+    """Return eigenvalues evenly spaced on the circle of radius ``sr``: the longest memory.
 
         λ_k = sr exp(2πi k / n),   k = 0 … n − 1
 
@@ -29,7 +29,7 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
     Parameters
     ----------
     n : int
-        How many, each of a pair counted.
+        Number of eigenvalues; a pair counts as two.
     sr : float
         The radius of the circle.
     seed : int, Generator or None
@@ -55,22 +55,22 @@ def ring(n: int, sr: float = 0.95, seed: Seed = None) -> Spectrum:
 
 
 def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1.0) -> Spectrum:
-    """Pairs whose time constants are spaced geometrically, their angles by the golden angle.
+    """Return pairs with geometrically spaced time constants, at multiples of the golden angle.
 
         |μ_k| = exp(−1/τ_k),   τ from shortest to −1 / ln sr steps
 
     Every octave of memory gets the same number of modes. The seed draws the starting angle.
-    ``sr`` in ]0, 1] is the modulus of the slowest mode; ``time_constants`` says how those of the
-    others lie where it is 1, or decays within ``shortest``.
+    ``sr`` in ]0, 1] is the modulus of the slowest mode; see ``time_constants`` for the others if
+    it is 1, or decays within ``shortest``.
 
     Parameters
     ----------
     n : int
-        How many, each of a pair counted.
+        Number of eigenvalues; a pair counts as two.
     sr : float
         The modulus of the slowest mode, in ]0, 1].
     seed : int, Generator or None
-        For the starting angle.
+        Seed of the starting angle.
     shortest : float
         The shortest time constant, in steps.
 
@@ -102,20 +102,20 @@ def log_ring(n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1
 def time_constants(
     n: int, sr: float = 0.99, seed: Seed = None, *, shortest: float = 1.0
 ) -> Spectrum:
-    """Real eigenvalues only: a bank of leaky integrators, geometrically spaced.
+    """Return real eigenvalues with geometrically spaced time constants: leaky integrators.
 
         λ_k = exp(−1/τ_k),   τ from shortest to −1 / ln sr steps
 
-    ``sr`` in ]0, 1] is the slowest of them. One that decays within ``shortest`` leaves no room
-    above that: τ then goes down by the same factor, to τ(sr)² / ``shortest``. And sr = 1 never
-    decays: one mode is 1, the others as for the largest number below 1.
+    ``sr`` in ]0, 1] is the slowest of them. If its time constant is shorter than ``shortest``, τ
+    decreases by the same factor instead, to τ(sr)² / ``shortest``. If sr = 1, one mode is 1, and
+    the others are those of the largest number below 1.
 
     Nothing is drawn: ``seed`` is accepted for the common signature.
 
     Parameters
     ----------
     n : int
-        How many, each of a pair counted.
+        Number of eigenvalues; a pair counts as two.
     sr : float
         The slowest of them, in ]0, 1].
     seed : int, Generator or None
@@ -138,7 +138,7 @@ def time_constants(
 
 
 def _moduli(n: int, sr: float, shortest: float) -> np.ndarray:
-    """exp(−1/τ), the slowest first."""
+    """Return exp(−1/τ), the slowest first."""
     check_sr(sr)
     if not (np.isfinite(shortest) and shortest > 0):
         raise bad_argument("shortest", shortest, "a time constant > 0, in steps")
@@ -146,8 +146,8 @@ def _moduli(n: int, sr: float, shortest: float) -> np.ndarray:
         raise bad_argument(
             "sr",
             sr,
-            "a radius in ]0, 1], that of the slowest mode",
-            "Modes that are placed by how long they last neither grow nor vanish.",
+            "a radius in ]0, 1], the modulus of the slowest mode",
+            "Laws of time constants have no growing and no zero modes.",
         )
     longest = -1 / math.log(min(sr, LARGEST_BELOW_ONE))
     if longest < shortest:

@@ -12,22 +12,22 @@ from eigenecho.types import Array, Seed
 
 
 def sim(n: int, sr: float = 0.9, seed: Seed = None, *, connectivity: float = 1.0) -> Spectrum:
-    """The eigenvalues of a random Gaussian matrix, scaled to radius ``sr``.
+    """Return the eigenvalues of a random Gaussian matrix, scaled to radius ``sr``.
 
     Parameters
     ----------
     n : int
-        How many, each of a pair counted.
+        Number of eigenvalues; a pair counts as two.
     sr : float
         The radius, exactly.
     seed : int, Generator or None
-        For the matrix.
+        Seed of the matrix.
     connectivity : float
-        The share of its entries that are not 0.
+        Probability that an entry is not 0.
 
     See Also
     --------
-    eigenecho.spectra.from_matrix : of a matrix that is given
+    eigenecho.spectra.from_matrix : eigenvalues of a given matrix
     eigenecho.spectra.random_matrix : the matrix itself
 
     Examples
@@ -41,17 +41,17 @@ def sim(n: int, sr: float = 0.9, seed: Seed = None, *, connectivity: float = 1.0
 
 
 def from_matrix(W: Any) -> Spectrum:
-    """The eigenvalues of a real square matrix, dense or scipy sparse, as they are.
+    """Return the eigenvalues of a real square matrix, dense or scipy sparse.
 
     Parameters
     ----------
     W : array or scipy sparse matrix (N, N)
-        Real and finite.
+        Real and finite matrix.
 
     See Also
     --------
     eigenecho.diagonalize : the whole network in its eigenbasis
-    eigenecho.spectra.from_values : of a list of eigenvalues
+    eigenecho.spectra.from_values : a spectrum from a list of eigenvalues
 
     Examples
     --------
@@ -65,16 +65,16 @@ def from_matrix(W: Any) -> Spectrum:
 
 
 def random_matrix(n: int, seed: Seed = None, *, connectivity: float = 1.0) -> Array:
-    """An (n, n) matrix of N(0, 1) entries, each kept with probability ``connectivity``.
+    """Draw an (n, n) matrix of N(0, 1) entries, each kept with probability ``connectivity``.
 
     Parameters
     ----------
     n : int
-        Rows, and columns.
+        Number of rows and columns.
     seed : int, Generator or None
-        The entries that are kept are those of the dense matrix of this seed.
+        Seed of the matrix. Kept entries equal those of the dense matrix of the same seed.
     connectivity : float
-        In ]0, 1].
+        Probability in ]0, 1].
 
     See Also
     --------
@@ -92,6 +92,6 @@ def random_matrix(n: int, seed: Seed = None, *, connectivity: float = 1.0) -> Ar
     rng = generator(seed)
     W = rng.normal(size=(n, n))
     if connectivity < 1:
-        # Drawn after the weights: the kept ones are those of the dense matrix of this seed.
+        # Drawn after the weights, so that kept ones equal those of the dense matrix.
         W[rng.random((n, n)) >= connectivity] = 0.0
     return W

@@ -28,13 +28,13 @@ class Spectrum:
     Parameters
     ----------
     real : array (n,)
-        The real eigenvalues λ.
+        Real eigenvalues λ.
     pairs : complex array (m,), default empty
         One of each conjugate pair, the one with Im μ > 0.
 
     See Also
     --------
-    eigenecho.spectra.from_values : of a whole list of eigenvalues
+    eigenecho.spectra.from_values : a spectrum from a list of eigenvalues
     eigenecho.spectra.golden : a law that draws one
     eigenecho.plots.spectrum : a picture of it
 
@@ -73,7 +73,7 @@ class Spectrum:
 
     @classmethod
     def from_values(cls, values: ArrayLike, *, tol: float = 1e-12) -> Spectrum:
-        """The spectrum that a whole list of eigenvalues forms, in any order.
+        """Return the spectrum of a complete list of eigenvalues, in any order.
 
         Values whose imaginary part is at most ``tol`` times the largest modulus count as real.
         Every other value needs its conjugate in the list.
@@ -81,9 +81,9 @@ class Spectrum:
         Parameters
         ----------
         values : array (N,)
-            Closed under conjugation.
+            Eigenvalues, closed under conjugation.
         tol : float
-            A share of the largest modulus.
+            Tolerance as a share of the largest modulus.
 
         See Also
         --------
@@ -109,13 +109,13 @@ class Spectrum:
                 values,
                 "a list closed under conjugation",
                 "A real network needs the conjugate of every complex eigenvalue; "
-                "Spectrum(real, pairs) adds them by itself.",
+                "Spectrum(real, pairs) adds them.",
             )
         return cls(np.sort(values[is_real].real), upper)
 
     @property
     def units(self) -> int:
-        """N, the number of eigenvalues, each of a pair counted."""
+        """Number N of eigenvalues; a pair counts as two."""
         return self.real.size + 2 * self.pairs.size
 
     @property
@@ -130,11 +130,11 @@ class Spectrum:
         return np.concatenate([self.real.astype(np.complex128), both])
 
     def leak(self, lr: float) -> Spectrum:
-        """The spectrum of a leaky reservoir.
+        """Return the spectrum of a leaky reservoir.
 
             λ' = lr λ + (1 − lr)
 
-        Shrinks every eigenvalue towards 1: slower units, longer memory.
+        Every eigenvalue moves towards 1: slower units, longer memory.
         """
         check_lr(lr)
         if lr == 1:
@@ -142,28 +142,28 @@ class Spectrum:
         return Spectrum(lr * self.real + (1 - lr), lr * self.pairs + (1 - lr))
 
     def unleak(self, lr: float) -> Spectrum:
-        """The spectrum that ``leak`` was applied to."""
+        """Return the spectrum that ``leak`` was applied to."""
         return Spectrum((self.real - 1 + lr) / lr, (self.pairs - 1 + lr) / lr)
 
     def scaled(self, sr: float) -> Spectrum:
-        """The same shape with radius ``sr``; a spectrum of radius 0 stays as it is."""
+        """Return the spectrum scaled to radius ``sr``; unchanged if its radius is 0."""
         check_sr(sr)
         radius = self.radius
         return self.times(sr / radius) if radius > 0 else self
 
     def times(self, factor: float) -> Spectrum:
-        """Every eigenvalue multiplied by a factor ≥ 0."""
+        """Return every eigenvalue multiplied by a factor ≥ 0."""
         return off_axis(factor * self.real, factor * self.pairs)
 
     def join(self, *others: Spectrum) -> Spectrum:
-        """All eigenvalues of this and the others, one after another; those in common warn."""
+        """Return all eigenvalues of this and other spectra; warn if some are equal."""
         parts = (self, *others)
         repeated = _repeated([part.values for part in parts])
         if repeated:
             warn(
                 f"{repeated} of {sum(part.units for part in parts)} joined eigenvalues repeat "
-                "others, within rounding: with one input they add no memory. Join spectra that lie "
-                "apart, such as rings of different radii.",
+                "others, up to rounding: with one input they add no memory. Join spectra without "
+                "common eigenvalues, such as rings of different radii.",
                 IllConditionedWarning,
             )
         real, pairs = zip(*((part.real, part.pairs) for part in parts), strict=True)
@@ -182,12 +182,12 @@ class Spectrum:
         return JoinedLaw.of((other, self)) if callable(other) else NotImplemented
 
     def only(self, modes: Array) -> Spectrum:
-        """The eigenvalues that (n + m,) flags name, real ones first."""
+        """Return the eigenvalues with a true flag (n + m,), real ones first."""
         n = self.real.size
         return Spectrum(self.real[modes[:n]], self.pairs[modes[n:]])
 
     def columns(self, modes: Array) -> Array:
-        """Where these modes stand in the Q layout: one column for a real one, two for a pair."""
+        """Return the columns of flagged modes in the Q layout; a pair has two."""
         n = self.real.size
         pairs = n + 2 * np.flatnonzero(modes[n:])
         return np.concatenate([np.flatnonzero(modes[:n]), np.stack([pairs, pairs + 1], 1).ravel()])
@@ -201,7 +201,7 @@ class Spectrum:
         return np.array_equal(self.real, other.real) and np.array_equal(self.pairs, other.pairs)
 
     def __hash__(self) -> int:
-        # −0.0 equals 0.0, so it must hash alike: adding 0.0 drops the sign.
+        # −0.0 equals 0.0, so both need the same hash: adding 0.0 drops the sign.
         return hash(((self.real + 0.0).tobytes(), (self.pairs + 0.0).tobytes()))
 
     def __repr__(self) -> str:
@@ -212,7 +212,7 @@ class Spectrum:
 
 
 def off_axis(real: Array, pairs: Array) -> Spectrum:
-    """A spectrum; pairs that a factor of zero or underflow put on the axis become two reals."""
+    """Return a spectrum in which pairs on the real axis have become two real eigenvalues."""
     flat = pairs.imag == 0
     if not np.any(flat):
         return Spectrum(real, pairs)
@@ -220,16 +220,16 @@ def off_axis(real: Array, pairs: Array) -> Spectrum:
 
 
 def _repeated(parts: Sequence[Array]) -> int:
-    """How many eigenvalues stand where one of an earlier part does, within rounding."""
+    """Return how many eigenvalues equal one of an earlier part, up to rounding."""
     slack = SAME * max(np.abs(values).max() for values in parts)
-    known, count = parts[0], 0
+    earlier, count = parts[0], 0
     for values in parts[1:]:
-        known = known[np.argsort(known.real)]
-        first = np.searchsorted(known.real, values.real - slack)
-        last = np.searchsorted(known.real, values.real + slack, side="right")
+        earlier = earlier[np.argsort(earlier.real)]
+        first = np.searchsorted(earlier.real, values.real - slack)
+        last = np.searchsorted(earlier.real, values.real + slack, side="right")
         for i in np.flatnonzero(last > first):
-            count += bool(np.any(np.abs(known[first[i] : last[i]] - values[i]) <= slack))
-        known = np.concatenate([known, values])
+            count += bool(np.any(np.abs(earlier[first[i] : last[i]] - values[i]) <= slack))
+        earlier = np.concatenate([earlier, values])
     return count
 
 
@@ -249,9 +249,9 @@ def _sorted(values: Array) -> Array:
 
 
 def real_count(n: int) -> int:
-    """The expected number of real eigenvalues of a Gaussian matrix, at the parity of ``n``.
+    """Return the expected number of real eigenvalues of a Gaussian matrix, at the parity of ``n``.
 
-    ⌊√(2n/π)⌋, plus one where that leaves an odd number for the pairs
+    ⌊√(2n/π)⌋, plus one if that leaves an odd number for the pairs
     """
     count = math.isqrt(int(2 * n / math.pi))
     return count + (n - count) % 2

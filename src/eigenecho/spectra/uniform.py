@@ -10,20 +10,20 @@ from eigenecho.types import Seed
 
 
 def uniform(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
-    """Eigenvalues drawn uniformly over the disk of radius ``sr``.
+    """Draw eigenvalues uniformly over the disk of radius ``sr``.
 
         λ ~ U(−sr, sr),   μ = sr √U(0, 1) exp(i U(0, π))
 
-    The draw is not rescaled: its radius lies a little below ``sr``.
+    The draw is not rescaled: its radius is a little below ``sr``.
 
     Parameters
     ----------
     n : int
-        How many, each of a pair counted.
+        Number of eigenvalues; a pair counts as two.
     sr : float
         The radius of the disk.
     seed : int, Generator or None
-        For all of them.
+        Seed of the draw.
 
     See Also
     --------

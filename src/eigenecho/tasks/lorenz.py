@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eigenecho.checks import check_count, check_number, generator
+from eigenecho.checks import (
+    as_array,
+    check_count,
+    check_finite,
+    check_number,
+    check_real,
+    check_shape,
+    generator,
+)
 from eigenecho.errors import bad_argument
 from eigenecho.types import Array, Seed
 
@@ -65,7 +73,11 @@ def lorenz(
     sigma = check_number(sigma, "sigma", above=0)
     rho = check_number(rho, "rho")
     beta = check_number(beta, "beta", above=0)
-    start = _initial_state(x0, seed)
+    start = as_array(x0, "x0", "three numbers (x, y, z)")
+    check_real(start, "x0")
+    check_shape(start, "x0", (3,))
+    check_finite(start, "x0")
+    start = start + (0.0 if seed is None else generator(seed).uniform(-1.0, 1.0, size=3))
 
     def flow(_: float, state: Array) -> tuple[float, float, float]:
         x, y, z = state.tolist()
@@ -86,16 +98,3 @@ def lorenz(
             f"The integrator failed from x0={start.tolist()}: {solution.message}",
         )
     return np.ascontiguousarray(solution.y.T)
-
-
-def _initial_state(x0: Sequence[float] | Array, seed: Seed) -> Array:
-    expected = "three finite numbers (x, y, z)"
-    try:
-        start = np.array(x0, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise bad_argument("x0", x0, expected) from None
-    if start.shape != (3,) or not np.isfinite(start).all():
-        raise bad_argument("x0", x0, expected)
-    if seed is not None:
-        start += generator(seed).uniform(-1.0, 1.0, size=3)
-    return start

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho import metrics
-from eigenecho.checks import check_count, check_number, generator
+from eigenecho.checks import as_array, check_count, check_number, generator
 from eigenecho.errors import bad_argument
 from eigenecho.types import Array
 
@@ -136,11 +136,16 @@ def memory_capacity(
     steps = check_count(steps, "steps", least=4)
     warmup = check_count(warmup, "warmup", most=steps - 4)
     if delays is None:
-        delays = _default_delays(model, steps)
+        if not hasattr(model, "units"):
+            raise bad_argument("delays", None, "a number of delays, as the model has no `units`")
+        delays = 2 * check_count(model.units, "model.units", "a number of units", 1)
     u, targets = delayed_recall(steps, delays, seed=seed)
     split = warmup + (steps - warmup) // 2
 
-    model = _copy_with_warmup(model, warmup)
+    model = copy.deepcopy(model)
+    parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    if parameters.get("warmup") == 0:
+        model.set_params(warmup=warmup)
     model.fit(u[:split], targets[:split])
     # A regressor with a single output may return (steps,) for targets of shape (steps, 1).
     predictions = np.asarray(model.predict(u)).reshape(steps, -1)
@@ -149,37 +154,16 @@ def memory_capacity(
 
 
 def _check_delays(delays: Any, steps: int) -> Array:
-    longest = steps - 1
-    expected = "an integer, or a sequence of integers"
-    try:
-        lags = np.asarray(delays)
-    except ValueError:
-        raise bad_argument("delays", delays, expected) from None
+    expected = f"an integer, or a sequence of integers, from 0 to {steps - 1}"
+    lags = as_array(delays, "delays", expected)
     if lags.ndim == 0:
-        number = check_count(lags.item(), "delays", "steps within the series", 1, longest)
+        number = check_count(lags.item(), "delays", "steps within the series", 1, steps - 1)
         return np.arange(1, number + 1, dtype=np.int64)
-    if lags.ndim != 1 or lags.size == 0 or not np.issubdtype(lags.dtype, np.integer):
+    if (
+        lags.ndim != 1
+        or lags.size == 0
+        or not np.issubdtype(lags.dtype, np.integer)
+        or not 0 <= lags.min() <= lags.max() < steps
+    ):
         raise bad_argument("delays", delays, expected)
-    if lags.min() < 0 or lags.max() > longest:
-        raise bad_argument("delays", delays, f"steps within the series, from 0 to {longest}")
     return lags.astype(np.int64)
-
-
-def _default_delays(model: Any, steps: int) -> int:
-    units = getattr(model, "units", None)
-    if units is None:
-        raise bad_argument("delays", None, "a number of delays, as the model has no `units`")
-    delays = 2 * check_count(units, "model.units", "a number of units", 1)
-    if delays >= steps:
-        raise bad_argument(
-            "steps", steps, f"more than 2 units = {delays}", "Draw a longer series, or set delays."
-        )
-    return delays
-
-
-def _copy_with_warmup(model: Any, warmup: int) -> Any:
-    model = copy.deepcopy(model)
-    parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-    if "warmup" in parameters and parameters["warmup"] == 0:
-        model.set_params(warmup=warmup)
-    return model

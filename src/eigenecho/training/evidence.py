@@ -107,8 +107,8 @@ class GroupEvidence:
 
     def scatter_with(self, weights: Array) -> Array:
         """Return EᵀE of the same rows with other weights."""
-        known = Residuals(self.weights, self.scatter, self.gradient)
-        return to_host(self.statistics.scatter(weights, known))
+        residuals = Residuals(self.weights, self.scatter, self.gradient)
+        return to_host(self.statistics.scatter(weights, residuals))
 
     @property
     def gradient(self) -> Array:

@@ -1,4 +1,4 @@
-"""Gathering: what rows add up to, in one run of the reservoir; their states are never stored."""
+"""Statistics of the rows of all series in one run of the reservoir, without storing states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Block = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to train on and blocks of held-out rows; other rows are run through and left out."""
+    """Rows to train on and blocks of held-out rows; other rows only advance the state."""
 
     train: Block
     held_out: tuple[Block, ...] = ()
@@ -36,9 +36,8 @@ class Fold:
 class Gathered(NamedTuple):
     """Statistics of training rows and of held-out blocks, and a state for each series.
 
-    Statistics merge, whatever part of the rows they are of and wherever that was gathered. Those
-    of held-out blocks are orthogonal, so that errors on them are true residuals. ``ends`` are the
-    states after the last rows that the fold names.
+    Statistics of held-out blocks are orthogonal, so that errors on them are true residuals.
+    ``ends`` are the states after the last rows of the fold.
     """
 
     statistics: Any
@@ -49,10 +48,10 @@ class Gathered(NamedTuple):
 def gather(
     problem: Problem, kind: type[Accumulated], fold: Fold, *, less: Array | None = None
 ) -> Gathered:
-    """Statistics of the training rows, and of each held-out block, in one run.
+    """Return statistics of the training rows and of each held-out block, in one run.
 
-    ``less`` are weights (N', D_out) whose prediction is taken off the training targets. A row
-    is left out where a target of it is missing.
+    ``less`` are weights (N', D_out) whose prediction is subtracted from the training targets.
+    Rows with a missing target are left out.
     """
     xp = namespace(problem.inputs[0])
     held_out = [Triangle.empty(problem.size, problem.D_out, xp) for _ in fold.held_out]
@@ -62,17 +61,17 @@ def gather(
         lanes = _Lanes(kind.empty(problem.size, problem.D_out, xp), count, pool)
         for i, y in enumerate(problem.outputs):
             stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
-            there = None if problem.observed is None else np.all(problem.observed[i], axis=1)
+            observed = None if problem.observed is None else np.all(problem.observed[i], axis=1)
             series, states = problem.rows(i), [problem.start(i)]
             chunk = chunk_rows(y, max(problem.size, problem.D_out), least=64)
             for first, X in series.chunks(0, stop, chunk, states):
                 Y = y[first : first + len(X)]
                 for j, block in enumerate(fold.held_out):
-                    rows = _within(block[i], first, X, there)
+                    rows = _within(block[i], first, X, observed)
                     some, targets = X[rows], Y[rows]
                     if len(some):
                         held_out[j] = held_out[j].absorb(some, targets)
-                rows = _within(fold.train[i], first, X, there)
+                rows = _within(fold.train[i], first, X, observed)
                 some, targets = X[rows], Y[rows]
                 if len(some):
                     lanes.absorb(some, targets if less is None else targets - some @ less)
@@ -86,19 +85,19 @@ def check_range(statistics: Statistic, reservoir: Reservoir) -> None:
         raise reservoir.overflowed("squares of the states")
 
 
-def _within(block: tuple[int, int], first: int, X: Array, there: Array | None) -> slice | Array:
-    """Rows of a block inside a chunk X, by the chunk's own numbers; those that are ``there``."""
+def _within(block: tuple[int, int], first: int, X: Array, observed: Array | None) -> slice | Array:
+    """Return which rows of a chunk X, which starts at row ``first``, are observed in a block."""
     start, stop = (min(max(edge - first, 0), len(X)) for edge in block)
-    if there is None:
+    if observed is None:
         return slice(start, stop)
-    return namespace(X).asarray(start + np.flatnonzero(there[first + start : first + stop]))
+    return namespace(X).asarray(start + np.flatnonzero(observed[first + start : first + stop]))
 
 
 class _Lanes:
-    """Statistics that take turns, on a thread each, and are merged at the end.
+    """Statistics that absorb chunks of rows in turn, one thread each, and are merged at the end.
 
-    Which rows go to which lane is fixed, so that the result does not depend on how many threads
-    there are.
+    The assignment of rows to lanes is fixed, so that the result does not depend on the number of
+    threads.
     """
 
     def __init__(self, empty: Any, count: int, pool: ThreadPoolExecutor) -> None:
@@ -107,7 +106,7 @@ class _Lanes:
         self._waiting: deque[Future] = deque()
 
     def absorb(self, X: Array, Y: Array) -> None:
-        """Hand rows to the lane whose turn it is; a thread works on a copy of them."""
+        """Pass rows to the next lane; a thread works on a copy of them."""
         lane = next(self._turns)
         known, count = _result(self._lanes[lane]), len(self._lanes)
         alone = min(count, thread_count()) == 1 or not namespace(X).is_host
@@ -115,22 +114,22 @@ class _Lanes:
         if alone or (known.rows == 0 and count == 2):
             self._lanes[lane] = known.absorb(X, Y)
             return
-        while len(self._waiting) > thread_count():  # copies of rows that nobody has come to yet
+        while len(self._waiting) > thread_count():  # limit the copies of rows in memory
             self._waiting.popleft().result()
         self._lanes[lane] = self._pool.submit(known.absorb, X.copy(), Y)
         self._waiting.append(self._lanes[lane])
 
     def merged(self) -> Any:
-        """The statistics of all rows: neighbours are merged, then what they became."""
-        known = [lane for lane in map(_result, self._lanes) if lane.rows] or self._lanes[:1]
-        while len(known) > 1:
-            pairs = list(zip(known[::2], known[1::2], strict=False))
-            if len(known) == 2 or thread_count() == 1:
-                merged = [one.merge(other) for one, other in pairs]
+        """Return the statistics of all rows, merged pairwise in a fixed order."""
+        lanes = [lane for lane in map(_result, self._lanes) if lane.rows] or self._lanes[:1]
+        while len(lanes) > 1:
+            pairs = list(zip(lanes[::2], lanes[1::2], strict=False))
+            if len(lanes) == 2 or thread_count() == 1:
+                merged = [left.merge(right) for left, right in pairs]
             else:
                 merged = list(self._pool.map(lambda pair: pair[0].merge(pair[1]), pairs))
-            known = merged + known[2 * len(pairs) :]
-        return known[0]
+            lanes = merged + lanes[2 * len(pairs) :]
+        return lanes[0]
 
 
 def _result(lane: Any) -> Any:

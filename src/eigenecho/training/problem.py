@@ -66,7 +66,7 @@ class Settings:
         """Return the settings that the parameters of an estimator describe."""
 
         def own(kind: Any) -> dict[str, Any]:
-            return {one.name: params[one.name] for one in fields(kind) if one.name in params}
+            return {f.name: params[f.name] for f in fields(kind) if f.name in params}
 
         # The identity penalises the states at work: no eigenvectors are needed to draw it.
         eigenvectors = params.get("penalty", "neuron") == "neuron"

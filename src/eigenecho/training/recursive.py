@@ -4,8 +4,8 @@ After each row the weights are those that a batch would give,
 
     argmin Σ_t λ^(T−t) ‖y(t) − x(t) w‖² + α ‖L (w − w₀)‖²
 
-Of the forms there are this one keeps a triangle R of the rows, into which each new one is rotated:
-it neither squares numbers nor accumulates errors.
+The learner keeps a triangle R of the rows, into which each new row is rotated: this form neither
+squares numbers nor accumulates errors.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from eigenecho.training.update import RoundingError, warn_if_lost
 from eigenecho.types import Array
 
 FADED = 0.1
-"""The share of the ridge below which forgetting never brings it."""
+"""Smallest share of the ridge that forgetting leaves in effect."""
 
 EAGER = 64
-"""Rows at each of which lost digits are looked for: what is new comes early."""
+"""Number of first rows after each of which the rounding error is estimated."""
 
 LARGE = 1e150
-"""Numbers whose squares come near the end of the range."""
+"""Numbers from which squares may overflow."""
 
 
 class Learnt(NamedTuple):
-    """What has been learnt: R w = Z with RᵀR = Σ λ^(T−t) x(t)ᵀx(t) + the penalty.
+    """State of a learner: R w = Z with RᵀR = Σ λ^(T−t) x(t)ᵀx(t) + the penalty.
 
-    ``R`` (N', N') upper triangular, ``Z`` (N', D_out), ``weights`` (D_out, N'), ``centre``
-    (N', D_out) the weights that the ridge pulls to, ``rows`` the number learnt. ``doubt`` is there
-    where R came from normal equations, which hold half the digits.
+    ``R`` (N', N') is upper triangular, ``Z`` (N', D_out), ``weights`` (D_out, N'), ``centre``
+    (N', D_out) the weights that the ridge pulls to, and ``rows`` the number of rows learnt.
+    ``doubt`` is set if R came from normal equations, which have half of the digits.
     """
 
     R: Array
@@ -53,7 +53,7 @@ class Learnt(NamedTuple):
     @classmethod
     @one_blas_thread()
     def nothing(cls, W_out: Array, penalty: Penalty, ridge: float) -> Learnt:
-        """No rows yet: ridge ‖L (w − W_out)‖² alone."""
+        """Return the state before any row: only ridge ‖L (w − W_out)‖²."""
         centre = np.array(W_out, np.float64)
         L = np.sqrt(ridge) * penalty.root()
         R, Z = L, L @ centre
@@ -64,14 +64,14 @@ class Learnt(NamedTuple):
     @classmethod
     @one_blas_thread()
     def of(cls, evidence: GroupEvidence) -> Learnt:
-        """The rows that a readout was trained on."""
+        """Return the state after the rows that a readout was trained on."""
         R, Z = evidence.triangle
-        w, known = evidence.weights, evidence.statistics
-        doubt = None if known.is_exact else RoundingError.of(known.gram(), w)
+        w, statistics = evidence.weights, evidence.statistics
+        doubt = None if statistics.is_exact else RoundingError.of(statistics.gram(), w)
         return cls(R, Z, w.T, np.zeros_like(w), doubt=doubt)
 
     def check_fit(self, penalty: Penalty) -> None:
-        """Whether the parts fit each other: compiled code takes the shapes on trust."""
+        """Raise if shapes do not fit each other: compiled code does not check them."""
         size, D = np.shape(self.centre)
         if penalty.size != size:
             raise bad_argument("penalty", Shown(f"{penalty.size} rows"), f"{size} rows")
@@ -85,11 +85,11 @@ class Learnt(NamedTuple):
 
 
 class RecursiveLeastSquares:
-    """Weights (D_out, N') that follow the rows they are told of.
+    """Weights (D_out, N') that are updated with each new row.
 
-    The ridge is not forgotten: in the course of a memory's length its rows are renewed one after
-    the other, so that between α/10 and α is at work and directions that the data do not excite
-    stay bounded. ``forgetting`` is λ in ]0, 1]: the memory is about 1/(1 − λ) rows long.
+    The ridge is not forgotten: its rows are renewed one after the other over the length of the
+    memory, so that between α/10 and α is in effect and directions that the data do not excite stay
+    bounded. ``forgetting`` is λ in ]0, 1]: the memory is about 1/(1 − λ) rows long.
     """
 
     def __init__(self, learnt: Learnt, penalty: Penalty, ridge: float, forgetting: float) -> None:
@@ -115,12 +115,15 @@ class RecursiveLeastSquares:
 
     @property
     def learnt(self) -> Learnt:
-        """All that is known now, a value that later rows do not change."""
+        """The current state, as a copy that later rows do not change."""
         R, Z, weights = self._R.copy(), self._Z.copy(), self.weights.copy()
         return Learnt(R, Z, weights, self._centre, self.rows, self.doubt)
 
     def learn(self, x: Array, target: Array) -> None:
-        """Rotate a row (N',) into the triangle and solve for the weights; both are used up."""
+        """Rotate a row (N',) into the triangle and solve for the weights.
+
+        Both arguments are overwritten.
+        """
         if not max(np.abs(x).max(), np.abs(target).max()) < LARGE:
             raise overflowed("squares of the states", None)
         self._kernels.absorb_row(self._R, self._Z, math.sqrt(self.forgetting), x, target)
@@ -130,9 +133,10 @@ class RecursiveLeastSquares:
         self.rows += 1
 
     def judge(self, x: Array, dtype: np.dtype) -> None:
-        """Say it once where normal equations at the start put the output at a new row (N',) off.
+        """Warn once if rounding of the initial normal equations affects the output at a row (N',).
 
-        It costs as much as a row: so each of the first is judged, then those at powers of two.
+        The estimate costs as much as learning a row, so it is made for the first rows and then at
+        powers of two.
         """
         is_due = self.rows <= EAGER or self.rows & (self.rows - 1) == 0
         if self.doubt is not None and is_due:
@@ -141,7 +145,7 @@ class RecursiveLeastSquares:
                 self.doubt = None
 
     def _renew_ridge(self) -> None:
-        """Top up this row's share of the penalty to the full ridge."""
+        """Restore some rows of the penalty to the full ridge, in turn."""
         step, n = self.rows % self._cycle, len(self._R)
         age = min(self.rows + 1, self._cycle)
         weight = math.sqrt(-self.ridge * math.expm1(age * math.log(self.forgetting)))
@@ -151,12 +155,15 @@ class RecursiveLeastSquares:
 
 
 def check_rates(ridge: Any, forgetting: Any) -> None:
-    """A ridge to start from and a forgetting factor, or an error that says what they are for."""
+    """Raise unless a ridge and a forgetting factor are valid."""
     if not is_finite_number(ridge) or ridge <= 0:
         raise bad_argument(
-            "ridge", ridge, "one finite number > 0", "It is what is known before the first row."
+            "ridge",
+            ridge,
+            "one finite number > 0",
+            "It fixes the first weights.",
         )
     if not is_finite_number(forgetting) or not 0 < forgetting <= 1:
         raise bad_argument(
-            "forgetting", forgetting, "a number in ]0, 1]", "1 forgets nothing; 0.999 is usual."
+            "forgetting", forgetting, "a number in ]0, 1]", "1 forgets nothing; 0.999 is common."
         )

@@ -1,7 +1,7 @@
 """Iterative refinement: normal equations that lose no digits.
 
-Any XᵀX holds half of the digits of X. With residuals of the real series, run through the
-network, its errors no longer show in the answer, only in how fast that is reached.
+XᵀX has half of the digits of X. If weights are corrected by true residuals, computed by running the
+network on the series, errors of XᵀX affect only the speed of convergence, not the result.
 """
 
 from __future__ import annotations
@@ -25,54 +25,54 @@ if TYPE_CHECKING:
     from eigenecho.training.problem import Problem
 
 ROUNDS = 12
-"""Refinements until the route is given up."""
+"""Largest number of refinements."""
 
 SLOWEST = 0.3
-"""Factor by which a round must shrink the change of the one before."""
+"""Refinement stops if a change is larger than this factor times the one before."""
 
 CONVERGED = 1e-11
-"""Change of the outputs still to come, relative to their size, at which refinement ends."""
+"""Expected further change of the outputs, relative to their size, at which refinement ends."""
 
 ACCURATE = 1e-10
-"""Change that is still good enough where rounding lets it sink no further."""
+"""Change that is accepted if rounding prevents a smaller one."""
 
 TURNED = 5e-2
-"""Weight of a relative change of the weights beside one of the outputs.
+"""Weight of a relative change of the weights against one of the outputs.
 
-Rows of the warmup, and of other series, may be excited where those of training are not: there
-outputs are known to a tenth of the digits of the weights.
+Rows of the warmup and of other series may excite directions that training rows do not: there the
+error of outputs follows that of the weights.
 """
 
 SLIGHT = 1e-6
-"""Change of the outputs, relative to residuals, of which these follow to first order."""
+"""Change of outputs, relative to residuals, up to which EᵀE is updated to first order."""
 
 
 class LinearSystem(Protocol):
-    """A ≈ XᵀX + αM, factorised."""
+    """A factorisation of A ≈ XᵀX + αM."""
 
     def solve(self, rhs: Array, /) -> Array:
-        """A⁻¹ rhs, for rhs (N', k)."""
+        """Return A⁻¹ rhs for rhs (N', k)."""
 
     def pull(self, w: Array, /) -> Array:
-        """αM w, the gradient of the penalty."""
+        """Return αM w, the gradient of the penalty."""
 
 
 class Weighed(Protocol):
-    """Weights w (N', k) on rows, kept or made anew."""
+    """Weights w (N', k) with rows that are stored or computed again."""
 
     @property
     def w(self) -> Array:
         """The weights."""
 
     def gradient(self, system: LinearSystem, /) -> Array:
-        """Xᵀ(Y − X w) − αM w."""
+        """Return Xᵀ(Y − X w) − αM w."""
 
     def moved(self, step: Array, /) -> Self:
-        """The same rows with w + step."""
+        """Return w + step with the same rows."""
 
 
 class Round:
-    """Weights w (N', k), and what they leave of the targets over a block."""
+    """Weights w (N', k) and their residuals over a block."""
 
     def __init__(self, problem: Problem, block: Block, w: Array) -> None:
         self._rows = problem, block
@@ -89,11 +89,11 @@ class Round:
         return project(*self._rows, self.left)
 
     def gradient(self, system: LinearSystem) -> Array:
-        """XᵀE − αM w."""
+        """Return XᵀE − αM w."""
         return self.onto - system.pull(self.w)
 
     def moved(self, step: Array) -> Round:
-        """The round of w + step."""
+        """Return the round of w + step."""
         return Round(*self._rows, self.w + step)
 
     @property
@@ -117,25 +117,25 @@ Rows = TypeVar("Rows", bound=Weighed)
 
 
 def rounds(first: Rows, system: LinearSystem) -> Iterator[tuple[Rows, Array, Array]]:
-    """Each round, its gradient g and the step A⁻¹ g it takes, as long as they are asked for.
+    """Yield each round with its gradient g and step A⁻¹ g, without end.
 
         w ← w + A⁻¹ (Xᵀ(Y − X w) − αM w)
 
-    Any number of outputs goes together, also those of several candidates side by side.
+    The columns of w may belong to several candidates.
     """
-    now = first
+    current = first
     while True:
-        gradient = now.gradient(system)
+        gradient = current.gradient(system)
         step = system.solve(gradient)
-        yield now, gradient, step
-        now = now.moved(step)
+        yield current, gradient, step
+        current = current.moved(step)
 
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """The last round whose residuals are known, and the step after it, which is the last.
+    """The last round whose residuals are known, and the final step δ after it.
 
-    ``moved`` (k,) is how far that changes each output at most: √(‖Xδ‖² + α‖Lδ‖²).
+    ``moved`` (k,) bounds the change of each output by this step: √(‖Xδ‖² + α‖Lδ‖²).
     """
 
     last: Round
@@ -144,12 +144,12 @@ class Refined:
 
     @property
     def w(self) -> Array:
-        """The weights that the normal equations mean."""
+        """The refined weights."""
         return self.last.w + self.step
 
     @property
     def scatter(self) -> Array:
-        """EᵀE of their residuals, (k, k): (E − Xδ)ᵀ(E − Xδ) without another pass, if δ is small."""
+        """EᵀE of the residuals, (k, k): (E − Xδ)ᵀ(E − Xδ) without another pass if δ is small."""
         xp, scatter = namespace(self.step), self.last.scatter
         if not xp.all(self.moved <= SLIGHT * xp.sqrt(xp.diagonal(scatter))):
             return self.last.moved(self.step).scatter
@@ -158,34 +158,34 @@ class Refined:
 
 
 def refine(first: Round, system: NormalEquations) -> Refined | None:
-    """The weights that the normal equations mean, to all digits; None where they are too far.
+    """Refine weights until all digits are right; return None if that does not converge.
 
-    ``first`` are those that the equations give as they are.
+    ``first`` holds the plain solution of the normal equations.
 
-    How far a step δ = A⁻¹ g changes the outputs tells whether it converges, and is known before it
-    is taken: ‖Xδ‖² + α‖Lδ‖² = gᵀδ. So does how far it changes the weights, ‖Lδ‖, since a series
-    may not excite what others will.
+    The change of the outputs by a step δ = A⁻¹ g is known before the step is taken:
+    ‖Xδ‖² + α‖Lδ‖² = gᵀδ. Convergence is judged by this and by the change of the weights, ‖Lδ‖,
+    because other series may excite what this one does not.
     """
     xp = namespace(first.w)
     penalty, size = system.penalty, first.size
     weight = lengths([penalty.times_root(first.w)])
     size[size == 0] = weight[weight == 0] = 1.0
-    found, last = None, np.inf
-    for now, gradient, step in itertools.islice(rounds(first, system), ROUNDS):
+    refined, last = None, np.inf
+    for current, gradient, step in itertools.islice(rounds(first, system), ROUNDS):
         moved = xp.sqrt(xp.maximum((gradient * step).sum(axis=0), 0.0))
         turned = lengths([penalty.times_root(step)]) / weight
         change = float(xp.max(xp.maximum(moved / size, TURNED * turned)))
         if not change < SLOWEST * last:  # rounding, or too far off to begin with
             break
-        found = Refined(now, step, moved)
+        refined = Refined(current, step, moved)
         if change <= CONVERGED or (last < np.inf and change**2 <= CONVERGED * last):
-            return found  # the next change will be smaller by the same factor
+            return refined  # the next change will be smaller by the same factor
         last = change
-    return found if last <= ACCURATE else None
+    return refined if last <= ACCURATE else None
 
 
 def lengths(columns: list[Array]) -> Array:
-    """The norm of each column over all series, whatever its units."""
+    """Return the norm of each column over all series, without overflow of squares."""
     xp = namespace(columns[0])
     largest = xp.max([xp.max(xp.abs(c), axis=0, initial=0.0) for c in columns], axis=0)
     largest[largest == 0] = 1.0
@@ -193,9 +193,9 @@ def lengths(columns: list[Array]) -> Array:
 
 
 def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
-    """Y − X w over a block, (rows, k) for each series; Y repeats where w has more outputs.
+    """Return Y − X w over a block, (rows, k) for each series, with 0 for missing targets.
 
-    0 where targets are missing.
+    Y is repeated if w has more columns.
     """
     copies = w.shape[1] // problem.D_out
     each = zip(problem.targets(block), fitted(problem, block, w), strict=True)
@@ -208,23 +208,23 @@ def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
 
 
 def fitted(problem: Problem, block: Block, w: Array) -> list[Array]:
-    """X w over a block, (rows, k) for each series and any number k of weight columns."""
+    """Return X w over a block, (rows, k) for each series, for any number k of columns."""
     reservoir, k = problem.reservoir, problem.head
     xp = namespace(w)
     weights = xp.ascontiguousarray(w[k:].T)
-    found = []
+    products = []
     for i, (start, stop) in enumerate(block):
         drive, head = problem.columns(i)
         out = xp.empty((stop, w.shape[1]))
         kernels.outputs(reservoir.form, reservoir.B, drive[:stop], weights, problem.start(i), out)
         out = out[start:]
         out += head[start:stop] @ w[:k]
-        found.append(out)
-    return found
+        products.append(out)
+    return products
 
 
 def project(problem: Problem, block: Block, residual: list[Array]) -> Array:
-    """Xᵀe over a block, (N', k)."""
+    """Return Xᵀe over a block, (N', k)."""
     reservoir, k = problem.reservoir, problem.head
     total = namespace(residual[0]).zeros((problem.size, residual[0].shape[1]))
     K = lag_count(problem)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def applies(problem: Problem) -> bool:
-    """Whether the sums can stand for the states: eigenvalues, few of which are in resonance."""
+    """Return True if sums over time can replace states: a diagonal W with few resonant modes."""
     reservoir = problem.reservoir
     if not isinstance(reservoir.transition, Diagonal) or not problem.starts_from_zero:
         return False
@@ -49,9 +49,9 @@ def applies(problem: Problem) -> bool:
 
 
 def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> Gathered:
-    """XᵀX and XᵀY over a block, from moments; resonant modes are summed by themselves.
+    """Return XᵀX and XᵀY over a block from moments; resonant modes are summed from states.
 
-    ``known`` are correlations of the same block, with at least as many lags as are needed, of
+    ``known`` are correlations of the same block with at least the required number of lags, of
     series that start from zero.
     """
     sums = known if known is not None else sums_over(problem, block, lag_count(problem))
@@ -61,12 +61,12 @@ def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> Ga
 
 
 def sums_over(problem: Problem, block: Block, K: int | None) -> Lags | Moments:
-    """Correlations over so many lags, or where that is None the sums of a run."""
+    """Return correlations over K lags, or the sums of a run if K is None."""
     return moments(problem, block) if K is None else lags(problem, block, K)
 
 
 def resonating(problem: Problem) -> Problem | None:
-    """The modes whose quotients lose digits, as a problem of their own; None for none."""
+    """Return a problem with only the modes whose quotients lose digits; None if there are none."""
     modes = resonant(problem.reservoir.spectrum)
     if not np.any(modes):
         return None
@@ -79,7 +79,7 @@ def resonating(problem: Problem) -> Problem | None:
 
 
 def assembled(problem: Problem, sums: Lags | Moments, direct: Gram | None) -> Gathered:
-    """XᵀX and XᵀY of all columns from sums over time, resonant modes as they were summed."""
+    """Return XᵀX and XᵀY of all columns from sums over time and sums of resonant modes."""
     reservoir, spectrum = problem.reservoir, problem.reservoir.spectrum
     if isinstance(sums, Lags):
         enough = int(min(len(sums.rho), settling_steps(reservoir.form)))
@@ -93,13 +93,13 @@ def assembled(problem: Problem, sums: Lags | Moments, direct: Gram | None) -> Ga
 
 
 def lags(problem: Problem, block: Block, K: int) -> Lags:
-    """Lagged correlations over a block, from which any reservoir's moments follow."""
-    known = _columns(problem, block)
-    return reduce(Lags.merge, (Lags.of(drive, side, start, K) for start, drive, side in known))
+    """Return lagged correlations over a block, which determine the moments of any reservoir."""
+    columns = _columns(problem, block)
+    return reduce(Lags.merge, (Lags.of(drive, side, start, K) for start, drive, side in columns))
 
 
 def moments(problem: Problem, block: Block) -> Moments:
-    """Sums over a block in one run of the reservoir."""
+    """Return sums over a block from one run of the reservoir."""
 
     def of(series: int, start: int, drive: Array, side: Array) -> Moments:
         before, C, state = summed(problem, series, drive, side, start)
@@ -110,7 +110,7 @@ def moments(problem: Problem, block: Block) -> Moments:
 
 
 def lag_count(problem: Problem) -> int | None:
-    """How many lags to correlate; None where running the reservoir is cheaper, or needed."""
+    """Return the number of lags to correlate; None if the reservoir should be run instead."""
     K = settling_steps(problem.reservoir.form)
     if not problem.starts_from_zero:
         return None
@@ -143,9 +143,9 @@ def summed(
 
 
 def _columns(problem: Problem, block: Block) -> Iterator[tuple[int, Array, Array]]:
-    """For each series: its first row, what drives the reservoir up to the last, and side columns.
+    """Yield the first row, the drive up to the last row, and the side columns of each series.
 
-    The states are summed against these, [drive, head, targets] over the rows of the block.
+    Side columns [drive, head, targets] are the columns that states are summed against.
     """
     for i, (start, stop) in enumerate(block):
         drive, head = problem.columns(i)

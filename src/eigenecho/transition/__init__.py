@@ -1,4 +1,4 @@
-"""Transitions: what a step multiplies the states by, and the choice among the forms of a W."""
+"""Transitions: the forms of W, by which a step multiplies the states, and their choice."""
 
 from eigenecho.transition.cascade import Cascade, cascade_decomposition
 from eigenecho.transition.choice import FORMS, WELL_CONDITIONED, Choice, choose_form

@@ -1,12 +1,12 @@
-"""Matrices without a usable eigenbasis: a block that stays dense, and modes that it drives.
+"""Matrices without a usable eigenbasis: a dense block, and modes that it drives.
 
 Every real W has an orthogonal Z with W = Z T Zᵀ, T block triangular, its eigenvalues in any order
-(Schur). With those that have no independent eigenvectors first, and the rest C diagonalised,
+(Schur). With eigenvalues that have no independent eigenvectors first, and the rest C diagonalised,
 
     Zᵀ W Z = [[A, B], [0, C]],   C Q_C = Q_C Λ,   Q = Z blkdiag(I, Q_C),
     [W]_Q = [[A, B Q_C], [0, Λ]]
 
-No equation is solved to uncouple the two parts, which is what would cost digits.
+No equation is solved to uncouple the two parts, which would cost digits.
 """
 
 from __future__ import annotations
@@ -28,11 +28,14 @@ from eigenecho.transition.transition import Transition
 from eigenecho.types import Array
 
 SMALL = 1e-2
-"""Share of the radius up to which eigenvalues go into the block at once: sparse matrices have
-chains of units on no cycle, whose eigenvalue 0 rounding scatters."""
+"""Share of the radius up to which eigenvalues go into the block first.
+
+Sparse matrices have chains of units on no cycle, whose eigenvalue 0 is scattered by rounding.
+"""
 
 PARALLEL = 0.1
-"""Share in what makes Q_C singular, over the largest, from which a mode goes into the block."""
+"""Share in the singular directions of Q_C, over the largest, from which a mode goes into the
+block."""
 
 INDEPENDENT = 1e-6
 """Smallest pivot, over the largest, of eigenvectors that count as independent."""
@@ -41,7 +44,7 @@ ROUNDING = 16.0
 """Size of an entry of T, over ‖W‖ and the relative precision, below which it counts as zero."""
 
 ROUNDS = 6
-"""How often the block may grow."""
+"""Largest number of times that the block grows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,43 +129,43 @@ class Cascade(Transition):
 
 
 def step_cost(block: Any, units: int) -> Any:
-    """Nanoseconds a step with a block of that size."""
+    """Return the nanoseconds per step with a block of that size."""
     modes = units - block
     dense = costs.ENTRY * block * block + costs.COUPLING * block * modes
     return costs.STAGE + dense + costs.MODE * modes
 
 
 def cascade_decomposition(W: Array, condition: float, largest: int) -> tuple[Cascade, Basis]:
-    """The first split of W with cond(Q) at most ``condition``; else the best conditioned one.
+    """Return the first split of W with cond(Q) ≤ ``condition``; else the best conditioned one.
 
-    The block starts out empty, then takes in small eigenvalues, then those whose eigenvectors are
-    nearly parallel, for as long as it has at most ``largest`` dimensions.
+    The block is empty at first, then takes in small eigenvalues, then eigenvalues with nearly
+    parallel eigenvectors, up to ``largest`` dimensions.
     """
-    tried = []
-    for found in _splits(real_schur(W), condition, largest):
-        tried.append(found)
-        if found[1].condition <= condition:
+    splits = []
+    for split in _splits(real_schur(W), condition, largest):
+        splits.append(split)
+        if split[1].condition <= condition:
             break
-    return min(tried, key=lambda found: found[1].condition)
+    return min(splits, key=lambda split: split[1].condition)
 
 
 def _splits(schur: Schur, condition: float, largest: int) -> Iterator[tuple[Cascade, Basis]]:
-    """Cascades with larger and larger blocks; the first is W in its eigenbasis."""
+    """Yield cascades with larger and larger blocks; the first is W in its eigenbasis."""
     chosen = np.zeros(len(schur.T), dtype=bool)
-    found, modes = _split(schur, 0)
-    yield found
+    split, modes = _split(schur, 0)
+    yield split
     chosen |= np.abs(schur.values) <= SMALL * np.abs(schur.values).max()
     for _ in range(ROUNDS):
         chosen = schur.with_partners(chosen)
-        if chosen.all():  # something has to be left to drive
+        if chosen.all():  # at least one mode must remain
             chosen[schur.last :] = False
         k = int(chosen.sum())
         if k > largest:
             return
         first = ordered(schur, chosen) if k else schur
         if k and first is not None:
-            found, modes = _split(first, k)
-            yield found
+            split, modes = _split(first, k)
+            yield split
         for value in _nearly_parallel(modes, condition):
             distance = np.where(chosen, np.inf, np.abs(schur.values - value))
             chosen[int(np.argmin(distance))] = True
@@ -172,7 +175,7 @@ Modes = tuple[Spectrum, Basis]
 
 
 def _split(schur: Schur, k: int) -> tuple[tuple[Cascade, Basis], Modes]:
-    """The cascade whose block is the first k rows and columns of T."""
+    """Return the cascade whose block is the first k rows and columns of T."""
     T, Z = schur.T, schur.Z
     modes, basis = _tidied(*eigendecomposition(T[k:, k:]))
     Q = np.concatenate([Z[:, :k], Z[:, k:] @ basis.Q], axis=1)
@@ -181,7 +184,7 @@ def _split(schur: Schur, k: int) -> tuple[tuple[Cascade, Basis], Modes]:
 
 
 def _tidied(modes: Spectrum, basis: Basis) -> Modes:
-    """Orthonormal eigenvectors for an eigenvalue that occurs more than once, where it has them."""
+    """Return orthonormal eigenvectors for repeated real eigenvalues, if they are independent."""
     Q = np.array(basis.Q)
     values, counts = np.unique(modes.real, return_counts=True)
     for value in values[counts > 1]:
@@ -194,7 +197,7 @@ def _tidied(modes: Spectrum, basis: Basis) -> Modes:
 
 
 def _nearly_parallel(modes: Modes, condition: float) -> Array:
-    """Eigenvalues of the modes that take part in what makes Q_C nearly singular."""
+    """Return eigenvalues of the modes that make Q_C nearly singular."""
     spectrum, basis = modes
     _, sizes, directions = np.linalg.svd(basis.Q)
     singular = directions[sizes * condition <= 3 * sizes[0]]
@@ -224,11 +227,11 @@ class Schur:
 
     @property
     def last(self) -> int:
-        """Where the last eigenvalue, or the last pair, begins."""
+        """Index at which the last eigenvalue, or the last pair, begins."""
         return len(self.T) - (2 if len(self.T) > 1 and self.T[-1, -2] else 1)
 
     def with_partners(self, chosen: Array) -> Array:
-        """The choice (N,) with both of a pair wherever one of them is in it."""
+        """Return the flags (N,) with both of a pair set if one is."""
         first = np.flatnonzero(np.diag(self.T, -1))
         both = chosen.copy()
         both[first] = both[first + 1] = chosen[first] | chosen[first + 1]
@@ -236,10 +239,10 @@ class Schur:
 
 
 def real_schur(W: Array) -> Schur:
-    """The real Schur form, with what is rounding in T set to zero.
+    """Return the real Schur form, with entries of T that are rounding set to zero.
 
-    A repeated eigenvalue with independent eigenvectors has zeros above the diagonal there, but
-    for rounding; and rounding divided by rounding would make parallel eigenvectors of them.
+    For a repeated eigenvalue with independent eigenvectors, entries above the diagonal are
+    rounding; dividing rounding by rounding would give parallel eigenvectors.
     """
     from scipy.linalg import schur
 
@@ -252,7 +255,7 @@ def real_schur(W: Array) -> Schur:
 
 
 def ordered(schur: Schur, chosen: Array) -> Schur | None:
-    """The same form with the chosen eigenvalues first; None where rounding forbids a swap."""
+    """Return the form with the chosen eigenvalues first; None if rounding prevents a swap."""
     from scipy.linalg.lapack import dtrsen
 
     T, Z, *_, failed = dtrsen(chosen.astype(np.int32), schur.T, schur.Z, job="N", lwork=len(chosen))

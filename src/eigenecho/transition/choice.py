@@ -1,4 +1,4 @@
-"""How a given matrix steps: the cheapest form that is accurate enough."""
+"""Choice of the cheapest accurate form of a given matrix."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ WELL_CONDITIONED = 1e4
 """cond(Q) up to which a change of basis keeps at least twelve digits."""
 
 SMALL_RESIDUAL = 1e-10
-"""‖W Q − Q [W]_Q‖ / ‖W‖ up to which LAPACK has done its work."""
+"""‖W Q − Q [W]_Q‖ / ‖W‖ up to which a decomposition counts as accurate."""
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A transition, the basis it is in (None for W's own), its eigenvalues, and why.
+    """A transition, its basis (None for W's own), its eigenvalues, and the reason for the choice.
 
     ``residual`` is ‖W Q − Q [W]_Q‖ / ‖W‖.
     """
@@ -37,25 +37,25 @@ class Choice:
     basis: Basis | None
     spectrum: Spectrum
     residual: float = 0.0
-    reason: str = "as asked for"
+    reason: str = "as requested"
 
     @property
     def condition(self) -> float:
-        """cond(Q) of the change of basis; 1 where there is none."""
+        """cond(Q) of the change of basis; 1 if there is none."""
         return 1.0 if self.basis is None else self.basis.condition
 
     def is_accurate(self, condition: float = WELL_CONDITIONED) -> bool:
-        """Whether the change of basis costs few digits."""
+        """Return True if the change of basis costs few digits."""
         return self.condition <= condition and self.residual <= SMALL_RESIDUAL
 
     @property
     def form(self) -> str:
-        """How it steps: "diagonal", "cascade", "sparse" or "dense"."""
+        """Name of the form: "diagonal", "cascade", "sparse" or "dense"."""
         return self.transition.name
 
 
 def choose_form(W: Array, form: str = "auto", condition: float = WELL_CONDITIONED) -> Choice:
-    """The cheapest accurate form of a finite real matrix (N, N), or the one that is asked for.
+    """Return the cheapest accurate form of a finite real matrix (N, N), or the requested one.
 
     A form in another basis is accurate up to cond(Q) = ``condition``.
     """
@@ -63,15 +63,15 @@ def choose_form(W: Array, form: str = "auto", condition: float = WELL_CONDITIONE
     size = float(np.abs(W).max())
     if size == 0 or 1e-100 < size < 1e100:
         return _choose(W, form, condition)
-    # Squares of the entries would overflow, or vanish.
+    # Squares of the entries would overflow or underflow.
     exponent = int(np.log2(size))
-    found = _choose(np.ldexp(W, -exponent), form, condition)
+    choice = _choose(np.ldexp(W, -exponent), form, condition)
     scale = 2.0**exponent
-    if not found.spectrum.radius * scale < np.inf:
-        wanted = "a matrix whose eigenvalues are within the range of floating point"
-        raise bad_argument("W", Shown(f"largest entry {size:.3g}"), wanted)
+    if not choice.spectrum.radius * scale < np.inf:
+        expected = "a matrix whose eigenvalues are within the range of floating point"
+        raise bad_argument("W", Shown(f"largest entry {size:.3g}"), expected)
     return replace(
-        found, transition=found.transition.times(scale), spectrum=found.spectrum.times(scale)
+        choice, transition=choice.transition.times(scale), spectrum=choice.spectrum.times(scale)
     )
 
 
@@ -112,5 +112,5 @@ def _choose(W: Array, form: str, condition: float) -> Choice:
 
 
 def _largest_block(W: Array, worth: float) -> int:
-    """The largest block with which a step of a cascade costs less than it is ``worth``."""
+    """Return the largest block with which a step of a cascade costs less than ``worth``."""
     return int(np.count_nonzero(step_cost(np.arange(len(W)), len(W)) < worth)) - 1

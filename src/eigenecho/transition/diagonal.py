@@ -15,7 +15,7 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True)
 class Diagonal(Transition):
-    """[W]_Q = Λ: N multiplications a step."""
+    """[W]_Q = Λ, with N multiplications per step."""
 
     modes: Spectrum
 
@@ -57,7 +57,7 @@ class Diagonal(Transition):
 
 
 def block_diagonal(spectrum: Spectrum) -> Array:
-    """[W]_Q: the real eigenvalues, then a block [[a, b], [−b, a]] for each pair a ± ib."""
+    """Return [W]_Q: real eigenvalues, then a block [[a, b], [−b, a]] for each pair a ± ib."""
     n = spectrum.real.size
     W = np.zeros((spectrum.units, spectrum.units))
     W[np.arange(n), np.arange(n)] = spectrum.real

@@ -21,7 +21,7 @@ from eigenecho.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Matrix(Transition):
-    """W (N, N) as it is, dense or scipy sparse."""
+    """W (N, N) in its own basis, dense or scipy sparse."""
 
     W: Any
 
@@ -51,7 +51,7 @@ class Matrix(Transition):
 
 
 class Dense(Matrix):
-    """W as an array: N² multiplications a step."""
+    """W as an array, with N² multiplications per step."""
 
     W: Array
 
@@ -66,7 +66,7 @@ class Dense(Matrix):
         return DenseForm(np.array(self.W, dtype=dtype, order="C"))
 
     def leak(self, lr: float) -> Dense | Sparse:
-        """W' = lr W + (1 − lr) I, compressed where that is cheaper."""
+        """Return W' = lr W + (1 − lr) I, compressed if that is cheaper."""
         return compact(lr * self.W + (1 - lr) * np.eye(self.units))
 
     def padded(self, extra: int) -> Dense:
@@ -74,7 +74,7 @@ class Dense(Matrix):
 
 
 class Sparse(Matrix):
-    """W as a scipy sparse matrix: as many multiplications a step as it has connections."""
+    """W as a scipy sparse matrix, with one multiplication per connection and step."""
 
     name = "sparse"
     leaves_zeros_out = True
@@ -127,7 +127,7 @@ class CompressedRows:
         return cls(csr.data, csr.indices, csr.indptr)
 
     def restored(self) -> Sparse:
-        """Return the matrix, if these are the arrays of one."""
+        """Return the matrix, or raise if these are not the arrays of one."""
         from scipy.sparse import csr_matrix
 
         parts, size = (self.data, self.indices, self.indptr), len(self.indptr) - 1
@@ -139,22 +139,22 @@ class CompressedRows:
 
 
 def compact(W: Array) -> Dense | Sparse:
-    """A dense matrix as it is, or compressed where few of its entries are not zero."""
+    """Return a dense matrix, compressed if few of its entries are non-zero."""
     return compressed(W) if np.mean(W != 0) <= costs.SPARSE_BELOW else Dense(W)
 
 
 def compressed(W: Array) -> Sparse:
-    """A dense matrix in compressed rows."""
+    """Return a dense matrix in compressed rows."""
     from scipy.sparse import csr_matrix
 
     return Sparse(csr_matrix(W))
 
 
 def check_indices(W: Any, name: str = "W") -> None:
-    """Whether the indices of a CSR or CSC matrix stay within it.
+    """Raise if indices of a CSR or CSC matrix are out of range.
 
-    SciPy looks at the ends of them alone when a matrix is made, and not at all when it is
-    converted: indices out of range read, and write, memory that is not the matrix's.
+    SciPy checks only the first and last of them when a matrix is created, and none when it is
+    converted. Indices out of range read and write memory outside of the matrix.
     """
     if W.format not in ("csr", "csc"):
         return
@@ -176,7 +176,7 @@ def check_indices(W: Any, name: str = "W") -> None:
 
 
 def as_transition(given: Any) -> Transition:
-    """Eigenvalues, a dense or scipy sparse matrix (N, N), or a transition, as it is."""
+    """Return eigenvalues or a dense or scipy sparse matrix (N, N) as a transition."""
     if isinstance(given, Transition):
         return given
     if isinstance(given, Spectrum):
@@ -185,5 +185,5 @@ def as_transition(given: Any) -> Transition:
         return Sparse(given)
     if isinstance(given, np.ndarray):
         return Dense(given)
-    wanted = "a Spectrum or a matrix (N, N), dense or sparse"
-    raise bad_argument("transition", Shown(type(given).__name__), wanted)
+    expected = "a Spectrum or a matrix (N, N), dense or sparse"
+    raise bad_argument("transition", Shown(type(given).__name__), expected)

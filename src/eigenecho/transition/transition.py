@@ -1,4 +1,4 @@
-"""What a step multiplies the states by, in whatever form is cheapest."""
+"""The base class of the forms of W, by which a step multiplies the states."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from eigenecho.types import Array
 
 
 class Transition(ABC):
-    """W in the basis at work. Each form of W is a subclass, an immutable value.
+    """W in the basis at work. Each form of W is an immutable subclass.
 
     Attributes
     ----------
     name : {"diagonal", "cascade", "sparse", "dense"}
     steps_by_blas : bool
-        Whether a step is a product by BLAS, whose rounding depends on its threads.
+        True if a step is a BLAS product, whose rounding depends on its threads.
     leaves_zeros_out : bool
-        Whether a product skips zeros, so that an Inf may pass and leave no trace.
+        True if a product skips zeros, so that an Inf may leave no trace.
     """
 
     name: ClassVar[str]
@@ -32,7 +32,7 @@ class Transition(ABC):
     @property
     @abstractmethod
     def units(self) -> int:
-        """N."""
+        """Number of units N."""
 
     @property
     @abstractmethod
@@ -42,22 +42,22 @@ class Transition(ABC):
     @property
     @abstractmethod
     def matrix(self) -> Any:
-        """[W]_Q (N, N), scipy sparse where it is kept so."""
+        """[W]_Q (N, N), scipy sparse if the form is sparse."""
 
     @property
     @abstractmethod
     def layout(self) -> tuple[int, int] | None:
-        """Columns of a block and of real modes in Q, before the pairs; None in W's own basis."""
+        """Numbers of block columns and of real modes in Q; None in W's own basis."""
 
     @property
     def in_neuron_basis(self) -> bool:
-        """Whether the states are those of W's own units."""
+        """True if the states are those of W's own units."""
         return self.layout is None
 
     @property
     @abstractmethod
     def cost(self) -> float:
-        """Nanoseconds a step, by counting operations."""
+        """Estimated nanoseconds per step."""
 
     @property
     def dense(self) -> Array:
@@ -66,16 +66,16 @@ class Transition(ABC):
 
     @abstractmethod
     def form(self, dtype: DTypeLike = np.float64) -> Form:
-        """What the kernels take."""
+        """Return the arrays that the kernels take."""
 
     @abstractmethod
     def times(self, factor: float) -> Transition:
-        """The transition of factor · W, in the same basis."""
+        """Return the transition of factor · W, in the same basis."""
 
     @abstractmethod
     def leak(self, lr: float) -> Transition:
-        """W' = lr W + (1 − lr) I, in the same basis."""
+        """Return W' = lr W + (1 − lr) I, in the same basis."""
 
     @abstractmethod
     def padded(self, extra: int) -> Transition:
-        """``extra`` more units that forget at once: after all others, or, as modes, before them."""
+        """Return W with ``extra`` zero units added: last, or as modes first."""

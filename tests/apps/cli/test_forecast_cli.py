@@ -129,10 +129,10 @@ def test_page_shows_the_results(made):
         "300 rows of my data.csv",
         "better in 5 of 5 held-out blocks",
         "of rows within the 90% interval",
-        "Shaded: what 90 % of rows shall lie within",
-        "seasons of 7",
-        "ways to forecast",
-        "a readout for every step",
+        "Shaded: 90 % prediction interval",
+        "seasons 7",
+        "candidates",
+        "readouts direct",
         "pd.read_csv(",
         "ee.Forecaster(horizon=20)",
         "All numbers are in report-predictions.csv",
@@ -524,8 +524,8 @@ def test_blocks_with_too_few_rows_cause_a_one_line_warning(tmp_path):
         path, "--target", "x", "--horizon", 1, "--blocks", 4, "--out", tmp_path / "o.csv"
     )
     assert result.exit_code == 0, result.output
-    message = "Warning: at 2 of 4 origins the last value is given"
-    assert sum(message in line for line in result.output.splitlines()) == 1
+    said = "Warning: forecasts from 2 of 4 origins are the last value"
+    assert sum(said in line for line in result.output.splitlines()) == 1
     assert "FewRowsWarning" not in result.output
 
 

@@ -28,7 +28,7 @@ from eigenecho.apps.cli import terminal
 from eigenecho.apps.cli.app import app
 from eigenecho.apps.paper import report, runner
 from eigenecho.apps.paper.cell_store import CellStore
-from eigenecho.pages import pictures
+from eigenecho.pages import page as page_module
 from fake_experiment import HELD, Alone, Dying, Fake, Slow, wait_for
 
 FAKES = Path(__file__).parents[1] / "paper"
@@ -200,7 +200,7 @@ def test_full_disk_during_the_report(copy, monkeypatch):
         return write(path, data)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    refused(invoke("fake", "--quick", "--out", copy), "No space left", "report.html", "are kept")
+    refused(invoke("fake", "--quick", "--out", copy), "No space left", str(copy), "are kept")
     assert (copy / "report.html").read_text() == "the one before"
     assert not list(copy.glob("*.part"))
 
@@ -260,22 +260,22 @@ def test_bars_in_a_terminal():
     assert re.search(r"alone .* 0/2 .*left", text)
 
 
-def test_lines_show_the_remaining_time(monkeypatch):
-    clock = iter([0.0, 0.0, 0.0, 100.0, 120.0, 121.0, 140.0])
+def test_lines_are_printed_now_and_then(monkeypatch):
+    clock = iter([0.0, 0.0, 100.0, 120.0, 121.0, 140.0])
     monkeypatch.setattr(terminal, "monotonic", lambda: next(clock))
     console = Console(width=80, record=True, file=io.StringIO())
     lines = terminal.ProgressLines(console)
     lines("first", 0, 1)
     lines("second", 5, 15)
-    lines("first", 1, 1)  # at time 100, when the second experiment starts
+    lines("first", 1, 1)
     for done in (6, 7, 8):
         lines("second", done, 15)
     assert console.export_text().splitlines() == [
         "first: 1 cell",
         "second: 15 cells, 5 stored already",
         "first: done",
-        "second: 6 of 15, about 3 min 00 s left",
-        "second: 8 of 15, about 93 s left",
+        "second: 6 of 15",
+        "second: 8 of 15",
     ]
 
 
@@ -387,8 +387,8 @@ def test_equal_results_give_equal_figures(made, copy):
         ).read_bytes()  # fmt: skip
 
 
-def test_large_figures_are_embedded_as_pixels(copy, monkeypatch):
-    monkeypatch.setattr(pictures, "LARGEST_SVG", 10)
+def test_large_figures_go_in_as_pixels(copy, monkeypatch):
+    monkeypatch.setattr(page_module, "LARGEST_SVG", 10)
     invoke("fake", "--quick", "--out", copy)
     assert "data:image/png;base64," in (copy / "report.html").read_text()
 

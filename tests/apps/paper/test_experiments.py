@@ -18,6 +18,7 @@ pytest.importorskip("matplotlib")
 
 from eigenecho.apps.paper import runner
 from eigenecho.apps.paper.cell_store import CellStore, StoreError
+from eigenecho.apps.paper.experiment import Results
 from eigenecho.plots.spectrum import importance
 from eigenecho.spectra import Spectrum
 from fake_experiment import HELD, Alone, Dying, Failing, Fake, Slow, Threads, wait_for
@@ -338,8 +339,8 @@ def test_cells_are_pure(experiment, computed):
             np.testing.assert_array_equal(np.asarray(again[name]), np.asarray(value))
 
 
-def test_sections_have_the_content_of_the_report(experiment, computed):
-    section = small(experiment).section(computed[experiment.name])
+def test_sections_show_what_the_report_needs(experiment, computed):
+    section = small(experiment).section(Results(computed[experiment.name]))
     assert section.text
     assert section.headline
     assert section.tables or section.figures
@@ -396,7 +397,7 @@ def test_slopes_equal_those_of_power_laws():
         key: {"seconds": np.array([1e-9 * key[2] ** power.get(key[1], 1)])}
         for key in timing.cells()
     }
-    section = timing.section(results)
+    section = timing.section(Results(results))
     for name, slope in section.numbers["exponent"].items():
         assert slope == pytest.approx(power.get(name.split(": ")[1], 1))
     assert {claim.verdict for claim in section.claims} == {"holds"}
@@ -427,7 +428,7 @@ def test_verdict_on_sim_uses_its_total_capacity(shares, verdict):
     capacity = results[20, "Sim", 0]["capacity"]
     capacity[3] += 0.25
     capacity[4] -= 0.25
-    section = delay.section(results)
+    section = delay.section(Results(results))
     (claim,) = [claim for claim in section.claims if claim.claim.startswith("Sim")]
     assert claim.verdict == verdict
     assert f"N = 20: {shares[0] - 1:+.1%} in total" in claim.measured

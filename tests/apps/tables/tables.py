@@ -11,7 +11,7 @@ import pytest
 
 from eigenecho.apps.tables.table_files import read
 from eigenecho.apps.tables.time_series import TableColumns, from_table
-from eigenecho.forecasting import choice
+from eigenecho.forecasting import selection
 
 pandas_3 = pytest.mark.skipif(
     int(pd.__version__.partition(".")[0]) < 3, reason="pandas 2 reads dates of 1677 to 2262 alone"
@@ -56,7 +56,7 @@ def loaded(tmp_path, data, target="sales", **options):
 @contextmanager
 def few_candidates():
     """Restrict model selection to few candidates."""
-    spectra_of = choice.candidate_spectra
+    spectra_of = selection.candidate_spectra
 
     def few(rows, seasons):
         result = spectra_of(rows, seasons)
@@ -64,5 +64,5 @@ def few_candidates():
         return {name: result[name] for name in ("short", *rings)}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choice, "candidate_spectra", few)
+        patch.setattr(selection, "candidate_spectra", few)
         yield

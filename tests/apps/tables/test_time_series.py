@@ -11,10 +11,10 @@ pytest.importorskip("pandas")
 
 import pandas as pd
 
+from eigenecho.apps.tables.named_clock import NamedClock
 from eigenecho.apps.tables.table import Table, TableError
 from eigenecho.apps.tables.table_files import read
 from eigenecho.apps.tables.time_series import TableColumns, from_table
-from eigenecho.data.clock import Clock
 from tables import DAYS, VALUES, frame, loaded, one, pandas_3, saved, taken
 
 STEPS = {
@@ -62,7 +62,7 @@ def test_the_same_day_of_every_month(tmp_path):
 )  # fmt: skip
 def test_calendar_cycles_in_steps(step, cycles):
     times = pd.date_range("2001-01-01", periods=30, freq=step)
-    clock = Clock("when", times, pd.tseries.frequencies.to_offset(step))
+    clock = NamedClock(times, pd.tseries.frequencies.to_offset(step), "when")
     assert clock.cycles == pytest.approx(cycles)
 
 

@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 import eigenecho
-from eigenecho.apps.cli.convert import convert
 from eigenecho.apps.cli.forecast import forecast
-from eigenecho.apps.cli.reduce import reduce
+from eigenecho.apps.cli.networks import convert, reduce
 from eigenecho.apps.cli.reproduce import reproduce
 
 app = typer.Typer(

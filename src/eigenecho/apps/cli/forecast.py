@@ -22,9 +22,9 @@ from eigenecho.apps.tables.time_series import TableColumns, TableSeries, from_ta
 from eigenecho.apps.tables.verdict import verdicts
 from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.estimators.forecaster import Forecaster
-from eigenecho.forecasting.backtest_words import table as error_table
+from eigenecho.forecasting.backtest import table as error_table
 from eigenecho.forecasting.candidates import STRATEGIES
-from eigenecho.forecasting.season import IN_ROWS
+from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.pages import format_duration
 
 GAPS = ("error", "fill", "ignore")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -11,6 +10,7 @@ from time import perf_counter
 from typing import Annotated, Any
 
 import typer
+from joblib import cpu_count
 from rich.console import Console
 from rich.table import Column, Table
 
@@ -70,20 +70,25 @@ def reproduce(
     start = perf_counter()
     try:
         experiments = runner.find_experiments(names or (), quick, seeds)
+    except ValueError as error:
+        raise fail(error) from None
+    try:
         make_writable(folder)
         with closing(CellStore(folder / STORE)) as store:
             for experiment in experiments if fresh else ():
                 store.forget(experiment)
             totals = {e.name: len(e.cells()) for e in experiments}
             with progress(console, totals) as bars, connect(scheduler) as client:
-                runner.run(experiments, store, workers or count_cores(), bars, client)
+                runner.run(experiments, store, workers or cpu_count(), bars, client)
             with console.status("writing the report"):
                 # The report includes experiments that earlier runs with these settings finished.
                 parts = report.collect(runner.find_experiments((), quick, seeds), store)
                 path = report.write(parts, folder, quick, command, perf_counter() - start)
     except OSError as error:
-        raise fail(f"cannot write to {folder}: {error.strerror or error}") from None
-    except (ValueError, StoreError, report.ReportError) as error:
+        raise fail(
+            f"cannot write to {folder}: {error.strerror or error}. Finished cells are kept."
+        ) from None
+    except StoreError as error:
         raise fail(error) from None
     except CellError as error:
         raise fail(error, 1) from None
@@ -108,21 +113,12 @@ def connect(scheduler: str | None) -> Iterator[Any]:
         return
     try:
         from distributed import Client
-    except ImportError:
-        raise CellError("--scheduler needs dask: pip install 'eigenecho[dask]'") from None
-    try:
+
         client = Client(scheduler, timeout=10, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise CellError(f"no scheduler answers at {scheduler}: {error}") from None
+    except (ImportError, OSError, ValueError) as error:
+        raise CellError(f"cannot connect to the scheduler at {scheduler}: {error}") from None
     with client:
         yield client
-
-
-def count_cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def experiment_table() -> Table:

@@ -14,8 +14,6 @@ import typer
 from rich import progress as rich
 from rich.console import Console
 
-from eigenecho.pages import format_duration
-
 INTERVAL = 10.0
 """Seconds between two progress lines of one part."""
 
@@ -99,25 +97,18 @@ class ProgressLines:
     def __init__(self, console: Console, unit: str = "cell") -> None:
         self.console = console
         self.unit = unit
-        self.stored: dict[str, int] = {}
-        self.started: dict[str, float] = {}
         self.printed: dict[str, float] = {}
-        self.last_call = monotonic()
 
     def __call__(self, name: str, done: int, total: int) -> None:
         """Print a line if it is due."""
-        before, self.last_call = self.last_call, monotonic()
-        if name not in self.stored:
-            self.stored[name] = done
+        now = monotonic()
+        if name not in self.printed:
             stored = f", {done} stored already" if done else ""
             say(self.console, f"{name}: {total} {self.unit}{'s' * (total != 1)}{stored}")
-            return
-        # Parts run one after another: this one started when the one before ended.
-        started = self.started.setdefault(name, before)
-        if done == total:
+        elif done == total:
             say(self.console, f"{name}: done")
-        elif self.last_call - self.printed.setdefault(name, started) >= INTERVAL:
-            self.printed[name] = self.last_call
-            seconds = (self.last_call - started) / (done - self.stored[name]) * (total - done)
-            left = format_duration(round(seconds))
-            say(self.console, f"{name}: {done} of {total}, about {left} left")
+        elif now - self.printed[name] >= INTERVAL:
+            say(self.console, f"{name}: {done} of {total}")
+        else:
+            return
+        self.printed[name] = now

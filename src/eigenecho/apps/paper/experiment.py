@@ -20,8 +20,17 @@ Key = tuple[Any, ...]
 Cell = dict[str, Array]
 """Result of one cell: arrays by name."""
 
-Results = Mapping[Key, Cell]
-"""Results of all cells by key, in the order of ``Experiment.cells``."""
+
+class Results(dict[Key, Cell]):
+    """Results of all cells by key, in the order of ``Experiment.cells``."""
+
+    def stack(self, key: Key, name: str) -> Array:
+        """Return one array of the cells ``(*key, seed)``, stacked over seeds."""
+        return np.array([cell[name] for other, cell in self.items() if other[:-1] == key])
+
+    def means(self, key: Key, names: Iterable[str]) -> dict[str, float]:
+        """Return the means of some numbers of the cells ``(*key, seed)`` over seeds."""
+        return {name: float(np.mean(self.stack(key, name))) for name in names}
 
 
 class TextTable(NamedTuple):
@@ -30,7 +39,7 @@ class TextTable(NamedTuple):
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
-    bold: Collection[tuple[int, int]]
+    bold: Collection[tuple[Any, Any]]
     note: str
 
 
@@ -75,7 +84,7 @@ class Section:
         columns: Sequence[str],
         rows: Iterable[Iterable[Any]],
         formats: Sequence[str] = ("",),
-        bold: Collection[tuple[int, int]] = (),
+        bold: Collection[tuple[Any, Any]] = (),
         note: str = "",
     ) -> None:
         """Add a table. Numbers of a row get the formats in order, and the last one repeatedly."""
@@ -135,23 +144,3 @@ class Experiment(ABC):
         del parameters["seeds"]
         text = json.dumps(parameters, sort_keys=True)
         return f"{hashlib.sha256(text.encode()).hexdigest()[:16]}-{self.version}"
-
-
-def stack_seeds(results: Results, key: Key, name: str) -> Array:
-    """Return one array of the cells ``(*key, seed)``, stacked over seeds."""
-    return np.array([cell[name] for other, cell in results.items() if other[:-1] == key])
-
-
-def mean_over_seeds(results: Results, key: Key, names: Iterable[str]) -> dict[str, float]:
-    """Return the means of some numbers of the cells ``(*key, seed)`` over seeds."""
-    return {name: float(np.mean(stack_seeds(results, key, name))) for name in names}
-
-
-def join_items(template: str, items: Mapping[Any, Any], separator: str = ", ") -> str:
-    """Return the items as text, by a template with the fields ``key`` and ``value``."""
-    return separator.join(template.format(key=k, value=v) for k, v in items.items())
-
-
-def bold_best(rows: Array, first_column: int) -> set[tuple[int, int]]:
-    """Return the table position of the smallest number of each row."""
-    return {(i, first_column + int(np.argmin(row))) for i, row in enumerate(rows)}

@@ -9,16 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from eigenecho.apps.paper.experiment import (
-    Cell,
-    Experiment,
-    Key,
-    Results,
-    Section,
-    bold_best,
-    join_items,
-    stack_seeds,
-)
+from eigenecho.apps.paper.experiment import Cell, Experiment, Key, Results, Section
 from eigenecho.apps.paper.mso import METHODS
 from eigenecho.errors import IllConditionedWarning, UnstableWarning
 from eigenecho.estimators import LinearESN
@@ -116,14 +107,12 @@ class MCDelay(Experiment):
         """Show curves and total capacities, and judge the claims about them."""
         radii, curves = {}, {}
         for N in self.sizes:
-            rings = {
-                r: stack_seeds(results, (N, f"{RING} {r:g}"), "capacity") for r in self.ring_radii
-            }
+            rings = {r: results.stack((N, f"{RING} {r:g}"), "capacity") for r in self.ring_radii}
             radii[N] = max(rings, key=lambda radius: rings[radius].sum(axis=1).mean())
             curves[N] = {
                 method: rings[radii[N]]
                 if method == RING
-                else stack_seeds(results, (N, method), "capacity")
+                else results.stack((N, method), "capacity")
                 for method in LINE_STYLES
             }
         totals = {N: {m: c.sum(axis=1) for m, c in curves[N].items()} for N in self.sizes}
@@ -147,7 +136,7 @@ class MCDelay(Experiment):
                 for N, row in totals.items()
             ],
             ["d", "g"],
-            bold_best(-np.array([[*row.values()] for row in means.values()]), 1),
+            {(i, 1 + np.argmax([*row.values()])) for i, row in enumerate(means.values())},
         )
         figure, axes = _capacity_panels(len(self.sizes))
         for N, ax in zip(self.sizes, axes, strict=True):
@@ -193,7 +182,7 @@ def _judge_spectra(
     golden = {N: m["Golden"] / m["Normal"] - 1 for N, m in means.items()}
     section.judge(
         "The golden distribution has more memory than the standard network at every N",
-        "total capacity " + join_items("{value:+.0%} at N = {key}", golden),
+        "total capacity " + ", ".join(f"{gain:+.0%} at N = {N}" for N, gain in golden.items()),
         *(gain > 0 for gain in golden.values()),
     )
     sim = {N: m["Sim"] / m["Normal"] for N, m in means.items()}
@@ -219,7 +208,7 @@ def _judge_spectra(
     ring = {N: m[RING] / N for N, m in means.items()}
     section.judge(
         "Ours: a ring of eigenvalues reaches at least 97 % of the theoretical limit N",
-        join_items("{value:.1%} at N = {key}", ring),
+        ", ".join(f"{share:.1%} at N = {N}" for N, share in ring.items()),
         *(share >= 0.97 for share in ring.values()),
     )
 
@@ -299,14 +288,14 @@ class MCConnectivity(MCDelay):
         """Compare the forms at the delay where the dense network recalls half."""
         figure, axes = _capacity_panels(len(self.sizes))
         rows: list[Any] = []
-        delays, dense_gaps, robust_gaps = {}, {}, {}
+        delays, dense_gaps, gaps = {}, {}, {}
         # Largest connectivity at which diagonalisation fails, at the delay and by its total.
         fails: dict[int, float] = {}
         loses: dict[int, float] = {}
         for N, ax in zip(self.sizes, axes, strict=True):
             x = np.array(self.connectivities(N))
             # Capacities (connectivities, seeds, delays); the dense network is the last one.
-            curves = {f: np.array([stack_seeds(results, (N, c), f) for c in x]) for f in FORMS}
+            curves = {f: np.array([results.stack((N, c), f) for c in x]) for f in FORMS}
             normal, diagonalised, robust = curves.values()
             k = int(np.argmin(np.abs(normal[-1].mean(axis=0) - 0.5)))
             delays[N] = k + 1
@@ -319,7 +308,7 @@ class MCConnectivity(MCDelay):
                     limits[N] = x[losses > FAILS].max()
             dense_gaps[N] = abs(loss[-1])
             gap = np.abs(robust - normal)
-            robust_gaps[N] = (gap[:, :, k].max(), gap.max())
+            gaps[N] = (gap[:, :, k].max(), gap.max())
             means = [curve[:, :, k].mean(axis=1) for curve in curves.values()]
             labels = [str(N), *[""] * (len(x) - 1)]
             rows += zip(labels, x, x * N, *means, np.abs(loss), total_loss, strict=True)
@@ -330,7 +319,7 @@ class MCConnectivity(MCDelay):
             "The same random W, run in its own basis (Normal), in its eigenbasis regardless of its "
             "condition (Diagonalization), and in the cheapest accurate form (Robust), trained as "
             "in the previous figure. The delay is where the dense network recalls half: "
-            + join_items("k = {value} for N = {key}", delays)
+            + ", ".join(f"k = {k} for N = {N}" for N, k in delays.items())
             + ". A sparse W recalls little at such delays; its total over delays is more "
             "informative.",
             "plain diagonalisation loses memory up to mean degree "
@@ -356,12 +345,15 @@ class MCConnectivity(MCDelay):
             "deviation. The eigenvectors of a sparse W are nearly parallel.",
         )
         # Judged by the loss at the delay of the figure; total losses are reported beside it.
-        limit = "up to {value:.3g} (N = {key})"
+        failing, losing = (
+            ", ".join(f"up to {c:.3g} (N = {N})" for N, c in limits.items())
+            for limits in (fails, loses)
+        )
         dense_gap = max(dense_gaps.values())
         section.judge(
             "Below a connectivity that depends on N diagonalisation loses memory; above it matches",
-            f"at the figure's delay it loses more than 0.05 {join_items(limit, fails) or 'nowhere'}"
-            f"; of the total capacity it loses more than 5 % {join_items(limit, loses)}"
+            f"at the figure's delay it loses more than 0.05 {failing or 'nowhere'}"
+            f"; of the total capacity it loses more than 5 % {losing}"
             f"; difference at connectivity 1 at most {dense_gap:.1e}",
             len(fails) == len(self.sizes) and dense_gap < 0.01,
             fails,
@@ -369,9 +361,9 @@ class MCConnectivity(MCDelay):
         section.judge(
             "Ours: the robust form matches Normal within 0.01 at every connectivity",
             "largest difference of any seed, at the figure's delay and over all delays: "
-            + join_items("{value[0]:.1e} and {value[1]:.1e} (N = {key})", robust_gaps),
-            max(overall for _, overall in robust_gaps.values()) <= MATCHES,
-            min(at_delay for at_delay, _ in robust_gaps.values()) <= MATCHES,
+            + ", ".join(f"{k:.1e} and {most:.1e} (N = {N})" for N, (k, most) in gaps.items()),
+            max(overall for _, overall in gaps.values()) <= MATCHES,
+            min(at_delay for at_delay, _ in gaps.values()) <= MATCHES,
         )
         return section
 

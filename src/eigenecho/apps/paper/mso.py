@@ -9,15 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from eigenecho.apps.paper.experiment import (
-    Cell,
-    Experiment,
-    Key,
-    Results,
-    Section,
-    bold_best,
-    stack_seeds,
-)
+from eigenecho.apps.paper.experiment import Cell, Experiment, Key, Results, Section
 from eigenecho.estimators import LinearESN
 from eigenecho.grid_search import search
 from eigenecho.pages import format_ratio
@@ -196,7 +188,7 @@ class MSO(Experiment):
 
     def select(self, results: Results, method: str) -> SelectedCombinations:
         """Select combinations by the mean validation error over seeds, and for each seed alone."""
-        valid, test = (stack_seeds(results, (method,), name) for name in ("valid", "test"))
+        valid, test = (results.stack((method,), name) for name in ("valid", "test"))
         index = np.argmin(valid.mean(axis=0), axis=1)
         rows = np.arange(len(index))
         own = np.take_along_axis(test, np.argmin(valid, axis=2)[:, :, None], axis=2)[:, :, 0]
@@ -231,7 +223,7 @@ class MSO(Experiment):
             ("Task", "", *PAPER_METHODS),
             [(*label, *row) for label, row in zip(labels, numbers, strict=True)],
             [".2e"],
-            bold_best(numbers, 2),
+            {(i, 2 + row.argmin()) for i, row in enumerate(numbers)},
         )
         per_seed = [*(selected[m].test_per_seed for m in METHODS), selected[LITERAL].test]
         section.add_table(
@@ -347,7 +339,7 @@ class MSOAccurate(MSO):
                 for k, row, best, times in zip(self.tasks, errors, theirs, gain, strict=True)
             ],
             [".2e"],
-            bold_best(errors, 1),
+            {(i, 1 + row.argmin()) for i, row in enumerate(errors)},
         )
         section.judge(
             "Ours: an orthogonal solver goes at least 1000 times below the paper's best on MSO5 "

@@ -13,7 +13,7 @@ import numpy as np
 import eigenecho
 from eigenecho import pages
 from eigenecho.apps.paper.cell_store import CellStore
-from eigenecho.apps.paper.experiment import Claim, Experiment, Section, TextTable
+from eigenecho.apps.paper.experiment import Claim, Experiment, Results, Section, TextTable
 
 VERDICTS = {"holds": "✓", "holds in part": "◐", "does not hold": "✗"}
 """Each verdict has a sign, so that readers need not distinguish colours."""
@@ -23,10 +23,6 @@ PIXELS_PER_INCH = {"least": 80, "most": 100}
 
 NUMBER = re.compile(r"[-+−]?\d|–?$")
 """Start of a cell in a column of numbers; cells may be empty or a dash."""
-
-
-class ReportError(RuntimeError):
-    """A report that cannot be written. The message names the file."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,7 @@ def collect(experiments: Iterable[Experiment], store: CellStore) -> list[Finishe
     for experiment in experiments:
         if not store.missing(experiment):
             loaded = store.load(experiment)
-            section = experiment.section({key: cell for key, (cell, _) in loaded.items()})
+            section = experiment.section(Results({key: cell for key, (cell, _) in loaded.items()}))
             seconds = sum(seconds for _, seconds in loaded.values())
             machines = store.machines(experiment)
             parts.append(FinishedExperiment(experiment, section, len(loaded), seconds, machines))
@@ -86,7 +82,7 @@ def write(
     }
     for name in ("report.html", "report.md"):
         text = templates.get_template(f"{name}.jinja").render(values)
-        _replace_file(out / name, text.encode())
+        pages.write_whole(out / name, text.encode())
     numbers = {
         "eigenecho": eigenecho.__version__,
         "command": command,
@@ -113,7 +109,7 @@ def write(
     plain = json.loads(
         json.dumps(numbers, default=lambda array: array.tolist()), parse_constant=lambda _: None
     )
-    _replace_file(out / "results.json", json.dumps(plain, indent=1).encode())
+    pages.write_whole(out / "results.json", json.dumps(plain, indent=1).encode())
     return out / "report.html"
 
 
@@ -122,20 +118,10 @@ def _write_figures(parts: Sequence[FinishedExperiment], out: Path) -> dict[str, 
     sources = {}
     for figure in (figure for part in parts for figure in part.section.figures):
         svg, png = (pages.rendered(figure.figure, kind) for kind in ("svg", "png"))
-        _replace_file(out / "figures" / f"{figure.name}.svg", svg)
-        _replace_file(out / "figures" / f"{figure.name}.png", png)
+        pages.write_whole(out / "figures" / f"{figure.name}.svg", svg)
+        pages.write_whole(out / "figures" / f"{figure.name}.png", png)
         sources[figure.name] = pages.source(svg, png)
     return sources
-
-
-def _replace_file(path: Path, data: bytes) -> None:
-    try:
-        pages.write_whole(path, data)
-    except OSError as error:
-        raise ReportError(
-            f"cannot write {path}: {error.strerror or error}. Correct this and run again: finished "
-            "cells are kept."
-        ) from error
 
 
 def _format_settings(experiment: Experiment) -> dict[str, str]:

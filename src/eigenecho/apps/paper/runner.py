@@ -7,7 +7,7 @@ import platform
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
@@ -65,10 +65,10 @@ def find_experiments(
 
     ``quick`` selects the parameters of a quick run, and ``seeds`` another number of seeds.
     """
-    known = [experiment.name for experiment in EXPERIMENTS]
+    available = [experiment.name for experiment in EXPERIMENTS]
     for name in names:
-        if name not in known:
-            raise unknown_name("NAME", name, known)
+        if name not in available:
+            raise unknown_name("NAME", name, available)
     changes = {} if seeds is None else {"seeds": seeds}
     return [
         replace(experiment, **{**(experiment.quick if quick else {}), **changes})
@@ -105,14 +105,14 @@ def run(
             finished = _run_in_processes(tasks, 1 if exclusive else workers)
         else:
             finished = _run_on_cluster(tasks, client)
-        with closing(finished):  # type: ignore[type-var]
+        with closing(finished):
             for (experiment, key), (cell, seconds, machine) in finished:
                 store.add(experiment, key, cell, seconds, machine)
                 done[experiment.name][0] += 1
                 progress(experiment.name, *done[experiment.name])
 
 
-def _run_in_processes(tasks: Sequence[Task], workers: int) -> Iterator[FinishedTask]:
+def _run_in_processes(tasks: Sequence[Task], workers: int) -> Generator[FinishedTask]:
     """Yield tasks as they finish; closing the generator kills the worker processes.
 
     Each worker has its own pipe. A process pool has threads of its own, which can wait forever for
@@ -193,7 +193,7 @@ def _work(connection: Any) -> None:
             connection.send(answer)
 
 
-def _run_on_cluster(tasks: Sequence[Task], client: Any) -> Iterator[FinishedTask]:
+def _run_on_cluster(tasks: Sequence[Task], client: Any) -> Generator[FinishedTask]:
     """Yield tasks as they finish; closing the generator cancels the remaining ones."""
     from distributed import as_completed
 

@@ -11,15 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from eigenecho import metrics, plots, spectra
-from eigenecho.apps.paper.experiment import (
-    Cell,
-    Experiment,
-    Key,
-    Results,
-    Section,
-    bold_best,
-    mean_over_seeds,
-)
+from eigenecho.apps.paper.experiment import Cell, Experiment, Key, Results, Section
 from eigenecho.apps.paper.mso import LITERAL
 from eigenecho.estimators import LinearESN
 from eigenecho.plots.spectrum import importance
@@ -95,8 +87,8 @@ class SpectraFigure(Experiment):
     def section(self, results: Results) -> Section:
         """Show the paper's four spectra, our other laws, and their measures."""
         drawn = {law: Spectrum(results[law, 0]["real"], results[law, 0]["pairs"]) for law in LAWS}
-        cover = {law: mean_over_seeds(results, (law,), MEASURES) for law in LAWS}
-        best = bold_best(np.array([[cover[law][m] for law in PAPER] for m in MEASURES[:2]]), 0)
+        cover = {law: results.means((law,), MEASURES) for law in LAWS}
+        best = [min(PAPER, key=lambda law: cover[law][measure]) for measure in MEASURES[:2]]
         section = Section(
             f"N = {self.units} eigenvalues per law: the columns of the paper's figure, at radius "
             "1, further laws at their own radii, and the golden law with noise as the paper's "
@@ -110,7 +102,7 @@ class SpectraFigure(Experiment):
             ("Law", "unevenness", "largest hole", "density", "radius", "real"),
             [[law, *cover[law].values(), drawn[law].radius, drawn[law].real.size] for law in LAWS],
             [".3f", ".3f", ".3f", ".3f", "d"],
-            {(row, 1 + column) for column, row in best},
+            {([*LAWS].index(law), 1 + column) for column, law in enumerate(best)},
             "Unevenness: deviation / mean of the distance to the nearest eigenvalue (0 for a "
             "lattice, 0.52 for independent points). Largest hole: radius of the largest empty "
             "circle. Density: largest distance between the share of eigenvalues within radius r "
@@ -237,8 +229,10 @@ class SpectralImportance(Experiment):
 
     def section(self, results: Results) -> Section:
         """Show the eigenvalues before and after training, and how unequal the weights are."""
-        measured = {key: cell | _measure_weights(self.task, cell) for key, cell in results.items()}
-        means = {s: mean_over_seeds(measured, (s,), WEIGHT_MEASURES) for s in TRAINED}
+        measured = Results(
+            {key: cell | _measure_weights(self.task, cell) for key, cell in results.items()}
+        )
+        means = {s: measured.means((s,), WEIGHT_MEASURES) for s in TRAINED}
         section = Section(
             f"N = {self.units}, MSO{self.task}, radius {self.sr:g}, leaking rate {self.lr:g}, "
             f"input scaling {self.input_scaling:g}, ridge {self.ridge:g}; the paper does not state "

@@ -8,15 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from eigenecho.apps.paper.experiment import (
-    Cell,
-    Experiment,
-    Key,
-    Results,
-    Section,
-    join_items,
-    stack_seeds,
-)
+from eigenecho.apps.paper.experiment import Cell, Experiment, Key, Results, Section
 from eigenecho.basis import interleave
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.types import Array
@@ -88,8 +80,7 @@ class WinAfter(Experiment):
 
         def largest(name: str, D_in: int) -> dict[str, float]:
             return {
-                spectrum: float(stack_seeds(results, (spectrum, D_in), name).max())
-                for spectrum in RADII
+                spectrum: float(results.stack((spectrum, D_in), name).max()) for spectrum in RADII
             }
 
         states = {D: largest("states", D) for D in self.inputs}
@@ -117,7 +108,7 @@ class WinAfter(Experiment):
         section.judge(
             "W_in can be applied after the steps",
             "largest relative difference of states "
-            + join_items("{value:.1e} for D_in = {key}", worst),
+            + ", ".join(f"{value:.1e} for D_in = {D}" for D, value in worst.items()),
             max(worst.values()) < EXACT,
         )
         section.judge(

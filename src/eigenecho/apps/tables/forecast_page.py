@@ -9,8 +9,8 @@ import numpy as np
 from eigenecho import pages
 from eigenecho.apps.tables.tested_forecast import TestedForecast
 from eigenecho.apps.tables.verdict import MARGIN, verdicts
+from eigenecho.forecasting.backtest import OURS
 from eigenecho.forecasting.report import Page, contents
-from eigenecho.forecasting.scores import OURS
 
 LOOKS = {
     "beats": ("holds", "✓", "beats"),

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from eigenecho import pages
+from eigenecho.apps.tables.named_clock import NamedClock
 from eigenecho.apps.tables.table import need_pandas
 from eigenecho.apps.tables.table_files import PARQUET
 from eigenecho.apps.tables.tested_forecast import TestedForecast
-from eigenecho.data.clock import Clock
 
 SERIES = "series"
 """The column that tells targets apart where there is no id."""
@@ -43,7 +43,7 @@ def write(result: TestedForecast, path: Path) -> None:
         frame.to_parquet(file, index=False)
     else:
         times = need_pandas().Index(frame["time"])
-        clock = Clock("", times if times.dtype.kind == "M" else times.to_numpy(), 1)
+        clock = NamedClock(times if times.dtype.kind == "M" else times.to_numpy(), 1)
         frame["time"] = clock.text(clock.times)
         frame.to_csv(file, index=False, float_format="%.10g", lineterminator="\n")
     pages.write_whole(path, file.getvalue())

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.apps.tables.named_clock import NamedClock
 from eigenecho.apps.tables.stamps import NONE, ParsedTimes, detected, in_utc, named
 from eigenecho.apps.tables.table import SHOWN, Table, TableError, counted, listed, need_pandas
-from eigenecho.data import steps
-from eigenecho.data.clock import Clock, same_pace
+from eigenecho.data import clock as steps
+from eigenecho.data.clock import same_pace
 from eigenecho.types import Array
 
 
@@ -19,7 +20,7 @@ from eigenecho.types import Array
 class TimedRows:
     """Rows of a series in the order of time: ``rows[i]`` is that of step i, −1 for none."""
 
-    clock: Clock
+    clock: NamedClock
     rows: Array
     label: str | None = None
 
@@ -78,7 +79,7 @@ def keep_time(
 
 
 def _by_rows(groups: Mapping[str | None, Array], note: str) -> Timed:
-    clocks = [Clock("row", np.arange(1, len(rows) + 1), 1) for rows in groups.values()]
+    clocks = [NamedClock(np.arange(1, len(rows) + 1), 1, "row") for rows in groups.values()]
     series = list(map(TimedRows, clocks, groups.values(), groups))
     return Timed("row", series, by_rows=True, notes=(note,))
 
@@ -90,8 +91,8 @@ def _unevenness(times: Any) -> int:
         return 3
     if times.dtype.kind == "M":
         ordered = need_pandas().DatetimeIndex(ordered)
-    step = steps.find(ordered)
-    return 2 if step is None else int(steps.places(ordered, step)[-1] >= len(ordered))
+    step = steps.find_step(ordered)
+    return 2 if step is None else int(steps.positions(ordered, step)[-1] >= len(ordered))
 
 
 def _is_time(numbers: Array) -> bool:
@@ -116,7 +117,7 @@ class _Keeper:
         """Sorted, unique, with a regular step; places for missing rows where they are filled."""
         ordered = [self._ordered(rows, label) for label, rows in groups.items()]
         longest = max(ordered, key=lambda one: len(one.rows))
-        step = steps.find(longest.clock.times)
+        step = steps.find_step(longest.clock.times)
         notes = self._order_notes(groups.values(), ordered) + in_utc(self.table, self.name)
         if step is None and self.gaps != "ignore":
             raise TableError(self._irregular(longest))
@@ -128,7 +129,7 @@ class _Keeper:
             said = said if step is None else f"{counted(missing, 'row')} missing from the table"
             notes += (f"{said}: rows are steps" if by_rows else said,)
         if by_rows:
-            step = step or steps.most_common(longest.clock.times)
+            step = step or steps.usual_steps(longest.clock.times)[0]
             step = steps.tick(step) if isinstance(step, np.timedelta64) else step
             placed = [replace(one, clock=replace(one.clock, step=step)) for one in ordered]
         return Timed(self.name, placed, self.reading.code, by_rows, notes)
@@ -136,7 +137,7 @@ class _Keeper:
     def _ordered(self, rows: Array, label: str | None) -> TimedRows:
         times = self.reading.times[rows]
         order = np.argsort(np.asarray(times), kind="stable")
-        found = TimedRows(Clock(self.name, times[order], None), rows[order], label)
+        found = TimedRows(NamedClock(times[order], None, self.name), rows[order], label)
         self._check_unique(found)
         return found
 
@@ -151,16 +152,16 @@ class _Keeper:
     def _placed(self, one: TimedRows, step: Any) -> TimedRows:
         """A series on the grid of a step, or of another one that is as long."""
         times = one.clock.times
-        found = steps.places(times, step)
+        found = steps.positions(times, step)
         if (found < 0).any():
-            own = steps.find(times) if len(times) > 1 else None
-            clocks = [Clock("", times, s) for s in (own, step)]
+            own = steps.find_step(times) if len(times) > 1 else None
+            clocks = [NamedClock(times, s) for s in (own, step)]
             if own is None or not same_pace(*clocks):
                 if self.gaps == "ignore":
                     return one
                 raise TableError(self._irregular(one))
-            step, found = own, steps.places(times, own)
-        clock = Clock(self.name, steps.filled(times, found, step), step)
+            step, found = own, steps.positions(times, own)
+        clock = NamedClock(steps.filled(times, found, step), step, self.name)
         rows = np.full(len(clock.times), -1)
         rows[found] = one.rows
         placed = TimedRows(clock, rows, one.label)

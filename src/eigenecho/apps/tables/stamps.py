@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho.apps.tables.table import MISSING, Table, TableError, all_numbers, need_pandas
-from eigenecho.data.steps import with_room
+from eigenecho.data.clock import with_room
 from eigenecho.types import Array
 
 NAMES = re.compile(r"^(date|time|datetime|timestamp|year|month|week|day|t|step|index|period)s?$")

@@ -12,9 +12,9 @@ from eigenecho.apps.tables.table import TableError
 from eigenecho.apps.tables.time_series import TableSeries
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.candidate_spectra import LONG
-from eigenecho.forecasting.plan import fewest, plan
-from eigenecho.forecasting.rivals import naive, rivals
+from eigenecho.forecasting.baselines import naive, rivals
+from eigenecho.forecasting.validation import fewest, plan
+from eigenecho.forecasting.views import LONG
 
 BLOCKS, BLOCKS_OF_LONG = 5, 3
 """Blocks of ``horizon`` rows that are held out, where a third of the rows allow it; each costs a

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenecho.apps.tables.named_clock import NamedClock
 from eigenecho.apps.tables.regular import Timed, TimedRows, keep_time
 from eigenecho.apps.tables.table import SHOWN, Table, TableError, counted, listed, need_pandas
-from eigenecho.data.clock import Clock
 from eigenecho.data.numbers import filled_forward
 from eigenecho.types import Array
 
@@ -66,7 +66,7 @@ class TableSeries:
     columns: TableColumns
     y: Any
     X: Any
-    clocks: Mapping[str, Clock]
+    clocks: Mapping[str, NamedClock]
     values: Mapping[str, Array]
     ahead: int
     code: str = ""
@@ -148,7 +148,7 @@ class _Part(NamedTuple):
     """
 
     label: str | None
-    clock: Clock
+    clock: NamedClock
     values: Array
     beside: Array
     there: Array

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.scores import OURS
+from eigenecho.forecasting.backtest import OURS, Backtest
 from eigenecho.types import Array
 
 CONFIDENCE, ENOUGH = 0.95, 3

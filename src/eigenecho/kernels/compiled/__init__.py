@@ -1,4 +1,4 @@
-"""The kernels of ``reference`` for NumPy arrays, compiled by numba: the same answers, fast."""
+"""The kernels of ``reference`` for NumPy arrays, compiled by numba."""
 
 from eigenecho.kernels.compiled.scans import (
     closed_loop,

@@ -1,4 +1,4 @@
-"""Compiling functions, kept on disk for the next process where there is a place for that."""
+"""Compiling functions with numba, cached on disk for later processes if possible."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class RebuiltCache(FunctionCache):
 def jit(fastmath: bool | set[str]) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a function to be compiled without the GIL, when it is first called.
 
-    With ``NUMBA_DISABLE_JIT`` it stays plain Python: the same answers, slowly.
+    With ``NUMBA_DISABLE_JIT`` it stays plain Python, with the same results.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         if config.DISABLE_JIT:
-            # As when compiled: numbers that overflow are for the caller to find.
+            # As in compiled code, the caller checks for overflow.
             return np.errstate(over="ignore", invalid="ignore")(function)
         try:
             compiled = njit(nogil=True, cache=True, fastmath=fastmath)(function)
             compiled._cache = RebuiltCache(function)  # noqa: SLF001 (numba has no option for it)
             return compiled
         except RuntimeError as error:
-            # What numba raises where neither the package's folder nor the user's can be written.
+            # Numba raises this if neither the package's folder nor the user's is writable.
             if "cannot cache" not in str(error):
                 raise
             _warn()
@@ -52,9 +52,8 @@ def jit(fastmath: bool | set[str]) -> Callable[[Callable[..., Any]], Any]:
 @cache  # once in a process
 def _warn() -> None:
     warn(
-        "compiled code cannot be kept: neither the folder that eigenecho is installed in nor the "
-        "user's cache folder can be written. Every process compiles anew, which takes seconds "
-        "wherever something is used for the first time. Let the environment variable "
-        "NUMBA_CACHE_DIR name a folder that can be written before Python starts.",
+        "compiled code cannot be cached: neither the folder of eigenecho nor the user's cache "
+        "folder is writable. Every process compiles again, which takes seconds. Set the "
+        "environment variable NUMBA_CACHE_DIR to a writable folder before Python starts.",
         SlowStartWarning,
     )

@@ -1,13 +1,13 @@
 """The diagonal form, compiled: several steps in each pass over the modes.
 
-A mode does not need the others. So its state stays in registers while a pass goes on, and
-eigenvalues and weights are read once for all steps of it. Arguments are those of ``steps``, in the
-Q layout; inside, the two parts of pairs are apart (*planar*), for the vectoriser.
+Modes are independent. So a state stays in registers during a pass, and eigenvalues and weights are
+read once for all steps of it. Arguments are those of ``steps``, in the Q layout; inside, real and
+imaginary parts of pairs are separate arrays (*planar*), for the vectoriser.
 
-States and outputs come from the same operations in the same order wherever a pass begins: bits do
-not depend on how a series is cut. So the compiler may not reorder what steps a mode, only sums over
-modes; nothing is contracted; and a pass that reaches past the end is done in full, and cut off.
-It is one file because numba's cache looks at no other for changes.
+States and outputs result from the same operations in the same order wherever a pass begins: bits do
+not depend on how a series is cut. So the compiler may reorder only sums over modes, nothing is
+contracted, and a pass that reaches past the end is computed in full and truncated. It is one file
+because numba's cache checks no other files for changes.
 """
 
 import numpy as np
@@ -21,44 +21,46 @@ SUMS = 4
 """Steps in a pass that sums over modes: each needs a register for its sum."""
 
 LONG = 256
-"""Units from which rows are written where they belong: eight streams of short pieces are slow, so
-that shorter rows are computed in a spare block and copied."""
+"""Units from which rows are written directly into the result.
+
+Eight streams of short pieces are slow, so shorter rows are computed in a spare block and copied.
+"""
 
 PADDING = 8
-"""Columns that keep rows of a spare block from falling on the same lines of the cache."""
+"""Additional columns that keep rows of a spare block off the same cache lines."""
 
-# Said, not left out: what is compiled first inside a summing function would take over its licence.
+# Explicit, because a function first compiled inside a summing one would inherit its flags.
 compiled = jit(fastmath=False)
 summing = jit(fastmath={"reassoc", "nsz"})
 
 
 @compiled
 def turn(a, b, p, q, f, g):
-    """The complex (a + ib)(p + iq) + (f + ig) in real arithmetic."""
+    """Return the complex (a + ib)(p + iq) + (f + ig) in real arithmetic."""
     return a * p - b * q + f, b * p + a * q + g
 
 
 @compiled
 def stretch(a, r, f):
-    """The real a r + f."""
+    """Return the real a r + f."""
     return a * r + f
 
 
 @compiled
 def weigh(e, u, h, v):
-    """What a pair adds to an output: e u + h v."""
+    """Return the contribution of a pair to an output, e u + h v."""
     return e * u + h * v
 
 
 @compiled
 def eight(x):
-    """Numbers in a tuple: the compiler need not think of arrays that overlap."""
+    """Return numbers in a tuple, so that the compiler can exclude overlapping arrays."""
     return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
 
 
 @compiled
 def tails(rows, n):
-    """Eight rows from column n on, each an array of its own: no index can be negative."""
+    """Return eight rows from column n on as arrays, so that no index can be negative."""
     return (
         rows[0][n:], rows[1][n:], rows[2][n:], rows[3][n:],
         rows[4][n:], rows[5][n:], rows[6][n:], rows[7][n:],
@@ -67,7 +69,7 @@ def tails(rows, n):
 
 @compiled
 def drive_reals(real, c, x, s, rows):
-    """Eight steps of real modes, r ← a r + x c, into a row each."""
+    """Write eight steps of real modes, r ← a r + x c, into one row each."""
     for i in range(real.size):
         a, r, f = real[i], s[i], c[i]
         r = a * r + x[0] * f
@@ -91,7 +93,7 @@ def drive_reals(real, c, x, s, rows):
 
 @compiled
 def drive_pairs(re, im, c, d, x, p, q, rows):
-    """Eight steps of pairs, driven by x c and x d."""
+    """Write eight steps of pairs, driven by x c and x d."""
     for i in range(re.size):
         a, b, u, v, f, g = re[i], im[i], p[i], q[i], c[i], d[i]
         u, v = turn(a, b, u, v, x[0] * f, x[0] * g)
@@ -115,7 +117,7 @@ def drive_pairs(re, im, c, d, x, p, q, rows):
 
 @compiled
 def turn_reals(real, s, rows):
-    """Eight steps of real modes, driven by what the rows hold."""
+    """Write eight steps of real modes, driven by the values in the rows."""
     for i in range(real.size):
         a, r = real[i], s[i]
         r = a * r + rows[0][i]
@@ -139,7 +141,7 @@ def turn_reals(real, s, rows):
 
 @compiled
 def turn_pairs(re, im, p, q, rows):
-    """Eight steps of pairs, driven by what the rows hold."""
+    """Write eight steps of pairs, driven by the values in the rows."""
     for i in range(re.size):
         a, b, u, v = re[i], im[i], p[i], q[i]
         u, v = turn(a, b, u, v, rows[0][2 * i], rows[0][2 * i + 1])
@@ -163,23 +165,23 @@ def turn_pairs(re, im, p, q, rows):
 
 @compiled
 def push(x, b, row):
-    """Row = x b."""
+    """Compute row = x b."""
     for i in range(b.size):
         row[i] = x * b[i]
 
 
 @compiled
 def add(x, b, row):
-    """Row += x b."""
+    """Compute row += x b."""
     for i in range(b.size):
         row[i] += x * b[i]
 
 
 @compiled
 def project(drive, t, count, B, first, rows):
-    """Rows = a B for ``count`` drive rows from t on; two columns at once, then the rest.
+    """Compute rows = a B for ``count`` drive rows from t on, two columns at a time.
 
-    No row is cut out: a slice counts references, which takes as long as tens of units.
+    Rows are not sliced: counting references takes as long as tens of units.
     """
     for k in range(count):
         x, y = drive[t + k, 0], drive[t + k, 1]
@@ -193,14 +195,14 @@ def project(drive, t, count, B, first, rows):
 
 @compiled
 def copy(values, row):
-    """Row = values."""
+    """Compute row = values."""
     for i in range(row.size):
         row[i] = values[i]
 
 
 @compiled
 def planar(row, n):
-    """A row in the Q layout as three: real modes, real parts, imaginary parts."""
+    """Return a row in the Q layout as real modes, real parts and imaginary parts."""
     m = (row.size - n) // 2
     s, p, q = np.empty(n, row.dtype), np.empty(m, row.dtype), np.empty(m, row.dtype)
     copy(row, s)
@@ -211,7 +213,7 @@ def planar(row, n):
 
 @compiled
 def interleaved(s, p, q, row):
-    """The three as one row in the Q layout."""
+    """Write real modes, real parts and imaginary parts into one row in the Q layout."""
     n = s.size
     copy(s, row[:n])
     for i in range(p.size):
@@ -220,12 +222,11 @@ def interleaved(s, p, q, row):
 
 @compiled
 def store(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows):
-    """One pass from step t on, into columns from the ``first`` on of eight rows.
+    """Write one pass from step t on into columns of eight rows, beginning with ``first``.
 
-    ``count`` of them are driven, the rest left over.
-
-    One drive column rides along, its weights are ``b``, ``c``, ``d``. More of them are projected
-    into the rows first; where B has none, the rows hold a(t) B already.
+    Only ``count`` of them are driven. A single drive column, with weights ``b``, ``c``, ``d``, is
+    added during the pass. Several are projected into the rows first; if B is empty, the rows hold
+    a(t) B already.
     """
     n = s.size
     if len(B) == 1:
@@ -244,9 +245,9 @@ def store(form, B, b, c, d, drive, t, count, x, s, p, q, first, rows):
 
 @compiled
 def scan(form, B, drive, state, first, out):
-    """States into the columns of ``out`` from the ``first`` on.
+    """Write states into the columns of ``out``, beginning with ``first``.
 
-    Where B has no rows, ``out`` holds a(t) B already.
+    If B has no rows, ``out`` holds a(t) B already.
     """
     T, N = out.shape[0], state.size
     n = form.real.size
@@ -270,7 +271,7 @@ def scan(form, B, drive, state, first, out):
 
 @summing
 def dot(a, b):
-    """A · b."""
+    """Return a · b."""
     total = a.dtype.type(0)
     for i in range(a.size):
         total += a[i] * b[i]
@@ -279,7 +280,7 @@ def dot(a, b):
 
 @compiled
 def scan_dots(form, B, drive, weights, state, out):
-    """r(t) weightsᵀ into ``out``, through eight rows of states."""
+    """Write r(t) weightsᵀ into ``out``, through eight rows of states."""
     T, N = drive.shape[0], state.size
     n = form.real.size
     b, c, d = planar(B[0], n)
@@ -298,7 +299,7 @@ def scan_dots(form, B, drive, weights, state, out):
 
 @summing
 def sum_reals(real, c, x, w, s):
-    """Four steps of real modes, none stored: Σ w r after each."""
+    """Return Σ w r after each of four steps of real modes, without storing states."""
     y0 = y1 = y2 = y3 = real.dtype.type(0)
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for i in range(real.size):
@@ -317,7 +318,7 @@ def sum_reals(real, c, x, w, s):
 
 @summing
 def sum_pairs(re, im, c, d, x, w, z, p, q):
-    """Four steps of pairs, none stored: Σ (w Re + z Im) after each."""
+    """Return Σ (w Re + z Im) after each of four steps of pairs, without storing states."""
     y0 = y1 = y2 = y3 = re.dtype.type(0)
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for i in range(re.size):
@@ -336,7 +337,7 @@ def sum_pairs(re, im, c, d, x, w, z, p, q):
 
 @compiled
 def scan_sum(form, B, drive, weights, state, out):
-    """r(t) weightsᵀ into ``out``, for one drive column and one output."""
+    """Write r(t) weightsᵀ into ``out``, for one drive column and one output."""
     T, n = drive.shape[0], form.real.size
     b, c, d = planar(B[0], n)
     w, e, f = planar(weights[0], n)
@@ -371,7 +372,7 @@ def scan_sum(form, B, drive, weights, state, out):
 
 @summing
 def loop_reals(real, b, x, c, z, w, s):
-    """A step of real modes driven by x b + z c: Σ w r after it."""
+    """Return Σ w r after a step of real modes driven by x b + z c."""
     y = real.dtype.type(0)
     for i in range(real.size):
         r = stretch(real[i], s[i], x * b[i]) + z * c[i]
@@ -382,7 +383,7 @@ def loop_reals(real, b, x, c, z, w, s):
 
 @summing
 def loop_pairs(re, im, b, c, x, f, g, z, v, w, p, q):
-    """A step of pairs driven by x (b + ic) + z (f + ig): Σ (v Re + w Im) after it."""
+    """Return Σ (v Re + w Im) after a step of pairs driven by x (b + ic) + z (f + ig)."""
     y = re.dtype.type(0)
     for i in range(re.size):
         r, s = turn(re[i], im[i], p[i], q[i], x * b[i], x * c[i])
@@ -395,7 +396,7 @@ def loop_pairs(re, im, b, c, x, f, g, z, v, w, p, q):
 
 @compiled
 def planes(rows, n):
-    """Rows in the Q layout as rows [real modes, real parts, imaginary parts]."""
+    """Return rows in the Q layout as rows [real modes, real parts, imaginary parts]."""
     out = np.empty_like(rows)
     m = (rows.shape[1] - n) // 2
     for d in range(rows.shape[0]):
@@ -408,7 +409,7 @@ def planes(rows, n):
 
 @compiled
 def gather(a, B, y, F, row):
-    """Row = a B + y F, but for the first output."""
+    """Compute row = a B + y F, without the first output."""
     if a.size:
         push(a[0], B[0], row)
     else:
@@ -421,10 +422,10 @@ def gather(a, B, y, F, row):
 
 @compiled
 def closed_loop(form, B, drive, feedback, readout, state, y, out):
-    """Outputs fed back into ``out``.
+    """Write outputs that are fed back into ``out``.
 
-    The first output and a single drive column ride along; more of either are gathered in a row
-    before.
+    The first output and a single drive column are added during the step; further ones are gathered
+    in a row first.
     """
     n, m, D = form.real.size, form.re.size, drive.shape[1]
     B, F, W = planes(B, n), planes(feedback, n), planes(readout.weights, n)

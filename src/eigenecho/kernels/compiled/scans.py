@@ -1,7 +1,7 @@
-"""The kernels of ``reference``, compiled: the same signatures, the same answers.
+"""The kernels of ``reference``, compiled, with the same signatures.
 
-Eigenvalues go through ``modes``, several steps at a time, matrices through ``steps``, step by
-step. A wide drive is projected to N columns by BLAS, a chunk at a time.
+Eigenvalues use ``modes``, several steps at a time; matrices use ``steps``, step by step. A wide
+drive is projected to N columns by BLAS, a chunk at a time.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from eigenecho.kernels.compiled import modes, steps
 from eigenecho.kernels.forms import Array, DiagonalForm, Form, Loop, Readout
 
 WIDE = 8
-"""Drive columns or outputs from which BLAS on a chunk beats going through them one by one."""
+"""Drive columns or outputs from which BLAS on a chunk is faster than single columns."""
 
 CHUNK = 256
-"""Rows of a wide drive that are projected at a time, at most."""
+"""Largest number of rows of a wide drive that are projected at a time."""
 
 CHUNK_SIZE = 1 << 15
 """States (rows times units) in a chunk between a scan and BLAS, which stay in cache."""
@@ -28,32 +28,32 @@ WORTH_THREADS = 1 << 20
 """States (rows times units) below which starting threads costs more than it saves."""
 
 SHARE = modes.LONG
-"""Units that a thread stores at least, in memory that is in use."""
+"""Smallest number of units that a thread stores, in memory that is in use."""
 
 MOST = 4
-"""Threads that share fresh memory at most: each replays what comes before its part."""
+"""Largest number of threads that share fresh memory: each replays the rows before its part."""
 
 REPLAY = 1 << 14
-"""States (rows times units) of the buffer for what is replayed."""
+"""States (rows times units) of the buffer for replayed rows."""
 
 REPLAY_COST = 0.5
-"""Time of a replayed row, which stays in cache, over that of a stored one."""
+"""Time of a replayed row, which stays in cache, relative to a stored one."""
 
 TILE = 512
-"""Units whose states, weights and eigenvalues a readout keeps in the nearest cache."""
+"""Units whose states, weights and eigenvalues fit into the first-level cache of a readout."""
 
 PARTIAL = 1 << 20
-"""Partial outputs (tiles times rows times columns) that are held at a time."""
+"""Partial outputs (tiles times rows times columns) in memory at a time."""
 
 
 def step(form: Form, B: Array, drive: Array, state: Array) -> None:
-    """R ← r W + a B for one drive row ``a`` (D,)."""
+    """Compute r ← r W + a B for one drive row ``a`` (D,)."""
     B, rows = _at_least_one_column(B, drive[None])
     steps.step(form, B, rows[0], state)
 
 
 def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bool = False) -> None:
-    """States r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
+    """Write states r(1) … r(T) into ``out`` (T, N), which must be C-contiguous."""
     B, drive = _at_least_one_column(B, drive)
     if drive.shape[1] >= WIDE:
         _scan_projected(form, B, drive, state, out)
@@ -66,7 +66,7 @@ def scan(form: Form, B: Array, drive: Array, state: Array, out: Array, fresh: bo
 def scan_readout(
     form: Form, B: Array, drive: Array, weights: Array, state: Array, out: Array
 ) -> None:
-    """r(t) weightsᵀ into ``out`` (T, D_out), no states stored; ``weights`` (D_out, N)."""
+    """Write r(t) weightsᵀ into ``out`` (T, D_out), without storing states."""
     B, drive = _at_least_one_column(B, drive)
     if drive.shape[1] < WIDE and len(weights) < WIDE:
         if isinstance(form, DiagonalForm):
@@ -83,16 +83,19 @@ def scan_readout(
 
 
 def closed_loop(form: Form, *given: Any) -> None:
-    """Outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ."""
+    """Run with outputs fed back: r ← r W + a B + y F;  y ← offset + y previous + r weightsᵀ."""
     kind = modes if isinstance(form, DiagonalForm) else steps
     kind.closed_loop(form, *given)
 
 
 def step_readout(form: Form, B: Array, drive: Array, readout: Readout, *given: Array) -> bool:
-    """Row = r W + a B and y = offset + before previous + row weightsᵀ; whether y is finite."""
+    """Compute row = r W + a B and y = offset + before previous + row weightsᵀ.
+
+    Return True if y is finite.
+    """
     if not len(B):
         B, drive = np.zeros((1, B.shape[1]), B.dtype), np.zeros(1, B.dtype)
-    # A plain tuple: numba takes longer to recognise a named one than to step 1000 units.
+    # A plain tuple, because numba takes longer to unbox a named one than to step 1000 units.
     return steps.step_readout(form, B, drive, tuple(readout), *given)
 
 
@@ -106,7 +109,7 @@ def run_readout(
     state: Array,
     out: Array,
 ) -> int:
-    """``step_readout`` on the rows of ``drive`` (T, D), bit for bit; how many were finite."""
+    """Run ``step_readout`` on the rows of ``drive`` (T, D); return how many are finite."""
     none = np.empty(0)
     start, mean, scale = loop or (0, none, none)
     start = start if len(B) else 1
@@ -117,7 +120,7 @@ def run_readout(
 
 
 def _chunk_rows(units: int) -> int:
-    """Rows of a chunk, a power of two: pieces that begin at a multiple of CHUNK are cut alike."""
+    """Return the rows of a chunk, a power of two, so that cuts at multiples of CHUNK agree."""
     rows = CHUNK
     while rows > modes.STEPS and rows * units > CHUNK_SIZE:
         rows //= 2
@@ -125,7 +128,7 @@ def _chunk_rows(units: int) -> int:
 
 
 def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array) -> None:
-    one = np.ones((CHUNK, 1), out.dtype)
+    ones = np.ones((CHUNK, 1), out.dtype)
     rows = _chunk_rows(state.size)
     for start in range(0, len(drive), rows):
         piece, states = drive[start : start + rows], out[start : start + rows]
@@ -133,13 +136,13 @@ def _scan_projected(form: Form, B: Array, drive: Array, state: Array, out: Array
             np.matmul(piece, B, out=states)
             modes.scan(form, B[:0], piece, state, 0, states)
         else:
-            steps.scan(form, piece @ B, one[: len(piece)], state, states, True)
+            steps.scan(form, piece @ B, ones[: len(piece)], state, states, True)
 
 
 def _scan_diagonal(
     form: DiagonalForm, B: Array, drive: Array, state: Array, out: Array, fresh: bool
 ) -> None:
-    """Each thread writes columns of its own: modes do not need each other."""
+    """Scan modes; each thread writes its own columns, because modes are independent."""
     parts = min(threads.thread_count(), MOST if fresh else state.size // SHARE)
     if parts < 2 or out.size < WORTH_THREADS:
         modes.scan(form, B, drive, state, 0, out)
@@ -160,10 +163,10 @@ def _scan_diagonal(
 def _scan_replaying(
     form: DiagonalForm, B: Array, drive: Array, state: Array, out: Array, parts: int
 ) -> None:
-    """Each thread writes rows of its own, after replaying those before them in a small buffer.
+    """Scan modes; each thread writes its own rows, after replaying earlier ones in a small buffer.
 
-    Memory that is new comes in pages, and two threads that ask for the same page at once both
-    wait for it: so no page is theirs in common. The same code gives the same bits.
+    New memory is mapped in pages, and two threads that touch the same page at once both wait for
+    it, so threads have no pages in common. The same code gives the same bits.
     """
 
     def task(start: int, stop: int) -> None:
@@ -175,7 +178,7 @@ def _scan_replaying(
             modes.scan(form, B, piece, r, 0, buffer[: len(piece)])
         modes.scan(form, B, drive[start:stop], r, 0, out[start:stop])
 
-    # Pieces get shorter, so that all take equally long with what they replay.
+    # Later pieces are shorter, so that all take equally long including their replay.
     lengths = (1 - REPLAY_COST) ** np.arange(parts)
     shares = np.concatenate([[0], np.cumsum(lengths)]) / lengths.sum()
     edges = np.rint(len(drive) * shares).astype(int).tolist()
@@ -186,7 +189,7 @@ def _scan_replaying(
 def _readout_by_tiles(
     form: DiagonalForm, B: Array, drive: Array, weights: Array, state: Array, out: Array
 ) -> None:
-    """Sums over tiles of units, added up in order: the same tiles for any number of threads."""
+    """Add up readouts of tiles of units in order, with the same tiles for any number of threads."""
     alone = len(B) == 1 and len(weights) < 2
     if alone and not len(weights):
         weights, out = np.zeros_like(B), np.empty((len(drive), 1), out.dtype)
@@ -224,7 +227,7 @@ def _readout_by_tiles(
 
 
 def _edges(form: DiagonalForm, parts: int) -> list[int]:
-    """Columns of the Q layout at which to cut it into parts, never within a pair."""
+    """Return the columns at which to cut the Q layout into parts, never within a pair."""
     n = form.real.size
     N = n + 2 * form.re.size
     width = -(-N // parts // 16) * 16
@@ -233,7 +236,7 @@ def _edges(form: DiagonalForm, parts: int) -> list[int]:
 
 
 def _modes(form: DiagonalForm, start: int, stop: int) -> DiagonalForm:
-    """A range of columns as a form."""
+    """Return a range of columns as a form."""
     n = form.real.size
     pairs = slice((max(start, n) - n) // 2, (max(stop, n) - n) // 2)
     return DiagonalForm(form.real[start:stop], form.re[pairs], form.im[pairs])

@@ -1,8 +1,8 @@
-"""All that is compiled: one step of each form, ``row = prev W + x b``, and loops over steps.
+"""Compiled steps of each form, ``row = prev W + x b``, and loops over steps.
 
-It is one file because numba's cache looks at no other for changes. Full fast-math would let the
-compiler forget NaN and Inf, which the overflow checks need; contracting a product and a sum would
-be done in one place and not in another, and the bits would depend on what compiled the code.
+It is one file because numba's cache checks no other files for changes. Full fast-math would let the
+compiler ignore NaN and Inf, which the overflow checks need; products and sums would be contracted
+in some places and not in others, so that bits would depend on the compiler.
 """
 
 import numpy as np
@@ -17,14 +17,14 @@ compiled = jit(fastmath=FASTMATH)
 
 @compiled
 def step_reals(real, x, b, prev, row):
-    """Real modes: row = λ prev + x b."""
+    """Compute row = λ prev + x b for real modes."""
     for i in range(real.size):
         row[i] = real[i] * prev[i] + x * b[i]
 
 
 @compiled
 def step_pairs(re, im, x, b, prev, row):
-    """Pairs as (Re, Im) columns: the complex product μ prev + x b in real arithmetic."""
+    """Compute μ prev + x b for pairs as (Re, Im) columns, in real arithmetic."""
     for i in range(re.size):
         p = prev[2 * i]
         q = prev[2 * i + 1]
@@ -34,14 +34,14 @@ def step_pairs(re, im, x, b, prev, row):
 
 @compiled
 def add_scaled(x, b, row):
-    """Row += x b."""
+    """Compute row += x b."""
     for i in range(row.size):
         row[i] += x * b[i]
 
 
 @compiled
 def dot(a, b):
-    """A · b."""
+    """Return a · b."""
     total = a[0] * b[0]
     for i in range(1, a.size):
         total += a[i] * b[i]
@@ -50,11 +50,11 @@ def dot(a, b):
 
 @jit(fastmath={"nsz"})
 def gather(indptr, indices, data, x, b, prev, row):
-    """row[j] = x b[j] + Σ data[k] prev[indices[k]] over k in row j.
+    """Compute row[j] = x b[j] + Σ data[k] prev[indices[k]] over k in row j.
 
-    Four sums side by side, and no licence to reorder them: the compiler would turn that into
-    gather instructions, which are slower than plain loads. One index runs through all rows, and
-    no slices are made: most rows are short.
+    There are four sums side by side. The compiler may not reorder them: it would use gather
+    instructions, which are slower than plain loads. One index runs through all rows without
+    slices, because most rows are short.
     """
     k, one, two, three, four = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     for j in range(row.size):
@@ -74,7 +74,7 @@ def gather(indptr, indices, data, x, b, prev, row):
 
 
 def diagonal_step(form, x, b, prev, row):
-    """Modes, each by itself."""
+    """Step modes."""
     n = form.real.size
     step_reals(form.real, x, b[:n], prev[:n], row[:n])
     # Slices, not offsets: the compiler must see that no index can be negative.
@@ -82,7 +82,7 @@ def diagonal_step(form, x, b, prev, row):
 
 
 def cascade_step(form, x, b, prev, row):
-    """A block that drives modes."""
+    """Step a block that drives modes."""
     k, n = form.block.shape[0], form.block.shape[0] + form.real.size
     row[:k] = x * b[:k]
     step_reals(form.real, x, b[k:n], prev[k:n], row[k:n])
@@ -93,13 +93,13 @@ def cascade_step(form, x, b, prev, row):
 
 
 def dense_step(form, x, b, prev, row):
-    """A product with W."""
+    """Multiply by a dense W."""
     np.dot(prev, form.W, row)
     add_scaled(x, b, row)
 
 
 def sparse_step(form, x, b, prev, row):
-    """A product with few entries of W."""
+    """Multiply by a sparse W."""
     gather(form.indptr, form.indices, form.data, x, b, prev, row)
 
 
@@ -112,7 +112,7 @@ STEP_OF = {
 
 
 def advance(form, x, b, prev, row):
-    """``row = prev W + x b``, compiled for the form at hand; plain where numba is switched off."""
+    """Compute ``row = prev W + x b`` for any form; not compiled if numba is disabled."""
     STEP_OF[type(form)](form, x, b, prev, row)
 
 
@@ -123,7 +123,7 @@ def _advance(form, x, b, prev, row):
 
 @compiled
 def step(form, B, drive, state):
-    """R ← r W + a B."""
+    """Compute r ← r W + a B."""
     row = np.empty_like(state)
     advance(form, drive[0], B[0], state, row)
     for d in range(1, drive.size):
@@ -133,7 +133,7 @@ def step(form, B, drive, state):
 
 @compiled
 def scan(form, B, drive, state, out, projected):
-    """States into ``out``; a ``projected`` drive has a row of weights for each step."""
+    """Write states into ``out``; a ``projected`` drive has one row of weights for each step."""
     prev = state
     for t in range(drive.shape[0]):
         advance(form, drive[t, 0], B[t if projected else 0], prev, out[t])
@@ -145,7 +145,7 @@ def scan(form, B, drive, state, out, projected):
 
 @compiled
 def scan_readout(form, B, drive, weights, state, out):
-    """R(t) weightsᵀ into ``out``."""
+    """Write r(t) weightsᵀ into ``out``."""
     row = np.empty_like(state)
     prev = state.copy()
     for t in range(drive.shape[0]):
@@ -160,7 +160,7 @@ def scan_readout(form, B, drive, weights, state, out):
 
 @compiled
 def closed_loop(form, B, drive, feedback, readout, state, y, out):
-    """Outputs fed back into ``out``."""
+    """Write outputs that are fed back into ``out``."""
     row = np.empty_like(state)
     prev = state.copy()
     for t in range(drive.shape[0]):
@@ -181,7 +181,7 @@ def closed_loop(form, B, drive, feedback, readout, state, y, out):
 
 @compiled
 def step_readout(form, B, drive, readout, before, state, row, y):
-    """State and output of one step into ``row`` and ``y``; whether all of it is finite."""
+    """Write state and output of one step into ``row`` and ``y``; return True if y is finite."""
     offset, previous, weights = readout
     advance(form, drive[0], B[0], state, row)
     for d in range(1, drive.size):
@@ -192,33 +192,33 @@ def step_readout(form, B, drive, readout, before, state, row, y):
         for d in range(y.size):
             total += before[d] * previous[d, e]
         y[e] = total
-        # Not np.isfinite: that is x − x = 0 here, which the licence to reassociate makes true.
+        # Not np.isfinite: it is x − x = 0 here, which is always true if sums may be reordered.
         finite = finite and abs(total) < np.inf
-    # Each output sums over all states, and each state over all drives: NaN and Inf come through.
+    # Each output sums over all states, and each state over all drives, so NaN and Inf show up.
     return finite
 
 
 @jit(fastmath={"nsz"})
-def hand_on(y, mean, scale, told, before):
-    """Y as it is told, in other units, and as it comes back from there.
+def feed_back(y, mean, scale, output, before):
+    """Convert y to the caller's units and back, with the rounding of both.
 
-    No licence to reorder: the rounding of the way there and back belongs to the answer.
+    Without fast-math, because this rounding is part of the result.
     """
     for e in range(y.size):
-        told[e] = y[e] * scale[e] + mean[e]
-        before[e] = (told[e] - mean[e]) / scale[e]
+        output[e] = y[e] * scale[e] + mean[e]
+        before[e] = (output[e] - mean[e]) / scale[e]
 
 
 @compiled
 def run_readout(form, B, drive, readout, before, closed, start, mean, scale, state, out):
-    """Steps with readout until one is not finite; how many were."""
+    """Step with readout until an output is not finite; return how many are."""
     prev, row = state.copy(), np.empty_like(state)
-    told = np.empty(out.shape[1], out.dtype)
+    output = np.empty(out.shape[1], out.dtype)
     done = 0
     while done < drive.shape[0]:
         t = done
         if closed and t > 0:
-            hand_on(out[t - 1], mean, scale, told, before[t])
+            feed_back(out[t - 1], mean, scale, output, before[t])
             for e in range(drive.shape[1] - start):
                 drive[t, start + e] = before[t, e]
         if not step_readout(form, B, drive[t], readout, before[t], prev, row, out[t]):
@@ -231,7 +231,7 @@ def run_readout(form, B, drive, readout, before, closed, start, mean, scale, sta
 
 @compiled
 def rotate(cos, sin, keep, row, x):
-    """Turn (keep row, x) by an angle, in place."""
+    """Rotate (keep row, x) by an angle, in place."""
     for k in range(row.size):
         a = keep * row[k]
         b = x[k]
@@ -241,7 +241,7 @@ def rotate(cos, sin, keep, row, x):
 
 @compiled
 def absorb_row(R, Z, keep, x, y):
-    """Givens rotations turn the row [x y] into keep [R Z]; x and y are used up."""
+    """Rotate the row [x y] into keep [R Z] by Givens rotations; overwrites x and y."""
     for j in range(x.size):
         diagonal = keep * R[j, j]
         length = np.hypot(diagonal, x[j])
@@ -254,7 +254,7 @@ def absorb_row(R, Z, keep, x, y):
 
 @compiled
 def back_substitute(R, Z, W):
-    """R Wᵀ = Z for W (D_out, N'), zero where the diagonal is."""
+    """Solve R Wᵀ = Z for W (D_out, N'), zero where the diagonal is zero."""
     for i in range(len(R) - 1, -1, -1):
         for e in range(len(W)):
             total = Z[i, e]

@@ -1,8 +1,8 @@
-"""The passes of a scan that torch has no operation for, in Triton.
+"""The passes of a scan that torch has no operations for, in Triton.
 
-``carry`` steps from chunk to chunk, ``write`` runs all chunks side by side and writes each state
-once, in the Q layout. There a lane has a column of its own: of a pair it steps both parts, v the
-one that it writes and w the other,
+``carry`` steps from chunk to chunk, ``write`` runs all chunks in parallel and writes each state
+once, in the Q layout. Each lane has one column: it steps both parts of a pair, v the part that it
+writes and w the other one,
 
     v ← a v + s w,   w ← a w − s v,   s = −Im λ in columns Re, Im λ in columns Im
 
@@ -32,21 +32,21 @@ LENGTH, LEAST = 2048, 128
 """Steps of a chunk, at most and at least."""
 
 WIDE = 2
-"""Drive columns whose weights a lane holds; more are projected to all units before."""
+"""Drive columns whose weights a lane stores; more are projected to all units first."""
 
 
 def length(steps: int, N: int, most: int, processors: int) -> int:
-    """Steps of a chunk, so that every processor writes as many chunks as the others."""
+    """Return the steps of a chunk with which every processor writes equally many chunks."""
     work = steps * -(-N // COLUMNS)
     each = -(-work // (most * processors))
     return min(most, max(LEAST, -(-work // (each * processors))))
 
 
 def carry(step: Tensor, n: int, state: Tensor, ended: Tensor) -> Tensor:
-    """States (S, C, M, 2) before C chunks, from the ends (S, C − 1, M, 2) of those that go on.
+    """Return states (S, C, M, 2) before C chunks, from the ends (S, C − 1, M, 2) of the others.
 
-    Ends are those of chunks that begin at zero. ``step`` (M, 2) is λ^L, of which the first ``n``
-    are real, ``state`` (S, N) the state before the first chunk, in the Q layout.
+    Ends are those of chunks that begin at zero. ``step`` (M, 2) is λ^L, whose first ``n`` are
+    real, and ``state`` (S, N) the state before the first chunk, in the Q layout.
     """
     S, before, M, _ = ended.shape
     begun = torch.empty((S, before + 1, M, 2), dtype=ended.dtype, device=ended.device)
@@ -57,15 +57,16 @@ def carry(step: Tensor, n: int, state: Tensor, ended: Tensor) -> Tensor:
 
 def write(form_parts: tuple[Tensor, Tensor, int], b: Tensor, drive: Tensor, starts: Tensor,
           out: Tensor, L: int) -> None:  # fmt: skip
-    """States of series (S, T, D) into ``out`` (S, T, N), from states (S, C, M, 2) before chunks.
+    """Write states of series (S, T, D) into ``out`` (S, T, N), from states (S, C, M, 2).
 
-    ``form_parts`` are a and s of all N columns, and how many of these are real modes; ``b`` (D, N)
-    weighs the drive. Without columns in the drive, ``out`` holds what drives each unit.
+    The latter are the states before chunks. ``form_parts`` are a and s of all N columns and the
+    number of real modes; ``b`` (D, N) are the weights of the drive. If the drive has no columns,
+    ``out`` holds the projected drive.
     """
     a, s, n = form_parts
     S, T, D = drive.shape
     N, (C, M) = len(a), starts.shape[1:3]
-    # A block never parts a pair.
+    # A block never splits a pair.
     shift = n % 2
     grid = (S * C, -(-(N + shift) // COLUMNS))
     _write[grid](
@@ -105,7 +106,7 @@ def _carry(step, state, ended, begun, before, M, n, BLOCK: tl.constexpr):
     y = tl.load(at + 1, mask=mask & (m >= n), other=0.0)
     ended += series * before * M * 2
     begun += series * (before + 1) * M * 2
-    # Eight ends are on their way at a time: a step is short beside the way to memory.
+    # Eight ends are loaded at a time, because a step is short compared with the memory latency.
     for c in range(0, before + 1, 8):
         u0, v0 = _part(ended, c, before, M, m, mask)
         u1, v1 = _part(ended, c + 1, before, M, m, mask)

@@ -1,6 +1,6 @@
-"""Whole series through a matrix W: chunks side by side, each step one product for all of them.
+"""Scans of a matrix W: chunks in parallel, each step one product for all of them.
 
-Between chunks of L steps stands W^L, which repeated squaring gives.
+The states between chunks of L steps follow from W^L, computed by repeated squaring.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import torch
 
 from eigenecho.arrays import namespace
 from eigenecho.kernels.forms import SparseForm
-from eigenecho.kernels.tensors.chunks import cut
+from eigenecho.kernels.tensors.modes import cut
 
 Tensor = Any
 
 STATES = 1 << 26
-"""States that a readout holds at a time, at most."""
+"""Largest number of states that a readout stores at a time."""
 
 
 def dense(form: SparseForm, like: Tensor) -> Tensor:
-    """W (N, N) of compressed rows of Wᵀ."""
+    """Return W (N, N) from compressed rows of Wᵀ."""
     N = len(form.indptr) - 1
     indptr = form.indptr.astype(np.int64)
     columns = np.repeat(np.arange(N), indptr[1:] - indptr[:-1])
@@ -33,7 +33,7 @@ def dense(form: SparseForm, like: Tensor) -> Tensor:
 
 
 def scan(W: Tensor, B: Tensor, drive: Tensor, state: Tensor, out: Tensor) -> None:
-    """States r(1) … r(T) of series (…, T, D) into ``out`` (…, T, N); ``state`` moves on."""
+    """Write states of series (…, T, D) into ``out`` (…, T, N); update ``state``."""
     T = drive.shape[-2]
     if not T:
         return
@@ -50,7 +50,7 @@ def scan(W: Tensor, B: Tensor, drive: Tensor, state: Tensor, out: Tensor) -> Non
 def scan_readout(
     W: Tensor, B: Tensor, drive: Tensor, weights: Tensor, state: Tensor, out: Tensor
 ) -> None:
-    """r(t) weightsᵀ into ``out`` (…, T, E), of some states at a time."""
+    """Write r(t) weightsᵀ into ``out`` (…, T, E), in blocks of states."""
     T, N = drive.shape[-2], len(W)
     count = max(1, STATES // (N * max(1, state[..., 0].numel())))
     for first in range(0, T, count):
@@ -61,13 +61,13 @@ def scan_readout(
 
 
 def _starts(W: Tensor, driven: Tensor, state: Tensor) -> Tensor:
-    """The states (…, C, N) before chunks of what drives them, (…, C, L, N)."""
+    """Return the states (…, C, N) before chunks, from their projected drive (…, C, L, N)."""
     C, L = driven.shape[-3:-1]
     ended = torch.zeros_like(driven[..., :-1, 0, :])
     for k in range(L):
         ended = ended @ W + driven[..., :-1, k, :]
-    across, r, found = torch.linalg.matrix_power(W, L), state, [state]
+    across, r, starts = torch.linalg.matrix_power(W, L), state, [state]
     for c in range(C - 1):
         r = r @ across + ended[..., c, :]
-        found.append(r)
-    return torch.stack(found, dim=-2)
+        starts.append(r)
+    return torch.stack(starts, dim=-2)

@@ -1,4 +1,4 @@
-"""Whole series, chunk by chunk side by side: states, or outputs without any state."""
+"""Scans of whole series, all chunks in parallel: states, or outputs without states."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ import torch
 from eigenecho.arrays import at
 from eigenecho.kernels.forms import DenseForm, DiagonalForm, Form, SparseForm
 from eigenecho.kernels.tensors import matrices
-from eigenecho.kernels.tensors.chunks import cut, ends, starts
-from eigenecho.kernels.tensors.modes import TABLE, Chunks, Modes, weighed
+from eigenecho.kernels.tensors.modes import TABLE, Chunks, Modes, cut, ends, starts, weighed
 
 Tensor = Any
 
 TOEPLITZ = 1 << 24
-"""Entries of the matrix that answers for the drive within a chunk, at most."""
+"""Largest number of entries of the Toeplitz matrix for the drive within a chunk."""
 
 LEAST, WHOLE = 16, 1024
-"""Steps of a chunk, at least; and of one that nothing but the last state is wanted of."""
+"""Smallest number of steps of a chunk; and largest one if only the last state is needed."""
 
 
 def scan(
     form: Form, B: Any, drive: Tensor, state: Tensor, out: Tensor, fresh: bool = False
 ) -> None:
-    """States r(1) … r(T) of series (…, T, D) into ``out`` (…, T, N); ``state`` (…, N) moves on."""
+    """Write states of series (…, T, D) into ``out`` (…, T, N); update ``state`` (…, N)."""
     if not isinstance(form, DiagonalForm):
         matrices.scan(_matrix(form, drive), at(B, drive), drive, state, out)
         return
@@ -51,10 +50,9 @@ def scan(
 
 
 def _scan_fused(form: DiagonalForm, B: Any, drive: Tensor, state: Tensor, out: Tensor) -> None:
-    """The same with the passes of ``fused``; a wide drive is projected into ``out`` before.
+    """Scan with the passes of ``fused``; a wide drive is projected into ``out`` first.
 
-    Few operations, and no look at what is known: each takes the host what a million states take
-    the device.
+    It uses few operations: starting one takes the host as long as a million states take the device.
     """
     fused = _fused()
     flat, whole = (part if part.ndim == 3 else part[None] for part in (drive, out))
@@ -76,14 +74,14 @@ def _scan_fused(form: DiagonalForm, B: Any, drive: Tensor, state: Tensor, out: T
 
 @cache
 def _processors(device: Any) -> int:
-    """How many parts of a device work side by side; on a CPU, where Triton is interpreted, one."""
+    """Return the number of multiprocessors of a device; 1 for an interpreting CPU."""
     if device.type != "cuda":
         return 1
     return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 def by_triton(like: Tensor) -> bool:
-    """Whether Triton is there for tensors where this one is; on a CPU it is interpreted."""
+    """Return True if Triton is available for the device of a tensor; a CPU interprets it."""
     if like.device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
         return False
     return _fused() is not None
@@ -99,12 +97,12 @@ def _fused() -> Any:
 def scan_readout(
     form: Form, B: Any, drive: Tensor, weights: Any, state: Tensor, out: Tensor
 ) -> None:
-    """r(t) weightsᵀ of series (…, T, D) into ``out`` (…, T, E), by matrix products alone.
+    """Write r(t) weightsᵀ of series (…, T, D) into ``out`` (…, T, E), by matrix products only.
 
         y(cL + k) = Re start_c λ^(k+1) c + Σ_(j ≤ k) a(cL + j) h_(k−j),   h_k = Re B λ^k c
 
     The first term is a product of the starts with powers of λ, the second one of the drive with a
-    Toeplitz matrix of the impulse response: no state within a chunk is ever there.
+    Toeplitz matrix of the impulse response: states within a chunk are not computed.
     """
     B, weights = at(B, drive), at(weights, drive)
     if not isinstance(form, DiagonalForm):
@@ -117,22 +115,22 @@ def scan_readout(
     if D * E:
         L = max(LEAST, min(_length(T), math.isqrt(TOEPLITZ // (D * E))))
     else:
-        # The last state alone has the fewest operations without any starts in between. Powers of
-        # two, so that series of all lengths share a few tables.
+        # The last state alone needs the fewest operations with long chunks. Powers of two, so that
+        # series of all lengths share a few tables.
         L = min(WHOLE, 1 << (T - 1).bit_length())
     chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
     begun = starts(powers[L], modes.apart(state), ends(b, powers, chunks))
     if E:
-        found = _from_starts(begun, powers[1:], weights, modes)
-        found += _within(chunks, _response(b, powers[:L], weights, modes))
-        out.copy_(found.reshape(*found.shape[:-3], -1, E)[..., :T, :])
+        outputs = _from_starts(begun, powers[1:], weights, modes)
+        outputs += _within(chunks, _response(b, powers[:L], weights, modes))
+        out.copy_(outputs.reshape(*outputs.shape[:-3], -1, E)[..., :T, :])
     left = T - (chunks.shape[-3] - 1) * L
     last = ends(b, powers, chunks[..., -1:, :left, :])[..., 0, :]
     modes.write(begun[..., -1, :] * powers[left] + last, state)
 
 
 def _from_starts(begun: Tensor, powers: Tensor, weights: Tensor, modes: Modes) -> Tensor:
-    """Re start_c λ^(k+1) c, (…, C, L, E), from starts (…, C, M)."""
+    """Return Re start_c λ^(k+1) c, (…, C, L, E), from starts (…, C, M)."""
     c = weighed(weights, modes)
     ahead = (powers[:, None] * c).reshape(-1, c.shape[-1])  # (L E, M)
     # Re(z w) = Re z Re w − Im z Im w: one real product.
@@ -141,7 +139,7 @@ def _from_starts(begun: Tensor, powers: Tensor, weights: Tensor, modes: Modes) -
 
 
 def _response(b: Tensor, powers: Tensor, weights: Tensor, modes: Modes) -> Tensor:
-    """h_k = Re B λ^k c for k < L, (L, D, E)."""
+    """Return h_k = Re B λ^k c for k < L, (L, D, E)."""
     c = weighed(weights, modes)
     left = (powers[:, None] * b).reshape(-1, b.shape[-1])
     joined = torch.cat([left.real, -left.imag], dim=-1) @ torch.cat([c.real, c.imag], dim=-1).T
@@ -149,25 +147,25 @@ def _response(b: Tensor, powers: Tensor, weights: Tensor, modes: Modes) -> Tenso
 
 
 def _within(chunks: Tensor, h: Tensor) -> Tensor:
-    """Σ_(j ≤ k) a(j) h_(k−j) in every chunk (…, C, L, D), (…, C, L, E)."""
+    """Return Σ_(j ≤ k) a(j) h_(k−j), (…, C, L, E), in every chunk (…, C, L, D)."""
     L, D, E = h.shape
     lag = torch.arange(L, device=h.device)
     lag = lag[None, :] - lag[:, None]  # of row j to row k
     matrix = h[lag.clamp(min=0)] * (lag >= 0)[..., None, None].to(h.dtype)  # (L, L, D, E)
     matrix = matrix.permute(0, 2, 1, 3).reshape(L * D, L * E)
-    found = chunks.reshape(*chunks.shape[:-2], L * D) @ matrix
-    return found.reshape(*chunks.shape[:-2], L, E)
+    sums = chunks.reshape(*chunks.shape[:-2], L * D) @ matrix
+    return sums.reshape(*chunks.shape[:-2], L, E)
 
 
 def _matrix(form: Form, like: Tensor) -> Tensor:
-    """W (N, N); a sparse one is as good as dense to a device."""
+    """Return W (N, N), dense also for a sparse form."""
     if isinstance(form, DenseForm):
         return at(form.W, like)
     if isinstance(form, SparseForm):
         return matrices.dense(form, like)
-    raise TypeError(f"there is no step for {type(form).__name__} here: stages come one by one.")
+    raise TypeError(f"no kernel for {type(form).__name__}: its stages are scanned one by one.")
 
 
 def _length(T: int) -> int:
-    """Steps of a chunk, near √T: as many side by side as one after the other."""
+    """Return the steps of a chunk, near √T, to balance steps and chunks."""
     return max(LEAST, 1 << math.ceil(math.log2(max(1, math.isqrt(T)))))

@@ -1,0 +1,338 @@
+"""Arrays, lists and DataFrames as tables of numbers with times."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigenecho.checks import as_array
+from eigenecho.data.clock import as_numbers, is_date, is_period, shown, with_room
+from eigenecho.data.numbers import as_floats
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.frames import FrameFormat, is_table, to_pandas
+from eigenecho.types import Array
+
+ARRAYS = {"single": "an array (T,)", "columns": "an array (T, D)", "list": "a list of arrays (T,)"}
+FRAMES = {"series": "a Series", "wide": "a wide DataFrame", "long": "a long DataFrame"}
+KINDS = ARRAYS | FRAMES
+"""Descriptions of the supported formats."""
+WANTED = "a series (T,), columns (T, D), a list of arrays (T,), or a Series or DataFrame"
+TIMES = "dates, periods or numbers"
+RESULTS = ("forecast", "lower", "upper", "cutoff")
+"""Columns of a long result beside ids and times."""
+FARTHEST = 2.0**62
+"""Largest number that is accepted as a time; integers end at 2⁶³."""
+
+
+class LongNames(NamedTuple):
+    """Names of the columns of a long frame."""
+
+    id: Hashable = "unique_id"
+    time: Hashable = "ds"
+    target: Hashable = "y"
+
+
+@dataclass(eq=False)
+class Table:
+    """Rows that share their times, sorted: times (n,), values (n, c) and labels of the columns."""
+
+    times: Any
+    values: Array
+    labels: Sequence[Hashable]
+
+
+class Source(NamedTuple):
+    """The argument y in a form that tables can be read from.
+
+    ``items`` is a list of columns for arrays, else a pandas object. ``index_name`` and ``is_range``
+    describe the index of a Series or wide frame.
+    """
+
+    kind: str
+    items: Any
+    index_name: Hashable = None
+    is_range: bool = False
+    format: FrameFormat | None = None
+
+
+def identify(y: Any, names: LongNames, name: str) -> Source:
+    """Return the kind and the content of y."""
+    y, native = to_pandas(y, name)
+    if not hasattr(y, "iloc"):
+        return Source(*_array_columns(y, name), is_range=True)
+    if not len(y):
+        raise bad_argument(name, Shown("0 rows"), "at least one row")
+    if y.ndim == 2:
+        _check_names(names)
+        _check_unique(y.columns, name)
+        if all(column in y.columns for column in names):
+            return Source("long", y, format=FrameFormat.of(native, names.id, names.time))
+        columns = set(y.columns)
+        is_partial = names.time in columns if native is None else set(names[1:]) < columns
+        if is_partial or names.id in columns or names.id in y.index.names:
+            raise _not_long(name, names)
+        y = _with_index(y, native, names.time, name)
+        if not y.shape[1]:
+            raise bad_argument(name, Shown("0 columns"), "one column per series")
+    is_range = hasattr(y.index, "start") and hasattr(y.index, "stop")
+    form = FrameFormat.of(native, None, y.index.name)
+    return Source("series" if y.ndim == 1 else "wide", y, y.index.name, is_range, form)
+
+
+def read_y(
+    source: Source, names: LongNames, name: str, starts: Sequence[int] | None = None
+) -> tuple[Any, list[Table]]:
+    """Return the labels of all series and their tables: one, or one per series.
+
+    Rows of arrays have row numbers as times, which begin at 0 or at ``starts``.
+    """
+    kind, y = source.kind, source.items
+    if kind in ARRAYS:
+        return _array_tables(kind, y, name, starts or [0] * len(y))
+    if kind == "long":
+        extra = [column for column in y.columns if column not in names]
+        if extra:
+            raise bad_argument(
+                name, Shown(f"a column {extra[0]!r}"), f"only {', '.join(map(repr, names))}",
+                "Pass columns that help to forecast as X.",
+            )  # fmt: skip
+        ids, tables = _long_tables(y, [names.target], names, name)
+        for label, table in tables.items():
+            table.labels = [label]
+        return ids, list(tables.values())
+    if kind == "series":
+        labels, values = _one_label(y.name), as_floats(y, name)[:, None]
+    else:
+        labels, values = y.columns, _matrix(y, name)
+    return labels, [_sorted_table(_times(y.index, name), values, labels, name)]
+
+
+def read_X(
+    X: Any, kind: str, names: LongNames, name: str, times: Sequence[Any]
+) -> dict[Hashable, Table]:
+    """Return the tables of X by series, or under None if all series share one.
+
+    ``times`` are those of the rows of arrays, one per series.
+    """
+    if kind in ARRAYS:
+        if kind != "list":
+            return {None: _array_table(X, times[0], name)}
+        if not isinstance(X, (list, tuple)) or len(X) != len(times):
+            raise bad_argument(name, Shown(type(X).__name__), f"a list of {len(times)} arrays")
+        tables = (_array_table(x, times[i], f"{name}[{i}]") for i, x in enumerate(X))
+        return dict(enumerate(tables))
+    X, native = to_pandas(X, name)
+    if not hasattr(X, "iloc"):
+        raise bad_argument(name, Shown(type(X).__name__), "a DataFrame with the times of y")
+    if X.ndim == 1:
+        X = X.to_frame("x0" if X.name is None else X.name)
+    _check_unique(X.columns, name)
+    if kind == "long" and names.time not in X.columns:
+        raise bad_argument(name, Shown(f"no column {names.time!r}"), "a column of times")
+    X = X if kind == "long" else _with_index(X, native, names.time, name)
+    beside = (names.id, names.time) if kind == "long" else ()
+    labels = tuple(column for column in X.columns if column not in beside)
+    if not labels:
+        raise bad_argument(name, Shown("no columns"), "at least one column beside the times")
+    if names.id in X.columns and kind == "long":
+        return _long_tables(X, labels, names, name, flags=True)[1]
+    values = _matrix(X[list(labels)], name, flags=True)
+    stamps = _times(X[names.time] if kind == "long" else X.index, name)
+    return {None: _sorted_table(stamps, values, labels, name)}
+
+
+# Arrays -------------------------------------------------------------------------------------------
+
+
+def _array_columns(y: Any, name: str) -> tuple[str, list[Any]]:
+    """Return the kind of arrays and their columns (T,)."""
+    is_list = isinstance(y, (list, tuple))
+    if is_list and any(hasattr(x, "__len__") and not isinstance(x, (str, bytes)) for x in y):
+        for i, x in enumerate(y):
+            is_frame = hasattr(x, "iloc") or is_table(x)
+            if is_frame or isinstance(x, (list, tuple)) or np.ndim(x) != 1:
+                has_shape = hasattr(x, "shape") and not is_frame
+                got = f"shape {np.shape(x)}" if has_shape else f"a {type(x).__name__}"
+                raise bad_argument(name, Shown(f"{got} in series {i}"), "a list of arrays (T,)")
+        return "list", [_plain(x, name) for x in y]
+    array = _plain(y, name)
+    if array.ndim not in (1, 2) or 0 in array.shape:
+        got = f"shape {array.shape}" if array.ndim else type(y).__name__
+        raise bad_argument(name, Shown(got), f"{WANTED}, with at least one row")
+    return ("single", [array]) if array.ndim == 1 else ("columns", list(array.T))
+
+
+def _plain(x: Any, name: str) -> Any:
+    """Return an array, masked or not."""
+    if hasattr(x, "toarray") or hasattr(x, "iloc") or is_table(x):
+        raise bad_argument(name, Shown(type(x).__name__), "a dense array")
+    return x if isinstance(x, np.ma.MaskedArray) else as_array(x, name, WANTED)
+
+
+def _array_table(x: Any, times: Any, name: str) -> Table:
+    """Return the table of an array (T, k) or (T,) of X."""
+    array = _plain(x, name)
+    array = array.reshape(-1, 1) if array.ndim == 1 else array
+    if array.ndim != 2 or len(array) != len(times) or not array.shape[1]:
+        wanted = f"an array (T, k) with {len(times)} rows and at least one column"
+        raise bad_argument(name, Shown(f"shape {np.shape(x)}"), wanted)
+    labels = tuple(range(array.shape[1]))
+    return Table(times, _stacked(array.T, labels, name, flags=True), labels)
+
+
+def _array_tables(
+    kind: str, items: Sequence[Any], name: str, starts: Sequence[int]
+) -> tuple[Any, list[Table]]:
+    labels: tuple[Hashable, ...] = (None,) if kind == "single" else tuple(range(len(items)))
+    times = [np.arange(start, start + len(x)) for x, start in zip(items, starts, strict=True)]
+    if kind != "list":
+        return labels, [Table(times[0], _stacked(items, labels, name), labels)]
+    return labels, [
+        Table(rows, as_floats(x, f"{name}[{i}]")[:, None], [i])
+        for i, (x, rows) in enumerate(zip(items, times, strict=True))
+    ]
+
+
+def _stacked(items: Any, labels: Sequence[Hashable], name: str, flags: bool = False) -> Array:
+    """Return columns (T,) as one array (T, c)."""
+    columns = [as_floats(x, name, label, flags) for x, label in zip(items, labels, strict=True)]
+    return np.stack(columns, axis=1)
+
+
+# Frames -------------------------------------------------------------------------------------------
+
+
+def _not_long(name: str, names: LongNames) -> ValueError:
+    listed = ", ".join(map(repr, names))
+    return bad_argument(
+        name, Shown(f"a DataFrame without all of the columns {listed}"),
+        "a long frame with these columns, or a wide one: one column per series, and the times as "
+        "index",
+        "Name the columns of a long frame by Forecaster(id=, time=, target=).",
+    )  # fmt: skip
+
+
+def _with_index(frame: Any, native: Any, time: Hashable, name: str) -> Any:
+    """Return a wide frame with its times as index: those of pandas have them already."""
+    if native is None:
+        return frame
+    dates = [label for label in frame.columns if is_date(frame[label])]
+    if time not in frame.columns and len(dates) != 1:
+        got = Shown(f"a frame with {len(dates)} columns of dates")
+        raise bad_argument(name, got, "exactly one, or the column named by Forecaster(time=)")
+    return frame.set_index(time if time in frame.columns else dates[0])
+
+
+def _times(column: Any, name: str) -> Any:
+    """Return an index or column as a DatetimeIndex, a PeriodIndex, or an array of numbers."""
+    import pandas
+
+    index = column if hasattr(column, "nlevels") else pandas.Index(column)
+    if index.nlevels > 1:
+        raise bad_argument(name, Shown("a MultiIndex"), f"one index of {TIMES}")
+    if index.dtype.kind in "iuf":
+        times = index.to_numpy(dtype=np.float64, na_value=np.nan)
+        _check_complete(~np.isfinite(times), name, "time")
+        if (np.abs(times) > FARTHEST).any():
+            got = Shown(f"times up to {np.abs(times).max():.6g}")
+            raise bad_argument(name, got, f"numbers up to {FARTHEST:.3g}")
+        return times if index.dtype.kind == "f" else index.to_numpy(dtype=np.int64)
+    if index.dtype.kind == "O" and not is_period(index):
+        index = _parsed(index, name)
+    if is_date(index):
+        index = with_room(pandas.DatetimeIndex(index))  # also converts dates of PyArrow
+    elif not is_period(index):
+        raise bad_argument(name, Shown(f"times of dtype {index.dtype}"), TIMES)
+    _check_complete(np.asarray(index.isna()), name, "time")
+    return index.rename(None)
+
+
+def _parsed(index: Any, name: str) -> Any:
+    """Return dates that are given as text or as objects."""
+    import pandas
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about formats that pandas has to guess
+        try:
+            return pandas.DatetimeIndex(pandas.to_datetime(index))
+        except (ValueError, TypeError, OverflowError) as error:
+            try:
+                invalid = pandas.to_datetime(index, errors="coerce").isna() & ~index.isna()
+                row = int(np.argmax(invalid))
+            except (ValueError, TypeError, OverflowError):
+                row = 0
+            got = Shown(f"times such as {str(index[row])[:40]!r} in row {row}")
+            remedy = "Convert them with pandas.to_datetime, with format=, dayfirst= or utc=."
+            raise bad_argument(name, got, TIMES, remedy) from error
+
+
+def _sorted_table(
+    times: Any, values: Array, labels: Sequence[Hashable], name: str, series: Any = None
+) -> Table:
+    """Return rows sorted by time, which must be unique."""
+    numbers = as_numbers(times)
+    order = np.argsort(numbers, kind="stable")
+    twice = np.flatnonzero(np.diff(numbers[order]) == 0)
+    if twice.size:
+        of = "" if series is None else f" in series {series!r}"
+        got = Shown(f"{shown(times[order[twice[:1]]])} twice{of}")
+        remedy = "Aggregate the rows of one time; local times may need a time zone."
+        raise bad_argument(name, got, "unique times", remedy)
+    return Table(times[order], values[order], labels)
+
+
+def _long_tables(
+    frame: Any, labels: Sequence[Hashable], names: LongNames, name: str, flags: bool = False
+) -> tuple[Any, dict[Hashable, Table]]:
+    """Return the sorted ids of a long frame, and the table of each."""
+    import pandas
+
+    values, times = _matrix(frame[list(labels)], name, flags), _times(frame[names.time], name)
+    codes, unique = pandas.factorize(frame[names.id], sort=True)
+    _check_complete(codes < 0, name, repr(names.id))
+    order = np.argsort(codes, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+    ids = pandas.Index(unique)
+    return ids, {
+        label: _sorted_table(times[rows], values[rows], labels, name, label)
+        for label, rows in zip(ids, parts, strict=True)
+    }
+
+
+def _matrix(frame: Any, name: str, flags: bool = False) -> Array:
+    """Return the columns of a frame as numbers (n, c)."""
+    columns = (frame.iloc[:, i] for i in range(frame.shape[1]))
+    return _stacked(columns, frame.columns, name, flags)
+
+
+def _check_names(names: LongNames) -> None:
+    """Raise unless the names of columns are unique and differ from those of results."""
+    for argument, label in names._asdict().items():
+        if not isinstance(label, Hashable) or (argument != "target" and label in RESULTS):
+            others = ", ".join(RESULTS)
+            raise bad_argument(argument, label, f"the name of a column, not one of {others}")
+    if len(set(names)) < len(names) and any(names):  # empty names: no frame is a long one
+        raise bad_argument("time", names.time, "another column than id and target")
+
+
+def _check_unique(columns: Any, name: str) -> None:
+    if not columns.is_unique:
+        twice = columns[columns.duplicated()][0]
+        raise bad_argument(name, Shown(f"two columns {twice!r}"), "columns with unique names")
+
+
+def _check_complete(missing: Array, name: str, what: str) -> None:
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise bad_argument(name, Shown(f"no {what} in row {row}"), f"a {what} in each row")
+
+
+def _one_label(name: Any) -> Any:
+    """Return an index with one label, which may be None or a tuple."""
+    import pandas
+
+    return pandas.Index([name], dtype=object, tupleize_cols=False)

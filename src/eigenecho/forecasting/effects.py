@@ -1,0 +1,216 @@
+"""Effects of columns known ahead and of the calendar on series, at their own rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenecho.forecasting.candidates import solve_likeliest
+from eigenecho.forecasting.seasons import calendar_columns
+from eigenecho.forecasting.signals import RemovedEffects, Signal, logarithms, moving_series
+from eigenecho.forecasting.views import LONG, Filter, candidate_spectra
+from eigenecho.readout import Gram
+from eigenecho.types import Array
+
+ROUNDS = 2
+"""Number of times that one-step weights and effects are estimated in turn."""
+
+
+class EffectWeights(NamedTuple):
+    """One-step weights (N,) of series without effects, and weights (F,) of the known columns."""
+
+    one_step: Array
+    columns: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """Effects of known columns and the calendar, for each choice of what is removed.
+
+    A column has the same effect on all series, in their units. The calendar has an effect of its
+    own on each series. Both are estimated by least squares on what a one-step forecast does not
+    explain: with e its errors on the series, and on a column in place of the series,
+    e(y) = e(column) v + white noise.
+
+    Parameters
+    ----------
+    filter : Filter
+        Filter of the one-step forecast.
+    periods : tuple of float
+        Periods of the calendar, in rows.
+    weights : mapping of RemovedEffects to EffectWeights
+    """
+
+    filter: Filter
+    periods: tuple[float, ...]
+    weights: Mapping[RemovedEffects, EffectWeights]
+
+    def apply(self, signal: Signal, rows: int, horizon: int) -> Signal:
+        """Return a signal with its shifts, up to a horizon after its end.
+
+        The effect of the calendar is estimated on the first ``rows``. A constant series has none.
+        """
+        shifts = {}
+        if signal.is_constant:
+            zero = np.zeros(len(signal) + horizon)
+            return replace(signal, shifts=dict.fromkeys(self.weights, zero))
+        for removed, (one_step, columns) in self.weights.items():
+            shift = np.zeros(len(signal) + horizon)
+            if removed.known:
+                known = signal.known[: len(shift)] @ columns
+                shift[: len(known)] += known  # rows after these are not asked for
+            if removed.calendar:
+                waves = calendar_columns(self.periods, len(shift))
+                responses = _responses(self.filter, one_step, waves[:rows])
+                z = _values(signal, removed.logarithm)[:rows] - shift[:rows]
+                shift += waves @ _profile(self.filter, one_step, responses, z, signal.observed)
+            shifts[removed] = shift if removed.logarithm else shift * signal.unit
+        return replace(signal, shifts=shifts)
+
+
+def learn(
+    signals: Sequence[Signal],
+    stops: Sequence[int],
+    periods: Sequence[float],
+    logarithms: Sequence[bool],
+    filter: Filter | None = None,
+) -> Effects:
+    """Estimate the effects of columns and the calendar from the rows of series before their stops.
+
+    Constant series are left out if others move. The default filter suits the number of rows.
+    """
+    moving = moving_series(signals)
+    signals, stops = [signals[i] for i in moving], [stops[i] for i in moving]
+    if filter is None:
+        rows = int(np.median(stops))
+        filter = Filter(0.0, candidate_spectra(min(rows, LONG - 1), ())["short"])
+    has_known = signals[0].known.shape[1] > 0
+    parts = [(True, False)] * has_known + [(False, True)] * bool(periods)
+    if len(parts) == 2:
+        parts.append((True, True))
+    weights = {}
+    for logarithm in logarithms:
+        series = [
+            _Series(_values(signal, logarithm)[:stop], signal.known[:stop], signal.observed[:stop])
+            for signal, stop in zip(signals, stops, strict=True)
+        ]
+        for known, calendar in parts:
+            removed = RemovedEffects(logarithm, known, calendar)
+            weights[removed] = _learn(series, filter, periods if calendar else (), known)
+    return Effects(filter, tuple(periods), weights)
+
+
+class _Series(NamedTuple):
+    """Values (T,) in units, features (T, F), and which values were observed."""
+
+    z: Array
+    known: Array
+    observed: Array
+
+
+def _values(signal: Signal, logarithm: bool) -> Array:
+    return logarithms(signal.values) if logarithm else signal.values / signal.unit
+
+
+def _learn(
+    series: Sequence[_Series], filter: Filter, periods: Sequence[float], known: bool
+) -> EffectWeights:
+    waves = calendar_columns(periods, max(len(one.z) for one in series))
+    columns = np.zeros(series[0].known.shape[1] if known else 0)
+    profiles = [np.zeros(waves.shape[1])] * len(series)
+    one_step = np.zeros(filter.size - 1)
+    for _ in range(ROUNDS):
+        by_columns = [one.known @ columns if columns.size else 0.0 for one in series]
+        by_calendar = [
+            waves[: len(one.z)] @ profile for one, profile in zip(series, profiles, strict=True)
+        ]
+        rest = [one.z - a - b for one, a, b in zip(series, by_columns, by_calendar, strict=True)]
+        one_step = _one_step_weights(filter, rest, series)
+        if known:
+            rest = [one.z - b for one, b in zip(series, by_calendar, strict=True)]
+            columns = _column_weights(filter, one_step, rest, series)
+            by_columns = [one.known @ columns for one in series]
+        if periods:
+            responses = _responses(filter, one_step, waves)
+            profiles = [
+                _profile(filter, one_step, responses, one.z - a, one.observed)
+                for one, a in zip(series, by_columns, strict=True)
+            ]
+    return EffectWeights(one_step, columns)
+
+
+def _one_step_weights(filter: Filter, rest: Sequence[Array], series: Sequence[_Series]) -> Array:
+    """Return one-step weights (N,) of series without effects."""
+
+    def parts() -> Iterable[_Regression]:
+        for z, one in zip(rest, series, strict=True):
+            level, rows = filter.run(z)
+            targets = z[1:] - level[:-1]
+            blocks = ((start, x[:, 1:]) for start, x in rows.blocks(0, len(targets)))
+            yield _Regression(blocks, targets, one.observed[1:])
+
+    return _regress(parts(), filter.size - 1)
+
+
+def _column_weights(
+    filter: Filter, one_step: Array, rest: Sequence[Array], series: Sequence[_Series]
+) -> Array:
+    """Return the weights (F,) of known columns."""
+    parts = (
+        _Regression(
+            [(0, _responses(filter, one_step, one.known))],
+            _errors(filter, one_step, z),
+            one.observed[1:],
+        )
+        for z, one in zip(rest, series, strict=True)
+    )
+    return _regress(parts, series[0].known.shape[1])
+
+
+def _profile(filter: Filter, one_step: Array, responses: Array, z: Array, observed: Array) -> Array:
+    """Return the weights of calendar columns, whose responses start with the series."""
+    if len(z) < 2:
+        return np.zeros(responses.shape[1])
+    errors = _errors(filter, one_step, z)
+    part = _Regression([(0, responses[: len(errors)])], errors, observed[1 : len(z)])
+    return _regress([part], responses.shape[1])
+
+
+class _Regression(NamedTuple):
+    """Blocks of rows with the number of their first row, targets (n,), and which are observed."""
+
+    blocks: Iterable[tuple[int, Array]]
+    targets: Array
+    observed: Array
+
+
+def _regress(parts: Iterable[_Regression], size: int) -> Array:
+    """Return the likeliest ridge regression of all parts on ``size`` columns."""
+    grams, squares = [], 0.0
+    for blocks, targets, observed in parts:
+        gram = Gram.empty(size, 1)
+        for start, x in blocks:
+            rows = np.flatnonzero(observed[start : start + len(x)])
+            gram = gram.absorb(x[rows], targets[start + rows, None])
+        grams.append(gram)
+        squares += float(np.sum(targets[observed] ** 2))
+    return solve_likeliest(reduce(Gram.merge, grams), squares)
+
+
+def _responses(filter: Filter, one_step: Array, columns: Array) -> Array:
+    """Return the one-step errors (T − 1, F) of columns (T, F) in place of a series."""
+    errors = [_errors(filter, one_step, column) for column in columns.T]
+    return np.stack(errors, axis=1) if errors else np.zeros((len(columns) - 1, 0))
+
+
+def _errors(filter: Filter, one_step: Array, z: Array) -> Array:
+    """Return z(t+1) − ℓ(t) − r(t) w, (T − 1,)."""
+    level, rows = filter.run(z)
+    errors = z[1:] - level[:-1]
+    for start, x in rows.blocks(0, len(errors)):
+        errors[start : start + len(x)] -= x[:, 1:] @ one_step
+    return errors

@@ -1,0 +1,282 @@
+"""Selection: candidates for the length and seasons of series, scored on the validation split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from eigenecho import spectra
+from eigenecho.checks import check_count, check_known, is_finite_number
+from eigenecho.clients import Mapped
+from eigenecho.errors import Shown, bad_argument
+from eigenecho.forecasting import effects
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate
+from eigenecho.forecasting.ensemble import trimmed_mean
+from eigenecho.forecasting.rows import ViewRows
+from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
+from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, merge_series, plan
+from eigenecho.forecasting.views import LONG, LONGEST, Filter, View, candidate_spectra
+from eigenecho.spectra import Spectrum
+from eigenecho.threads import mapped, one_blas_thread
+from eigenecho.types import Array, PositiveInt
+
+Report = Callable[[int, int], object]
+
+SHARING = ("auto", "shared", "own")
+
+SIDE = 4
+"""Number of modes for a column known up to the present."""
+
+SERIES = 64
+"""Number of series of a panel that candidates are scored on, at most."""
+
+ROWS = 20_000
+"""Number of rows of a series that candidates are scored on, at most."""
+
+MOST_PERIODS = 20
+"""Number of periods, at most: the cost of a forecast grows with its square."""
+
+DOUBT = 4.0
+"""Keep every candidate whose error is within the share DOUBT / n_blocks of the smallest error;
+n_blocks is the number of horizons in the validation rows."""
+
+LEAST_DOUBT, MOST_DOUBT = 0.05, 0.75
+"""Bounds of this share: a few members are better than one, and far worse ones do not help."""
+
+FEWEST, MOST = 5, 60
+"""Number of views that members may always have, and largest number of members."""
+
+WORK = 3e8
+"""Number of states that training all members on all rows may take, beyond ``FEWEST`` views."""
+
+
+@dataclass(frozen=True)
+class ForecastConfig:
+    """Settings of a forecaster.
+
+    Attributes
+    ----------
+    horizon : int
+    seasons : tuple of int
+        Seasons in whole rows.
+    periods : tuple of float
+        Periods of the calendar, in rows.
+    strategy : {"auto", "direct", "recursive"}
+    sharing : {"auto", "shared", "own"}
+    validation : int or None
+        Number of validation rows at the end; a share of all rows by default.
+    spectrum : Spectrum or None
+        Spectrum to use instead of those that suit the seasons.
+    level : float or None
+        Time constant of the level of filters, in rows; selected by default.
+    """
+
+    horizon: int
+    seasons: tuple[PositiveInt, ...] = ()
+    periods: tuple[float, ...] = ()
+    strategy: str = "auto"
+    sharing: str = "auto"
+    validation: int | None = None
+    spectrum: Spectrum | None = None
+    level: float | None = None
+
+    def __post_init__(self) -> None:
+        check_count(self.horizon, "horizon", "a number of steps", 1)
+        if (count := max(len(self.periods), len(self.seasons))) > MOST_PERIODS:
+            raise bad_argument("seasons", Shown(f"{count} periods"), f"at most {MOST_PERIODS}")
+        check_known(self.strategy, "strategy", STRATEGIES)
+        check_known(self.sharing, "sharing", SHARING)
+        if self.validation is not None:
+            check_count(self.validation, "validation", "a number of rows", self.horizon)
+        if self.spectrum is not None and not isinstance(self.spectrum, Spectrum):
+            raise bad_argument("spectrum", self.spectrum, "a Spectrum, or None")
+        if self.level is not None and not (is_finite_number(self.level) and self.level >= 0):
+            raise bad_argument("level", self.level, "a number of rows, 0 or more")
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Selected candidates.
+
+    Attributes
+    ----------
+    candidates : list of Candidate
+        Best first.
+    pull : float or None
+        Ridge that pulls the weights of a series to those of all; None if series share weights.
+    data : ValidationData
+    forecasts : list of arrays (O, H)
+        Validation forecasts of the ensemble, for each series.
+    tried : int
+        Number of candidates that were scored.
+    """
+
+    candidates: list[Candidate]
+    pull: float | None
+    data: ValidationData
+    forecasts: list[Array]
+    tried: int
+
+
+@one_blas_thread()
+def select_candidates(
+    signals: Sequence[Signal],
+    config: ForecastConfig,
+    report: Report | None = None,
+    over: Mapped = mapped,
+    multivariate: bool = False,
+) -> Selection | None:
+    """Score the candidates of all views and select the best; None if all series are too short.
+
+    Views are scored in parallel, ``over`` threads or the workers of a cluster. ``multivariate``
+    means that the past columns of a series are the other series.
+    """
+    data = _validation_data(signals, config)
+    if data is None:
+        return None
+    rows = int(np.median([plan.kept for plan in data.plans]))
+    views = candidate_views(data, rows, config, multivariate)
+    baselines = baselines_for(rows, config.seasons)
+    scored: list[ScoredCandidate] = []
+    # The order of the views, not of their completion, decides between equal candidates.
+    results = over(partial(_score, data, baselines, config.strategy), views)
+    for count, (view, some) in enumerate(zip(views, results, strict=True), 1):
+        # A worker returns a copy of the view, but candidates share it.
+        scored += [one._replace(candidate=replace(one.candidate, view=view)) for one in some]
+        if report is not None:
+            report(count, len(views))
+    best = keep_best(data, scored, sum(len(signals[i]) for i in moving_series(signals)))
+    if not best:
+        return None
+    candidates = [one.candidate for one in best]
+    shared = _combine([one.forecasts for one in best])
+    pull, forecasts = _select_pull(data, candidates, shared, config.sharing)
+    return Selection(candidates, pull, data, forecasts, len(scored))
+
+
+@one_blas_thread()
+def _score(
+    data: ValidationData, baselines: Sequence[Baseline], strategy: str, view: View
+) -> list[ScoredCandidate]:
+    return data.score(view, baselines, strategy)
+
+
+def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> ValidationData | None:
+    """Return series and plans for scoring, without constant series if others move."""
+    plans = [plan(min(len(s), ROWS), config.horizon, config.validation) for s in signals]
+    fitting = [i for i in moving_series(signals) if plans[i] is not None]
+    if not fitting:
+        return None
+    places = np.linspace(0, len(fitting) - 1, min(SERIES, len(fitting))).astype(int)
+    numbers = [fitting[place] for place in places]
+    some_plans = [one for i in numbers if (one := plans[i]) is not None]
+    stops = [one.stops[0] for one in some_plans]
+    some = [signals[i].last(ROWS) for i in numbers]
+    learned = effects.learn(some, stops, config.periods, _logarithms(some))
+    shifted = [learned.apply(s, stop, 0) for s, stop in zip(some, stops, strict=True)]
+    return ValidationData.of(shifted, some_plans, numbers)
+
+
+def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:
+    """Return whether to try values only, or logarithms too: if all series move and are positive."""
+    positive = all(not s.is_constant and np.all(s.values > 0) for s in signals)
+    return (False, True) if positive else (False,)
+
+
+def candidate_views(
+    data: ValidationData, rows: int, config: ForecastConfig, multivariate: bool = False
+) -> list[View]:
+    """Return all views: values or logarithms, several levels and spectra, with columns or not."""
+    removed = [RemovedEffects(logarithm) for logarithm in _logarithms(data.signals)]
+    removed += data.signals[0].shifts
+    sides: list[Filter | None] = [None]
+    if data.signals[0].past.size and config.strategy != "recursive":
+        sides.append(Filter(0.0, spectra.time_constants(SIDE, sr=float(np.exp(-10 / rows)))))
+    levels: tuple[float, ...] = (0.0, LONGEST / 2) if rows >= LONG else (0.0,)
+    if config.level is not None:
+        levels = (config.level,)
+    views = []
+    for one in removed:
+        # If the calendar is removed, no rings are needed for it.
+        named = candidate_spectra(rows, () if one.calendar else config.seasons)
+        if config.spectrum is not None:
+            named = {"given": config.spectrum}
+        views += [
+            View(name, Filter(level, spectrum), one, side, multivariate and side is not None)
+            for side in sides
+            for level in levels
+            for name, spectrum in named.items()
+        ]
+    return views
+
+
+def baselines_for(rows: int, seasons: Sequence[int]) -> list[Baseline]:
+    """Return the baselines that direct readouts correct."""
+    baselines = [Baseline("level")]
+    if rows < LONG and seasons and seasons[0] < rows:
+        # Growth is estimated from season to season, so there must be a few seasons.
+        kind = "growth" if 3 * seasons[0] < rows else "season"
+        baselines.append(Baseline(kind, seasons[0]))
+    return baselines
+
+
+def keep_best(
+    data: ValidationData, scored: Sequence[ScoredCandidate], rows: int
+) -> list[ScoredCandidate]:
+    """Return the candidates that validation cannot separate from the best, best first.
+
+    ``rows`` is the number of training rows of all series, which limits the number of views.
+    """
+    ranked = sorted((one for one in scored if np.isfinite(one.error)), key=lambda one: one.error)
+    if not ranked:
+        return []
+    doubt = min(max(DOUBT / data.blocks, LEAST_DOUBT), MOST_DOUBT)
+    limit = ranked[0].error * (1 + doubt)
+    close = [one for one in ranked if one.error <= limit]
+    size = max(one.candidate.view.filter.size for one in ranked)
+    affordable = max(FEWEST, int(WORK / (rows * float(size))))
+    # Members of one view share its sums, which take most of the time.
+    views = list(dict.fromkeys(one.candidate.view for one in close))[:affordable]
+    return [one for one in close if one.candidate.view in views][:MOST]
+
+
+def _combine(forecasts: Sequence[Sequence[Array]]) -> list[Array]:
+    """Return the trimmed mean over candidates, for each series."""
+    return [trimmed_mean(series) for series in zip(*forecasts, strict=True)]
+
+
+def _select_pull(
+    data: ValidationData, candidates: Sequence[Candidate], shared: list[Array], sharing: str
+) -> tuple[float | None, list[Array]]:
+    """Return the pull with the smallest error of the best few candidates, and its forecasts."""
+    if len(data.signals) == 1 or sharing == "shared":
+        return None, shared
+    made = [_forecasts_by_pull(data, candidate) for candidate in candidates[:FEWEST]]
+    tried = [(pull, _combine([one[i] for one in made])) for i, pull in enumerate((None, *PULLS))]
+    if sharing == "own":
+        tried = tried[1:]
+    pull, forecasts = min(tried, key=lambda one: data.error(one[1]))
+    return pull, shared if pull is None else forecasts
+
+
+def _forecasts_by_pull(data: ValidationData, candidate: Candidate) -> list[list[Array]]:
+    """Return the forecasts of each series by shared weights, then by its own for each pull."""
+    rows = [ViewRows.of(candidate.view, signal) for signal in data.signals]
+    sums = data.sums(rows, [candidate.baseline])
+    if candidate.view.alone:  # there are no shared weights to pull to
+        weights = [[candidate.solve(fold) for fold in folds] for folds in sums]
+        return [data.forecasts(rows, candidate.baseline, weights)] * (1 + len(PULLS))
+    shared = [candidate.solve(fold) for fold in merge_series(sums)]
+    choices = [[shared] * len(rows)]
+    for pull in PULLS:
+        choices.append(
+            [
+                [candidate.solve_near(*fold, pull) for fold in zip(folds, shared, strict=True)]
+                for folds in sums
+            ]
+        )
+    return [data.forecasts(rows, candidate.baseline, weights) for weights in choices]

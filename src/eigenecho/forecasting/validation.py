@@ -1,0 +1,234 @@
+"""The validation split: rows to train on and forecast origins, and scores of candidates on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.candidates import RIDGES, Candidate, direct
+from eigenecho.forecasting.rows import Sums, ViewRows
+from eigenecho.forecasting.signals import Signal
+from eigenecho.forecasting.views import View
+from eigenecho.types import Array
+
+FOLDS = 2
+"""Number of times that each candidate is trained on a growing part of the rows."""
+
+ORIGINS = 150
+"""Number of forecasts of a series that candidates are scored on, at most."""
+
+BLOCKS = 8
+"""Number of horizons in the validation rows of a long series: fewer say little about other rows."""
+
+ENOUGH = 3000
+"""Number of rows from which half of them are enough for training."""
+
+LEAST = 10
+"""Number of rows to train on besides a horizon, at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The validation split of one series.
+
+    Attributes
+    ----------
+    horizon : int
+    rows : int
+        Number of all rows.
+    kept : int
+        Number of rows to train on if the validation rows are not used for training at the end.
+    stops : tuple of int
+        Fold f trains on the rows before ``stops[f]``, targets included. All series of a panel have
+        the same number of folds; those of a short series may have no origins.
+    origins : array (O,)
+        Last rows before the forecasts, each followed by ``horizon`` rows.
+    """
+
+    horizon: int
+    rows: int
+    kept: int
+    stops: tuple[int, ...]
+    origins: Array
+
+    def fold(self, number: int) -> slice:
+        """Return the places of the origins of a fold."""
+        edges = (*self.stops, self.rows + 1)
+        first, last = np.searchsorted(self.origins + 1, [edges[number], edges[number + 1]])
+        return slice(int(first), int(last))
+
+    @property
+    def blocks(self) -> float:
+        """Number of horizons in the validation rows."""
+        return (self.rows - self.stops[0]) / self.horizon
+
+
+def fewest(horizon: int) -> int:
+    """Return the number of rows that a plan needs: two horizons and ``LEAST``."""
+    return 2 * horizon + LEAST
+
+
+def longest(rows: int) -> int:
+    """Return the longest horizon that has a plan for so many rows; 0 if there is none."""
+    return max(0, (rows - LEAST) // 2)
+
+
+def plan(rows: int, horizon: int, validation: int | None = None) -> Plan | None:
+    """Return the plan of a series of so many rows; None if it is too short.
+
+    The validation rows are the last third, or four horizons if that is more, or ``validation``
+    rows; in a long series, they are extended to eight horizons or half of the rows, whichever is
+    less.
+    """
+    most = rows - horizon - LEAST
+    count = validation
+    if count is None:
+        count = min(max(4 * horizon, rows // 3), rows - max(2 * horizon, 2 * LEAST))
+    count = min(max(count, horizon), most)
+    if rows < fewest(horizon):
+        return None
+    extended = max(count, min(BLOCKS * horizon, rows // 2, most) if rows >= ENOUGH else 0)
+    kept, first = rows - count, rows - extended
+    edges = np.array([first, kept])
+    if validation is None:
+        edges = np.linspace(first, rows - horizon + 1, FOLDS + 1).astype(int)[:-1]
+    origins = np.arange(first - 1, rows - horizon)
+    if len(origins) > ORIGINS:
+        origins = origins[np.linspace(0, len(origins) - 1, ORIGINS).astype(int)]
+    return Plan(horizon, rows, kept, tuple(edges.tolist()), origins)
+
+
+class ScoredCandidate(NamedTuple):
+    """A candidate, its validation forecasts (O, H) of each series, and their error."""
+
+    candidate: Candidate
+    forecasts: list[Array]
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationData:
+    """Series with their plans.
+
+    Attributes
+    ----------
+    signals : sequence of Signal
+    plans : sequence of Plan
+    truths : sequence of arrays (O, H)
+        Values after the origins; NaN where nothing was observed.
+    numbers : sequence of int
+        Number of each series in the panel.
+    """
+
+    signals: Sequence[Signal]
+    plans: Sequence[Plan]
+    truths: Sequence[Array]
+    numbers: Sequence[int]
+
+    @classmethod
+    def of(
+        cls, signals: Sequence[Signal], plans: Sequence[Plan], numbers: Sequence[int]
+    ) -> ValidationData:
+        """Return the data with the values after the origins of the plans."""
+        truths = [
+            signal.truth[plan.origins[:, None] + np.arange(1, plan.horizon + 1)]
+            for signal, plan in zip(signals, plans, strict=True)
+        ]
+        return cls(signals, plans, truths, numbers)
+
+    @property
+    def horizon(self) -> int:
+        """Number of steps ahead H."""
+        return self.plans[0].horizon
+
+    @property
+    def blocks(self) -> float:
+        """Number of horizons in the validation rows of all series."""
+        return sum(plan.blocks for plan in self.plans)
+
+    def error(self, forecasts: Sequence[Array]) -> float:
+        """Return the mean over series of the mean absolute error in units of the series."""
+        means = []
+        with np.errstate(over="ignore", invalid="ignore"):
+            for forecast, truth, signal in zip(forecasts, self.truths, self.signals, strict=True):
+                errors = np.abs(forecast - truth)[~np.isnan(truth)]
+                if errors.size:
+                    means.append(float(np.mean(errors)) / signal.unit)
+        error = float(np.mean(means)) if means else np.inf
+        return error if np.isfinite(error) else np.inf
+
+    def score(
+        self, view: View, baselines: Sequence[Baseline], strategy: str
+    ) -> list[ScoredCandidate]:
+        """Train and score all candidates of a view, each direct one with its best ridge."""
+        rows = [ViewRows.of(view, signal) for signal in self.signals]
+        sums = self.sums(rows, baselines)
+        # Series share weights, or have their own if the view trains each of them alone.
+        copies = 1 if view.alone else len(rows)
+        if not view.alone:
+            sums = [merge_series(sums)]
+        scored = []
+        if strategy != "direct" and not view.alone:
+            for kind in ("recursive", "drifting"):
+                candidate = Candidate(view, baselines[0], kind)
+                weights = [candidate.solve(s.of_baseline(0, self.horizon)) for s in sums[0]]
+                forecasts = self.forecasts(rows, baselines[0], [weights] * copies)
+                scored.append(ScoredCandidate(candidate, forecasts, self.error(forecasts)))
+        if strategy == "recursive":
+            return scored
+        trained = [[direct(part) for part in folds] for folds in sums]
+        for number, baseline in enumerate(baselines):
+            columns = slice(number * self.horizon, (number + 1) * self.horizon)
+            by_fold = [[weights[:, :, columns] for weights in folds] for folds in trained]
+            if view.alone:
+                by_fold = [
+                    [direct(part.of_baseline(number, self.horizon)) for part in folds]
+                    for folds in sums
+                ]
+            by_ridge = self.forecasts(rows, baseline, by_fold * copies)
+            errors = [self.error([made[i] for made in by_ridge]) for i in range(len(RIDGES))]
+            best = int(np.argmin(errors))
+            candidate = Candidate(view, baseline, "direct", RIDGES[best])
+            forecasts = [made[best].copy() for made in by_ridge]
+            scored.append(ScoredCandidate(candidate, forecasts, errors[best]))
+        return scored
+
+    def sums(self, rows: Sequence[ViewRows], baselines: Sequence[Baseline]) -> list[list[Sums]]:
+        """Return the sums that each fold trains on, for each series."""
+        series = []
+        for one, plan in zip(rows, self.plans, strict=True):
+            folds: list[Sums] = []
+            unit = one.unit(plan.stops[0])
+            for start, stop in zip((0, *plan.stops), plan.stops, strict=False):
+                part = one.sums(baselines, self.horizon, start, stop, unit)
+                folds.append(folds[-1].merge(part) if folds else part)
+            series.append(folds)
+        return series
+
+    def forecasts(
+        self,
+        rows: Sequence[ViewRows],
+        baseline: Baseline,
+        weights: Sequence[Sequence[Array]],
+    ) -> list[Array]:
+        """Return forecasts (…, O, H) of each series by its weights (…, N', H) of each fold."""
+        return [
+            np.concatenate(
+                [
+                    one.forecast(baseline, fold_weights, plan.origins[plan.fold(fold)])
+                    for fold, fold_weights in enumerate(folds)
+                ],
+                axis=-2,
+            )
+            for one, plan, folds in zip(rows, self.plans, weights, strict=True)
+        ]
+
+
+def merge_series(sums: Sequence[Sequence[Sums]]) -> list[Sums]:
+    """Return the sums of each fold over all series."""
+    return [reduce(Sums.merge, parts) for parts in zip(*sums, strict=True)]

@@ -1,0 +1,253 @@
+"""Views of a series: a filter, and whether it sees values or logarithms and which columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.signal import lfilter
+
+from eigenecho import spectra
+from eigenecho.basis import interleave, separate
+from eigenecho.errors import bad_argument
+from eigenecho.forecasting.signals import RemovedEffects
+from eigenecho.reservoir import Reservoir
+from eigenecho.rows import BlockRows
+from eigenecho.spectra import Spectrum
+from eigenecho.transition import Diagonal
+from eigenecho.types import Array, NonNegative
+
+SHORTEST_FADE = 1e-6
+"""Lower bound of 1 − |λ|² in input weights: below it a mode hardly fades within a series."""
+
+LARGEST_GROWTH = 250.0
+"""Logarithm of the largest growth of modes over a series whose squares are finite."""
+
+LARGEST_LOGARITHM = 700.0
+"""Logarithm above which a forecast overflows."""
+
+PLAIN = RemovedEffects(False)
+
+LONGEST = 336
+"""Largest number of modes of a ring."""
+
+LONG = 20 * LONGEST
+"""Number of rows from which the longest rings replace short ones."""
+
+SLOW = 3
+"""Number of slow modes added to a ring."""
+
+ASIDE = 2 ** (1 / 16)
+"""Factor that moves a time constant away from those of other modes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Filter:
+    """A level, and a diagonal reservoir driven by the difference between series and level.
+
+        u(t) = y(t) − ℓ(t−1),   ℓ(t) = ℓ(t−1) + (1 − a) u(t),   a = exp(−1/τ)
+        r(t) = r(t−1) Λ + u(t) b
+
+    With τ = 0 the level is the last value, and u are the steps from row to row. Rows x = [c, r]
+    start with c, the size of the steps so far, for drifts. They scale with the series and do not
+    depend on a number added to it, or on later rows. Nothing is drawn: |b|² = 1 − |λ|² gives each
+    mode the variance 1 under white noise.
+
+    Parameters
+    ----------
+    memory : float
+        τ, in rows.
+    spectrum : Spectrum
+        Λ.
+    """
+
+    memory: NonNegative
+    spectrum: Spectrum
+
+    @property
+    def keep(self) -> float:
+        """Share a of the level that stays."""
+        return float(np.exp(-1 / self.memory)) if self.memory > 0 else 0.0
+
+    @property
+    def size(self) -> int:
+        """Number of columns of the rows, N + 1."""
+        return self.spectrum.units + 1
+
+    @cached_property
+    def reservoir(self) -> Reservoir:
+        """Reservoir with Λ and b."""
+        real, pairs = (
+            np.sqrt(np.maximum(1 - np.abs(modes) ** 2, SHORTEST_FADE))[None]
+            for modes in (self.spectrum.real, self.spectrum.pairs)
+        )
+        b = interleave(real, np.sqrt(2) * pairs.astype(complex))
+        return Reservoir(Diagonal(self.spectrum), b)
+
+    def drive(self, y: Array) -> tuple[Array, Array]:
+        """Return ℓ and u (T,) of a series (T,); the level starts at the first value."""
+        a = self.keep
+        level = y if a == 0 else lfilter([1 - a], [1, -a], y - y[0]) + y[0]
+        return level, y - np.concatenate([y[:1], level[:-1]])
+
+    def run(self, y: Array) -> tuple[Array, BlockRows]:
+        """Return the level (T,) and the rows of a series (T,) without gaps."""
+        level, u = self.drive(y)
+        return level, BlockRows(steps_so_far(y)[:, None], [(self.reservoir, u[:, None])])
+
+    def closed_loop(self, weights: Array, horizon: int) -> Array:
+        """Return the weights (N + 1, H) of all steps that follow from one-step weights (N + 1,).
+
+        Each forecast is taken as the next value:
+
+            û_h = x o_h,   o_1 = w,   o_{h+1} = Λ o_h + (b·o_h) w
+            ŷ_h − ℓ = x (o_h + (1 − a) Σ_{j<h} o_j)
+
+        The weights of loops that overflow are not finite.
+        """
+        n = self.spectrum.real.size + 1  # the constant, and real modes
+        modes = np.concatenate([[1.0], self.spectrum.real, self.spectrum.pairs.conj()])
+        w = separate(weights, n)
+        b = separate(np.concatenate([[0.0], self.reservoir.B[0]]), n).conj()
+        steps, step = np.empty((horizon, w.size), complex), w
+        with np.errstate(over="ignore", invalid="ignore"):
+            for h in range(horizon):
+                steps[h] = step
+                step = modes * step + (b @ step).real * w
+            out = interleave(steps[:, :n].real, steps[:, n:])
+            out[1:] += (1 - self.keep) * np.cumsum(out[:-1], axis=0)
+        return out.T
+
+
+def steps_so_far(y: Array) -> Array:
+    """Return the root mean square of the steps up to each row, (T,); 0 at the first row."""
+    steps = np.diff(y, prepend=y[0])
+    return np.sqrt(np.cumsum(steps**2) / np.maximum(np.arange(len(y)), 1))
+
+
+def check_growth(spectrum: Spectrum, rows: int, name: str = "spectrum") -> None:
+    """Raise an error if states overflow within so many rows."""
+    if spectrum.radius > 1 and np.log(spectrum.radius) * rows > LARGEST_GROWTH:
+        raise bad_argument(
+            name, spectrum, f"modes that do not overflow within {rows} rows",
+            "Eigenvalues inside the unit circle never do.",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A filter and its inputs.
+
+    Parameters
+    ----------
+    name : str
+        Name of the spectrum, for reports.
+    filter : Filter
+    removed : RemovedEffects
+        Effects that are removed before the filter and added to forecasts, and whether the filter
+        sees logarithms.
+    side : Filter, optional
+        Filter of the columns known up to the present. Its states are appended to the rows.
+    alone : bool
+        Train each series on its own rows only. Its past columns are then the other series, and a
+        column that leads one series need not lead another.
+    """
+
+    name: str
+    filter: Filter
+    removed: RemovedEffects = PLAIN
+    side: Filter | None = None
+    alone: bool = False
+
+    @property
+    def logarithm(self) -> bool:
+        """True if the filter sees logarithms."""
+        return self.removed.logarithm
+
+    @property
+    def removes(self) -> bool:
+        """True if effects of known columns or the calendar are removed."""
+        return self.removed.known or self.removed.calendar
+
+    def invert(self, forecasts: Array) -> Array:
+        """Return forecasts of values; infinite where they overflow."""
+        if not self.logarithm:
+            return forecasts
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.exp(np.where(forecasts > LARGEST_LOGARITHM, np.inf, forecasts))
+
+
+def candidate_spectra(rows: int, seasons: Sequence[int]) -> dict[str, Spectrum]:
+    """Return spectra for series of so many rows with these seasons, by name.
+
+    Rings as long as the seasons, small rings, and slow modes.
+    """
+    slowest = _radius(_longest_memory(rows, seasons))
+    slow = spectra.time_constants(SLOW, sr=slowest, shortest=2.0)
+    small = int(np.clip(rows // 8, 4, 12))
+    if rows >= LONG:
+        return _long_spectra(seasons, small, slow)
+    many = 2 * int(np.clip(rows // 12, 3, 30))
+    # Slow modes beside a law that has the slowest one itself.
+    slower = spectra.time_constants(SLOW, sr=0.999 * slowest, shortest=2.0)
+    found = {
+        "short": _join(
+            spectra.ring(small, sr=0.9), spectra.time_constants(4, sr=slowest, shortest=1.5)
+        ),
+        "spread": _join(spectra.log_ring(many, sr=slowest, seed=0), slower),
+    }
+    for season in seasons:
+        if not 2 <= season <= LONGEST or 4 * season > rows:
+            continue
+        found[f"season {season}"] = _join(_ring(season, 2 * season), slow)
+        found[f"season {season}, short"] = _seasonal(season, small, slow)
+        if 8 * season <= rows and 2 * season <= LONGEST:
+            found[f"two seasons {season}"] = _join(_ring(2 * season, 3 * season), slow)
+    return found
+
+
+def _longest_memory(rows: int, seasons: Sequence[int]) -> float:
+    """Return the time constant of the slowest modes, in rows."""
+    longest = max(rows / 4, 10.0)
+    # Rings have real modes too. If one had the time constant of a slow mode, the first or the
+    # middle one, √(2 · longest), that mode would be there twice and add no memory.
+    rings = {lasts * season for season in seasons for lasts in (2, 3)}
+    is_taken = longest in rings or 2 * longest in {lasts**2 for lasts in rings}
+    return longest * ASIDE if is_taken else longest
+
+
+def _long_spectra(seasons: Sequence[int], small: int, slow: Spectrum) -> dict[str, Spectrum]:
+    fitting = [season for season in seasons if 2 <= season <= LONGEST]
+    modes = LONGEST // max(fitting, default=1) * max(fitting, default=1)
+    found = {
+        f"season {season}, short": _seasonal(season, small, slow)
+        for season in fitting[:1]
+        if season < modes
+    }
+    return found | {
+        "half as long": _join(_ring(modes // 2, 0.6 * modes), slow),
+        "long": _join(_ring(modes, 0.6 * modes), slow),
+        "long, slower": _join(_ring(modes, 1.2 * modes), slow),
+        "long, slowest": _join(_ring(modes, 2.4 * modes), slow),
+    }
+
+
+def _seasonal(season: int, small: int, slow: Spectrum) -> Spectrum:
+    """Return a ring as long as a season, a small one, and slow modes."""
+    return _join(_ring(season, 3 * season), spectra.ring(small + 1, sr=0.8), slow)
+
+
+def _join(*parts: Spectrum) -> Spectrum:
+    """Join spectra without the warning about repeated modes: the ridge makes them harmless."""
+    real, pairs = zip(*((part.real, part.pairs) for part in parts), strict=True)
+    return Spectrum(np.concatenate(real), np.concatenate(pairs))
+
+
+def _ring(modes: int, time_constant: float) -> Spectrum:
+    return spectra.ring(modes, sr=_radius(time_constant))
+
+
+def _radius(time_constant: float) -> float:
+    return float(np.exp(-1 / time_constant))

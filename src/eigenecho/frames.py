@@ -1,0 +1,173 @@
+"""DataFrames of polars, PyArrow and other libraries: to pandas and back, by means of narwhals."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eigenecho.checks import check_known
+from eigenecho.errors import Shown, bad_argument
+
+TABLE_ATTRIBUTES = ("columns", "schema", "iloc", "__dataframe__")
+"""Attributes that the tables of any library have, and arrays do not."""
+LIBRARIES = ("polars", "pyarrow", "modin", "cudf")
+KINDS = "arrays, or DataFrames of pandas, polars or PyArrow"
+INTEGERS = tuple(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
+RESTORED_TYPES = (*INTEGERS, "Float32", "Boolean", "Date", "Categorical", "Enum")
+"""Types of ids and times in narwhals that pandas lacks or changes, and that results get back."""
+
+
+def import_pandas() -> Any:
+    """Return pandas, or raise an ImportError that explains why it is needed."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            "pandas is required for DataFrames, also for those of polars and PyArrow: "
+            "pip install pandas, or pass NumPy arrays."
+        ) from error
+    return pandas
+
+
+@dataclass(frozen=True)
+class FrameFormat:
+    """The library of frames that are not of pandas, and the types of ids and times.
+
+    Attributes
+    ----------
+    library : str
+        The name in narwhals, such as "polars" or "pyarrow".
+    id_type, time_type : str or None
+        One of ``RESTORED_TYPES``, or None for a type that pandas keeps.
+    zone : str or None
+        The time zone.
+    categories : tuple of str
+        The categories of ids of type "Enum".
+    """
+
+    library: str
+    id_type: str | None
+    time_type: str | None
+    zone: str | None
+    categories: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, frame: Any, id: Hashable, time: Hashable) -> FrameFormat | None:
+        """Return the format of a frame of narwhals with these columns of ids and times.
+
+        None stands for frames of pandas.
+        """
+        if frame is None:
+            return None
+        types = [frame.schema.get(label) for label in (id, time)]
+        names = [type(dtype).__name__ for dtype in types]
+        id_type, time_type = (name if name in RESTORED_TYPES else None for name in names)
+        categories = tuple(getattr(types[0], "categories", ()))
+        zone = getattr(types[1], "time_zone", None)
+        return cls(frame.implementation.value, id_type, time_type, zone, categories)
+
+    def check(self) -> None:
+        """Raise if a file contains an unknown library, type or time zone."""
+        check_known(self.library, "library", LIBRARIES)
+        for dtype in (self.id_type, self.time_type):
+            if dtype is not None:
+                check_known(dtype, "type", RESTORED_TYPES)
+        if self.zone is not None:
+            import_pandas().Timestamp(0, tz=self.zone)
+
+    def write(self, frame: Any, id: Hashable, times: Sequence[Hashable]) -> Any:
+        """Return a pandas frame in this library.
+
+        An index with a name becomes the first column, and levels of columns are joined by "_".
+        ``id`` and ``times`` are the columns of ids and times.
+        """
+        import narwhals as nw
+
+        backend: Any = self.library
+        if frame.index.name is not None:
+            frame = frame.reset_index()
+        labels = [label if isinstance(label, tuple) else (label,) for label in frame.columns]
+        names = ["_".join(filter(None, label)) for label in labels]
+        if len(set(names)) < len(names):
+            raise ValueError(f"The columns of the result are not unique: {names}. Rename a series.")
+        columns = {}
+        for i, name in enumerate(names):
+            column, dtype = frame.iloc[:, i], self.id_type if name == id else None
+            zone = getattr(column.dtype, "tz", None)
+            if name in times:
+                dtype, zone = self.time_type, self.zone
+            is_plain = column.dtype.kind in "fiubM"
+            values = _in_utc(column).to_numpy() if is_plain else column.tolist()
+            series = nw.new_series(name, values, backend=backend)
+            if zone is not None:
+                series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(str(zone))
+            if dtype == "Enum":
+                series = series.cast(nw.Enum(self.categories))
+            elif dtype is not None:
+                series = series.cast(getattr(nw, dtype))
+            columns[name] = series.to_native()
+        return nw.from_dict(columns, backend=backend).to_native()
+
+
+def is_table(value: Any) -> bool:
+    """Return True for a table of any library other than pandas."""
+    kind = type(value)
+    if any(base.__module__.partition(".")[0] == "pandas" for base in kind.__mro__):
+        return False
+    return any(hasattr(kind, attribute) for attribute in TABLE_ATTRIBUTES)
+
+
+def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
+    """Return a frame of another library as one of pandas, and as one of narwhals.
+
+    All other values are returned unchanged, with None.
+    """
+    if not is_table(value):
+        return value, None
+    import narwhals as nw
+
+    frame = nw.from_native(value, pass_through=True)
+    got = Shown(f"{type(value).__module__.partition('.')[0]} {type(value).__name__}")
+    if isinstance(frame, nw.LazyFrame):
+        raise bad_argument(name, got, "a frame with data", "Call collect() first.")
+    if not isinstance(frame, nw.DataFrame):
+        raise bad_argument(name, got, KINDS)
+    pandas = import_pandas()
+    columns = {label: _to_pandas(frame[label], name) for label in frame.columns}
+    return pandas.DataFrame(columns, copy=False), frame
+
+
+def _in_utc(column: Any) -> Any:
+    """Return dates in UTC without a time zone, and other columns unchanged."""
+    is_zoned = getattr(column.dtype, "tz", None) is not None
+    return column.dt.tz_convert("UTC").dt.tz_localize(None) if is_zoned else column
+
+
+def _to_pandas(column: Any, name: str) -> Any:
+    """Return a column of narwhals as one of pandas."""
+    import narwhals as nw
+
+    pandas, dtype = import_pandas(), column.dtype
+    if dtype.is_temporal() and not isinstance(dtype, (nw.Duration, nw.Time)):
+        zone = getattr(dtype, "time_zone", None)
+        if zone is not None:
+            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        if isinstance(dtype, nw.Date):
+            column = column.cast(nw.Datetime("us"))
+        times = pandas.Series(column.to_numpy())
+        return times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
+    if dtype.is_float() or (type(dtype).__name__ in INTEGERS and column.null_count()):
+        return column.cast(nw.Float64).to_numpy()
+    if type(dtype).__name__ in INTEGERS:
+        return column.to_numpy()
+    if isinstance(dtype, nw.Boolean) and not column.null_count():
+        return column.to_numpy()
+    if isinstance(dtype, (nw.Categorical, nw.Enum)):
+        return pandas.Categorical(column.to_list(), getattr(dtype, "categories", None))
+    if isinstance(dtype, nw.String):
+        return pandas.Series(column.to_list(), dtype=None if len(column) else object)
+    # Decimals and integers of 128 bits stay exact, since they may be ids.
+    if isinstance(dtype, nw.Boolean) or dtype.is_numeric() or column.null_count() == len(column):
+        return pandas.Series(column.to_list(), dtype=object)
+    raise bad_argument(name, Shown(f"column {column.name!r} of type {dtype}"), "real numbers")

@@ -1,0 +1,70 @@
+"""LinearESN with extreme targets, named targets and gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eigenecho as ee
+from optional import optional
+
+pd = optional("pandas")
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 1))
+Y = np.roll(X, 2) + 0.1 * RNG.normal(size=(300, 1))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e155, 1e300])
+def test_score_does_not_depend_on_the_scale_of_targets(scale):
+    esn = ee.LinearESN(20, warmup=10, ridge=1e-6, seed=0)
+    expected = esn.fit(X, Y).score(X, Y)
+    assert esn.fit(X, scale * Y).score(X, scale * Y) == pytest.approx(expected, abs=1e-9)
+    gaps = Y.copy()
+    gaps[20:40] = np.nan
+    esn = ee.LinearESN(20, warmup=10, ridge=1e-6, missing="skip", seed=0)
+    expected = esn.fit(X, gaps).score(X, gaps)
+    assert esn.fit(X, scale * gaps).score(X, scale * gaps) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e155, 1e300])
+@pytest.mark.parametrize("ridge", [1e-6, "auto", [1e-6, 1e-2]])
+def test_deviations_scale_with_the_targets(scale, ridge):
+    esn = ee.LinearESN(20, warmup=10, ridge=ridge, seed=0).fit(X, Y)
+    mean, deviation = esn.predict(X, return_std=True)
+    large = ee.LinearESN(20, warmup=10, ridge=ridge, seed=0).fit(X, scale * Y)
+    scaled_mean, scaled_deviation = large.predict(X, return_std=True)
+    np.testing.assert_allclose(scaled_mean / scale, mean, atol=1e-9)
+    np.testing.assert_allclose(scaled_deviation / scale, deviation, rtol=1e-6)
+
+
+def test_only_extreme_columns_are_rescaled():
+    both = np.hstack([Y, 1e-200 * Y])
+    esn = ee.LinearESN(20, warmup=10, seed=0).fit(X, both)
+    plain = ee.LinearESN(20, warmup=10, seed=0).fit(X, Y)
+    assert esn.model_.outputs.scale[0] == 1.0
+    np.testing.assert_allclose(esn.predict(X)[:, :1], plain.predict(X), rtol=1e-9)
+    assert plain.model_.outputs is None
+    esn.partial_fit(X, both)
+    assert esn.score(X, both) > 0.9
+
+
+def test_the_name_of_a_series_is_checked_in_partial_fit():
+    sales = pd.Series(Y[:, 0], name="sales")
+    esn = ee.LinearESN(20, seed=0).fit(X, sales)
+    esn.partial_fit(X, sales).partial_fit(X, sales.to_frame()).partial_fit(X, Y[:, 0])
+    with pytest.raises(ValueError, match=r"y has \['costs'\], fit had \['sales'\]"):
+        esn.partial_fit(X, sales.rename("costs"))
+
+
+@pytest.mark.parametrize("solver", ["qr", "gram"])
+def test_ridges_are_compared_on_outputs_that_are_observed_in_the_last_rows(solver):
+    both = np.hstack([Y, Y])
+    both[200:, 1] = np.nan
+    ridges = [1e-6, 1e-2, 1e2]
+    esn = ee.LinearESN(20, missing="skip", ridge=ridges, solver=solver, seed=0).fit(X, both)
+    first = ee.LinearESN(20, ridge=ridges, solver=solver, seed=0).fit(X, Y)
+    assert esn.ridge_ == first.ridge_
+    both[200:] = np.nan
+    with pytest.raises(ValueError, match="ridge="):
+        ee.LinearESN(20, missing="skip", ridge=ridges, seed=0).fit(X, both)

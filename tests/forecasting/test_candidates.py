@@ -1,0 +1,130 @@
+"""Readouts from sums, against ridge regression on the rows and dense likelihoods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import naive
+from eigenecho.forecasting.baselines import Baseline
+from eigenecho.forecasting.candidates import RIDGES, direct, recursive, solve_likeliest
+from eigenecho.forecasting.rows import ViewRows
+from eigenecho.forecasting.signals import fill_gaps
+from eigenecho.forecasting.views import Filter, View
+from eigenecho.readout import Gram
+from eigenecho.spectra import Spectrum
+from filtered_rows import all_rows
+
+FILTER = Filter(0.0, Spectrum([0.8, -0.3], [0.3 + 0.6j]))
+H, T, FIRST = 4, 60, 1
+LEVEL = Baseline("level")
+
+
+def rows_of(y):
+    return ViewRows.of(View("", FILTER), fill_gaps(y))
+
+
+def series(seed=0):
+    rng = np.random.default_rng(seed)
+    steps = rng.normal(size=T)
+    for t in range(1, T):
+        steps[t] -= 0.6 * steps[t - 1]
+    return 10 + steps.cumsum()
+
+
+@pytest.mark.parametrize("ridge", [RIDGES[0], RIDGES[5], RIDGES[-1]])
+def test_direct_weights_are_a_ridge_regression_for_each_step(ridge):
+    y = series()
+    rows = rows_of(y)
+    weights = direct(rows.sums([LEVEL], H, 0, T, unit=2.0))[RIDGES.index(ridge)]
+    stop = T - H
+    x = all_rows(rows.rows)[FIRST:stop, 1:] / 2.0
+    Y = np.stack([y[FIRST + h : stop + h] - y[FIRST:stop] for h in range(1, H + 1)], 1) / 2.0
+    assert_allclose(weights[1:], naive.ridge(x, Y, ridge), rtol=1e-8, atol=1e-10)
+    assert np.all(weights[0] == 0)
+
+
+def test_bases_have_weights_of_their_own():
+    rows, season = rows_of(series()), Baseline("season", 3)
+    both = direct(rows.sums([LEVEL, season], H, 0, T, 1.0), (1.0,))[0]
+    # Both begin where the one that needs more rows can.
+    sums = rows.sums([season], H, 0, T, 1.0)
+    assert_allclose(both[:, H:], direct(sums, (1.0,))[0])
+
+
+def dense(y, drifts):
+    """Rows (n, N) and targets (n,) of one step; what a free constant explains taken off both."""
+    rows = rows_of(y)
+    x, target = all_rows(rows.rows)[FIRST:-1], np.diff(y)[FIRST:]
+    if not drifts:
+        return x[:, 1:], target, None
+    c = x[:, :1] / np.linalg.norm(x[:, 0])
+    basis = np.linalg.qr(np.concatenate([c, np.eye(len(c))], axis=1))[0][:, 1:]  # beside c
+    return basis.T @ x[:, 1:], basis.T @ target, (x, target)
+
+
+@pytest.mark.parametrize("drifts", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_ridge_of_one_step_is_the_likeliest(drifts, seed):
+    y = series(seed) + seed * 0.3 * np.arange(T)
+    X, target, whole = dense(y, drifts)
+    evidences = [naive.evidence(X, target, alpha) for alpha in RIDGES]
+    best = RIDGES[int(np.argmax(evidences))]
+    if whole is None:
+        wanted = np.concatenate([[0.0], naive.ridge(X, target[:, None], best)[:, 0]])
+    else:
+        x, step = whole
+        wanted = naive.ridge(x, step[:, None], best, penalise_bias=False)[:, 0]
+    sums = rows_of(y).sums([LEVEL], H, 0, T, 1.0)
+    found = recursive(sums, FILTER, drifts)
+    assert_allclose(found[:, 0], wanted, rtol=1e-7, atol=1e-9)
+    assert_allclose(found, FILTER.closed_loop(wanted, H), rtol=1e-7, atol=1e-8)
+
+
+def test_series_of_different_evidence_have_different_ridges():
+    found = set()
+    for seed in range(8):
+        X, target, _ = dense(series(seed) if seed % 2 else np.cumsum(
+            np.random.default_rng(seed).normal(size=T)), False)  # fmt: skip
+        found.add(int(np.argmax([naive.evidence(X, target, alpha) for alpha in RIDGES])))
+    assert len(found) > 1  # else the test above would prove little
+
+
+def test_nothing_to_learn_from_is_the_level():
+    sums = rows_of(np.full(T, 3.0)).sums([LEVEL], H, 0, T, 1.0)
+    for drifts in (False, True):
+        assert np.all(recursive(sums, FILTER, drifts) == 0)
+    assert np.all(direct(sums) == 0)
+    none = rows_of(series()).sums([LEVEL], H, 0, 1, 1.0)
+    assert np.all(recursive(none, FILTER, True) == 0)
+
+
+def test_columns_beside_a_series_are_not_run_on():
+    side = Filter(0.0, Spectrum([0.5]))
+    y = series()
+    signal = replace(fill_gaps(y), past=y[:, None])
+    beside = ViewRows.of(View("", FILTER, side=side), signal)
+    sums = beside.sums([LEVEL], H, 0, T, 1.0)
+    found = recursive(sums, FILTER, False)
+    assert found.shape == (FILTER.size + 1, H)
+    assert np.all(found[-1] == 0)
+    alone = rows_of(y).sums([LEVEL], H, 0, T, 1.0)
+    assert_allclose(found[:-1], recursive(alone, FILTER, False))
+
+
+def test_likeliest_of_rows_that_say_nothing():
+    x = np.random.default_rng(0).normal(size=(30, 3))
+    gram = Gram.empty(3, 1).absorb(x, np.zeros((30, 1)))
+    assert np.all(solve_likeliest(gram, 0.0) == 0)
+
+
+def test_likeliest_of_a_single_row_is_the_largest_ridge():
+    # Every ridge is then equally likely, whatever the numbers are.
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x, y = rng.normal(size=(1, 3)), rng.normal(size=(1, 1))
+        found = solve_likeliest(Gram.empty(3, 1).absorb(x, y), float(y[0, 0] ** 2))
+        assert_allclose(found, naive.ridge(x, y, RIDGES[-1])[:, 0])

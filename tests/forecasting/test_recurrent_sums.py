@@ -1,0 +1,85 @@
+"""Products of rows with what follows them: a scan over steps ahead gives those of a loop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from eigenecho import spectra
+from eigenecho.forecasting.rows import LEAST_FADE, LONG, recurrent_products, recurrent_squares
+from eigenecho.forecasting.views import Filter
+from eigenecho.spectra import Spectrum
+from filtered_rows import all_rows
+
+
+def rows_of(filter, y, column):
+    """Return the rows of a series and of a column beside it."""
+    rows, side = filter.run(y)[1], Filter(0.0, Spectrum([0.5], [0.3 + 0.2j]))
+    return replace(rows, runs=[*rows.runs, (side.reservoir, column[:, None])])
+
+
+@given(
+    st.integers(1, 12), st.integers(0, 20), st.integers(0, 30), st.floats(0.0, 20.0),
+    st.integers(1, 9), st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_all_steps_ahead_are_those_of_a_loop(horizon, first, count, memory, units, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=first + count + horizon).cumsum()
+    filter = Filter(memory, spectra.golden(units, sr=0.95, seed=seed))
+    rows, last = rows_of(filter, y, rng.normal(size=len(y))), first + count
+    x = all_rows(rows)
+    found = recurrent_products(filter, rows, y, first, last, horizon)
+    wanted = np.zeros((x.shape[1], horizon))
+    for t in range(first, last):
+        for h in range(horizon):
+            wanted[:, h] += x[t] * y[t + 1 + h]
+    assert_allclose(found, wanted, rtol=0, atol=1e-12 * (1 + np.abs(x).sum() * np.abs(y).max()))
+
+
+@pytest.mark.parametrize("radius", [0.5, 0.999, 1.0])
+def test_no_digits_are_lost_over_many_steps(radius):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=3000).cumsum()
+    filter = Filter(0.0, spectra.ring(48, sr=radius))
+    rows = filter.run(y)[1]
+    x = all_rows(rows)
+    found = recurrent_products(filter, rows, y, 0, 2400, 600)
+    windows = np.lib.stride_tricks.sliding_window_view(y, 600)[1:2401]
+    wanted = x[:2400].T @ windows
+    assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("memory", [0.0, 50.0])
+@pytest.mark.parametrize("first", [0, 1, 300])
+@pytest.mark.parametrize(
+    "spectrum",
+    [
+        spectra.ring(48, sr=0.99),
+        spectra.golden(31, sr=0.5, seed=0) + spectra.time_constants(3, sr=float(np.exp(-1 / 5000))),
+        spectra.ring(1, sr=0.3),
+    ],
+)
+def test_squares_of_a_long_series_are_those_of_its_rows(memory, first, spectrum):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=4000).cumsum()
+    filter = Filter(memory, spectrum)
+    rows = rows_of(filter, y, rng.normal(size=len(y)))
+    x = all_rows(rows)
+    found = recurrent_squares(filter, rows, first, 3900)
+    wanted = x[first:3900].T @ x[first:3900]
+    size = np.sqrt(np.diag(wanted))
+    # The quotient 1 / (1 − λ_i λ_j) loses two digits, and NumPy's baseline loops one more.
+    assert_allclose(found / np.outer(size, size), wanted / np.outer(size, size), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("radius", "rows"), [(0.9, LONG - 1), (1.0, 2 * LONG), (1 - LEAST_FADE / 4, 2 * LONG)]
+)
+def test_squares_are_left_to_others_where_modes_hardly_fade_or_rows_are_few(radius, rows):
+    filter = Filter(0.0, spectra.ring(4, sr=radius))
+    assert recurrent_squares(filter, filter.run(np.arange(float(rows)))[1], 0, rows) is None

@@ -1,0 +1,71 @@
+"""Rows with random access are those of one run, wherever blocks begin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eigenecho import rows as series_rows
+from eigenecho.forecasting.views import Filter
+from eigenecho.spectra import Spectrum
+from filtered_rows import all_rows
+
+FILTER = Filter(2.0, Spectrum([0.9, 0.1], [0.3 + 0.6j]))
+SIDE = Filter(0.0, Spectrum([0.5]))
+
+
+def rows_of(count, seed=0):
+    y, column = np.random.default_rng(seed).normal(size=(2, count)).cumsum(axis=1)
+    _, rows = FILTER.run(y)
+    beside = (SIDE.reservoir, SIDE.drive(column)[1][:, None])
+    return replace(rows, runs=[*rows.runs, beside])
+
+
+def loop(rows):
+    """Return all rows, computed step by step."""
+    parts = [rows.head]
+    for reservoir, drive in rows.runs:
+        state, W, B = np.zeros(reservoir.units), reservoir.transition.matrix, reservoir.B
+        states = []
+        for u in drive:
+            state = state @ W + u @ B
+            states.append(state)
+        parts.append(np.reshape(states, (len(drive), -1)))
+    return np.concatenate(parts, axis=1)
+
+
+@pytest.mark.parametrize("block", [1, 7, 40, 1000])
+def test_rows_are_those_of_a_loop(monkeypatch, block):
+    rows = rows_of(40)
+    monkeypatch.setattr(series_rows, "BLOCK_BYTES", 8 * block * rows.size)
+    expected = loop(rows)
+    np.testing.assert_allclose(all_rows(rows), expected, rtol=0, atol=1e-12)
+    assert rows.size == expected.shape[1] == 6
+    assert len(rows) == 40
+
+
+@given(st.integers(1, 30), st.integers(0, 30), st.integers(0, 30), st.integers(1, 12))
+def test_blocks_and_single_rows_have_the_bits_of_the_whole(count, first, last, block):
+    first, last = sorted((min(first, count), min(last, count)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(series_rows, "BLOCK_BYTES", 8 * 10**6)
+        whole = all_rows(rows_of(count))
+        patch.setattr(series_rows, "BLOCK_BYTES", 8 * block * 6)
+        rows = rows_of(count)
+        blocks = list(rows.blocks(first, last))
+        assert sum(len(x) for _, x in blocks) == last - first
+        assert all(len(x) <= block for _, x in blocks)
+        assert all(np.array_equal(x, whole[start : start + len(x)]) for start, x in blocks)
+        some = np.random.default_rng(0).integers(count, size=5)
+        assert np.array_equal(rows.at(some), whole[some])
+
+
+def test_no_row_depends_on_how_many_follow(monkeypatch):
+    monkeypatch.setattr(series_rows, "BLOCK_BYTES", 8 * 60)
+    y = np.random.default_rng(0).normal(size=95)
+    rows, first = FILTER.run(y)[1], FILTER.run(y[:8])[1]
+    assert np.array_equal(rows.at(np.arange(8)), all_rows(first))
