@@ -1,4 +1,4 @@
-"""A forecaster: what it chooses, learns further, and does not depend on."""
+"""Forecaster: selection, updates and invariances."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sklearn.base import clone
 
 import blas
 import eigenecho as ee
+from eigenecho.forecasting.candidates import train
 from eigenecho.forecasting.effects import learn
-from eigenecho.forecasting.ensemble import train
 from eigenecho.forecasting.signals import Measures
 from optional import optional
 
@@ -106,7 +106,7 @@ def test_intervals_hold_about_their_share():
 
 
 def noisy(rows=90, scales=(0.3, 1.0, 3.0, 9.0), seed=0):
-    """Columns with the same season, that differ in their noise."""
+    """Return columns with the same season and different noise."""
     noise = np.random.default_rng(seed).normal(size=(rows, len(scales)))
     return 20 * np.sin(2 * np.pi * np.arange(rows) / 4)[:, None] + noise * scales
 
@@ -135,7 +135,7 @@ def test_series_that_were_not_fitted_have_the_bounds_of_the_panel():
         context = frame[["a"]].rename(columns={"a": name})
         found = forecaster.predict(context=context, interval=0.9)
         widths[name] = np.subtract(*found[name][["upper", "lower"]].to_numpy().T)
-    unit = fitted.measures.units["a"]
+    unit = fitted.measures.units[0]
     off = fitted.bands.quantile(0.95, np.zeros(3), unit)
     assert_allclose(widths["new"], 2 * off)
     assert np.all(widths["a"] < 0.8 * widths["new"])
@@ -156,7 +156,7 @@ def test_one_series_is_measured_by_all_of_its_errors():
 
 
 def again(forecaster, y, X=None):
-    """A forecaster that was fitted anew, with the choices of another."""
+    """Return a forecaster trained again with the candidates of another."""
     fitted = forecaster.fitted_
     panel = fitted.panel.container.read_context(y, X)
     measures = Measures.of(panel, fitted.measures.season, fitted.measures.multivariate)
@@ -178,7 +178,7 @@ def _candidates(fitted):
 
 
 def halves(kind):
-    """y and X, whole and in two parts."""
+    """Return y and X, whole and in two parts."""
     y, X = walk(), None
     if kind == "gaps":
         y[[4, 30, 52, 53]] = np.nan
@@ -217,18 +217,19 @@ def test_an_update_learns_anew_what_is_known_ahead_does():
     y, X = walk(), columns(width=1)
     y = y + 10 * X[:, 0]
     forecaster = made().fit(y[:50], X[:50])
-    before = forecaster.fitted_.effects.weights
-    after = forecaster.update(y[50:], X[50:]).fitted_.effects.weights
-    assert before.keys() == after.keys()
-    for moved in before:
-        if moved.known:
-            one, other = before[moved].columns, after[moved].columns
+    before = forecaster.fitted_.effects
+    after = forecaster.update(y[50:], X[50:]).fitted_.effects
+    assert before.removed == after.removed
+    for removed, (_, one), (_, other) in zip(
+        before.removed, before.weights, after.weights, strict=True
+    ):
+        if removed.known:
             assert not np.array_equal(one, other)
             assert_allclose(one, other, atol=0.2 * np.abs(one).max())
 
 
 def growing(seed=0, rows=84):
-    """A season that grows with its level, as logarithms and the calendar see it best."""
+    """Return a season that grows with its level, which suits logarithms and the calendar."""
     t = np.arange(rows)
     noise = 0.02 * np.random.default_rng(seed).normal(size=rows)
     return np.exp(1 + 0.02 * t + 0.5 * np.sin(2 * np.pi * t / 7) + noise)

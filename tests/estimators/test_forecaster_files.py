@@ -11,7 +11,7 @@ import crafted
 import eigenecho as ee
 from eigenecho import storage
 from eigenecho.errors import StorageError
-from eigenecho.forecasting.ensemble import Ensemble
+from eigenecho.forecasting.candidates import Ensemble
 from eigenecho.forecasting.selection import MOST
 
 pd = pytest.importorskip("pandas")
@@ -179,14 +179,14 @@ def test_effects_are_restored(kind, forecasters, tmp_path):
     assert found.periods == effects.periods
     assert found.filter.memory == effects.filter.memory
     assert found.filter.spectrum == effects.filter.spectrum
-    assert list(found.weights) == list(effects.weights)
-    for moved, learnt in effects.weights.items():
-        assert all(map(np.array_equal, found.weights[moved], learnt))
+    assert found.removed == effects.removed
+    for weights, expected in zip(found.weights, effects.weights, strict=True):
+        assert all(map(np.array_equal, weights, expected))
 
 
 def test_forecasters_have_effects_of_all_kinds(forecasters):
     # Else the tests above would hold of files without.
-    learnt = {moved for one in forecasters.values() for moved in one.fitted_.effects.weights}
+    learnt = {moved for one in forecasters.values() for moved in one.fitted_.effects.removed}
     assert len(learnt) == 6
     members = [member for one in forecasters.values() for member in one.members_]
     for name in ("calendar", "known", "past"):
@@ -251,17 +251,18 @@ def _first_of(path, value):
 
 
 def _member(name, value):
-    return _first_of(f"members/of/{name}", value)
+    return _first_of(f"ensemble/members/of/{name}", value)
 
 
 def _view(name, value):
-    return _first_of(f"views/of/{name}", value)
+    return _first_of(VIEWS + name, value)
 
 
+VIEWS = "ensemble/views/of/"
 HOLDER = "panel/holder/"
-SERIES, KNOWN, WEIGHTS = "panel/series/of", "panel/known/of", "members/of/weights"
+SERIES, KNOWN, WEIGHTS = "panel/series/of", "panel/known/of", "ensemble/members/of/weights"
 NOTHING = {"count": 0, "of": []}
-MOVED, NONE_MOVED = "removed/of/", {"logarithm": [], "known": [], "calendar": []}
+MOVED, NONE_MOVED = "effects/removed/of/", {"logarithm": [], "known": [], "calendar": []}
 DAMAGES = [
     ("single", _drop("panel.series"), "the array 'fitted.panel.series' is missing"),
     ("single", _fitted(SERIES, [41]), "fitted.panel.series"),
@@ -275,12 +276,12 @@ DAMAGES = [
     ("single", _tensor(KNOWN, lambda a: np.hstack([a, a])), "known=|times="),
     ("single", _tensor("panel/past/of", lambda a: a[1:]), "past="),
     ("single", _tensor("measures/known/KnownColumns/scale", np.zeros_like), "finite numbers > 0"),
-    ("single", _tensor("units", lambda a: -a), "units="),
+    ("single", _tensor("measures/units", lambda a: -a), "units="),
     ("single", _tensor("measures/past", lambda a: a[:0]), "past="),
     ("single", _tensor(WEIGHTS, lambda a: a[1:]), "weights="),
     ("single", _tensor(WEIGHTS, lambda a: a[:, :1]), "weights="),
     ("single", _tensor(WEIGHTS, lambda a: a * np.nan), "finite numbers"),
-    ("single", _tensor("views/of/filter/spectrum/real", lambda a: a + 1e6), "do not overflow"),
+    ("single", _tensor(VIEWS + "filter/spectrum/real", lambda a: a + 1e6), "do not overflow"),
     ("single", _tensor("bands/Bands/growth", lambda a: a[1:]), "growth="),
     ("single", _tensor("bands/Bands/growth", np.zeros_like), "finite numbers > 0"),
     ("single", _tensor("bands/Bands/ratios", lambda a: a[::-1]), "sorted errors"),
@@ -306,21 +307,21 @@ DAMAGES = [
     ("single", _fitted("measures/multivariate", True), "multivariate=True|times="),
     ("single", _fitted("bands/Bands/blocks", 0.0), "blocks=0"),
     ("single", _tensor("bands/Bands/means", lambda a: -a - 1), "means="),
-    ("single", _tensor("effect/spectrum/real", lambda a: a + 1e6), "do not overflow"),
-    ("single", _tensor("effects/of/columns", lambda a: a[1:]), "columns="),
-    ("single", _tensor("effects/of/one_step", lambda a: a[1:]), "one_step="),
+    ("single", _tensor("effects/filter/spectrum/real", lambda a: a + 1e6), "do not overflow"),
+    ("single", _tensor("effects/weights/of/columns", lambda a: a[1:]), "columns="),
+    ("single", _tensor("effects/weights/of/one_step", lambda a: a[1:]), "one_step="),
     ("single", _fitted(MOVED + "calendar", [False] * 3), "different effects"),
     ("single", _fitted(MOVED + "calendar", []), "removed.calendar"),
     ("single", _fitted(MOVED + "calendar", [0] * 3), "removed.calendar=0"),
-    ("single", _fitted("removed/count", 2), "removed"),
-    ("single", _fitted("effect/memory", -1.0), "memory=-1"),
+    ("single", _fitted("effects/removed/count", 2), "removed"),
+    ("single", _fitted("effects/filter/memory", -1.0), "memory=-1"),
     ("single", _fitted("config/periods/of", [0.5]), "periods="),
     ("single", _fitted("config/level", -1.0), "level=-1"),
     ("single", _fitted("config/periods", 4.0), "periods=4"),
     ("single", _fitted("config/periods/of", ["a"]), "periods="),
-    ("single", _fitted("config/periods", NOTHING), "columns and periods that exist"),
-    ("single", _drop("effects.columns"), "the array 'fitted.effects.columns' is missing"),
-    ("single", _tensor("effects/of/one_step", lambda a: a * np.inf), "finite numbers"),
+    ("single", _fitted("config/periods", NOTHING), "periods="),
+    ("single", _drop("effects.weights.columns"), "is missing"),
+    ("single", _tensor("effects/weights/of/one_step", lambda a: a * np.inf), "finite numbers"),
     ("columns", _tensor("bands/Bands/means", lambda a: a[:1]), "means="),
     ("single", _fitted("bands/kind", None), "unknown entries: fitted.bands"),
     ("single", _fitted("bands", {"kind": None}), "unknown entries: fitted.bands"),
@@ -335,13 +336,13 @@ DAMAGES = [
     ("single", _tensor("panel/holder/times/last", lambda a: a + 1), "row numbers"),
     ("single", _fitted(HOLDER + "columns/numbered", False), "rows of arrays"),
     ("single", _fitted(HOLDER + "columns/past/of", [7]), "names of columns"),
-    ("single", _fitted("members/of/ridge", []), "ridge="),
-    ("single", _fitted("members/count", 10**15), "values"),
+    ("single", _fitted("ensemble/members/of/ridge", []), "ridge="),
+    ("single", _fitted("ensemble/members/count", 10**15), "values"),
     ("single", _value("more", 1), "unknown entries: more"),
     ("single", _view("filter/memory", -1.0), "memory=-1"),
     ("single", _view("removed/known", 1), "removed.known=1"),
     ("single", _view("name", 3), "name=3"),
-    ("single", _fitted("removed", {"count": 0, "of": NONE_MOVED}), "removed="),
+    ("single", _fitted("effects/removed", {"count": 0, "of": NONE_MOVED}), "removed="),
     ("single", _member("baseline/kind", "none"), "baseline='none'"),
     ("single", _member("baseline/season", 2**40), "baseline="),
     ("single", _member("kind", "none"), "kind='none'"),
@@ -349,8 +350,8 @@ DAMAGES = [
     ("single", _member("view", 10**6), "those of the members"),
     ("single", _member("view", -1), "those of the members"),
     ("columns", _fitted("pull", None), "own="),
-    ("columns", _tensor("members/of/own/of", lambda a: a[:-1]), "weights="),
-    ("columns", _fitted("members/of/own/count", [1]), "own"),
+    ("columns", _tensor("ensemble/members/of/own/of", lambda a: a[:-1]), "weights="),
+    ("columns", _fitted("ensemble/members/of/own/count", [1]), "own"),
     ("columns", _fitted(SERIES, [41, 39]), "rows of 2"),
     ("columns", _fitted(HOLDER + "kind", "list"), "multivariate=True|times="),
     ("list", _member("ridge", 1.0), "a number for direct"),
@@ -378,11 +379,12 @@ def test_inconsistent_parts_are_rejected(kind, damage, words, forecasters, tmp_p
 
 def test_effect_needs_known_columns(forecasters, tmp_path):
     def more(tensors, values):
-        moved, learnt = values["fitted"]["removed"], values["fitted"]["effects"]
+        effects = values["fitted"]["effects"]
+        moved, learnt = effects["removed"], effects["weights"]
         moved |= {"count": 1, "of": {"logarithm": [False], "known": [True], "calendar": [False]}}
         learnt |= {"count": 1, "of": {"one_step": [7], "columns": [0]}}
-        tensors["fitted.effects.one_step"] = np.zeros(7)
-        tensors["fitted.effects.columns"] = np.zeros(0)
+        tensors["fitted.effects.weights.one_step"] = np.zeros(7)
+        tensors["fitted.effects.weights.columns"] = np.zeros(0)
 
     with pytest.raises(StorageError, match="columns and periods that exist"):
         ee.load(_damaged(forecasters["list"], tmp_path, more))
@@ -391,10 +393,10 @@ def test_effect_needs_known_columns(forecasters, tmp_path):
 def test_side_filter_needs_side_columns(forecasters, tmp_path):
     def more(tensors, values):
         side = {"memory": [0.0], "spectrum": {"real": [1], "pairs": [0]}}
-        views = values["fitted"]["views"]
+        views = values["fitted"]["ensemble"]["views"]
         views["of"]["side"] = {"kind": ["Filter"] + [None] * (views["count"] - 1), "Filter": side}
-        tensors["fitted.views.side.spectrum.real"] = np.array([0.5])
-        tensors["fitted.views.side.spectrum.pairs"] = np.zeros((0, 2))
+        tensors["fitted.ensemble.views.side.spectrum.real"] = np.array([0.5])
+        tensors["fitted.ensemble.views.side.spectrum.pairs"] = np.zeros((0, 2))
 
     with pytest.raises(StorageError, match="None without past columns"):
         ee.load(_damaged(forecasters["list"], tmp_path, more))

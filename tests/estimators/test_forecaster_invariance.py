@@ -126,7 +126,7 @@ def check(plain, other, factors, shifts, order):
     event("compared")
     fit = plain.forecaster.fitted_
     assert other.forecaster.fitted_.pull == fit.pull
-    units = np.array([fit.measures.units[one.name] for one in fit.panel.histories])
+    units = fit.measures.units
     levels = np.array([np.nanmax(np.abs(one.values)) for one in fit.panel.histories])
     size = factors * (1e-6 * units + 1e-9 * (levels + np.abs(shifts)))
     expected = factors[:, None, None] * (predicted(plain.forecaster) + shifts[:, None, None])

@@ -1,4 +1,4 @@
-"""The law of forecasting: nothing that comes later changes what is said before.
+"""Forecasts do not depend on later rows.
 
 A row of y, or of a column that is known up to the present only, changes forecasts from its own
 row on; a row of a column that is known ahead, those that reach it. All others keep every bit, also
@@ -37,7 +37,7 @@ EACH_OTHER = {"multivariate": True, "past": [0], "strategy": "direct"}
 
 
 class Setting(NamedTuple):
-    """A fitted forecaster, and how it is shown series (n, T), and columns (T, c) of X."""
+    """A fitted forecaster, and containers for series (n, T) and columns (T, c) of X."""
 
     forecaster: Any
     kind: str
@@ -108,7 +108,7 @@ PAST = [name for name, (_, _, _, past, *_) in DRAWN.items() if past]
 
 @cache
 def setting(name):
-    """Fitted once each; of each kind of member there are some."""
+    """Return a forecaster, fitted once; together they have all kinds of members."""
     kind, series, known, past, positive, options = DRAWN[name]
     y = drawn(series, FITTED, 0, positive)
     rng = np.random.default_rng(1)
@@ -145,7 +145,7 @@ def test_members_see_what_the_law_is_about(name, seen):
 
 @cache
 def said(name):
-    """What a setting is shown, and what it says of it: the same in every test."""
+    """Return the data of a setting and its forecasts, the same in every test."""
     this = setting(name)
     y, X = drawn(this.series, ROWS, 2), np.random.default_rng(3).normal(size=(ROWS, 2))
     X = X[:, : this.known + this.past]
@@ -153,7 +153,7 @@ def said(name):
 
 
 def changed(rng, rows, row):
-    """Rows from ``row`` on, some of them, as something else."""
+    """Replace some of the rows from ``row`` on."""
     kinds = [np.nan, 0.0, -3.0, 1e6, -1e-9, 1e100]
     found = rows.copy()
     chosen = np.arange(len(rows)) >= row

@@ -56,7 +56,7 @@ def test_bases_have_weights_of_their_own():
 
 
 def dense(y, drifts):
-    """Rows (n, N) and targets (n,) of one step; what a free constant explains taken off both."""
+    """Return rows (n, N) and one-step targets (n,), without what a free constant explains."""
     rows = rows_of(y)
     x, target = all_rows(rows.rows)[FIRST:-1], np.diff(y)[FIRST:]
     if not drifts:

@@ -1,4 +1,4 @@
-"""The mean of most members, those that are kept, and their training."""
+"""The trimmed mean of an ensemble, and the selection and training of its members."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose
 
 from eigenecho import spectra
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import Candidate, direct
-from eigenecho.forecasting.ensemble import Ensemble, train, trimmed_mean
+from eigenecho.forecasting.candidates import Candidate, Ensemble, direct, train, trimmed_mean
 from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.selection import FEWEST, MOST, WORK, keep_best
 from eigenecho.forecasting.signals import fill_gaps
@@ -67,7 +66,7 @@ def test_a_forecast_does_not_depend_on_what_else_is_no_number():
 
 
 def test_those_are_kept_that_cannot_be_told_from_the_best():
-    data = ValidationData.of(signals(), [plan(50, H, 30)], [0])
+    data = ValidationData(signals(), [plan(50, H, 30)], [0])
     errors = [1.0, 1.2, 1.25, 1.29, 1.3, 1.31, 2.0, np.inf]
     found = [ScoredCandidate(DIRECT, [], error) for error in errors]
     kept = [one.error for one in keep_best(data, found[::-1], 50)]
@@ -83,13 +82,13 @@ def test_those_are_kept_that_cannot_be_told_from_the_best():
 
 
 def test_many_blocks_leave_a_little_doubt():
-    data = ValidationData.of(signals(200), [plan(50, H, 30)] * 200, list(range(200)))
+    data = ValidationData(signals(200), [plan(50, H, 30)] * 200, list(range(200)))
     found = [ScoredCandidate(DIRECT, [], error) for error in (1.0, 1.04, 1.049, 1.06)]
     assert [one.error for one in keep_best(data, found, 50)] == [1.0, 1.04, 1.049]
 
 
 def test_few_blocks_leave_no_more_doubt_than_three_quarters():
-    data = ValidationData.of(signals(), [plan(50, H, 6)], [0])
+    data = ValidationData(signals(), [plan(50, H, 6)], [0])
     found = [ScoredCandidate(DIRECT, [], error) for error in (1.0, 1.7, 1.74, 1.76)]
     assert data.blocks == 2
     assert [one.error for one in keep_best(data, found, 50)] == [1.0, 1.7, 1.74]
@@ -104,7 +103,7 @@ def test_no_more_are_kept_than_can_be_trained():
             ScoredCandidate(Candidate(view, LEVEL, kind), [], 1.0)
             for kind in ("direct", "recursive")
         ]
-    data = ValidationData.of(signals(), [plan(50, H, 12)], [0])
+    data = ValidationData(signals(), [plan(50, H, 12)], [0])
     for rows, views in ((100_000, 10), (300_000, FEWEST)):
         assert max(int(WORK / (rows * 300)), FEWEST) == views
         assert keep_best(data, alike, rows) == alike[: 2 * views]

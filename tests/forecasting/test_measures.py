@@ -1,4 +1,4 @@
-"""Histories as signals: what they are measured by stays as the fit found it."""
+"""Signals of a panel and their units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which seasons a panel has."""
+"""Periods of the series of a panel."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_constant_series_do_not_count(constant):
 
 
 def dated(*lengths):
-    """Noise, day by day."""
+    """Return daily white noise."""
     rng = np.random.default_rng(0)
     parts = [
         pd.DataFrame({"unique_id": i, "ds": DAYS[:rows], "y": rng.normal(size=rows)})

@@ -1,4 +1,4 @@
-"""Weights of one series, pulled to those of all, by dense algebra."""
+"""Weights of one series shrunk to those of all, against dense algebra."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows():
 
 
 def near(x, Y, shared, pull):
-    """Argmin ‖Y − X W‖² + κ ‖W − W_shared‖², the first row of W held."""
+    """Return argmin ‖Y − X W‖² + κ ‖W − W_shared‖², with the first row of W fixed."""
     stacked = np.concatenate([x[:, 1:], np.sqrt(pull) * np.eye(x.shape[1] - 1)])
     left = Y - x[:, :1] @ shared[:1]
     targets = np.concatenate([left, np.sqrt(pull) * shared[1:]])

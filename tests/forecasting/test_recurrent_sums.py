@@ -1,4 +1,4 @@
-"""Products of rows with what follows them: a scan over steps ahead gives those of a loop."""
+"""Sums of products by the recurrence of the rows, against loops."""
 
 from __future__ import annotations
 

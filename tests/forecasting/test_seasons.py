@@ -1,4 +1,4 @@
-"""Cycles of a series: found in it, and as waves."""
+"""Periods of a series, and waves with these periods."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_harmonics_repeat_with_their_period():
 
 
 def wanted(frequencies, rows):
-    """Sines and cosines, one row and column after another."""
+    """Return sines and cosines, computed one by one."""
     found = [
         [turn(2 * np.pi * f * t) for f in frequencies for turn in (np.sin, np.cos)]
         for t in range(rows)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
 from eigenecho.checks import check_count, check_flag, generator, is_finite_number
-from eigenecho.clients import Mapped, on_client
+from eigenecho.clients import on_client
 from eigenecho.data.containers import read
 from eigenecho.data.origins import origins as rows_of
 from eigenecho.data.origins import together
@@ -21,9 +21,9 @@ from eigenecho.data.panel import Panel
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.estimators.python_lines import report_lines
 from eigenecho.estimators.validation import all_or_nothing
-from eigenecho.forecasting import refits
-from eigenecho.forecasting.backtest import Backtest
-from eigenecho.forecasting.fitted import FittedForecaster, Report, fit, warn_zero_width
+from eigenecho.forecasting.backtest import Backtest, run_backtest
+from eigenecho.forecasting.candidates import Run, runner
+from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
 from eigenecho.forecasting.report import Page, write
 from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.forecasting.selection import ForecastConfig
@@ -169,7 +169,7 @@ class Forecaster(BaseEstimator):
         config, panel = self._config(), self._read(y, X)
         with all_or_nothing(self), bar(self.progress) as report:
             over = mapped if client is None else on_client(client, "views")
-            self.fitted_ = self._fit_on(config, panel, report, over)
+            self.fitted_ = self._fit_on(config, panel, runner(over, report))
             self.fitted_.warn_if_naive()
         return self
 
@@ -261,8 +261,8 @@ class Forecaster(BaseEstimator):
         if panel.known_names:
             for history, places in zip(panel.histories, rows, strict=True):
                 if (last := int(places.max())) + horizon >= len(history):
-                    wanted = f"rows followed by {horizon} rows with the columns known ahead"
-                    raise bad_argument("origins", last, wanted)
+                    expected = f"rows followed by {horizon} rows with the columns known ahead"
+                    raise bad_argument("origins", last, expected)
         return panel.container.rolling(panel, rows, fitted.forecasts(panel, rows, horizon))
 
     @takes_tensors
@@ -305,7 +305,7 @@ class Forecaster(BaseEstimator):
         if not callable(shown):
             check_flag(shown, "progress")
         with bar(shown is True) as report:
-            return refits.backtest(
+            return run_backtest(
                 panel,
                 rows,
                 config.horizon,
@@ -348,18 +348,18 @@ class Forecaster(BaseEstimator):
         """Append rows, and train the selected candidates on all rows.
 
         Validation errors stay those of the fit, in units of the mean step of the series, with which
-        intervals grow. If all series were constant so far, there was nothing to compare candidates
-        by, and they are selected again.
+        intervals grow. If nothing was learned before, because series were too short or constant,
+        candidates are selected again.
         """
         fitted = self._fitted
         panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
-        was_constant = not fitted.measures.median_unit and not fitted.is_naive
         with all_or_nothing(self), bar(self.progress) as report:
-            if was_constant:
-                self.fitted_ = self._fit_on(fitted.config, panel, report)
+            run = runner(report=report)
+            if fitted.is_naive or not fitted.measures.median_unit:
+                self.fitted_ = self._fit_on(fitted.config, panel, run)
             else:
-                self.fitted_ = fitted.update(panel, report)
-            self.fitted_.warn_if_naive(updated=not was_constant)
+                self.fitted_ = fitted.update(panel, run)
+            self.fitted_.warn_if_naive()
         return self
 
     def to(self, device: Any) -> Self:
@@ -398,20 +398,7 @@ class Forecaster(BaseEstimator):
     @property
     def members_(self) -> list[dict[str, Any]]:
         """Members of the ensemble, best first."""
-        return [
-            {
-                "strategy": member.kind,
-                "spectrum": member.view.name,
-                "level": member.view.filter.memory,
-                "logarithm": member.view.logarithm,
-                "calendar": member.view.removed.calendar,
-                "base": member.baseline.kind,
-                "ridge": member.ridge,
-                "known": member.view.removed.known,
-                "past": member.view.side is not None,
-            }
-            for member in self._fitted.ensemble.members
-        ]
+        return [member.describe() for member in self._fitted.ensemble.members]
 
     @property
     def _fitted(self) -> FittedForecaster:
@@ -455,17 +442,14 @@ class Forecaster(BaseEstimator):
             )  # fmt: skip
         return panel
 
-    def _fit_on(
-        self, config: ForecastConfig, panel: Panel, report: Report | None, over: Mapped = mapped
-    ) -> FittedForecaster:
+    def _fit_on(self, config: ForecastConfig, panel: Panel, run: Run) -> FittedForecaster:
         return fit(
             panel,
             config,
             seasons=self._seasons(),
             multivariate=self.multivariate,
             refit=self.refit,
-            report=report,
-            over=over,
+            run=run,
         )
 
     def _steps(self, horizon: int | None) -> int:

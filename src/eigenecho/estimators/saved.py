@@ -16,7 +16,8 @@ from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
 from eigenecho.estimators.fitted import FittedNetwork
 from eigenecho.estimators.forecaster import Forecaster
 from eigenecho.estimators.linear_esn import LinearESN
-from eigenecho.forecasting.stored import StoredFitted
+from eigenecho.forecasting.fitted import FittedForecaster
+from eigenecho.forecasting.stored import check_fitted
 from eigenecho.model import Learner, LinearModel, Stream
 from eigenecho.model.online import as_state
 from eigenecho.model.stored import with_basis
@@ -195,19 +196,20 @@ class StoredReservoir:
 class StoredForecaster:
     """A fitted ``Forecaster``."""
 
-    fitted: StoredFitted
+    fitted: FittedForecaster
     params: Parameters
 
     @classmethod
     def of(cls, forecaster: Forecaster) -> StoredForecaster:
         """Return the stored form of a forecaster."""
-        return cls(StoredFitted.of(forecaster.fitted_), Parameters.of(forecaster))
+        return cls(forecaster.fitted_, Parameters.of(forecaster))
 
     def restored(self) -> Forecaster:
         """Return the forecaster, or raise if the parts do not fit each other."""
         forecaster: Forecaster = self.params.restored(Forecaster)
         forecaster._config()  # noqa: SLF001 (it checks all of them)
-        forecaster.fitted_ = self.fitted.restored()
+        check_fitted(self.fitted)
+        forecaster.fitted_ = self.fitted
         return forecaster
 
 

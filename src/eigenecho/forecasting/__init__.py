@@ -15,9 +15,9 @@
 - ``candidates``: a forecast is baseline(t, h) + x(t) W_h with x = [c, r]. Direct readouts are a
   ridge regression for each step. Recursive ones are trained for the next step and applied to their
   own forecasts; as this is linear in x(t) too, forecasts from many origins are one product. Weights
-  of a series may be shrunk to those of all series.
-- ``validation``, ``selection``, ``ensemble``: candidates are scored by forecasts of rows that they
-  were not trained on; those that cannot be separated from the best are averaged.
+  of a series may be shrunk to those of all series. An ensemble is a trimmed mean of candidates.
+- ``validation``, ``selection``: candidates are scored by forecasts of rows that they were not
+  trained on; those that cannot be separated from the best form the ensemble.
 - ``intervals``: validation errors by step ahead, scaled to each series of a panel.
-- ``refits``, ``backtest``: selection and training at past origins, and the resulting errors.
+- ``backtest``: selection and training at past origins, and the resulting errors.
 """

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from eigenecho import plots
 from eigenecho.checks import check_known
-from eigenecho.data.clock import texts
+from eigenecho.data.clock import joined, texts
+from eigenecho.data.panel import Panel
+from eigenecho.errors import FewRowsWarning, warn
+from eigenecho.forecasting.baselines import naive, naive_error, naive_season, rivals
+from eigenecho.forecasting.candidates import Run, runner
+from eigenecho.forecasting.fitted import FittedForecaster, warn_zero_width
+from eigenecho.forecasting.seasons import find_periods, whole_periods
 from eigenecho.pages import aligned
 from eigenecho.types import Array
 
@@ -24,6 +30,8 @@ OURS = "forecast"
 
 MEASURES = ("mae", "rmse", "mase", "smape", "coverage", "interval_score")
 """Columns of a table of scores; all methods have the first four."""
+
+Refit = Callable[[Panel, Run], FittedForecaster]
 
 NAMES = {"mae": "mean absolute error", "mase": "mean scaled error (mase)"}
 
@@ -147,6 +155,9 @@ class Backtest:
         notes = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences(self))
         table = _frame(self).to_html()
         return f"<div><p><b>Backtest</b>: {escape(headline(self))}</p>{table}{notes}</div>"
+
+
+# Scores and text -------------------------------------------------------------------------------
 
 
 def scores(
@@ -274,3 +285,144 @@ def _frame(tested: Backtest) -> Any:
 
     columns, rows = table(tested)
     return pandas.DataFrame([row[1:] for row in rows], [row[0] for row in rows], columns[1:])
+
+
+# Running a backtest ---------------------------------------------------------------------------
+
+
+class BacktestForecast(NamedTuple):
+    """Forecasts (H,) of a series from one origin by name, and the scale of their errors."""
+
+    series: int
+    origin: int
+    forecasts: Mapping[str, Array]
+    scale: float
+
+
+def run_backtest(
+    panel: Panel,
+    rows: Array,
+    horizon: int,
+    refit: Refit,
+    *,
+    seasons: Sequence[float] = (),
+    interval: float = 0.9,
+    report: Callable[[str, int, int], object] | None = None,
+    finished: Callable[[int, int], object] | None = None,
+) -> Backtest:
+    """Forecast after rows (O, n) of the series of a panel; −1 leaves a series out of an origin.
+
+    After an interruption it returns the finished origins, if there are any.
+    """
+    import pandas  # noqa: F401 (fail before the work, not after it)
+
+    # Our forecasts do not depend on this season, so it may use the rows up to the last origin.
+    latest, _ = _up_to(panel, rows[-1])
+    season = naive_season(latest, whole_periods(find_periods(latest, seasons)))
+    done: list[list[BacktestForecast]] = []
+    naive_fits: list[FittedForecaster] = []
+    try:
+        for number, origins in enumerate(rows, 1):
+            known, kept = _up_to(panel, origins)
+            prefix = f"origin {number} of {len(rows)}, "
+            fitted = refit(known, runner(report=report, prefix=prefix))
+            naive_fits += [fitted] if fitted.is_naive else []
+            done.append(_forecast(fitted, panel, known, kept, season, interval))
+            if finished is not None:
+                finished(number, len(rows))
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        count = f"{len(done)} of {len(rows)} origins are finished"
+        warn(f"the backtest was interrupted: {count}.", UserWarning)
+    if naive_fits:
+        warn(
+            f"Forecasts from {len(naive_fits)} of {len(done)} origins are the last value, without "
+            f"intervals: {naive_fits[0].reason()}. Use fewer, later origins.",
+            FewRowsWarning,
+        )
+    trials = sorted((trial for some in done for trial in some), key=lambda trial: trial[:2])
+    flat = sum(np.array_equal(t.forecasts["lower"], t.forecasts["upper"]) for t in trials)
+    warn_zero_width(flat, len(trials), "forecasts")
+    scale = np.repeat([trial.scale for trial in trials], horizon)
+    errors = _errors(panel, trials, horizon)
+    return Backtest(errors, _series(panel), scale, interval, season, len(done), len(rows))
+
+
+def _up_to(panel: Panel, origins: Array) -> tuple[Panel, list[int]]:
+    """Return the rows up to the origins (n,), and the numbers of the series that have one."""
+    kept = [i for i, origin in enumerate(origins) if origin >= 0]
+    histories = tuple(panel.histories[i].until(int(origins[i]) + 1) for i in kept)
+    return replace(panel, histories=histories), kept
+
+
+def _forecast(
+    fitted: FittedForecaster,
+    panel: Panel,
+    known: Panel,
+    kept: Sequence[int],
+    season: int,
+    interval: float,
+) -> list[BacktestForecast]:
+    """Return our forecasts, their bounds and naive forecasts after the end of known series."""
+    horizon = fitted.config.horizon
+    last = [np.array([len(history) - 1]) for history in known.histories]
+    ahead = [
+        columns[row[0] + 1 : row[0] + 1 + horizon]
+        for i, row in zip(kept, last, strict=True)
+        if (columns := panel.histories[i].known) is not None
+    ]
+    forecasts = fitted.forecasts(known, last, horizon, ahead)
+    levels = [0.5 - interval / 2, 0.5 + interval / 2]
+    trials = []
+    for place, (history, (forecast,)) in enumerate(zip(known.histories, forecasts, strict=True)):
+        bounds = fitted.quantiles(known, place, forecast, levels)
+        lower, upper = np.full((2, horizon), np.nan) if bounds is None else bounds.T
+        named = {OURS: forecast}
+        for name, baseline in rivals(season).items():
+            named[name] = naive(baseline, history.values, horizon)
+        named |= {"lower": lower, "upper": upper}
+        scale = naive_error(history.values, season)
+        trials.append(BacktestForecast(kept[place], len(history) - 1, named, scale))
+    return trials
+
+
+def _errors(panel: Panel, trials: Sequence[BacktestForecast], horizon: int) -> Any:
+    """Return a DataFrame with a row for each trial and step."""
+    import pandas
+
+    steps = np.arange(1, horizon + 1)
+    times = [panel.container.times(panel, i) for i in range(len(panel))]
+    counts = np.bincount([trial.series for trial in trials], minlength=len(panel)) * horizon
+    columns: dict[str, Any] = {
+        "unique_id": _names(panel).repeat(counts),
+        "cutoff": joined([times[t.series][[t.origin]].repeat(horizon) for t in trials]),
+        "step": np.tile(steps, len(trials)),
+        "ds": joined([times[t.series][t.origin + steps] for t in trials]),
+        "y": np.concatenate([panel.histories[t.series].values[t.origin + steps] for t in trials]),
+    }
+    for name in trials[0].forecasts:
+        columns[name] = np.concatenate([trial.forecasts[name] for trial in trials])
+    return pandas.DataFrame(columns)
+
+
+def _series(panel: Panel) -> Any:
+    """Return a DataFrame of all rows of a panel: unique_id, ds, y."""
+    import pandas
+
+    counts = [len(history) for history in panel.histories]
+    return pandas.DataFrame(
+        {
+            "unique_id": _names(panel).repeat(counts),
+            "ds": joined([panel.container.times(panel, i) for i in range(len(panel))]),
+            "y": np.concatenate([history.values for history in panel.histories]),
+        }
+    )
+
+
+def _names(panel: Panel) -> Any:
+    """Return the ids of the series; "y" for a series without a name."""
+    import pandas
+
+    names = ["y" if history.name is None else history.name for history in panel.histories]
+    return pandas.Index(names, tupleize_cols=False)

@@ -1,17 +1,22 @@
-"""Candidates: models of a view and a baseline, and their readouts for all steps ahead."""
+"""Candidates: models of a view and a baseline, their training, and ensembles of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from eigenecho.clients import Mapped
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.rows import Sums, ViewRows, expected
+from eigenecho.forecasting.signals import Signal, moving_series
 from eigenecho.forecasting.views import Filter, View
-from eigenecho.readout import Gram, Likelihood, Penalty
+from eigenecho.readout import Gram, Likelihood, Penalty, likeliest
+from eigenecho.threads import mapped, one_blas_thread
 from eigenecho.types import Array
 
 STRATEGIES = ("auto", "direct", "recursive")
@@ -22,11 +27,14 @@ KINDS = ("direct", "recursive", "drifting")
 RIDGES = tuple(10.0 ** (k / 2) for k in range(-2, 11))
 """Ridges to choose from. Series are in units of their steps, so the entries of rows are about 1."""
 
-TIED = 1e-6
-"""Difference of log densities below which ridges are equally likely: it may be rounding."""
-
 PULLS = (3000.0, 300.0, 30.0)
 """Ridges on the difference between the weights of one series and those of all series."""
+
+Run = Callable[[str, Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+"""Called with a stage, a function and its arguments; yields its results in their order."""
+
+TRIMMED = 0.2
+"""Share of members that is left out on either side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +62,20 @@ class Candidate:
     ridge: float | None = None
     weights: Array = field(default_factory=lambda: np.zeros((0, 0)))
     own: tuple[Array, ...] = ()
+
+    def describe(self) -> dict[str, Any]:
+        """Return its properties by name."""
+        return {
+            "strategy": self.kind,
+            "spectrum": self.view.name,
+            "level": self.view.filter.memory,
+            "logarithm": self.view.logarithm,
+            "calendar": self.view.removed.calendar,
+            "base": self.baseline.kind,
+            "ridge": self.ridge,
+            "known": self.view.removed.known,
+            "past": self.view.side is not None,
+        }
 
     def solve(self, sums: Sums) -> Array:
         """Return W (N', H) from the sums of its baseline."""
@@ -101,6 +123,63 @@ def by_view(candidates: Sequence[Candidate]) -> dict[View, list[int]]:
     return groups
 
 
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Trained candidates, whose forecasts are averaged without the extremes at each step."""
+
+    members: tuple[Candidate, ...]
+
+    @property
+    def horizon(self) -> int:
+        """Number of steps ahead H."""
+        return self.members[0].weights.shape[1]
+
+    @property
+    def size(self) -> int:
+        """Number of weights per step ahead, of all members and series."""
+        return sum(len(member.weights) * (1 + len(member.own)) for member in self.members)
+
+    def forecast(self, signal: Signal, origins: Array, series: int | None = None) -> Array:
+        """Return values (O, H) after the origins, each from the rows up to its origin.
+
+        Members that see logarithms are left out after values that are not positive.
+        """
+        forecasts: list[Array] = [np.zeros(0)] * len(self.members)
+        for view, numbers in by_view(self.members).items():
+            rows = ViewRows.of(view, signal)
+            for number in numbers:
+                forecasts[number] = self.members[number].forecast(rows, origins, series)
+        mean = trimmed_mean(forecasts)
+        after = ~np.logical_and.accumulate(signal.values > 0)[origins]
+        logarithms = [member.view.logarithm for member in self.members]
+        if after.any() and any(logarithms):
+            others = [f[after] for f, log in zip(forecasts, logarithms, strict=True) if not log]
+            last = np.repeat(signal.values[origins[after], None], self.horizon, axis=1)
+            mean[after] = trimmed_mean(others) if others else last
+        return mean
+
+    def with_horizon(self, horizon: int) -> Ensemble:
+        """Return the ensemble with another horizon; a longer one takes recursive members."""
+        if horizon == self.horizon:
+            return self
+        return Ensemble(tuple(member.with_horizon(horizon) for member in self.members))
+
+
+def trimmed_mean(forecasts: Sequence[Array]) -> Array:
+    """Return the mean without the extremes; numbers that are not finite count as extremes."""
+    ordered = np.sort(np.stack(forecasts), axis=0)  # NaN after all others
+    cut = int(TRIMMED * len(ordered))
+    inner = ordered[cut : len(ordered) - cut]
+    finite = np.isfinite(inner)
+    count = finite.sum(axis=0)
+    with np.errstate(over="ignore"):
+        total = np.where(finite, inner, 0.0).sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+# Readouts --------------------------------------------------------------------------------------
+
+
 def direct(sums: Sums, ridges: Sequence[float] = RIDGES) -> Array:
     """Return weights (R, N', B·H) for each ridge, with a readout for each step and baseline."""
     gram = expected(sums.ahead, sums.ahead_seen)
@@ -132,14 +211,11 @@ def recursive(sums: Sums, filter: Filter, drifts: bool) -> Array:
 def solve_likeliest(gram: Gram, squares: float, free: bool = False) -> Array:
     """Return weights (N',) for the ridge with the largest marginal likelihood of the targets.
 
-    ``squares`` is yᵀy. A ``free`` first column is not penalised. Of equally likely ridges, as all
-    are for a single row, the largest is selected.
+    ``squares`` is yᵀy. A ``free`` first column is not penalised.
     """
     factorised = gram.factorise(Penalty(len(gram.XtX), int(free)))
     likelihood = Likelihood.of_sums(factorised, gram.XtX, gram.XtY, gram.rows, np.array([squares]))
-    densities = likelihood(RIDGES)
-    best = int(np.flatnonzero(~(densities < densities.max() - TIED))[-1])
-    return factorised.weights(RIDGES[best])[:, 0]
+    return factorised.weights(likeliest([likelihood], RIDGES).ridge)[:, 0]
 
 
 def _close_loop(filter: Filter, one_step: Array, size: int, horizon: int) -> Array:
@@ -159,3 +235,93 @@ def _solve_near(gram: Gram, shared: Array, pull: float) -> Array:
     residual = gram.XtY[1:] - gram.XtX[1:] @ shared
     factor = cho_factor(G + pull * np.eye(len(G)))
     return np.concatenate([shared[:1], shared[1:] + cho_solve(factor, residual)])
+
+
+# Training --------------------------------------------------------------------------------------
+
+
+def runner(
+    over: Mapped = mapped, report: Callable[[str, int, int], object] | None = None, prefix: str = ""
+) -> Run:
+    """Return a function that runs tasks ``over`` threads or the workers of a cluster.
+
+    After each task, ``report`` is called with the prefixed stage and the number of finished and of
+    all tasks.
+    """
+
+    def run(stage: str, function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        for count, result in enumerate(over(function, items), 1):
+            yield result
+            if report is not None:
+                report(prefix + stage, count, len(items))
+
+    return run
+
+
+THREADS = runner()
+
+
+@one_blas_thread()
+def train(
+    candidates: Sequence[Candidate],
+    signals: Sequence[Signal],
+    stops: Sequence[int],
+    horizon: int,
+    pull: float | None = None,
+    run: Run = THREADS,
+) -> Ensemble:
+    """Train candidates on the rows of all series before their stops, one series at a time.
+
+    Constant series are left out if others move, and get the shared weights. Candidates whose
+    closed loop overflows are left out, so there may be no members. Views are trained in parallel.
+    """
+    members: list[Candidate | None] = [None] * len(candidates)
+    groups = by_view(candidates)
+    train_view = partial(_train_view, signals, stops, horizon, pull)
+    tasks = [[candidates[i] for i in numbers] for numbers in groups.values()]
+    trained = run("training", train_view, tasks)
+    for (view, numbers), some in zip(groups.items(), trained, strict=True):
+        for number, member in zip(numbers, some, strict=True):
+            if np.isfinite(member.weights).all():
+                # A worker returns a copy of the view, but members share it.
+                members[number] = replace(member, view=view)
+    return Ensemble(tuple(member for member in members if member is not None))
+
+
+@one_blas_thread()
+def _train_view(
+    signals: Sequence[Signal],
+    stops: Sequence[int],
+    horizon: int,
+    pull: float | None,
+    candidates: Sequence[Candidate],
+) -> list[Candidate]:
+    """Train the candidates of one view."""
+    view, baselines = candidates[0].view, list(dict.fromkeys(c.baseline for c in candidates))
+
+    def sums(series: int) -> Sums:
+        rows = ViewRows.of(view, signals[series])
+        return rows.sums(baselines, horizon, 0, stops[series], rows.unit(stops[series]))
+
+    def solve(total: Sums, shared: Sequence[Array] | None = None) -> list[Array]:
+        """Return the weights of all candidates, pulled to the shared ones if these are given."""
+        parts = [total.of_baseline(baselines.index(c.baseline), horizon) for c in candidates]
+        if shared is None or pull is None:
+            return [c.solve(part) for c, part in zip(candidates, parts, strict=True)]
+        near = zip(candidates, parts, shared, strict=True)
+        return [c.solve_near(part, weights, pull) for c, part, weights in near]
+
+    numbers, own = moving_series(signals), {}
+    if view.alone:
+        own = {i: solve(sums(i)) for i in numbers}
+        shared = [np.zeros_like(weights) for weights in own[numbers[0]]]
+    else:
+        shared = solve(reduce(Sums.merge, map(sums, numbers)))
+        if pull is not None:
+            own = {i: solve(sums(i), shared) for i in numbers}
+    trained = []
+    for place, (candidate, weights) in enumerate(zip(candidates, shared, strict=True)):
+        each = [own[i][place] if i in own else weights for i in range(len(signals))]
+        each = [one if np.isfinite(one).all() else weights for one in each]
+        trained.append(replace(candidate, weights=weights, own=tuple(each) if own else ()))
+    return trained

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import NamedTuple
@@ -42,12 +42,15 @@ class Effects:
         Filter of the one-step forecast.
     periods : tuple of float
         Periods of the calendar, in rows.
-    weights : mapping of RemovedEffects to EffectWeights
+    removed : tuple of RemovedEffects
+    weights : tuple of EffectWeights
+        Weights for each entry of ``removed``.
     """
 
     filter: Filter
     periods: tuple[float, ...]
-    weights: Mapping[RemovedEffects, EffectWeights]
+    removed: tuple[RemovedEffects, ...]
+    weights: tuple[EffectWeights, ...]
 
     def apply(self, signal: Signal, rows: int, horizon: int) -> Signal:
         """Return a signal with its shifts, up to a horizon after its end.
@@ -57,8 +60,8 @@ class Effects:
         shifts = {}
         if signal.is_constant:
             zero = np.zeros(len(signal) + horizon)
-            return replace(signal, shifts=dict.fromkeys(self.weights, zero))
-        for removed, (one_step, columns) in self.weights.items():
+            return replace(signal, shifts=dict.fromkeys(self.removed, zero))
+        for removed, (one_step, columns) in zip(self.removed, self.weights, strict=True):
             shift = np.zeros(len(signal) + horizon)
             if removed.known:
                 known = signal.known[: len(shift)] @ columns
@@ -101,7 +104,7 @@ def learn(
         for known, calendar in parts:
             removed = RemovedEffects(logarithm, known, calendar)
             weights[removed] = _learn(series, filter, periods if calendar else (), known)
-    return Effects(filter, tuple(periods), weights)
+    return Effects(filter, tuple(periods), tuple(weights), tuple(weights.values()))
 
 
 class _Series(NamedTuple):
@@ -119,26 +122,26 @@ def _values(signal: Signal, logarithm: bool) -> Array:
 def _learn(
     series: Sequence[_Series], filter: Filter, periods: Sequence[float], known: bool
 ) -> EffectWeights:
-    waves = calendar_columns(periods, max(len(one.z) for one in series))
+    waves = calendar_columns(periods, max(len(s.z) for s in series))
     columns = np.zeros(series[0].known.shape[1] if known else 0)
     profiles = [np.zeros(waves.shape[1])] * len(series)
     one_step = np.zeros(filter.size - 1)
     for _ in range(ROUNDS):
-        by_columns = [one.known @ columns if columns.size else 0.0 for one in series]
+        by_columns = [s.known @ columns if columns.size else 0.0 for s in series]
         by_calendar = [
-            waves[: len(one.z)] @ profile for one, profile in zip(series, profiles, strict=True)
+            waves[: len(s.z)] @ profile for s, profile in zip(series, profiles, strict=True)
         ]
-        rest = [one.z - a - b for one, a, b in zip(series, by_columns, by_calendar, strict=True)]
+        rest = [s.z - a - b for s, a, b in zip(series, by_columns, by_calendar, strict=True)]
         one_step = _one_step_weights(filter, rest, series)
         if known:
-            rest = [one.z - b for one, b in zip(series, by_calendar, strict=True)]
+            rest = [s.z - b for s, b in zip(series, by_calendar, strict=True)]
             columns = _column_weights(filter, one_step, rest, series)
-            by_columns = [one.known @ columns for one in series]
+            by_columns = [s.known @ columns for s in series]
         if periods:
             responses = _responses(filter, one_step, waves)
             profiles = [
-                _profile(filter, one_step, responses, one.z - a, one.observed)
-                for one, a in zip(series, by_columns, strict=True)
+                _profile(filter, one_step, responses, s.z - a, s.observed)
+                for s, a in zip(series, by_columns, strict=True)
             ]
     return EffectWeights(one_step, columns)
 
@@ -147,11 +150,11 @@ def _one_step_weights(filter: Filter, rest: Sequence[Array], series: Sequence[_S
     """Return one-step weights (N,) of series without effects."""
 
     def parts() -> Iterable[_Regression]:
-        for z, one in zip(rest, series, strict=True):
+        for z, s in zip(rest, series, strict=True):
             level, rows = filter.run(z)
             targets = z[1:] - level[:-1]
             blocks = ((start, x[:, 1:]) for start, x in rows.blocks(0, len(targets)))
-            yield _Regression(blocks, targets, one.observed[1:])
+            yield _Regression(blocks, targets, s.observed[1:])
 
     return _regress(parts(), filter.size - 1)
 
@@ -162,11 +165,11 @@ def _column_weights(
     """Return the weights (F,) of known columns."""
     parts = (
         _Regression(
-            [(0, _responses(filter, one_step, one.known))],
+            [(0, _responses(filter, one_step, s.known))],
             _errors(filter, one_step, z),
-            one.observed[1:],
+            s.observed[1:],
         )
-        for z, one in zip(rest, series, strict=True)
+        for z, s in zip(rest, series, strict=True)
     )
     return _regress(parts, series[0].known.shape[1])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,24 +10,20 @@ import numpy as np
 
 from eigenecho import spectra
 from eigenecho.checks import check_memory
-from eigenecho.clients import Mapped
 from eigenecho.data.panel import Panel
 from eigenecho.errors import FewRowsWarning, Shown, bad_argument, out_of_range, warn
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import Candidate
+from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
 from eigenecho.forecasting.effects import Effects
-from eigenecho.forecasting.ensemble import Ensemble, train
 from eigenecho.forecasting.intervals import Bands
 from eigenecho.forecasting.seasons import find_periods, whole_periods
 from eigenecho.forecasting.selection import ForecastConfig, Selection, select_candidates
 from eigenecho.forecasting.signals import Measures, Signal, fill_gaps
-from eigenecho.forecasting.validation import fewest, longest, plan
+from eigenecho.forecasting.validation import fewest, plan
 from eigenecho.forecasting.views import Filter, View, check_growth
-from eigenecho.threads import mapped, one_blas_thread
-from eigenecho.types import Array
-
-Report = Callable[[str, int, int], object]
+from eigenecho.threads import one_blas_thread
+from eigenecho.types import Array, Count, Positive
 
 LAST_VALUE = "last value"
 """Name of the view of a forecaster that learned nothing."""
@@ -69,9 +65,9 @@ class FittedForecaster:
     measures: Measures
     effects: Effects
     ensemble: Ensemble
-    pull: float | None
+    pull: Positive | None
     bands: Bands | None
-    tried: int
+    tried: Count
     refit: bool = True
 
     @property
@@ -89,7 +85,7 @@ class FittedForecaster:
         """Mean absolute validation error of each series; None if there is none."""
         if self.bands is None:
             return None
-        return self.bands.means * [self.measures.units[h.name] for h in self.panel.histories]
+        return self.bands.means * self.measures.units
 
     @one_blas_thread()
     def forecasts(
@@ -106,30 +102,30 @@ class FittedForecaster:
         """
         if horizon > self.ensemble.horizon:
             check_memory(8.0 * horizon * self.ensemble.size, "horizon", horizon)
-        ensemble, numbers = self.ensemble.with_horizon(horizon), self._numbers
-        if self.measures.multivariate and [h.name for h in panel.histories] != list(numbers):
-            raise bad_argument(
-                "context", Shown(f"{len(panel)} series"),
-                f"the {len(numbers)} series of the fit, in the same order, as each sees the others",
-            )  # fmt: skip
+        ensemble = self.ensemble.with_horizon(horizon)
+        if self.measures.multivariate and [h.name for h in panel.histories] != list(self._numbers):
+            expected = "the series of the fit, in the same order, as each depends on the others"
+            raise bad_argument("context", Shown(f"{len(panel)} series"), expected)
         unscaled = self.measures.unscaled(panel, ahead)
         forecasts = []
         for i, (history, rows) in enumerate(zip(panel.histories, origins, strict=True)):
             start = unscaled[i].start
             if np.any(rows < start):
                 of = "" if history.name is None else f" of series {history.name!r}"
-                wanted = f"rows from {start} on, the first observation{of}"
-                raise bad_argument("origins", int(rows.min()), wanted)
+                expected = f"rows from {start} on, the first observation{of}"
+                raise bad_argument("origins", int(rows.min()), expected)
             rows = rows - start
             values = np.empty((len(rows), horizon))
-            anchor = self._lengths.get(history.name, ANCHOR)
+            number, anchor = self._numbers.get(history.name), ANCHOR
+            if number is not None:
+                anchor = len(self.panel.histories[number]) - self.panel.histories[number].start
             for checkpoint in np.unique(used := checkpoints(rows + 1, anchor)):
                 here = used == checkpoint
                 signal = self.measures.scaled(panel, unscaled, i, start + int(checkpoint))
                 # Later rows are cut off first, so that not even the order of sums depends on them.
-                signal = signal.first(int(rows[here].max()) + 1)
+                signal = signal.cut(stop=int(rows[here].max()) + 1)
                 signal = self.effects.apply(signal, int(checkpoint), horizon)
-                values[here] = ensemble.forecast(signal, rows[here], numbers.get(history.name))
+                values[here] = ensemble.forecast(signal, rows[here], number)
                 if signal.is_constant:  # logarithms and their inverse would round the constant
                     flat = np.logical_and.accumulate(signal.values == signal.values[0])
                     values[here] = np.where(flat[rows[here], None], signal.values[0], values[here])
@@ -160,51 +156,34 @@ class FittedForecaster:
     def _numbers(self) -> dict[Hashable | None, int]:
         return {history.name: i for i, history in enumerate(self.panel.histories)}
 
-    @cached_property
-    def _lengths(self) -> dict[Hashable | None, int]:
-        return {history.name: len(history) - history.start for history in self.panel.histories}
-
     @one_blas_thread()
-    def update(self, panel: Panel, report: Report | None = None) -> FittedForecaster:
+    def update(self, panel: Panel, run: Run = THREADS) -> FittedForecaster:
         """Return the forecaster with the same candidates, trained on the rows of another panel."""
         measures = Measures.of(panel, self.measures.season, self.measures.multivariate)
         signals = measures.signals(panel)
         learned, ensemble = _train(
-            self.ensemble.members, signals, self.config, self.pull, self.refit, report
+            self.ensemble.members, signals, self.config, self.pull, self.refit, run
         )
         return replace(self, panel=panel, measures=measures, effects=learned, ensemble=ensemble)
 
-    def warn_if_naive(self, *, updated: bool = False) -> None:
+    def reason(self) -> str:
+        """Return why nothing was learned."""
+        horizon, rows = self.config.horizon, [len(h) - h.start for h in self.panel.histories]
+        # Nothing can be learned from constant series, however long they are.
+        longest = max(np.where(self.measures.units > 0, rows, 0)) or max(rows)
+        if longest >= fewest(horizon):
+            return "the validation rows contain no observation, or forecasts of them overflow"
+        needed = f"a horizon of {horizon} needs a series of {fewest(horizon)} rows that changes"
+        return f"{needed}, and the longest has {longest}"
+
+    def warn_if_naive(self) -> None:
         """Warn, once for all series, if nothing was learned."""
         if self.is_naive:
-            reason, remedy = self.reason
-            if updated and not remedy:
-                reason = "nothing was learned in fit, and update does not select candidates"
-                remedy = "Fit again."
-            what = "Forecasts are the last value, without intervals."
-            warn(f"{reason}. {what} {remedy}".rstrip(), FewRowsWarning)
-
-    @property
-    def reason(self) -> tuple[str, str]:
-        """Why nothing was learned, and a remedy if there are too few rows."""
-        horizon, units = self.config.horizon, self.measures.units
-        # Nothing can be learned from constant series, however long they are.
-        moving = [h for h in self.panel.histories if units[h.name] > 0] or self.panel.histories
-        longest_one = max(moving, key=lambda history: len(history) - history.start)
-        rows, needed = len(longest_one) - longest_one.start, fewest(horizon)
-        if rows >= needed:
-            return (
-                "no candidate could be scored: the validation rows contain no observation, or "
-                "forecasts of them overflow"
-            ), ""
-        shorter = f", or a horizon of at most {most}" if (most := longest(rows)) else ""
-        which = "y"
-        if len(self.panel) > 1:
-            kind = "non-constant series" if len(moving) < len(self.panel) else "series"
-            which = f"the longest {kind}, {longest_one.name!r},"
-        return (
-            f"{which} has {rows} rows, too few to learn from: a horizon of {horizon} needs {needed}"
-        ), f"Use a longer series{shorter}."
+            warn(
+                f"Forecasts are the last value, without intervals: {self.reason()}. Use a longer "
+                "series or a shorter horizon.",
+                FewRowsWarning,
+            )
 
 
 @one_blas_thread()
@@ -215,24 +194,21 @@ def fit(
     seasons: Sequence[float] = (),
     multivariate: bool = False,
     refit: bool = True,
-    report: Report | None = None,
-    over: Mapped = mapped,
+    run: Run = THREADS,
 ) -> FittedForecaster:
     """Select candidates on the validation split, then train them on all rows.
 
-    Without ``refit`` they are trained on the rows before the validation rows. Views run in
-    parallel, ``over`` threads or the workers of a cluster.
+    Without ``refit`` they are trained on the rows before the validation rows.
     """
     _check(panel, config)
     periods = find_periods(panel, seasons)
     config = replace(config, seasons=whole_periods(periods), periods=periods)
     measures = Measures.of(panel, (config.seasons or (1,))[0], multivariate)
     signals = measures.signals(panel)
-    tell = None if report is None else (lambda done, total: report("choosing", done, total))
-    selection = select_candidates(signals, config, tell, over, measures.multivariate)
+    selection = select_candidates(signals, config, run, measures.multivariate)
     candidates = [_last_value()] if selection is None else selection.candidates
     pull = None if selection is None else selection.pull
-    learned, ensemble = _train(candidates, signals, config, pull, refit, report, over)
+    learned, ensemble = _train(candidates, signals, config, pull, refit, run)
     bands = None if selection is None else _bands(selection, len(panel))
     tried = 0 if selection is None else selection.tried
     return FittedForecaster(panel, config, measures, learned, ensemble, pull, bands, tried, refit)
@@ -244,8 +220,7 @@ def _train(
     config: ForecastConfig,
     pull: float | None,
     refit: bool,
-    report: Report | None,
-    over: Mapped = mapped,
+    run: Run,
 ) -> tuple[Effects, Ensemble]:
     """Estimate effects and train candidates on all rows."""
     stops = [len(signal) for signal in signals]
@@ -256,8 +231,7 @@ def _train(
     logarithms = sorted({candidate.view.logarithm for candidate in candidates})
     learned = effects.learn(signals, stops, config.periods, logarithms)
     shifted = [learned.apply(s, stop, 0) for s, stop in zip(signals, stops, strict=True)]
-    tell = None if report is None else (lambda done, total: report("training", done, total))
-    ensemble = train(candidates, shifted, stops, config.horizon, pull, tell, over)
+    ensemble = train(candidates, shifted, stops, config.horizon, pull, run)
     if not ensemble.members:
         ensemble = train([_last_value()], shifted, stops, config.horizon, pull)
     return learned, ensemble
@@ -300,8 +274,8 @@ def _check(panel: Panel, config: ForecastConfig) -> None:
         check_growth(config.spectrum, max(len(history) for history in panel.histories))
     for history in panel.histories:
         if np.isnan(history.values).all():
-            wanted = "at least one observation in every series"
-            raise bad_argument("y", history.name, wanted, "Leave this one out.")
+            expected = "at least one observation in every series"
+            raise bad_argument("y", history.name, expected, "Leave this one out.")
 
 
 def checkpoints(rows: Array, anchor: int) -> Array:

@@ -142,12 +142,12 @@ def error_scales(ratios: Sequence[Array], origins: Sequence[Array]) -> tuple[Arr
             for one, (first, second) in zip(ratios, halves, strict=True)
         ]
     )
-    known = ~np.isnan(means).any(axis=1)
-    if known.sum() < 2 or not np.nanmax(means) > 0:
+    complete = ~np.isnan(means).any(axis=1)
+    if complete.sum() < 2 or not np.nanmax(means) > 0:
         return nothing
     means = np.maximum(means, SMALLEST * np.nanmax(means))
     blocks = np.array([_blocks(one, rows) for one, rows in zip(ratios, origins, strict=True)])
-    between, within = _variances(means[known, 1:], blocks[known] / 2)
+    between, within = _variances(means[complete, 1:], blocks[complete] / 2)
     if between <= 0:
         return nothing
 

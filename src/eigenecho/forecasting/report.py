@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,6 +97,7 @@ def contents(page: Page) -> dict[str, Any]:
         "listed": _list(page, order[:LISTED]),
         "forecasts": [{"name": page.name(i), **_forecast(page, i)} for i in order[:DRAWN]],
         "chosen": describe(page.fitted),
+        "members": _members(page.fitted),
         "columns": {"ahead": panel.known_names, "past": panel.past_names},
         "lines": page.lines,
         "backtest": None if page.backtest is None else _backtest(page.backtest),
@@ -161,40 +161,29 @@ def _backtest(tested: Backtest) -> dict[str, Any]:
 
 
 def describe(fitted: FittedForecaster) -> dict[str, str]:
-    """Return a description of the selected candidates, by topic."""
-    members, bands = fitted.ensemble.members, fitted.bands
-    views = [member.view for member in members]
-    words = {
-        "seasons": ", ".join(map(str, fitted.config.seasons)) + " rows"
-        if fitted.config.seasons
-        else "none",
-        "ensemble": f"trimmed mean of {len(members)} out of {fitted.tried} candidates"
-        if fitted.tried
-        else "the last value: too few rows to learn from",
-        "readouts": _counts(member.kind for member in members),
-        "spectra": _counts(view.name for view in views),
-        "series": _counts("logarithms" if view.logarithm else "values" for view in views),
-        "calendar": _counts("removed" if view.removed.calendar else "not used" for view in views),
-        "level": _counts(
-            f"mean over {view.filter.memory:g} rows" if view.filter.memory else "last value"
-            for view in views
-        ),
-        "baselines": _counts(member.baseline.kind for member in members),
+    """Return a description of the ensemble, by topic."""
+    members, seasons, bands = fitted.ensemble.members, fitted.config.seasons, fitted.bands
+    topics = {
+        "seasons": f"{', '.join(map(str, seasons))} rows" if seasons else "none",
+        "ensemble": f"trimmed mean of {len(members)} out of {fitted.tried} candidates",
     }
+    if not fitted.tried:
+        topics["ensemble"] = "the last value: too few rows to learn from"
     if len(fitted.panel) > 1:
-        words["weights"] = "shared by all series"
-        if members[0].own:
-            words["weights"] = "of each series, shrunk to shared ones" if fitted.pull else "own"
+        own = "own weights of each series" + ", shrunk to shared ones" * (fitted.pull is not None)
+        topics["weights"] = own if members[0].own else "shared by all series"
     if bands is not None:
         kind = "relative" if bands.relative else "absolute"
-        words["intervals"] = f"quantiles of {kind} validation errors, by step ahead"
-        words["intervals"] += " and series" if bands.sizes.size else ""
-    return words
+        by = "step ahead and series" if bands.sizes.size else "step ahead"
+        topics["intervals"] = f"quantiles of {kind} validation errors, by {by}"
+    return topics
 
 
-def _counts(words: Iterable[str]) -> str:
-    """Return words, the most frequent first, with their counts if there are several."""
-    counts = Counter(words).most_common()
-    if len(counts) == 1:
-        return counts[0][0]
-    return ", ".join(f"{word} ({count})" for word, count in counts)
+def _members(fitted: FittedForecaster) -> dict[str, Any]:
+    """Return a table of the members of the ensemble."""
+    members = [member.describe() for member in fitted.ensemble.members]
+    rows = [
+        ["–" if x is None else f"{x:g}" if type(x) is float else str(x) for x in member.values()]
+        for member in members
+    ]
+    return {"columns": list(members[0]), "rows": rows}

@@ -111,7 +111,7 @@ class ViewRows:
             shift = signal.shifts[view.removed]
             z = z - shift[: len(signal)]
         level, rows = view.filter.run(z)
-        step = signal.step(view.logarithm)
+        step = signal.growth if view.logarithm else signal.unit
         if view.side is not None:
             past = signal.past * (0.0 if signal.is_constant else step)
             drives = [view.side.drive(column)[1][:, None] for column in past.T]

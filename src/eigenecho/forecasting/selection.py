@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,21 +10,17 @@ import numpy as np
 
 from eigenecho import spectra
 from eigenecho.checks import check_count, check_known, is_finite_number
-from eigenecho.clients import Mapped
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.baselines import Baseline
-from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate
-from eigenecho.forecasting.ensemble import trimmed_mean
+from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate, Run, trimmed_mean
 from eigenecho.forecasting.rows import ViewRows
 from eigenecho.forecasting.signals import RemovedEffects, Signal, moving_series
 from eigenecho.forecasting.validation import ScoredCandidate, ValidationData, merge_series, plan
 from eigenecho.forecasting.views import LONG, LONGEST, Filter, View, candidate_spectra
 from eigenecho.spectra import Spectrum
-from eigenecho.threads import mapped, one_blas_thread
+from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array, PositiveInt
-
-Report = Callable[[int, int], object]
 
 SHARING = ("auto", "shared", "own")
 
@@ -126,14 +122,13 @@ class Selection:
 def select_candidates(
     signals: Sequence[Signal],
     config: ForecastConfig,
-    report: Report | None = None,
-    over: Mapped = mapped,
+    run: Run,
     multivariate: bool = False,
 ) -> Selection | None:
     """Score the candidates of all views and select the best; None if all series are too short.
 
-    Views are scored in parallel, ``over`` threads or the workers of a cluster. ``multivariate``
-    means that the past columns of a series are the other series.
+    Views are scored in parallel. ``multivariate`` means that the past columns of a series are the
+    other series.
     """
     data = _validation_data(signals, config)
     if data is None:
@@ -141,14 +136,12 @@ def select_candidates(
     rows = int(np.median([plan.kept for plan in data.plans]))
     views = candidate_views(data, rows, config, multivariate)
     baselines = baselines_for(rows, config.seasons)
+    score = partial(data.score, baselines=baselines, strategy=config.strategy)
     scored: list[ScoredCandidate] = []
     # The order of the views, not of their completion, decides between equal candidates.
-    results = over(partial(_score, data, baselines, config.strategy), views)
-    for count, (view, some) in enumerate(zip(views, results, strict=True), 1):
+    for view, some in zip(views, run("choosing", score, views), strict=True):
         # A worker returns a copy of the view, but candidates share it.
         scored += [one._replace(candidate=replace(one.candidate, view=view)) for one in some]
-        if report is not None:
-            report(count, len(views))
     best = keep_best(data, scored, sum(len(signals[i]) for i in moving_series(signals)))
     if not best:
         return None
@@ -156,13 +149,6 @@ def select_candidates(
     shared = _combine([one.forecasts for one in best])
     pull, forecasts = _select_pull(data, candidates, shared, config.sharing)
     return Selection(candidates, pull, data, forecasts, len(scored))
-
-
-@one_blas_thread()
-def _score(
-    data: ValidationData, baselines: Sequence[Baseline], strategy: str, view: View
-) -> list[ScoredCandidate]:
-    return data.score(view, baselines, strategy)
 
 
 def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> ValidationData | None:
@@ -175,10 +161,10 @@ def _validation_data(signals: Sequence[Signal], config: ForecastConfig) -> Valid
     numbers = [fitting[place] for place in places]
     some_plans = [one for i in numbers if (one := plans[i]) is not None]
     stops = [one.stops[0] for one in some_plans]
-    some = [signals[i].last(ROWS) for i in numbers]
+    some = [signals[i].cut(max(len(signals[i]) - ROWS, 0)) for i in numbers]
     learned = effects.learn(some, stops, config.periods, _logarithms(some))
     shifted = [learned.apply(s, stop, 0) for s, stop in zip(some, stops, strict=True)]
-    return ValidationData.of(shifted, some_plans, numbers)
+    return ValidationData(shifted, some_plans, numbers)
 
 
 def _logarithms(signals: Sequence[Signal]) -> tuple[bool, ...]:

@@ -11,8 +11,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from eigenecho.data.panel import Panel
-from eigenecho.schema import NOT_STORED
-from eigenecho.types import Array, PositiveArray, PositiveInt
+from eigenecho.types import Array, NonNegativeArray, PositiveArray, PositiveInt
 
 FADES = (0.0, 2.0, 8.0)
 """Time constants, in rows, of the running means of a known column; 0 is the column itself."""
@@ -68,34 +67,15 @@ class Signal:
     def __len__(self) -> int:
         return len(self.values)
 
-    @property
-    def truth(self) -> Array:
-        """Values, with NaN where nothing was observed."""
-        return np.where(self.observed, self.values, np.nan)
-
-    def step(self, logarithm: bool) -> float:
-        """Return the usual size of a step, of the values or of their logarithms."""
-        return self.growth if logarithm else self.unit
-
-    def last(self, rows: int) -> Signal:
-        """Return the last rows, with everything known after them."""
-        cut = max(len(self) - rows, 0)
+    def cut(self, start: int = 0, stop: int | None = None) -> Signal:
+        """Return the rows from ``start`` to ``stop``, with everything known after them."""
         return replace(
             self,
-            values=self.values[cut:],
-            observed=self.observed[cut:],
-            known=self.known[cut:],
-            past=self.past[cut:],
-            shifts={removed: shift[cut:] for removed, shift in self.shifts.items()},
-        )
-
-    def first(self, rows: int) -> Signal:
-        """Return the first rows, with everything known after them."""
-        return replace(
-            self,
-            values=self.values[:rows],
-            observed=self.observed[:rows],
-            past=self.past[:rows],
+            values=self.values[start:stop],
+            observed=self.observed[start:stop],
+            known=self.known[start:],
+            past=self.past[start:stop],
+            shifts={removed: shift[start:] for removed, shift in self.shifts.items()},
         )
 
     def with_unit(self, rows: int | None = None, default: float = 0.0) -> Signal:
@@ -187,8 +167,10 @@ class Measures:
     ----------
     season : int
         Season for filling gaps.
-    units : mapping
-        Mean step of each series of the fit, by name; 0 for a constant series.
+    names : tuple of Hashable or None
+        Names of the series of the fit.
+    units : array (S,)
+        Mean step of each of them; 0 for a constant series.
     known : KnownColumns or None
     past : array (P,)
         Mean step of the columns known up to the present only.
@@ -197,7 +179,8 @@ class Measures:
     """
 
     season: PositiveInt
-    units: Mapping[Hashable, float] = field(default_factory=dict, metadata=NOT_STORED)
+    names: tuple[Hashable | None, ...]
+    units: NonNegativeArray
     known: KnownColumns | None = None
     past: PositiveArray = field(default_factory=lambda: np.zeros(0))
     multivariate: bool = False
@@ -206,24 +189,28 @@ class Measures:
     def of(cls, panel: Panel, season: int, multivariate: bool) -> Measures:
         """Return the units of the series and columns of a panel."""
         histories = panel.histories
-        units = {h.name: mean_step(fill_gaps(h.values, season).values) for h in histories}
+        units = np.array([mean_step(fill_gaps(h.values, season).values) for h in histories])
         # Constant series say nothing about columns, unless there are no others.
-        histories = tuple(h for h in histories if units[h.name] > 0) or histories
+        histories = tuple(h for h, unit in zip(histories, units, strict=True) if unit) or histories
         known = [h.known for h in histories if h.known is not None and h.known.size]
         past = [h.past for h in histories if h.past is not None and h.past.size]
         return cls(
             season,
+            tuple(history.name for history in panel.histories),
             units,
             KnownColumns.of(known) if known else None,
             _column_steps(past) if past else np.zeros(0),
-            multivariate and sum(unit > 0 for unit in units.values()) > 1,
+            multivariate and bool(np.count_nonzero(units) > 1),
         )
 
     @cached_property
     def median_unit(self) -> float:
         """Median unit of the series that move; 0 if none does."""
-        moving = [unit for unit in self.units.values() if unit > 0]
-        return float(np.median(moving)) if moving else 0.0
+        return float(np.median(self.units[self.units > 0])) if self.units.any() else 0.0
+
+    @cached_property
+    def _by_name(self) -> dict[Hashable | None, float]:
+        return dict(zip(self.names, self.units.tolist(), strict=True))
 
     def signals(self, panel: Panel, ahead: Sequence[Array] = ()) -> list[Signal]:
         """Return the series of a panel in units of all of their rows.
@@ -268,9 +255,9 @@ class Measures:
         beside = np.concatenate(columns, axis=1)
         return replace(signal, past=beside - beside[:1])
 
-    def in_unit(self, signal: Signal, name: Hashable, stop: int) -> Signal:
+    def in_unit(self, signal: Signal, name: Hashable | None, stop: int) -> Signal:
         """Return a signal with the unit of its rows before row ``stop`` of the caller."""
-        default = self.units.get(name, self.median_unit)
+        default = self._by_name.get(name, self.median_unit)
         return signal.with_unit(max(stop - signal.start, 0), default)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from eigenecho.forecasting.candidates import RIDGES, Candidate, direct
 from eigenecho.forecasting.rows import Sums, ViewRows
 from eigenecho.forecasting.signals import Signal
 from eigenecho.forecasting.views import View
+from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 FOLDS = 2
@@ -73,11 +74,6 @@ def fewest(horizon: int) -> int:
     return 2 * horizon + LEAST
 
 
-def longest(rows: int) -> int:
-    """Return the longest horizon that has a plan for so many rows; 0 if there is none."""
-    return max(0, (rows - LEAST) // 2)
-
-
 def plan(rows: int, horizon: int, validation: int | None = None) -> Plan | None:
     """Return the plan of a series of so many rows; None if it is too short.
 
@@ -119,27 +115,20 @@ class ValidationData:
     ----------
     signals : sequence of Signal
     plans : sequence of Plan
-    truths : sequence of arrays (O, H)
-        Values after the origins; NaN where nothing was observed.
     numbers : sequence of int
         Number of each series in the panel.
     """
 
     signals: Sequence[Signal]
     plans: Sequence[Plan]
-    truths: Sequence[Array]
     numbers: Sequence[int]
 
-    @classmethod
-    def of(
-        cls, signals: Sequence[Signal], plans: Sequence[Plan], numbers: Sequence[int]
-    ) -> ValidationData:
-        """Return the data with the values after the origins of the plans."""
-        truths = [
-            signal.truth[plan.origins[:, None] + np.arange(1, plan.horizon + 1)]
-            for signal, plan in zip(signals, plans, strict=True)
-        ]
-        return cls(signals, plans, truths, numbers)
+    @cached_property
+    def truths(self) -> list[Array]:
+        """Values (O, H) after the origins of each series; NaN where nothing was observed."""
+        values = [np.where(s.observed, s.values, np.nan) for s in self.signals]
+        steps = np.arange(1, self.horizon + 1)
+        return [v[p.origins[:, None] + steps] for v, p in zip(values, self.plans, strict=True)]
 
     @property
     def horizon(self) -> int:
@@ -162,6 +151,7 @@ class ValidationData:
         error = float(np.mean(means)) if means else np.inf
         return error if np.isfinite(error) else np.inf
 
+    @one_blas_thread()
     def score(
         self, view: View, baselines: Sequence[Baseline], strategy: str
     ) -> list[ScoredCandidate]:
@@ -185,11 +175,6 @@ class ValidationData:
         for number, baseline in enumerate(baselines):
             columns = slice(number * self.horizon, (number + 1) * self.horizon)
             by_fold = [[weights[:, :, columns] for weights in folds] for folds in trained]
-            if view.alone:
-                by_fold = [
-                    [direct(part.of_baseline(number, self.horizon)) for part in folds]
-                    for folds in sums
-                ]
             by_ridge = self.forecasts(rows, baseline, by_fold * copies)
             errors = [self.error([made[i] for made in by_ridge]) for i in range(len(RIDGES))]
             best = int(np.argmin(errors))

@@ -220,12 +220,11 @@ def _longest_memory(rows: int, seasons: Sequence[int]) -> float:
 
 def _long_spectra(seasons: Sequence[int], small: int, slow: Spectrum) -> dict[str, Spectrum]:
     fitting = [season for season in seasons if 2 <= season <= LONGEST]
-    modes = LONGEST // max(fitting, default=1) * max(fitting, default=1)
-    found = {
-        f"season {season}, short": _seasonal(season, small, slow)
-        for season in fitting[:1]
-        if season < modes
-    }
+    longest = max(fitting, default=1)
+    modes = LONGEST // longest * longest
+    found = {}
+    if fitting and fitting[0] < modes:
+        found[f"season {fitting[0]}, short"] = _seasonal(fitting[0], small, slow)
     return found | {
         "half as long": _join(_ring(modes // 2, 0.6 * modes), slow),
         "long": _join(_ring(modes, 0.6 * modes), slow),

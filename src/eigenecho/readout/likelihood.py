@@ -59,6 +59,9 @@ TOLD = 1e-30
 TINY, SMALLEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).smallest_subnormal)
 """The smallest normal and the smallest positive number: squares below the former lose digits."""
 
+TIED = 1e-6
+"""Difference of log densities below which ridges are equally likely: it may be rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
@@ -160,17 +163,24 @@ class SelectedRidge(NamedTuple):
     is_resolved: bool = True
 
 
-def likeliest(parts: Sequence[Likelihood]) -> SelectedRidge:
+def likeliest(parts: Sequence[Likelihood], ridges: Sequence[float] | None = None) -> SelectedRidge:
     """Return the ridge with the largest likelihood of all parts that passes cross-validation.
 
     It is the best ridge of a grid, refined between its neighbours. Without noise it is the smallest
     ridge that is not rounding.
+
+    If ``ridges`` are given, in ascending order, it is the likeliest of these, and the largest of
+    equally likely ones, as all are for a single row.
     """
     from scipy.optimize import minimize_scalar
 
     def total(ridges: Array) -> Array:
         return np.sum([part(ridges) for part in parts], axis=0)
 
+    if ridges is not None:
+        densities = total(np.asarray(ridges))
+        best = int(np.flatnonzero(~(densities < densities.max() - TIED))[-1])
+        return SelectedRidge(ridges[best], float(densities[best]))
     largest = max(float(part.s2.max(initial=0.0)) for part in parts)
     lowest = max(part.floor for part in parts)
     varying = [part for part in parts if np.any(part.least > 0)]

@@ -132,7 +132,7 @@ def test_page_shows_the_results(made):
         "Shaded: 90 % prediction interval",
         "seasons 7",
         "candidates",
-        "readouts direct",
+        "direct",
         "pd.read_csv(",
         "ee.Forecaster(horizon=20)",
         "All numbers are in report-predictions.csv",
@@ -524,7 +524,7 @@ def test_blocks_with_too_few_rows_cause_a_one_line_warning(tmp_path):
         path, "--target", "x", "--horizon", 1, "--blocks", 4, "--out", tmp_path / "o.csv"
     )
     assert result.exit_code == 0, result.output
-    said = "Warning: forecasts from 2 of 4 origins are the last value"
+    said = "Warning: Forecasts from 2 of 4 origins are the last value"
     assert sum(said in line for line in result.output.splitlines()) == 1
     assert "FewRowsWarning" not in result.output
 
