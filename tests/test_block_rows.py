@@ -39,7 +39,7 @@ def loop(rows):
 
 
 @pytest.mark.parametrize("block", [1, 7, 40, 1000])
-def test_rows_are_those_of_a_loop(monkeypatch, block):
+def test_rows_equal_those_of_a_loop(monkeypatch, block):
     rows = rows_of(40)
     monkeypatch.setattr(series_rows, "BLOCK_BYTES", 8 * block * rows.size)
     expected = loop(rows)
@@ -64,7 +64,7 @@ def test_blocks_and_single_rows_have_the_bits_of_the_whole(count, first, last, b
         assert np.array_equal(rows.at(some), whole[some])
 
 
-def test_no_row_depends_on_how_many_follow(monkeypatch):
+def test_rows_do_not_depend_on_later_rows(monkeypatch):
     monkeypatch.setattr(series_rows, "BLOCK_BYTES", 8 * 60)
     y = np.random.default_rng(0).normal(size=95)
     rows, first = FILTER.run(y)[1], FILTER.run(y[:8])[1]

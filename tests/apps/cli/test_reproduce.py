@@ -387,7 +387,7 @@ def test_equal_results_give_equal_figures(made, copy):
         ).read_bytes()  # fmt: skip
 
 
-def test_large_figures_go_in_as_pixels(copy, monkeypatch):
+def test_large_figures_are_embedded_as_pixels(copy, monkeypatch):
     monkeypatch.setattr(page_module, "LARGEST_SVG", 10)
     invoke("fake", "--quick", "--out", copy)
     assert "data:image/png;base64," in (copy / "report.html").read_text()

@@ -339,7 +339,7 @@ def test_cells_are_pure(experiment, computed):
             np.testing.assert_array_equal(np.asarray(again[name]), np.asarray(value))
 
 
-def test_sections_show_what_the_report_needs(experiment, computed):
+def test_sections_have_the_content_of_the_report(experiment, computed):
     section = small(experiment).section(Results(computed[experiment.name]))
     assert section.text
     assert section.headline
