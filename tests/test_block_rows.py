@@ -1,4 +1,4 @@
-"""Rows with random access are those of one run, wherever blocks begin."""
+"""Rows with random access equal those of one run for any blocks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_rows_equal_those_of_a_loop(monkeypatch, block):
 
 
 @given(st.integers(1, 30), st.integers(0, 30), st.integers(0, 30), st.integers(1, 12))
-def test_blocks_and_single_rows_have_the_bits_of_the_whole(count, first, last, block):
+def test_blocks_and_single_rows_equal_the_whole_exactly(count, first, last, block):
     first, last = sorted((min(first, count), min(last, count)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(series_rows, "BLOCK_BYTES", 8 * 10**6)

@@ -96,7 +96,7 @@ def test_fit_to_a_constant_gives_intervals_of_width_zero_for_other_series():
 
 
 @pytest.mark.parametrize("multivariate", [False, True])
-def test_an_update_of_constant_series_that_begin_to_move_selects_candidates_again(multivariate):
+def test_update_of_constant_series_that_start_to_change_selects_candidates_again(multivariate):
     y = np.r_[np.full((60, 2), 7.0), 7 + NOISE[:, None].cumsum(axis=0) * [1, 3]]
     forecaster = made(multivariate=multivariate).fit(y[:60]).update(y[60:])
     with warnings.catch_warnings():
@@ -142,7 +142,7 @@ def test_too_short_panel_causes_one_warning():
     assert not told(lambda: made(1).fit(long("shop", "till", rows=13)))
 
 
-def test_an_update_learns_from_rows_of_which_there_were_too_few():
+def test_update_trains_if_there_were_too_few_rows():
     with pytest.warns(FewRowsWarning):
         forecaster = made().fit(NOISE[:5])
     (said,) = told(lambda: forecaster.update(NOISE[5:9]))
@@ -430,7 +430,7 @@ def test_columns_of_a_numpy_matrix_are_series():
     assert np.array_equal(found[:, 0], made().fit(NOISE).predict())
 
 
-# Tables as they are read --------------------------------------------------------------------------
+# Unprocessed tables -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_columns_of_a_numpy_matrix_are_series():
         [None, *DAYS[1:60].strftime("%Y-%m-%d")],
     ],
 )
-def test_dates_in_a_column_are_no_numbers(days):
+def test_dates_in_a_column_are_not_numbers(days):
     table = pd.DataFrame({"date": days, "sales": NOISE})
     for y, X in ((table, None), (pd.Series(NOISE, DAYS[:60]), table)):
         with pytest.raises((ValueError, TypeError), match=r"column.* 'date'.* the index"):
@@ -471,7 +471,7 @@ def test_text_that_is_not_a_date_is_reported_as_text(text):
     [["1.5", "2"], ["1,5", "2"], ["1.5", "n/a"], ["1_000", "2"], ["1.5", "nan"], ["low", "high"]],
 )
 @pytest.mark.parametrize("dtype", [object, "str", "category"])
-def test_text_is_no_number(cells, dtype):
+def test_text_is_not_a_number(cells, dtype):
     with pytest.raises(ValueError, match=r"column 'a'>.*real numbers.* Convert it to numbers"):
         made().fit(pd.DataFrame({"a": pd.Series(cells * 30, DAYS[:60], dtype=dtype)}))
     with pytest.raises(ValueError, match="real numbers"):
@@ -526,7 +526,7 @@ def test_long_tables_are_not_read_as_wide_ones(ids, index, dates):
             forecaster.fit(held)
 
 
-def test_a_long_table_with_further_columns():
+def test_long_table_with_extra_columns():
     table = long("a", "b").assign(price=1.0)
     with pytest.raises(ValueError, match=r"a column 'price'.* only 'unique_id'.* as X"):
         made().fit(table)

@@ -77,7 +77,7 @@ def test_candidates_close_to_the_best_are_kept():
     few = [ScoredCandidate(DIRECT, [], 1.5 + i / 100) for i in range(9)]
     assert keep_best(data, [found[0], *few], 50) == [found[0]]
     far = [ScoredCandidate(DIRECT, [], 10.0**i) for i in range(9)]
-    assert [one.error for one in keep_best(data, far, 50)] == [1.0]  # the others are no help
+    assert [one.error for one in keep_best(data, far, 50)] == [1.0]  # others are far larger
     assert len(keep_best(data, 99 * far[:1], 50)) == MOST
 
 

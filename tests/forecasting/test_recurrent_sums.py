@@ -18,7 +18,7 @@ from filtered_rows import all_rows
 
 
 def rows_of(filter, y, column):
-    """Return the rows of a series and of a column beside it."""
+    """Return the rows of a series and of a side column."""
     rows, side = filter.run(y)[1], Filter(0.0, Spectrum([0.5], [0.3 + 0.2j]))
     return replace(rows, runs=[*rows.runs, (side.reservoir, column[:, None])])
 
