@@ -59,6 +59,6 @@ def pytest_runtest_call():
 
 @pytest.fixture
 def sketched(monkeypatch):
-    """Figures are made and not painted: for tests of what else pages say, and of files."""
+    """Replace the rendering of figures, for tests of other content of pages and of files."""
     for place in ("eigenecho.pages.page.rendered", "eigenecho.pages.rendered"):
         monkeypatch.setattr(place, lambda figure, kind: b"<svg/>")

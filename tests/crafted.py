@@ -169,12 +169,12 @@ def templates():
 
 def digest(kind, arrays, values):
     """Compute the digest as the library does."""
-    found = hashlib.sha256(json.dumps([kind, values], sort_keys=True).encode())
+    hasher = hashlib.sha256(json.dumps([kind, values], sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name]).reshape(np.shape(arrays[name]))
-        found.update(f"{name} {array.dtype.str} {array.shape};".encode())
-        found.update(array.tobytes())
-    return found.hexdigest()
+        hasher.update(f"{name} {array.dtype.str} {array.shape};".encode())
+        hasher.update(array.tobytes())
+    return hasher.hexdigest()
 
 
 def file_bytes(arrays, text, foreign=()):

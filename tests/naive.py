@@ -265,12 +265,12 @@ def iterate_filter(y, weights, horizon, **filter):
 
     The constant, the first of the ``weights``, is the one at the end of y.
     """
-    known = list(y)
+    extended_y = list(y)
     constant = filtered(y, **filter)[1][-1, 0]
     for _ in range(horizon):
-        level, rows = filtered(known, **filter)
-        known.append(level[-1] + constant * weights[0] + rows[-1, 1:] @ weights[1:])
-    return np.array(known[len(y) :])
+        level, rows = filtered(extended_y, **filter)
+        extended_y.append(level[-1] + constant * weights[0] + rows[-1, 1:] @ weights[1:])
+    return np.array(extended_y[len(y) :])
 
 
 def evidence(X, y, alpha):

@@ -1,4 +1,4 @@
-"""Rows with random access are those of one run, wherever blocks begin."""
+"""Rows with random access equal those of one run for any blocks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def loop(rows):
 
 
 @pytest.mark.parametrize("block", [1, 7, 40, 1000])
-def test_rows_are_those_of_a_loop(monkeypatch, block):
+def test_rows_equal_those_of_a_loop(monkeypatch, block):
     rows = rows_of(40)
     monkeypatch.setattr(series_rows, "BLOCK_BYTES", 8 * block * rows.size)
     expected = loop(rows)
@@ -49,7 +49,7 @@ def test_rows_are_those_of_a_loop(monkeypatch, block):
 
 
 @given(st.integers(1, 30), st.integers(0, 30), st.integers(0, 30), st.integers(1, 12))
-def test_blocks_and_single_rows_have_the_bits_of_the_whole(count, first, last, block):
+def test_blocks_and_single_rows_equal_the_whole_exactly(count, first, last, block):
     first, last = sorted((min(first, count), min(last, count)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(series_rows, "BLOCK_BYTES", 8 * 10**6)
@@ -64,7 +64,7 @@ def test_blocks_and_single_rows_have_the_bits_of_the_whole(count, first, last, b
         assert np.array_equal(rows.at(some), whole[some])
 
 
-def test_no_row_depends_on_how_many_follow(monkeypatch):
+def test_rows_do_not_depend_on_later_rows(monkeypatch):
     monkeypatch.setattr(series_rows, "BLOCK_BYTES", 8 * 60)
     y = np.random.default_rng(0).normal(size=95)
     rows, first = FILTER.run(y)[1], FILTER.run(y[:8])[1]

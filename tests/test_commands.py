@@ -101,11 +101,11 @@ def test_commands_of_the_package_run(command, folder, monkeypatch):
     from typer.testing import CliRunner
 
     from eigenecho.apps.cli.app import app
-    from tables import few_ways
+    from tables import few_candidates
 
     monkeypatch.chdir(folder)
     whole = any((folder / word).exists() for word in command[2:])
-    with few_ways():
+    with few_candidates():
         run = CliRunner().invoke(app, command[1:] if whole else [command[1], "--help"])
     assert run.exit_code == 0, run.output
     if whole and "--out" in command:

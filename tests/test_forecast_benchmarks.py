@@ -51,8 +51,8 @@ def test_list_of_series_is_complete():
         assert entry.rows >= FEWEST_ROWS
         assert entry.horizon == FREQUENCIES[entry.frequency].horizon
         assert entry.season in (1, FREQUENCIES[entry.frequency].season)
-        one = Series(entry.name, np.zeros(entry.rows), entry.frequency)
-        assert (one.horizon, one.season) == (entry.horizon, entry.season)
+        history = Series(entry.name, np.zeros(entry.rows), entry.frequency)
+        assert (history.horizon, history.season) == (entry.horizon, entry.season)
 
 
 @pytest.mark.parametrize(
@@ -94,10 +94,10 @@ def test_short_series_has_one_origin():
 def test_training_rows_do_not_use_later_values():
     values = np.array([np.nan, 1, np.nan, 3, np.nan, 5, 6, 7])
     assert filled(values[:5]).tolist() == [1, 1, 3, 3]
-    one = Series("x", np.arange(8000.0), "hourly")
-    assert len(one.training(7000)) == TRAINING_ROWS
-    assert one.training(7000)[-1] == 6999
-    assert one.truth(7000).tolist() == list(range(7000, 7048))
+    history = Series("x", np.arange(8000.0), "hourly")
+    assert len(history.training(7000)) == TRAINING_ROWS
+    assert history.training(7000)[-1] == 6999
+    assert history.truth(7000).tolist() == list(range(7000, 7048))
     with pytest.raises(ValueError, match="nothing was observed"):
         filled(np.full(3, np.nan))
 
@@ -261,13 +261,13 @@ def test_missing_peer_does_not_count_as_failed(tmp_path, monkeypatch):
 def test_score_equals_a_loop(tmp_path, plain):
     values = wave(100)
     values[[70, 95]] = np.nan
-    one, store = Series("gaps", values, "quarterly"), Store(tmp_path)
-    assert score(one, OURS, store) is None
-    make(tasks([one], [OURS]), store)
-    result = score(one, OURS, store)
+    history, store = Series("gaps", values, "quarterly"), Store(tmp_path)
+    assert score(history, OURS, store) is None
+    make(tasks([history], [OURS]), store)
+    result = score(history, OURS, store)
     mases, reals, inside, bounded = [], [], 0, 0
-    for origin in one.origins:
-        known = one.training(origin)
+    for origin in history.origins:
+        known = history.training(origin)
         errors = [abs(v - known[-1]) for v in values[origin : origin + 8] if v == v]
         reals.append(np.mean(errors))
         mases.append(np.mean(errors) / np.mean(np.abs(known[4:] - known[:-4])))
@@ -283,9 +283,9 @@ def test_origin_without_later_observations_is_not_scored(tmp_path, plain):
     values = wave(100)
     last = Series("gap", values, "yearly").origins[-1]
     values[last:] = np.nan
-    one, store = Series("gap", values, "yearly"), Store(tmp_path)
-    make(tasks([one], [OURS]), store)
-    result = score(one, OURS, store)
+    history, store = Series("gap", values, "yearly"), Store(tmp_path)
+    make(tasks([history], [OURS]), store)
+    result = score(history, OURS, store)
     assert np.isfinite([result.mase, result.real]).all()
     assert result.bounded == 6 * (ORIGINS - 1)
 

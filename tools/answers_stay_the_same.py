@@ -6,9 +6,9 @@
 BEFORE and AFTER are commits or folders with a checkout; AFTER is the working tree by default.
 Cases run in turns with each commit, in separate processes that import only the package of that
 commit. For each case the output is "equal", or the largest difference of any of its
-arrays relative to that array's largest entry. ``--store`` keeps some numbers of every array, which
-``tests/test_answers.py`` compares with, and how much they differ between the floating-point
-kernels that this CPU supports, which is how well each problem determines them.
+arrays relative to that array's largest entry. ``--store`` stores some entries of every array, which
+``tests/test_answers.py`` compares with, and their largest difference between the floating-point
+kernels that this CPU supports, which shows how well each problem determines them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEPT = 24
 """Number of entries stored for each array, evenly spaced."""
 
 SPREAD = 1e-11
-"""Differences between kernels below this are not stored: tolerances do not depend on them."""
+"""Differences between kernels below this value are not stored, because tolerances are larger."""
 
 AT_ONCE = 6
 """Number of cases per process, because starting one takes longer than most cases."""
@@ -428,7 +428,7 @@ def some(value: Any) -> Any:
 
 
 def keep(path: Path) -> None:
-    """Keep some numbers of every array, and the largest difference between kernels beside them."""
+    """Store some entries of every array, and the largest difference between kernels."""
     kept = {}
     with tempfile.TemporaryDirectory() as store:
         folders = []
@@ -489,7 +489,7 @@ def checkout(what: str) -> Iterator[Path]:
 def run(
     tree: Path, folder: Path, names: list[str], environment: Mapping[str, str] = os.environ
 ) -> None:
-    """Cases in a process that sees the package of one checkout."""
+    """Run cases in a process that imports the package of one checkout."""
     environment = {**environment, "PYTHONPATH": str(tree / "src")}
     command = [sys.executable, __file__, "--emit", str(folder), "--only", *names]
     subprocess.run(command, env=environment, check=True)

@@ -2,10 +2,10 @@
 
     python tools/each_kernel.py COMMAND [ARGUMENT ...]
 
-NumPy and SciPy bring an OpenBLAS each, which chooses its kernels by the CPU, as NumPy does for its
-own loops; numba compiles for the CPU it finds. All can be told to use those of an older CPU, and
-then round differently. A set that this CPU or this BLAS does not have is skipped by name. The exit
-code is 1 if any run fails.
+NumPy and SciPy each contain an OpenBLAS that chooses its kernels by the CPU, as NumPy does for its
+own loops, and numba compiles for the CPU. All of them can use the kernels of an older CPU instead,
+which round differently. Sets that this CPU or this BLAS does not support are skipped and named. The
+exit code is 1 if any run fails.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ print(*{one.get("architecture") for one in blas})
 
 
 class Kernels(NamedTuple):
-    """A set of kernels: what selects it in the environment, and the CPU flags that it needs."""
+    """A set of kernels: the environment variables that select it, and the CPU flags it needs."""
 
     name: str
     selected_by: dict[str, str]
@@ -37,13 +37,13 @@ class Kernels(NamedTuple):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of a process that uses them."""
+        """Environment of a process that uses these kernels."""
         return {**os.environ, **self.selected_by}
 
     def obstacle(self) -> str:
-        """Return why they cannot be used here, or an empty string if they can."""
+        """Return why the kernels cannot be used here, or an empty string if they can."""
         missing = set(self.flags.split()) - cpu_flags()
-        if missing:  # OpenBLAS would run into instructions that the CPU does not know
+        if missing:  # OpenBLAS would execute unsupported instructions
             return f"this CPU has no {', '.join(sorted(missing))}"
         if "OPENBLAS_CORETYPE" not in self.selected_by:
             return ""
@@ -61,7 +61,7 @@ KERNELS = (
     ),
     Kernels(
         "Nehalem",
-        # NumPy's own loops too, without the instructions that it looks for when it is loaded.
+        # Also disable the instructions that NumPy's own loops select at run time.
         {"OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": " ".join(__cpu_dispatch__)},
         "sse4_2",
     ),

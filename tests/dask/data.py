@@ -23,14 +23,14 @@ def esn(**params):
     return ee.LinearESN(**{"units": 40, "ridge": 1e-2, "seed": 0, **params})
 
 
-def same(actual, wanted, X, close=1e-10):
+def same(actual, reference, X, close=1e-10):
     """Assert that predictions, states and noise equal those of one machine."""
     for x in X if isinstance(X, list) else [X]:
-        expected = wanted.predict(x)
+        expected = reference.predict(x)
         size = np.abs(expected).max()
         np.testing.assert_allclose(actual.predict(x), expected, rtol=0, atol=close * size)
-    assert actual.solver_ == wanted.solver_
-    np.testing.assert_allclose(actual.ridge_, wanted.ridge_, rtol=1e-5)
-    np.testing.assert_allclose(actual.final_state_.r, wanted.final_state_.r, atol=1e-10)
-    np.testing.assert_array_equal(actual.final_state_.y, wanted.final_state_.y)
-    np.testing.assert_allclose(actual.noise_, wanted.noise_, rtol=1e-5)
+    assert actual.solver_ == reference.solver_
+    np.testing.assert_allclose(actual.ridge_, reference.ridge_, rtol=1e-5)
+    np.testing.assert_allclose(actual.final_state_.r, reference.final_state_.r, atol=1e-10)
+    np.testing.assert_array_equal(actual.final_state_.y, reference.final_state_.y)
+    np.testing.assert_allclose(actual.noise_, reference.noise_, rtol=1e-5)

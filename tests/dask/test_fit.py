@@ -77,7 +77,7 @@ def test_states_of_matrices_are_carried(solver, matrix):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_ragged_series(solver):
     pieces = [slice(0, 900), slice(900, 1000), slice(1100, 2900)]
-    us, ys = [X[one] for one in pieces], [Y[one] for one in pieces]
+    us, ys = [X[piece] for piece in pieces], [Y[piece] for piece in pieces]
     params = {"solver": solver, "warmup": 20, "standardize": True}
     expected = esn(**params).fit(us, ys)
     close = 1e-7 if solver == "gram" else 1e-10

@@ -188,10 +188,10 @@ def test_searches(cluster, client):
 
 def test_panel_of_hundreds_of_series(cluster, client):
     frame = panel(300)
-    wanted = ee.Forecaster(5, strategy="direct", seasons=[7]).fit(frame)
+    reference = ee.Forecaster(5, strategy="direct", seasons=[7]).fit(frame)
     parts = dd.from_pandas(frame, npartitions=7, sort=False)
     actual = fit(ee.Forecaster(5, strategy="direct", seasons=[7]), y=parts, client=client)
-    expected = wanted.predict()
+    expected = reference.predict()
     np.testing.assert_array_equal(actual.predict()["forecast"], expected["forecast"])
     assert not leftovers(cluster)
     lazy = predict(actual, parts)

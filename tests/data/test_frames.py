@@ -573,9 +573,9 @@ def test_new_rows_are_appended(index, hold):
         np.testing.assert_array_equal(one.known, other.known)
         np.testing.assert_array_equal(one.past, other.past)
     actual = joined.container.forecast(joined, 2, naive(joined, 2))
-    wanted = expected.container.forecast(expected, 2, naive(expected, 2))
+    expected_forecast = expected.container.forecast(expected, 2, naive(expected, 2))
     compare = pd.testing.assert_series_equal if hold is series else pd.testing.assert_frame_equal
-    compare(actual, wanted)
+    compare(actual, expected_forecast)
 
 
 def test_new_rows_use_known_future_columns():

@@ -88,7 +88,9 @@ def test_labels_of_any_kind(labels, tmp_path):
     panel = read(y)
     holder = loaded(panel.container, tmp_path / "holder.safetensors")
     pd.testing.assert_index_equal(holder.labels, panel.container.labels)
-    assert [type(one) for one in holder.labels] == [type(one) for one in panel.container.labels]
+    assert [type(label) for label in holder.labels] == [
+        type(label) for label in panel.container.labels
+    ]
 
 
 def test_many_series_fit_into_a_header(tmp_path):

@@ -1,4 +1,4 @@
-"""Frames of polars and PyArrow: read as the same frames of pandas are, or refused; and results."""
+"""Frames of polars and PyArrow are read like pandas frames or rejected, and results match."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DATES = [day.date() for day in DAYS]
 
 
 def long_pl(ds=DATES, ids=("a", "b"), **more):
-    """A long frame of two series; a further column has one value per row of a series."""
+    """Return a long frame of two series; an additional column has one value per row of a series."""
     parts = [
         pl.DataFrame({"unique_id": pl.Series([name] * T), "ds": ds, "y": VALUES[key], **more})
         for name, key in zip(ids, "ab", strict=True)
@@ -190,7 +190,7 @@ def in_library(frame, library):
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 @pytest.mark.parametrize("case", READ)
-def test_frames_are_read_as_those_of_pandas(case, library, tmp_path):
+def test_frames_are_read_like_those_of_pandas(case, library, tmp_path):
     frame, same = READ[case]
     frame = in_library(frame, library)
     found, expected = read(frame), read(same)
@@ -208,7 +208,7 @@ def test_frames_are_read_as_those_of_pandas(case, library, tmp_path):
 
 
 def columns_of(frame):
-    """Columns of plain Python values; dates are timestamps."""
+    """Return columns of plain Python values, with dates as timestamps."""
     names = frame.columns if isinstance(frame, pl.DataFrame) else frame.column_names
     for name in names:
         column = (
@@ -220,13 +220,13 @@ def columns_of(frame):
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 @pytest.mark.parametrize("case", REFUSED)
-def test_other_frames_are_refused(case, library):
+def test_other_frames_are_rejected(case, library):
     frame, words = REFUSED[case]
     with pytest.raises((ValueError, TypeError), match=words):
         read(in_library(frame, library))
 
 
-def test_arrow_tables_that_polars_does_not_have():
+def test_arrow_tables_without_a_polars_equivalent():
     table = in_library(long_pl(), "pyarrow")
     with pytest.raises(ValueError, match="unique column names"):
         read(table.append_column("y", table["y"]))
@@ -292,7 +292,7 @@ def test_dates_as_ids_keep_their_time_zone():
     "change",
     [{"library": "duckdb"}, {"id_type": "Object"}, {"time_type": "x"}, {"zone": "Nowhere/None"}],
 )
-def test_formats_that_a_file_may_not_have(change, tmp_path):
+def test_invalid_formats_in_a_file(change, tmp_path):
     _, tensors, values = schema.pack(read(long_pl()).container)
     values["frame"]["FrameFormat"] |= change
     storage.write(tmp_path / "file", "PanelFormat", tensors, values)
@@ -300,7 +300,7 @@ def test_formats_that_a_file_may_not_have(change, tmp_path):
         storage.load(tmp_path / "file", {"PanelFormat": PanelFormat})
 
 
-def test_ids_that_floats_cannot_tell_apart():
+def test_ids_that_floats_cannot_distinguish():
     large = 2**60
     ids = [Decimal(large), Decimal(large + 1)]
     for column in (
@@ -331,7 +331,7 @@ def test_ids_that_floats_cannot_tell_apart():
         (pl.Series([[1.0], [2.0, 3.0]]), None),
     ],
 )
-def test_columns_alone_are_arrays(column, expected):
+def test_single_columns_are_arrays(column, expected):
     if expected is None:
         with pytest.raises((ValueError, TypeError), match="y="):
             read(column)
@@ -362,7 +362,7 @@ def test_x_of_polars():
     for rows in (X, X[::-1]):
         found = fitted(wide_pl(), rows, past=["seen"]).predict()
         np.testing.assert_array_equal(found.drop("ds").to_numpy(), expected.to_numpy())
-    # Libraries can be mixed: the result is in that of y.
+    # Libraries can be mixed: the result has the library of y.
     pd.testing.assert_frame_equal(fitted(wide_pd(), X, past=["seen"]).predict(), expected)
     found = fitted(long_pl(), X, past=["seen"])
     again = found.predict(X=X[-3:].select("ds", "promo"))
@@ -372,7 +372,7 @@ def test_x_of_polars():
     assert isinstance(found.predict(context=long_pd(), context_X=X), pd.DataFrame)
 
 
-def test_polars_needs_no_pyarrow():
+def test_polars_does_not_need_pyarrow():
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
         "import datetime as dt, numpy as np, polars as pl, eigenecho as ee\n"
@@ -386,7 +386,7 @@ def test_polars_needs_no_pyarrow():
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300)
 
 
-def test_without_pandas_one_error_says_so():
+def test_missing_pandas_is_reported():
     code = (
         "import sys; sys.modules['pandas'] = None\n"
         "import polars as pl, eigenecho as ee\n"
@@ -442,7 +442,7 @@ def test_networks(library):
         ([[1.0]] * T, "List"),
     ],
 )
-def test_networks_refuse_other_columns(column, words, library):
+def test_networks_reject_other_columns(column, words, library):
     X = in_library(pl.DataFrame({"u": column, "v": VALUES["a"]}), library)
     for X_, y in ((X, VALUES["a"]), (VALUES["a"][:, None], X)):
         with pytest.raises((ValueError, TypeError), match=words):

@@ -42,10 +42,10 @@ def made(**options):
     return ee.Forecaster(3, **{"spectrum": SPECTRUM, "seasons": [7], **options})
 
 
-# What it finds ------------------------------------------------------------------------------------
+# Accuracy -----------------------------------------------------------------------------------------
 
 
-def test_a_season_goes_on():
+def test_season_continues():
     t = np.arange(103)
     y = 5 * np.sin(2 * np.pi * t / 12) + 0.05 * np.random.default_rng(0).normal(size=103)
     forecaster = ee.Forecaster(6).fit(y[:97])
@@ -54,7 +54,7 @@ def test_a_season_goes_on():
     assert forecaster.expected_error_ < 0.2
 
 
-def test_a_promotion_that_is_known_ahead_is_put_on_its_own_row():
+def test_known_promotion_affects_its_own_row():
     rng = np.random.default_rng(0)
     promo = (rng.random(123) < 0.25).astype(float)
     y = rng.normal(size=123).cumsum() / 5 + 10 * promo
@@ -67,7 +67,7 @@ def test_a_promotion_that_is_known_ahead_is_put_on_its_own_row():
         assert np.abs(np.delete(on - off, step)).max() < 1.5
 
 
-def test_a_recursive_forecaster_runs_on():
+def test_recursive_forecaster_extends_its_horizon():
     y = walk()
     forecaster = made(strategy="recursive").fit(y)
     longer = forecaster.predict(9)
@@ -78,7 +78,7 @@ def test_a_recursive_forecaster_runs_on():
     assert np.all(widths > 0)
 
 
-def test_quantiles_do_not_cross_and_agree_with_intervals():
+def test_quantiles_are_ordered_and_agree_with_intervals():
     forecaster = made().fit(walk())
     found = forecaster.predict(quantiles=[0.05, 0.5, 0.95])
     assert found.shape == (3, 3)
@@ -88,7 +88,7 @@ def test_quantiles_do_not_cross_and_agree_with_intervals():
     assert np.array_equal(forecaster.predict(quantiles=0.5)[:, 0], mean)
 
 
-def test_intervals_hold_about_their_share():
+def test_intervals_have_about_the_nominal_coverage():
     inside = {0.5: [], 0.9: []}
     for seed in range(5):
         y = np.random.default_rng(seed).normal(size=300)
@@ -102,7 +102,7 @@ def test_intervals_hold_about_their_share():
         assert np.mean(found) == pytest.approx(share, abs=0.07)
 
 
-# Learning goes on ---------------------------------------------------------------------------------
+# Intervals of panels, and updates -----------------------------------------------------------------
 
 
 def noisy(rows=90, scales=(0.3, 1.0, 3.0, 9.0), seed=0):
@@ -111,7 +111,7 @@ def noisy(rows=90, scales=(0.3, 1.0, 3.0, 9.0), seed=0):
     return 20 * np.sin(2 * np.pi * np.arange(rows) / 4)[:, None] + noise * scales
 
 
-def test_bounds_of_a_panel_are_as_wide_as_errors_of_each_series_are():
+def test_width_of_intervals_follows_the_errors_of_each_series():
     y = noisy(rows=120)
     forecaster = made(seasons=[4]).fit(y[:90])
     held = []
@@ -126,7 +126,7 @@ def test_bounds_of_a_panel_are_as_wide_as_errors_of_each_series_are():
     assert np.all(widths[1:] > 1.5 * widths[:-1])
 
 
-def test_series_that_were_not_fitted_have_the_bounds_of_the_panel():
+def test_new_series_have_the_interval_width_of_the_panel():
     frame = pd.DataFrame(noisy(), pd.date_range("2024", periods=90), columns=list("abcd"))
     forecaster = made(seasons=[4]).fit(frame)
     fitted = forecaster.fitted_
@@ -149,7 +149,7 @@ def test_forecasts_do_not_depend_on_sizes_of_errors(monkeypatch):
     assert np.array_equal(made(seasons=[4]).fit(y).predict(), plain)
 
 
-def test_one_series_is_measured_by_all_of_its_errors():
+def test_single_series_has_no_error_size():
     bands = made(seasons=[4]).fit(noisy()[:, 0]).fitted_.bands
     assert not bands.sizes.size
     assert not bands.scaled.size
@@ -198,7 +198,7 @@ def halves(kind):
 
 
 @pytest.mark.parametrize("kind", ["single", "gaps", "columns", "past", "series", "long"])
-def test_an_update_is_a_fit_of_all_rows_with_the_same_choices(kind):
+def test_update_equals_a_fit_to_all_rows_with_the_same_candidates(kind):
     whole, first, second = halves(kind)
     options = {"past": [0, 1]} if kind == "past" else {}
     forecaster = made(sharing="own", **options).fit(*first)
@@ -213,7 +213,7 @@ def test_an_update_is_a_fit_of_all_rows_with_the_same_choices(kind):
         assert not np.array_equal(found, before)
 
 
-def test_an_update_learns_anew_what_is_known_ahead_does():
+def test_update_learns_the_effects_of_known_columns_again():
     y, X = walk(), columns(width=1)
     y = y + 10 * X[:, 0]
     forecaster = made().fit(y[:50], X[:50])
@@ -239,7 +239,7 @@ def sees_logarithms(forecaster):
     return any(member["logarithm"] and member["calendar"] for member in forecaster.members_)
 
 
-def test_rows_without_a_logarithm_may_follow_those_that_had_one():
+def test_new_rows_may_have_no_logarithm():
     forecaster = made().fit(growing())
     members = forecaster.members_
     assert sees_logarithms(forecaster)
@@ -247,14 +247,14 @@ def test_rows_without_a_logarithm_may_follow_those_that_had_one():
     assert forecaster.members_ == members
 
 
-def test_a_series_that_did_not_judge_needs_no_logarithm(monkeypatch):
+def test_series_without_validation_rows_needs_no_logarithm(monkeypatch):
     monkeypatch.setattr("eigenecho.forecasting.selection.SERIES", 2)
     y = [growing(seed) for seed in range(3)]
-    y[1][3] = -5.0  # neither the first nor the last
+    y[1][3] = -5.0  # not one of the validation series
     assert sees_logarithms(made().fit(y))
 
 
-def test_updates_in_one_go_or_row_by_row_are_alike():
+def test_one_update_equals_updates_row_by_row():
     y = walk()
     one, other = made().fit(y[:50]), made().fit(y[:50])
     one.update(y[50:])
@@ -263,13 +263,13 @@ def test_updates_in_one_go_or_row_by_row_are_alike():
     assert np.array_equal(one.predict(), other.predict())
 
 
-# What it does not depend on -----------------------------------------------------------------------
+# Invariances --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("factor", "shift"), [(1e-3, 0.0), (100.0, 5.0), (2.0, -1e4), (-1.0, 0.0)])
 @pytest.mark.parametrize("strategy", ["direct", "recursive"])
-def test_forecasts_scale_and_move_with_the_series(factor, shift, strategy):
-    y = walk() - walk().mean()  # of both signs, so that no logarithm is chosen
+def test_forecasts_scale_and_shift_with_the_series(factor, shift, strategy):
+    y = walk() - walk().mean()  # both signs, so that logarithms are not used
     options = {"strategy": strategy, "seasons": [7]}
     plain = made(**options).fit(y).predict(interval=0.8)
     other = made(**options).fit(factor * y + shift).predict(interval=0.8)
@@ -278,13 +278,13 @@ def test_forecasts_scale_and_move_with_the_series(factor, shift, strategy):
         assert_allclose(two, factor * one + shift, rtol=1e-9, atol=1e-9 * abs(factor))
 
 
-def test_a_scale_that_is_a_power_of_two_changes_no_bit_of_the_steps():
+def test_scaling_by_a_power_of_two_is_exact():
     y = walk() - walk().mean()
     one, two = made().fit(y).predict(), made().fit(1024 * y).predict()
     assert_allclose(two, 1024 * one, rtol=1e-13)
 
 
-def test_seeds_and_the_order_of_calls_change_nothing():
+def test_forecasts_do_not_depend_on_seeds_and_the_order_of_calls():
     y = walk()
     one = made(seed=0).fit(y)
     other = made(seed=np.random.default_rng(7)).fit(y)
@@ -293,14 +293,14 @@ def test_seeds_and_the_order_of_calls_change_nothing():
     assert np.array_equal(one.fit(y).predict(), other.predict())
 
 
-def test_a_long_frame_may_be_in_any_order():
+def test_long_frame_may_have_any_order():
     y = halves("long")[0][0]
     mixed = y.sample(frac=1.0, random_state=0)
     pd.testing.assert_frame_equal(made().fit(y).predict(), made().fit(mixed).predict())
 
 
 @pytest.mark.parametrize("before", [1, 5, 70])
-def test_rows_before_the_first_observation_change_nothing(before):
+def test_rows_before_the_first_observation_have_no_effect(before):
     y = 3 * np.sin(np.arange(60) * 2 * np.pi / 7) + walk()
     one, other = made().fit(y), made().fit(np.r_[np.full(before, np.nan), y])
     assert any(member["calendar"] for member in one.members_)
@@ -318,7 +318,7 @@ found = [value.hex() for value in forecaster.predict().ravel()]
 """
 
 
-def test_bits_do_not_depend_on_the_number_of_threads(monkeypatch):
+def test_forecasts_do_not_depend_on_the_number_of_threads(monkeypatch):
     env = {**os.environ, "EIGENECHO_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, "-c", THREADS + "print(json.dumps(found))"],
@@ -333,7 +333,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(monkeypatch):
     assert here["found"] == json.loads(done.stdout)
 
 
-# As an estimator ----------------------------------------------------------------------------------
+# Estimator interface ------------------------------------------------------------------------------
 
 
 def test_parameters_are_kept_and_cloned():
@@ -344,7 +344,7 @@ def test_parameters_are_kept_and_cloned():
     assert not hasattr(clone(made().fit(walk())), "fitted_")
 
 
-def test_a_changed_parameter_waits_for_the_next_fit():
+def test_changed_parameter_takes_effect_in_the_next_fit():
     forecaster = made(strategy="direct").fit(walk())
     before = forecaster.predict()
     forecaster.set_params(horizon=9, past=["x"], strategy="recursive")
@@ -354,7 +354,7 @@ def test_a_changed_parameter_waits_for_the_next_fit():
         forecaster.predict(4)
 
 
-def test_parameters_and_data_stay_as_they_were():
+def test_parameters_and_data_are_not_modified():
     y, X, seasons = walk(), columns(), [7]
     copies = y.copy(), X.copy()
     forecaster = made(past=[1], seasons=seasons)
@@ -366,7 +366,7 @@ def test_parameters_and_data_stay_as_they_were():
     assert np.array_equal(X, copies[1])
 
 
-def test_a_fit_that_fails_leaves_the_estimator_as_it_was():
+def test_failed_fit_does_not_change_the_estimator():
     y = walk()
     forecaster = made().fit(y)
     before, fitted = forecaster.predict(), forecaster.fitted_
@@ -379,7 +379,7 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was():
     assert np.array_equal(forecaster.predict(), before)
 
 
-def test_a_fit_that_is_interrupted_leaves_the_estimator_as_it_was(monkeypatch):
+def test_interrupted_fit_does_not_change_the_estimator(monkeypatch):
     forecaster = made().fit(walk())
     fitted = forecaster.fitted_
 
@@ -393,7 +393,7 @@ def test_a_fit_that_is_interrupted_leaves_the_estimator_as_it_was(monkeypatch):
     assert forecaster.fitted_ is fitted
 
 
-def test_a_forecast_does_not_depend_on_other_origins():
+def test_forecast_does_not_depend_on_other_origins():
     rng = np.random.default_rng(0)
     y = np.tile(5 * rng.normal(size=12), 8) + 0.3 * rng.normal(size=96)
     forecaster = ee.Forecaster(3, spectrum=ee.spectra.ring(6, sr=0.9), seasons=[12]).fit(y)
@@ -402,7 +402,7 @@ def test_a_forecast_does_not_depend_on_other_origins():
     assert np.array_equal(alone[0], forecaster.predict())
 
 
-def test_a_calendar_moves_on_with_its_series():
+def test_calendar_effect_adapts_to_new_rows():
     rng = np.random.default_rng(1)
     week = 5 * rng.normal(size=7)
     y = np.tile(week, 8) + 0.1 * rng.normal(size=56)
@@ -412,26 +412,26 @@ def test_a_calendar_moves_on_with_its_series():
     assert errors.mean() < 0.3 * np.abs(week).mean()
 
 
-def test_a_phase_that_nobody_observed_goes_with_the_others():
+def test_unobserved_phase_follows_the_others():
     y = 3.0 * np.arange(120)
     y[::2] = np.nan
     assert np.abs(ee.Forecaster(4).fit(y).predict() - 3.0 * np.arange(120, 124)).max() < 1
 
 
-def test_a_gap_at_the_end_of_a_line_is_gone_through():
+def test_gap_at_the_end_of_a_line_is_extrapolated():
     y = 3.0 * np.arange(110)
     y[-3:] = np.nan
     assert np.abs(ee.Forecaster(6).fit(y).predict() - 3.0 * np.arange(110, 116)).max() < 0.1
 
 
-def test_a_known_column_that_never_moved_does_nothing():
+def test_constant_known_column_has_no_effect():
     rng = np.random.default_rng(2)
     y = np.sin(np.arange(120)) + 0.1 * rng.normal(size=120)
     forecaster = ee.Forecaster(2).fit(y, np.full(120, 0.1))
     assert np.array_equal(forecaster.predict(X=[0.1, 0.1]), forecaster.predict(X=[0.1, 99.0]))
 
 
-def test_series_without_logarithms_are_forecast_without_them():
+def test_forecast_of_a_context_without_logarithms():
     rng = np.random.default_rng(3)
     grown = 100 * np.exp(0.03 * np.arange(120) + 0.05 * rng.normal(size=120))
     forecaster = ee.Forecaster(4).fit(grown)

@@ -39,12 +39,12 @@ def known():
     return made().fit(NOISE, np.sin(np.arange(60.0)))
 
 
-# Series that say little -----------------------------------------------------------------------
+# Short and constant series --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", ["auto", "direct", "recursive"])
 @pytest.mark.parametrize("rows", [1, 2, 3, 12])
-def test_too_few_rows_to_learn_from_go_on_as_the_last(rows, strategy):
+def test_too_few_rows_repeat_the_last_value(rows, strategy):
     with pytest.warns(FewRowsWarning, match=rf"a series of 16 rows .* has {rows}\."):
         forecaster = made(strategy=strategy).fit(NOISE[:rows])
     assert_allclose(forecaster.predict(), NOISE[rows - 1])
@@ -56,7 +56,7 @@ def test_too_few_rows_to_learn_from_go_on_as_the_last(rows, strategy):
 
 @pytest.mark.parametrize("strategy", ["auto", "direct", "recursive"])
 @pytest.mark.parametrize("value", [7.25, 0.0, -3.0, 1e-308, 1e150])
-def test_a_constant_goes_on(value, strategy):
+def test_constant_is_continued(value, strategy):
     forecaster = made(strategy=strategy).fit(np.full(60, value))
     with pytest.warns(FewRowsWarning, match="1 of 1 series have width 0, because no change"):
         mean, lower, upper = forecaster.predict(interval=0.9)
@@ -66,8 +66,8 @@ def test_a_constant_goes_on(value, strategy):
 
 
 @pytest.mark.parametrize("value", [7.25, 0.0])
-def test_a_constant_series_of_a_panel_goes_on_with_a_warning(value):
-    # Of positive series, so that logarithms are chosen.
+def test_constant_series_of_a_panel_is_continued_with_a_warning(value):
+    # Positive series make the forecaster use logarithms.
     y = np.exp(NOISE.cumsum() / 10)
     for constant in (np.full(60, value), np.array([value])):
         forecaster = made().fit([y, constant])
@@ -83,20 +83,20 @@ def test_a_constant_series_of_a_panel_goes_on_with_a_warning(value):
             forecaster.predict(quantiles=0.5)
 
 
-def test_a_backtest_warns_of_intervals_without_width():
+def test_backtest_warns_of_intervals_of_width_zero():
     y = np.c_[NOISE, np.r_[np.zeros(55), NOISE[:5]]]
     with pytest.warns(FewRowsWarning, match="intervals of 1 of 4 forecasts have width 0"):
         made().backtest(y, origins=[50, 56])
 
 
-def test_a_fit_on_a_constant_knows_no_width_of_other_series():
+def test_fit_to_a_constant_gives_intervals_of_width_zero_for_other_series():
     forecaster = made().fit(np.full(60, 7.0))
     with pytest.warns(FewRowsWarning, match="width 0"):
         forecaster.predict(context=NOISE, interval=0.9)
 
 
 @pytest.mark.parametrize("multivariate", [False, True])
-def test_an_update_of_constant_series_that_begin_to_move_selects_candidates_again(multivariate):
+def test_update_of_constant_series_that_start_to_change_selects_candidates_again(multivariate):
     y = np.r_[np.full((60, 2), 7.0), 7 + NOISE[:, None].cumsum(axis=0) * [1, 3]]
     forecaster = made(multivariate=multivariate).fit(y[:60]).update(y[60:])
     with warnings.catch_warnings():
@@ -110,12 +110,12 @@ def test_an_update_of_constant_series_that_begin_to_move_selects_candidates_agai
         still.predict(interval=0.9)
 
 
-def test_constant_series_are_not_enough_rows_to_learn_from():
+def test_constant_series_do_not_count_as_training_rows():
     with pytest.warns(FewRowsWarning, match=r"16 rows that changes, .* has 5\."):
         made().fit([NOISE[:5], np.full(60, 7.0)])
 
 
-def test_a_series_in_a_panel_may_be_shorter_than_the_horizon():
+def test_series_of_a_panel_may_be_shorter_than_the_horizon():
     whole, short, one = made(8).fit([NOISE, NOISE[:3], NOISE[:1]]).predict()
     for forecast in (whole, short, one):
         assert forecast.shape == (8,)
@@ -132,7 +132,7 @@ def told(call):
     return [str(one.message) for one in caught if one.category is FewRowsWarning]
 
 
-def test_a_panel_that_is_too_short_is_told_of_once():
+def test_too_short_panel_causes_one_warning():
     (said,) = told(lambda: made(2).fit(long("shop", "till", "stall", rows=13)))
     assert said == (
         "Forecasts are the last value, without intervals: a horizon of 2 needs a series of 14 rows "
@@ -142,7 +142,7 @@ def test_a_panel_that_is_too_short_is_told_of_once():
     assert not told(lambda: made(1).fit(long("shop", "till", rows=13)))
 
 
-def test_an_update_learns_from_rows_of_which_there_were_too_few():
+def test_update_trains_if_there_were_too_few_rows():
     with pytest.warns(FewRowsWarning):
         forecaster = made().fit(NOISE[:5])
     (said,) = told(lambda: forecaster.update(NOISE[5:9]))
@@ -151,7 +151,7 @@ def test_an_update_learns_from_rows_of_which_there_were_too_few():
     assert np.array_equal(forecaster.predict(), made().fit(NOISE).predict())
 
 
-def test_origins_without_enough_rows_are_told_of_once():
+def test_origins_with_too_few_rows_cause_one_warning():
     (said,) = told(lambda: made(1).backtest(NOISE[:14], origins=4))
     assert said == (
         "Forecasts from 2 of 4 origins are the last value, without intervals: a horizon of 1 needs "
@@ -160,7 +160,7 @@ def test_origins_without_enough_rows_are_told_of_once():
     assert not told(lambda: made(1).backtest(NOISE[:14], origins=2))
 
 
-def test_one_observation_among_gaps():
+def test_single_observation_between_gaps():
     y = np.full(60, np.nan)
     y[30] = 4.0
     with pytest.warns(FewRowsWarning, match="the validation rows contain no observation"):
@@ -175,7 +175,7 @@ def test_gaps_at_both_ends():
 
 
 @pytest.mark.parametrize("scale", [1e140, 1e-140])
-def test_numbers_near_the_ends_of_the_range(scale, plain):
+def test_very_large_and_small_values(scale, plain):
     found = made().fit(scale * NOISE).predict(interval=0.9)
     for one, other in zip(found, plain.predict(interval=0.9), strict=True):
         assert_allclose(one / scale, other, rtol=1e-9)
@@ -196,12 +196,12 @@ def test_numbers_near_the_ends_of_the_range(scale, plain):
         (NOISE > 0, "dtype bool"),
     ],
 )
-def test_series_that_will_not_do(y, words):
+def test_invalid_series(y, words):
     with pytest.raises(ValueError, match=words):
         made().fit(y)
 
 
-def test_a_time_that_occurs_twice():
+def test_duplicate_time():
     y = long("a", "b")
     with pytest.raises(ValueError, match="2024-01-01 twice in series 'a'"):
         made().fit(pd.concat([y, y[:1]]))
@@ -232,12 +232,12 @@ def test_a_time_that_occurs_twice():
         ({"past": [0]}, "no columns if there is no X"),
     ],
 )
-def test_parameters_that_will_not_do(options, words):
+def test_invalid_parameters(options, words):
     with pytest.raises(ValueError, match=words):
         made(**options).fit(NOISE)
 
 
-def test_nothing_is_asked_of_what_was_not_fitted(tmp_path):
+def test_methods_need_a_fitted_forecaster(tmp_path):
     for ask in (
         lambda f: f.predict(),
         lambda f: f.rolling(NOISE, 2),
@@ -266,7 +266,7 @@ def test_nothing_is_asked_of_what_was_not_fitted(tmp_path):
         ({"interval": 0.5, "quantiles": [0.5]}, "None if interval is given"),
     ],
 )
-def test_forecasts_that_cannot_be_made(options, words, plain):
+def test_invalid_forecast_arguments(options, words, plain):
     with pytest.raises(ValueError, match=words):
         plain.predict(**options)
 
@@ -282,7 +282,7 @@ def test_forecasts_that_cannot_be_made(options, words, plain):
         ({"X": np.ones(3), "context": NOISE}, "context_X=None"),
     ],
 )
-def test_columns_that_are_known_ahead_have_to_be_known(options, words, known):
+def test_known_columns_need_future_values(options, words, known):
     with pytest.raises(ValueError, match=words):
         known.predict(**options)
 
@@ -299,12 +299,12 @@ def test_columns_that_are_known_ahead_have_to_be_known(options, words, known):
         (["2024-01-05"], "row numbers, or times of rows"),
     ],
 )
-def test_origins_that_are_none(origins, words, plain):
+def test_invalid_origins(origins, words, plain):
     with pytest.raises(ValueError, match=words):
         plain.rolling(NOISE, origins)
 
 
-def test_origins_need_rows_that_are_known_after_them(known):
+def test_origins_need_known_rows_after_them(known):
     X = np.ones((60, 1))
     assert known.rolling(NOISE, [56], X).shape == (1, 3)
     with pytest.raises(ValueError, match=r"origins=57 .* followed by 3 rows"):
@@ -316,7 +316,7 @@ def test_origins_before_the_first_observation(plain):
         plain.rolling(np.r_[np.nan, np.nan, NOISE], [1, 5])
 
 
-def test_series_that_see_each_other_come_together():
+def test_multivariate_series_must_be_given_together():
     Y = np.stack([NOISE, NOISE[::-1], NOISE**2], axis=1)
     forecaster = made(multivariate=True).fit(Y)
     with pytest.raises(ValueError, match=r"2 series.* the series of the fit"):
@@ -329,7 +329,7 @@ def test_series_that_see_each_other_come_together():
         by_name.rolling(frame[["b", "a", "c"]], 2)
 
 
-def test_ids_that_the_fit_did_not_have():
+def test_unknown_ids():
     forecaster = made(sharing="own").fit(long("a", "b"))
     found = forecaster.predict(context=long("b", "z"), interval=0.5)
     assert found["unique_id"].unique().tolist() == ["b", "z"]
@@ -340,7 +340,7 @@ def test_ids_that_the_fit_did_not_have():
 
 @pytest.mark.skipif(not hasattr(os, "sysconf"), reason="the system does not tell its memory")
 @pytest.mark.parametrize("horizon", [10**12, 10**18])
-def test_horizons_that_no_memory_holds(horizon):
+def test_horizon_too_large_for_memory(horizon):
     with pytest.raises(
         MemoryError, match=rf"horizon={horizon} needs at least [\d,]+ GiB.*this mach"
     ):
@@ -351,14 +351,14 @@ def test_horizons_that_no_memory_holds(horizon):
     assert forecaster.predict(10).shape == (10,)
 
 
-def test_a_loop_that_runs_away_says_at_which_step():
+def test_diverging_loop_is_reported_with_its_step():
     forecaster = made(strategy="recursive", spectrum=ee.Spectrum([1.2])).fit(NOISE)
     assert np.all(np.isfinite(forecaster.predict()))
     with pytest.raises(UnstableError, match=r"overflow .* steps ahead"):
         forecaster.predict(5000)
 
 
-# Columns of any kind ------------------------------------------------------------------------------
+# Columns of any type ------------------------------------------------------------------------------
 
 
 FLAGS = NOISE > 0
@@ -374,20 +374,20 @@ FLAGS = NOISE > 0
         FLAGS.astype(np.uint8),
     ],
 )
-def test_flags_beside_a_series_are_0_and_1(flags):
+def test_boolean_columns_are_0_and_1(flags):
     wanted = made().fit(NOISE, FLAGS.astype(float)).predict(X=[1.0, 0.0, 1.0])
     assert np.array_equal(made().fit(NOISE, flags).predict(X=[True, False, True]), wanted)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "boolean", "Int8", "object", "Sparse[bool]"])
-def test_flags_of_frames_are_0_and_1(dtype):
+def test_boolean_columns_of_frames_are_0_and_1(dtype):
     y, X = pd.Series(NOISE, DAYS[:60]), pd.DataFrame({"promo": FLAGS}, DAYS[:60])
     ahead = pd.DataFrame({"promo": [True, False, True]}, DAYS[60:63])
     wanted = made().fit(y, X.astype(float)).predict(X=ahead.astype(float))
     pd.testing.assert_series_equal(made().fit(y, X.astype(dtype)).predict(X=ahead), wanted)
 
 
-def test_missing_flags_of_the_past_are_the_last_before():
+def test_missing_flags_are_filled_forward():
     y = pd.Series(NOISE, DAYS[:60])
     flags = pd.array(FLAGS, dtype="boolean")
     flags[:4], flags[20:22] = pd.NA, pd.NA
@@ -398,12 +398,12 @@ def test_missing_flags_of_the_past_are_the_last_before():
 
 
 @pytest.mark.parametrize("y", [FLAGS, FLAGS.astype(object), pd.Series(FLAGS, DAYS[:60])])
-def test_truth_values_are_no_series(y):
+def test_boolean_series_is_rejected(y):
     with pytest.raises(ValueError, match="expected real numbers"):
         made().fit(y)
 
 
-def test_close_quantiles_are_told_apart():
+def test_close_quantiles_are_distinguished():
     levels = [0.1, 0.1000001, 1 / 3, 0.5, 0.99999999]
     found = made().fit(pd.Series(NOISE, DAYS[:60])).predict(quantiles=levels)
     assert [float(name[1:]) for name in found.columns] == levels
@@ -413,24 +413,24 @@ def test_close_quantiles_are_told_apart():
 
 
 @pytest.mark.parametrize("scale", [1e-151, 1e-170, 1e-310])
-def test_series_whose_squares_are_nothing_are_refused(scale):
+def test_series_whose_squares_underflow_are_rejected(scale):
     for y in (NOISE * scale, pd.DataFrame({"a": NOISE, "b": NOISE * scale}, DAYS[:60])):
         with pytest.raises(ValueError, match="a range of at least 1e-150"):
             made().fit(y)
 
 
-def test_the_smallest_series_are_forecast_as_others_are():
+def test_tiny_series_are_forecast_correctly():
     one, two = (made().fit(scale * NOISE).predict(interval=0.8) for scale in (1.0, 1e-149))
     assert_allclose(np.stack(two) * 1e149, np.stack(one), rtol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-def test_a_matrix_is_columns():
+def test_columns_of_a_numpy_matrix_are_series():
     found = made().fit(np.asmatrix(NOISE).T).predict()
     assert np.array_equal(found[:, 0], made().fit(NOISE).predict())
 
 
-# Tables as they are read --------------------------------------------------------------------------
+# Unprocessed tables -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_a_matrix_is_columns():
         [None, *DAYS[1:60].strftime("%Y-%m-%d")],
     ],
 )
-def test_dates_in_a_column_are_no_numbers(days):
+def test_dates_in_a_column_are_not_numbers(days):
     table = pd.DataFrame({"date": days, "sales": NOISE})
     for y, X in ((table, None), (pd.Series(NOISE, DAYS[:60]), table)):
         with pytest.raises((ValueError, TypeError), match=r"column.* 'date'.* the index"):
@@ -453,14 +453,14 @@ def test_dates_in_a_column_are_no_numbers(days):
     assert len(made().fit(table.assign(date=DAYS[:60]).set_index("date")["sales"]).predict()) == 3
 
 
-def test_one_series_with_the_names_of_a_long_table():
+def test_single_series_with_the_names_of_a_long_table():
     table = long("a").drop(columns="unique_id")
     with pytest.raises(ValueError, match="without all of the columns 'unique_id'"):
         made().fit(table)
 
 
 @pytest.mark.parametrize("text", ["1.5", "shop", "", "?"])
-def test_text_that_says_no_date_is_named_as_text(text):
+def test_text_that_is_not_a_date_is_reported_as_text(text):
     table = pd.DataFrame({"what": [text] * 60, "sales": NOISE})
     with pytest.raises(ValueError, match=r"'what'.*real numbers"):
         made().fit(table)
@@ -471,20 +471,20 @@ def test_text_that_says_no_date_is_named_as_text(text):
     [["1.5", "2"], ["1,5", "2"], ["1.5", "n/a"], ["1_000", "2"], ["1.5", "nan"], ["low", "high"]],
 )
 @pytest.mark.parametrize("dtype", [object, "str", "category"])
-def test_text_is_no_number(cells, dtype):
+def test_text_is_not_a_number(cells, dtype):
     with pytest.raises(ValueError, match=r"column 'a'>.*real numbers.* Convert it to numbers"):
         made().fit(pd.DataFrame({"a": pd.Series(cells * 30, DAYS[:60], dtype=dtype)}))
     with pytest.raises(ValueError, match="real numbers"):
         made().fit(pd.Series(cells * 30, DAYS[:60], dtype=dtype))
 
 
-def test_numbers_that_were_text_are_forecast_as_told():
+def test_converted_text_is_forecast():
     text = pd.Series([str(one).replace(".", ",") for one in NOISE], DAYS[:60])
     found = made().fit(pd.to_numeric(text.str.replace(",", "."))).predict()
     assert_allclose(found, made().fit(pd.Series(NOISE, DAYS[:60])).predict())
 
 
-def test_text_in_one_of_several_series_is_named_by_its_number():
+def test_text_in_one_of_several_series_is_reported_with_its_position():
     text = np.array(["1,5", "2,5"] * 30, object)
     with pytest.raises(ValueError, match=r"y\[1\]=<'1,5' in row 0>"):
         made().fit([NOISE, text])
@@ -526,7 +526,7 @@ def test_long_tables_are_not_read_as_wide_ones(ids, index, dates):
             forecaster.fit(held)
 
 
-def test_a_long_table_with_further_columns():
+def test_long_table_with_extra_columns():
     table = long("a", "b").assign(price=1.0)
     with pytest.raises(ValueError, match=r"a column 'price'.* only 'unique_id'.* as X"):
         made().fit(table)
@@ -565,19 +565,19 @@ def test_rows_that_are_mostly_missing(frequency, gaps, kind):
     assert found.index[0] == whole[-1] + whole.freq
 
 
-def test_dates_on_no_grid_are_not_told_to_fill_one():
+def test_error_of_irregular_dates_suggests_resampling():
     odd = DAYS[:60] + pd.to_timedelta(np.random.default_rng(0).integers(0, 10**9, 60), "us")
     with pytest.raises(ValueError, match=r"seconds\. Resample to a regular step"):
         made().fit(pd.Series(NOISE, odd))
 
 
 @pytest.mark.parametrize("seasons", ["weekly", "7", ["7"], [7, "year"], 0])
-def test_seasons_are_told_in_rows(seasons):
+def test_error_of_seasons_explains_their_unit(seasons):
     with pytest.raises(ValueError, match=r"seasons=.*A week is 7 rows of days.*None detects"):
         made(seasons=seasons).fit(NOISE)
 
 
-def test_long_tables_in_an_index_of_two_levels():
+def test_long_table_with_a_multiindex():
     with pytest.raises(ValueError, match="without all of the columns"):
         made().fit(long("a", "b").set_index(["unique_id", "ds"]))
 
@@ -592,7 +592,7 @@ def test_long_tables_in_an_index_of_two_levels():
         ({"id": ["a"]}, r"id=\['a'\] .*the name of a column"),
     ],
 )
-def test_names_that_a_long_table_cannot_have(names, said):
+def test_invalid_names_of_a_long_table(names, said):
     table = long("a").rename(columns={"unique_id": "forecast", "ds": "lower"})
     for one in (table, long("a")):
         with pytest.raises(ValueError, match=said):
@@ -600,13 +600,13 @@ def test_names_that_a_long_table_cannot_have(names, said):
 
 
 @pytest.mark.parametrize("past", [True, [True], [["a"]], [{}], np.True_])
-def test_past_names_columns(past):
+def test_invalid_names_of_past_columns(past):
     with pytest.raises(ValueError, match="names of columns of X, or numbers"):
         made(past=past).fit(NOISE, np.stack([NOISE, NOISE], axis=1))
 
 
-def test_a_forecaster_of_arrays_goes_on_from_arrays(plain):
-    # Rows of a Series may be in any order: that would go unseen.
+def test_forecaster_of_arrays_rejects_pandas_contexts(plain):
+    # Rows of a Series may be in any order, which would go unnoticed.
     with pytest.raises(ValueError, match=r"context=<a Series>.*as in fit"):
         plain.predict(context=pd.Series(NOISE, DAYS[:60]))
     with pytest.raises(ValueError, match=r"y=<a wide DataFrame>.*as in fit"):
@@ -616,6 +616,6 @@ def test_a_forecaster_of_arrays_goes_on_from_arrays(plain):
 @pytest.mark.parametrize(
     "index", [np.arange(60) + (2**63 - 61), np.uint64(2**63) + np.arange(60, dtype=np.uint64)]
 )
-def test_numbers_as_times_that_cannot_go_on(index):
+def test_integer_times_that_cannot_be_continued(index):
     with pytest.raises(ValueError, match=r"times up to 9\.22337e\+18.*numbers up to"):
         made().fit(pd.Series(NOISE, index))

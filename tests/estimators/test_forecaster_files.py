@@ -185,7 +185,7 @@ def test_effects_are_restored(kind, forecasters, tmp_path):
 
 
 def test_forecasters_have_effects_of_all_kinds(forecasters):
-    # Else the tests above would hold of files without.
+    # Otherwise the tests above would not cover files with effects.
     learnt = {moved for one in forecasters.values() for moved in one.fitted_.effects.removed}
     assert len(learnt) == 6
     members = [member for one in forecasters.values() for member in one.members_]

@@ -46,7 +46,7 @@ class Setting(NamedTuple):
     past: int = 0
 
     def rolling(self, y, X):
-        """Forecasts (n, O, H)."""
+        """Return forecasts (n, O, H)."""
         X = X if self.known + self.past else None
         made = self.forecaster.rolling(_held(self.kind, y), ORIGINS, _columns(self.kind, X, len(y)))
         if self.kind == "long":
@@ -90,7 +90,7 @@ def drawn(series, rows, seed, positive=False):
     return y
 
 
-# Kind, series, columns that are known ahead, columns that are not, positive, options.
+# Container, number of series, of known and of past columns, positive values, options.
 DRAWN: dict[str, tuple[str, int, int, int, bool, dict[str, Any]]] = {
     "one": ("single", 1, 0, 0, False, {}),
     "logarithms": ("single", 1, 0, 0, True, {}),
@@ -113,13 +113,13 @@ def setting(name):
     y = drawn(series, FITTED, 0, positive)
     rng = np.random.default_rng(1)
     X = rng.normal(size=(FITTED, known + past)) if known + past else None
-    if name == "each other":  # all but the first follow it a row later
+    if name == "each other":  # the others follow the first one row later
         y[1:, 1:] = y[0, :-1] + 0.1 * y[1:, 1:]
     if X is not None:
         y[:, 1:] += 2 * X[1:, 0] + 2 * X[:-1, -1]
         y = np.exp(y / 5) if positive else y
     forecaster = ee.Forecaster(HORIZON, spectrum=SPECTRUM, seasons=[7], **options)
-    # Long frames are asked for ids that the fit did not have.
+    # The tests use ids of long frames that were not fitted.
     forecaster.fit(_held(kind, y, "abc"), _columns(kind, X, series))
     return Setting(forecaster, kind, series, known, past)
 
@@ -137,7 +137,7 @@ def setting(name):
         ("loops", {"calendar", "known"}),
     ],
 )
-def test_members_see_what_the_law_is_about(name, seen):
+def test_members_use_the_inputs_of_each_setting(name, seen):
     members = setting(name).forecaster.members_
     for what in seen:
         assert any(member[what] for member in members), what
@@ -165,7 +165,7 @@ def changed(rng, rows, row):
 @pytest.mark.parametrize("name", SETTINGS)
 @settings(max_examples=8, deadline=None)
 @given(row=st.integers(4, ROWS - 1), seed=st.integers(0, 10**6), one=st.integers(0, 10))
-def test_later_values_change_no_bit(name, row, seed, one):
+def test_later_values_do_not_change_forecasts(name, row, seed, one):
     this, (y, X, before) = setting(name), said(name)
     rng = np.random.default_rng(seed)
     other = y.copy()
@@ -175,7 +175,7 @@ def test_later_values_change_no_bit(name, row, seed, one):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_removing_later_rows_changes_no_bit(name):
+def test_removing_later_rows_does_not_change_forecasts(name):
     this = setting(name)
     rng = np.random.default_rng(4)
     y, X = drawn(this.series, FITTED, 5), rng.normal(size=(FITTED, this.known + this.past))
@@ -185,7 +185,7 @@ def test_removing_later_rows_changes_no_bit(name):
 
 
 def test_effects_are_computed_without_rows_after_the_last_origin(monkeypatch):
-    # A product with more rows may round differently, depending on the BLAS kernel.
+    # Products with more rows can round differently, depending on the BLAS kernel.
     this, (y, X, _) = setting("others"), said("others")
     lengths, apply = [], Effects.apply
 
@@ -201,7 +201,7 @@ def test_effects_are_computed_without_rows_after_the_last_origin(monkeypatch):
 @pytest.mark.parametrize("name", COLUMNS)
 @settings(max_examples=8, deadline=None)
 @given(row=st.integers(4, ROWS - 1), seed=st.integers(0, 10**6), one=st.integers(0, 10))
-def test_later_columns_change_no_bit(name, row, seed, one):
+def test_later_columns_do_not_change_forecasts(name, row, seed, one):
     this, (y, X, before) = setting(name), said(name)
     column, other = one % (this.known + this.past), X.copy()
     other[:, column] = changed(np.random.default_rng(seed), X[:, column], row)
@@ -215,7 +215,7 @@ def test_later_columns_change_no_bit(name, row, seed, one):
 
 @pytest.mark.parametrize("name", PAST)
 @pytest.mark.parametrize("first", [5, 10, 15])
-def test_the_first_value_of_a_column_changes_nothing_before_it(name, first):
+def test_first_value_of_a_column_does_not_change_earlier_forecasts(name, first):
     this, (y, X, _) = setting(name), said(name)
     X = X.copy()
     X[:first, -1] = np.nan
@@ -226,11 +226,11 @@ def test_the_first_value_of_a_column_changes_nothing_before_it(name, first):
     assert np.array_equal(after[:, earlier], before[:, earlier])
     assert np.all(after[:, -1] != before[:, -1])
     other = X.copy()
-    other[first:, -1] += 1e4  # where it begins is of no account
+    other[first:, -1] += 1e4  # the first value does not matter
     assert_allclose(this.rolling(y, other), before, rtol=1e-6)
 
 
-def test_a_context_may_begin_after_more_gaps_than_the_fit_had_rows():
+def test_context_may_start_with_more_gaps_than_the_fit_had_rows():
     rng = np.random.default_rng(0)
     wave = 3 * np.sin(np.arange(30) * 2 * np.pi / 7)
     forecaster = ee.Forecaster(HORIZON, seasons=[7], spectrum=SPECTRUM)
@@ -245,7 +245,7 @@ def test_a_context_may_begin_after_more_gaps_than_the_fit_had_rows():
 
 
 @pytest.mark.parametrize("kind", ["single", "columns"])
-def test_backtests_keep_the_law(kind):
+def test_backtests_are_causal(kind):
     y = drawn(2, 60, 0)[: 1 if kind == "single" else 2]
     X = np.random.default_rng(1).normal(size=(60, 2))
     y[:, 1:] += 2 * X[1:, 0]
@@ -255,21 +255,21 @@ def test_backtests_keep_the_law(kind):
         other, columns = y.copy(), X.copy()
         other[:, 41:] += later  # after the first origin
         columns[41:, 1] += later
-        columns[44:, 0] -= later  # beyond what it reaches
+        columns[44:, 0] -= later  # beyond its horizon
         found = forecaster.backtest(_held(kind, other), columns, origins).errors
         made.append(found[found["cutoff"] == 40][["forecast", "lower", "upper"]].to_numpy())
     assert made[0].shape == (HORIZON * len(y), 3)
     assert np.array_equal(*made)
 
 
-def test_a_calendar_is_that_of_rows_up_to_the_origin():
+def test_calendar_effect_uses_rows_up_to_the_origin():
     rng = np.random.default_rng(0)
     y = 3 * np.sin(np.arange(60) * 2 * np.pi / 7) + rng.normal(size=60)
     forecaster = ee.Forecaster(HORIZON, seasons=[7], spectrum=SPECTRUM).fit(y[:30])
     assert any(member["calendar"] for member in forecaster.members_)
-    origins = [8, 20, 40]  # before the end of the fit, and after it
+    origins = [8, 20, 40]  # before and after the end of the fit
     made = forecaster.rolling(y, origins)
-    for rows in (41, 42, 47, 55):  # however many follow
+    for rows in (41, 42, 47, 55):  # the number of later rows does not matter
         assert np.array_equal(made, forecaster.rolling(y[:rows], origins))
     for number, origin in enumerate(origins):
         other = y.copy()
@@ -281,14 +281,14 @@ def test_a_calendar_is_that_of_rows_up_to_the_origin():
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_what_is_seen_does_change_forecasts(name):
-    # Else the tests above would hold of a forecaster that looks at nothing.
+def test_earlier_rows_change_forecasts(name):
+    # Otherwise a forecaster that ignores its input would pass the tests above.
     this, (y, X, before) = setting(name), said(name)
     other = y.copy()
     other[0, 9] += 1.0
     after = this.rolling(other, X)
     assert np.all(after[0, 2] != before[0, 2])
-    if this.kind == "columns" and this.past:  # each sees the others
+    if this.kind == "columns" and this.past:  # multivariate
         assert np.all(after[1:, 2, 0] != before[1:, 2, 0])
     for column in range(this.known + this.past):
         other = X.copy()
@@ -299,7 +299,7 @@ def test_what_is_seen_does_change_forecasts(name):
 
 @pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize("number", [0, 2, 4])
-def test_a_forecast_is_that_of_the_rows_up_to_its_origin(name, number):
+def test_rolling_forecast_equals_a_forecast_from_its_origin(name, number):
     this, (y, X, made) = setting(name), said(name)
     made = made[:, number]
     stop = ORIGINS[number] + 1

@@ -49,7 +49,7 @@ def test_only_extreme_columns_are_rescaled():
     assert esn.score(X, both) > 0.9
 
 
-def test_the_name_of_a_series_is_checked_in_partial_fit():
+def test_name_of_a_series_is_checked_in_partial_fit():
     sales = pd.Series(Y[:, 0], name="sales")
     esn = ee.LinearESN(20, seed=0).fit(X, sales)
     esn.partial_fit(X, sales).partial_fit(X, sales.to_frame()).partial_fit(X, Y[:, 0])
@@ -58,7 +58,7 @@ def test_the_name_of_a_series_is_checked_in_partial_fit():
 
 
 @pytest.mark.parametrize("solver", ["qr", "gram"])
-def test_ridges_are_compared_on_outputs_that_are_observed_in_the_last_rows(solver):
+def test_ridges_are_compared_on_outputs_observed_in_the_last_rows(solver):
     both = np.hstack([Y, Y])
     both[200:, 1] = np.nan
     ridges = [1e-6, 1e-2, 1e2]

@@ -42,7 +42,7 @@ def tested():
     return quick().backtest(dated(monthly()), origins=3)
 
 
-def test_errors_are_rows_by_origin_and_step(tested):
+def test_errors_have_one_row_per_origin_and_step(tested):
     y = dated(monthly())
     errors = tested.errors
     assert list(errors.columns) == [
@@ -61,7 +61,7 @@ def test_errors_are_rows_by_origin_and_step(tested):
     assert (tested.origins, tested.planned, tested.horizon) == (3, 3, H)
 
 
-def test_each_forecast_is_a_fit_of_the_rows_up_to_its_origin(tested):
+def test_each_forecast_is_fitted_to_the_rows_up_to_its_origin(tested):
     y = dated(monthly())
     for cutoff, rows in tested.errors.groupby("cutoff"):
         forecast = quick().fit(y[:cutoff]).predict(interval=0.9)
@@ -69,7 +69,7 @@ def test_each_forecast_is_a_fit_of_the_rows_up_to_its_origin(tested):
             np.testing.assert_array_equal(rows[name], forecast[name])
 
 
-def test_nothing_after_an_origin_is_seen():
+def test_rows_after_an_origin_are_not_used():
     y = monthly()
     other = y.copy()
     other[-H:] = 1e6
@@ -78,7 +78,7 @@ def test_nothing_after_an_origin_is_seen():
     assert after["y"].max() == 1e6
 
 
-def test_what_is_known_ahead_is_seen_and_no_more():
+def test_only_known_columns_are_used_after_an_origin():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(90, 2))
     y = 5 * x[:, 0] + 0.1 * rng.normal(size=90)
@@ -119,14 +119,14 @@ def test_summary_agrees_with_the_metrics(tested):
     assert summary.drop("forecast")[["coverage", "interval_score"]].isna().all(axis=None)
 
 
-def test_by_step_and_by_series_are_the_summary_of_their_rows(tested):
+def test_by_step_and_by_series_summarise_their_rows(tested):
     for table, column in ((tested.by_step, "step"), (tested.by_series, "unique_id")):
         for key, rows in tested.errors.groupby(column):
             part = scores(rows, tested.methods, tested.scale[rows.index], 0.9)
             pd.testing.assert_frame_equal(table.loc[key], part)
 
 
-def test_a_truth_that_is_missing_counts_in_nothing():
+def test_missing_truths_are_ignored():
     y = monthly()
     y[[62, 70]] = np.nan
     tested = quick().backtest(y, origins=2)
@@ -138,7 +138,7 @@ def test_a_truth_that_is_missing_counts_in_nothing():
     assert "1 of 8 rows were not observed" in repr(tested)
 
 
-def test_a_panel_is_one_fit_at_each_origin():
+def test_panel_is_fitted_once_per_origin():
     values = [monthly(72, 0), monthly(60, 1), monthly(40, 2)]
     tested = quick().backtest(values, origins=2)
     assert tested.ids == [0, 1, 2]
@@ -151,7 +151,7 @@ def test_a_panel_is_one_fit_at_each_origin():
     assert tested.measure == "mase"
 
 
-def test_a_series_that_had_not_begun_is_left_out_of_an_origin():
+def test_series_that_start_after_an_origin_are_omitted():
     late = monthly(72, 1)
     late[:64] = np.nan
     frame = pd.DataFrame({"a": monthly(), "b": late})
@@ -167,7 +167,7 @@ def test_a_series_that_had_not_begun_is_left_out_of_an_origin():
     }
 
 
-def test_a_panel_of_lengths_that_suit_different_folds():
+def test_panel_of_series_with_different_folds():
     lengths = (70, 40, 25)
     forecaster = quick(7).fit([monthly(rows, i) for i, rows in enumerate(lengths)])
     assert np.isfinite(forecaster.predict()).all()
@@ -193,12 +193,12 @@ def test_origins_of_a_panel_are_counted_from_the_end():
     ("origins", "words"),
     [(0, "1 or more"), (100, "at most 68"), ([68], "4 rows have to follow"), (["2030"], "a row")],
 )
-def test_origins_that_will_not_do(origins, words):
+def test_invalid_origins(origins, words):
     with pytest.raises(ValueError, match=words):
         quick().backtest(dated(monthly()), origins=origins)
 
 
-def test_origins_before_anything_was_observed():
+def test_origins_before_the_first_observation():
     y = monthly()
     y[:30] = np.nan
     with pytest.raises(ValueError, match="observations up to there"):
@@ -206,7 +206,7 @@ def test_origins_before_anything_was_observed():
 
 
 @pytest.mark.parametrize("wrong", [{"interval": 1.5}, {"progress": "yes"}])
-def test_arguments_that_will_not_do(wrong):
+def test_invalid_arguments(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         quick().backtest(monthly(), origins=1, **wrong)
 
@@ -218,23 +218,23 @@ def test_naive_forecasts():
     y = np.array([1.0, 2.0, 4.0, np.nan, 3.0, 7.0])
     made = {name: naive(base, y, 3) for name, base in rivals(2).items()}
     np.testing.assert_allclose(made["last value"], [7, 7, 7])
-    np.testing.assert_allclose(made["mean"], [17 / 5] * 3)  # of what was observed
+    np.testing.assert_allclose(made["mean"], [17 / 5] * 3)  # of observed values
     np.testing.assert_allclose(made["drift"], 7 + 6 / 5 * np.arange(1, 4))
     np.testing.assert_allclose(made["seasonal naive"], [3, 7, 3])
-    # The gap goes on by the step of a season ago: 5. Means of the last seasons: 5 and 4.5.
+    # The gap continues with the step one season earlier: 5. Means of the last seasons: 5 and 4.5.
     np.testing.assert_allclose(made["seasonal growth"], [3.5, 7.5, 4])
     assert list(rivals(1)) == ["last value", "mean", "drift"]
     np.testing.assert_array_equal(naive(rivals(9)["seasonal naive"], y, 2), [7, 7])
 
 
-def test_the_scale_of_errors():
+def test_scale_of_errors():
     y = np.array([1.0, 5.0, 2.0, np.nan, 4.0])
     assert naive_error(y, 2) == np.mean([1, 2])
     assert naive_error(y, 7) == np.mean([4, 3])
     assert np.isnan(naive_error(np.ones(5), 1))
 
 
-def test_the_season_of_naive_forecasts_is_the_best_one():
+def test_naive_forecasts_use_the_best_season():
     t = np.arange(200)
     week = np.sin(2 * np.pi * t / 7)
     assert naive_season(read(week), (4, 7)) == 7
@@ -242,7 +242,7 @@ def test_the_season_of_naive_forecasts_is_the_best_one():
     assert naive_season(read(np.ones(50)), (4, 7)) == 4
 
 
-def test_a_series_that_never_changes_has_no_scaled_error():
+def test_constant_series_has_no_scaled_error():
     with pytest.warns(FewRowsWarning, match="2 of 2 forecasts have width 0"):
         tested = quick().backtest(np.ones(60), origins=2)
     assert tested.summary["mase"].isna().all()
@@ -250,10 +250,10 @@ def test_a_series_that_never_changes_has_no_scaled_error():
     assert "last value" in repr(tested)
 
 
-# Long work ------------------------------------------------------------------------------------
+# Long runs ------------------------------------------------------------------------------------
 
 
-def test_progress_is_told_after_each_origin(capsys):
+def test_progress_is_reported_after_each_origin(capsys):
     told = []
     quick().backtest(monthly(), origins=3, progress=lambda *done: told.append(done))
     assert told == [(1, 3), (2, 3), (3, 3)]
@@ -262,7 +262,7 @@ def test_progress_is_told_after_each_origin(capsys):
     assert "origin 2 of 2" in capsys.readouterr().err
 
 
-def test_interrupted_it_keeps_what_is_finished():
+def test_interrupted_backtest_keeps_finished_origins():
     def interrupt(done, total):
         if done == 2:
             raise KeyboardInterrupt
@@ -275,7 +275,7 @@ def test_interrupted_it_keeps_what_is_finished():
     assert "interrupted" not in repr(whole)
 
 
-def test_interrupted_before_anything_is_finished(monkeypatch):
+def test_interrupt_before_the_first_origin_is_finished(monkeypatch):
     forecaster = quick()
 
     def interrupt(*_):
@@ -286,7 +286,7 @@ def test_interrupted_before_anything_is_finished(monkeypatch):
         forecaster.backtest(monthly(), origins=2)
 
 
-def test_the_forecaster_stays_as_it_is():
+def test_forecaster_is_not_modified():
     forecaster = quick().fit(monthly())
     before = forecaster.fitted_
     forecaster.backtest(monthly(60, 3), origins=1)
@@ -294,7 +294,7 @@ def test_the_forecaster_stays_as_it_is():
     assert not hasattr(quick().backtest(monthly(), origins=1), "fitted_")
 
 
-# What it says ---------------------------------------------------------------------------------
+# Text -----------------------------------------------------------------------------------------
 
 
 def test_repr_is_a_table(tested):
@@ -326,11 +326,11 @@ def test_wins_are_counted():
     assert f"lower in {wins} of 3 forecasts" in repr(tested)
 
 
-def test_a_naive_forecast_without_errors_is_said():
+def test_naive_forecast_without_errors_is_reported():
     assert "“drift”, has no error" in repr(quick().backtest(np.arange(60.0), origins=2))
 
 
-# The picture ----------------------------------------------------------------------------------
+# Plots ----------------------------------------------------------------------------------------
 
 
 def test_plot_draws_forecasts_and_errors(tested):
@@ -361,7 +361,7 @@ def test_plot_of_a_panel_and_of_one_step():
     assert len(bars.patches) == len(one.methods)
 
 
-def test_forecasts_that_are_drawn_do_not_overlap():
+def test_plotted_forecasts_do_not_overlap():
     pytest.importorskip("matplotlib")
     tested = quick(6).backtest(monthly(), origins=[50, 52, 54, 56, 60, 65])
     ax = tested.plot().axes[0]
@@ -370,7 +370,7 @@ def test_forecasts_that_are_drawn_do_not_overlap():
 
 
 @pytest.mark.parametrize("index", ["zone", "period"])
-def test_times_of_any_kind_are_drawn(index):
+def test_times_of_any_kind_are_plotted(index):
     pytest.importorskip("matplotlib")
     y = dated(monthly())
     y = y.tz_localize("Europe/Paris") if index == "zone" else y.to_period("M")
@@ -380,7 +380,7 @@ def test_times_of_any_kind_are_drawn(index):
     assert plots.backtest(tested, tested.ids).axes
 
 
-def test_without_pandas_it_says_so_before_the_work(monkeypatch):
+def test_missing_pandas_is_reported_before_fitting(monkeypatch):
     y = np.sin(np.arange(60.0))
     forecaster = ee.Forecaster(2).fit(y)
     monkeypatch.setitem(sys.modules, "pandas", None)

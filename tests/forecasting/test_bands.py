@@ -22,7 +22,7 @@ def drawn(relative=False, origins=400, horizon=6, seed=0):
 
 
 @pytest.mark.parametrize("relative", [False, True])
-def test_quantiles_do_not_cross_and_lie_evenly_about_the_forecast(relative):
+def test_quantiles_are_ordered_and_symmetric_about_the_forecast(relative):
     forecasts, _, bands = drawn(relative)
     found = np.stack([bands.quantile(level, forecasts[0], 3.0) for level in LEVELS])
     assert np.all(np.diff(found, axis=0) >= 0)
@@ -35,19 +35,19 @@ def test_quantiles_do_not_cross_and_lie_evenly_about_the_forecast(relative):
 
 @pytest.mark.parametrize("relative", [False, True])
 @pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
-def test_intervals_hold_their_share_of_rows_drawn_anew(relative, share):
+def test_intervals_have_the_nominal_coverage_of_new_rows(relative, share):
     bands = drawn(relative)[2]
     forecasts, truths, _ = drawn(relative, origins=500, seed=1)
     lower, upper = (
-        np.stack([bands.quantile(0.5 + side * share / 2, one, 3.0) for one in forecasts])
+        np.stack([bands.quantile(0.5 + side * share / 2, forecast, 3.0) for forecast in forecasts])
         for side in (-1, 1)
     )
     inside = (lower <= truths) & (truths <= upper)
     assert abs(inside.mean() - share) < 0.03
-    assert np.all(np.abs(inside.mean(axis=0) - share) < 0.08)  # at every step
+    assert np.all(np.abs(inside.mean(axis=0) - share) < 0.08)  # coverage at every step
 
 
-def test_errors_are_counted_where_something_was_observed():
+def test_only_observed_errors_are_counted():
     forecasts, truths, whole = drawn()
     holes = truths.copy()
     holes[::3, 2], holes[:, 5] = np.nan, np.nan
@@ -55,11 +55,11 @@ def test_errors_are_counted_where_something_was_observed():
     seen = np.abs(forecasts - holes)[~np.isnan(holes)] / 3
     assert bands.means == pytest.approx([seen.mean()])
     assert len(bands.ratios) == seen.size
-    assert bands.growth[5] == bands.growth[4]  # as the step before
+    assert bands.growth[5] == bands.growth[4]  # same as the previous step
     assert_allclose(bands.growth[:2], whole.growth[:2])
 
 
-def test_series_count_in_their_own_units():
+def test_errors_of_series_are_relative_to_their_units():
     forecasts, truths, bands = drawn()
     parts = [forecasts[:200], 100 * forecasts[200:]], [truths[:200], 100 * truths[200:]]
     both = Bands.of(*parts, [3.0, 300.0], False, BLOCKS)
@@ -76,7 +76,7 @@ def test_intervals_of_few_blocks_are_wider():
 
 @pytest.mark.parametrize("blocks", [1, 4, 25])
 @pytest.mark.parametrize("share", [0.5, 0.8, 0.99])
-def test_few_blocks_raise_the_place_among_the_errors(blocks, share):
+def test_few_blocks_use_a_higher_quantile_of_errors(blocks, share):
     forecasts, truths, _ = drawn()
     bands = Bands.of([forecasts], [truths], [3.0], False, blocks)
     width = bands.quantile(0.5 + share / 2, forecasts[0], 3.0) - forecasts[0]
@@ -87,7 +87,7 @@ def test_few_blocks_raise_the_place_among_the_errors(blocks, share):
     assert_allclose(width, 3 * bands.growth * ((1 - part) * ordered[low] + part * above))
 
 
-def test_a_series_that_was_not_observed_has_no_mean():
+def test_unobserved_series_has_no_mean():
     forecasts, truths, bands = drawn()
     none = np.full_like(truths, np.nan)
     both = Bands.of([forecasts, forecasts], [truths, none], [3.0, 3.0], False, BLOCKS)
@@ -95,18 +95,18 @@ def test_a_series_that_was_not_observed_has_no_mean():
     assert np.array_equal(both.ratios, bands.ratios)
 
 
-def test_factors_need_positive_numbers():
+def test_relative_bands_need_positive_values():
     bands = Bands.of([np.array([[1.0]])], [np.array([[-1.0]])], [1.0], True, 1.0)
     assert not bands.relative
 
 
-def test_no_errors_at_all():
+def test_zero_errors():
     same = np.full((5, 3), 7.0)
     bands = Bands.of([same], [same], [1.0], False, 1.0)
     assert np.array_equal(bands.quantile(0.9, same[0], 1.0), same[0])
 
 
-def test_more_steps_than_were_judged():
+def test_longer_horizon_than_validated():
     bands = drawn()[2]
     assert np.array_equal(bands.with_horizon(4).growth, bands.growth[:4])
     longer = bands.with_horizon(9).growth

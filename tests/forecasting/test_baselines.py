@@ -1,4 +1,4 @@
-"""Naive forecasts, against loops."""
+"""Compare naive forecasts with loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def by_loop(kind, season, t, horizon):
     made = []
     for h in range(1, horizon + 1):
         seasons = int(np.ceil(h / season))
-        last = t + h - season * seasons  # the last row of the same place in a season
+        last = t + h - season * seasons  # the last row at the same position in a season
         if kind == "level":
             made.append(LEVEL[t])
         elif kind == "drift":
@@ -36,14 +36,14 @@ def by_loop(kind, season, t, horizon):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("season", [1, 4])
-def test_every_kind_is_its_loop(kind, season):
+def test_every_kind_equals_a_loop(kind, season):
     rows = np.array([0, 1, 3, 7, 8, 29])
     made = Baseline(kind, season).forecast(Y, LEVEL, rows, 9)
     assert_allclose(made, [by_loop(kind, season, t, 9) for t in rows], rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_constant_is_answered_with_itself(kind):
+def test_forecast_of_a_constant_is_the_constant(kind):
     y = np.full(20, 7.25)
     made = Baseline(kind, 3).forecast(y, y, np.arange(20), 5)
     assert_allclose(made, 7.25, rtol=1e-15)
@@ -52,5 +52,5 @@ def test_a_constant_is_answered_with_itself(kind):
 @pytest.mark.parametrize(
     ("kind", "needs"), [("level", 1), ("drift", 2), ("season", 6), ("growth", 12)]
 )
-def test_rows_that_are_needed(kind, needs):
+def test_number_of_required_rows(kind, needs):
     assert Baseline(kind, 6).needs == needs

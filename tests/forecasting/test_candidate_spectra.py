@@ -15,7 +15,7 @@ def colliding_rows(season):
 
 
 @pytest.mark.parametrize("season", [2, 3, 4, 5, 7, 12, 24])
-def test_no_mode_is_there_twice(season):
+def test_modes_are_distinct(season):
     for rows in {*colliding_rows(season), 4 * season, 8 * season + 1, 40}:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -26,6 +26,6 @@ def test_no_mode_is_there_twice(season):
             assert apart.min() > 1e-6
 
 
-def test_slow_modes_last_a_quarter_of_the_rows():
+def test_slow_modes_decay_over_a_quarter_of_the_rows():
     slow = candidate_spectra(200, (12,))["season 12"]
     np.testing.assert_allclose(-1 / np.log(slow.radius), 50, rtol=1e-12)

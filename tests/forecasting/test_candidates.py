@@ -1,4 +1,4 @@
-"""Readouts from sums, against ridge regression on the rows and dense likelihoods."""
+"""Compare readouts from sums with ridge regression on rows and with dense likelihoods."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def test_direct_weights_are_a_ridge_regression_for_each_step(ridge):
     assert np.all(weights[0] == 0)
 
 
-def test_bases_have_weights_of_their_own():
+def test_each_base_has_its_own_weights():
     rows, season = rows_of(series()), Baseline("season", 3)
     both = direct(rows.sums([LEVEL, season], H, 0, T, 1.0), (1.0,))[0]
-    # Both begin where the one that needs more rows can.
+    # Both start at the first row that the more demanding base can use.
     sums = rows.sums([season], H, 0, T, 1.0)
     assert_allclose(both[:, H:], direct(sums, (1.0,))[0])
 
@@ -62,13 +62,13 @@ def dense(y, drifts):
     if not drifts:
         return x[:, 1:], target, None
     c = x[:, :1] / np.linalg.norm(x[:, 0])
-    basis = np.linalg.qr(np.concatenate([c, np.eye(len(c))], axis=1))[0][:, 1:]  # beside c
+    basis = np.linalg.qr(np.concatenate([c, np.eye(len(c))], axis=1))[0][:, 1:]  # orthogonal to c
     return basis.T @ x[:, 1:], basis.T @ target, (x, target)
 
 
 @pytest.mark.parametrize("drifts", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_ridge_of_one_step_is_the_likeliest(drifts, seed):
+def test_one_step_readout_uses_the_likeliest_ridge(drifts, seed):
     y = series(seed) + seed * 0.3 * np.arange(T)
     X, target, whole = dense(y, drifts)
     evidences = [naive.evidence(X, target, alpha) for alpha in RIDGES]
@@ -90,10 +90,10 @@ def test_series_of_different_evidence_have_different_ridges():
         X, target, _ = dense(series(seed) if seed % 2 else np.cumsum(
             np.random.default_rng(seed).normal(size=T)), False)  # fmt: skip
         found.add(int(np.argmax([naive.evidence(X, target, alpha) for alpha in RIDGES])))
-    assert len(found) > 1  # else the test above would prove little
+    assert len(found) > 1  # otherwise the test above would be too easy
 
 
-def test_nothing_to_learn_from_is_the_level():
+def test_weights_are_zero_without_information():
     sums = rows_of(np.full(T, 3.0)).sums([LEVEL], H, 0, T, 1.0)
     for drifts in (False, True):
         assert np.all(recursive(sums, FILTER, drifts) == 0)
@@ -102,7 +102,7 @@ def test_nothing_to_learn_from_is_the_level():
     assert np.all(recursive(none, FILTER, True) == 0)
 
 
-def test_columns_beside_a_series_are_not_run_on():
+def test_side_columns_are_not_iterated():
     side = Filter(0.0, Spectrum([0.5]))
     y = series()
     signal = replace(fill_gaps(y), past=y[:, None])
@@ -115,14 +115,14 @@ def test_columns_beside_a_series_are_not_run_on():
     assert_allclose(found[:-1], recursive(alone, FILTER, False))
 
 
-def test_likeliest_of_rows_that_say_nothing():
+def test_likeliest_weights_of_zero_targets_are_zero():
     x = np.random.default_rng(0).normal(size=(30, 3))
     gram = Gram.empty(3, 1).absorb(x, np.zeros((30, 1)))
     assert np.all(solve_likeliest(gram, 0.0) == 0)
 
 
-def test_likeliest_of_a_single_row_is_the_largest_ridge():
-    # Every ridge is then equally likely, whatever the numbers are.
+def test_likeliest_ridge_of_a_single_row_is_the_largest():
+    # Every ridge is equally likely for any values.
     for seed in range(20):
         rng = np.random.default_rng(seed)
         x, y = rng.normal(size=(1, 3)), rng.normal(size=(1, 1))

@@ -63,13 +63,13 @@ def test_features_are_columns_and_their_running_means():
         assert_allclose(found[t], means.ravel(), atol=1e-12)
 
 
-def test_a_column_that_never_moves_does_nothing():
+def test_constant_column_has_no_effect():
     columns = KnownColumns.of([np.full((9, 1), 4.0)])
     assert np.all(columns.features(np.full((9, 1), 4.0)) == 0)
 
 
 @pytest.mark.parametrize("stop", [200, 120])
-def test_a_promotion_is_worth_what_it_is_worth(stop):
+def test_effect_of_a_promotion_is_estimated_correctly(stop):
     sales, promo = shop(0)
     columns = KnownColumns.of([promo])
     signal = signal_of(columns, sales, promo)
@@ -79,8 +79,8 @@ def test_a_promotion_is_worth_what_it_is_worth(stop):
     assert np.all(np.abs(moved[4:]) < 0.8)
 
 
-def test_what_series_foresee_of_themselves_is_learnt_without_the_promotions():
-    # Learnt with them, it takes a promotion for a swing that comes back.
+def test_filter_weights_are_learned_without_the_promotions():
+    # Weights learned with promotions would treat a promotion as a fluctuation that reverts.
     errors = []
     for seed in range(4):
         sales, promo = shop(seed, size=100.0)
@@ -91,7 +91,7 @@ def test_what_series_foresee_of_themselves_is_learnt_without_the_promotions():
     assert np.mean(errors) < 0.25
 
 
-def test_rows_after_the_stop_are_not_looked_at():
+def test_rows_after_the_stop_are_not_used():
     sales, promo = shop(0)
     features, found = KnownColumns.of([promo]).features(promo), []
     for later in (1.0, -1e3):
@@ -104,7 +104,7 @@ def test_rows_after_the_stop_are_not_looked_at():
         assert all(map(np.array_equal, one, other))
 
 
-def test_series_learn_together_each_in_its_unit():
+def test_series_share_effects_in_their_own_units():
     shops = [shop(seed, rows=60) for seed in range(4)]
     columns = KnownColumns.of([promo for _, promo in shops])
     scales = [1.0, 10.0, 100.0, 1000.0]
@@ -114,7 +114,7 @@ def test_series_learn_together_each_in_its_unit():
         assert answer(columns, effects, signal.unit)[3] == pytest.approx(10 * scale, rel=0.15)
 
 
-def test_a_factor_is_learnt_from_logarithms():
+def test_factor_is_learned_from_logarithms():
     rng = np.random.default_rng(3)
     promo = (rng.random(200) < 0.3).astype(float)
     sales = np.exp(4 + np.cumsum(0.02 * rng.normal(size=200))) * 1.5**promo
@@ -124,7 +124,7 @@ def test_a_factor_is_learnt_from_logarithms():
     assert np.exp(moved[3]) == pytest.approx(1.5, rel=0.03)
 
 
-def test_gaps_are_not_learnt_from():
+def test_gaps_are_not_used_for_learning():
     sales, promo = shop(0)
     missing = np.random.default_rng(1).random(200) < 0.1
     gaps = fill_gaps(np.where(missing, np.nan, sales)).with_unit()
@@ -146,7 +146,7 @@ def week(rows=84, seed=0, noise=0.1):
     return profile[np.arange(rows) % 7], np.cumsum(noise * rng.normal(size=rows))
 
 
-def test_the_profile_of_a_week_is_found_and_goes_on():
+def test_weekly_profile_is_estimated_and_continued():
     profile, walk = week()
     signal = fill_gaps((profile + walk)[:77]).with_unit()
     effects = learnt([signal], [77], periods=(7.0,))
@@ -156,7 +156,7 @@ def test_the_profile_of_a_week_is_found_and_goes_on():
     assert_allclose(shift[:7], shift[77:], atol=1e-8)
 
 
-def test_each_series_has_a_calendar_of_its_own():
+def test_each_series_has_its_own_calendar_effect():
     profile, walk = week()
     signals = [fill_gaps(sign * profile + walk).with_unit() for sign in (1, -1)]
     effects = learnt(signals, [84, 84], periods=(7.0,))
@@ -164,7 +164,7 @@ def test_each_series_has_a_calendar_of_its_own():
     assert np.corrcoef(one, other)[0, 1] < -0.95
 
 
-def test_columns_and_the_calendar_are_told_apart():
+def test_effects_of_columns_and_of_the_calendar_are_separated():
     profile, walk = week()
     promo = (np.random.default_rng(5).random((84, 1)) < 0.3).astype(float)
     columns = KnownColumns.of([promo])
@@ -176,13 +176,13 @@ def test_columns_and_the_calendar_are_told_apart():
     assert_allclose(shift - shift.mean(), wanted - wanted.mean(), atol=0.5)
 
 
-def test_too_few_rows_say_nothing_of_the_calendar():
+def test_too_few_rows_give_no_calendar_effect():
     signal = fill_gaps(week()[0]).with_unit()
     effects = learnt([signal], [84], periods=(7.0,))
     assert np.all(effects.apply(signal, 1, 5).shifts[CALENDAR] == 0)
 
 
-def test_rows_that_change_in_turn_are_a_cycle_of_two():
+def test_alternating_rows_are_a_cycle_of_two():
     _, walk = week()
     turns = 4.0 * (-1) ** np.arange(84)
     signal = fill_gaps((turns + walk)[:80]).with_unit()
@@ -190,7 +190,7 @@ def test_rows_that_change_in_turn_are_a_cycle_of_two():
     assert_allclose(effects.apply(signal, 80, 4).shifts[CALENDAR], turns, atol=0.2)
 
 
-def test_a_calendar_is_that_of_the_first_rows():
+def test_calendar_effect_uses_only_the_first_rows():
     profile, walk = week()
     signal = replace(fill_gaps(profile + walk), unit=1.0)
     effects = learnt([signal], [42], periods=(7.0,))
@@ -204,7 +204,7 @@ def test_a_calendar_is_that_of_the_first_rows():
     assert not np.allclose(fewer, before, atol=1e-6)
 
 
-def test_gaps_say_nothing_of_the_calendar():
+def test_gaps_do_not_affect_the_calendar_effect():
     profile, walk = week(rows=140)
     missing = np.random.default_rng(1).random(140) < 0.15
     missing[0] = False
@@ -217,7 +217,7 @@ def test_gaps_say_nothing_of_the_calendar():
     assert off[1] > 1.5 * off[0]
 
 
-def test_what_is_known_no_further_ends_there():
+def test_effect_ends_with_the_known_columns():
     sales, promo = shop(0)
     columns = KnownColumns.of([promo])
     signal = signal_of(columns, sales, promo)
@@ -226,12 +226,12 @@ def test_what_is_known_no_further_ends_there():
     assert np.array_equal(shift[200:], np.zeros(4))
 
 
-def test_nothing_known_moves_nothing():
+def test_no_columns_have_no_effect():
     signal = fill_gaps(np.arange(9.0)).with_unit()
     assert learnt([signal], [9]).apply(signal, 9, 2).shifts == {}
 
 
-# By hand --------------------------------------------------------------------------------------
+# Reference implementation ---------------------------------------------------------------------
 
 
 def unforeseen(z, weights):
@@ -273,7 +273,7 @@ def waves_of(period, rows):
 
 @pytest.mark.parametrize("logarithm", [False, True])
 @pytest.mark.parametrize("parts", [(True, False), (False, True), (True, True)])
-def test_effects_are_those_found_by_hand(logarithm, parts):
+def test_effects_equal_the_reference(logarithm, parts):
     moved, rows, horizon = RemovedEffects(logarithm, *parts), 60, 5
     sales, promo = shop(4, rows + horizon)
     sales += 3 * np.sin(np.pi * np.arange(rows + horizon) / 2) + 2 * (-1) ** np.arange(65)

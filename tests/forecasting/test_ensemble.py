@@ -31,15 +31,15 @@ def signals(count=1, rows=50):
     return [fill_gaps(rng.normal(size=rows).cumsum()).with_unit() for _ in range(count)]
 
 
-def test_the_outer_members_are_left_out():
+def test_outer_members_are_trimmed():
     made = [np.full((1, 1), value) for value in (1.0, 2.0, 4.0, 5.0, 1e9)]
     assert trimmed_mean(made) == pytest.approx((2 + 4 + 5) / 3)
-    assert trimmed_mean(made[:4]) == 3.0  # of four, none
+    assert trimmed_mean(made[:4]) == 3.0  # four members are not trimmed
     assert trimmed_mean(made[:1]) == 1.0
 
 
 @pytest.mark.parametrize(("count", "left_out"), [(4, 0), (5, 1), (9, 1), (10, 2), (60, 12)])
-def test_a_fifth_is_left_out_on_either_side(count, left_out):
+def test_a_fifth_is_trimmed_on_each_side(count, left_out):
     made = np.random.default_rng(count).normal(size=(count, 4, 3))
     found = trimmed_mean(list(made))
     for place in np.ndindex(4, 3):
@@ -47,7 +47,7 @@ def test_a_fifth_is_left_out_on_either_side(count, left_out):
         assert found[place] == pytest.approx(sum(inner) / len(inner), abs=1e-12)
 
 
-def test_what_is_no_number_lies_outermost():
+def test_non_finite_forecasts_are_trimmed_first():
     made = np.array(
         [[1.0, np.nan, np.nan, 5.0], [2.0, 7.0, np.inf, np.inf], [6.0, 3.0, np.nan, -np.inf]]
     )
@@ -56,7 +56,7 @@ def test_what_is_no_number_lies_outermost():
     )
 
 
-def test_a_forecast_does_not_depend_on_what_else_is_no_number():
+def test_non_finite_values_do_not_affect_other_forecasts():
     rng = np.random.default_rng(0)
     made = [rng.normal(size=(5, 3)) for _ in range(4)]
     spoilt = [one.copy() for one in made]
@@ -65,39 +65,39 @@ def test_a_forecast_does_not_depend_on_what_else_is_no_number():
     assert np.array_equal(trimmed_mean(made)[others], trimmed_mean(spoilt)[others])
 
 
-def test_those_are_kept_that_cannot_be_told_from_the_best():
+def test_candidates_close_to_the_best_are_kept():
     data = ValidationData(signals(), [plan(50, H, 30)], [0])
     errors = [1.0, 1.2, 1.25, 1.29, 1.3, 1.31, 2.0, np.inf]
     found = [ScoredCandidate(DIRECT, [], error) for error in errors]
     kept = [one.error for one in keep_best(data, found[::-1], 50)]
     assert data.blocks == 10
-    assert kept == errors[:6]  # within 40 per cent
+    assert kept == errors[:6]  # within 40 % of the best
     assert [one.error for one in keep_best(data, found[6:], 50)] == [2.0]
     assert keep_best(data, found[7:], 50) == []
     few = [ScoredCandidate(DIRECT, [], 1.5 + i / 100) for i in range(9)]
     assert keep_best(data, [found[0], *few], 50) == [found[0]]
     far = [ScoredCandidate(DIRECT, [], 10.0**i) for i in range(9)]
-    assert [one.error for one in keep_best(data, far, 50)] == [1.0]  # the others are no help
+    assert [one.error for one in keep_best(data, far, 50)] == [1.0]  # others are far larger
     assert len(keep_best(data, 99 * far[:1], 50)) == MOST
 
 
-def test_many_blocks_leave_a_little_doubt():
+def test_many_blocks_allow_only_a_small_tolerance():
     data = ValidationData(signals(200), [plan(50, H, 30)] * 200, list(range(200)))
     found = [ScoredCandidate(DIRECT, [], error) for error in (1.0, 1.04, 1.049, 1.06)]
     assert [one.error for one in keep_best(data, found, 50)] == [1.0, 1.04, 1.049]
 
 
-def test_few_blocks_leave_no_more_doubt_than_three_quarters():
+def test_tolerance_is_at_most_three_quarters():
     data = ValidationData(signals(), [plan(50, H, 6)], [0])
     found = [ScoredCandidate(DIRECT, [], error) for error in (1.0, 1.7, 1.74, 1.76)]
     assert data.blocks == 2
     assert [one.error for one in keep_best(data, found, 50)] == [1.0, 1.7, 1.74]
 
 
-def test_no_more_are_kept_than_can_be_trained():
+def test_number_of_members_is_limited_by_the_training_cost():
     filter = Filter(0.0, spectra.ring(299, sr=0.9))
     alike = []
-    for _ in range(20):  # two of each view, whose sums they share
+    for _ in range(20):  # two candidates per view share its sums
         view = View("", filter)
         alike += [
             ScoredCandidate(Candidate(view, LEVEL, kind), [], 1.0)
@@ -109,7 +109,7 @@ def test_no_more_are_kept_than_can_be_trained():
         assert keep_best(data, alike, rows) == alike[: 2 * views]
 
 
-def test_training_merges_all_series_each_in_its_unit():
+def test_training_merges_all_series_in_their_own_units():
     two = signals(2)
     found = train([DIRECT, LOOP], two, [50, 40], H)
     each = []
@@ -121,7 +121,7 @@ def test_training_merges_all_series_each_in_its_unit():
     assert found.horizon == H
 
 
-def test_members_of_a_view_share_its_sums_each_with_its_base():
+def test_members_of_a_view_share_its_sums():
     season = Baseline("season", 4)
     other = View("", Filter(2.0, Spectrum([0.7])))
     seasonal = Candidate(VIEW, season, "direct", 3.0)
@@ -138,7 +138,7 @@ def test_members_of_a_view_share_its_sums_each_with_its_base():
     assert_allclose(made, trimmed_mean(each))
 
 
-def test_series_with_weights_of_their_own_use_them():
+def test_series_use_their_own_weights():
     two = signals(2)
     found = train([DIRECT], two, [50, 50], H, pull=30.0)
     origins = np.array([20, 49])
@@ -149,13 +149,13 @@ def test_series_with_weights_of_their_own_use_them():
     assert_allclose(made[1], ViewRows.of(VIEW, two[0]).forecast(LEVEL, own, origins))
 
 
-def test_loops_that_run_away_are_left_out():
+def test_diverging_loops_are_omitted():
     growing = [fill_gaps(2.0 ** np.arange(40))]
     found = train([LOOP, DIRECT], growing, [40], 2000)
     assert [described(member) for member in found.members] == [described(DIRECT)]
 
 
-def test_a_longer_horizon_runs_the_loop_on():
+def test_longer_horizon_continues_the_loop():
     (signal,) = signals()
     found = train([LOOP], [signal], [50], H).with_horizon(9)
     one = found.members[0].weights[:, 0]

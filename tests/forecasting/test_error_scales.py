@@ -57,7 +57,7 @@ def textbook(ratios, origins):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sizes_are_those_of_the_textbook(seed):
+def test_sizes_equal_the_textbook(seed):
     ratios, origins = errors_of([0.3, 1, 2, 5], seed=seed)
     ratios[1], origins[1] = ratios[1][20:], origins[1][20:]
     pairs = zip(error_scales(ratios, origins), textbook(ratios, origins), strict=True)
@@ -65,47 +65,47 @@ def test_sizes_are_those_of_the_textbook(seed):
         assert_allclose(found, expected)
 
 
-def test_sizes_are_those_of_the_noise():
+def test_sizes_equal_the_noise_levels():
     scales = np.geomspace(0.1, 10, 12)
     found, scaled = error_scales(*errors_of(scales, rows=200))
     assert_allclose(found / scales, np.mean(found / scales), rtol=0.3)
-    # In units of these, errors of all series are about as large: Gaussian ones.
+    # Scaled errors are Gaussian and equally large for all series.
     usual = np.median(scaled)
     assert 2.0 < np.quantile(scaled, 0.9) / usual < 2.9  # 1.645 / 0.674 = 2.44
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_series_that_are_alike_are_left_alone_or_nearly(seed):
+def test_sizes_of_similar_series_are_close_to_one(seed):
     found, _ = error_scales(*errors_of(np.ones(20), seed=seed))
     assert not found.size or (found.min() > 0.8 and found.max() < 1.25)
 
 
-def test_what_does_not_last_is_not_believed():
+def test_sizes_that_do_not_persist_are_ignored():
     found, scaled = error_scales(*errors_of(np.geomspace(0.2, 5, 10), lasting=False))
     assert not found.size
     assert not scaled.size
 
 
-def test_few_errors_are_believed_less():
+def test_sizes_from_few_errors_are_shrunk_more():
     ratios, origins = errors_of([0.2, 0.5, 1, 1, 2, 5, 0.2])
-    ratios[6], origins[6] = ratios[0][-1:], origins[0][-1:]  # one forecast, as quiet as the first
+    ratios[6], origins[6] = ratios[0][-1:], origins[0][-1:]  # errors like the first
     ratios[6] = ratios[6] / ratios[6].mean() * ratios[0].mean()
     found, _ = error_scales(ratios, origins)
     assert found[0] < found[6] < 1
 
 
 @pytest.mark.parametrize("rows", [HORIZON, 2 * HORIZON - 1])
-def test_without_two_halves_nothing_is_known(rows):
+def test_sizes_need_two_halves(rows):
     found, scaled = error_scales(*errors_of([0.1, 1, 10], rows=rows))
     assert not found.size
     assert not scaled.size
 
 
-def test_one_series_is_not_told_apart():
+def test_single_series_has_no_size():
     assert not error_scales(*errors_of([3.0]))[0].size
 
 
-def test_a_series_that_was_not_observed_has_no_size():
+def test_unobserved_series_has_no_size():
     ratios, origins = errors_of([0.2, 1, 5, 1])
     expected = error_scales(ratios[:3], origins[:3])
     ratios[3] = np.full_like(ratios[3], np.nan)
@@ -122,19 +122,19 @@ def test_series_without_errors_have_small_sizes():
     assert not error_scales(*errors_of([0.0, 0.0]))[0].size
 
 
-# In bands -----------------------------------------------------------------------------------------
+# Use in bands -------------------------------------------------------------------------------------
 
 
 def panel(scales, rows=80, seed=0):
     rng = np.random.default_rng(seed)
     ratios, origins = errors_of(scales, rows, seed)
-    forecasts = [10 + rng.random(one.shape) for one in ratios]
-    signs = [rng.choice([-1.0, 1.0], one.shape) for one in ratios]
+    forecasts = [10 + rng.random(ratio.shape) for ratio in ratios]
+    signs = [rng.choice([-1.0, 1.0], ratio.shape) for ratio in ratios]
     truths = [f + s * e for f, s, e in zip(forecasts, signs, ratios, strict=True)]
     return forecasts, truths, [1.0] * len(ratios), origins
 
 
-def test_bounds_hold_their_share_of_each_series():
+def test_bounds_have_the_nominal_coverage_of_each_series():
     scales = np.geomspace(0.1, 2, 8)
     *parts, origins = panel(scales)
     bands = Bands.of(*parts, False, 100.0, origins)
@@ -158,7 +158,7 @@ def test_bounds_of_a_series_are_multiples_of_scaled_errors():
     assert_allclose(bands.of_series(2).quantile(0.9, forecast, 3.0), forecast + 3 * width)
 
 
-def test_series_without_a_size_have_the_bounds_of_all():
+def test_series_without_a_size_have_pooled_bounds():
     *parts, origins = panel([0.1, 1, 2])
     bands = Bands.of(*parts, False, 10.0, origins)
     plain = Bands.of(*parts, False, 10.0)

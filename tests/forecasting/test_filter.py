@@ -21,7 +21,7 @@ def series(rows=40, seed=0):
 
 @pytest.mark.parametrize("memory", [0.0, 0.3, 7.0, 500.0])
 @pytest.mark.parametrize("rows", [1, 2, 40])
-def test_rows_are_those_of_a_loop(memory, rows):
+def test_rows_equal_those_of_a_loop(memory, rows):
     y = series(rows)
     level, x = whole(Filter(memory, SPECTRUM).run(y))
     wanted_level, wanted = naive.filtered(y, memory=memory, **MODES)
@@ -29,7 +29,7 @@ def test_rows_are_those_of_a_loop(memory, rows):
     assert_allclose(x, wanted, rtol=1e-9, atol=1e-11)
 
 
-def test_modes_on_the_circle_are_still_driven():
+def test_modes_on_the_unit_circle_are_driven():
     y = series()
     x = whole(Filter(0.0, Spectrum([1.0, -1.0])).run(y))[1]
     assert_allclose(x, naive.filtered(y, [1.0, -1.0], [])[1], rtol=1e-9, atol=1e-12)
@@ -37,7 +37,7 @@ def test_modes_on_the_circle_are_still_driven():
 
 
 @pytest.mark.parametrize("memory", [0.0, 7.0])
-def test_rows_have_the_size_of_the_series_and_do_not_see_what_is_added(memory):
+def test_rows_scale_with_the_series_and_ignore_a_constant(memory):
     filter, y = Filter(memory, SPECTRUM), series()
     level, x = whole(filter.run(y))
     other_level, other = whole(filter.run(3 * y - 200))
@@ -46,7 +46,7 @@ def test_rows_have_the_size_of_the_series_and_do_not_see_what_is_added(memory):
 
 
 @pytest.mark.parametrize("memory", [0.0, 7.0])
-def test_a_row_does_not_depend_on_later_ones(memory):
+def test_rows_do_not_depend_on_later_values(memory):
     filter, y = Filter(memory, SPECTRUM), series()
     other = y.copy()
     other[25:] *= -1e6
@@ -56,7 +56,7 @@ def test_a_row_does_not_depend_on_later_ones(memory):
 
 
 @pytest.mark.parametrize("memory", [0.0, 7.0])
-def test_a_closed_loop_goes_on_from_its_own_forecasts(memory):
+def test_closed_loop_uses_its_own_forecasts(memory):
     filter, y = Filter(memory, SPECTRUM), series()
     weights = 0.2 * np.random.default_rng(1).normal(size=filter.size)
     level, x = whole(filter.run(y))
@@ -64,14 +64,14 @@ def test_a_closed_loop_goes_on_from_its_own_forecasts(memory):
     assert_allclose(made, naive.run_on(y, weights, 12, memory=memory, **MODES), rtol=1e-10)
 
 
-def test_a_loop_that_grows_out_of_range_says_so_without_a_warning():
+def test_overflowing_loop_is_reported_without_a_warning():
     filter = Filter(0.0, Spectrum([0.9]))
     found = filter.closed_loop(np.array([0.0, 50.0]), 300)
     assert np.all(np.isfinite(found[:, :100]))
     assert not np.all(np.isfinite(found[:, -1]))
 
 
-def test_white_steps_give_every_mode_the_variance_one():
+def test_white_steps_give_every_mode_unit_variance():
     y = np.cumsum(np.random.default_rng(0).normal(size=20_000))
     x = whole(Filter(0.0, SPECTRUM).run(y))[1][1000:, 1:]
     size = np.square(x).mean(axis=0)
@@ -83,7 +83,7 @@ def test_mean_step():
     assert_allclose(steps_so_far(np.array([1.0, 4.0, 4.0, 0.0])), np.sqrt([0, 9, 4.5, 25 / 3]))
 
 
-def test_growth_is_measured_by_the_rows_there_are():
+def test_growth_is_estimated_from_the_available_rows():
     check_growth(Spectrum([1.1]), 1000)
     check_growth(Spectrum([1.0], [0.6 + 0.8j]), 10**9)
     with pytest.raises(ValueError, match="overflow within 3000 rows"):

@@ -19,40 +19,40 @@ def wave(period, rows=120, seed=0, noise=0.2):
 
 
 @pytest.mark.parametrize("period", [5, 12, 24])
-def test_a_season_is_found(period):
+def test_season_is_found(period):
     assert find_periods(read(wave(period))) == (period,)
 
 
-def test_those_given_are_taken_as_they_are():
+def test_given_periods_are_used():
     assert find_periods(read(wave(12)), [30.4, 7, 7.2, 1]) == (7.0, 7.2, 30.4)
 
 
-def test_seasons_are_whole_rows():
+def test_seasons_are_rounded_to_rows():
     assert whole_periods((1.2, 7.0, 7.2, 30.4)) == (7, 30)
 
 
-def test_noise_and_constants_have_none():
+def test_noise_and_constants_have_no_season():
     assert find_periods(read(np.random.default_rng(1).normal(size=200))) == ()
     assert find_periods(read(np.full(50, 3.0))) == ()
     assert find_periods(read([1.0, 2.0])) == ()
 
 
-def test_dates_show_the_week():
+def test_daily_dates_include_the_week():
     noise = np.random.default_rng(0).normal(size=120)
     assert 7 in find_periods(read(pd.Series(noise, DAYS)))
 
 
-def test_a_third_of_series_decides():
+def test_season_needs_a_third_of_the_series():
     waves = [wave(12, seed=i) for i in range(3)]
     assert find_periods(read(waves)) == (12,)
     assert find_periods(read([*waves[:1], wave(7), wave(9), wave(16)])) == ()
 
 
 @pytest.mark.parametrize("constant", [np.full(120, 3.0), np.zeros(10), np.full(1, 5.0)])
-def test_constant_series_do_not_count(constant):
+def test_constant_series_are_ignored(constant):
     weeks = [wave(7), wave(7, seed=1)]
     assert find_periods(read([*weeks, *[constant] * 30])) == (7,)
-    short = [wave(7, rows=18), wave(7, rows=18, seed=1)]  # not lived through three times
+    short = [wave(7, rows=18), wave(7, rows=18, seed=1)]  # shorter than three seasons
     assert find_periods(read([*short, *[np.full(900, 3.0)] * 3])) == find_periods(read(short))
 
 
@@ -69,11 +69,11 @@ def dated(*lengths):
 @pytest.mark.parametrize(
     ("lengths", "found"), [([20], False), ([21], True), ([20, 20, 90], False), ([20, 21, 90], True)]
 )
-def test_series_have_lived_through_a_cycle_three_times_in_the_middle(lengths, found):
+def test_median_series_must_contain_a_cycle_three_times(lengths, found):
     assert (7 in find_periods(dated(*lengths))) is found
 
 
-def test_of_many_series_a_few_are_looked_at():
+def test_only_some_of_many_series_are_examined():
     shown = np.linspace(0, 99, LOOKED_AT).astype(int)
     panel = [wave(12) if i in shown else wave(7) for i in range(100)]
     assert find_periods(read(panel)) == (12,)

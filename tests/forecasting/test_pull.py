@@ -43,7 +43,7 @@ def test_direct_weights(rows, pull):
 
 
 @pytest.mark.parametrize("kind", ["recursive", "drifting"])
-def test_one_step_weights_are_pulled_and_run_on(rows, kind):
+def test_one_step_weights_are_shrunk_and_iterated(rows, kind):
     one = 0.1 * np.random.default_rng(1).normal(size=FILTER.size)
     shared = FILTER.closed_loop(one, H)
     found = Candidate(VIEW, LEVEL, kind).solve_near(rows.sums([LEVEL], H, 0, T, 1.0), shared, 30.0)
@@ -54,7 +54,7 @@ def test_one_step_weights_are_pulled_and_run_on(rows, kind):
 
 
 @pytest.mark.parametrize("kind", ["direct", "recursive"])
-def test_the_ends_of_the_pull(rows, kind):
+def test_limits_of_shrinkage(rows, kind):
     shared = FILTER.closed_loop(np.full(FILTER.size, 0.1), H)
     candidate = Candidate(VIEW, LEVEL, kind, 1.0 if kind == "direct" else None)
     sums = rows.sums([LEVEL], H, 0, T, 1.0)

@@ -18,7 +18,7 @@ from filtered_rows import all_rows
 
 
 def rows_of(filter, y, column):
-    """Return the rows of a series and of a column beside it."""
+    """Return the rows of a series and of a side column."""
     rows, side = filter.run(y)[1], Filter(0.0, Spectrum([0.5], [0.3 + 0.2j]))
     return replace(rows, runs=[*rows.runs, (side.reservoir, column[:, None])])
 
@@ -27,7 +27,7 @@ def rows_of(filter, y, column):
     st.integers(1, 12), st.integers(0, 20), st.integers(0, 30), st.floats(0.0, 20.0),
     st.integers(1, 9), st.integers(0, 2**32 - 1),
 )  # fmt: skip
-def test_all_steps_ahead_are_those_of_a_loop(horizon, first, count, memory, units, seed):
+def test_products_for_all_steps_equal_a_loop(horizon, first, count, memory, units, seed):
     rng = np.random.default_rng(seed)
     y = rng.normal(size=first + count + horizon).cumsum()
     filter = Filter(memory, spectra.golden(units, sr=0.95, seed=seed))
@@ -42,7 +42,7 @@ def test_all_steps_ahead_are_those_of_a_loop(horizon, first, count, memory, unit
 
 
 @pytest.mark.parametrize("radius", [0.5, 0.999, 1.0])
-def test_no_digits_are_lost_over_many_steps(radius):
+def test_products_are_accurate_over_many_steps(radius):
     rng = np.random.default_rng(0)
     y = rng.normal(size=3000).cumsum()
     filter = Filter(0.0, spectra.ring(48, sr=radius))
@@ -64,7 +64,7 @@ def test_no_digits_are_lost_over_many_steps(radius):
         spectra.ring(1, sr=0.3),
     ],
 )
-def test_squares_of_a_long_series_are_those_of_its_rows(memory, first, spectrum):
+def test_squares_of_a_long_series_equal_those_of_its_rows(memory, first, spectrum):
     rng = np.random.default_rng(0)
     y = rng.normal(size=4000).cumsum()
     filter = Filter(memory, spectrum)
@@ -80,6 +80,6 @@ def test_squares_of_a_long_series_are_those_of_its_rows(memory, first, spectrum)
 @pytest.mark.parametrize(
     ("radius", "rows"), [(0.9, LONG - 1), (1.0, 2 * LONG), (1 - LEAST_FADE / 4, 2 * LONG)]
 )
-def test_squares_are_left_to_others_where_modes_hardly_fade_or_rows_are_few(radius, rows):
+def test_squares_are_not_computed_for_slow_modes_or_few_rows(radius, rows):
     filter = Filter(0.0, spectra.ring(4, sr=radius))
     assert recurrent_squares(filter, filter.run(np.arange(float(rows)))[1], 0, rows) is None

@@ -56,7 +56,7 @@ def page(fitted, tmp_path_factory):
     return written(fitted, tmp_path_factory.mktemp("report"))
 
 
-def test_it_holds_the_forecast(fitted, page):
+def test_report_contains_the_forecast(fitted, page):
     forecast = fitted.predict(interval=0.9)
     for time, row in forecast.iterrows():
         cells = [f"{row[name]:.2f}" for name in ("forecast", "lower", "upper")]
@@ -67,7 +67,7 @@ def test_it_holds_the_forecast(fitted, page):
     assert "Backtest None." in words(page)
 
 
-def test_it_needs_no_other_file(page):
+def test_report_needs_no_other_file(page):
     addresses = re.findall(r'(?:src|srcset|href)="([^"]*)"', page)
     assert len(addresses) == 3
     assert all(address.startswith("data:") for address in addresses)
@@ -87,7 +87,7 @@ def test_names_are_escaped(page, tmp_path):
 
 
 @pytest.mark.usefixtures("sketched")
-def test_a_backtest_is_shown(fitted, tmp_path):
+def test_backtest_is_shown(fitted, tmp_path):
     tested = fitted.backtest(dated(monthly()), origins=2)
     page = written(fitted, tmp_path, backtest=tested)
     assert "2 origins of 4 steps" in words(page)
@@ -99,7 +99,7 @@ def test_a_backtest_is_shown(fitted, tmp_path):
     assert not (tmp_path / "x.html").exists()
 
 
-def test_series_of_a_panel_by_their_expected_errors(tmp_path):
+def test_series_of_a_panel_are_sorted_by_expected_errors(tmp_path):
     frame = pd.DataFrame({f"s{i}": (1 + i) * monthly(40, i) for i in range(23)})
     few = ee.Spectrum([0.5])
     forecaster = quick(sharing="shared", spectrum=few, seasons=[1]).fit(frame)
@@ -113,7 +113,7 @@ def test_series_of_a_panel_by_their_expected_errors(tmp_path):
 
 
 @pytest.mark.usefixtures("sketched")
-def test_a_long_forecast_is_shown_by_its_ends(tmp_path):
+def test_only_the_ends_of_a_long_forecast_are_shown(tmp_path):
     y = np.sin(np.arange(300) / 5)
     forecaster = quick(40, seasons=[1]).fit(y)
     page = words(written(forecaster, tmp_path))
@@ -125,7 +125,7 @@ def test_a_long_forecast_is_shown_by_its_ends(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::eigenecho.errors.FewRowsWarning")
 @pytest.mark.usefixtures("sketched")
-def test_a_series_too_short_to_judge(tmp_path):
+def test_series_too_short_to_validate(tmp_path):
     page = words(written(quick(3).fit(np.arange(9.0)), tmp_path))
     assert "errors are unknown" in page
     assert "too few rows to learn from" in page
@@ -133,7 +133,7 @@ def test_a_series_too_short_to_judge(tmp_path):
 
 
 @pytest.mark.usefixtures("sketched")
-def test_columns_that_are_known_ahead(tmp_path):
+def test_known_columns(tmp_path):
     x = np.random.default_rng(0).normal(size=(84, 1))
     forecaster = quick().fit(monthly(80) + x[:80, 0], x[:80])
     page = words(written(forecaster, tmp_path, X=x[80:]))
@@ -144,20 +144,20 @@ def test_columns_that_are_known_ahead(tmp_path):
 
 
 @pytest.mark.usefixtures("sketched")
-def test_gaps_are_told(tmp_path):
+def test_gaps_are_reported(tmp_path):
     y = monthly()
     y[[3, 40]] = np.nan
     assert "2 of these rows were not observed" in words(written(quick().fit(y), tmp_path))
 
 
-def test_it_is_for_fitted_forecasters(tmp_path):
+def test_report_needs_a_fitted_forecaster(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         quick().report(tmp_path / "x.html")
     with pytest.raises(ValueError, match="interval=2"):
         quick().fit(monthly()).report(tmp_path / "x.html", interval=2)
 
 
-def test_what_was_chosen_in_words():
+def test_description_of_the_selected_models():
     forecaster = ee.Forecaster(6, strategy="direct").fit(np.exp(monthly() / 10))
     found = describe(forecaster.fitted_)
     members = forecaster.members_
@@ -168,7 +168,7 @@ def test_what_was_chosen_in_words():
     assert "of each series" in describe(panel.fitted_)["weights"]
 
 
-def test_lines_of_python_do_the_same():
+def test_python_code_reproduces_the_forecast():
     forecaster = ee.Forecaster(7, strategy="direct", seasons=[12, 4], progress=True)
     text = made(forecaster)
     assert text == "ee.Forecaster(horizon=7, strategy='direct', seasons=[12, 4])"
@@ -179,7 +179,7 @@ def test_lines_of_python_do_the_same():
 
 
 @pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
-def test_packages_that_are_missing_are_named(fitted, tmp_path, monkeypatch, package):
+def test_missing_packages_are_named(fitted, tmp_path, monkeypatch, package):
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, package, None)
@@ -187,7 +187,7 @@ def test_packages_that_are_missing_are_named(fitted, tmp_path, monkeypatch, pack
         fitted.report(tmp_path / "x.html")
 
 
-def test_times_before_the_last_are_counted_back():
+def test_earlier_times_are_counted_back():
     for index in (
         pd.date_range("2020-01-31", periods=50, freq="ME"),
         pd.date_range("2020-01-01", periods=50, freq="h", tz="Europe/Paris"),

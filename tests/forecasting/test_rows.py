@@ -77,7 +77,7 @@ def parts(sums):
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("beside", [0, 2])
 @pytest.mark.parametrize(("start", "stop"), [(0, T), (0, 20), (20, T), (20, 22), (30, 30)])
-def test_sums_are_those_of_a_loop(bases, gaps, beside, start, stop):
+def test_sums_equal_those_of_a_loop(bases, gaps, beside, start, stop):
     rows = rows_of(gaps, beside)
     first = 0 if start else max(base.needs for base in bases)
     found = rows.sums(bases, H, start, stop, UNIT)
@@ -86,7 +86,7 @@ def test_sums_are_those_of_a_loop(bases, gaps, beside, start, stop):
         assert_allclose(one, other, rtol=1e-11, atol=1e-11)
 
 
-def test_a_gap_after_the_rows_changes_no_bit_of_their_sums():
+def test_later_gap_does_not_change_sums():
     values = 20 + np.random.default_rng(0).normal(size=T).cumsum()
     later = np.where(np.arange(T) < 34, values, np.nan)
     both = [ViewRows.of(View("", FILTER), fill_gaps(one)) for one in (values, later)]
@@ -94,7 +94,7 @@ def test_a_gap_after_the_rows_changes_no_bit_of_their_sums():
     assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))
 
 
-def test_chunks_are_only_a_matter_of_memory(monkeypatch):
+def test_results_do_not_depend_on_chunks(monkeypatch):
     rows = rows_of()
     whole = rows.sums(BASES, H, 0, T, UNIT)
     monkeypatch.setattr(rows_module, "CHUNK", 25)
@@ -102,7 +102,7 @@ def test_chunks_are_only_a_matter_of_memory(monkeypatch):
         assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
-def test_increments_merge_to_the_whole():
+def test_merged_increments_equal_the_whole():
     rows = rows_of()
     stops = [18, 19, 25, 39, T]
     some = [
@@ -120,7 +120,7 @@ def test_too_few_rows_for_a_horizon():
     assert found.following.rows == 2
 
 
-def test_what_was_not_observed_is_expected_to_be_as_the_rest():
+def test_missing_targets_are_replaced_by_their_expectation():
     gram = rows_of(gaps=False).sums(BASES, H, 0, T, UNIT).ahead
     half = expected(gram, np.full(6, gram.rows / 2))
     assert_allclose(half.XtY, 2 * gram.XtY)
@@ -128,7 +128,7 @@ def test_what_was_not_observed_is_expected_to_be_as_the_rest():
     assert np.all(np.isfinite(expected(gram, np.zeros(6)).XtY))
 
 
-def test_a_forecast_is_the_base_and_what_rows_weigh():
+def test_forecast_is_the_base_plus_weighted_rows():
     rows = rows_of()
     weights = np.random.default_rng(1).normal(size=(FILTER.size, H))
     origins = np.array([5, 38, 39])
@@ -140,7 +140,7 @@ def test_a_forecast_is_the_base_and_what_rows_weigh():
             assert made[i, h] == pytest.approx(wanted, rel=1e-12)
 
 
-def test_the_unit_is_the_step_of_the_rows_that_are_known():
+def test_unit_is_the_typical_step_of_known_rows():
     rows = rows_of(gaps=False)
     steps = np.diff(rows.values[:15])
     assert rows.unit(15) == pytest.approx(np.sqrt(np.mean(steps**2)))
@@ -148,7 +148,7 @@ def test_the_unit_is_the_step_of_the_rows_that_are_known():
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e6])
-def test_the_unit_of_a_series_that_moves_late_is_its_step_over_all_rows(scale):
+def test_unit_of_a_series_that_changes_late_uses_all_rows(scale):
     y = scale * np.r_[np.full(20, 5.0), 5 + 0.1 * np.random.default_rng(0).normal(size=20).cumsum()]
     rows = ViewRows.of(View("", FILTER), fill_gaps(y).with_unit())
     assert rows.unit(15) == pytest.approx(np.sqrt(np.mean(np.diff(y) ** 2)))

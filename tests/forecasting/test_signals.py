@@ -14,7 +14,7 @@ NUMBERS = st.one_of(st.just(np.nan), st.floats(-5, 5))
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=20), st.floats(-5, 5), st.integers(1, 7))
-def test_gaps_are_bridged_as_by_a_loop(values, one, season):
+def test_filled_gaps_equal_a_loop(values, one, season):
     values = np.array([*values, one])
     signal = fill_gaps(values, season)
     wanted, start = naive.filled(values, season)
@@ -24,7 +24,7 @@ def test_gaps_are_bridged_as_by_a_loop(values, one, season):
     assert np.array_equal(signal.values[signal.observed], values[start:][~np.isnan(values[start:])])
 
 
-def test_a_series_of_nothing_is_empty():
+def test_series_without_observations_is_empty():
     assert len(fill_gaps(np.full(5, np.nan))) == 0
 
 
@@ -33,7 +33,7 @@ def test_first_and_last_rows():
     first, last = signal.cut(stop=4), signal.cut(5)
     assert first.values.tolist() == [0, 1, 2, 3]
     assert last.values.tolist() == [5, 6, 7, 8]
-    assert (len(first.known), len(last.known)) == (12, 7)  # with all that is known ahead
+    assert (len(first.known), len(last.known)) == (12, 7)  # including all known future rows
     assert len(first.past) == len(last.past) == len(last.observed) == 4
     assert first.unit == last.unit == 3.0
 
@@ -42,19 +42,19 @@ def test_first_and_last_rows():
     ("values", "rows", "unit"),
     [([1, 4, 0], None, np.sqrt(12.5)), ([1, 4, 0], 2, 3.0), ([1], None, 5.0), ([2, 2], None, 5.0)],
 )
-def test_the_unit_is_the_usual_step(values, rows, unit):
+def test_unit_is_the_typical_step(values, rows, unit):
     signal = Signal(np.array(values, float), np.ones(len(values), bool))
     assert signal.with_unit(rows, default=5.0).unit == pytest.approx(unit)
 
 
 @pytest.mark.parametrize("value", [3.0, -1e-9, 0.0])
-def test_a_constant_series_is_still_and_has_the_unit_one(value):
+def test_constant_series_is_still_and_has_unit_one(value):
     signal = Signal(np.full(4, value), np.ones(4, bool)).with_unit()
     assert signal.is_constant
     assert signal.unit == 1.0
 
 
-def test_constant_series_do_not_move_unless_all_are_constant():
+def test_constant_series_are_omitted_unless_all_are_constant():
     still = Signal(np.ones(4), np.ones(4, bool)).with_unit()
     walk = Signal(np.arange(4.0), np.ones(4, bool)).with_unit()
     assert moving_series([still, walk, still, walk]) == [1, 3]
@@ -62,7 +62,7 @@ def test_constant_series_do_not_move_unless_all_are_constant():
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
-def test_logarithms_of_a_series_that_begins_with_zeros_follow_its_scale(scale):
+def test_logarithms_of_a_series_starting_with_zeros_follow_its_scale(scale):
     values = scale * np.array([0.0, -1.0, 2.0, 0.0, 3.0])
     found = logarithms(values)
     np.testing.assert_allclose(found - np.log(scale), np.log([2, 2, 2, 2, 3]), rtol=1e-12)

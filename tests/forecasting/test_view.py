@@ -35,13 +35,13 @@ def test_logarithms_and_back():
     assert np.array_equal(ViewRows.of(View("", FILTER), of(y)).values, y)
 
 
-def test_what_has_no_logarithm_is_as_the_last_that_has():
+def test_values_without_a_logarithm_use_the_last_valid_one():
     y = [-1.0, 0.0, 2.0, 0.0, -5.0, 3.0]
     found = ViewRows.of(View("", FILTER, RemovedEffects(True)), of(y)).values
     assert_allclose(found, np.log([2, 2, 2, 2, 2, 3]))
 
 
-def test_forecasts_beyond_all_numbers_are_infinite_without_a_warning():
+def test_overflowing_forecasts_are_infinite_without_a_warning():
     found = View("", FILTER, RemovedEffects(True)).invert(np.array([1.0, 701.0, np.nan, -800.0]))
     assert found[0] == pytest.approx(np.e)
     assert np.isinf(found[1])
@@ -49,7 +49,7 @@ def test_forecasts_beyond_all_numbers_are_infinite_without_a_warning():
     assert found[3] == 0
 
 
-def test_what_is_known_to_move_rows_is_taken_off_and_put_back():
+def test_known_effects_are_removed_and_restored():
     moved = RemovedEffects(False, known=True)
     one = replace(
         signal(), shifts={moved: np.arange(8.0) * 10, RemovedEffects(False, True, True): None}
@@ -62,7 +62,7 @@ def test_what_is_known_to_move_rows_is_taken_off_and_put_back():
     assert np.array_equal(plain.values, one.values)
 
 
-def test_columns_beside_stand_after_the_rows_of_the_series():
+def test_side_columns_follow_the_rows_of_the_series():
     one = signal()
     found = ViewRows.of(View("", FILTER, side=SIDE), one)
     rows, past = all_rows(found.rows), 5.0 * one.past  # in units of the series

@@ -378,8 +378,8 @@ def test_against_extended_precision_on_the_unit_circle(D):
     for t in range(T):
         r = exact[t] = reference.advance(long, r) + push[t]
 
-    def error(found, truth):
-        return float(np.abs(found - truth).max() / np.abs(truth).max())
+    def error(actual, truth):
+        return float(np.abs(actual - truth).max() / np.abs(truth).max())
 
     states, plain, read = np.empty((T, N)), np.empty((T, N)), np.empty((T, 2))
     kernels.scan(form, B, drive, np.zeros(N), states)

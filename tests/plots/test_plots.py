@@ -213,21 +213,21 @@ def test_certificate_is_drawn(form, tmp_path):
     heights = [bar.get_height() for bar in time.patches]
     expected = [1e6 * model.certificate.seconds_before, 1e6 * model.certificate.seconds_after]
     np.testing.assert_allclose(heights, expected)
-    said = model.certificate
-    assert said.kept == (form == "sparse")
-    if said.kept:
+    report = model.certificate
+    assert report.kept == (form == "sparse")
+    if report.kept:
         assert not difference.patches
         assert difference.get_title() == "W is kept: nothing was changed"
     else:
         steps = difference.patches[0].get_data()
-        np.testing.assert_allclose(steps.values, np.maximum(said.along, 2.3e-16), rtol=0.1)
-        assert steps.edges[-1] == said.steps
-        assert difference.get_title() == f"largest difference {said.difference:.1e}"
+        np.testing.assert_allclose(steps.values, np.maximum(report.along, 2.3e-16), rtol=0.1)
+        assert steps.edges[-1] == report.steps
+        assert difference.get_title() == f"largest difference {report.difference:.1e}"
     lines = [c for c in difference.collections if c.get_gid() == "error"]
-    assert len(lines) == (said.error is not None)
+    assert len(lines) == (report.error is not None)
     for line in lines:
-        height = max(said.error, 2.3e-16)
-        expected = [[0, height], [said.error_steps, height]]
+        height = max(report.error, 2.3e-16)
+        expected = [[0, height], [report.error_steps, height]]
         np.testing.assert_allclose(line.get_segments()[0], expected, rtol=0.1)
     kept = [c for c in eigenvalues.collections if c.get_gid() == "kept"]
     if form == "cascade":

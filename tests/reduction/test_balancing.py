@@ -27,14 +27,14 @@ def system(n=12, inputs=1, outputs=1, sr=0.8, seed=0):
     return System(spectrum, rng.normal(size=(inputs, n)), rng.normal(size=(n, outputs)))
 
 
-def dense(one):
+def dense(full):
     """Return Λ as a matrix that acts on rows of states."""
-    return Diagonal(one.spectrum).matrix
+    return Diagonal(full.spectrum).matrix
 
 
-def textbook(one, order):
+def textbook(full, order):
     """Return σ and the Λ, B, C of square-root balanced truncation, with Gramians from a solver."""
-    A, B, C = dense(one), one.B, one.C
+    A, B, C = dense(full), full.B, full.C
     P = solve_discrete_lyapunov(A.T, B.T @ B)  # P = Aᵀ P A + BᵀB
     Q = solve_discrete_lyapunov(A, C @ C.T)  # Q = A Q Aᵀ + C Cᵀ
     F, G = cholesky(P, lower=True), cholesky(Q, lower=True)
@@ -54,39 +54,39 @@ SIZES = [(1, 1), (3, 1), (1, 2), (2, 3)]
 
 @pytest.mark.parametrize(("inputs", "outputs"), SIZES)
 def test_gramians_and_gains_equal_those_of_the_dense_system(inputs, outputs):
-    one = system(inputs=inputs, outputs=outputs)
-    A = dense(one)
-    P = solve_discrete_lyapunov(A.T, one.B.T @ one.B)
-    Q = solve_discrete_lyapunov(A, one.C @ one.C.T)
-    np.testing.assert_allclose(one.reachability @ one.reachability.T, P, atol=1e-12 * P.max())
-    np.testing.assert_allclose(one.observability @ one.observability.T, Q, atol=1e-12 * Q.max())
+    full = system(inputs=inputs, outputs=outputs)
+    A = dense(full)
+    P = solve_discrete_lyapunov(A.T, full.B.T @ full.B)
+    Q = solve_discrete_lyapunov(A, full.C @ full.C.T)
+    np.testing.assert_allclose(full.reachability @ full.reachability.T, P, atol=1e-12 * P.max())
+    np.testing.assert_allclose(full.observability @ full.observability.T, Q, atol=1e-12 * Q.max())
     at = np.array([0.0, 0.4, 2.0, np.pi])
-    np.testing.assert_allclose(one.response(at), gains(A, one.B, one.C, at), rtol=1e-11)
-    np.testing.assert_allclose(one.steady, one.B @ np.linalg.inv(np.eye(len(A)) - A))
+    np.testing.assert_allclose(full.response(at), gains(A, full.B, full.C, at), rtol=1e-11)
+    np.testing.assert_allclose(full.steady, full.B @ np.linalg.inv(np.eye(len(A)) - A))
     rows = np.random.default_rng(3).normal(size=(len(A), 4))
-    np.testing.assert_allclose(one.advance(rows), A @ rows)
-    np.testing.assert_allclose(one.advanced(rows[:, 0]), rows[:, 0] @ A)
+    np.testing.assert_allclose(full.advance(rows), A @ rows)
+    np.testing.assert_allclose(full.advanced(rows[:, 0]), rows[:, 0] @ A)
 
 
-def gain(one):
-    return largest_gain(one.response(one.frequencies))
+def gain(full):
+    return largest_gain(full.response(full.frequencies))
 
 
 @pytest.mark.parametrize(("inputs", "outputs"), SIZES)
 @pytest.mark.parametrize("order", [3, 6, 12])
 def test_white_reduction_equals_the_textbook(inputs, outputs, order):
-    one = system(inputs=inputs, outputs=outputs, seed=2)
-    values, *expected = textbook(one, order)
-    actual = balance(one, lambda: [one.reachability.T])
+    full = system(inputs=inputs, outputs=outputs, seed=2)
+    values, *expected = textbook(full, order)
+    actual = balance(full, lambda: [full.reachability.T])
     np.testing.assert_allclose(actual.values[: len(values)], values, atol=1e-10 * values[0])
     small = smaller(actual, order)
-    at = one.frequencies
+    at = full.frequencies
     np.testing.assert_allclose(
-        small.system.response(at), gains(*expected, at), atol=1e-7 * gain(one)
+        small.system.response(at), gains(*expected, at), atol=1e-7 * gain(full)
     )
     assert small.system.spectrum.radius < 1
-    error = largest_gain(one.response(at) - small.system.response(at))
-    assert error <= actual.tails[order] + 1e-12 * gain(one)
+    error = largest_gain(full.response(at) - small.system.response(at))
+    assert error <= actual.tails[order] + 1e-12 * gain(full)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -94,49 +94,49 @@ def test_white_reduction_equals_the_textbook(inputs, outputs, order):
 def test_every_order_is_stable_and_within_the_bound(name, seed):
     rng = np.random.default_rng(seed)
     spectrum = spectra.law(name)(24, sr=0.97, seed=seed)
-    one = System(spectrum, rng.normal(size=(1, 24)), rng.normal(size=(24, 1)))
-    result, at = balance(one, lambda: [one.reachability.T]), one.frequencies
-    whole = one.response(at)
+    full = System(spectrum, rng.normal(size=(1, 24)), rng.normal(size=(24, 1)))
+    result, at = balance(full, lambda: [full.reachability.T]), full.frequencies
+    whole = full.response(at)
     for order in range(1, result.order + 1):
         small = smaller(result, order)
         assert small is not None
         error = largest_gain(whole - small.system.response(at))
-        assert error <= result.tails[order] + 1e-11 * gain(one)
+        assert error <= result.tails[order] + 1e-11 * gain(full)
 
 
-def states(one, u):
-    r, A = np.zeros(one.units), dense(one)
-    rows = np.empty((len(u), one.units))
+def states(full, u):
+    r, A = np.zeros(full.units), dense(full)
+    rows = np.empty((len(u), full.units))
     for t in range(len(u)):
-        r = r @ A + u[t] @ one.B
+        r = r @ A + u[t] @ full.B
         rows[t] = r
     return rows
 
 
 def test_rows_in_pieces_give_the_same_reduction():
-    one = system(n=10, outputs=2)
-    rows = states(one, np.random.default_rng(5).normal(size=(500, 1)))
-    whole = balance(one, lambda: [rows])
-    parts = balance(one, lambda: np.array_split(rows, 7))
+    full = system(n=10, outputs=2)
+    rows = states(full, np.random.default_rng(5).normal(size=(500, 1)))
+    whole = balance(full, lambda: [rows])
+    parts = balance(full, lambda: np.array_split(rows, 7))
     np.testing.assert_allclose(parts.values, whole.values, rtol=1e-9)
     np.testing.assert_allclose(parts.S @ parts.T, np.eye(parts.order), atol=1e-8)
-    at = one.frequencies
+    at = full.frequencies
     for order in (2, 5):
         a, b = (smaller(result, order).system.response(at) for result in (whole, parts))
-        np.testing.assert_allclose(a, b, atol=1e-8 * gain(one))
+        np.testing.assert_allclose(a, b, atol=1e-8 * gain(full))
 
 
 @pytest.mark.parametrize("order", [1, 3, 6, 9])
 @pytest.mark.parametrize("colour", [0.0, 0.9])
 def test_error_bounds_hold_for_their_own_rows(order, colour):
-    one = system(n=12, outputs=2, sr=0.9, seed=4)
+    full = system(n=12, outputs=2, sr=0.9, seed=4)
     noise = np.random.default_rng(6).normal(size=(800, 1))
     for t in range(1, len(noise)):
         noise[t] += colour * noise[t - 1]
-    rows = states(one, noise)
-    result = balance(one, lambda: [rows])
+    rows = states(full, noise)
+    result = balance(full, lambda: [rows])
     small = smaller(result, order)
-    error = rows @ one.C - states(small.system, noise) @ small.system.C
+    error = rows @ full.C - states(small.system, noise) @ small.system.C
     bound = promised(result, small, lambda: [rows])
     measured = np.linalg.norm(error, axis=0)
     assert np.all(measured <= bound * (1 + 1e-9))
@@ -195,12 +195,12 @@ def test_singular_values_below_rounding_are_omitted(monkeypatch):
 
 
 def test_essential_states_reproduce_the_whole_system():
-    one = system(40, inputs=2, outputs=2)
-    T, S = essential(one, 1e-13)
+    full = system(40, inputs=2, outputs=2)
+    T, S = essential(full, 1e-13)
     assert T.shape[1] == len(S) < 40
     np.testing.assert_allclose(S @ T, np.eye(len(S)), atol=1e-8)
-    small, step = one.B @ T, S @ one.advance(T)
-    whole, ahead = one.B, one.C
+    small, step = full.B @ T, S @ full.advance(T)
+    whole, ahead = full.B, full.C
     for _ in range(30):
-        np.testing.assert_allclose(small @ (S @ one.C), whole @ ahead, atol=1e-9)
-        small, ahead = small @ step, one.advance(ahead)
+        np.testing.assert_allclose(small @ (S @ full.C), whole @ ahead, atol=1e-9)
+        small, ahead = small @ step, full.advance(ahead)

@@ -56,10 +56,10 @@ def test_spectra_add_up(a, b, c):
 def count_repeats(*parts):
     """Count the eigenvalues that equal one of an earlier part up to rounding."""
     slack = 1e-14 * max(part.radius for part in parts)
-    known, count = list(parts[0].values), 0
+    previous, count = list(parts[0].values), 0
     for part in parts[1:]:
-        count += sum(any(abs(value - old) <= slack for old in known) for value in part.values)
-        known += list(part.values)
+        count += sum(any(abs(value - old) <= slack for old in previous) for value in part.values)
+        previous += list(part.values)
     return count
 
 
@@ -165,7 +165,7 @@ def test_laws_join_in_any_grouping():
         joined(fixed, joined(a, b), c),
     ]
     assert len(set(groupings)) == 1
-    assert len({hash(one) for one in groupings}) == 1
+    assert len({hash(grouping) for grouping in groupings}) == 1
     assert groupings[0](50, sr=0.9, seed=1) == groupings[-1](50, sr=0.9, seed=1)
     assert (a + fixed) + c == joined(a, fixed, c) == a + (fixed + c)
     # A nested joined law divides its own share.

@@ -72,7 +72,7 @@ def arrays(value):
     if isinstance(value, list | tuple):
         return [a for part in value for a in arrays(part)]
     if hasattr(value, "__dataclass_fields__"):
-        return [a for one in fields(value) for a in arrays(getattr(value, one.name))]
+        return [a for field in fields(value) for a in arrays(getattr(value, field.name))]
     return []
 
 
@@ -190,16 +190,16 @@ def test_settings_of_a_default_network_are_the_defaults():
     assert result == Settings() == Settings.of({})
     assert result.recipe == Recipe()
     assert result.ridge == (params["ridge"],)
-    for one in fields(Settings):
-        if one.name not in ("recipe", "ridge"):
-            assert getattr(result, one.name) == params[one.name], one.name
-    for one in fields(Recipe):
-        if one.name not in ("eigenvectors", "even_defective"):
-            assert getattr(result.recipe, one.name) == params[one.name], one.name
+    for field in fields(Settings):
+        if field.name not in ("recipe", "ridge"):
+            assert getattr(result, field.name) == params[field.name], field.name
+    for field in fields(Recipe):
+        if field.name not in ("eigenvectors", "even_defective"):
+            assert getattr(result.recipe, field.name) == params[field.name], field.name
 
 
 def test_no_parameter_of_a_network_is_left_out():
-    own = {one.name for one in (*fields(Settings), *fields(Recipe))}
+    own = {field.name for field in (*fields(Settings), *fields(Recipe))}
     assert set(inspect.signature(ee.LinearESN).parameters) - own == {"seed"}
 
 

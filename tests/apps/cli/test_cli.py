@@ -1,4 +1,4 @@
-"""The command line: its version, its extras, and how it starts."""
+"""The command line: version, optional packages, and start."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def test_version():
     assert answer.output.strip() == f"eigenecho {ee.__version__}"
 
 
-def test_time_per_step_is_that_of_a_scan():
+def test_time_per_step_is_measured_with_a_scan():
     reservoir = draw(Recipe(units=20), D_in=1, seed=0).reservoir
     seconds = seconds_per_step(reservoir, np.ones((100, 1)), least=3, seconds=0.0)
     assert 0 < seconds < 1e-3
 
 
 @pytest.mark.parametrize("missing", ["typer", "rich", "matplotlib"])
-def test_without_the_extra_a_hint_and_exit_code_2(missing):
+def test_missing_extra_gives_a_hint_and_exit_code_2(missing):
     code = f"""
 import importlib.util, sys
 found = importlib.util.find_spec

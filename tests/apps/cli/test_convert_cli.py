@@ -47,7 +47,7 @@ def assert_refused(answer, *words):
         assert word in answer.stderr
 
 
-def test_a_network_becomes_a_model_file_with_a_certificate(source, tmp_path):
+def test_network_is_converted_to_a_file_with_a_certificate(source, tmp_path):
     out = tmp_path / "converted.safetensors"
     answer = invoke(source, "--out", out)
     assert answer.exit_code == 0, answer.output
@@ -60,8 +60,8 @@ def test_a_network_becomes_a_model_file_with_a_certificate(source, tmp_path):
     assert model.certificate.form == "diagonal"
 
 
-def test_a_network_that_is_kept_claims_no_difference(tmp_path):
-    """Triangular and small: nothing beats W as it is."""
+def test_unchanged_network_reports_no_difference(tmp_path):
+    """A small triangular matrix is kept, because no other form is cheaper."""
     source = tmp_path / "kept.npz"
     np.savez(source, W=np.triu(np.full((5, 5), 0.5)), W_in=np.ones((1, 5)))
     answer = invoke(source)
@@ -71,17 +71,17 @@ def test_a_network_that_is_kept_claims_no_difference(tmp_path):
     assert ee.load(source.with_suffix(".safetensors")).certificate.kept
 
 
-def test_by_default_it_lies_beside_the_source(source):
+def test_default_output_is_next_to_the_source(source):
     assert invoke(source).exit_code == 0
     assert ee.load(source.with_suffix(".safetensors")).units == N
 
 
-def test_options_reach_the_network(source, tmp_path, arrays):
+def test_options_are_applied_to_the_network(source, tmp_path, arrays):
     out = tmp_path / "leaky.safetensors"
     u = np.ones((30, 1))
     assert invoke(source, "--out", out, "--lr", "0.5", "--readout-bias").exit_code == 0
-    wanted = ee.diagonalize(**arrays, lr=0.5).predict(u)
-    np.testing.assert_allclose(ee.load(out).predict(u), wanted, rtol=1e-12)
+    expected = ee.diagonalize(**arrays, lr=0.5).predict(u)
+    np.testing.assert_allclose(ee.load(out).predict(u), expected, rtol=1e-12)
     seen = tmp_path / "seen.npz"
     np.savez(seen, **arrays)
     answer = invoke(seen, "--input-to-readout", "--no-readout-bias")
@@ -89,7 +89,7 @@ def test_options_reach_the_network(source, tmp_path, arrays):
     assert not ee.load(seen.with_suffix(".safetensors")).readout_bias
 
 
-def test_nothing_is_replaced_unless_forced(source, tmp_path):
+def test_files_are_replaced_only_with_force(source, tmp_path):
     out = tmp_path / "there.safetensors"
     out.write_text("precious")
     assert_refused(invoke(source, "--out", out), str(out), "--force")
@@ -115,7 +115,7 @@ def test_errors_are_one_line(source, tmp_path, arrays):
     assert not wrong.with_suffix(".safetensors").exists()
 
 
-def test_the_help_says_which_names_are_expected():
+def test_help_lists_the_expected_names():
     answer = invoke("--help")
     assert answer.exit_code == 0
     for name in ("W_in", "W_out", "W_fb", "bias", "lr", "W_indptr", "input_to_readout"):

@@ -30,7 +30,7 @@ def saved(tmp_path):
     return esn, path
 
 
-def test_a_file_becomes_a_smaller_one(saved, tmp_path):
+def test_file_is_reduced(saved, tmp_path):
     esn, path = saved
     result = run(path, "--tol", "1e-6")
     assert result.exit_code == 0, result.output
@@ -40,7 +40,7 @@ def test_a_file_becomes_a_smaller_one(saved, tmp_path):
     np.testing.assert_allclose(small.predict(U)[50:], esn.predict(U)[50:], atol=1e-4)
 
 
-def test_units_white_weighting_and_a_picture(saved, tmp_path):
+def test_units_white_weighting_and_a_plot(saved, tmp_path):
     _, path = saved
     out, picture = tmp_path / "small.safetensors", tmp_path / "small.png"
     result = run(path, "--units", 5, "--white", "--out", out, "--plot", picture)
@@ -52,7 +52,7 @@ def test_units_white_weighting_and_a_picture(saved, tmp_path):
     assert picture.stat().st_size > 1000
 
 
-def test_files_that_exist_are_kept_unless_told_otherwise(saved, tmp_path):
+def test_files_are_replaced_only_with_force(saved, tmp_path):
     _, path = saved
     assert run(path).exit_code == 0
     result = run(path)
@@ -63,7 +63,7 @@ def test_files_that_exist_are_kept_unless_told_otherwise(saved, tmp_path):
     assert run(path, "--out", tmp_path / "no" / "where").exit_code == 2
 
 
-def test_what_cannot_be_reduced_is_said_in_one_line(saved, tmp_path):
+def test_irreducible_models_give_a_one_line_error(saved, tmp_path):
     _, path = saved
     result = run(path, "--tol", 2)
     assert result.exit_code == 2

@@ -1,4 +1,4 @@
-"""``eigenecho reproduce`` and its report, on experiments that compute next to nothing."""
+"""``eigenecho reproduce`` and its report, tested with trivial experiments."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def invoke(*arguments):
 
 
 def refused(answer, *words):
-    """One line on the error stream, no traceback, exit code 2."""
+    """Assert a single line on the error stream, no traceback, and exit code 2."""
     assert answer.exit_code == 2, answer.output
     assert answer.stderr.count("\n") == 1
     assert answer.stderr.startswith("eigenecho: ")
@@ -56,7 +56,7 @@ def refused(answer, *words):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """One run of everything but the slow one, and what it printed."""
+    """Return the folder and the output of a run of all experiments except the slow one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "EXPERIMENTS", [Fake(), Alone()])
         out = tmp_path_factory.mktemp("made") / "deep" / "out"
@@ -71,10 +71,10 @@ def copy(made, tmp_path):
     return tmp_path
 
 
-# The command ----------------------------------------------------------------------------------
+# Command --------------------------------------------------------------------------------------
 
 
-def test_it_ends_with_a_summary_verdicts_and_the_path(made):
+def test_output_ends_with_a_summary_verdicts_and_the_path(made):
     out, printed = made
     assert {path.name for path in out.iterdir()} == FILES
     figures = {path.name for path in (out / "figures").iterdir()}
@@ -86,7 +86,7 @@ def test_it_ends_with_a_summary_verdicts_and_the_path(made):
     assert str(out / "report.html") in printed.splitlines()[-1]
 
 
-def test_without_a_terminal_progress_is_plain_lines(made):
+def test_progress_without_a_terminal_is_plain_lines(made):
     lines = made[1].splitlines()
     assert lines[0] == "fake: 4 cells"
     assert "fake: done" in lines
@@ -95,27 +95,27 @@ def test_without_a_terminal_progress_is_plain_lines(made):
 
 
 @pytest.mark.usefixtures("sketched")
-def test_a_second_start_says_what_is_stored(copy):
+def test_second_run_reports_stored_cells(copy):
     answer = invoke("fake", "--quick", "--out", copy)
     assert "fake: 4 cells, 4 stored already" in answer.stdout
-    # What else is finished with the same settings stays in the report.
+    # Other finished experiments with the same settings remain in the report.
     assert 'id="alone"' in (copy / "report.html").read_text()
 
 
 @pytest.mark.usefixtures("sketched")
-def test_seeds_change_the_number_of_cells_only(copy):
+def test_seeds_change_only_the_number_of_cells(copy):
     answer = invoke("fake", "--quick", "--seeds", 3, "--workers", 1, "--out", copy)
     assert "fake: 6 cells, 4 stored already" in answer.stdout
 
 
 @pytest.mark.usefixtures("sketched")
-def test_fresh_forgets_the_named_experiments(copy):
+def test_fresh_deletes_the_named_experiments(copy):
     answer = invoke("fake", "--quick", "--fresh", "--workers", 1, "--out", copy)
     assert "fake: 4 cells\n" in answer.stdout
     assert "alone: 4 cells, 4 stored" in invoke("alone", "--quick", "--out", copy).stdout
 
 
-def test_a_store_that_is_damaged_is_left_alone(tmp_path):
+def test_damaged_store_is_not_modified(tmp_path):
     store = tmp_path / "store.sqlite"
     store.write_bytes(b"noise" * 1000)
     refused(invoke("fake", "--quick", "--out", tmp_path), str(store), "delete it")
@@ -137,7 +137,7 @@ def test_default_folders(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("sketched")
-def test_the_command_that_continues(tmp_path):
+def test_command_that_resumes_a_run(tmp_path):
     folder = tmp_path / "a b"
     invoke("fake", "--quick", "--out", folder, "--workers", 3, "--seeds", 2, "--fresh")
     command = json.loads((folder / "results.json").read_text())["command"]
@@ -147,7 +147,7 @@ def test_the_command_that_continues(tmp_path):
 # Bad input ------------------------------------------------------------------------------------
 
 
-def test_an_unknown_name_lists_the_names_and_the_nearest(tmp_path):
+def test_unknown_name_lists_all_names_and_the_closest(tmp_path):
     answer = invoke("fakke", "--out", tmp_path / "new")
     refused(answer, "'fakke'", "alone, fake, slow", "Did you mean 'fake'?")
     assert not (tmp_path / "new").exists()
@@ -161,11 +161,11 @@ def test_numbers_below_one(option, value, tmp_path):
     assert option in answer.stderr
 
 
-def test_no_number_at_all(tmp_path):
+def test_option_that_is_not_a_number(tmp_path):
     assert invoke("--workers", "many", "--out", tmp_path).exit_code == 2
 
 
-def test_out_that_cannot_be_written(tmp_path):
+def test_unwritable_output_folder(tmp_path):
     occupied = tmp_path / "file"
     occupied.write_text("not a folder")
     for out in (occupied, occupied / "below"):
@@ -173,7 +173,7 @@ def test_out_that_cannot_be_written(tmp_path):
 
 
 @pytest.mark.usefixtures("sketched")
-def test_a_disk_that_fills_up_during_a_write(tmp_path, monkeypatch):
+def test_full_disk_during_a_write(tmp_path, monkeypatch):
     prepare = CellStore.__init__
 
     def small(store, path):
@@ -189,7 +189,7 @@ def test_a_disk_that_fills_up_during_a_write(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("sketched")
-def test_a_disk_that_fills_up_during_the_report(copy, monkeypatch):
+def test_full_disk_during_the_report(copy, monkeypatch):
     (copy / "report.html").write_text("the one before")
     write = Path.write_bytes
 
@@ -205,7 +205,7 @@ def test_a_disk_that_fills_up_during_the_report(copy, monkeypatch):
     assert not list(copy.glob("*.part"))
 
 
-def test_a_cell_that_fails_is_no_traceback(tmp_path, monkeypatch):
+def test_failed_cell_gives_no_traceback(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "EXPERIMENTS", [Dying()])
     answer = invoke("--out", tmp_path)
     assert answer.exit_code == 1
@@ -214,7 +214,7 @@ def test_a_cell_that_fails_is_no_traceback(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
-def test_ctrl_c_says_how_to_go_on(tmp_path):
+def test_ctrl_c_explains_how_to_resume(tmp_path):
     command = [sys.executable, "-c", "import fake_experiment as f; f.main()", "reproduce", "slow"]
     process = subprocess.Popen(
         [*command, "--out", str(tmp_path), "--workers", "2"],
@@ -223,12 +223,12 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # A shell that starts tests in the background has them ignore Ctrl-C.
+        # Restore SIGINT, because shells ignore it for background processes.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
-    # It cannot get further than three cells, so that the signal always comes before the end.
+    # The run cannot finish more than three cells, so the signal always comes before its end.
     wait_for(lambda: stored(tmp_path / "store.sqlite") == 3 or process.poll() is not None)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: workers hear of it too
+    os.killpg(process.pid, signal.SIGINT)  # like a terminal, also signal the workers
     _, said = process.communicate(timeout=300)
     assert process.returncode == 130
     assert f"eigenecho reproduce slow --out {tmp_path} --workers 2" in said
@@ -243,7 +243,7 @@ def stored(path):
     try:
         with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10) as connection:
             return connection.execute("SELECT count(*) FROM cells").fetchone()[0]
-    except sqlite3.OperationalError:  # not made yet
+    except sqlite3.OperationalError:  # not created yet
         return 0
 
 
@@ -279,11 +279,11 @@ def test_lines_are_printed_now_and_then(monkeypatch):
     ]
 
 
-# The report -----------------------------------------------------------------------------------
+# Report ---------------------------------------------------------------------------------------
 
 
 class Page(HTMLParser):
-    """What a page refers to, and its text."""
+    """Parser that collects the references and the text of a page."""
 
     VOID = ("meta", "link", "img")
 
@@ -313,7 +313,7 @@ def page(made):
     return Page((made[0] / "report.html").read_text(encoding="utf-8"))
 
 
-def test_the_page_is_closed_and_needs_no_network(made, page):
+def test_page_is_well_formed_and_needs_no_network(made, page):
     assert page.open == []
     assert "script" not in page.tags
     assert all(link.startswith(("#", "data:")) for link in page.links)
@@ -324,9 +324,9 @@ def test_the_page_is_closed_and_needs_no_network(made, page):
     assert len(text) < 8_000_000
 
 
-def test_the_page_shows_every_figure_table_and_claim(page):
+def test_page_shows_every_figure_table_and_claim(page):
     said = re.sub(r"\s+", " ", " ".join(page.text))
-    assert len(page.images) == 2  # one for each experiment
+    assert len(page.images) == 2  # one per experiment
     for image in page.images:
         assert image["src"].startswith("data:image/svg+xml;base64,")
         assert image["alt"] == "A line & its caption."
@@ -337,7 +337,7 @@ def test_the_page_shows_every_figure_table_and_claim(page):
     for words in ("2 hold ", "2 hold in part", "2 do not hold"):
         assert words in said
     assert "A quick run." in said
-    # The claims come before everything else, the machine after it.
+    # The claims come first, and the machine comes last.
     assert said.index("The claims") < said.index("The experiments") < said.index("Drawn <numbers>")
     assert re.search(r"numpy \d", said)
 
@@ -368,18 +368,18 @@ def results(made):
 
 
 def test_results_json_has_numbers_claims_and_versions(made):
-    found = results(made)
-    assert found["quick"] is True
-    assert found["machines"][0]["numpy"]
-    assert [c["verdict"] for c in found["claims"]] == 2 * list(report.VERDICTS)
-    fake = found["experiments"]["fake"]
+    result = results(made)
+    assert result["quick"] is True
+    assert result["machines"][0]["numpy"]
+    assert [c["verdict"] for c in result["claims"]] == 2 * list(report.VERDICTS)
+    fake = result["experiments"]["fake"]
     assert fake["configuration"] == {"seeds": 2, "size": 2, "pause": 0.0}
     assert fake["cells"] == 4
     assert fake["numbers"]["nothing"] is None
     assert fake["numbers"]["array"] == [0, 1]
 
 
-def test_the_same_results_make_the_same_figures(made, copy):
+def test_equal_results_give_equal_figures(made, copy):
     invoke("fake", "--quick", "--out", copy)
     for name in ("fake-figure.svg", "fake-figure.png"):
         assert (copy / "figures" / name).read_bytes() == (
@@ -387,13 +387,13 @@ def test_the_same_results_make_the_same_figures(made, copy):
         ).read_bytes()  # fmt: skip
 
 
-def test_large_figures_go_in_as_pixels(copy, monkeypatch):
+def test_large_figures_are_embedded_as_pixels(copy, monkeypatch):
     monkeypatch.setattr(page_module, "LARGEST_SVG", 10)
     invoke("fake", "--quick", "--out", copy)
     assert "data:image/png;base64," in (copy / "report.html").read_text()
 
 
 @pytest.mark.usefixtures("sketched")
-def test_an_unfinished_experiment_stays_out_of_the_report(copy):
+def test_unfinished_experiment_is_not_in_the_report(copy):
     invoke("fake", "--quick", "--seeds", 3, "--workers", 1, "--out", copy)
     assert 'id="alone"' not in (copy / "report.html").read_text()

@@ -1,6 +1,6 @@
-"""Experiments that compute next to nothing, for the store, the runner and the command line.
+"""Trivial experiments for tests of the store, the runner and the command line.
 
-A module of its own, so that worker processes can import it.
+They are in a separate module, so that worker processes can import it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Fake(Experiment):
         part, seed = key
         time.sleep(self.pause)
         rng = np.random.default_rng([seed, ord(part)])
-        # Products through BLAS, which rounds by its number of threads.
+        # BLAS products round differently for other numbers of threads.
         X = rng.normal(size=(300, 40 * self.size))
         return {"gram": X.T @ X, "draw": rng.normal(size=self.size)}
 
@@ -95,10 +95,10 @@ class Dying(Fake):
 
 @dataclass(frozen=True)
 class Slow(Fake):
-    """After three cells, none finishes as long as the parent of the worker lives.
+    """Experiment that, after three cells, waits until the parent of its worker has died.
 
-    Only where HELD is in the environment: a run that is started so cannot end by itself, however
-    late the signal comes that is to interrupt it.
+    It waits only if HELD is in the environment. Such a run cannot end by itself, even if the signal
+    that interrupts it comes late.
     """
 
     name = "slow"
@@ -114,7 +114,7 @@ class Slow(Fake):
 
 
 def wait_for(condition, seconds=300.0):
-    """Wait for an event that comes soon, or much later where other tests keep all cores busy."""
+    """Wait for an event that can take long if other tests keep all cores busy."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
@@ -122,7 +122,7 @@ def wait_for(condition, seconds=300.0):
 
 
 def main() -> None:
-    """``eigenecho`` with these experiments in place of the paper's."""
+    """Run ``eigenecho`` with these experiments instead of the paper's."""
     from eigenecho.apps.cli.app import app
     from eigenecho.apps.paper import runner
 

@@ -1,4 +1,4 @@
-"""The store, the runner, and every experiment at a size that takes no time."""
+"""The store, the runner, and every experiment at a tiny size."""
 
 from __future__ import annotations
 
@@ -73,24 +73,24 @@ def copy(filled, tmp_path):
     return path
 
 
-# The store ------------------------------------------------------------------------------------
+# Store ----------------------------------------------------------------------------------------
 
 
-def test_results_come_back_as_they_were(filled):
+def test_results_are_restored_exactly(filled):
     stored = contents(filled, Fake())
     assert_same(stored, {key: Fake().run(key) for key in Fake().cells()})
 
 
-def test_a_second_start_computes_nothing(copy):
+def test_second_run_computes_nothing(copy):
     assert fill(copy, Fake()) == 0
 
 
-def test_a_changed_configuration_computes_anew(copy):
+def test_changed_configuration_is_recomputed(copy):
     assert fill(copy, Fake(size=3)) == 6
     assert fill(copy, Fake()) == 0
 
 
-def test_a_new_version_of_the_code_computes_anew(copy):
+def test_new_version_of_the_code_is_recomputed(copy):
     class Newer(Fake):
         version = 2
 
@@ -98,7 +98,7 @@ def test_a_new_version_of_the_code_computes_anew(copy):
 
 
 @pytest.mark.parametrize(("seeds", "missing"), [(2, 0), (3, 0), (4, 2)])
-def test_other_seeds_use_what_is_there(copy, seeds, missing):
+def test_other_seeds_reuse_stored_cells(copy, seeds, missing):
     assert fill(copy, Fake(seeds=seeds)) == missing
 
 
@@ -111,7 +111,7 @@ def test_every_field_but_the_seeds_is_part_of_the_identity():
 
 
 def test_stored_results_of_the_paper_are_found_again():
-    """Another identity would compute hours of stored cells again; change it only on purpose."""
+    """A changed identity would recompute hours of stored cells, so it must be intentional."""
     assert {experiment.name: experiment.identity for experiment in runner.EXPERIMENTS} == {
         "spectra": "2cdca319115e9c58-1",
         "mso-signal": "602850355a67038a-1",
@@ -133,7 +133,7 @@ def test_machine_and_versions_are_stored(filled):
     assert {"eigenecho", "numpy", "python", "cores", "processor"} <= set(machine)
 
 
-def test_forget_drops_one_configuration(copy):
+def test_forget_deletes_one_configuration(copy):
     fill(copy, Fake(size=3))
     store = CellStore(copy)
     store.forget(Fake())
@@ -142,14 +142,14 @@ def test_forget_drops_one_configuration(copy):
     assert len(contents(copy, Fake(size=3))) == 6
 
 
-def test_a_file_that_is_no_store(tmp_path):
+def test_file_that_is_not_a_store(tmp_path):
     path = tmp_path / "store.sqlite"
     path.write_bytes(b"not a database, but long enough to look like one" * 100)
     with pytest.raises(StoreError, match=r"store\.sqlite: .* delete it"):
         CellStore(path)
 
 
-def test_a_torn_page_is_found_before_the_work(copy):
+def test_damaged_page_is_found_before_the_run(copy):
     data = bytearray(copy.read_bytes())
     data[4096 : 3 * 4096] = bytes(2 * 4096)
     copy.write_bytes(data)
@@ -157,21 +157,21 @@ def test_a_torn_page_is_found_before_the_work(copy):
         CellStore(copy)
 
 
-def test_a_truncated_file(copy):
+def test_truncated_file(copy):
     copy.write_bytes(copy.read_bytes()[:-5000])
     with pytest.raises(StoreError, match="damaged, delete it"):
         CellStore(copy)
 
 
 @pytest.mark.parametrize("blob", [b"", b"garbage", b"PK\x03\x04 half a zip"])
-def test_a_damaged_cell_is_an_error(copy, blob):
+def test_damaged_cell_is_an_error(copy, blob):
     with sqlite3.connect(copy) as connection:
         connection.execute("UPDATE cells SET result = ? WHERE key = ?", (blob, '["a", 0]'))
     with pytest.raises(StoreError, match=r"store\.sqlite: .* delete it"):
         contents(copy, Fake())
 
 
-def test_a_flipped_bit_in_a_cell_is_an_error(copy):
+def test_flipped_bit_in_a_cell_is_an_error(copy):
     with sqlite3.connect(copy) as connection:
         (blob,) = connection.execute("SELECT result FROM cells").fetchone()
         flipped = bytearray(blob)
@@ -181,7 +181,7 @@ def test_a_flipped_bit_in_a_cell_is_an_error(copy):
         contents(copy, Fake())
 
 
-def test_a_full_disk_loses_nothing(copy):
+def test_full_disk_loses_no_results(copy):
     before = contents(copy, Fake())
     store = CellStore(copy)
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
@@ -192,26 +192,26 @@ def test_a_full_disk_loses_nothing(copy):
     assert_same(contents(copy, Fake()), before)
 
 
-# The runner -----------------------------------------------------------------------------------
+# Runner ---------------------------------------------------------------------------------------
 
 
-def test_the_number_of_workers_changes_nothing(filled, tmp_path):
+def test_results_do_not_depend_on_the_number_of_workers(filled, tmp_path):
     path = tmp_path / "two.sqlite"
     assert fill(path, Fake(), workers=2) == 6
     assert_same(contents(path, Fake()), contents(filled, Fake()))
 
 
-def test_progress_hears_of_every_cell(copy):
+def test_progress_reports_every_cell(copy):
     store = CellStore(copy)
     heard = []
-    runner.run([Alone(), Fake(seeds=4)], store, 2, lambda *said: heard.append(said))
+    runner.run([Alone(), Fake(seeds=4)], store, 2, lambda *report: heard.append(report))
     store.close()
-    # Those that need the machine for themselves come last.
+    # Experiments that need the whole machine come last.
     assert heard[:3] == [("fake", 6, 8), ("fake", 7, 8), ("fake", 8, 8)]
     assert heard[3:] == [("alone", n, 6) for n in range(7)]
 
 
-def test_a_cell_that_fails_is_named_and_the_others_kept(tmp_path):
+def test_failed_cell_is_named_and_the_others_are_kept(tmp_path):
     path = tmp_path / "store.sqlite"
     failing = Failing()
     with pytest.raises(runner.CellError, match=r"failing \('b', 0\) .*ZeroDivisionError: nothing"):
@@ -219,7 +219,7 @@ def test_a_cell_that_fails_is_named_and_the_others_kept(tmp_path):
     assert ("a", 0) in contents(path, failing)
 
 
-def test_a_worker_that_dies_is_an_error(tmp_path):
+def test_death_of_a_worker_is_an_error(tmp_path):
     with pytest.raises(runner.CellError, match=r"worker process died.*--workers"):
         fill(tmp_path / "store.sqlite", Dying())
 
@@ -240,7 +240,7 @@ def finished(path):
     try:
         with sqlite3.connect(path, timeout=10) as connection:
             return connection.execute("SELECT count(*) FROM cells").fetchone()[0]
-    except sqlite3.OperationalError:  # not made yet
+    except sqlite3.OperationalError:  # not created yet
         return 0
 
 
@@ -252,7 +252,7 @@ def alive(pid):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
-def test_kill_9_in_the_middle_and_start_again(tmp_path):
+def test_killed_run_can_be_resumed(tmp_path):
     path = tmp_path / "store.sqlite"
     slow = Slow()
     process = start(path)
@@ -268,12 +268,12 @@ def test_kill_9_in_the_middle_and_start_again(tmp_path):
     assert fill(path, slow, workers=2) == 13
     now = contents(path, slow)
     assert_same({key: now[key] for key in kept}, kept)
-    quick = Slow(pause=0.0)  # another identity, the same numbers
+    quick = Slow(pause=0.0)  # another identity with equal results
     fill(path, quick, workers=1)
     assert_same(now, contents(path, quick))
 
 
-# The experiments ------------------------------------------------------------------------------
+# Experiments ----------------------------------------------------------------------------------
 
 SMALL = {
     "spectra": dict(units=80),
@@ -304,7 +304,7 @@ def experiment(request):
     return request.param
 
 
-def test_the_catalogue_has_every_table_and_figure():
+def test_catalogue_has_every_table_and_figure():
     assert [e.name for e in runner.EXPERIMENTS] == list(SMALL)
     assert all(e.title and e.paper for e in runner.EXPERIMENTS)
     assert runner.find_experiments([]) == runner.EXPERIMENTS
@@ -315,7 +315,7 @@ def quick(experiment, **changes):
     return replace(experiment, **{**experiment.quick, **changes})
 
 
-def test_the_paper_is_the_default(experiment):
+def test_defaults_equal_the_paper(experiment):
     assert experiment.seeds >= quick(experiment).seeds
     assert len(experiment.cells()) >= len(quick(experiment).cells())
 
@@ -331,7 +331,7 @@ def test_more_seeds_keep_the_cells_of_fewer(experiment):
 
 
 def test_cells_are_pure(experiment, computed):
-    if experiment.exclusive:  # times differ from run to run
+    if experiment.exclusive:  # times differ between runs
         return
     for key in small(experiment).cells()[:2]:
         again = small(experiment).run(key)
@@ -339,7 +339,7 @@ def test_cells_are_pure(experiment, computed):
             np.testing.assert_array_equal(np.asarray(again[name]), np.asarray(value))
 
 
-def test_sections_show_what_the_report_needs(experiment, computed):
+def test_sections_have_the_content_of_the_report(experiment, computed):
     section = small(experiment).section(Results(computed[experiment.name]))
     assert section.text
     assert section.headline
@@ -365,7 +365,7 @@ def test_importance_is_the_modulus_of_a_pair():
     np.testing.assert_allclose(importance(spectrum, np.array([1.0, 0.0, -2.0])), [0.5, 1, 1])
 
 
-def test_coverage_knows_a_lattice_from_a_heap():
+def test_cover_distinguishes_a_lattice_from_a_cluster():
     from eigenecho.apps.paper.spectra import measure_cover
 
     x, y = np.meshgrid(np.arange(-0.9, 1.0, 0.2), np.arange(-0.9, 1.0, 0.2))
@@ -377,7 +377,7 @@ def test_coverage_knows_a_lattice_from_a_heap():
     assert heap["density"] > 0.9
 
 
-def test_w_in_after_the_steps_is_exact(computed):
+def test_input_weights_after_training_are_exact(computed):
     for (_, D_in, _), result in computed["win-after"].items():
         assert result["states"] < 1e-13
         assert ("recovered" in result) == (D_in == 1)
@@ -385,10 +385,10 @@ def test_w_in_after_the_steps_is_exact(computed):
         if spectrum == "ring" and D_in == 1:
             assert result["recovered"] < 1e-12
             assert result["refitted"] < 1e-12
-            assert result["ridge"] > 1e-6  # another penalty, as the paper says
+            assert result["ridge"] > 1e-6  # another penalty, as in the paper
 
 
-def test_slopes_are_those_of_power_laws():
+def test_slopes_equal_those_of_power_laws():
     from eigenecho.apps.paper.step_times import StepTimes
 
     timing = StepTimes(sizes=(100, 200, 400, 800))
@@ -408,12 +408,12 @@ def test_slopes_are_those_of_power_laws():
     [
         ((0.97, 0.99), "holds"),
         ((0.951, 1.0), "holds"),
-        ((0.97, 0.94), "holds in part"),  # too far below at one N
-        ((1.01, 0.99), "holds in part"),  # above at one N
+        ((0.97, 0.94), "holds in part"),  # too low at one N
+        ((1.01, 0.99), "holds in part"),  # higher at one N
         ((1.01, 0.9), "does not hold"),
     ],
 )
-def test_sim_is_judged_by_its_total_capacity(shares, verdict):
+def test_verdict_on_sim_uses_its_total_capacity(shares, verdict):
     from eigenecho.apps.paper.memory_capacity import MCDelay
 
     delay = MCDelay(sizes=(20, 40), steps=(600, 600), seeds=1, ring_radii=(0.9,))
@@ -424,7 +424,7 @@ def test_sim_is_judged_by_its_total_capacity(shares, verdict):
         }
         for N, network, seed in delay.cells()
     }
-    # One delay that is far off does not decide, but it is printed.
+    # A single outlying delay does not change the verdict, but it is printed.
     capacity = results[20, "Sim", 0]["capacity"]
     capacity[3] += 0.25
     capacity[4] -= 0.25
@@ -436,7 +436,7 @@ def test_sim_is_judged_by_its_total_capacity(shares, verdict):
     assert "after the first runs" in section.text
 
 
-def test_a_worker_has_one_thread(tmp_path):
+def test_worker_has_one_thread(tmp_path):
     fill(tmp_path / "store.sqlite", Threads())
     for cell in contents(tmp_path / "store.sqlite", Threads()).values():
         assert (cell["threads"] == 1).all()

@@ -1,4 +1,4 @@
-"""Verdicts on naive forecasts, by the errors of held-out blocks."""
+"""Comparison with naive forecasts by the errors of held-out blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def compared(ours, theirs):
 
 
 def backtested(truth, made, scale=None, ids=("a",)):
-    """A backtest of series with blocks (blocks, horizon), each in two methods."""
+    """Return a backtest of series with blocks (blocks, horizon), each with two methods."""
     parts = []
     for i, name in enumerate(ids):
         blocks, horizon = truth[i].shape
@@ -47,9 +47,9 @@ def backtested(truth, made, scale=None, ids=("a",)):
     [
         ([1.0, 1.2, 0.9], [2.0, 2.2, 2.1], "beats"),
         ([1.0, 3.0, 0.9], [2.0, 2.2, 2.1], "not clearly"),
-        ([1.0, 1.0], [2.0, 2.0], "not clearly"),  # two blocks can be luck
+        ([1.0, 1.0], [2.0, 2.0], "not clearly"),  # two blocks can win by chance
         ([1.0], [2.0], "not clearly"),
-        ([1.99, 2.18, 2.08], [2.0, 2.2, 2.1], "not clearly"),  # regular, and nothing
+        ([1.99, 2.18, 2.08], [2.0, 2.2, 2.1], "not clearly"),  # consistent, but negligible
         ([2.0, 2.0, 2.0], [2.0, 2.0, 2.0], "does not beat"),
         ([2.0, 2.0, 4.0], [2.1, 2.1, 2.1], "does not beat"),
         ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], "does not beat"),
@@ -57,13 +57,13 @@ def backtested(truth, made, scale=None, ids=("a",)):
     ],
 )
 def test_words_of_verdicts(ours, theirs, word):
-    found = compared(ours, theirs)
-    assert found.word == word
-    assert found.wins == sum(a < b for a, b in zip(ours, theirs, strict=True))
-    assert found.sentence.startswith("Beats" if word == "beats" else "Does not")
+    result = compared(ours, theirs)
+    assert result.word == word
+    assert result.wins == sum(a < b for a, b in zip(ours, theirs, strict=True))
+    assert result.sentence.startswith("Beats" if word == "beats" else "Does not")
 
 
-def test_a_rival_without_error_is_told_as_such():
+def test_naive_forecast_without_error_is_described():
     found = compared([0.5, 0.5, 0.5], [0.0, 0.0, 0.0])
     assert found.word == "does not beat"
     assert "above zero, while the baseline makes no error" in found.sentence
@@ -72,22 +72,22 @@ def test_a_rival_without_error_is_told_as_such():
     assert "the same within 1%" in compared([1.0, 1.001], [1.0, 1.0]).sentence
 
 
-def test_errors_of_blocks_count_what_was_observed():
+def test_errors_of_blocks_use_observed_values():
     truth = np.array([[1.0, np.nan], [3.0, 4.0], [np.nan, np.nan]])
     ours = np.array([[2.0, 9.0], [3.0, 6.0], [5.0, 5.0]])
     theirs = np.array([[0.0, 0.0], [3.0 + 1e-16, np.nan], [0.0, 0.0]])
-    found = block_errors(backtested([truth], [(ours, theirs)]))
-    np.testing.assert_array_equal(found["forecast"], [1.0, 1.0])
-    np.testing.assert_array_equal(found["last value"], [1.0, np.inf])  # a guess that is none
+    actual = block_errors(backtested([truth], [(ours, theirs)]))
+    np.testing.assert_array_equal(actual["forecast"], [1.0, 1.0])
+    np.testing.assert_array_equal(actual["last value"], [1.0, np.inf])  # a missing forecast
 
 
-def test_series_count_alike_whatever_their_units():
+def test_weights_of_series_do_not_depend_on_their_units():
     rng = np.random.default_rng(0)
     truth = [rng.normal(size=(4, 3)), 1e6 * rng.normal(size=(4, 3))]
     made = [(y + s * 1.0, y + s * 2.0) for y, s in zip(truth, (1.0, 1e6), strict=True)]
-    found = backtested(truth, made, scale=[1.0, 1e6], ids=("a", "b"))
-    np.testing.assert_allclose(block_errors(found)["forecast"], np.ones(4))
-    (one,) = verdicts(found)
+    actual = backtested(truth, made, scale=[1.0, 1e6], ids=("a", "b"))
+    np.testing.assert_allclose(block_errors(actual)["forecast"], np.ones(4))
+    (one,) = verdicts(actual)
     assert (one.word, one.wins, one.blocks) == ("beats", 4, 4)
     assert one.sentence.startswith("Beats “last value”: mean scaled error 50% lower")
 
@@ -95,6 +95,6 @@ def test_series_count_alike_whatever_their_units():
 def test_blocks_are_counted_from_the_end_of_each_series():
     made = [(np.ones((n, 2)) * np.arange(1, n + 1)[:, None], np.zeros((n, 2))) for n in (3, 2)]
     truth = [np.zeros((3, 2)), np.zeros((2, 2))]
-    found = backtested(truth, made, ids=("a", "b"))
-    found = Backtest(found.errors, None, np.ones(10), 0.9, 1, 3, 3)
-    np.testing.assert_array_equal(block_errors(found)["forecast"], [1.0, 1.5, 2.5])
+    actual = backtested(truth, made, ids=("a", "b"))
+    actual = Backtest(actual.errors, None, np.ones(10), 0.9, 1, 3, 3)
+    np.testing.assert_array_equal(block_errors(actual)["forecast"], [1.0, 1.5, 2.5])
