@@ -61,7 +61,7 @@ def test_closed_loop_uses_its_own_forecasts(memory):
     weights = 0.2 * np.random.default_rng(1).normal(size=filter.size)
     level, x = whole(filter.run(y))
     made = level[-1] + x[-1] @ filter.closed_loop(weights, 12)
-    assert_allclose(made, naive.run_on(y, weights, 12, memory=memory, **MODES), rtol=1e-10)
+    assert_allclose(made, naive.iterate_filter(y, weights, 12, memory=memory, **MODES), rtol=1e-10)
 
 
 def test_overflowing_loop_is_reported_without_a_warning():
