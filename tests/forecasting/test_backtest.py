@@ -191,7 +191,12 @@ def test_origins_of_a_panel_are_counted_from_the_end():
 
 @pytest.mark.parametrize(
     ("origins", "words"),
-    [(0, "1 or more"), (100, "at most 68"), ([68], "4 rows have to follow"), (["2030"], "a row")],
+    [
+        (0, "from 1 to 68"),
+        (100, "from 1 to 68"),
+        ([68], "from 0 to 67"),
+        (["2030"], "times of rows"),
+    ],
 )
 def test_invalid_origins(origins, words):
     with pytest.raises(ValueError, match=words):
@@ -201,7 +206,7 @@ def test_invalid_origins(origins, words):
 def test_origins_before_the_first_observation():
     y = monthly()
     y[:30] = np.nan
-    with pytest.raises(ValueError, match="observations up to there"):
+    with pytest.raises(ValueError, match="observations before"):
         quick().backtest(y, origins=[20, 50])
 
 

@@ -31,7 +31,7 @@ from eigenecho.apps.cli.app import app
 from eigenecho.apps.cli.terminal import print_warnings
 from eigenecho.apps.tables.read_file import FileFormat
 from eigenecho.apps.tables.read_table import read_table
-from tables import few_ways
+from tables import few_candidates
 
 H = 20
 EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source"}
@@ -39,7 +39,7 @@ EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "sou
 
 @pytest.fixture(autouse=True, scope="module")
 def _quick():
-    with few_ways():
+    with few_candidates():
         yield
 
 

@@ -33,7 +33,7 @@ def loaded(tmp_path, data, target="sales", **options):
 
 
 @contextmanager
-def few_ways():
+def few_candidates():
     """Reduce the candidates of forecasters, to save time."""
     spectra_of = selection.candidate_spectra
 

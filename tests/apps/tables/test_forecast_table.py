@@ -20,12 +20,12 @@ from eigenecho.apps.tables.forecast_table import (
     write_predictions,
 )
 from eigenecho.apps.tables.verdict import verdicts
-from tables import few_ways, loaded
+from tables import few_candidates, loaded
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _quick():
-    with few_ways():
+    with few_candidates():
         yield
 
 
