@@ -20,8 +20,8 @@ import pandas as pd
 
 import eigenecho as ee
 from common import machine, written
-from eigenecho.apps.tables.forecast_table import blocks_of
-from eigenecho.apps.tables.verdict import verdicts
+from eigenecho.cli.forecast_table import blocks_of
+from eigenecho.cli.verdict import verdicts
 from forecasts.drawn import autoregressive
 
 PAGE = Path(__file__).parents[1] / "docs" / "forecast.md"

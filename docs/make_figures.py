@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 import eigenecho as ee
-from eigenecho.apps.paper.step_times import seconds_per_step
+from eigenecho.paper.step_times import seconds_per_step
 from eigenecho.plots.style import BLACK, BLUE, GREY, LINES, new_figure, tidy
 from eigenecho.readout import NormalEquations
 from eigenecho.reservoir import Reservoir

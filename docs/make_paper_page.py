@@ -17,11 +17,11 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from eigenecho.apps.paper import report
-from eigenecho.apps.paper.cell_store import CellStore
-from eigenecho.apps.paper.experiment import Experiment
-from eigenecho.apps.paper.runner import find_experiments
 from eigenecho.pages import format_duration
+from eigenecho.paper import report
+from eigenecho.paper.cell_store import CellStore
+from eigenecho.paper.experiment import Experiment
+from eigenecho.paper.runner import find_experiments
 
 HERE = Path(__file__).parent
 PAGE, FOLDER = HERE / "paper.md", HERE / "paper"
@@ -30,7 +30,7 @@ HEAD = """# The paper, reproduced
 
 This page has every table and figure of *Fast Linear Reservoirs via Diagonalization*
 (de Coudenhove, Bendi-Ouis, Strock, Hinaut, 2026), computed again, with a verdict on each claim.
-A verdict follows from a rule in the code of its experiment (`eigenecho/apps/paper`); the measured
+A verdict follows from a rule in the code of its experiment (`eigenecho/paper`); the measured
 result is shown beside it. The verdicts are {verdicts}.
 
 `eigenecho reproduce` computes everything ({cells} cells here, {seconds} of core time on a shared

@@ -100,7 +100,7 @@ def test_commands_of_the_package_run(command, folder, monkeypatch):
         pytest.importorskip(package)
     from typer.testing import CliRunner
 
-    from eigenecho.apps.cli.app import app
+    from eigenecho.cli.app import app
     from tables import few_candidates
 
     monkeypatch.chdir(folder)
@@ -117,7 +117,7 @@ def test_commands_of_the_package_run(command, folder, monkeypatch):
 @of("eigenecho")
 def test_experiments_exist(command):
     pytest.importorskip("matplotlib")
-    from eigenecho.apps.paper import runner
+    from eigenecho.paper import runner
 
     if command[1] == "reproduce":
         names = [word for word in command[2:] if not re.match(r"--|tcp:", word)]

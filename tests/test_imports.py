@@ -60,14 +60,11 @@ LAYERS = [
     {"grid_search"},
     {"interop"},
     {"dask"},
-    {"apps.paper", "apps.tables"},
-    {"apps.cli"},
+    {"paper"},
+    {"cli"},
     {"__main__"},
 ]
-"""Layers from lowest to highest: a module may import from its own layer and from lower ones.
-
-Applications of one layer do not import each other.
-"""
+"""Layers from lowest to highest: a module may import from its own layer and from lower ones."""
 
 APART = {
     "metrics": {"errors", "types", "checks"},
@@ -77,7 +74,7 @@ APART = {
 
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
-LATE = {"interop", "apps.cli"}
+LATE = {"interop", "__main__"}
 """Parts that may import our modules in functions, to start fast or without optional packages."""
 
 
@@ -233,12 +230,7 @@ def modules():
 
 def area(path):
     """Return the part of the package that a file belongs to: its first folder or its own name."""
-    return part(path.relative_to(ROOT).with_suffix("").parts)
-
-
-def part(names):
-    """Return the first name below eigenecho, or the first two for applications."""
-    return ".".join(names[: 2 if names[0] == "apps" else 1])
+    return path.relative_to(ROOT).with_suffix("").parts[0]
 
 
 @cache
@@ -269,7 +261,7 @@ def imports(tree, everywhere=True):
 
 def ours(names):
     """Return the parts of eigenecho among imported names."""
-    return {part(name.split(".")[1:]) for name in names if name.startswith("eigenecho.")}
+    return {name.split(".")[1] for name in names if name.startswith("eigenecho.")}
 
 
 def late_imports(tree):
@@ -285,8 +277,7 @@ def upward(here, used):
     if here in APART:
         return used - APART[here] - {here}
     free = {here, *(APART if LEVEL[here] > 0 else ())}
-    level = LEVEL[here] - here.startswith("apps.")
-    return {name for name in used - free if LEVEL.get(name, 99) > level}
+    return {name for name in used - free if LEVEL.get(name, 99) > LEVEL[here]}
 
 
 def test_layers_import_only_from_lower_layers():
@@ -351,7 +342,7 @@ def test_optional_packages_are_imported_only_in_high_layers():
         here, tree = area(path), parsed(path)
         level = LEVEL.get(here, 0)
         used = {name.split(".")[0] for name in imports(tree)}
-        if here not in ("plots", "pages") and not here.startswith(("apps.", "__main__")):
+        if here not in ("plots", "pages", "paper", "cli", "__main__"):
             assert not used & DRAWING, path
         if level < LEVEL["interop"] and path.parent != ROOT / "kernels" / "tensors":
             at_module_level = {name.split(".")[0] for name in imports(tree, everywhere=False)}
@@ -409,11 +400,9 @@ def test_imports_are_found():
     assert upward("model", ours(imports(tree))) == {"estimators"}
     assert upward("estimators", {"model", "grid_search", "metrics"}) == {"grid_search"}
     assert upward("errors", {"metrics"}) == {"metrics"}
-    assert ours(["eigenecho.apps.paper.mso", "eigenecho.apps.cli"]) == {"apps.paper", "apps.cli"}
-    assert upward("model", {"apps.paper"}) == {"apps.paper"}
-    assert upward("apps.paper", {"apps.paper", "plots", "metrics", "apps.tables", "apps.cli"}) == {
-        "apps.tables", "apps.cli"
-    }  # fmt: skip
+    assert ours(["eigenecho.paper.mso", "eigenecho.cli"]) == {"paper", "cli"}
+    assert upward("model", {"paper"}) == {"paper"}
+    assert upward("paper", {"paper", "plots", "metrics", "cli"}) == {"cli"}
     assert upward("metrics", {"spectra", "errors"}) == {"spectra"}
 
 

@@ -31,7 +31,7 @@ import os, sys, tempfile, threading, warnings
 import numpy as np, eigenecho as ee
 warnings.simplefilter("ignore")
 os.chdir(tempfile.mkdtemp())
-from eigenecho.apps.cli.app import app
+from eigenecho.cli.app import app
 X = np.random.default_rng(0).uniform(-1, 1, (2000, 1)); y = np.roll(X, 3)
 days = np.datetime64("2024-01-01") + np.arange(300)
 lines = [f"{{day}},{{value:.6f}}" for day, value in zip(days, 10 + y[:300, 0])]
@@ -79,9 +79,8 @@ def imported(tree: ast.AST) -> set[str]:
 
 
 def package_of(module: str) -> str:
-    """Return the top-level part of the package; below ``apps``, the part of that."""
-    parts = module.split(".")
-    return ".".join(parts[: 2 if parts[0] == "apps" else 1])
+    """Return the top-level part of the package."""
+    return module.split(".")[0]
 
 
 def cycles(edges: dict[str, set[str]]) -> list[tuple[str, ...]]:

@@ -17,10 +17,10 @@ from joblib import parallel_config
 import eigenecho as ee
 from clusters import deaths, leftovers, local, within
 from data import cut, esn, recall, same
-from eigenecho.apps.paper import runner
-from eigenecho.apps.paper.cell_store import CellStore
 from eigenecho.dask import fit, predict
 from eigenecho.errors import ClusterError
+from eigenecho.paper import runner
+from eigenecho.paper.cell_store import CellStore
 
 X, Y = recall(6000)
 SERIES = [slice(0, 2500), slice(2500, 2700), slice(2700, 6000)]
@@ -204,7 +204,7 @@ def test_experiments(cluster, client, tmp_path):
     """Cells of the paper's experiments run on a cluster, and an invalid address is reported."""
     from typer.testing import CliRunner
 
-    from eigenecho.apps.cli.app import app
+    from eigenecho.cli.app import app
     from fake_experiment import Fake
 
     fake = Fake(**Fake.quick)

@@ -1,0 +1,1 @@
+"""The command line: ``eigenecho forecast``, ``convert``, ``reduce`` and ``reproduce``."""

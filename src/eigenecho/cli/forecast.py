@@ -1,0 +1,214 @@
+"""``eigenecho forecast``: read a table, forecast it, and write a report."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+from rich.console import Console
+from typer import Argument, Context, Option
+
+from eigenecho.cli.forecast_page import write_page
+from eigenecho.cli.forecast_table import forecast_table, write_predictions
+from eigenecho.cli.terminal import (
+    check_target,
+    fail,
+    make_writable,
+    print_warnings,
+    progress,
+    say,
+)
+from eigenecho.cli.verdict import MARKS, verdicts
+from eigenecho.data.read_file import NEEDS_PYARROW, PARQUET
+from eigenecho.data.read_table import LAST, TableSeries, as_text, read_table
+from eigenecho.estimators.forecaster import Forecaster
+from eigenecho.estimators.python_lines import made
+from eigenecho.pages import format_duration
+
+COLOURS = {"beats": "blue", "not clearly": "yellow", "does not beat": "red"}
+KINDS = {"page": (".html", ".htm"), "table": (".csv", *PARQUET), "model": (".safetensors",)}
+"""Endings of the files that are written."""
+
+READING = (
+    "inputs", "past", "id", "time", "gaps", "last", "sep", "decimal", "thousands", "skip_rows",
+    "encoding", "date_format",
+)  # fmt: skip
+"""Options that are arguments of ``read_table``."""
+
+
+def forecast(
+    context: Context,
+    data: Annotated[Path, Argument(help="CSV (also .gz) or Parquet file, with a header.")],
+    target: Annotated[str, Option(help="Column to forecast, or several: a,b.")],
+    horizon: Annotated[int, Option(min=1, help="Number of steps to forecast.")],
+    id: Annotated[str, Option(help="Column that identifies the series, if there are many.")] = "",
+    time: Annotated[str, Option(help="Column of dates, or none. Default: detected.")] = "",
+    inputs: Annotated[
+        str, Option(help="Columns, a,b, known in advance, also in HORIZON rows without a target.")
+    ] = "",
+    past: Annotated[str, Option(help="Columns, a,b, known up to the present only.")] = "",
+    multivariate: Annotated[
+        bool, Option("--multivariate", help="Use each target as an input for the others.")
+    ] = False,
+    strategy: Annotated[str, Option(help="direct, recursive, or auto: by validation.")] = "auto",
+    season: Annotated[str, Option(help="Rows per season: 24,168. Default: detected.")] = "",
+    blocks: Annotated[int | None, Option(min=1, help="Number of test blocks; 1 to 5.")] = None,
+    interval: Annotated[float, Option(help="Coverage of prediction intervals; 0: none.")] = 0.9,
+    no_interval: Annotated[bool, Option("--no-interval", help="As --interval 0.")] = False,
+    gaps: Annotated[
+        str, Option(help="Missing rows and cells: error; fill: missing values; ignore: skip them.")
+    ] = "error",
+    last: Annotated[int, Option(min=3, help="Number of last rows of a series to use.")] = LAST,
+    sep: Annotated[str | None, Option(help="Separator of cells. Default: detected.")] = None,
+    decimal: Annotated[
+        str | None, Option(help="Decimal mark, . or ,; the other one may separate thousands.")
+    ] = None,
+    thousands: Annotated[
+        str | None, Option(help="Separator of thousands: . or , or a space or an apostrophe.")
+    ] = None,
+    skip_rows: Annotated[int, Option(min=0, help="Number of lines before the header.")] = 0,
+    encoding: Annotated[str | None, Option(help="Such as cp1252. Default: UTF-8.")] = None,
+    date_format: Annotated[str | None, Option(help="Such as %d/%m/%Y. Default: detected.")] = None,
+    out: Annotated[
+        list[Path] | None,
+        Option(
+            help="A report, .html, with ...-predictions.csv beside it; or the forecasts only, .csv "
+            "or .parquet; or both, if given twice. Default: forecast.html."
+        ),
+    ] = None,
+    save: Annotated[Path | None, Option(help="Save the model, .safetensors, for ee.load.")] = None,
+    force: Annotated[bool, Option("--force", help="Replace existing files.")] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print errors only.")] = False,
+) -> None:
+    """Forecast columns of a table and compare the forecast with naive baselines.
+
+    ee.Forecaster is tested on the last blocks of rows, and then trained on all rows.
+    """
+    start, console = perf_counter(), Console(quiet=quiet)
+    share = None if no_interval or interval == 0 else interval
+    try:
+        files = _output_files(data, out or [Path("forecast.html")], save, force)
+        series = read_table(data, target, **{name: context.params[name] for name in READING})
+        _describe(console, series)
+        forecaster = Forecaster(
+            horizon,
+            strategy=strategy,
+            seasons=_read_seasons(season),
+            past=series.past,
+            multivariate=multivariate,
+            **_long_names(series),
+        )
+        bars = progress(console, {"testing": 1, "forecasting": 1}, "step")
+        with print_warnings(console), bars as on_progress:
+            result = forecast_table(
+                series, forecaster, blocks=blocks, interval=share, progress=on_progress
+            )
+        write_predictions(result, files["table"])
+        if "model" in files:
+            forecaster.save(files["model"])
+        if "page" in files:
+            code = _python_lines(context, forecaster, result.backtest.planned, share)
+            made_by = {"command": _command(context), "seconds": perf_counter() - start}
+            write_page(result, files["page"], data.name, files["table"].name, code, made_by)
+    except (ValueError, OSError) as error:
+        raise fail(error) from None
+    except ImportError as error:
+        raise fail(f"{error}: pip install 'eigenecho[cli]'") from None
+    except (ArithmeticError, MemoryError) as error:
+        raise fail(error, 1) from None
+    except KeyboardInterrupt:
+        raise fail("interrupted: no report was written.", 130) from None
+    say(console, f"\n{result.backtest}\n")
+    for verdict in verdicts(result.backtest):
+        console.print(f"[{COLOURS[verdict.word]}]{MARKS[verdict.word][1]}[/]", end=" ")
+        console.print(verdict.sentence, highlight=False, markup=False)
+    written = "".join(f"\n  {path}" for path in files.values())
+    say(console, f"\n{format_duration(perf_counter() - start)}. Written:{written}")
+
+
+def _read_seasons(text: str) -> list[Any] | None:
+    """Return the numbers of --season, None for the default."""
+    if not re.fullmatch(r"(\d+(\.\d+)?(,\d+(\.\d+)?)*)?", text):
+        raise ValueError(f"Invalid --season {text!r}: expected rows per season, such as 24,168.")
+    return [float(part) if "." in part else int(part) for part in text.split(",")] if text else None
+
+
+def _output_files(data: Path, out: list[Path], save: Path | None, force: bool) -> dict[str, Path]:
+    """Return the files to write by their kind, after checking that they can be written."""
+    files: dict[str, Path] = {}
+    for path in [*out, *([] if save is None else [save])]:
+        kinds = {"model"} if path is save else {"page", "table"}
+        kind = [kind for kind in kinds if path.suffix.lower() in KINDS[kind]]
+        if not kind or path.is_dir():
+            endings = " or ".join(KINDS[kind][0] for kind in sorted(kinds))
+            raise ValueError(f"{path} must be a file that ends in {endings}.")
+        if kind[0] in files:
+            raise ValueError(f"--out names more than one {kind[0]}.")
+        files[kind[0]] = path
+    if "table" not in files:
+        files["table"] = files["page"].with_name(f"{files['page'].stem}-predictions.csv")
+    is_parquet = files["table"].suffix.lower() in PARQUET
+    if is_parquet and not (find_spec("pyarrow") or find_spec("fastparquet")):
+        raise ValueError(f"--out {files['table']} {NEEDS_PYARROW}")
+    for path in files.values():
+        make_writable(path.parent)
+        check_target(path, data, force)
+    return files
+
+
+def _long_names(series: TableSeries) -> dict[str, Any]:
+    """Return the arguments of a forecaster that name the columns of a long frame."""
+    if series.id:
+        return {"id": series.id, "time": series.time, "target": series.targets[0]}
+    # A wide frame whose targets have the default names of a long one is not a long one.
+    is_taken = {"unique_id", "ds"} & set(series.targets)
+    return dict.fromkeys(("id", "time", "target"), "") if is_taken else {}
+
+
+def _given(context: Context) -> dict[str, Any]:
+    """Return the options that differ from their defaults."""
+    options = context.command.params[1:]
+    values = {option.name or "": context.params[option.name or ""] for option in options}
+    defaults = {option.name: option.default for option in options}
+    return {name: v for name, v in values.items() if v not in (defaults[name], None, (), [])}
+
+
+def _command(context: Context) -> str:
+    """Return the command line that gives the same result."""
+    words = ["eigenecho", "forecast", str(context.params["data"])]
+    for name, value in _given(context).items():
+        for item in value if isinstance(value, list | tuple) else (value,):
+            if name not in ("force", "quiet"):
+                option = "--" + name.replace("_", "-")
+                words += [option] if item is True else [option, str(item)]
+    return shlex.join(words)
+
+
+def _python_lines(
+    context: Context, forecaster: Forecaster, blocks: int, share: float | None
+) -> str:
+    """Return Python code that gives the same forecast and backtest."""
+    given = {name: value for name, value in _given(context).items() if name in READING}
+    options = "".join(f", {name}={value!r}" for name, value in given.items())
+    interval = "" if share is None else f"interval={share:g}"
+    return f"""import eigenecho as ee
+from eigenecho.data.read_table import read_table
+
+series = read_table({str(context.params["data"])!r}, {context.params["target"]!r}{options})
+forecaster = {made(forecaster)}
+print(forecaster.fit(series.y, series.X).predict({interval}))
+print(forecaster.backtest(series.y, series.X, origins={blocks}{", " * bool(interval)}{interval}))"""
+
+
+def _describe(console: Console, series: TableSeries) -> None:
+    """Print what was read."""
+    names = ", ".join(map(repr, series.targets))
+    names += f" of {len(series.times)} series, at most" if series.id else ":"
+    times = max(series.times.values(), key=len)
+    first, last = (as_text(times.iloc[i]) for i in (0, -1 - series.ahead))
+    for line in (f"{names} {series.rows} rows, {series.time} {first} to {last}", *series.notes):
+        say(console, line)

@@ -1,0 +1,171 @@
+"""Backtest and forecast the series of a table with ``ee.Forecaster``."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigenecho import pages
+from eigenecho.data.read_file import PARQUET
+from eigenecho.data.read_table import TableSeries
+from eigenecho.estimators.forecaster import Forecaster
+from eigenecho.forecasting.backtest import Backtest
+from eigenecho.forecasting.baselines import naive, rivals
+from eigenecho.forecasting.validation import fewest
+from eigenecho.forecasting.views import LONG
+
+BLOCKS, BLOCKS_OF_LONG = 5, 3
+"""Default number of test blocks, also for long series; each costs a fit."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableForecast:
+    """A fitted forecaster, its backtest, and the forecast.
+
+    ``future`` is a long frame with unique_id, ds, forecast, lower and upper if there is an
+    interval, and one column for each naive baseline.
+    """
+
+    series: TableSeries
+    forecaster: Forecaster
+    backtest: Backtest
+    future: Any
+    interval: float | None
+
+
+def forecast_table(
+    series: TableSeries,
+    forecaster: Forecaster,
+    *,
+    blocks: int | None = None,
+    interval: float | None = None,
+    progress: Callable[[str, int, int], None] = lambda *_: None,
+) -> TableForecast:
+    """Backtest a forecaster on blocks at the end of a table, then fit it on all rows and predict.
+
+    A block has as many rows as the horizon; see ``blocks_of`` for their default number.
+    """
+    horizon, y, X = forecaster.horizon, series.y, series.X
+    count = blocks_of(series.rows, horizon, blocks)
+    if series.inputs and series.ahead < horizon:
+        raise ValueError(
+            f"--inputs {','.join(series.inputs)} must be known for {horizon} future rows, but the "
+            f"table has {series.ahead}. Append rows with these columns and an empty "
+            f"{series.targets[0]!r}, or use a shorter --horizon."
+        )
+    progress("testing", 0, count)
+    backtest = forecaster.backtest(
+        y, X, count, interval=interval or 0.9, progress=lambda *done: progress("testing", *done)
+    )
+    progress("forecasting", 0, 1)
+    if backtest.origins < count:  # An interrupted backtest returns the finished origins.
+        raise KeyboardInterrupt
+    future = _long(series, forecaster.fit(y, X).predict(interval=interval))
+    if not np.isfinite(future.drop(columns=["unique_id", "ds"])).all(axis=None):
+        raise ArithmeticError("the forecast overflowed: check the values of the table.")
+    values = dict(list(backtest.series.groupby("unique_id")["y"]))
+    for method, baseline in rivals(backtest.season).items():
+        parts = [naive(baseline, values[name].to_numpy(), horizon) for name in series.times]
+        future[method] = np.concatenate(parts)
+    progress("forecasting", 1, 1)
+    return TableForecast(series, forecaster, backtest, future, interval)
+
+
+def blocks_of(rows: int, horizon: int, requested: int | None = None) -> int:
+    """Return the number of blocks to hold out; raise an error if there are too few rows.
+
+    By default, blocks contain at most a third of the rows and leave enough for training.
+    """
+    longest = (rows - fewest(0)) // 3  # The rest has one horizon to test and ``fewest`` rows.
+    if horizon > longest:
+        remedy = f"Use --horizon {longest} or a longer series." if longest > 0 else ""
+        raise ValueError(
+            f"{rows} rows are too few to test, validate and train a forecast of --horizon "
+            f"{horizon}. {remedy}"
+        )
+    # Origins are in the second half of the rows, and blocks do not overlap.
+    most = max(1, (rows - 1 - horizon - rows // 2) // horizon)
+    if requested is None:
+        usual = BLOCKS if rows < LONG else BLOCKS_OF_LONG
+        return max(1, min(usual, rows // (3 * horizon), most, (rows - fewest(horizon)) // horizon))
+    if requested > most:
+        raise ValueError(
+            f"--blocks {requested} of {horizon} rows are too many for {rows} rows: they must be in "
+            f"the second half. Use --blocks {most} or a shorter --horizon."
+        )
+    return requested
+
+
+def _long(series: TableSeries, forecast: Any) -> Any:
+    """Return a forecast as a long frame with columns unique_id and ds."""
+    import pandas
+
+    if series.id:
+        return forecast.rename(columns={series.id: "unique_id", series.time: "ds"})
+    if forecast.columns.nlevels == 1:
+        forecast = pandas.concat({"forecast": forecast}, axis=1).swaplevel(axis=1)
+    parts = {name: forecast[name] for name in series.times}
+    return pandas.concat(parts, names=["unique_id", "ds"]).reset_index()
+
+
+def write_predictions(result: TableForecast, path: Path) -> None:
+    """Write all forecasts as Parquet or, by any other ending, as CSV."""
+    file, frame = io.BytesIO(), predictions(result)
+    if path.suffix.lower() in PARQUET:
+        frame.to_parquet(file, index=False)
+    else:
+        frame.to_csv(file, index=False, float_format="%.10g", lineterminator="\n")
+    pages.write_whole(path, file.getvalue())
+
+
+def predictions(result: TableForecast) -> Any:
+    """Return the forecasts of held-out rows, with actual values, and of future rows as a frame.
+
+    Columns: the id if there are several series, time, part, steps_ahead, actual, forecast, lower,
+    upper, and one for each naive baseline.
+    """
+    import pandas
+
+    series, future = result.series, result.future
+    steps = future.groupby("unique_id").cumcount() + 1
+    held_out, ahead = result.backtest.errors, future.assign(step=steps)
+    rows = pandas.concat({"held-out": held_out, "future": ahead}, names=["part"]).reset_index(
+        "part"
+    )
+    order = {name: i for i, name in enumerate(series.times)}
+    rows = rows.iloc[np.argsort(rows["unique_id"].map(order), kind="stable")]
+    if series.is_counted:
+        parts = rows.groupby("unique_id", sort=False)["ds"]
+        times = [times_with_future(series, name, len(steps))[part - 1] for name, part in parts]
+        rows = rows.assign(ds=np.concatenate(times))
+    bounds = [] if result.interval is None else ["lower", "upper"]
+    _, *baselines = result.backtest.methods
+    columns = ["ds", "part", "step", "y", "forecast", *bounds, *baselines]
+    names = {"ds": "time", "step": "steps_ahead", "y": "actual"}
+    names |= {name: name.replace(" ", "_") for name in baselines}
+    if len(series.times) > 1 or series.id:
+        taken = ["", *(names.get(name, name) for name in columns)]
+        names["unique_id"] = "series" if series.id in taken else series.id
+        columns = ["unique_id", *columns]
+    return rows[columns].rename(columns=names).reset_index(drop=True)
+
+
+def times_with_future(series: TableSeries, name: str, horizon: int) -> Any:
+    """Return the times of a series whose rows are steps, and those of its forecast.
+
+    They go on by business days, or by the most common step.
+    """
+    import pandas
+
+    times = pandas.Index(series.times[name])
+    step = times.diff()[1:].value_counts().index[0]
+    if step == pandas.Timedelta(days=1) and (times.day_of_week < 5).all():
+        ahead = pandas.bdate_range(times[-1], periods=horizon + 1)[1:]
+    else:
+        ahead = times[-1] + step * np.arange(1, horizon + 1)
+    return times.append(pandas.Index(ahead))

@@ -1,0 +1,156 @@
+"""``eigenecho reproduce``: compute cells, write the report, and print a summary."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+from joblib import cpu_count
+from rich.console import Console
+from rich.table import Column, Table
+
+from eigenecho.cli.terminal import fail, make_writable, progress, say
+from eigenecho.pages import format_duration
+from eigenecho.paper import report, runner
+from eigenecho.paper.cell_store import CellStore, StoreError
+from eigenecho.paper.runner import CellError
+
+OUT, OUT_QUICK = Path("results/reproduce"), Path("results/quick")
+STORE = "store.sqlite"
+COLOURS = {"holds": "blue", "holds in part": "yellow", "does not hold": "red"}
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Experiments (see --list); by default all.", metavar="NAME"),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run smaller experiments, in about a minute.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help=f"Folder for the store and the report; by default {OUT}, or {OUT_QUICK}."
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of processes; by default one per core.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Number of seeds; by default that of each experiment.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Delete the stored results of these experiments first.")
+    ] = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler; its workers replace local processes."),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List all experiments.")] = False,
+) -> None:
+    """Reproduce the paper's tables and figures, with a verdict on every claim.
+
+    Results are stored: a second run computes only missing results.
+    """
+    console = Console()
+    if listed:
+        console.print(experiment_table())
+        return
+    folder = out or (OUT_QUICK if quick else OUT)
+    words = ["eigenecho", "reproduce", *(names or ()), *(["--quick"] if quick else [])]
+    options = {"--out": out, "--workers": workers, "--seeds": seeds, "--scheduler": scheduler}
+    words += [str(word) for item in options.items() if item[1] is not None for word in item]
+    command = shlex.join(words)
+    start = perf_counter()
+    try:
+        experiments = runner.find_experiments(names or (), quick, seeds)
+    except ValueError as error:
+        raise fail(error) from None
+    try:
+        make_writable(folder)
+        with closing(CellStore(folder / STORE)) as store:
+            for experiment in experiments if fresh else ():
+                store.forget(experiment)
+            totals = {e.name: len(e.cells()) for e in experiments}
+            with progress(console, totals) as bars, connect(scheduler) as client:
+                runner.run(experiments, store, workers or cpu_count(), bars, client)
+            with console.status("writing the report"):
+                # The report includes experiments that earlier runs with these settings finished.
+                parts = report.collect(runner.find_experiments((), quick, seeds), store)
+                path = report.write(parts, folder, quick, command, perf_counter() - start)
+    except OSError as error:
+        raise fail(
+            f"cannot write to {folder}: {error.strerror or error}. Finished cells are kept."
+        ) from None
+    except StoreError as error:
+        raise fail(error) from None
+    except CellError as error:
+        raise fail(error, 1) from None
+    except KeyboardInterrupt:
+        typer.echo(
+            f"\ninterrupted: finished cells are kept in {folder / STORE}. Continue with\n"
+            f"  {command}",
+            err=True,
+        )
+        raise typer.Exit(130) from None
+    console.print(summary_table(parts), claim_table(parts))
+    duration = format_duration(perf_counter() - start)
+    console.print(f"\nFinished in {duration}. The report:", highlight=False)
+    say(console, f"  {path}")
+
+
+@contextmanager
+def connect(scheduler: str | None) -> Iterator[Any]:
+    """Yield a client of the cluster at an address, or None without an address."""
+    if scheduler is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+
+        client = Client(scheduler, timeout=10, set_as_default=False)
+    except (ImportError, OSError, ValueError) as error:
+        raise CellError(f"cannot connect to the scheduler at {scheduler}: {error}") from None
+    with client:
+        yield client
+
+
+def experiment_table() -> Table:
+    """Return a table of all experiments."""
+    table = Table("name", "title", "part of the paper")
+    for experiment in runner.EXPERIMENTS:
+        table.add_row(experiment.name, experiment.title, experiment.paper)
+    return table
+
+
+def summary_table(parts: Sequence[report.FinishedExperiment]) -> Table:
+    """Return a table of finished experiments, their cost and their key results."""
+    table = Table(
+        Column("experiment", no_wrap=True),
+        Column("cells", justify="right"),
+        Column("core time", justify="right", no_wrap=True),
+        "key result",
+        title="Experiments",
+        title_justify="left",
+        caption="core time: sum over all cells",
+    )
+    for part in parts:
+        duration = format_duration(part.seconds)
+        table.add_row(part.experiment.name, str(part.cells), duration, part.section.headline)
+    return table
+
+
+def claim_table(parts: Sequence[report.FinishedExperiment]) -> Table:
+    """Return a table of verdicts on the paper's claims."""
+    verdict = Column("verdict", no_wrap=True)
+    table = Table("claim", verdict, title="Claims", title_justify="left")
+    for _, claim in report.list_claims(parts):
+        colour, sign = COLOURS[claim.verdict], report.VERDICTS[claim.verdict]
+        table.add_row(claim.claim, f"[{colour}]{sign} {claim.verdict}[/]")
+    return table

@@ -1,0 +1,285 @@
+"""Read the series of a table as frames for ``ee.Forecaster``."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigenecho.data.parse_cells import find_times, listed, read_numbers, read_times
+from eigenecho.data.read_file import FileFormat, read_file
+from eigenecho.errors import unknown_name
+from eigenecho.types import Array
+
+GAPS = ("error", "fill", "ignore")
+NO_TIME = "none"
+"""Value of ``time`` for tables whose rows are steps."""
+
+TOTAL = r"\s*(grand total|totals?|sum|average|mean|summe|gesamt|mittelwert)\b.*"
+"""Cells of a last row that sums up the others."""
+
+LAST = 20_000
+"""Default number of rows to use of each series: two years of hourly data."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableSeries:
+    """Series of a table as ``Forecaster`` takes them.
+
+    Attributes
+    ----------
+    y, X : DataFrame
+        Wide frames with times as the index, or long ones if there is an id. X is None without
+        inputs, and has at least ``ahead`` rows after the end of each series.
+    targets, inputs, past : tuple of str
+        Names of columns: to forecast, known ahead, known up to the present.
+    id, time : str
+        Names of columns; "" and "row" if there is none.
+    times : dict of Series
+        Times of the rows of X by the name of the series: the targets, or the ids.
+    rows : int
+        Number of rows of the longest series.
+    ahead : int
+    is_counted : bool
+        True if y numbers the rows from 1 because gaps in their times are ignored.
+    notes : list of str
+        What was done to the table.
+    """
+
+    y: Any
+    X: Any
+    targets: tuple[str, ...]
+    inputs: tuple[str, ...]
+    past: tuple[str, ...]
+    id: str
+    time: str
+    times: dict[str, Any]
+    rows: int
+    ahead: int
+    is_counted: bool
+    notes: list[str]
+
+
+def read_table(
+    path: Any,
+    target: str,
+    *,
+    inputs: str = "",
+    past: str = "",
+    id: str = "",
+    time: str = "",
+    gaps: str = "error",
+    last: int = LAST,
+    **form: Any,
+) -> TableSeries:
+    """Return the series of a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path : str or Path
+    target, inputs, past : str
+        Names of columns, separated by commas.
+    id, time : str, optional
+        Names of columns. By default there is no id, and the time is detected; "none" for no time.
+    gaps : {"error", "fill", "ignore"}
+        What to do about missing rows and cells: raise an error, leave them to the forecaster, or
+        count rows as steps.
+    last : int
+        Number of last rows of each series to use.
+    **form
+        Fields of ``FileFormat``: sep, decimal, thousands, skip_rows, encoding, date_format.
+    """
+    import pandas
+
+    if gaps not in GAPS:
+        raise unknown_name("--gaps", gaps, GAPS)
+    file = FileFormat(**form)
+    frame = read_file(Path(path), file)
+    targets = _choose(frame, target, "--target")
+    known, observed = _choose(frame, inputs, "--inputs"), _choose(frame, past, "--past")
+    used, notes = [*targets, *known, *observed, *_choose(frame, id, "--id")], []
+    if not time:
+        time = find_times(frame, used, id or None, file) or NO_TIME
+    if time == NO_TIME and time not in frame.columns:
+        time = ""
+        notes.append("there are no times: rows are steps")
+        if frame.iloc[-1].astype(str).str.fullmatch(TOTAL, case=False).any():
+            raise ValueError(f"{frame.index.name} {frame.index[-1]} is a total: remove it.")
+    twice = [name for name, n in Counter([*used, *_choose(frame, time, "--time")]).items() if n > 1]
+    if twice or (id and len(targets) > 1):
+        problem = f"{twice[0]!r} is named twice" if twice else "--id needs a single --target"
+        raise ValueError(f"Invalid columns: {problem}.")
+    values = {name: read_numbers(frame, name, file) for name in (*targets, *known, *observed)}
+    keys = pandas.DataFrame({"id": _read_ids(frame, id)})
+    keys["time"] = keys.groupby("id").cumcount() + 1
+    if time:
+        keys["time"], note = read_times(frame, time, file)
+        notes += [note] * bool(note)
+    ordered = keys.sort_values(["id", "time"], kind="stable")
+    if not ordered.index.equals(keys.sort_values("id", kind="stable").index):
+        notes.append(f"rows were sorted by {time!r}")
+    is_counted = not _check_times(time, ordered, gaps) and gaps == "ignore"
+    notes += ["times have gaps or no regular step: rows are steps"] * is_counted
+
+    rows = pandas.DataFrame(values).loc[ordered.index]
+    inside, kept = _select(rows, targets, ordered, last, notes)
+    for name in rows:
+        rows[name] = _check_cells(rows[name], ordered, inside, kept, gaps, name in known)
+    keys, rows, inside = ordered[kept], rows[kept], inside[kept]
+    times = {name: part["time"] for name, part in keys.groupby("id")}
+    counts = inside.groupby(keys["id"]).agg(["sum", "size"])
+    if is_counted:
+        keys = keys.assign(time=keys.groupby("id").cumcount() + 1)
+    keys = keys.set_axis([id, time or "row"], axis=1)
+    whole = keys.join(rows).reset_index(drop=True) if id else rows.set_index(keys[time or "row"])
+    long = list(keys) if id else []
+    return TableSeries(
+        whole.loc[inside.to_numpy(), [*long, *targets]],
+        whole[[*long, *known, *observed]] if known or observed else None,
+        targets, known, observed, id, time or "row",
+        times=times if id else dict.fromkeys(targets, times[""]),
+        rows=int(counts["sum"].max()),
+        ahead=int((counts["size"] - counts["sum"]).min()),
+        is_counted=is_counted,
+        notes=notes,
+    )  # fmt: skip
+
+
+def _select(
+    rows: Any, targets: tuple[str, ...], keys: Any, last: int, notes: list[str]
+) -> tuple[Any, Any]:
+    """Return which rows have targets, from the first to the last, and those with future rows.
+
+    Only the ``last`` rows of each series are selected.
+    """
+    ids, observed = keys["id"], rows[list(targets)].notna().any(axis=1)
+    started = observed.groupby(ids).cummax()
+    is_past = started & observed[::-1].groupby(ids).cummax()[::-1]
+    recent = is_past[::-1].groupby(ids).cumsum()[::-1] <= last
+    if rows.loc[is_past & recent, list(targets)].nunique().max() < 2:
+        raise ValueError(f"column {targets[0]!r} is constant, or has no numbers.")
+    late, cut = (started & ~is_past).sum(), (started & ~recent).sum()
+    notes += [f"{late} rows at the end have no target: the forecast starts there"] * bool(late)
+    notes += [f"only the last {last} rows are used; --last changes this"] * bool(cut)
+    return is_past & recent, started & recent
+
+
+def _choose(frame: Any, text: str, option: str) -> tuple[str, ...]:
+    """Return the columns that an option names, separated by commas."""
+    # A name may contain a comma itself.
+    names = [text] if text in frame.columns else [name.strip() for name in text.split(",")]
+    for name in filter(None, names):
+        count = list(frame.columns).count(name)
+        if count > 1:
+            raise ValueError(f"{option} {name!r}: {count} columns have this name. Rename them.")
+        if not count:
+            lines = frame.index[(frame == name).any(axis=1)]
+            hint = "Use --skip-rows if the header is not the first line."
+            if len(lines):
+                hint = f"If line {lines[0]} is the header: --skip-rows {lines[0] - 1}."
+            raise ValueError(f"{unknown_name(option, name, list(frame.columns))} {hint}")
+    return tuple(filter(None, names))
+
+
+def _read_ids(frame: Any, id: str) -> Any:
+    """Return the ids as text, empty text if there are none."""
+    import pandas
+
+    if not id:
+        return pandas.Series("", frame.index)
+    cells = frame[id]
+    # Whole numbers of Parquet files are shown without a decimal point.
+    is_whole = cells.dtype.kind == "f" and (cells.dropna() % 1 == 0).all()
+    ids = (cells.astype("Int64") if is_whole else cells).astype(str).str.strip()
+    if (empty := ids[cells.isna() | (ids == "")]).size:
+        row = f"{frame.index.name} {empty.index[0]}"
+        raise ValueError(f"column {id!r} is empty at {row}: every row needs an id.")
+    return ids
+
+
+def _check_times(name: str, keys: Any, gaps: str) -> bool:
+    """Return True if times are regular, without gaps.
+
+    Raise an error if times occur twice, or if they are not regular and ``gaps`` is "error".
+    """
+    twice = np.flatnonzero(keys.duplicated())
+    if twice.size:
+        hint = " If there are several series, name their column: --id." * (not keys["id"].iloc[0])
+        raise ValueError(
+            f"column {name!r} has the same time twice: {_between(keys, twice)}. Keep one row for "
+            f"each time.{hint}"
+        )
+    usual = keys["time"].groupby(keys["id"]).diff().median()
+    for _, times in keys["time"].groupby(keys["id"]):
+        steps = times.diff().iloc[1:]
+        if _is_regular(times, steps) and not steps.median() > 1.5 * usual:
+            continue
+        if gaps == "error":
+            odd = keys.index.get_indexer([steps.idxmax()])
+            raise ValueError(
+                f"column {name!r} has missing rows, or no regular step: between "
+                f"{_between(keys, odd)}. Use --gaps fill if rows are "
+                "missing, or --gaps ignore to count rows as steps."
+            )
+        return False
+    return True
+
+
+def _is_regular(times: Any, steps: Any) -> bool:
+    """Return True if steps are equal, or those of a calendar: months or business days."""
+    import pandas
+
+    if len(steps) < 2 or steps.nunique() == 1:
+        return True
+    if times.dtype.kind != "M":
+        return bool(np.allclose(steps, steps.iloc[0], rtol=0.01))
+    months = (12 * times.dt.year + times.dt.month).diff().iloc[1:]
+    if months.nunique() == 1 and months.iloc[0] > 0 and times.dt.day.nunique() == 1:
+        return True
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the type of the result in later versions
+        return pandas.infer_freq(pandas.DatetimeIndex(times)) is not None
+
+
+def _between(keys: Any, rows: Array) -> str:
+    """Return the times of rows and of those before them, for an error message."""
+    shown = []
+    for i in rows:
+        ends = (
+            f"{as_text(keys['time'].iloc[k])} ({keys.index.name} {keys.index[k]})"
+            for k in (i - 1, i)
+        )
+        of = f" of series {keys['id'].iloc[i]!r}" if keys["id"].iloc[i] else ""
+        shown.append(f"{' and '.join(ends)}{of}")
+    return listed(shown, len(rows))
+
+
+def as_text(time: Any) -> str:
+    """Return a date, without hours if it has none, or a number."""
+    return str(time).removesuffix(" 00:00:00")
+
+
+def _check_cells(cells: Any, keys: Any, inside: Any, kept: Any, gaps: str, is_input: bool) -> Any:
+    """Return the cells of a column, after checking that none is empty.
+
+    Empty targets and columns known up to the present are accepted before their first value, and if
+    gaps are filled. Inputs are then filled forward up to the end of the target.
+    """
+    filled = cells.groupby(keys["id"]).ffill()
+    remedy = "Use --gaps fill to treat them as missing values."
+    if gaps == "fill":
+        cells = cells.where(~(inside & is_input), filled)
+        remedy = "Inputs must be known here: fill in these cells."
+    empty = cells.isna() & (kept if is_input else inside & filled.notna() & (gaps != "fill"))
+    if empty.any():
+        empty = keys[empty]
+        of = f" of series {empty['id'].iloc[0]!r}" if empty["id"].iloc[0] else ""
+        shown = (f"{empty.index.name} {row} ({as_text(t)})" for row, t in empty["time"].items())
+        raise ValueError(
+            f"column {cells.name!r}{of} is empty at {listed(shown, len(empty))}. {remedy}"
+        )
+    return cells

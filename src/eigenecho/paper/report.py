@@ -1,0 +1,139 @@
+"""The report: a self-contained HTML file, a Markdown file, and the numbers as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+import eigenecho
+from eigenecho import pages
+from eigenecho.paper.cell_store import CellStore
+from eigenecho.paper.experiment import Claim, Experiment, Results, Section, TextTable
+
+VERDICTS = {"holds": "✓", "holds in part": "◐", "does not hold": "✗"}
+"""Each verdict has a sign, so that readers need not distinguish colours."""
+
+PIXELS_PER_INCH = {"least": 80, "most": 100}
+"""Limits of the size of figures in CSS pixels per inch, so that their text stays readable."""
+
+NUMBER = re.compile(r"[-+−]?\d|–?$")
+"""Start of a cell in a column of numbers; cells may be empty or a dash."""
+
+
+@dataclass(frozen=True)
+class FinishedExperiment:
+    """A finished experiment: its section, its cost, and the machines that computed it."""
+
+    experiment: Experiment
+    section: Section
+    cells: int
+    seconds: float
+    machines: Sequence[Mapping[str, str]]
+
+
+def collect(experiments: Iterable[Experiment], store: CellStore) -> list[FinishedExperiment]:
+    """Return the experiments whose cells are all stored."""
+    parts = []
+    for experiment in experiments:
+        if not store.missing(experiment):
+            loaded = store.load(experiment)
+            section = experiment.section(Results({key: cell for key, (cell, _) in loaded.items()}))
+            seconds = sum(seconds for _, seconds in loaded.values())
+            machines = store.machines(experiment)
+            parts.append(FinishedExperiment(experiment, section, len(loaded), seconds, machines))
+    return parts
+
+
+def list_claims(parts: Iterable[FinishedExperiment]) -> list[tuple[FinishedExperiment, Claim]]:
+    """Return every claim with the experiment that tests it."""
+    return [(part, claim) for part in parts for claim in part.section.claims]
+
+
+def write(
+    parts: Sequence[FinishedExperiment], out: Path, quick: bool, command: str, seconds: float
+) -> Path:
+    """Write report.html, report.md, results.json and figures/ to a folder.
+
+    Returns the path of the HTML file. Files are replaced when they are complete, so a full disk
+    leaves the previous ones. ``seconds`` is the running time of the ``command``.
+    """
+    templates = pages.environment("eigenecho.paper")
+    templates.filters.update(
+        settings=_format_settings,
+        numeric=_find_numeric_columns,
+        cell=lambda text: str(text).replace("|", "\\|"),
+    )
+    machines = list({str(machine): machine for p in parts for machine in p.machines}.values())
+    values = {
+        "parts": parts,
+        "claims": list_claims(parts),
+        "verdicts": VERDICTS,
+        "sources": _write_figures(parts, out),
+        "pixels": PIXELS_PER_INCH,
+        "quick": quick,
+        "machines": machines,
+        "command": command,
+        "seconds": seconds,
+    }
+    for name in ("report.html", "report.md"):
+        text = templates.get_template(f"{name}.jinja").render(values)
+        pages.write_whole(out / name, text.encode())
+    numbers = {
+        "eigenecho": eigenecho.__version__,
+        "command": command,
+        "quick": quick,
+        "machines": machines,
+        "claims": [
+            {"experiment": part.experiment.name, **claim._asdict()}
+            for part, claim in list_claims(parts)
+        ],
+        "experiments": {
+            part.experiment.name: {
+                "title": part.experiment.title,
+                "paper": part.experiment.paper,
+                "configuration": asdict(part.experiment),
+                "cells": part.cells,
+                "core_seconds": part.seconds,
+                "headline": part.section.headline,
+                "numbers": part.section.numbers,
+            }
+            for part in parts
+        },
+    }
+    # Arrays become lists; NaN and infinity, which are not valid JSON, become null.
+    plain = json.loads(
+        json.dumps(numbers, default=lambda array: array.tolist()), parse_constant=lambda _: None
+    )
+    pages.write_whole(out / "results.json", json.dumps(plain, indent=1).encode())
+    return out / "report.html"
+
+
+def _write_figures(parts: Sequence[FinishedExperiment], out: Path) -> dict[str, str]:
+    """Write figures as SVG and PNG; return the address of each, for the page, by name."""
+    sources = {}
+    for figure in (figure for part in parts for figure in part.section.figures):
+        svg, png = (pages.rendered(figure.figure, kind) for kind in ("svg", "png"))
+        pages.write_whole(out / "figures" / f"{figure.name}.svg", svg)
+        pages.write_whole(out / "figures" / f"{figure.name}.png", png)
+        sources[figure.name] = pages.source(svg, png)
+    return sources
+
+
+def _format_settings(experiment: Experiment) -> dict[str, str]:
+    """Return the parameters of an experiment as text, without empty ones."""
+    return {
+        name.replace("_", " "): ", ".join(f"{number:g}" for number in np.atleast_1d(value))
+        for name, value in asdict(experiment).items()
+        if value != ()
+    }
+
+
+def _find_numeric_columns(table: TextTable) -> list[bool]:
+    """Return which columns, after the first, hold numbers and are aligned to the right."""
+    columns = list(zip(*table.rows, strict=True))
+    return [i > 0 and any(c) and all(map(NUMBER.match, c)) for i, c in enumerate(columns)]

@@ -1,0 +1,242 @@
+"""All experiments, and a run of their missing cells into the store."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from importlib.metadata import version
+from itertools import islice
+from multiprocessing import get_context
+from multiprocessing.connection import wait
+from typing import Any
+
+import eigenecho
+from eigenecho.clients import check_client, explain_errors, release, submit
+from eigenecho.errors import ClusterError, unknown_name
+from eigenecho.paper.cell_store import CellStore
+from eigenecho.paper.experiment import Cell, Experiment, Key
+from eigenecho.paper.memory_capacity import MCConnectivity, MCDelay
+from eigenecho.paper.mso import MSO, MSOAccurate, MSOSignal
+from eigenecho.paper.spectra import SpectraFigure, SpectralImportance
+from eigenecho.paper.step_times import StepTimes
+from eigenecho.paper.win_after import WinAfter
+from eigenecho.threads import one_blas_thread
+
+EXPERIMENTS: list[Experiment] = [
+    SpectraFigure(),
+    MSOSignal(),
+    MSO(),
+    MSOAccurate(),
+    SpectralImportance(),
+    MCDelay(),
+    MCConnectivity(),
+    StepTimes(),
+    WinAfter(),
+]
+"""Experiments with the paper's parameters, in the order of the report."""
+
+ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "EIGENECHO_NUM_THREADS",
+)
+"""Environment variables that are 1 in workers."""
+
+Task = tuple[Experiment, Key]
+FinishedTask = tuple[Task, tuple[Cell, float, dict[str, str]]]
+"""A task, and its cell, its duration in seconds and the machine that computed it."""
+
+
+class CellError(RuntimeError):
+    """A cell that raised, or whose worker died."""
+
+
+def find_experiments(
+    names: Sequence[str] = (), quick: bool = False, seeds: int | None = None
+) -> list[Experiment]:
+    """Return the named experiments in the order of the report; all of them without names.
+
+    ``quick`` selects the parameters of a quick run, and ``seeds`` another number of seeds.
+    """
+    available = [experiment.name for experiment in EXPERIMENTS]
+    for name in names:
+        if name not in available:
+            raise unknown_name("NAME", name, available)
+    changes = {} if seeds is None else {"seeds": seeds}
+    return [
+        replace(experiment, **{**(experiment.quick if quick else {}), **changes})
+        for experiment in EXPERIMENTS
+        if not names or experiment.name in names
+    ]
+
+
+def run(
+    experiments: Sequence[Experiment],
+    store: CellStore,
+    workers: int,
+    progress: Callable[[str, int, int], None],
+    client: Any = None,
+) -> None:
+    """Compute and store all missing cells.
+
+    Every cell runs in a worker process with one BLAS thread, even with a single worker, so that
+    results do not depend on the number of workers. Experiments that measure time run last and
+    alone. With the client of a Dask cluster, the other experiments run there. ``progress`` is
+    called with the name of an experiment, the number of finished cells and their total.
+    """
+    for exclusive in (False, True):
+        tasks: list[Task] = []
+        done = {}
+        for experiment in experiments:
+            if experiment.exclusive == exclusive:
+                missing = store.missing(experiment)
+                tasks += [(experiment, key) for key in missing]
+                total = len(experiment.cells())
+                done[experiment.name] = [total - len(missing), total]
+                progress(experiment.name, *done[experiment.name])
+        if client is None or exclusive:
+            finished = _run_in_processes(tasks, 1 if exclusive else workers)
+        else:
+            finished = _run_on_cluster(tasks, client)
+        with closing(finished):
+            for (experiment, key), (cell, seconds, machine) in finished:
+                store.add(experiment, key, cell, seconds, machine)
+                done[experiment.name][0] += 1
+                progress(experiment.name, *done[experiment.name])
+
+
+def _run_in_processes(tasks: Sequence[Task], workers: int) -> Generator[FinishedTask]:
+    """Yield tasks as they finish; closing the generator kills the worker processes.
+
+    Each worker has its own pipe. A process pool has threads of its own, which can wait forever for
+    half a message of a killed worker.
+    """
+    queue = iter(tasks)
+    busy: dict[Any, Task] = {}
+    processes = []
+    spawn = get_context("spawn")
+    try:
+        with _environment_of_workers():
+            for task in islice(queue, workers):
+                here, there = spawn.Pipe()
+                process = spawn.Process(target=_work, args=(there,), daemon=True)
+                process.start()
+                there.close()
+                processes.append(process)
+                here.send(task)
+                busy[here] = task
+        while busy:
+            ready: list[Any] = wait(list(busy))
+            for connection in ready:
+                task = busy.pop(connection)
+                result = _receive(connection)
+                for following in islice(queue, 1):
+                    connection.send(following)
+                    busy[connection] = following
+                yield task, result
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.join()
+
+
+@contextmanager
+def _environment_of_workers() -> Iterator[None]:
+    """Start processes with one thread that ignore Ctrl-C.
+
+    A terminal sends Ctrl-C to the whole group, and only the parent handles it. Children inherit
+    the setting, so it also holds during imports.
+    """
+    environment = dict(os.environ)
+    is_main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(environment)
+        if is_main:
+            signal.signal(signal.SIGINT, handler)
+
+
+def _receive(connection: Any) -> tuple[Cell, float, dict[str, str]]:
+    try:
+        answer = connection.recv()
+    except (EOFError, OSError) as error:
+        raise CellError(
+            "a worker process died, usually because memory ran out. Run again with fewer "
+            "--workers: finished cells are kept."
+        ) from error
+    if isinstance(answer, CellError):
+        raise answer
+    return answer
+
+
+def _work(connection: Any) -> None:
+    """Answer each task with its result, or with an error."""
+    with suppress(EOFError, OSError):  # the parent process has ended
+        while True:
+            task = connection.recv()
+            try:
+                answer: Any = _compute_cell(task)
+            except CellError as error:
+                answer = error
+            connection.send(answer)
+
+
+def _run_on_cluster(tasks: Sequence[Task], client: Any) -> Generator[FinishedTask]:
+    """Yield tasks as they finish; closing the generator cancels the remaining ones."""
+    from distributed import as_completed
+
+    check_client(client)
+    futures = submit(client, "cells", _compute_cell, tasks)
+    task_of_key = {future.key: task for future, task in zip(futures[1:], tasks, strict=True)}
+    try:
+        for future in as_completed(futures[1:], loop=client.loop):
+            with explain_errors("cells"):
+                result = future.result()
+            future.release()
+            yield task_of_key[future.key], result
+    except ClusterError as error:
+        raise CellError(str(error)) from error
+    finally:
+        release(client, futures)
+
+
+@one_blas_thread()
+def _compute_cell(task: Task) -> tuple[Cell, float, dict[str, str]]:
+    experiment, key = task
+    start = time.perf_counter()
+    try:
+        cell = experiment.run(key)
+    except Exception as error:
+        described = f"{experiment.name} {key} failed with {type(error).__name__}: {error}"
+        raise CellError(described) from error
+    return cell, time.perf_counter() - start, describe_machine()
+
+
+def describe_machine() -> dict[str, str]:
+    """Return the machine and the versions of this process."""
+    try:
+        with open("/proc/cpuinfo") as lines:
+            processor = next(line.split(":")[1].strip() for line in lines if "model name" in line)
+    except (OSError, StopIteration):
+        processor = platform.processor() or "unknown"
+    return {
+        "processor": processor,
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "cores": str(os.cpu_count()),
+        "eigenecho": eigenecho.__version__,
+        **{package: version(package) for package in ("numpy", "scipy", "numba", "scikit-learn")},
+    }

@@ -1,0 +1,603 @@
+"""Tables from files: separators, numbers, dates, ids, gaps, and columns beside the target."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas")
+
+import pandas as pd
+
+from eigenecho.cli.forecast_table import times_with_future
+from eigenecho.data.read_table import read_table
+from tables import DAYS, VALUES, frame, loaded, saved
+
+
+def values(series, name="sales"):
+    return series.y[name].to_numpy()
+
+
+# Files ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+def test_separators_are_detected(tmp_path, sep):
+    series = read_table(saved(tmp_path, frame(), sep=sep), "sales")
+    np.testing.assert_array_equal(values(series), VALUES)
+    assert series.y.index.equals(pd.DatetimeIndex(DAYS, name="date"))
+
+
+def test_two_possible_separators_are_an_error(tmp_path):
+    text = "date;sales, net\n" + "".join(f"2023-01-{d:02d};1,{d}\n" for d in range(10, 30))
+    with pytest.raises(ValueError, match="',' or ';'"):
+        loaded(tmp_path, text.encode(), "sales, net")
+    series = loaded(tmp_path, text.encode(), "sales, net", sep=";", decimal=",")
+    np.testing.assert_allclose(values(series, "sales, net"), [1 + d / 100 for d in range(10, 30)])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_byte_order_marks_are_no_part_of_the_header(tmp_path, encoding):
+    series = read_table(saved(tmp_path, frame(), encoding=encoding), "sales")
+    assert series.time == "date"
+
+
+def test_gzip_and_windows_files(tmp_path):
+    data = frame().rename(columns={"heat": "été"}).to_csv(index=False).replace("\n", "\r\n")
+    path = saved(tmp_path, gzip.compress(data.encode("cp1252")), "data.csv.gz")
+    np.testing.assert_array_equal(
+        values(read_table(path, "été", encoding="cp1252"), "été"), VALUES[::-1]
+    )
+    with pytest.raises(ValueError, match="--encoding cp1252"):
+        read_table(path, "sales")
+
+
+def test_lines_before_the_header_are_skipped(tmp_path):
+    text = "Report\n\nof, two\n" + frame().to_csv(index=False)
+    with pytest.raises(ValueError, match=r"If line 4 is the header: --skip-rows 3\."):
+        loaded(tmp_path, text.encode())
+    np.testing.assert_array_equal(values(loaded(tmp_path, text.encode(), skip_rows=3)), VALUES)
+    text = "a,b,c\n" + frame().to_csv(index=False)
+    with pytest.raises(ValueError, match=r"If line 2 is the header: --skip-rows 1\."):
+        loaded(tmp_path, text.encode())
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_separators_at_the_ends_of_lines_are_dropped(tmp_path, header):
+    head, *rows = frame().to_csv(index=False).splitlines()
+    text = "\n".join([head + "," * header, *(row + "," for row in rows)])
+    np.testing.assert_array_equal(values(loaded(tmp_path, text.encode())), VALUES)
+
+
+def test_empty_lines_are_skipped_but_are_values_of_a_single_column(tmp_path):
+    text = frame().to_csv(index=False).replace("\n2023-02-10", "\n\n  \n2023-02-10") + "\n\n"
+    np.testing.assert_array_equal(values(loaded(tmp_path, text.encode())), VALUES)
+    with pytest.raises(ValueError, match=r"empty at line 4 \(3\)"):
+        loaded(tmp_path, b"sales\n1\n2\n\n3.5\n\n")
+    np.testing.assert_array_equal(
+        values(loaded(tmp_path, b"sales\n1\n2\n\n3.5\n\n", gaps="fill")), [1, 2, np.nan, 3.5]
+    )
+
+
+def test_names_may_contain_separators(tmp_path):
+    for name, quoted in (("a;b;c", "a;b;c"), ("a;b;c", '"a;b;c"'), ("a|b|c|d", "a|b|c|d")):
+        text = f"date,{quoted},sales\n" + "".join(f"2023-01-{d:02d},1;2,{d}\n" for d in range(1, 9))
+        np.testing.assert_array_equal(values(loaded(tmp_path, text.encode())), np.arange(1, 9))
+        assert name in pd.read_csv(tmp_path / "data.csv").columns
+    data = frame().rename(columns={"heat": "heat, C"})
+    assert loaded(tmp_path, data, "heat, C").targets == ("heat, C",)
+    assert loaded(tmp_path, frame(), "sales, heat").targets == ("sales", "heat")
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "words"),
+    [
+        (b"date,caf\xe9\n2023,1\n", "a.csv", "--encoding cp1252"),
+        (gzip.compress(b"date,sales\n" * 99, mtime=0)[:20], "a.csv.gz", "cannot read"),
+        (b"PK\x03\x04", "a.csv", "save it as CSV"),
+        (b"PAR1....", "a.csv", "rename it to .parquet"),
+        ("date,sales\n2023,1\n".encode("utf-16-le"), "a.csv", "--encoding utf-16-le"),
+    ],
+)
+def test_files_that_are_something_else(tmp_path, data, name, words):
+    with pytest.raises(ValueError, match=words):
+        read_table(saved(tmp_path, data, name), "sales")
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(ValueError, match="no such file"):
+        read_table(tmp_path / "sale.csv", "sales")
+    with pytest.raises(ValueError, match="a folder"):
+        read_table(tmp_path, "sales")
+
+
+# Numbers ----------------------------------------------------------------------------------------
+
+
+def written(sep, dates, cells):
+    """A table of dates and values, as bytes."""
+    rows = [f"{date}{sep}{cell}" for date, cell in zip(dates, cells, strict=False)]
+    return "\n".join([f"date{sep}sales", *rows]).encode()
+
+
+ISO = [f"2023-01-{day:02d}" for day in range(1, 6)]
+DOTTED = [f"{day:02d}.01.2023" for day in range(1, 6)]
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t"])
+@pytest.mark.parametrize("dates", [ISO, DOTTED])
+@pytest.mark.parametrize(
+    "cells", [["987", "1.061", "1.102", "", "1.250"], ["1.061", "2.102", "-13.250", "+999.125"]]
+)
+def test_points_that_may_separate_thousands_are_refused(tmp_path, sep, dates, cells):
+    with pytest.raises(ValueError, match=r"'sales' is ambiguous.* line \d says '1\.061'") as error:
+        loaded(tmp_path, written(sep, dates, cells))
+    assert "--decimal . for decimal points, --decimal , for thousands" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "cells"),
+    [
+        ({"decimal": ","}, ["987", "1.061", "-1.102.500", "999,5", "+1.250,25"]),
+        ({"decimal": "."}, ["987", "1,061", "-1,102,500", "999.5", "+1,250.25"]),
+        ({"thousands": "."}, ["987", "1.061", "-1.102.500", "999,5", "1250,25"]),
+        ({"thousands": ","}, ["987", "1,061", "-1,102,500", "999.5", "1250.25"]),
+        ({"thousands": " "}, ["987", "1 061", "-1\u202f102\u00a0500", "999.5", "1 250.25"]),
+        ({"thousands": "'"}, ["987", "1'061", "-1’102’500", "999.5", "1250.25"]),
+        ({"thousands": " ", "decimal": ","}, ["987", "1 061", "-1 102 500", "999,5", "1 250,25"]),
+        ({"decimal": "."}, ["987", "$1,061", "-$1,102,500", "$ 999.5", "1250.25$"]),
+        ({"decimal": ","}, ["987 €", "1.061 €", "−1.102.500 €", "999,5 €", "1.250,25€"]),
+    ],
+)
+@pytest.mark.parametrize("dates", [ISO, DOTTED])
+def test_thousands_and_currencies(tmp_path, options, cells, dates):
+    series = loaded(tmp_path, written(";", dates, cells), **options)
+    np.testing.assert_array_equal(values(series), [987, 1061, -1102500, 999.5, 1250.25])
+
+
+@pytest.mark.parametrize(
+    "cell", ["0.123", "1.5", "1234.567", "1.0615", ".125", "1.125e1", "7.", "1234"]
+)
+def test_one_clear_number_is_enough(tmp_path, cell):
+    series = loaded(tmp_path, written(";", DOTTED, ["1.061", cell, "2.062", "3.063", "4.064"]))
+    np.testing.assert_array_equal(values(series), [1.061, float(cell), 2.062, 3.063, 4.064])
+
+
+@pytest.mark.parametrize(
+    "cell", ["0.123", "12.34", "1.06", "1234.567", "1.061.50", "01.061", "5 %", "€5$", "(5)", "5-"]
+)
+def test_cells_that_are_no_numbers(tmp_path, cell):
+    data = written(";", ISO, ["1.061", cell, "2.062", "3.063", "4.064"])
+    with pytest.raises(ValueError, match="cells that are not numbers: line 3 says"):
+        loaded(tmp_path, data, decimal=",")
+
+
+@pytest.mark.parametrize("mark", ["NA", "n/a", "-", ".", "NULL", "NaN", "?", "None", ""])
+def test_marks_of_missing_values(tmp_path, mark):
+    series = loaded(tmp_path, written(";", ISO, ["1", mark, "2", "3.5", "4"]), gaps="fill")
+    np.testing.assert_array_equal(values(series), [1, np.nan, 2, 3.5, 4])
+
+
+LINES = "date,sales\n" + "".join(f"2023-01-{d:02d},{d}.5\n" for d in range(1, 31))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("", {}, ["is empty"]),
+        ("date,sales\n", {}, ["is empty"]),
+        ("1,2\n3,4\n", {}, ["no header", "--skip-rows"]),
+        ("2023-01-01,a\n2023-01-02,b\n", {}, ["no header"]),
+        (LINES.replace("7.5", "shut", 1), {}, ["line 8 says 'shut'", "--gaps fill"]),
+        (LINES.replace("7.5", "inf", 1), {}, ["line 8 says 'inf'"]),
+        (LINES.replace("7.5", '"7,5"', 1), {}, ["'7,5'", "Correct them"]),
+        (
+            "date;sales\n2023-01-01;7,500\n2023-01-02;8\n", {},
+            ["--decimal . reads 7,500 as 7500; --decimal , reads 7,500 as 7.5."],
+        ),
+        (LINES, {"decimal": ","}, ["'1.5'", "--decimal . reads 1.5 as 1.5"]),
+        (LINES, {"decimal": "x"}, ["--decimal 'x'", "expected"]),
+        (LINES, {"thousands": "x"}, ["--thousands 'x'", "expected"]),
+        (LINES, {"thousands": ".", "decimal": "."}, ["not the decimal mark"]),
+        (LINES, {"sep": "::"}, ["--sep", "one character"]),
+        (LINES, {"encoding": "latin-99"}, ["--encoding 'latin-99'"]),
+        (LINES, {"gaps": "fil"}, ["Did you mean 'fill'?"]),
+        (LINES.replace("7.5", "7,5", 1), {}, ["line 8 has 3 cells", "decimal commas"]),
+        (LINES.replace("7.5", "", 1), {}, ["empty at line 8 (2023-01-07)", "--gaps fill"]),
+        (LINES.replace("date,sales", "sales,sales"), {}, ["2 columns have this name"]),
+        (LINES.replace("sales", "sale"), {}, ["'sales' is not known", "Did you mean 'sale'?"]),
+        (LINES.replace("2023-01-07", "soon"), {}, ["line 8 says 'soon'", "--time"]),
+        (LINES.replace("2023-01-07", ""), {}, ["'date' is empty at line 8"]),
+        (LINES + "2023-01-07,1\n", {}, ["2023-01-07 (line 8) and 2023-01-07 (line 32)", "--id"]),
+        (LINES + "Total,465\n", {}, ["line 32 says 'Total'"]),
+        (LINES + "Total,465\n", {"time": "none"}, ["line 32 is a total"]),
+        (LINES.replace("sales", "sales,").replace(".5", ",5"), {}, ["without a name", "--sep"]),
+        (
+            LINES.replace("2023-01-07,7.5\n2023-01-08,8.5\n", ""), {},
+            ["between 2023-01-06 (line 7) and 2023-01-09 (line 8)", "--gaps fill"],
+        ),
+        (LINES.replace("2023-01-07", "2023-01-07 01:23"), {}, ["no regular step", "line 8"]),
+        (
+            LINES.replace("\n", ",says\n", 1).replace(".5\n", '.5,"a\nb"\n').replace("7.5", "x"),
+            {}, ["line 14 says 'x'"],
+        ),
+        (LINES.replace("date", '"da\nte"').replace("7.5", "7,5", 1), {}, ["line 9 has 3 cells"]),
+        (LINES.replace("7.5", '"7.5', 1), {}, ["from line 8"]),
+        ("date,sales\n" + "2023-01-01,5\n2023-01-02,5\n2023-01-03,5\n", {}, ["constant"]),
+        ("date,sales\n2023-01-01,\n2023-01-02,\n2023-01-03,\n", {}, ["no numbers"]),
+        (LINES.replace("7.5", "1e308", 1), {}, ["above 1e+150", "line 8 says '1e308'"]),
+        (LINES, {"inputs": "sales"}, ["'sales' is named twice"]),
+        (LINES, {"id": "shop"}, ["--id='shop' is not known"]),
+    ],
+)  # fmt: skip
+def test_errors_name_the_place_and_the_option(tmp_path, text, options, words):
+    with pytest.raises(ValueError, match=re.escape(words[0])) as error:
+        loaded(tmp_path, text.encode(), **options)
+    for part in words:
+        assert part in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["7,5", "8"], [7.5, 8.0]),
+        (["7 500", "8"], [7500.0, 8.0]),
+        (["1.234,5", "1.234"], [1234.5, 1234.0]),
+        (["1,234.5", "12"], [1234.5, 12.0]),
+        (["12'345", "1,5"], [12345.0, 1.5]),
+        (["1,234", "12"], None),
+    ],
+)
+def test_number_formats_are_detected_only_if_there_is_one_reading(tmp_path, cells, values):
+    text = "date;sales\n" + "".join(f"2023-01-0{i + 1};{cell}\n" for i, cell in enumerate(cells))
+    if values is None:
+        with pytest.raises(ValueError, match="cells that are not numbers"):
+            loaded(tmp_path, text.encode())
+    else:
+        assert loaded(tmp_path, text.encode()).y["sales"].tolist() == values
+
+
+# Parquet ----------------------------------------------------------------------------------------
+
+
+def parquet(monkeypatch, tmp_path, data, target="sales", **options):
+    monkeypatch.setattr(pd, "read_parquet", lambda _: data)
+    return read_table(saved(tmp_path, b"PAR1", "data.parquet"), target, **options)
+
+
+def test_parquet_needs_a_package_and_says_which(tmp_path, monkeypatch):
+    def absent(_):
+        raise ImportError("no engine")
+
+    monkeypatch.setattr(pd, "read_parquet", absent)
+    with pytest.raises(ValueError, match=r"pip install 'eigenecho\[parquet\]'"):
+        read_table(saved(tmp_path, b"PAR1", "data.parquet"), "sales")
+
+
+def test_parquet_columns_of_all_kinds(tmp_path, monkeypatch):
+    data = pd.DataFrame(
+        {
+            "sales": pd.array([1, None, 3], dtype="Int64"),
+            "open": [True, False, True],
+            "text": ["1.5", None, "2.5"],
+            "name": ["a", None, "c"],
+        },
+        index=pd.DatetimeIndex(DAYS[:3], tz="Europe/Paris", name="day"),
+    )
+    series = parquet(monkeypatch, tmp_path, data, past="open,text", gaps="fill")
+    assert series.y.index.equals(pd.DatetimeIndex(DAYS[:3], name="day"))
+    np.testing.assert_array_equal(values(series), [1, np.nan, 3])
+    np.testing.assert_array_equal(series.X, [[1, 1.5], [0, np.nan], [1, 2.5]])
+    with pytest.raises(ValueError, match="row 0 says 'a'"):
+        parquet(monkeypatch, tmp_path, data, "name")
+
+
+def test_an_index_of_several_levels_is_columns(tmp_path, monkeypatch):
+    index = pd.MultiIndex.from_product([["a", "b"], DAYS], names=["shop", "day"])
+    data = pd.DataFrame({"sales": np.r_[VALUES, VALUES]}, index=index)
+    series = parquet(monkeypatch, tmp_path, data, id="shop")
+    assert list(series.times) == ["a", "b"]
+    assert pd.DatetimeIndex(series.times["b"]).equals(DAYS)
+    periods = pd.DataFrame({"month": pd.period_range("2020-01", periods=40), "sales": VALUES})
+    assert parquet(monkeypatch, tmp_path, periods).y.index[1] == pd.Timestamp("2020-01-02")
+
+
+# Times ------------------------------------------------------------------------------------------
+
+STEPS = (
+    "D", "2D", "h", "15min", "250ms", "W-WED", "B", "MS", "ME", "QS-FEB", "QE-MAR", "YS-JAN",
+    "YE-DEC", "BME", "us", "ns",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_regular_times_are_accepted_and_gaps_refused(tmp_path, step):
+    times = pd.date_range("1990-01-01", periods=40, freq=step)
+    data = pd.DataFrame({"when": times.map(str), "sales": VALUES})
+    series = loaded(tmp_path, data)
+    assert list(series.y.index) == list(times)
+    with pytest.raises(ValueError, match=r"missing rows.*--gaps fill"):
+        loaded(tmp_path, data.drop(index=[5, 6]))
+    assert len(loaded(tmp_path, data.drop(index=[5, 6]), gaps="fill").y) == 38
+
+
+def test_the_same_day_of_every_month(tmp_path):
+    times = pd.date_range("2000-01-15", periods=40, freq=pd.DateOffset(months=1))
+    series = loaded(tmp_path, pd.DataFrame({"when": times, "sales": VALUES}))
+    assert list(series.y.index) == list(times)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "%d/%m/%Y", "%m/%d/%Y", "%Y-%m-%d", "%Y%m%d", "%d %b %Y", "%d.%m.%Y", "%Y/%m/%d",
+        "%d %b %y", "%b %d, %Y %I:%M %p", "%Y/%m/%d %H:%M", "%d-%b-%Y", "%B %d, %Y", "%d-%m-%Y",
+        "%d.%m.%Y %H:%M", "%m/%d/%y",
+    ],
+)  # fmt: skip
+def test_formats_of_dates_are_detected(tmp_path, form):
+    data = frame().assign(date=DAYS.strftime(form))
+    assert loaded(tmp_path, data).y.index.equals(pd.DatetimeIndex(DAYS, name="date"))
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%y", "%d/%m/%y", "%y-%m-%d", "%m|%d|%Y"])
+def test_formats_of_dates_that_must_be_given(tmp_path, form):
+    data = frame().assign(date=DAYS.strftime(form))
+    with pytest.raises(ValueError, match="--date-format"):
+        loaded(tmp_path, data)
+    assert list(loaded(tmp_path, data, date_format=form).y.index) == list(DAYS)
+
+
+def test_day_first_or_month_first_is_never_guessed(tmp_path):
+    months = pd.date_range("2020-01-01", periods=12, freq="MS")  # either reading is a date
+    data = frame().iloc[:12].assign(date=months.strftime("%d/%m/%Y"))
+    with pytest.raises(ValueError, match="Use --date-format %d/%m/%Y or --date-format %m/%d/%Y"):
+        loaded(tmp_path, data)
+    assert list(loaded(tmp_path, data, date_format="%d/%m/%Y").y.index) == list(months)
+    dotted = data.assign(date=months.strftime("%d.%m.%Y"))  # the day is always first
+    assert list(loaded(tmp_path, dotted).y.index) == list(months)
+
+
+def test_months_and_quarters(tmp_path):
+    months = pd.date_range("2020-01-01", periods=40, freq="MS")
+    for form in ("%Y-%m", "%b %Y", "%m/%Y", "%m.%Y"):
+        data = frame().assign(date=months.strftime(form))
+        assert list(loaded(tmp_path, data).y.index) == list(months)
+    quarters = pd.date_range("2010-01-01", periods=40, freq="QS")
+    data = frame().assign(date=[f"{time.year}Q{time.quarter}" for time in quarters])
+    assert list(loaded(tmp_path, data).y.index) == list(quarters)
+
+
+def test_dates_come_before_numbers_that_are_called_a_time(tmp_path):
+    data = frame()
+    data.insert(0, "year", DAYS.year)
+    assert loaded(tmp_path, data).time == "date"
+    data["year"] = np.arange(40)
+    data.insert(0, "made", "2024-01-01")  # dates as well, and all the same
+    data["seen"] = ["2024-01-01"] * 39 + ["never"]
+    assert loaded(tmp_path, data).time == "date"
+
+
+def test_numbers_as_times(tmp_path):
+    years = pd.DataFrame({"Year": np.arange(1900, 1940), "sales": VALUES})
+    assert list(loaded(tmp_path, years).y.index) == list(range(1900, 1940))
+    order = np.random.default_rng(0).permutation(40)
+    np.testing.assert_array_equal(values(loaded(tmp_path, years.iloc[order])), VALUES)
+    quarters = loaded(tmp_path, frame().assign(k=np.arange(40) / 4), time="k")
+    assert quarters.y.index[-1] == 9.75
+    repeated = pd.DataFrame({"index": np.repeat(np.arange(20), 2), "sales": VALUES})
+    assert loaded(tmp_path, repeated).time == "row"
+    with pytest.raises(ValueError, match="the same time twice"):
+        loaded(tmp_path, repeated, time="index")
+    with pytest.raises(ValueError, match="no regular step"):
+        loaded(tmp_path, pd.DataFrame({"t": np.arange(40) ** 1.5, "sales": VALUES}))
+
+
+def test_tables_without_times(tmp_path):
+    series = loaded(tmp_path, frame().iloc[::-1], time="none")
+    assert series.time == "row"
+    assert list(series.y.index) == list(range(1, 41))
+    np.testing.assert_array_equal(values(series), VALUES[::-1])
+    named = loaded(tmp_path, frame().rename(columns={"date": "none"}), time="none")
+    assert list(named.y.index) == list(DAYS)
+    assert loaded(tmp_path, frame()[["sales", "heat"]]).notes == [
+        "there are no times: rows are steps"
+    ]
+    data = frame().assign(date=[f"{i}. Tag" for i in range(40)])
+    with pytest.raises(ValueError, match=r"'date' may: line 2 says '0. Tag'.*--time none"):
+        loaded(tmp_path, data)
+    assert loaded(tmp_path, data, time="none").time == "row"
+
+
+@pytest.mark.parametrize("cells", [("08:00", "09:00"), ("8:00 am", "9:00 am"), ("5 Jan", "6 Jan")])
+def test_times_without_a_year_are_no_dates(tmp_path, cells):
+    data = pd.DataFrame({"time": np.resize(cells, 40), "sales": VALUES})
+    with pytest.raises(ValueError, match="--time none"):
+        loaded(tmp_path, data)
+    with pytest.raises(ValueError, match="not dates"):
+        loaded(tmp_path, data, time="time")
+
+
+def test_days_of_a_place_are_days_over_the_change_of_summer_time(tmp_path, monkeypatch):
+    days = pd.date_range("2021-03-10", periods=40, freq="D", tz="Europe/Paris")
+    text = loaded(tmp_path, frame().assign(date=[t.isoformat() for t in days]))
+    assert list(text.y.index) == list(days.tz_localize(None))
+    assert text.notes == []
+    typed = parquet(monkeypatch, tmp_path, frame().assign(date=days))
+    assert list(typed.y.index) == list(days.tz_localize(None))
+    hours = pd.date_range("2021-03-27", periods=40, freq="h", tz="Europe/Paris")
+    for series in (
+        parquet(monkeypatch, tmp_path, frame().assign(date=hours)),
+        loaded(tmp_path, frame().assign(date=[t.isoformat() for t in hours])),
+    ):
+        assert series.y.index[0] == pd.Timestamp("2021-03-26 23:00")
+        assert series.notes == ["times are in UTC"]
+    mixed = [t.isoformat() for t in hours[:20]] + [str(t)[:19] for t in hours[20:]]
+    with pytest.raises(ValueError, match="with and without an offset"):
+        loaded(tmp_path, frame().assign(date=mixed))
+
+
+def test_rows_are_sorted_by_time(tmp_path):
+    for data in (frame().iloc[::-1], frame().sample(frac=1, random_state=0)):
+        series = loaded(tmp_path, data)
+        np.testing.assert_array_equal(values(series), VALUES)
+        assert series.notes == ["rows were sorted by 'date'"]
+
+
+def test_one_bad_date_of_many_is_found_quickly(tmp_path, monkeypatch):
+    hours = pd.date_range("1990-01-01", periods=20_000, freq="h").strftime("%d/%m/%Y %H:%M")
+    data = pd.DataFrame({"when": hours, "sales": np.arange(20_000)})
+    data.loc[7_000, "when"] = "soon"
+    calls, real = [], pd.to_datetime
+    monkeypatch.setattr(pd, "to_datetime", lambda *a, **k: calls.append(1) or real(*a, **k))
+    with pytest.raises(ValueError, match="line 7002 says 'soon'"):
+        loaded(tmp_path, data, time="when")
+    assert len(calls) < 300  # of a few cells each
+
+
+# Gaps and columns beside the target -------------------------------------------------------------
+
+
+def test_gaps_can_be_filled_or_ignored(tmp_path):
+    data = frame().drop(index=[5, 6, 20])
+    data.loc[30, "sales"] = np.nan
+    filled = loaded(tmp_path, data, gaps="fill")
+    assert list(filled.y.index) == list(DAYS.delete([5, 6, 20]))
+    assert np.isnan(values(filled)).sum() == 1
+    series = loaded(tmp_path, data.drop(index=30), gaps="ignore")
+    np.testing.assert_array_equal(values(series), np.delete(VALUES, [5, 6, 20, 30]))
+    assert list(series.y.index) == list(range(1, 37))
+    assert series.notes == ["times have gaps or no regular step: rows are steps"]
+    assert times_with_future(series, "sales", 1)[-1] == pd.Timestamp("2023-03-11")
+    whole = loaded(tmp_path, frame(), gaps="ignore")
+    assert not whole.is_counted
+
+
+def test_times_of_ignored_gaps_go_on_by_business_days(tmp_path):
+    days = pd.bdate_range("2023-01-30", periods=40)
+    data = frame().assign(date=days).drop(index=[5])
+    series = loaded(tmp_path, data, gaps="ignore")
+    assert list(times_with_future(series, "sales", 3)[-3:]) == list(
+        pd.bdate_range("2023-03-24", periods=4)[1:]
+    )
+
+
+def test_a_target_that_starts_late_starts_there(tmp_path):
+    data = frame()
+    data.loc[:1, "sales"] = np.nan
+    series = loaded(tmp_path, data)
+    np.testing.assert_array_equal(values(series), VALUES[2:])
+    assert series.y.index[0] == DAYS[2]
+
+
+def test_inputs_are_filled_only_where_the_target_is_known(tmp_path):
+    data = frame()
+    data.loc[35:, "sales"] = np.nan
+    data.loc[10, "heat"] = np.nan
+    series = loaded(tmp_path, data, inputs="heat", gaps="fill")
+    assert series.X["heat"].iloc[10] == VALUES[::-1][9]
+    for row in (0, 36, 39):  # before the first, and in the future
+        hollow = data.copy()
+        hollow.loc[row, "heat"] = np.nan
+        with pytest.raises(ValueError, match=f"'heat' is empty at line {row + 2} .*must be known"):
+            loaded(tmp_path, hollow, inputs="heat", gaps="fill")
+    with pytest.raises(ValueError, match=r"'heat' is empty at line 12 .*--gaps fill"):
+        loaded(tmp_path, data, inputs="heat")
+
+
+def test_inputs_reach_beyond_the_target(tmp_path):
+    data = frame()
+    data.loc[data.index[-4:], "sales"] = np.nan
+    series = loaded(tmp_path, data, inputs="heat")
+    assert series.rows == 36
+    assert series.ahead == 4
+    np.testing.assert_array_equal(series.X["heat"], VALUES[::-1])
+    assert list(series.X.index) == list(DAYS)
+    assert series.y.index.equals(series.X.index[:36])
+
+
+def test_columns_known_up_to_the_present_may_have_gaps(tmp_path):
+    data = frame()
+    data.loc[10, "heat"] = np.nan
+    with pytest.raises(ValueError, match=r"'heat' is empty at line 12 .*--gaps fill"):
+        loaded(tmp_path, data, past="heat")
+    assert loaded(tmp_path, data, past="heat", gaps="fill").X["heat"].isna().sum() == 1
+
+
+def test_only_the_last_rows_are_used(tmp_path):
+    data = frame()
+    data.loc[3, "sales"] = np.nan  # beyond the rows that are used
+    series = loaded(tmp_path, data, last=30, inputs="heat")
+    np.testing.assert_array_equal(values(series), VALUES[10:])
+    np.testing.assert_array_equal(series.X["heat"], VALUES[::-1][10:])
+    assert series.notes == ["only the last 30 rows are used; --last changes this"]
+    assert loaded(tmp_path, frame(), last=40).notes == []
+
+
+def test_several_targets_share_their_rows(tmp_path):
+    data = frame()
+    data.loc[:4, "heat"] = np.nan  # may start later
+    series = loaded(tmp_path, data, "sales,heat")
+    assert list(series.y.columns) == ["sales", "heat"]
+    assert np.isnan(series.y["heat"][:5]).all()
+    data.loc[20, "heat"] = np.nan
+    with pytest.raises(ValueError, match="'heat' is empty at line 22"):
+        loaded(tmp_path, data, "sales,heat")
+    with pytest.raises(ValueError, match="--id needs a single --target"):
+        loaded(tmp_path, data.assign(shop="a"), "sales,heat", id="shop")
+
+
+# Several series ---------------------------------------------------------------------------------
+
+
+def long_frame():
+    """Two series, interleaved, of which the second is shorter."""
+    first, second = frame().assign(shop="b"), frame().iloc[15:].assign(shop="a")
+    return pd.concat([first, second]).sort_values("date", kind="stable")
+
+
+def test_a_long_table_has_a_series_for_each_id(tmp_path):
+    series = loaded(tmp_path, long_frame(), id="shop", past="heat")
+    assert list(series.times) == ["a", "b"]
+    assert list(series.y.columns) == ["shop", "date", "sales"]
+    assert list(series.X.columns) == ["shop", "date", "heat"]
+    parts = dict(list(series.y.groupby("shop")["sales"]))
+    np.testing.assert_array_equal(parts["a"], VALUES[15:])
+    np.testing.assert_array_equal(parts["b"], VALUES)
+    assert series.rows == 40
+    assert series.notes == []
+
+
+def test_ids_are_text(tmp_path, monkeypatch):
+    numbered = long_frame().assign(shop=np.where(long_frame()["shop"] == "a", 7, 12))
+    assert list(loaded(tmp_path, numbered, id="shop").times) == ["12", "7"]
+    assert list(parquet(monkeypatch, tmp_path, numbered, id="shop").times) == ["12", "7"]
+    floats = numbered.assign(shop=numbered["shop"].astype(float))
+    assert list(parquet(monkeypatch, tmp_path, floats, id="shop").times) == ["12", "7"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda f: f.drop(index=20), r"2023-03-05 \(line \d+\) and 2023-03-07 .* of series 'a'"),
+        (lambda f: f.iloc[[0, 4, 8]], "of series 'a'"),
+        (lambda f: pd.concat([f, f.iloc[-1:]]), "the same time twice.* of series 'a'"),
+        (lambda f: f.assign(sales=f["sales"].mask(f.index == 20)), "of series 'a' is empty at"),
+        (lambda f: f.assign(shop=f["shop"].mask(f.index == 3)), "'shop' is empty at line"),
+    ],
+)
+def test_errors_in_one_series_name_it(tmp_path, change, words):
+    data = long_frame().reset_index(drop=True)
+    second = data[data["shop"] == "a"].reset_index(drop=True)
+    data = pd.concat([data[data["shop"] == "b"], change(second)], ignore_index=True)
+    with pytest.raises(ValueError, match=words):
+        loaded(tmp_path, data, id="shop")
+
+
+def test_series_without_any_number_are_left_out(tmp_path):
+    data = long_frame()
+    data.loc[data["shop"] == "a", "sales"] = np.nan
+    assert list(loaded(tmp_path, data, id="shop").times) == ["b"]
