@@ -187,7 +187,8 @@ def as_table(x: Any, name: str, series: int | None = None) -> Any:
 
     Masked entries become NaN.
     """
-    x, _ = to_pandas(x, name)
+    if not isinstance(x, np.ndarray):
+        x, _ = to_pandas(x, name)
     table = _unmasked(x if hasattr(x, "shape") else as_array(x, name, *RAGGED))
     if len(table.shape) != 2:
         raise _not_two_dimensional(x, name, tuple(table.shape), series)

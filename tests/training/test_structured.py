@@ -15,7 +15,8 @@ from eigenecho.kernels import costs
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import Gram, Lags, Penalty, Triangle, correlate
 from eigenecho.reservoir import Recipe, draw
-from eigenecho.training import Fold, Problem, gather, structured
+from eigenecho.rows import Fold
+from eigenecho.training import Problem, structured
 from eigenecho.training.refine import Refined, Round, fitted, project, residuals
 
 INPUTS = {
@@ -36,7 +37,7 @@ def make(lengths=(700, 431), D_in=1, D_out=1, *, head=True, feedback=False, bias
 
 
 def direct(problem, block):
-    return gather(problem, Gram, Fold(block)).statistics
+    return problem.gather(Gram, Fold(block)).statistics
 
 
 def assert_same_gram(actual, expected, tol=1e-12):

@@ -12,9 +12,19 @@ import numpy as np
 from eigenecho.dask.carry import carry_states, final_state
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.shards import Shard
-from eigenecho.readout import Accumulated, Gram, Lags, Moments, Penalty, Remainder, Triangle
+from eigenecho.readout import (
+    Accumulated,
+    Gathered,
+    Gram,
+    Lags,
+    Moments,
+    Penalty,
+    Remainder,
+    Triangle,
+)
+from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Block, Fold, Gathered, Problem, filled, gather
+from eigenecho.training import Problem, filled
 from eigenecho.training.refine import Round, lengths, project, residuals
 from eigenecho.training.structured import assembled, lag_count, resonating, sums_over
 from eigenecho.types import Array
@@ -277,7 +287,7 @@ def _final_state(problem: Problem, state: Array | None) -> Array:
 def _gather(
     problem: Problem, fold: Fold, _: bool, kind: type[Accumulated], less: Array | None
 ) -> tuple[Any, tuple[Any, ...], LastState]:
-    total, held_out, ends = gather(problem, kind, fold, less=less)
+    total, held_out, ends = problem.gather(kind, fold, less=less)
     blocks = tuple(part if part.rows else None for part in held_out)
     return (total if total.rows else None), blocks, LastState(ends[-1])
 
@@ -286,7 +296,7 @@ def _sum_over_time(
     problem: Problem, fold: Fold, continues: bool, K: int | None
 ) -> tuple[SeriesSums, Gram | None]:
     sums, alone = SeriesSums(sums_over(problem, fold.train, K), continues), resonating(problem)
-    return sums, None if alone is None else gather(alone, Gram, fold).statistics
+    return sums, None if alone is None else alone.gather(Gram, fold).statistics
 
 
 def _sum_squares(problem: Problem, fold: Fold, _: bool) -> Array:

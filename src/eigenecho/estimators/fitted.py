@@ -13,12 +13,12 @@ from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.estimators.validation import TARGETS
 from eigenecho.model import LinearModel, State
 from eigenecho.model.forecast import closed_loop_radius
-from eigenecho.model.intervals import check_noise
+from eigenecho.model.intervals import Posterior, check_noise
 from eigenecho.model.online import as_state
 from eigenecho.model.reduce import reduce
 from eigenecho.schema import NOT_STORED
 from eigenecho.spectra import Spectrum
-from eigenecho.training import SOLVERS, Evidence, GroupEvidence, Posterior, Problem, Trained
+from eigenecho.training import SOLVERS, Evidence, GroupEvidence, Problem, Trained
 from eigenecho.types import Array, NonNegative
 
 REMEDY = "Use more rows, fewer units or a larger ridge."

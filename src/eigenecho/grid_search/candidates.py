@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenecho.arrays import namespace, to_host
 from eigenecho.readout import EPS, Factorised, Gram, Penalty, factors, solved
-from eigenecho.training import Block
+from eigenecho.rows import Block
 from eigenecho.training.refine import SLOWEST, Weighed, rounds
 from eigenecho.types import Array
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from eigenecho.errors import Shown, bad_argument
+from eigenecho.rows import Block, Fold
 from eigenecho.spectra import Spectrum
-from eigenecho.training import Block, Fold
 
 Params = dict[str, Any]
 

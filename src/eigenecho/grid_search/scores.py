@@ -24,8 +24,9 @@ from eigenecho.kernels import costs
 from eigenecho.model.from_data import learn_spectrum
 from eigenecho.readout import EPS, Factorised, Gram, Lags, Statistic, Triangle
 from eigenecho.reservoir import Cache, Drawn
+from eigenecho.rows import Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Fold, Problem, Settings, check_range, gather, pose, select_ridge
+from eigenecho.training import Problem, Settings, pose, select_ridge
 from eigenecho.training.structured import applies, lags
 from eigenecho.types import Array
 
@@ -216,10 +217,10 @@ def _by_states(trial: Trial) -> list[Array]:
     """Return squared residuals of each held-out block, (scalings, ridges, D_out), from states."""
     problem, head = trial.problem, trial.problem.head
     summed = not problem.is_small and trial.head_eigenvalue >= HEAD_SUMMED
-    train, held_out, _ = gather(problem, Gram if summed else Triangle, trial.fold)
+    train, held_out, _ = problem.gather(Gram if summed else Triangle, trial.fold)
     train, held_out = train.on_host, [block.on_host for block in held_out]
     for statistics in (train, *held_out):
-        check_range(statistics, problem.reservoir)
+        problem.check_range(statistics)
         trial.check_scaled(statistics)
     factorised = train.factorise(problem.penalty, head)
     ridges = trial.ridges.reshape(trial.shape)[0]

@@ -15,7 +15,8 @@ import numpy as np
 from eigenecho.arrays import namespace, on_device
 from eigenecho.grid_search.candidates import Stacked, refined_errors
 from eigenecho.readout import Gram
-from eigenecho.training import Block, Fold, Problem, check_range
+from eigenecho.rows import Block, Fold
+from eigenecho.training import Problem
 from eigenecho.training.refine import CONVERGED, LinearSystem
 from eigenecho.types import Array
 
@@ -44,7 +45,7 @@ def squared_errors(trial: Trial) -> list[Array] | None:
     if 8.0 * len(fold.train) * longest * wide > ROOM:
         return None
     rows = KeptRows.of(problem, fold)
-    check_range(rows.statistics, problem.reservoir)
+    problem.check_range(rows.statistics)
     trial.check_scaled(rows.statistics)
     batches, count = [], max(1, ROOM // (3 * 8 * problem.size**2))
     for first in range(0, trial.ridges.size, count):

@@ -19,8 +19,8 @@ from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
+    from eigenecho.model.intervals import Posterior
     from eigenecho.model.model import LinearModel
-    from eigenecho.training import Posterior
 
 
 def predict_series(

@@ -29,5 +29,5 @@ from eigenecho.readout.likelihood import (
 from eigenecho.readout.moments import Moments, products, resonant
 from eigenecho.readout.normal_equations import NormalEquations, factors, solved
 from eigenecho.readout.penalty import Penalty
-from eigenecho.readout.statistic import Accumulated, Residuals, Statistic
+from eigenecho.readout.statistic import Accumulated, Gathered, Residuals, Statistic
 from eigenecho.readout.triangle import Triangle, annihilate, check_upper, is_regular

@@ -50,6 +50,18 @@ class Residuals(NamedTuple):
     XtE: Array
 
 
+class Gathered(NamedTuple):
+    """Statistics of training rows and of held-out blocks, and a state for each series.
+
+    Statistics of held-out blocks are orthogonal, so that errors on them are true residuals.
+    ``ends`` are the states after the last rows of the fold.
+    """
+
+    statistics: Any
+    held_out: list[Triangle]
+    ends: list[Array]
+
+
 class Statistic(Accumulated, Protocol):
     """A statistic that a readout is solved from."""
 

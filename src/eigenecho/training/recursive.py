@@ -21,7 +21,7 @@ from eigenecho.checks import check_count, check_shape, is_finite_number
 from eigenecho.errors import Shown, bad_argument, overflowed
 from eigenecho.readout import Penalty, annihilate, check_upper
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.evidence import GroupEvidence
+from eigenecho.training.train import GroupEvidence
 from eigenecho.training.update import RoundingError, warn_if_lost
 from eigenecho.types import Array
 

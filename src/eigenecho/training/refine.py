@@ -17,7 +17,7 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.arrays import namespace
 from eigenecho.readout import NormalEquations, against, correlate
-from eigenecho.training.gather import Block
+from eigenecho.rows import Block
 from eigenecho.training.structured import lag_count, summed
 from eigenecho.types import Array
 

@@ -16,6 +16,7 @@ from eigenecho.arrays import namespace
 from eigenecho.kernels import costs
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import (
+    Gathered,
     Gram,
     Lags,
     Moments,
@@ -24,8 +25,7 @@ from eigenecho.readout import (
     resonant,
     transform_length,
 )
-from eigenecho.rows import SeriesRows, chunk_rows
-from eigenecho.training.gather import Block, Fold, Gathered, gather
+from eigenecho.rows import Block, Fold, SeriesRows, chunk_rows
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
@@ -56,7 +56,7 @@ def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> Ga
     """
     sums = known if known is not None else sums_over(problem, block, lag_count(problem))
     alone = resonating(problem)
-    direct = None if alone is None else gather(alone, Gram, Fold(block)).statistics
+    direct = None if alone is None else alone.gather(Gram, Fold(block)).statistics
     return assembled(problem, sums, direct)
 
 

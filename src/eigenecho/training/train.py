@@ -3,34 +3,184 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import to_host
-from eigenecho.errors import IllConditionedWarning, bad_argument, warn
+from eigenecho.arrays import namespace, to_host
+from eigenecho.checks import check_not_negative, check_shape
+from eigenecho.errors import IllConditionedWarning, Shown, bad_argument, warn
 from eigenecho.kernels import costs
 from eigenecho.readout import (
+    Gathered,
     Gram,
     NormalEquations,
     Penalty,
     Remainder,
+    Residuals,
     SelectedRidge,
     Statistic,
     Triangle,
     check_targets,
     likeliest,
+    log_density,
 )
+from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.evidence import Evidence, GroupEvidence
-from eigenecho.training.gather import Block, Fold, Gathered, check_range
 from eigenecho.training.problem import Problem, Settings
 from eigenecho.training.refine import Refined, refine
 from eigenecho.training.structured import applies
-from eigenecho.types import Array
+from eigenecho.types import Array, UnboundedArray
 
 HELD_OUT = 0.2
 """Share of each series, at its end, on which several ridges are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupEvidence:
+    """Statistics of all training rows, with the penalty, the ridge and the weights (N', D_out).
+
+    The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, whatever the model's dtype.
+    ``scatter`` (D_out, D_out) is EᵀE of their residuals E. ``XtE`` (N', D_out) is stored if the
+    weights are not quite the minimum, as for plain normal equations; at the minimum it is
+    ridge M w. Statistics may be tensors on the device where they were gathered.
+    """
+
+    statistics: Gram | Triangle
+    penalty: Penalty
+    ridge: float
+    weights: Array
+    scatter: UnboundedArray
+    XtE: Array | None = None
+
+    def check(self) -> None:
+        """Raise if the parts, which may come from a file, do not fit each other."""
+        statistics = self.statistics
+        size, D = statistics.size, statistics.outputs
+        check_shape(self.weights, "weights", (size, D), ", as the statistics have")
+        check_shape(self.scatter, "scatter", (D, D), ", as the statistics have")
+        if self.XtE is not None:
+            check_shape(self.XtE, "XtE", (size, D), ", as the statistics have")
+        if self.penalty.size != size:
+            raise bad_argument("penalty", Shown(f"of {self.penalty.size} rows"), f"{size} rows")
+        check_not_negative(self.ridge, "ridge")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without cached properties, which may be on a device.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    @one_blas_thread()
+    def freedom(self) -> float:
+        """Degrees of freedom of the fit, tr(X (XᵀX + αM)⁻¹ Xᵀ).
+
+        N' − α ‖L R⁻¹‖²,   RᵀR = XᵀX + αM
+        """
+        freedom = float(len(self.weights))
+        if self.ridge > 0:
+            try:
+                R, _ = self.triangle
+                share = namespace(R).solve_triangular(R, self.penalty.root(R).T, transposed=True)
+            except ValueError:  # a ridge too small to count
+                return freedom
+            freedom -= self.ridge * float((share**2).sum())
+        return max(freedom, 0.0)
+
+    @property
+    def free_rows(self) -> float:
+        """Rows less degrees of freedom, at least 1."""
+        return max(self.statistics.rows - self.freedom, 1.0)
+
+    @property
+    def on_host(self) -> GroupEvidence:
+        """The evidence with statistics in NumPy arrays."""
+        return replace(self, statistics=self.statistics.on_host)
+
+    @cached_property
+    @one_blas_thread()
+    def log_density(self) -> float:
+        """Log p(Y) of the training targets under the ridge, as ``readout.likelihood`` has it."""
+        if self.ridge == 0:
+            raise ValueError("log_density is undefined for ridge=0.")
+        ridge, free = np.array([self.ridge]), self.penalty.free
+        size = self.ridge * np.sum(self.penalty.times_root(self.weights) ** 2, axis=0)
+        s2 = self.statistics.on_host.factorise(self.penalty).S ** 2
+        q = (np.diag(self.scatter) + size)[None]
+        return float(log_density(q, s2, ridge, self.statistics.rows - free)[0])
+
+    def scatter_with(self, weights: Array) -> Array:
+        """Return EᵀE of the same rows with other weights."""
+        residuals = Residuals(self.weights, self.scatter, self.gradient)
+        return to_host(self.statistics.scatter(weights, residuals))
+
+    @property
+    def gradient(self) -> Array:
+        """XᵀE."""
+        if self.XtE is not None:
+            return self.XtE
+        return self.ridge * self.penalty.apply(self.weights)
+
+    @cached_property
+    def triangle(self) -> tuple[Array, Array]:
+        """R and Z of the penalised rows: RᵀR = XᵀX + αM and R w = Z."""
+        return self.statistics.penalised(self.penalty, self.ridge, self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Training statistics for each group of outputs with the same missing rows.
+
+    All groups have one ridge. ``columns`` are the outputs of each group, and ``scatter``
+    (D_out, D_out) is EᵀE of all residuals E, which are 0 where targets are missing.
+    """
+
+    groups: tuple[GroupEvidence, ...]
+    columns: tuple[Array, ...]
+    scatter: Array
+
+    @classmethod
+    def of_one(cls, group: GroupEvidence) -> Evidence:
+        """Return the evidence of outputs that are all observed at the same rows."""
+        return cls((group,), (np.arange(len(group.scatter)),), group.scatter)
+
+    @property
+    def single(self) -> GroupEvidence | None:
+        """The only group, or None if outputs are missing at different rows."""
+        return self.groups[0] if len(self.groups) == 1 else None
+
+    @property
+    def ridge(self) -> float:
+        """The ridge in use."""
+        return self.groups[0].ridge
+
+    @property
+    def weights(self) -> Array:
+        """Weights of all outputs, (N', D_out)."""
+        if len(self.groups) == 1:
+            return self.groups[0].weights
+        order = np.argsort(np.concatenate(self.columns))
+        return np.concatenate([group.weights for group in self.groups], axis=1)[:, order]
+
+    @property
+    def noise(self) -> Array:
+        """Covariance of one-step errors: EᵀE / √(f fᵀ), f rows less degrees of freedom (D_out,).
+
+        Two outputs contribute as far as they are observed together, so that it is a covariance
+        whatever is missing.
+        """
+        if len(self.groups) == 1:
+            return self.scatter / self.groups[0].free_rows
+        free = np.empty(len(self.scatter))
+        for columns, group in zip(self.columns, self.groups, strict=True):
+            free[columns] = group.free_rows
+        return self.scatter / np.sqrt(np.outer(free, free))
+
+    @property
+    def log_density(self) -> float:
+        """Log p(Y) of all targets under the ridge."""
+        return sum(group.log_density for group in self.groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +267,7 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
     """Solve normal equations without refinement, or an orthogonal factorisation."""
     gathered = problem.gather(Gram if solver == "gram" else Triangle, fold)
     total, held_out, ends = gathered
-    for statistics in (total, *held_out):
-        check_range(statistics, problem.reservoir)
+    problem.check_range(total, *held_out)
     selected = select_ridge([problem], settings, fold, [gathered])
     penalty, ridge = problem.penalty, selected.ridge
     for last in held_out:
@@ -144,7 +293,7 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
     penalty, ridges = problem.penalty, settings.ridge
     gathered = _sums(problem, solver, fold.train)
     total, _, ends = gathered
-    check_range(total, problem.reservoir)
+    problem.check_range(total)
     log_density = None
     if ridges == "auto":
         selected = select_ridge([problem], settings, fold, [gathered])
@@ -218,8 +367,7 @@ def select_ridge(
 def _gather(problems: Sequence[Problem], kind: type[Statistic], fold: Fold) -> list[Gathered]:
     gathered = [problem.gather(kind, fold) for problem in problems]
     for problem, (total, held_out, _) in zip(problems, gathered, strict=True):
-        for statistics in (total, *held_out):
-            check_range(statistics, problem.reservoir)
+        problem.check_range(total, *held_out)
     return gathered
 
 
