@@ -16,7 +16,7 @@ from eigenecho.arrays import namespace
 from eigenecho.basis import Basis, drawn_basis, eigendecomposition, interleave
 from eigenecho.errors import (
     IllConditionedWarning,
-    Shown,
+    Words,
     bad_argument,
     overflowed,
     unknown_name,
@@ -63,7 +63,7 @@ class Reservoir:
             shape = np.shape(value)
             if len(shape) != len(lead) + 1 or shape[-1] != self.units:
                 expected = str((*lead, self.units)).replace("'", "")
-                raise bad_argument(name, Shown(f"shape {shape}"), f"shape {expected}")
+                raise bad_argument(name, Words(f"shape {shape}"), f"shape {expected}")
             value = np.asarray(value)
             checks.check_real(value, name)
             # W_in comes first: its dtype is that of the states and of the other weights.
@@ -254,14 +254,16 @@ class Recipe:
         return isinstance(self.spectrum, str)
 
     @property
-    def is_learnt(self) -> bool:
+    def learns_spectrum(self) -> bool:
         """True if the eigenvalues are learnt from training rows before anything is drawn."""
         return isinstance(self.spectrum, str) and self.spectrum == "data"
 
     @property
     def matrix_key(self) -> tuple[Any, ...]:
         """Cache key of the matrix of one seed; a given matrix is its own key."""
-        return (self.units, self.rc_connectivity) if self.is_drawn else (Same(self.spectrum),)
+        if self.is_drawn:
+            return self.units, self.rc_connectivity
+        return (IdentityKey(self.spectrum),)
 
     def scale(self, radius: float) -> float:
         """Return the factor that brings a drawn matrix of that radius to ``sr``; else 1."""
@@ -298,7 +300,7 @@ class Recipe:
 
     def _draw(self, name: str, rng: Streams, cache: Cache) -> Spectrum | Array:
         """Draw the eigenvalues of a named law, or a random matrix."""
-        if self.is_learnt:
+        if self.learns_spectrum:
             expected = "a law: there are no targets to learn from"
             remedy = "LinearESN.fit learns it; spectra.from_data(X, y, units=…) returns it."
             raise bad_argument("spectrum", name, expected, remedy)
@@ -336,14 +338,14 @@ class Recipe:
         return spectrum
 
 
-class Same:
+class IdentityKey:
     """A cache key for one object: equal only to itself, and keeps the object alive."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.value is other.value
+        return isinstance(other, IdentityKey) and self.value is other.value
 
     def __hash__(self) -> int:
         return id(self.value)
@@ -384,7 +386,7 @@ class Cache:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnReservoir:
     """A reservoir, with the spectrum before the leak and the basis, if it has one."""
 
     reservoir: Reservoir
@@ -395,7 +397,7 @@ class Drawn:
 @one_blas_thread()
 def draw(
     recipe: Recipe, D_in: int, D_fb: int = 0, seed: Seed = None, cache: Cache | None = None
-) -> Drawn:
+) -> DrawnReservoir:
     """Draw all weights, with ``D_fb`` columns of feedback (0 for none).
 
     A ``cache`` that is passed to several draws saves eigendecompositions that draws of one int
@@ -422,7 +424,7 @@ def draw(
         scaled(bias[0], mean, "input_scaling") if recipe.input_bias else None,
         scaled(W_fb, recipe.fb_scaling, "fb_scaling") if D_fb else None,
     )
-    return Drawn(reservoir, basis, spectrum)
+    return DrawnReservoir(reservoir, basis, spectrum)
 
 
 def per_feature(scaling: Any, D_in: int) -> Array:

@@ -17,7 +17,7 @@ from eigenecho.readout import Gram, Lags, Penalty, Triangle, correlate
 from eigenecho.reservoir import Recipe, draw
 from eigenecho.rows import Fold
 from eigenecho.training import Problem, structured
-from eigenecho.training.refine import Refined, Round, fitted, project, residuals
+from eigenecho.training.refine import RefinedWeights, Round, fitted, project, residuals
 
 INPUTS = {
     "white": lambda rng, T: rng.uniform(-1, 1, (T, 1)),
@@ -348,7 +348,7 @@ def test_residuals_after_the_last_step_equal_recomputed_residuals(size):
     w, step = rng.normal(size=(2, problem.size, 2))
     step *= size
     moved = np.linalg.norm(np.concatenate(fitted(problem, block, step)), axis=0)
-    actual = Refined(Round(problem, block, w), step, moved)
+    actual = RefinedWeights(Round(problem, block, w), step, moved)
     expected = Round(problem, block, actual.w)
     np.testing.assert_array_equal(actual.w, w + step)
     np.testing.assert_allclose(actual.scatter, expected.scatter, rtol=2e-12)

@@ -13,11 +13,11 @@ from eigenecho.dask.carry import carry_states, final_state
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.shards import Shard
 from eigenecho.readout import (
-    Accumulated,
-    Gathered,
+    Accumulator,
     Gram,
     Lags,
     Moments,
+    PassResult,
     Penalty,
     Remainder,
     Triangle,
@@ -100,15 +100,17 @@ class ShardedProblem(Problem):
         """All outputs: on a cluster, a row is left out if any target is missing."""
         return [(np.arange(self.D_out), self)]
 
-    def gather(self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None) -> Gathered:
+    def gather(
+        self, kind: type[Accumulator], fold: Fold, *, less: Array | None = None
+    ) -> PassResult:
         """Return statistics of training rows and held-out blocks."""
         weights = None if less is None else self.cluster.value("weights", less)
         total, held_out, end = self._merge_over_shards("statistics", _gather, fold, kind, weights)
         size = self.size, self.D_out
         held_out = [Triangle.empty(*size) if part is None else part for part in held_out]
-        return Gathered(kind.empty(*size) if total is None else total, held_out, [end.state])
+        return PassResult(kind.empty(*size) if total is None else total, held_out, [end.state])
 
-    def gather_gram(self, block: Block) -> Gathered:
+    def gather_gram(self, block: Block) -> PassResult:
         """Return XᵀX and XᵀY over a block from sums over time."""
         K = None if self.halos is None else lag_count(self)
         sums, direct = self._merge_over_shards("statistics", _sum_over_time, Fold(block), K)
@@ -285,7 +287,7 @@ def _final_state(problem: Problem, state: Array | None) -> Array:
 
 
 def _gather(
-    problem: Problem, fold: Fold, _: bool, kind: type[Accumulated], less: Array | None
+    problem: Problem, fold: Fold, _: bool, kind: type[Accumulator], less: Array | None
 ) -> tuple[Any, tuple[Any, ...], LastState]:
     total, held_out, ends = problem.gather(kind, fold, less=less)
     blocks = tuple(part if part.rows else None for part in held_out)

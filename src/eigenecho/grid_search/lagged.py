@@ -13,7 +13,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import namespace
-from eigenecho.grid_search.candidates import Shared, refined_errors
+from eigenecho.grid_search.candidates import SharedCandidates, refined_errors
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.rows import Block
 from eigenecho.training import Problem
@@ -43,7 +43,7 @@ def squared_errors(trial: Trial) -> list[Array] | None:
     problem.check_range(statistics)
     penalty, head = problem.penalty, problem.head
     factorised = statistics.factorise(penalty, head)
-    system = Shared(statistics, penalty, head, trial.ridges, trial.scales, factorised)
+    system = SharedCandidates(statistics, penalty, head, trial.ridges, trial.scales, factorised)
     if not system.are_resolved:
         return None
     first = Round(problem, fold.train, system.weights)

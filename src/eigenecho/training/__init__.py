@@ -21,11 +21,11 @@ and ridge).
 """
 
 from eigenecho.training.problem import SOLVERS, Problem, Settings, check_lengths, filled, pose
-from eigenecho.training.recursive import Learnt, RecursiveLeastSquares, check_rates
+from eigenecho.training.recursive import RecursiveLeastSquares, TrainingState, check_rates
 from eigenecho.training.train import (
     Evidence,
     GroupEvidence,
-    Trained,
+    TrainedReadout,
     held_out_errors,
     hold_out,
     lowest,

@@ -13,10 +13,10 @@ import numpy as np
 from eigenecho.arrays import at, namespace, to_host
 from eigenecho.basis import Basis
 from eigenecho.checks import check_count, check_flag, check_known
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.kernels import costs
-from eigenecho.readout import Accumulated, Gathered, Penalty, Statistic, Triangle
-from eigenecho.reservoir import Cache, Drawn, Recipe, Reservoir, draw
+from eigenecho.readout import Accumulator, PassResult, Penalty, Statistic, Triangle
+from eigenecho.reservoir import Cache, DrawnReservoir, Recipe, Reservoir, draw
 from eigenecho.rows import Block, Fold, SeriesRows, chunk_rows
 from eigenecho.scaling import Scaling
 from eigenecho.series import shifted
@@ -73,11 +73,11 @@ class Settings:
         eigenvectors = params.get("penalty", "neuron") == "neuron"
         return cls(Recipe(**own(Recipe), eigenvectors=eigenvectors), **own(cls))
 
-    def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> Drawn:
+    def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> DrawnReservoir:
         """Draw a reservoir for the given numbers of inputs and outputs."""
         return draw(self.recipe, D_in, D_out if self.feedback else 0, seed, cache)
 
-    def penalty_of(self, drawn: Drawn, D_out: int) -> Penalty:
+    def penalty_of(self, drawn: DrawnReservoir, D_out: int) -> Penalty:
         """Return the penalty on the weights of a readout with ``D_out`` outputs."""
         size = self.fit_bias + self.output_to_readout * D_out + drawn.reservoir.units
         free = int(self.fit_bias and not self.penalize_bias)
@@ -230,7 +230,9 @@ class Problem:
 
     # Passes over the rows. Rows that lie elsewhere, in shards, override these methods.
 
-    def gather(self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None) -> Gathered:
+    def gather(
+        self, kind: type[Accumulator], fold: Fold, *, less: Array | None = None
+    ) -> PassResult:
         """Return statistics of the training rows and of each held-out block, in one run.
 
         ``less`` are weights (N', D_out) whose prediction is subtracted from the training targets.
@@ -263,9 +265,9 @@ class Problem:
                     if len(some):
                         lanes.absorb(some, targets if less is None else targets - some @ less)
                 ends.append(states[0])
-            return Gathered(lanes.merged(), held_out, ends)
+            return PassResult(lanes.merged(), held_out, ends)
 
-    def gather_gram(self, block: Block) -> Gathered:
+    def gather_gram(self, block: Block) -> PassResult:
         """Return XᵀX and XᵀY over a block from sums over time, without states."""
         return gather_gram(self, block)
 
@@ -295,7 +297,7 @@ def _within(block: tuple[int, int], first: int, X: Array, observed: Array | None
 
 def pose(
     settings: Settings,
-    drawn: Drawn,
+    drawn: DrawnReservoir,
     inputs: Sequence[Array],
     outputs: Sequence[Array],
     until: Sequence[int] | None = None,
@@ -352,7 +354,7 @@ def check_lengths(
     ``use`` says in messages what the rows are for.
     """
     if len(inputs) != len(outputs):
-        raise bad_argument("y", Shown(f"{len(outputs)} series"), f"{len(inputs)} series, as X has")
+        raise bad_argument("y", Words(f"{len(outputs)} series"), f"{len(inputs)} series, as X has")
     for i, (u, y) in enumerate(zip(inputs, outputs, strict=True)):
         which = f" of series {i}" if len(inputs) > 1 else ""
         if len(u) != len(y):

@@ -11,12 +11,12 @@ import numpy as np
 
 from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_not_negative, check_shape
-from eigenecho.errors import IllConditionedWarning, Shown, bad_argument, warn
+from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.kernels import costs
 from eigenecho.readout import (
-    Gathered,
     Gram,
     NormalEquations,
+    PassResult,
     Penalty,
     Remainder,
     Residuals,
@@ -30,7 +30,7 @@ from eigenecho.readout import (
 from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.problem import Problem, Settings
-from eigenecho.training.refine import Refined, refine
+from eigenecho.training.refine import RefinedWeights, refine
 from eigenecho.training.structured import applies
 from eigenecho.types import Array, UnboundedArray
 
@@ -64,7 +64,7 @@ class GroupEvidence:
         if self.XtE is not None:
             check_shape(self.XtE, "XtE", (size, D), ", as the statistics have")
         if self.penalty.size != size:
-            raise bad_argument("penalty", Shown(f"of {self.penalty.size} rows"), f"{size} rows")
+            raise bad_argument("penalty", Words(f"of {self.penalty.size} rows"), f"{size} rows")
         check_not_negative(self.ridge, "ridge")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class TrainedReadout:
     """A trained readout: its evidence, the solver, and the last state of the last series.
 
     ``log_density`` is the log density of the targets, if the ridge was selected by it.
@@ -197,7 +197,7 @@ class Trained:
 
 
 @one_blas_thread()
-def train(problem: Problem, settings: Settings) -> Trained:
+def train(problem: Problem, settings: Settings) -> TrainedReadout:
     """Train a readout, each output on the rows where it is observed.
 
         w_d = argmin Σ_{t: y_d(t) is observed} (y_d(t) − x(t) w)² + α ‖L w‖²
@@ -218,10 +218,10 @@ def train(problem: Problem, settings: Settings) -> Trained:
     left = problem.in_double.round(problem.everything(settings.warmup), evidence.weights)
     # A solver that failed and fell back to QR would do so again.
     solver = next((each.solver for each in trained if each.solver != "qr"), "qr")
-    return Trained(replace(evidence, scatter=to_host(left.scatter)), solver, trained[-1].end)
+    return TrainedReadout(replace(evidence, scatter=to_host(left.scatter)), solver, trained[-1].end)
 
 
-def _train_group(problem: Problem, settings: Settings) -> Trained:
+def _train_group(problem: Problem, settings: Settings) -> TrainedReadout:
     """Train outputs that are observed at the same rows."""
     fold = _split(problem, settings)
     for solver in _attempts(problem, settings.solver):
@@ -263,7 +263,7 @@ def hold_out(problem: Problem, settings: Settings) -> Fold:
     return Fold(train, (last,))
 
 
-def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained:
+def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> TrainedReadout:
     """Solve normal equations without refinement, or an orthogonal factorisation."""
     gathered = problem.gather(Gram if solver == "gram" else Triangle, fold)
     total, held_out, ends = gathered
@@ -285,10 +285,12 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
     else:
         scatter = to_host(total.scatter(solution))
     group = GroupEvidence(total, penalty, ridge, weights, scatter, XtE)
-    return Trained(Evidence.of_one(group), solver, to_host(ends[-1]), selected.log_density)
+    return TrainedReadout(Evidence.of_one(group), solver, to_host(ends[-1]), selected.log_density)
 
 
-def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained | None:
+def _refined(
+    problem: Problem, settings: Settings, solver: str, fold: Fold
+) -> TrainedReadout | None:
     """Refine normal equations on true residuals; return None if that does not converge."""
     penalty, ridges = problem.penalty, settings.ridge
     gathered = _sums(problem, solver, fold.train)
@@ -302,7 +304,7 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
         ridges, log_density = (selected.ridge,), selected.log_density
     M = penalty.gram(total.XtX) if any(ridges) and penalty.basis is not None else None
 
-    def solve(block: Block, ridge: float) -> Refined | None:
+    def solve(block: Block, ridge: float) -> RefinedWeights | None:
         system = NormalEquations.of(total.XtX, penalty, ridge, M)
         if system is None or (ridge == 0 and not system.is_regular):
             return None
@@ -327,10 +329,10 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
         return None
     weights, scatter = np.ascontiguousarray(to_host(refined.w)), to_host(refined.scatter)
     evidence = Evidence.of_one(GroupEvidence(total, penalty, ridge, weights, scatter))
-    return Trained(evidence, solver, to_host(ends[-1]), log_density)
+    return TrainedReadout(evidence, solver, to_host(ends[-1]), log_density)
 
 
-def _sums(problem: Problem, solver: str, block: Block) -> Gathered:
+def _sums(problem: Problem, solver: str, block: Block) -> PassResult:
     """Return normal equations of a block, from sums over time or from states."""
     if solver == "structured":
         return problem.gather_gram(block)
@@ -344,7 +346,7 @@ def select_ridge(
     problems: Sequence[Problem],
     settings: Settings,
     fold: Fold,
-    gathered: Sequence[Gathered] | None = None,
+    gathered: Sequence[PassResult] | None = None,
 ) -> SelectedRidge:
     """Return one ridge for all problems, which have the same rows and different outputs.
 
@@ -364,7 +366,7 @@ def select_ridge(
     return _select(problems, settings, fold, gathered)
 
 
-def _gather(problems: Sequence[Problem], kind: type[Statistic], fold: Fold) -> list[Gathered]:
+def _gather(problems: Sequence[Problem], kind: type[Statistic], fold: Fold) -> list[PassResult]:
     gathered = [problem.gather(kind, fold) for problem in problems]
     for problem, (total, held_out, _) in zip(problems, gathered, strict=True):
         problem.check_range(total, *held_out)
@@ -372,7 +374,7 @@ def _gather(problems: Sequence[Problem], kind: type[Statistic], fold: Fold) -> l
 
 
 def _select(
-    problems: Sequence[Problem], settings: Settings, fold: Fold, gathered: Sequence[Gathered]
+    problems: Sequence[Problem], settings: Settings, fold: Fold, gathered: Sequence[PassResult]
 ) -> SelectedRidge:
     each = list(zip(problems, gathered, strict=True))
     if settings.ridge != "auto":

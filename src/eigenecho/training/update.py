@@ -23,7 +23,7 @@ from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
 from eigenecho.training.problem import Problem
 from eigenecho.training.refine import fitted, lengths
-from eigenecho.training.train import Evidence, GroupEvidence, Trained
+from eigenecho.training.train import Evidence, GroupEvidence, TrainedReadout
 from eigenecho.types import Array
 
 FIRST = 256
@@ -34,7 +34,7 @@ LOST = 1e-8
 
 
 @one_blas_thread()
-def update(trained: Trained, problem: Problem, block: Block) -> Trained:
+def update(trained: TrainedReadout, problem: Problem, block: Block) -> TrainedReadout:
     """Return the readout as if it had been trained on a block of further rows, too.
 
     Orthogonal statistics are merged and solved. Normal equations lose half of the digits of their
@@ -56,11 +56,15 @@ def update(trained: Trained, problem: Problem, block: Block) -> Trained:
     return _trained_further(trained, evidence, ends[-1])
 
 
-def _trained_further(trained: Trained, evidence: GroupEvidence, end: Array) -> Trained:
+def _trained_further(
+    trained: TrainedReadout, evidence: GroupEvidence, end: Array
+) -> TrainedReadout:
     return replace(trained, evidence=Evidence.of_one(evidence), end=to_host(end))
 
 
-def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> Trained:
+def _corrected(
+    trained: TrainedReadout, old: Gram, problem: Problem, block: Block
+) -> TrainedReadout:
     evidence, xp = trained.evidence.groups[0], namespace(old.XtX)
     w, ridge = xp.asarray(evidence.weights), evidence.ridge
     left, _, ends = problem.gather(Gram, Fold(block), less=w)
