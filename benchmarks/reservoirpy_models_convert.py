@@ -20,7 +20,7 @@ from reservoirpy.nodes import Reservoir, Ridge
 
 import eigenecho as ee
 from common import at_least, check, interleaved, machine, ratio, table, verdict
-from eigenecho.interop.reservoirpy import DiagonalReservoir
+from eigenecho.interop.reservoirpy import DiagonalReservoirNode
 
 EQUAL = 1e-8
 
@@ -66,7 +66,7 @@ def in_their_models(args: Any, X: np.ndarray, Y: np.ndarray) -> None:
     """Compare the states of our node with reservoirpy, and print the speedup."""
     shared = {"units": args.units, "sr": 0.9, "rc_connectivity": args.connectivity, "seed": 0}
     theirs = Reservoir(activation="identity", **shared)
-    ours = DiagonalReservoir(W=normal, **shared)
+    ours = DiagonalReservoirNode(W=normal, **shared)
     wanted, got = theirs.run(X), ours.run(X)
     got = ours.basis_.states_to_neuron(got)
     difference = float(np.abs(got - wanted).max() / np.abs(wanted).max())

@@ -49,7 +49,7 @@ STRANGE = [
 
 EXTRA = [
     "extra", "W_out", "reservoir.bias", "reservoir.W_fb", "basis.Basis.Q", "inputs.mean",
-    "fitted.known_noise", "fitted.model.reservoir.bias", "fitted.model.basis.Basis.Q",
+    "fitted.stored_noise", "fitted.model.reservoir.bias", "fitted.model.basis.Basis.Q",
 ]  # fmt: skip
 
 
@@ -444,7 +444,7 @@ def use_learner(learner):
 
 
 def knows_noise(fitted):
-    return fitted.known_noise is not None or fitted.evidence is not None
+    return fitted.stored_noise is not None or fitted.evidence is not None
 
 
 def use_esn(esn):

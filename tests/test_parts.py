@@ -13,7 +13,7 @@ from eigenecho.model import Learner, State
 from eigenecho.readout import Gram, Penalty, Triangle
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
-from eigenecho.training import GroupEvidence, Learnt
+from eigenecho.training import GroupEvidence, TrainingState
 from eigenecho.transition import Cascade
 
 SPECTRUM = Spectrum([0.5, -0.2], [0.3 + 0.4j])
@@ -114,15 +114,15 @@ def test_inconsistent_evidence(change):
         GroupEvidence(**(parts | change)).check()
 
 
-LEARNT = Learnt.nothing(MODEL.W_out, Penalty(5), 1.0)
+TRAINING_STATE = TrainingState.initial(MODEL.W_out, Penalty(5), 1.0)
 
 
 @pytest.mark.parametrize("name", ["R", "Z", "weights", "centre"])
 @pytest.mark.parametrize("shape", [(4, 4), (5, 3), (2, 4), (50, 50), (5,)])
 def test_learner_with_arrays_of_other_shapes_than_the_model(name, shape):
-    learnt = LEARNT._replace(**{name: np.ones(shape)})
+    training_state = TRAINING_STATE._replace(**{name: np.ones(shape)})
     with pytest.raises(ValueError, match=f"{name}=<shape"):
-        Learner(MODEL, learnt, Penalty(5), 1.0)
+        Learner(MODEL, training_state, Penalty(5), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -133,14 +133,14 @@ def test_learner_with_arrays_of_other_shapes_than_the_model(name, shape):
         ({"warmup": True}, "warmup=True"),
         ({"ridge": True}, "ridge=True"),
         ({"forgetting": True}, "forgetting=True"),
-        ({"learnt": LEARNT._replace(rows=-1)}, "rows=-1"),
-        ({"learnt": LEARNT._replace(rows=2**70)}, "rows="),
-        ({"learnt": LEARNT._replace(R=np.ones((5, 5)))}, "R=.* an upper triangle"),
+        ({"training_state": TRAINING_STATE._replace(rows=-1)}, "rows=-1"),
+        ({"training_state": TRAINING_STATE._replace(rows=2**70)}, "rows="),
+        ({"training_state": TRAINING_STATE._replace(R=np.ones((5, 5)))}, "R=.* an upper triangle"),
         ({"penalty": Penalty(4)}, "penalty="),
     ],
 )
 def test_learner_with_invalid_numbers(change, words):
-    parts = {"model": MODEL, "learnt": LEARNT, "penalty": Penalty(5), "ridge": 1.0}
+    parts = {"model": MODEL, "training_state": TRAINING_STATE, "penalty": Penalty(5), "ridge": 1.0}
     Learner(**parts)
     with pytest.raises(ValueError, match=words):
         Learner(**(parts | change))
@@ -149,7 +149,7 @@ def test_learner_with_invalid_numbers(change, words):
 def test_only_a_bias_can_be_unpenalised():
     model = LinearModel(RESERVOIR, np.ones((4, 2)), readout_bias=False)
     with pytest.raises(ValueError, match=r"free=1.*no bias"):
-        Learner(model, Learnt.nothing(model.W_out, Penalty(4, 1), 1.0), Penalty(4, 1), 1.0)
+        Learner(model, TrainingState.initial(model.W_out, Penalty(4, 1), 1.0), Penalty(4, 1), 1.0)
 
 
 @pytest.mark.parametrize(

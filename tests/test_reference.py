@@ -33,12 +33,12 @@ ANSWERS = {
 """Classes that public functions and methods return, and that users do not import."""
 
 OTHERS = {
-    "eigenecho.interop.reservoirpy.DiagonalReservoir",
+    "eigenecho.interop.reservoirpy.DiagonalReservoirNode",
     "eigenecho.interop.sktime.EigenechoForecaster",
 }
 NEEDS = {
     "eigenecho.from_reservoirpy": "reservoirpy",
-    "eigenecho.interop.reservoirpy.DiagonalReservoir": "reservoirpy",
+    "eigenecho.interop.reservoirpy.DiagonalReservoirNode": "reservoirpy",
     "eigenecho.interop.sktime.EigenechoForecaster": "sktime",
     "eigenecho.forecasting.backtest.Backtest": "pandas",
     "eigenecho.plots.backtest": "pandas",

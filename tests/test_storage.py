@@ -660,8 +660,8 @@ CHANGES = [
     array("fitted.final_state.y", lambda a: np.full(1, np.nan)),
     array(MODEL + "inputs.scale", lambda a: np.zeros(1)),
     array(MODEL + "outputs.mean", lambda a: np.zeros(2)),
-    array("fitted.known_noise", lambda a: np.full((1, 1), -1.0)),
-    array("fitted.known_noise", lambda a: np.eye(2)),
+    array("fitted.stored_noise", lambda a: np.full((1, 1), -1.0)),
+    array("fitted.stored_noise", lambda a: np.eye(2)),
     array(MODEL + "W_out", lambda a: a.astype(np.complex64)),
     array(MODEL + "W_out", lambda a: a.sum()),
     array("fitted.drawn.real", lambda a: np.zeros(99)),
@@ -799,7 +799,7 @@ def test_dtypes_that_numpy_does_not_support(saved, dtype):
         ee.load(saved)
 
 
-def taken(path):
+def peak_memory(path):
     """Return the peak memory of loading in bytes, even if the file is rejected."""
     tracemalloc.start()
     try:
@@ -825,7 +825,7 @@ def taken(path):
 def test_loading_uses_little_memory(saved, change):
     ee.load(saved)  # imports
     rewrite(saved, change)
-    assert taken(saved) < 8 * saved.stat().st_size + 500_000
+    assert peak_memory(saved) < 8 * saved.stat().st_size + 500_000
 
 
 def test_loading_a_large_file_uses_a_small_multiple_of_its_size(tmp_path):
@@ -838,7 +838,7 @@ def test_loading_a_large_file_uses_a_small_multiple_of_its_size(tmp_path):
     for name, made in {"model": model, "learner": model.learner(1.0, forgetting=0.9)}.items():
         made.save(tmp_path / name)
         ee.load(tmp_path / name)
-        assert taken(tmp_path / name) < 6 * (tmp_path / name).stat().st_size
+        assert peak_memory(tmp_path / name) < 6 * (tmp_path / name).stat().st_size
 
 
 def test_empty_arrays_with_huge_shapes_allocate_no_memory(tmp_path):
@@ -846,11 +846,11 @@ def test_empty_arrays_with_huge_shapes_allocate_no_memory(tmp_path):
     learner.save(tmp_path / "learner")
 
     def huge(values, tensors):
-        tensors |= dict.fromkeys(("learnt.R", "learnt.Z"), np.zeros((10**12, 0)))
-        values["learnt"] |= dict.fromkeys("RZ", 10**12)
+        tensors |= dict.fromkeys(("training_state.R", "training_state.Z"), np.zeros((10**12, 0)))
+        values["training_state"] |= dict.fromkeys("RZ", 10**12)
 
     with_new_digest(tmp_path / "learner", huge)
-    assert taken(tmp_path / "learner") < 10**6
+    assert peak_memory(tmp_path / "learner") < 10**6
     with pytest.raises(StorageError, match=r"R=<shape"):
         ee.load(tmp_path / "learner")
 
@@ -887,23 +887,23 @@ def test_sparse_matrix_with_indices_out_of_bounds(change, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        array("learnt.R", lambda a: a[:, :5]),
-        array("learnt.R", lambda a: np.ones((21, 21))),
-        array("learnt.weights", lambda a: np.ones((1, 3))),
-        array("learnt.weights", lambda a: np.ones((3, 21))),
-        array("learnt.Z", lambda a: np.ones((40, 1))),
+        array("training_state.R", lambda a: a[:, :5]),
+        array("training_state.R", lambda a: np.ones((21, 21))),
+        array("training_state.weights", lambda a: np.ones((1, 3))),
+        array("training_state.weights", lambda a: np.ones((3, 21))),
+        array("training_state.Z", lambda a: np.ones((40, 1))),
         array("state.r", lambda a: np.ones(3)),
-        value("learnt/rows", "5"),
-        value("learnt/rows", 2**70),
+        value("training_state/rows", "5"),
+        value("training_state/rows", 2**70),
         value("warmup", -1),
         value("ridge", 10**400),
         value("penalty/free", 2),
         value("penalty/size", 10**12),
         value("neurons", 1),
         value("extra", 1),
-        value("learnt/rows", ...),
-        value("learnt", [1]),
-        value("learnt", ...),
+        value("training_state/rows", ...),
+        value("training_state", [1]),
+        value("training_state", ...),
         value("model/basis", {"kind": None}),
     ],
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import Shown, bad_argument, unknown_name
+from eigenecho.errors import Words, bad_argument, unknown_name
 from eigenecho.types import Array, Seed
 
 
@@ -26,7 +26,7 @@ def check_in_memory(arguments: Mapping[str, Any]) -> None:
     for name, value in arguments.items():
         first = value[0] if isinstance(value, (list, tuple)) and value else value
         if any(kind.__module__.partition(".")[0] == "dask" for kind in type(first).__mro__):
-            got = Shown(f"dask {type(first).__name__}")
+            got = Words(f"dask {type(first).__name__}")
             remedy = "Compute it first, or use eigenecho.dask to fit or predict on a cluster."
             raise bad_argument(name, got, "data in the memory of this process", remedy)
 
@@ -128,14 +128,14 @@ def as_array(value: Any, name: str, expected: str, remedy: str = "") -> Array:
     try:
         return np.asarray(value)
     except ValueError:  # NumPy's error for inhomogeneous shapes
-        got = Shown("rows of different lengths")
+        got = Words("rows of different lengths")
         raise bad_argument(name, got, expected, remedy) from None
 
 
 def check_real(A: Any, name: str) -> None:
     """Raise unless numbers are of a floating, integer or Boolean type."""
     if A.dtype.kind not in "fiub":
-        raise bad_argument(name, Shown(f"dtype {A.dtype}"), "real numbers")
+        raise bad_argument(name, Words(f"dtype {A.dtype}"), "real numbers")
 
 
 def has_complex(array: Any) -> bool:
@@ -151,25 +151,25 @@ def has_complex(array: Any) -> bool:
 def check_finite(A: Any, name: str, remedy: str = "") -> None:
     """Raise if numbers are NaN or infinite."""
     if not np.all(np.isfinite(A)):
-        raise bad_argument(name, Shown("NaN or Inf"), "finite numbers", remedy)
+        raise bad_argument(name, Words("NaN or Inf"), "finite numbers", remedy)
 
 
 def check_range(A: Any, name: str, dtype: Any) -> None:
     """Raise if numbers are beyond the range of a dtype."""
     if not np.all(np.abs(A) <= np.finfo(dtype).max):
-        raise bad_argument(name, Shown(f"numbers beyond {dtype}"), f"the range of {dtype}")
+        raise bad_argument(name, Words(f"numbers beyond {dtype}"), f"the range of {dtype}")
 
 
 def check_shape(A: Any, name: str, shape: tuple[int, ...], like: str = "") -> None:
     """Raise unless an array has this shape; ``like`` is added to the message."""
     if np.shape(A) != shape:
-        raise bad_argument(name, Shown(f"shape {np.shape(A)}"), f"shape {shape}{like}")
+        raise bad_argument(name, Words(f"shape {np.shape(A)}"), f"shape {shape}{like}")
 
 
 def check_square(W: Any, name: str) -> None:
     """Raise unless W is a real square matrix (N, N), N ≥ 1."""
     if len(W.shape) != 2 or W.shape[0] != W.shape[1] or W.shape[0] == 0:
-        raise bad_argument(name, Shown(f"shape {W.shape}"), "a square matrix (N, N) with N ≥ 1")
+        raise bad_argument(name, Words(f"shape {W.shape}"), "a square matrix (N, N) with N ≥ 1")
     check_real(W, name)
 
 

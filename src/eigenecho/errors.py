@@ -182,11 +182,14 @@ def warn(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-class Shown(str):
-    """A description shown in a message instead of the value itself."""
+class Words(str):
+    """Words that describe a value in a message, in place of its repr."""
 
     def __repr__(self) -> str:
         return f"<{self}>"
+
+
+Shown = Words  # the name that some modules still import
 
 
 def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueError:
@@ -213,7 +216,7 @@ def not_finite(
     else:
         expected = f"finite numbers within the range of {dtype}"
         remedy = "Scale the data, or use dtype='float64'."
-    return bad_argument(name, Shown(f"{got} {where}"), expected, remedy)
+    return bad_argument(name, Words(f"{got} {where}"), expected, remedy)
 
 
 ENCODE = "Drop it, or encode it as numbers."
@@ -226,7 +229,7 @@ def not_numbers(
     """Return the error for values that are not numbers; a TypeError if its cause is one."""
     reason = "" if cause is None else f" ({cause})"
     kind = TypeError if isinstance(cause, TypeError) else ValueError
-    return kind(_invalid(name, Shown(got), f"real numbers{reason}", remedy))
+    return kind(_invalid(name, Words(got), f"real numbers{reason}", remedy))
 
 
 def other_columns(name: str, got: Sequence[Any], known: Sequence[Any]) -> ValueError:
@@ -273,7 +276,7 @@ def out_of_range(series: Any, step: int) -> UnstableError:
 
 def _invalid(name: str, got: Any, expected: str, remedy: str, limit: int = 80) -> str:
     text = repr(got)
-    if len(text) > limit and not isinstance(got, Shown):
+    if len(text) > limit and not isinstance(got, Words):
         text = text[: limit - 1] + "…"
     return f"{name}={text} is invalid: expected {expected}. {remedy}".rstrip()
 

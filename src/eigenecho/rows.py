@@ -28,6 +28,17 @@ DEVICE_BYTES = 1 << 30
 BLOCK_BYTES = 1 << 22
 """Bytes of a block of rows with random access: a series this small is computed once and kept."""
 
+Block = Sequence[tuple[int, int]]
+"""Rows (start, stop) of each series."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to train on and blocks of held-out rows; other rows only advance the state."""
+
+    train: Block
+    held_out: tuple[Block, ...] = ()
+
 
 @dataclass(frozen=True, eq=False)
 class SeriesRows:

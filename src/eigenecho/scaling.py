@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 
 from eigenecho.arrays import namespace, to_host
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array
 
 SMALLEST = float(np.finfo(np.float64).tiny)
@@ -25,7 +25,7 @@ class Scaling:
 
     def __post_init__(self) -> None:
         if np.ndim(self.mean) != 1 or np.shape(self.mean) != np.shape(self.scale):
-            got = Shown(f"shapes {np.shape(self.mean)}, {np.shape(self.scale)}")
+            got = Words(f"shapes {np.shape(self.mean)}, {np.shape(self.scale)}")
             raise bad_argument("mean, scale", got, "one number for each column")
         if not np.all(np.asarray(self.scale) > 0):
             raise bad_argument("scale", self.scale, "numbers > 0")

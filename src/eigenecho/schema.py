@@ -29,7 +29,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_ori
 import numpy as np
 
 from eigenecho.checks import check_known, check_real
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array
 
 Arrays = dict[str, Array]
@@ -254,12 +254,12 @@ def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array
     array = arrays.pop(name)
     check_real(array, name)
     if not array.ndim or len(array) != rows:
-        raise bad_argument(name, Shown(f"shape {array.shape}"), f"{rows} rows")
+        raise bad_argument(name, Words(f"shape {array.shape}"), f"{rows} rows")
     _check_numbers(array, marks, name)
     if "complex" not in marks:
         return array
     if array.dtype != np.float64 or array.ndim < 2 or array.shape[-1] != 2:
-        got = Shown(f"{array.dtype} {array.shape}")
+        got = Words(f"{array.dtype} {array.shape}")
         raise bad_argument(name, got, "real and imaginary parts")
     return array.view(np.complex128)[..., 0]
 
@@ -307,7 +307,7 @@ def _check_numbers(numbers: Any, marks: tuple[str, ...], name: str) -> None:
         fits &= (numbers >= 0) if "≥ 0" in marks else (numbers > 0)
     if not np.all(fits | np.isnan(numbers) if "NaN" in marks else fits):
         bound = "".join(f" {mark}" for mark in marks if mark.endswith("0"))
-        got = Shown("numbers") if np.ndim(numbers) else numbers
+        got = Words("numbers") if np.ndim(numbers) else numbers
         raise bad_argument(name, got, f"finite numbers{bound}")
 
 
@@ -330,7 +330,7 @@ def to_label(label: Any, name: str = "series") -> Any:
     if isinstance(label, str) and not label.startswith(ODD):
         return label
     expected = "text, numbers or dates, which files can store"
-    raise bad_argument(name, Shown(repr(label)), expected, "Rename or replace it before fitting.")
+    raise bad_argument(name, Words(repr(label)), expected, "Rename or replace it before fitting.")
 
 
 def from_label(plain: Any) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from eigenecho.arrays import namespace, on_device, to_host
 from eigenecho.checks import as_array, has_complex
-from eigenecho.errors import Shown, bad_argument, not_finite, not_numbers, place
+from eigenecho.errors import Words, bad_argument, not_finite, not_numbers, place
 from eigenecho.frames import to_pandas
 from eigenecho.types import Array
 
@@ -101,9 +101,9 @@ def unpack_outputs(y: Any, name: str, like: Container) -> tuple[list[Any], Conta
     elif isinstance(y, (list, tuple)) or _ndim(y) >= 2:
         items = list(y)
     else:
-        raise bad_argument(name, Shown(f"shape {np.shape(y)}"), "several series, as X has")
+        raise bad_argument(name, Words(f"shape {np.shape(y)}"), "several series, as X has")
     if any(_ndim(item) not in (1, 2) for item in items):
-        raise bad_argument(name, Shown("series of other shapes"), "series (T,) or (T, D)")
+        raise bad_argument(name, Words("series of other shapes"), "series (T,) or (T, D)")
     flat = all(_ndim(item) == 1 for item in items)
     columns = [_as_column(item) if _ndim(item) == 1 else item for item in items]
     return columns, Container(like.kind, flat)
@@ -136,7 +136,7 @@ def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> tuple[list[A
 def checked_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> Any:
     """Check a stack of tensors on a device, all series at once, and return it."""
     if D is not None and X.shape[-1] != D:
-        raise bad_argument(name, Shown(f"shape {tuple(X.shape)}"), f"{D} columns")
+        raise bad_argument(name, Words(f"shape {tuple(X.shape)}"), f"{D} columns")
     check_not_empty(range(len(X)), name)
     as_table(X[0], name, 0)
     whole = namespace(X).ascontiguousarray(X, dtype)
@@ -150,7 +150,7 @@ def checked_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> Any:
 def check_not_empty(items: Sequence[Any], name: str) -> None:
     """Raise if there are no series."""
     if not items:
-        raise bad_argument(name, Shown("0 series"), "at least one series")
+        raise bad_argument(name, Words("0 series"), "at least one series")
 
 
 def as_rows(
@@ -168,11 +168,11 @@ def as_rows(
     """
     if hasattr(x, "toarray"):
         raise bad_argument(
-            name, Shown(f"{type(x).__name__}"), "a dense array", f"{name}.toarray()."
+            name, Words(f"{type(x).__name__}"), "a dense array", f"{name}.toarray()."
         )
     table = as_table(x, name, series)
     if D is not None and table.shape[1] != D:
-        raise bad_argument(name, Shown(f"shape {tuple(table.shape)}"), f"{D} columns")
+        raise bad_argument(name, Words(f"shape {tuple(table.shape)}"), f"{D} columns")
     rows = (
         namespace(table).ascontiguousarray(table, dtype)
         if on_device(table)
@@ -187,7 +187,8 @@ def as_table(x: Any, name: str, series: int | None = None) -> Any:
 
     Masked entries become NaN.
     """
-    x, _ = to_pandas(x, name)
+    if not isinstance(x, np.ndarray):
+        x, _ = to_pandas(x, name)
     table = _unmasked(x if hasattr(x, "shape") else as_array(x, name, *RAGGED))
     if len(table.shape) != 2:
         raise _not_two_dimensional(x, name, tuple(table.shape), series)
@@ -252,7 +253,7 @@ def _not_two_dimensional(
     wanted, remedy = "a 2-D series (T, D)", ""
     if not shape:
         plain = isinstance(x, (str, int, float, complex, np.generic))
-        shown = x if plain else Shown(f"{type(x).__name__}{which}")
+        shown = x if plain else Words(f"{type(x).__name__}{which}")
         return bad_argument(name, shown, f"{wanted}, an array or a DataFrame")
     if len(shape) > 2:
         wanted += ", or several, (series, T, D)"
@@ -263,7 +264,7 @@ def _not_two_dimensional(
         if hasattr(x, "to_frame"):
             remedy = f"{one}.to_frame() for one column"
         remedy = f"Reshape your data: {remedy}."
-    return bad_argument(name, Shown(f"shape {shape}{which}"), wanted, remedy)
+    return bad_argument(name, Words(f"shape {shape}{which}"), wanted, remedy)
 
 
 def _check_columns(table: Any, name: str, series: int | None) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from eigenecho.arrays import is_apart, is_tensor, to_device, to_host
 from eigenecho.checks import check_in_memory
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 
 NO_SERIES = {"state", "initial_state", "quantiles", "origins"}
 """Arguments that are not series: they do not determine the kind of array that is returned."""
@@ -59,7 +59,7 @@ def device_of(arguments: dict[str, Any]) -> Any:
                 device, first = tensor.device, name
             elif tensor.device != device:
                 raise bad_argument(
-                    name, Shown(f"tensor on {tensor.device}"),
+                    name, Words(f"tensor on {tensor.device}"),
                     f"a tensor on {device}, as {first}", f"{name}.to({first}.device).",
                 )  # fmt: skip
     return device
@@ -135,14 +135,14 @@ def _check(tensor: Any, name: str) -> None:
     """Raise if the caller has to convert a tensor first."""
     if tensor.requires_grad:
         raise bad_argument(
-            name, Shown("tensor that requires grad"), "a tensor without gradients",
+            name, Words("tensor that requires grad"), "a tensor without gradients",
             f"Use {name}.detach().",
         )  # fmt: skip
     if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
-        got = Shown(f"tensor of {tensor.dtype} on {tensor.device}")
+        got = Words(f"tensor of {tensor.dtype} on {tensor.device}")
         raise bad_argument(name, got, "float32 or float64", f"Use {name}.float().")
     if tensor.layout is not sys.modules["torch"].strided:
-        got = Shown(f"{tensor.layout} tensor")
+        got = Words(f"{tensor.layout} tensor")
         raise bad_argument(name, got, "a dense tensor", f"Use {name}.to_dense().")
 
 

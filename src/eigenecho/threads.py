@@ -15,8 +15,9 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -54,6 +55,48 @@ def even_split(count: int, parts: int, start: int = 0) -> list[tuple[int, int]]:
     parts = max(1, min(parts, count))
     edges = [start + count * k // parts for k in range(parts + 1)]
     return list(itertools.pairwise(edges))
+
+
+class Lanes:
+    """Statistics that absorb chunks of rows in turn, one thread each, and are merged at the end.
+
+    The assignment of rows to lanes is fixed, so that the result does not depend on the number of
+    threads. Without a pool, all work is done by the calling thread.
+    """
+
+    def __init__(self, empty: Any, count: int, pool: ThreadPoolExecutor | None) -> None:
+        self._lanes, self._pool = [empty] * count, pool
+        self._turns = itertools.cycle(range(count))
+        self._waiting: deque[Future] = deque()
+
+    def absorb(self, X: Any, Y: Any) -> None:
+        """Pass rows to the next lane; a thread works on a copy of them."""
+        lane = next(self._turns)
+        total, count = _result(self._lanes[lane]), len(self._lanes)
+        # The first rows of two lanes are absorbed here: a short series never starts a thread.
+        if self._pool is None or (total.rows == 0 and count == 2):
+            self._lanes[lane] = total.absorb(X, Y)
+            return
+        while len(self._waiting) > thread_count():  # limit the copies of rows in memory
+            self._waiting.popleft().result()
+        self._lanes[lane] = self._pool.submit(total.absorb, X.copy(), Y)
+        self._waiting.append(self._lanes[lane])
+
+    def merged(self) -> Any:
+        """Return the statistics of all rows, merged pairwise in a fixed order."""
+        lanes = [lane for lane in map(_result, self._lanes) if lane.rows] or self._lanes[:1]
+        while len(lanes) > 1:
+            pairs = list(zip(lanes[::2], lanes[1::2], strict=False))
+            if len(lanes) == 2 or self._pool is None:
+                merged = [left.merge(right) for left, right in pairs]
+            else:
+                merged = list(self._pool.map(lambda pair: pair[0].merge(pair[1]), pairs))
+            lanes = merged + lanes[2 * len(pairs) :]
+        return lanes[0]
+
+
+def _result(lane: Any) -> Any:
+    return lane.result() if isinstance(lane, Future) else lane
 
 
 # BLAS -------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 
 import eigenecho as ee
 from eigenecho.data.containers import read
-from eigenecho.estimators.python_lines import made
+from eigenecho.estimators.python_lines import constructor_call
 from eigenecho.forecasting.report import describe
 
 pd = pytest.importorskip("pandas")
@@ -171,12 +171,12 @@ def test_description_of_the_selected_models():
 
 def test_python_code_reproduces_the_forecast():
     forecaster = ee.Forecaster(7, strategy="direct", seasons=[12, 4], progress=True)
-    text = made(forecaster)
+    text = constructor_call(forecaster)
     assert text == "ee.Forecaster(horizon=7, strategy='direct', seasons=[12, 4])"
     again = eval(text, {"ee": ee})
     assert again.get_params() == {**forecaster.get_params(), "progress": False}
-    assert made(ee.Forecaster()) == "ee.Forecaster(horizon=1)"
-    assert "spectrum=spectrum" in made(quick())
+    assert constructor_call(ee.Forecaster()) == "ee.Forecaster(horizon=1)"
+    assert "spectrum=spectrum" in constructor_call(quick())
 
 
 @pytest.mark.parametrize("package", ["jinja2", "matplotlib"])

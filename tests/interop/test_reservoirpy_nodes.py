@@ -22,7 +22,7 @@ nodes = pytest.importorskip("reservoirpy.nodes")
 
 from reservoirpy.mat_gen import bernoulli, normal  # noqa: E402
 
-from eigenecho.interop.reservoirpy import DiagonalReservoir  # noqa: E402
+from eigenecho.interop.reservoirpy import DiagonalReservoirNode  # noqa: E402
 
 N, T, D_in = 80, 250, 2
 EQUAL = 1e-8
@@ -288,7 +288,7 @@ def pair(**options):
     """Return a reservoir of reservoirpy and ours with the same weights and neuron states."""
     shared = {"units": N, "sr": 0.9, "seed": 3, **options}
     theirs = nodes.Reservoir(activation="identity", **shared)
-    return theirs, DiagonalReservoir(W=normal, basis="neuron", **shared)
+    return theirs, DiagonalReservoirNode(W=normal, basis="neuron", **shared)
 
 
 CHECKS = pytest.mark.parametrize(
@@ -302,7 +302,7 @@ CHECKS = pytest.mark.parametrize(
 @CHECKS
 def test_equal_weights_give_equal_states(options):
     theirs, ours = pair(**options)
-    modes = DiagonalReservoir(N, sr=0.9, seed=3, W=normal, **options)
+    modes = DiagonalReservoirNode(N, sr=0.9, seed=3, W=normal, **options)
     u, _ = series()
     expected = theirs.run(u)
     assert_equal(ours.run(u), expected)
@@ -311,7 +311,7 @@ def test_equal_weights_give_equal_states(options):
     for name in ("W", "Win"):
         drawn = [sparse.csr_array(getattr(node, name)).toarray() for node in (modes, theirs)]
         np.testing.assert_array_equal(*drawn)
-    given = DiagonalReservoir(W=theirs.W, Win=theirs.Win, bias=theirs.bias,
+    given = DiagonalReservoirNode(W=theirs.W, Win=theirs.Win, bias=theirs.bias,
                               lr=options.get("lr", 1.0))  # fmt: skip
     assert_equal(neurons(given, u), expected)
 
@@ -350,7 +350,7 @@ def test_modes_and_neurons_give_equal_fits():
     # Another basis of the same space gives equal fits if the ridge is tiny.
     u, y = series(T=1500)
     outputs = []
-    for node in (pair()[0], DiagonalReservoir(N, sr=0.9, seed=3, W=normal)):
+    for node in (pair()[0], DiagonalReservoirNode(N, sr=0.9, seed=3, W=normal)):
         model = (node >> nodes.Ridge(1e-10)).fit(u, y, warmup=50)
         model.reset()
         outputs.append(model.run(u))
@@ -362,7 +362,7 @@ def test_modes_and_neurons_give_equal_fits():
 def test_steps_equal_runs(spectrum, basis):
     u, _ = series()
     units = 3 if isinstance(spectrum, list) else N
-    node = DiagonalReservoir(
+    node = DiagonalReservoirNode(
         units, spectrum=spectrum, basis=basis, sr=0.9, lr=0.5, input_bias=True,
         rc_connectivity=1.0, seed=0,
     )  # fmt: skip
@@ -381,7 +381,7 @@ def test_steps_equal_runs(spectrum, basis):
 
 
 def test_series_is_one_scan(monkeypatch):
-    node = DiagonalReservoir(N, sr=0.9, seed=0)
+    node = DiagonalReservoirNode(N, sr=0.9, seed=0)
     monkeypatch.setattr(node, "_step", lambda *_: pytest.fail("stepped"))
     node.run(series()[0])
     (node >> nodes.Ridge(RIDGE)).fit(*series())
@@ -389,29 +389,29 @@ def test_series_is_one_scan(monkeypatch):
 
 def test_seeds():
     u, _ = series()
-    first, same, other = (DiagonalReservoir(N, sr=0.9, seed=s).run(u) for s in (1, 1, 2))
+    first, same, other = (DiagonalReservoirNode(N, sr=0.9, seed=s).run(u) for s in (1, 1, 2))
     np.testing.assert_array_equal(first, same)
     assert np.abs(first - other).max() > 0.1
     rp.set_seed(5)
-    drawn = DiagonalReservoir(N).run(u)
+    drawn = DiagonalReservoirNode(N).run(u)
     rp.set_seed(5)
-    np.testing.assert_array_equal(DiagonalReservoir(N).run(u), drawn)
+    np.testing.assert_array_equal(DiagonalReservoirNode(N).run(u), drawn)
 
 
 def test_copies_and_pickles():
     u, y = series()
-    model = (DiagonalReservoir(N, sr=0.9, seed=0) >> nodes.Ridge(RIDGE)).fit(u, y)
+    model = (DiagonalReservoirNode(N, sr=0.9, seed=0) >> nodes.Ridge(RIDGE)).fit(u, y)
     others = copy.deepcopy(model), pickle.loads(pickle.dumps(model))
     expected = model.run(u)
     for other in others:
         np.testing.assert_array_equal(other.run(u), expected)
-    fresh = pickle.loads(pickle.dumps(DiagonalReservoir(N, sr=0.9, seed=0)))
-    np.testing.assert_array_equal(fresh.run(u), DiagonalReservoir(N, sr=0.9, seed=0).run(u))
+    fresh = pickle.loads(pickle.dumps(DiagonalReservoirNode(N, sr=0.9, seed=0)))
+    np.testing.assert_array_equal(fresh.run(u), DiagonalReservoirNode(N, sr=0.9, seed=0).run(u))
 
 
 def test_workers():
     u, y = series()
-    model = (DiagonalReservoir(N, sr=0.9, seed=0) >> nodes.Ridge(RIDGE)).fit([u] * 3, [y] * 3)
+    model = (DiagonalReservoirNode(N, sr=0.9, seed=0) >> nodes.Ridge(RIDGE)).fit([u] * 3, [y] * 3)
     model.reset()
     one = model.run([u] * 3)
     model.reset()
@@ -424,7 +424,7 @@ def test_workers():
 @pytest.mark.parametrize("feedback", [False, True])
 def test_model_with_our_node_is_converted(basis, W, feedback):
     u, y = series()
-    node = DiagonalReservoir(
+    node = DiagonalReservoirNode(
         N, sr=0.9, lr=0.7, W=W, basis=basis, rc_connectivity=1.0, input_bias=W is None, seed=0
     )
     esn = rp.ESN(reservoir=node, readout=nodes.Ridge(1.0), feedback=feedback, input_to_readout=True)
@@ -434,7 +434,7 @@ def test_model_with_our_node_is_converted(basis, W, feedback):
 def objective(dataset, config, *, units, sr, lr, input_scaling, ridge, seed):
     """Evaluate a configuration as in the hyperparameter guide of reservoirpy, with our node."""
     (u, y), (X, Y) = dataset
-    node = DiagonalReservoir(
+    node = DiagonalReservoirNode(
         units=units, sr=sr, lr=lr, input_scaling=input_scaling, spectrum="golden", seed=seed
     )
     model = (node >> nodes.Ridge(ridge)).fit(u, y, warmup=20)
@@ -493,27 +493,27 @@ def test_reservoirpy_search(tmp_path):
 )
 def test_bad_parameters(options, words):
     with pytest.raises(ValueError, match=words):
-        DiagonalReservoir(**{"units": N, **options}).initialize(np.ones((1, D_in)))
+        DiagonalReservoirNode(**{"units": N, **options}).initialize(np.ones((1, D_in)))
 
 
 def test_units_are_inferred_from_the_weights():
-    assert DiagonalReservoir(W=np.eye(5)).units == 5
-    assert DiagonalReservoir(spectrum=ee.spectra.ring(12, sr=0.9)).output_dim == 12
+    assert DiagonalReservoirNode(W=np.eye(5)).units == 5
+    assert DiagonalReservoirNode(spectrum=ee.spectra.ring(12, sr=0.9)).output_dim == 12
 
 
 def test_matrix_without_eigenbasis_is_used_unchanged():
     W = np.diag(np.full(N - 1, 0.5), 1)
-    states = DiagonalReservoir(W=W, seed=0).run(series()[0])
+    states = DiagonalReservoirNode(W=W, seed=0).run(series()[0])
     assert_equal(states, nodes.Reservoir(W=W, activation="identity", seed=0).run(series()[0]))
 
 
 def test_no_silent_nan():
     u, _ = series()
     with pytest.raises(UnstableError, match="overflowed"):
-        DiagonalReservoir(N, sr=100.0, seed=0).run(u)
+        DiagonalReservoirNode(N, sr=100.0, seed=0).run(u)
     bad = u.copy()
     bad[3] = np.nan
-    node = DiagonalReservoir(N, sr=0.9, seed=0)
+    node = DiagonalReservoirNode(N, sr=0.9, seed=0)
     with pytest.raises(ValueError, match="x=<NaN"):
         node.run(bad)
     with pytest.raises(ValueError, match="x=<NaN"):
@@ -522,18 +522,18 @@ def test_no_silent_nan():
 
 def test_single_precision():
     u, _ = series()
-    double = DiagonalReservoir(N, sr=0.9, seed=0).run(u)
+    double = DiagonalReservoirNode(N, sr=0.9, seed=0).run(u)
     for dtype in (np.float32, "float32"):
-        node = DiagonalReservoir(N, sr=0.9, dtype=dtype, seed=0)
+        node = DiagonalReservoirNode(N, sr=0.9, dtype=dtype, seed=0)
         states = node.run(u)
         assert states.dtype == np.float32
         assert_equal(states, double, 1e-5)
 
 
 def test_nodes_can_be_printed():
-    for node in (DiagonalReservoir(5), DiagonalReservoir(spectrum=[0.5, 0.1]),
-                 DiagonalReservoir(W=np.eye(3), lr=np.array([0.1, 0.2, 0.3]))):  # fmt: skip
-        assert "DiagonalReservoir(units=" in repr(node >> nodes.Ridge())
+    for node in (DiagonalReservoirNode(5), DiagonalReservoirNode(spectrum=[0.5, 0.1]),
+                 DiagonalReservoirNode(W=np.eye(3), lr=np.array([0.1, 0.2, 0.3]))):  # fmt: skip
+        assert "DiagonalReservoirNode(units=" in repr(node >> nodes.Ridge())
 
 
 def test_docstring_examples():
@@ -561,3 +561,12 @@ def test_error_without_reservoirpy_has_a_hint(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", absent)
     with pytest.raises(ImportError, match=r"eigenecho\[reservoirpy\]"):
         ee.from_reservoirpy(object())
+
+
+def test_the_previous_name_of_the_node_is_deprecated():
+    from eigenecho.interop import reservoirpy as module
+
+    with pytest.warns(DeprecationWarning, match="DiagonalReservoirNode"):
+        assert module.DiagonalReservoir is DiagonalReservoirNode
+    with pytest.raises(AttributeError, match="nothing"):
+        module.nothing  # noqa: B018

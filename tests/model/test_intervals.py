@@ -10,9 +10,8 @@ import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning, UnstableWarning
 from eigenecho.model import intervals
 from eigenecho.model.forecast import forecast
-from eigenecho.model.intervals import deviations, weight_deviations
+from eigenecho.model.intervals import Part, deviations, weight_deviations
 from eigenecho.model.loop import ClosedLoop
-from eigenecho.training.evidence import Part
 
 
 def autoregression(T, rng, D=1, noise=0.3):

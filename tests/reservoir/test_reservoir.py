@@ -15,8 +15,7 @@ from eigenecho import kernels, spectra
 from eigenecho.basis import eigendecomposition
 from eigenecho.errors import IllConditionedWarning, UnstableError
 from eigenecho.progress import Progress
-from eigenecho.reservoir import Cache, Recipe, Reservoir, draw
-from eigenecho.reservoir.draw import Streams, streams
+from eigenecho.reservoir import Cache, Recipe, Reservoir, Streams, draw, streams
 from eigenecho.spectra import LAWS, Spectrum
 from eigenecho.transition import Sparse
 from eigenecho.transition.diagonal import block_diagonal

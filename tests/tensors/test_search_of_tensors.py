@@ -65,13 +65,13 @@ def test_scores_equal_those_of_arrays(name, device):
 
 def test_all_candidates_of_a_reservoir_are_trained_in_one_stack(device, monkeypatch):
     sizes = []
-    of = stacked.Stacked
+    of = stacked.StackedCandidates
 
     def noted(*parts):
         sizes.append(parts[3].size)
         return of(*parts)
 
-    monkeypatch.setattr(stacked, "Stacked", noted)
+    monkeypatch.setattr(stacked, "StackedCandidates", noted)
     X, y = data()
     result = both(device, X, y)
     assert_same(*result)

@@ -10,7 +10,8 @@ import pytest
 import eigenecho as ee
 from eigenecho.readout import Gram, Penalty, Remainder, Triangle
 from eigenecho.reservoir import Recipe, draw
-from eigenecho.training import Fold, Problem, gather
+from eigenecho.rows import Fold
+from eigenecho.training import Problem
 from eigenecho.training.refine import Round, residuals
 
 module = sys.modules["eigenecho.rows"]
@@ -50,7 +51,7 @@ def test_statistics_of_folds_with_gaps(data, monkeypatch, kind, chunk, slow):
         monkeypatch.setattr(kind, "absorb", late)
     inputs, outputs = data
     reservoir = draw(Recipe(units=12), D_in=1, seed=0).reservoir
-    total, held_out, _ = gather(Problem(reservoir, inputs, outputs, Penalty(13)), kind, FOLD)
+    total, held_out, _ = Problem(reservoir, inputs, outputs, Penalty(13)).gather(kind, FOLD)
     for statistics, block in zip((total, *held_out), (FOLD.train, *FOLD.held_out), strict=True):
         X, Y = at_once(reservoir, inputs, outputs, block)
         gram = statistics if isinstance(statistics, Gram) else statistics.gram()
@@ -103,5 +104,5 @@ def test_residuals_are_squared_piece_by_piece(sr, start, monkeypatch):
     np.testing.assert_allclose(whole, left.T @ left, rtol=0, atol=close)
     # Compute the residuals from the states, in pieces.
     monkeypatch.setattr(module, "CHUNK_BYTES", 8 * 501 * 512)
-    pieces = gather(problem, Remainder, Fold(block), less=w).statistics.EtE
+    pieces = problem.gather(Remainder, Fold(block), less=w).statistics.EtE
     np.testing.assert_allclose(pieces, whole, rtol=0, atol=close)

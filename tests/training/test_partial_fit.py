@@ -17,7 +17,8 @@ import eigenecho as ee
 import naive
 from eigenecho.errors import IllConditionedWarning, UnstableError
 from eigenecho.readout import Gram, Penalty, Triangle
-from eigenecho.training import Evidence, Fold, Problem, gather, update
+from eigenecho.rows import Fold
+from eigenecho.training import Evidence, Problem, update
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 2))
@@ -255,8 +256,8 @@ def test_statistics_of_targets_minus_predictions(kind):
     esn = network().fit(X, Y)
     problem = Problem(esn.model_.reservoir, [X], [Y], Penalty(21))
     w = RNG.normal(size=(21, 2))
-    left = gather(problem, kind, Fold([(0, 600)]), less=w).statistics
-    full = gather(problem, kind, Fold([(0, 600)])).statistics
+    left = problem.gather(kind, Fold([(0, 600)]), less=w).statistics
+    full = problem.gather(kind, Fold([(0, 600)])).statistics
     if kind is Triangle:
         left, full = left.gram(), full.gram()
     assert_close(left.XtY, full.XtY - full.XtX @ w, 1e-10)

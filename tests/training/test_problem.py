@@ -15,8 +15,9 @@ import naive
 from eigenecho.errors import UnstableError
 from eigenecho.readout import Gram, Penalty, Remainder, Triangle
 from eigenecho.reservoir import Recipe, Reservoir, draw
+from eigenecho.rows import Fold
 from eigenecho.scaling import Scaling
-from eigenecho.training import Fold, Problem, Settings, gather, pose, structured, train
+from eigenecho.training import Problem, Settings, pose, structured, train
 
 KINDS = [Gram, Triangle, Remainder]
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -84,7 +85,7 @@ def arrays(value):
 def test_gathering_is_pure(kind, name):
     problem = make(name, starts=[(np.ones(12), np.ones(3)), None])
     before = [a.copy() for a in arrays(problem)]
-    first, second = (gather(problem, kind, FOLD) for _ in range(2))
+    first, second = (problem.gather(kind, FOLD) for _ in range(2))
     assert arrays(first)
     for a, b in zip(arrays(first), arrays(second), strict=True):
         assert a.tobytes() == b.tobytes()
@@ -99,7 +100,7 @@ def test_ends_are_the_states_of_the_textbook_loop(name, started):
     problem = make(name, starts=starts)
     tol = 1e-4 if name == "float32" else 1e-11
     for fold in (FOLD, Fold([(0, 300), (0, 170)]), Fold([(20, 150), (0, 1)])):
-        actual = gather(problem, Gram, fold)
+        actual = problem.gather(Gram, fold)
         for i, end in enumerate(actual.ends):
             stop = max(block[i][1] for block in (fold.train, *fold.held_out))
             expected = textbook_states(problem, i)[0][stop - 1]
@@ -108,7 +109,7 @@ def test_ends_are_the_states_of_the_textbook_loop(name, started):
 
 def test_series_without_used_rows_ends_in_its_start_state():
     problem = make(starts=[(np.full(12, 0.5), np.ones(3)), None])
-    result = gather(problem, Gram, Fold([(0, 0), (0, 50)]))
+    result = problem.gather(Gram, Fold([(0, 0), (0, 50)]))
     np.testing.assert_array_equal(result.ends[0], np.full(12, 0.5))
     assert result.statistics.rows == 50
 
@@ -116,7 +117,7 @@ def test_series_without_used_rows_ends_in_its_start_state():
 def test_sums_over_time_end_in_the_same_states():
     problem = make()
     block = problem.everything(20)
-    actual, expected = structured.gather_gram(problem, block), gather(problem, Gram, Fold(block))
+    actual, expected = structured.gather_gram(problem, block), problem.gather(Gram, Fold(block))
     for a, b in zip(actual.ends, expected.ends, strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-13)
 
@@ -131,7 +132,7 @@ def test_rows_equal_the_textbook(name, previous):
         rows.append(naive.extended(r, before, True, previous)[start:stop])
     X = np.concatenate(rows)
     Y = np.concatenate([y[a:b] for y, (a, b) in zip(problem.outputs, FOLD.train, strict=True)])
-    result = gather(problem, Gram, FOLD).statistics
+    result = problem.gather(Gram, FOLD).statistics
     assert problem.size == X.shape[1]
     scale, tol = np.abs(X.T @ X).max(), 1e-4 if name == "float32" else 1e-11
     np.testing.assert_allclose(result.XtX, X.T @ X, rtol=0, atol=tol * scale)
@@ -141,10 +142,10 @@ def test_rows_equal_the_textbook(name, previous):
 @each_network
 def test_held_out_blocks_equal_blocks_gathered_alone(name):
     problem = make(name)
-    result = gather(problem, Triangle, FOLD)
+    result = problem.gather(Triangle, FOLD)
     together = (result.statistics, *result.held_out)
     for statistics, block in zip(together, (FOLD.train, *FOLD.held_out), strict=True):
-        alone = gather(problem, Triangle, Fold(block)).statistics
+        alone = problem.gather(Triangle, Fold(block)).statistics
         assert statistics.rows == alone.rows == sum(stop - start for start, stop in block)
         np.testing.assert_allclose(statistics.rest, alone.rest, rtol=0, atol=1e-11)
         for a, b in zip(arrays(statistics.gram()), arrays(alone.gram()), strict=True):
@@ -157,11 +158,11 @@ def test_series_gathered_in_parts_merge_to_the_whole(cut, kind):
     """Each part starts in the end state of the previous part, with y(t−1) of the row before it."""
     problem = make("feedback", lengths=(300,), previous=True)
     u, y = problem.inputs[0], problem.outputs[0]
-    whole = gather(problem, kind, Fold([(20, 300)]))
-    first = gather(problem, kind, Fold([(20, cut)]))
+    whole = problem.gather(kind, Fold([(20, 300)]))
+    first = problem.gather(kind, Fold([(20, cut)]))
     start = (first.ends[0], y[cut - 1])
     later = replace(problem, inputs=[u[cut:]], outputs=[y[cut:]], starts=[start])
-    rest = gather(later, kind, Fold([(0, 300 - cut)]))
+    rest = later.gather(kind, Fold([(0, 300 - cut)]))
     merged = first.statistics.merge(rest.statistics)
     if kind is Triangle:
         merged, expected = merged.gram(), whole.statistics.gram()
@@ -316,7 +317,7 @@ def test_overflow_of_states_is_reported_with_its_step():
     reservoir = Reservoir(ee.Spectrum([4.0]), np.ones((1, 1)))
     problem = Problem(reservoir, [np.ones((700, 1))], [np.ones((700, 1))], Penalty(2))
     with pytest.raises(UnstableError, match="states overflowed"):
-        gather(problem, Gram, Fold([(0, 700)]))
+        problem.gather(Gram, Fold([(0, 700)]))
 
 
 def test_sums_over_time_depend_on_the_initial_state():

@@ -12,7 +12,7 @@ from eigenecho import spectra
 from eigenecho.basis import random_basis
 from eigenecho.errors import UnstableError
 from eigenecho.readout import Gram, Penalty, Triangle
-from eigenecho.training import GroupEvidence, Learnt, RecursiveLeastSquares
+from eigenecho.training import GroupEvidence, RecursiveLeastSquares, TrainingState
 from eigenecho.training.recursive import FADED
 from eigenecho.training.update import RoundingError
 
@@ -42,8 +42,8 @@ def learn(squares, X, Y):
 
 def nothing(penalty, ridge, forgetting=1.0, centre=None):
     W_out = np.zeros((N, D)) if centre is None else centre
-    learnt = Learnt.nothing(W_out, penalty, ridge)
-    return RecursiveLeastSquares(learnt, penalty, ridge, forgetting)
+    training_state = TrainingState.initial(W_out, penalty, ridge)
+    return RecursiveLeastSquares(training_state, penalty, ridge, forgetting)
 
 
 def roots(penalty, ridge, forgetting, steps):
@@ -98,9 +98,9 @@ def test_learning_continues_from_a_batch_solution(penalty, kind):
     first = kind.empty(N, D).absorb(X[:40], Y[:40])
     weights = first.solve(penalty, 0.1)
     E = Y[:40] - X[:40] @ weights
-    learnt = Learnt.of(GroupEvidence(first, penalty, 0.1, weights, E.T @ E))
-    assert (learnt.doubt is not None) == (kind is Gram)
-    squares = learn(RecursiveLeastSquares(learnt, penalty, 0.1, 1.0), X[40:], Y[40:])
+    training_state = TrainingState.of(GroupEvidence(first, penalty, 0.1, weights, E.T @ E))
+    assert (training_state.rounding_error is not None) == (kind is Gram)
+    squares = learn(RecursiveLeastSquares(training_state, penalty, 0.1, 1.0), X[40:], Y[40:])
     expected = Triangle.empty(N, D).absorb(X, Y).solve(penalty, 0.1)
     assert_close(squares.weights.T, expected)
     assert squares.rows == 20
@@ -109,23 +109,23 @@ def test_learning_continues_from_a_batch_solution(penalty, kind):
 def test_triangle_holds_all_rows_and_the_penalty():
     penalty = PENALTIES["neurons"]
     X, Y = rows(30)
-    learnt = learn(nothing(penalty, 0.3), X, Y).learnt
+    training_state = learn(nothing(penalty, 0.3), X, Y).training_state
     L = np.sqrt(0.3) * penalty.root()
-    assert_close(learnt.R.T @ learnt.R, X.T @ X + L.T @ L, 1e-12)
-    assert_close(learnt.R @ learnt.weights.T, learnt.Z, 1e-12)
-    np.testing.assert_array_equal(learnt.R, np.triu(learnt.R))
+    assert_close(training_state.R.T @ training_state.R, X.T @ X + L.T @ L, 1e-12)
+    assert_close(training_state.R @ training_state.weights.T, training_state.Z, 1e-12)
+    np.testing.assert_array_equal(training_state.R, np.triu(training_state.R))
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.9])
 def test_earlier_results_are_not_changed_by_later_rows(forgetting):
     penalty, (X, Y) = PENALTIES["identity"], rows(40)
     squares = learn(nothing(penalty, 0.1, forgetting), X[:25], Y[:25])
-    learnt = squares.learnt
-    held = [np.copy(part) for part in learnt[:4]]
-    again = RecursiveLeastSquares(learnt, penalty, 0.1, forgetting)
+    training_state = squares.training_state
+    held = [np.copy(part) for part in training_state[:4]]
+    again = RecursiveLeastSquares(training_state, penalty, 0.1, forgetting)
     for one in (squares, again):
         learn(one, X[25:], Y[25:])
-    for part, was in zip(learnt[:4], held, strict=True):
+    for part, was in zip(training_state[:4], held, strict=True):
         np.testing.assert_array_equal(part, was)
     np.testing.assert_array_equal(again.weights, squares.weights)
     assert again.rows == squares.rows == 40
@@ -137,7 +137,7 @@ def test_directions_that_no_row_excites_remain_bounded():
     x = np.eye(N)[0]
     for _ in range(500):
         squares.learn(x.copy(), np.ones(D))
-    assert np.linalg.cond(squares.learnt.R) < 1e3
+    assert np.linalg.cond(squares.training_state.R) < 1e3
     assert_close(squares.weights[:, 1:], np.zeros((D, N - 1)), 1e-12)
 
 
@@ -157,9 +157,9 @@ def test_overflowing_squares_are_rejected(place):
      (1.0, 0.0, "forgetting=0.0"), (1.0, 1.1, "forgetting=1.1"), (1.0, "1", "forgetting='1'")],
 )  # fmt: skip
 def test_invalid_rates(ridge, forgetting, words):
-    learnt = Learnt.nothing(np.zeros((N, D)), Penalty(N), 1.0)
+    training_state = TrainingState.initial(np.zeros((N, D)), Penalty(N), 1.0)
     with pytest.raises(ValueError, match=words):
-        RecursiveLeastSquares(learnt, Penalty(N), ridge, forgetting)
+        RecursiveLeastSquares(training_state, Penalty(N), ridge, forgetting)
 
 
 @pytest.mark.parametrize("scale", [2.0**-560, 2.0**560])

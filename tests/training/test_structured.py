@@ -15,8 +15,9 @@ from eigenecho.kernels import costs
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import Gram, Lags, Penalty, Triangle, correlate
 from eigenecho.reservoir import Recipe, draw
-from eigenecho.training import Fold, Problem, gather, structured
-from eigenecho.training.refine import Refined, Round, fitted, project, residuals
+from eigenecho.rows import Fold
+from eigenecho.training import Problem, structured
+from eigenecho.training.refine import RefinedWeights, Round, fitted, project, residuals
 
 INPUTS = {
     "white": lambda rng, T: rng.uniform(-1, 1, (T, 1)),
@@ -36,7 +37,7 @@ def make(lengths=(700, 431), D_in=1, D_out=1, *, head=True, feedback=False, bias
 
 
 def direct(problem, block):
-    return gather(problem, Gram, Fold(block)).statistics
+    return problem.gather(Gram, Fold(block)).statistics
 
 
 def assert_same_gram(actual, expected, tol=1e-12):
@@ -347,7 +348,7 @@ def test_residuals_after_the_last_step_equal_recomputed_residuals(size):
     w, step = rng.normal(size=(2, problem.size, 2))
     step *= size
     moved = np.linalg.norm(np.concatenate(fitted(problem, block, step)), axis=0)
-    actual = Refined(Round(problem, block, w), step, moved)
+    actual = RefinedWeights(Round(problem, block, w), step, moved)
     expected = Round(problem, block, actual.w)
     np.testing.assert_array_equal(actual.w, w + step)
     np.testing.assert_allclose(actual.scatter, expected.scatter, rtol=2e-12)

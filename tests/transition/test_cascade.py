@@ -142,7 +142,7 @@ U = np.random.default_rng(0).uniform(-1, 1, (500, 1))
 Y = np.column_stack([np.roll(U[:, 0], k) for k in (1, 5)])
 
 
-DRAWING = importlib.import_module("eigenecho.reservoir.draw")
+DRAWING = importlib.import_module("eigenecho.reservoir")
 
 
 def in_form(form, monkeypatch):

@@ -26,7 +26,7 @@ from eigenecho.cli.verdict import MARKS, verdicts
 from eigenecho.data.read_file import NEEDS_PYARROW, PARQUET
 from eigenecho.data.read_table import LAST, TableSeries, as_text, read_table
 from eigenecho.estimators.forecaster import Forecaster
-from eigenecho.estimators.python_lines import made
+from eigenecho.estimators.python_lines import constructor_call
 from eigenecho.pages import format_duration
 
 COLOURS = {"beats": "blue", "not clearly": "yellow", "does not beat": "red"}
@@ -199,7 +199,7 @@ def _python_lines(
 from eigenecho.data.read_table import read_table
 
 series = read_table({str(context.params["data"])!r}, {context.params["target"]!r}{options})
-forecaster = {made(forecaster)}
+forecaster = {constructor_call(forecaster)}
 print(forecaster.fit(series.y, series.X).predict({interval}))
 print(forecaster.backtest(series.y, series.X, origins={blocks}{", " * bool(interval)}{interval}))"""
 

@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho.basis import Basis
 from eigenecho.checks import as_square, check_finite, check_known, check_real, check_shape
 from eigenecho.convert.compare import compare
-from eigenecho.errors import IllConditionedWarning, Shown, bad_argument, warn
+from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.model import LinearModel
 from eigenecho.model.certificate import Certificate
 from eigenecho.reservoir import Reservoir
@@ -165,7 +165,7 @@ class _Coordinates:
         W_out = W_out[:, None] if W_out.ndim == 1 else W_out
         if W_out.ndim != 2 or W_out.dtype.kind not in "fiub" or not np.all(np.isfinite(W_out)):
             raise bad_argument(
-                "W_out", Shown(f"shape {W_out.shape}"), "finite real weights (N', D_out)"
+                "W_out", Words(f"shape {W_out.shape}"), "finite real weights (N', D_out)"
             )
         W_out = W_out.astype(np.float64)
         plain = self.N + self.extra + W_out.shape[1] * self.previous
@@ -174,7 +174,7 @@ class _Coordinates:
         if len(W_out) != plain + readout_bias:
             expected = f"{plain + bool(readout_bias)} {self.words(bool(readout_bias))}"
             remedy = "Set readout_bias, output_to_readout and input_to_readout."
-            raise bad_argument("W_out", Shown(f"shape {W_out.shape}"), expected, remedy)
+            raise bad_argument("W_out", Words(f"shape {W_out.shape}"), expected, remedy)
         return W_out, bool(readout_bias)
 
     def words(self, readout_bias: bool) -> str:
@@ -205,7 +205,7 @@ def _matrix(A: Any, name: str, columns: int) -> Array:
     A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
     if A.ndim != 2 or A.shape[1] != columns:
         raise bad_argument(
-            name, Shown(f"shape {A.shape}"), f"shape (D, {columns}), one column per unit"
+            name, Words(f"shape {A.shape}"), f"shape (D, {columns}), one column per unit"
         )
     check_real(A, name)
     check_finite(A, name)

@@ -27,7 +27,7 @@ from eigenecho.estimators.validation import (
     warn_if_unstable,
 )
 from eigenecho.progress import bar
-from eigenecho.reservoir import Drawn
+from eigenecho.reservoir import DrawnReservoir
 from eigenecho.scaling import Spread
 from eigenecho.training import Problem, Settings, pose, train
 
@@ -81,7 +81,7 @@ def fit(
 
 def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | None) -> None:
     settings = Settings.of(esn.get_params(deep=False))
-    if settings.recipe.is_learnt:
+    if settings.recipe.learns_spectrum:
         remedy = "spectra.from_data(X, y), with some of the rows, computes eigenvalues."
         raise bad_argument("spectrum", "data", "eigenvalues, or the name of a law", remedy)
     if y is None:
@@ -93,7 +93,7 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     cluster = Cluster.of(client, report)
     gaps = "gaps" in gap_options(settings)
     checks = RowChecks(np.dtype(esn.dtype), gaps, settings.standardize, settings.warmup)
-    drawn: Drawn | None = None
+    drawn: DrawnReservoir | None = None
     halo: int | None = 0
     if shards[0].columns is not None:
         # The length of halos must be known before the first pass, which collects them.
@@ -157,7 +157,7 @@ def _halos(
 
 def _outline(
     settings: Settings,
-    drawn: Drawn,
+    drawn: DrawnReservoir,
     shards: Sequence[Shard],
     summaries: Sequence[ShardSummary],
     gaps: bool,

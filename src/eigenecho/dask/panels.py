@@ -7,7 +7,7 @@ from typing import Any
 from dask.delayed import Delayed, delayed
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.estimators import Forecaster
 
 PARTITIONS = "a long frame of dask.dataframe, or a list of delayed pandas frames"
@@ -37,7 +37,7 @@ def predict_panel(forecaster: Forecaster, context: Any, horizon: int | None) -> 
         frame = dd.from_delayed(_parts(context, "X"))
     names = [forecaster.id, forecaster.time]
     if not {*names} <= {*frame.columns}:
-        got = Shown(f"a frame with columns {list(frame.columns)}")
+        got = Words(f"a frame with columns {list(frame.columns)}")
         raise bad_argument("X", got, f"a long frame with columns {names[0]!r} and {names[1]!r}")
     parts = frame.shuffle(forecaster.id, shuffle_method="tasks").to_delayed()
     shared = delayed(forecaster, traverse=False)
@@ -55,7 +55,7 @@ def _parts(frame: Any, name: str) -> list[Delayed]:
         return list(frame.to_delayed())
     if isinstance(frame, (list, tuple)) and frame:
         return [part if isinstance(part, Delayed) else delayed(part) for part in frame]
-    raise bad_argument(name, Shown(type(frame).__name__), PARTITIONS)
+    raise bad_argument(name, Words(type(frame).__name__), PARTITIONS)
 
 
 def _collect(frame: Any, name: str, cluster: Cluster) -> Any:
@@ -65,7 +65,7 @@ def _collect(frame: Any, name: str, cluster: Cluster) -> Any:
     frames = cluster.compute("read", cluster.task("read", list, _parts(frame, name)))
     for part in frames:
         if not hasattr(part, "iloc"):
-            raise bad_argument(name, Shown(f"partitions of {type(part).__name__}"), PARTITIONS)
+            raise bad_argument(name, Words(f"partitions of {type(part).__name__}"), PARTITIONS)
     return pandas.concat(frames, ignore_index=True)
 
 

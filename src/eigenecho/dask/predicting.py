@@ -14,7 +14,7 @@ from eigenecho.dask.carry import carry_states, final_state
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.panels import predict_panel
 from eigenecho.dask.shards import Shard, split_series
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.estimators import Forecaster, LinearESN
 from eigenecho.model import LinearModel, State
 from eigenecho.model.predict import run
@@ -70,9 +70,9 @@ def _predict_network(model: LinearModel, X: Any, y_previous: Any, flat: bool) ->
     columns = model.D_in, 0 if y_previous is None else model.D_out
     for shard in shards:
         if shard.columns is None:
-            raise bad_argument("X", Shown("delayed series"), "a dask array")
+            raise bad_argument("X", Words("delayed series"), "a dask array")
         if shard.columns != columns:
-            got = Shown("{} and {} columns".format(*shard.columns))
+            got = Words("{} and {} columns".format(*shard.columns))
             raise bad_argument("X, y_previous", got, "{} and {}, as in fit".format(*columns))
     cluster, reservoir = Cluster(None), model.reservoir
     network = cluster.value("network", replace(model, basis=None, certificate=None))

@@ -12,9 +12,19 @@ import numpy as np
 from eigenecho.dask.carry import carry_states, final_state
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.shards import Shard
-from eigenecho.readout import Accumulated, Gram, Lags, Moments, Penalty, Remainder, Triangle
+from eigenecho.readout import (
+    Accumulator,
+    Gram,
+    Lags,
+    Moments,
+    PassResult,
+    Penalty,
+    Remainder,
+    Triangle,
+)
+from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Block, Fold, Gathered, Problem, filled, gather
+from eigenecho.training import Problem, filled
 from eigenecho.training.refine import Round, lengths, project, residuals
 from eigenecho.training.structured import assembled, lag_count, resonating, sums_over
 from eigenecho.types import Array
@@ -90,15 +100,17 @@ class ShardedProblem(Problem):
         """All outputs: on a cluster, a row is left out if any target is missing."""
         return [(np.arange(self.D_out), self)]
 
-    def gather(self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None) -> Gathered:
+    def gather(
+        self, kind: type[Accumulator], fold: Fold, *, less: Array | None = None
+    ) -> PassResult:
         """Return statistics of training rows and held-out blocks."""
         weights = None if less is None else self.cluster.value("weights", less)
         total, held_out, end = self._merge_over_shards("statistics", _gather, fold, kind, weights)
         size = self.size, self.D_out
         held_out = [Triangle.empty(*size) if part is None else part for part in held_out]
-        return Gathered(kind.empty(*size) if total is None else total, held_out, [end.state])
+        return PassResult(kind.empty(*size) if total is None else total, held_out, [end.state])
 
-    def gather_gram(self, block: Block) -> Gathered:
+    def gather_gram(self, block: Block) -> PassResult:
         """Return XᵀX and XᵀY over a block from sums over time."""
         K = None if self.halos is None else lag_count(self)
         sums, direct = self._merge_over_shards("statistics", _sum_over_time, Fold(block), K)
@@ -275,9 +287,9 @@ def _final_state(problem: Problem, state: Array | None) -> Array:
 
 
 def _gather(
-    problem: Problem, fold: Fold, _: bool, kind: type[Accumulated], less: Array | None
+    problem: Problem, fold: Fold, _: bool, kind: type[Accumulator], less: Array | None
 ) -> tuple[Any, tuple[Any, ...], LastState]:
-    total, held_out, ends = gather(problem, kind, fold, less=less)
+    total, held_out, ends = problem.gather(kind, fold, less=less)
     blocks = tuple(part if part.rows else None for part in held_out)
     return (total if total.rows else None), blocks, LastState(ends[-1])
 
@@ -286,7 +298,7 @@ def _sum_over_time(
     problem: Problem, fold: Fold, continues: bool, K: int | None
 ) -> tuple[SeriesSums, Gram | None]:
     sums, alone = SeriesSums(sums_over(problem, fold.train, K), continues), resonating(problem)
-    return sums, None if alone is None else gather(alone, Gram, fold).statistics
+    return sums, None if alone is None else alone.gather(Gram, fold).statistics
 
 
 def _sum_squares(problem: Problem, fold: Fold, _: bool) -> Array:

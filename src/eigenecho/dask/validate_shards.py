@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.shards import Shard, check_lengths
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.estimators.validation import ROWS
 from eigenecho.scaling import Spread
 from eigenecho.types import Array
@@ -62,12 +62,12 @@ def validate_shards(
     for shard, summary in zip(shards, summaries, strict=True):
         if summary.columns != columns:
             got = "{} and {} columns in series {}".format(*summary.columns, shard.series)
-            raise bad_argument("X, y", Shown(got), "{} and {}, as in the first".format(*columns))
+            raise bad_argument("X, y", Words(got), "{} and {}, as in the first".format(*columns))
     if not np.all(sum(summary.observed for summary in summaries)):
-        got = Shown("nothing but NaN after the warmup in a column")
+        got = Words("nothing but NaN after the warmup in a column")
         raise bad_argument("y", got, "at least one observation in each column")
     if not all(summary.same_gaps for summary in summaries):
-        got = Shown("gaps at different rows")
+        got = Words("gaps at different rows")
         raise bad_argument("y", got, "gaps at the same rows in all columns")
     return summaries
 
@@ -77,7 +77,7 @@ def _summarize(shard: Shard, checks: RowChecks, head: int) -> ShardSummary:
     u, y = shard.as_tables(parts, checks.dtype)
     check_lengths(len(u), len(y), f" of {shard.name}")
     if not len(y):
-        raise bad_argument("X", Shown(f"0 rows of {shard.name}"), "at least one row in each series")
+        raise bad_argument("X", Words(f"0 rows of {shard.name}"), "at least one row in each series")
     shard.check_finite(u, "X")
     shard.check_finite(y, "y", gaps=checks.gaps)
     observed: Array | int = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.estimators.validation import TARGETS
 from eigenecho.model import LinearModel, State
 from eigenecho.model.forecast import closed_loop_radius
-from eigenecho.model.intervals import check_noise
+from eigenecho.model.intervals import Posterior, check_noise
 from eigenecho.model.online import as_state
 from eigenecho.model.reduce import reduce
 from eigenecho.schema import NOT_STORED
 from eigenecho.spectra import Spectrum
-from eigenecho.training import SOLVERS, Evidence, GroupEvidence, Posterior, Problem, Trained
+from eigenecho.training import SOLVERS, Evidence, GroupEvidence, Problem, TrainedReadout
 from eigenecho.types import Array, NonNegative
 
 REMEDY = "Use more rows, fewer units or a larger ridge."
@@ -36,7 +36,8 @@ class FittedNetwork:
     1-D, and ``target`` is their kind as in ``validation.target_kind``. ``drawn`` are the
     eigenvalues before the leak, None for a matrix until they are needed. ``output_names`` are the
     names of the targets. A file may have no evidence, but the noise and log density computed from
-    it (``known_noise``, ``known_log_density``), and the degrees of freedom per row (``taken``).
+    it (``stored_noise``, ``stored_log_density``), and ``freedom_per_row``, the degrees of freedom
+    of the readout per training row.
     """
 
     model: LinearModel
@@ -48,13 +49,13 @@ class FittedNetwork:
     target: str | None
     drawn: Spectrum | None
     evidence: Evidence | None = field(default=None, metadata=NOT_STORED)
-    known_noise: Array | None = None
-    known_log_density: float | None = None
-    taken: NonNegative | None = None
+    stored_noise: Array | None = None
+    stored_log_density: float | None = None
+    freedom_per_row: NonNegative | None = None
     output_names: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, problem: Problem, trained: Trained, last: Array, **details: Any) -> FittedNetwork:
+    def of(cls, problem: Problem, trained: TrainedReadout, last: Array, **details: Any) -> Self:
         """Return the result for a problem, its solution and the last target in the caller's units.
 
         A missing last target is replaced by the output of the model.
@@ -69,7 +70,7 @@ class FittedNetwork:
         fitted = cls(model, trained.solver, evidence.ridge, end, evidence=evidence, **details)
         if trained.log_density is None:
             return fitted
-        return replace(fitted, known_log_density=fitted._in_units(trained.log_density))
+        return replace(fitted, stored_log_density=fitted._in_units(trained.log_density))
 
     def __getstate__(self) -> dict[str, Any]:
         # Cached properties may be on a device.
@@ -87,22 +88,22 @@ class FittedNetwork:
         )
 
     @property
-    def trained(self) -> Trained:
+    def trained(self) -> TrainedReadout:
         """The training result, from which training continues."""
-        return Trained(Evidence.of_one(self._need_single()), self.solver, self.final_state.r)
+        return TrainedReadout(Evidence.of_one(self._need_single()), self.solver, self.final_state.r)
 
     @cached_property
     def noise(self) -> Array:
         """Covariance of one-step errors, in the caller's units."""
-        if self.known_noise is not None:
-            return self.known_noise
+        if self.stored_noise is not None:
+            return self.stored_noise
         return self.model.covariance_to_user(self._need_evidence().noise)
 
     @cached_property
     def log_density(self) -> float:
         """Log likelihood of the training targets under the ridge, in the caller's units."""
-        if self.known_log_density is not None:
-            return self.known_log_density
+        if self.stored_log_density is not None:
+            return self.stored_log_density
         return self._in_units(self._need_evidence().log_density)
 
     def _in_units(self, log_density: float) -> float:
@@ -145,13 +146,13 @@ class FittedNetwork:
             final_state=State(r, self.final_state.y),
             evidence=None,
             drawn=model.spectrum.unleak(self.lr),
-            known_noise=self.noise if self._knows_noise else None,
-            taken=self.kept().taken,
+            stored_noise=self.noise if self._knows_noise else None,
+            freedom_per_row=self.without_evidence().freedom_per_row,
         )
 
     @property
     def _knows_noise(self) -> bool:
-        return self.known_noise is not None or self.evidence is not None
+        return self.stored_noise is not None or self.evidence is not None
 
     def need_evidence(self) -> GroupEvidence:
         """Return the evidence of all outputs in NumPy arrays, or raise if there is none."""
@@ -214,7 +215,7 @@ class FittedNetwork:
                 f"prediction intervals are too narrow. {REMEDY}",
                 IllConditionedWarning,
             )
-        elif self.evidence is None and self.taken is not None and self.taken > UNCERTAIN:
+        elif self.evidence is None and (self.freedom_per_row or 0.0) > UNCERTAIN:
             warn(
                 "prediction intervals are too narrow: they do not include the uncertainty of the "
                 "weights, which files have with save(path, statistics=True), and reduced networks "
@@ -222,18 +223,18 @@ class FittedNetwork:
                 IllConditionedWarning,
             )
 
-    def kept(self) -> FittedNetwork:
+    def without_evidence(self) -> FittedNetwork:
         """Return the result with the values that replace the evidence in a file."""
         shares = [group.freedom / max(group.statistics.rows, 1) for group in self._groups]
-        density = self.known_log_density
+        density = self.stored_log_density
         if density is None and "log_density" in vars(self):  # it has been computed
             density = self.log_density
         finite = self._knows_noise and np.all(np.isfinite(self.noise))
         return replace(
             self,
-            known_noise=self.noise if finite else None,
-            known_log_density=density if density is not None and np.isfinite(density) else None,
-            taken=max(shares, default=self.taken),
+            stored_noise=self.noise if finite else None,
+            stored_log_density=density if density is not None and np.isfinite(density) else None,
+            freedom_per_row=max(shares, default=self.freedom_per_row),
         )
 
     def check(self) -> None:
@@ -248,7 +249,7 @@ class FittedNetwork:
         check_lr(self.lr)
         if self.target is not None:
             check_known(self.target, "target", TARGETS)
-        if self.known_noise is not None:
-            check_noise(self.known_noise, model.D_out)
+        if self.stored_noise is not None:
+            check_noise(self.stored_noise, model.D_out)
         if self.drawn is not None and self.drawn.units != model.units:
             raise bad_argument("drawn", self.drawn, f"{model.units} eigenvalues")

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenecho import storage
 from eigenecho.arrays import on_device, to_host
 from eigenecho.checks import check_count, check_flag, check_known
-from eigenecho.errors import Shown, bad_argument, place
+from eigenecho.errors import Words, bad_argument, place
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import FittedNetwork
 from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Stream
@@ -34,7 +34,15 @@ from eigenecho.series import Container, column_labels, unpack
 from eigenecho.spectra import Spectrum
 from eigenecho.tensors import checked_device, takes_tensors
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Learnt, Settings, check_lengths, check_rates, pose, train, update
+from eigenecho.training import (
+    Settings,
+    TrainingState,
+    check_lengths,
+    check_rates,
+    pose,
+    train,
+    update,
+)
 from eigenecho.types import Array, Seed
 
 
@@ -238,7 +246,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             validation.warn_if_single_rows(outputs, container, "y")
         else:
             validation.warn_if_single_rows(inputs, container)
-        if settings.recipe.is_learnt:
+        if settings.recipe.learns_spectrum:
             settings = learn_spectrum(settings, inputs, outputs, self.seed)
         drawn = settings.draw(inputs[0].shape[1], outputs[0].shape[1], self.seed)
         if self.basis == "eigen":
@@ -281,7 +289,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         if not hasattr(self, "model_"):
             if initial_state is not None:
                 expected = "None in the first call, which fits"
-                raise bad_argument("initial_state", Shown("state"), expected)
+                raise bad_argument("initial_state", Words("state"), expected)
             with validation.all_or_nothing(self):
                 self._fit(X, y)
             return self
@@ -302,7 +310,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             problem = model.problem(inputs, outputs, penalty, starts)
             if len(problem.parts) > 1:
                 got, expected = "gaps at different rows", "gaps at the same rows in all columns"
-                raise bad_argument("y", Shown(got), expected, "Fit on all rows at once.")
+                raise bad_argument("y", Words(got), expected, "Fit on all rows at once.")
             block = [(skip, len(u)) for skip, u in zip(skipped, inputs, strict=True)]
             kind = validation.target_kind(inputs, outputs)
             fitted = FittedNetwork.of(
@@ -563,7 +571,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
             )
             evidence = self._fitted.need_evidence()
             check_rates(evidence.ridge, forgetting)
-            trained = Learnt.of(evidence), evidence.penalty, evidence.ridge
+            trained = TrainingState.of(evidence), evidence.penalty, evidence.ridge
             names = self._feature_names, self._fitted.output_names
             return Learner(self.model_, *trained, forgetting, warmup, state, *names)
         check_rates(self.ridge, forgetting)
@@ -579,8 +587,8 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         model = LinearModel(
             drawn.reservoir, W_out, settings.fit_bias, settings.output_to_readout, drawn.basis
         )
-        learnt = Learnt.nothing(W_out, penalty, self.ridge)
-        return Learner(model, learnt, penalty, self.ridge, forgetting, warmup, state)
+        training_state = TrainingState.initial(W_out, penalty, self.ridge)
+        return Learner(model, training_state, penalty, self.ridge, forgetting, warmup, state)
 
     def reduce(
         self, units: int | None = None, tol: float | None = None, data: Any = None
@@ -726,7 +734,7 @@ def _r2(true: Array, guess: Array, weights: Array | None) -> float:
     """Return the mean R² of columns (T, D), each over the rows that are not NaN."""
     observed = ~np.isnan(true)
     if not observed.any(axis=0).all():
-        got = Shown(f"nothing but NaN {place(column=int(np.argmin(observed.any(axis=0))))}")
+        got = Words(f"nothing but NaN {place(column=int(np.argmin(observed.any(axis=0))))}")
         raise bad_argument("y", got, "at least one observation in each column after the warmup")
     # R² does not depend on the scale, but squares may overflow or underflow.
     exponents = np.frexp(np.nanmax(np.abs(true), axis=0))[1]

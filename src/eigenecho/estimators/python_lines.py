@@ -15,7 +15,7 @@ UNUSED = ("progress", "seed")
 """Parameters that do not change results."""
 
 
-def made(estimator: Any) -> str:
+def constructor_call(estimator: Any) -> str:
     """Return the call of a constructor, with the first parameter and those that are not default."""
     parts: list[str] = []
     for name, parameter in inspect.signature(type(estimator)).parameters.items():
@@ -35,7 +35,7 @@ def report_lines(
     lines = [
         "import eigenecho as ee",
         "",
-        f"forecaster = {made(forecaster)}",
+        f"forecaster = {constructor_call(forecaster)}",
         f"forecaster.fit(y{beside})",
         f"forecaster.predict({ahead}interval={interval:g})",
     ]

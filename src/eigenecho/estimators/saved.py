@@ -11,7 +11,7 @@ import numpy as np
 
 from eigenecho import storage
 from eigenecho.checks import check_range, check_units, generator
-from eigenecho.errors import Shown, bad_argument, warn
+from eigenecho.errors import Words, bad_argument, warn
 from eigenecho.estimators.diagonal_reservoir import DiagonalReservoir
 from eigenecho.estimators.fitted import FittedNetwork
 from eigenecho.estimators.forecaster import Forecaster
@@ -140,7 +140,7 @@ class StoredNetwork:
         evidence = fitted.need_evidence() if statistics else None
         neurons = evidence is not None and evidence.penalty.basis is not None
         params = Parameters.of(esn, lambda: fitted.spectrum)
-        return cls(fitted.kept(), evidence, neurons, params)
+        return cls(fitted.without_evidence(), evidence, neurons, params)
 
     def restored(self) -> LinearESN:
         """Return the estimator, or raise if the parts do not fit each other."""
@@ -148,7 +148,7 @@ class StoredNetwork:
         if evidence is not None:
             check_range(evidence.weights, "weights", model.reservoir.dtype)
             if not np.array_equal(evidence.weights.astype(model.reservoir.dtype), model.W_out):
-                raise bad_argument("weights", Shown("other numbers"), "the numbers of W_out")
+                raise bad_argument("weights", Words("other numbers"), "the numbers of W_out")
             penalty = with_basis(evidence.penalty, model, self.neurons)
             evidence = replace(evidence, penalty=penalty)
         groups = None if evidence is None else Evidence.of_one(evidence)
@@ -181,7 +181,7 @@ class StoredReservoir:
         """Return the transformer, or raise if the parts do not fit each other."""
         W_in = self.reservoir.W_in
         if self.reservoir.W_fb is not None or not len(W_in):
-            raise bad_argument("W_in", Shown(f"shape {W_in.shape}"), "weights of inputs only")
+            raise bad_argument("W_in", Words(f"shape {W_in.shape}"), "weights of inputs only")
         if self.spectrum.units != self.reservoir.units:
             raise bad_argument("spectrum", self.spectrum, f"{self.reservoir.units} eigenvalues")
         estimator: DiagonalReservoir = self.params.restored(DiagonalReservoir, len(W_in))

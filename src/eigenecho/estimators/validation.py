@@ -12,7 +12,7 @@ from sklearn import get_config
 from sklearn.utils.validation import check_array, validate_data
 
 from eigenecho.arrays import is_tensor, namespace, on_device, side_by_side, to_host
-from eigenecho.errors import Shown, UnstableWarning, bad_argument, place, warn
+from eigenecho.errors import UnstableWarning, Words, bad_argument, place, warn
 from eigenecho.model.online import check_labels
 from eigenecho.rows import chunk_rows
 from eigenecho.scaling import Scaling
@@ -90,7 +90,7 @@ def check_outputs(
     if len(columns) > 1:
         raise ValueError(f"{name} has series with different numbers of columns: {sorted(columns)}.")
     if D is not None and columns != {D}:
-        raise bad_argument(name, Shown(f"{series[0].shape[1]} columns"), f"{D}, as in fit")
+        raise bad_argument(name, Words(f"{series[0].shape[1]} columns"), f"{D}, as in fit")
     return series, container
 
 
@@ -111,7 +111,7 @@ def _read(
     for i, item in enumerate(items):
         number = None if container.kind == "single" else i
         if number is not None and np.shape(item)[:1] == (0,):
-            got = Shown(f"0 rows in series {i}")
+            got = Words(f"0 rows in series {i}")
             raise bad_argument(name, got, "at least one row in each series")
         table = as_table(item, name, number)
         if estimator is not None:
@@ -119,7 +119,7 @@ def _read(
         if on_device(table):
             if 0 in table.shape:
                 lacks = "row" if not len(table) else "column"
-                raise bad_argument(name, Shown(f"0 {lacks}s"), f"at least one {lacks}")
+                raise bad_argument(name, Words(f"0 {lacks}s"), f"at least one {lacks}")
             rows = namespace(table).ascontiguousarray(table, np.dtype(dtype))
         else:
             rows = check_array(
@@ -216,7 +216,7 @@ def _check_observed(outputs: list[Array], y: Any, container: Container, warmup: 
     labels = column_labels(y[0] if container.kind == "list" else y)
     column = (labels or range(len(observed)))[int(np.argmin(observed))]
     where = "" if container.flat else f" {place(column=column)}"
-    got = Shown(f"nothing but NaN{where} after the warmup")
+    got = Words(f"nothing but NaN{where} after the warmup")
     raise bad_argument("y", got, "at least one observation in each column")
 
 
@@ -278,7 +278,7 @@ def check_out(out: Any, series: list[Any], reservoir: Any) -> Any:
     else:
         fits = isinstance(out, np.ndarray) and out.flags.c_contiguous and out.flags.writeable
     if not fits or len(series) != 1 or (tuple(out.shape), out.dtype) != (shape, dtype):
-        got = Shown(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
+        got = Words(f"{getattr(out, 'dtype', type(out).__name__)} {getattr(out, 'shape', '')}")
         what = f"a writeable contiguous {dtype} array of shape {shape}, on the device of X"
         raise bad_argument("out", got, f"{what}, for a single series")
     return out

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.arrays import namespace, to_host
-from eigenecho.readout import EPS, Factorised, Gram, Penalty, factors, solved
-from eigenecho.training import Block
-from eigenecho.training.refine import SLOWEST, Weighed, rounds
+from eigenecho.readout import EPS, Factorisation, Gram, Penalty, factors, solved
+from eigenecho.rows import Block
+from eigenecho.training.refine import SLOWEST, WeightedRows, rounds
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ class Candidates:
 
 
 @dataclass(frozen=True, eq=False)
-class Shared(Candidates):
+class SharedCandidates(Candidates):
     """Candidates that share one factorisation of the states."""
 
-    factorised: Factorised
+    factorised: Factorisation
 
     @property
     def weights(self) -> Array:
@@ -92,7 +92,7 @@ class Shared(Candidates):
 
 
 @dataclass(frozen=True, eq=False)
-class Stacked(Candidates):
+class StackedCandidates(Candidates):
     """Candidates with one Cholesky factor each, computed on a device as a stack (C, N', N')."""
 
     @cached_property
@@ -122,8 +122,8 @@ class Stacked(Candidates):
 
 def refined_errors(
     trial: Trial,
-    first: Weighed,
-    system: Shared | Stacked,
+    first: WeightedRows,
+    system: SharedCandidates | StackedCandidates,
     squared: Callable[[Block, Array], Array],
     most: float = np.inf,
 ) -> list[Array] | None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
+from eigenecho.rows import Block, Fold
 from eigenecho.spectra import Spectrum
-from eigenecho.training import Block, Fold
 
 Params = dict[str, Any]
 
@@ -38,7 +38,7 @@ def _check_listed(name: str, values: Any) -> None:
     """Raise unless ``values`` is a list of values, and not one value such as a matrix."""
     single = isinstance(values, (str, bytes, Mapping, Spectrum)) or not hasattr(values, "__len__")
     if getattr(values, "ndim", 1) != 1:
-        single, values = True, Shown(f"an array of shape {values.shape}")
+        single, values = True, Words(f"an array of shape {values.shape}")
     if single or not len(values):
         remedy = "Put a single value in a list, [value]."
         raise bad_argument(f"grid[{name!r}]", values, "a list of values to try", remedy)

@@ -13,9 +13,10 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import namespace
-from eigenecho.grid_search.candidates import Shared, refined_errors
+from eigenecho.grid_search.candidates import SharedCandidates, refined_errors
 from eigenecho.kernels.convolution import settling_steps
-from eigenecho.training import Block, Problem, check_range
+from eigenecho.rows import Block
+from eigenecho.training import Problem
 from eigenecho.training.refine import Round
 from eigenecho.training.structured import gather_gram
 from eigenecho.types import Array
@@ -39,10 +40,10 @@ def squared_errors(trial: Trial) -> list[Array] | None:
     K, problem = int(settling), problem.in_double
     with np.errstate(over="ignore", invalid="ignore"):  # checked next
         statistics = gather_gram(problem, fold.train, trial.lags(K)).statistics
-    check_range(statistics, problem.reservoir)
+    problem.check_range(statistics)
     penalty, head = problem.penalty, problem.head
     factorised = statistics.factorise(penalty, head)
-    system = Shared(statistics, penalty, head, trial.ridges, trial.scales, factorised)
+    system = SharedCandidates(statistics, penalty, head, trial.ridges, trial.scales, factorised)
     if not system.are_resolved:
         return None
     first = Round(problem, fold.train, system.weights)

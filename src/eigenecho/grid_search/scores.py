@@ -12,9 +12,9 @@ import numpy as np
 from eigenecho.arrays import to_host
 from eigenecho.errors import (
     IllConditionedWarning,
-    Shown,
     UnstableError,
     UnstableWarning,
+    Words,
     bad_argument,
     place,
 )
@@ -22,10 +22,11 @@ from eigenecho.grid_search import lagged, stacked
 from eigenecho.grid_search.grid import Group
 from eigenecho.kernels import costs
 from eigenecho.model.from_data import learn_spectrum
-from eigenecho.readout import EPS, Factorised, Gram, Lags, Statistic, Triangle
-from eigenecho.reservoir import Cache, Drawn
+from eigenecho.readout import EPS, Factorisation, Gram, Lags, Statistic, Triangle
+from eigenecho.reservoir import Cache, DrawnReservoir
+from eigenecho.rows import Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Fold, Problem, Settings, check_range, gather, pose, select_ridge
+from eigenecho.training import Problem, Settings, pose, select_ridge
 from eigenecho.training.structured import applies, lags
 from eigenecho.types import Array
 
@@ -138,7 +139,7 @@ def root_mean_squared_errors(
         seed, drawn = group.params["seed"], None
         errors: list[Array] = []
         for fold in folds:
-            if settings.recipe.is_learnt:  # from the rows before validation
+            if settings.recipe.learns_spectrum:  # from the rows before validation
                 until = [stop for _, stop in fold.train]
                 learned = learn_spectrum(settings, *data, seed, until=until)
                 drawn = learned.draw(D_in, D_out, seed, cache)
@@ -152,7 +153,7 @@ def root_mean_squared_errors(
 
 
 def _trial(
-    settings: Settings, drawn: Drawn, group: Group, data: Data, fold: Fold, cache: Cache
+    settings: Settings, drawn: DrawnReservoir, group: Group, data: Data, fold: Fold, cache: Cache
 ) -> Trial:
     """Return the trial of a fold; scaling and ridge depend on its training rows only."""
     problem = pose(settings, drawn, *data, until=[stop for _, stop in fold.train])
@@ -174,10 +175,10 @@ def _check_observed(problem: Problem, fold: Fold) -> None:
     """Raise if an output has no training rows, or a block no observation at all."""
     seen = problem.counts(fold.train)
     if not seen.all():
-        got = Shown(f"nothing but NaN {place(column=int(np.argmin(seen)))} before validation")
+        got = Words(f"nothing but NaN {place(column=int(np.argmin(seen)))} before validation")
         raise bad_argument("y", got, "at least one observation in each column to train on")
     if not all(problem.counts(block).any() for block in fold.held_out):
-        got = Shown("nothing but NaN in a block of validation or test")
+        got = Words("nothing but NaN in a block of validation or test")
         raise bad_argument("y", got, "at least one observation in each block")
 
 
@@ -216,10 +217,10 @@ def _by_states(trial: Trial) -> list[Array]:
     """Return squared residuals of each held-out block, (scalings, ridges, D_out), from states."""
     problem, head = trial.problem, trial.problem.head
     summed = not problem.is_small and trial.head_eigenvalue >= HEAD_SUMMED
-    train, held_out, _ = gather(problem, Gram if summed else Triangle, trial.fold)
+    train, held_out, _ = problem.gather(Gram if summed else Triangle, trial.fold)
     train, held_out = train.on_host, [block.on_host for block in held_out]
     for statistics in (train, *held_out):
-        check_range(statistics, problem.reservoir)
+        problem.check_range(statistics)
         trial.check_scaled(statistics)
     factorised = train.factorise(problem.penalty, head)
     ridges = trial.ridges.reshape(trial.shape)[0]
@@ -233,7 +234,7 @@ def _by_states(trial: Trial) -> list[Array]:
     return blocks
 
 
-def _is_coarse(train: Triangle, factorised: Factorised, trial: Trial) -> Array:
+def _is_coarse(train: Triangle, factorised: Factorisation, trial: Trial) -> Array:
     """Return which combinations, (scalings, ridges), need a solution of their own.
 
     The rounding error of a factorisation depends on its largest singular value, which is large if

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.arrays import namespace, on_device
-from eigenecho.grid_search.candidates import Stacked, refined_errors
+from eigenecho.grid_search.candidates import StackedCandidates, refined_errors
 from eigenecho.readout import Gram
-from eigenecho.training import Block, Fold, Problem, check_range
+from eigenecho.rows import Block, Fold
+from eigenecho.training import Problem
 from eigenecho.training.refine import CONVERGED, LinearSystem
 from eigenecho.types import Array
 
@@ -43,14 +44,14 @@ def squared_errors(trial: Trial) -> list[Array] | None:
     wide = problem.size + 4 * trial.ridges.size * problem.D_out
     if 8.0 * len(fold.train) * longest * wide > ROOM:
         return None
-    rows = KeptRows.of(problem, fold)
-    check_range(rows.statistics, problem.reservoir)
+    rows = StoredRows.of(problem, fold)
+    problem.check_range(rows.statistics)
     trial.check_scaled(rows.statistics)
     batches, count = [], max(1, ROOM // (3 * 8 * problem.size**2))
     for first in range(0, trial.ridges.size, count):
         ridges, scales = (part[first : first + count] for part in (trial.ridges, trial.scales))
         batch = replace(trial, ridges=ridges, scales=scales, shape=(1, ridges.size))
-        stack = Stacked(rows.statistics, problem.penalty, problem.head, ridges, scales)
+        stack = StackedCandidates(rows.statistics, problem.penalty, problem.head, ridges, scales)
         if stack.factors is None:
             return None
         start = rows.with_weights(stack.weights)
@@ -63,7 +64,7 @@ def squared_errors(trial: Trial) -> list[Array] | None:
 
 
 @dataclass(frozen=True, eq=False)
-class KeptRows:
+class StoredRows:
     """Rows x(t) (T_i, N') of all series of a problem, in memory, with weights w (N', k).
 
     ``train`` are the training rows.
@@ -75,7 +76,7 @@ class KeptRows:
     w: Any = None
 
     @classmethod
-    def of(cls, problem: Problem, fold: Fold) -> KeptRows:
+    def of(cls, problem: Problem, fold: Fold) -> StoredRows:
         """Compute the rows of a problem up to the last row of a fold."""
         blocks = (fold.train, *fold.held_out)
         stops = [max(block[i][1] for block in blocks) for i in range(len(problem.inputs))]
@@ -96,7 +97,7 @@ class KeptRows:
         X, Y = self.training
         return Gram(X.T @ X, X.T @ Y, len(X))
 
-    def with_weights(self, w: Array) -> KeptRows:
+    def with_weights(self, w: Array) -> StoredRows:
         """Return the same rows with weights (N', k)."""
         rows = replace(self, w=w)
         vars(rows)["training"] = self.training
@@ -108,7 +109,7 @@ class KeptRows:
         Y = namespace(Y).tile(Y, self.w.shape[1] // Y.shape[1])
         return X.T @ (Y - X @ self.w) - system.pull(self.w)
 
-    def moved(self, step: Array) -> KeptRows:
+    def moved(self, step: Array) -> StoredRows:
         """Return the same rows with w + step."""
         return self.with_weights(self.w + step)
 

@@ -22,9 +22,10 @@ from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.scores import Data, root_mean_squared_errors
 from eigenecho.progress import Report
 from eigenecho.reservoir import Cache, per_feature
+from eigenecho.rows import Fold
 from eigenecho.tensors import device_of, with_memory
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Fold, Settings, check_lengths, lowest
+from eigenecho.training import Settings, check_lengths, lowest
 from eigenecho.types import Array
 
 BATCH = 12

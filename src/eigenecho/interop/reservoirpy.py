@@ -1,7 +1,8 @@
-"""Our reservoir as a reservoirpy node: ``DiagonalReservoir(100, sr=0.9) >> Ridge(1e-6)``."""
+"""Our reservoir as a reservoirpy node: ``DiagonalReservoirNode(100, sr=0.9) >> Ridge(1e-6)``."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,14 @@ try:
 except ImportError as error:
     raise ImportError("This needs reservoirpy 0.4: pip install 'eigenecho[reservoirpy]'") from error
 
-__all__ = ["DiagonalReservoir"]
+__all__ = ["DiagonalReservoirNode"]
 
 SHARED = ("units", "basis", "sr", "input_scaling", "input_connectivity", "rc_connectivity",
           "input_bias")  # fmt: skip
 """Parameters with the same name in ``Recipe``."""
 
 
-class DiagonalReservoir(Node):
+class DiagonalReservoirNode(Node):
     """Linear reservoir in its eigenbasis, with O(N) per step, for models of reservoirpy.
 
         r(t) = r(t−1) ⊙ λ + u(t) W_in
@@ -84,9 +85,9 @@ class DiagonalReservoir(Node):
     --------
     >>> import numpy as np
     >>> from reservoirpy.nodes import Ridge
-    >>> from eigenecho.interop.reservoirpy import DiagonalReservoir
+    >>> from eigenecho.interop.reservoirpy import DiagonalReservoirNode
     >>> X = np.sin(np.arange(101.0)).reshape(-1, 1)
-    >>> model = DiagonalReservoir(50, sr=0.9, seed=0) >> Ridge(1e-8)
+    >>> model = DiagonalReservoirNode(50, sr=0.9, seed=0) >> Ridge(1e-8)
     >>> model.fit(X[:-1], X[1:], warmup=10).run(X[:-1]).shape
     (100, 1)
     """
@@ -224,4 +225,12 @@ class DiagonalReservoir(Node):
 
     def __str__(self) -> str:
         source = "W" if self.W is not None else "spectrum"
-        return f"DiagonalReservoir(units={self.units}, {source} given, sr={self.sr})"
+        return f"DiagonalReservoirNode(units={self.units}, {source} given, sr={self.sr})"
+
+
+def __getattr__(name: str) -> Any:
+    if name == "DiagonalReservoir":
+        message = "DiagonalReservoir of eigenecho.interop.reservoirpy is now DiagonalReservoirNode."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return DiagonalReservoirNode
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho.convert import diagonalize
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.model import LinearModel, State
 from eigenecho.types import Array
 
@@ -45,7 +45,7 @@ def from_reservoirpy(model: Any, *, return_state: bool = False) -> Any:
 
     See Also
     --------
-    eigenecho.interop.reservoirpy.DiagonalReservoir : Our reservoir inside models of reservoirpy.
+    eigenecho.interop.reservoirpy.DiagonalReservoirNode : Reservoir for models of reservoirpy.
     eigenecho.diagonalize : Convert plain weights.
 
     Examples
@@ -216,16 +216,16 @@ def _is_linear_kind(node: Any, kinds: Any) -> bool:
 def _classes() -> tuple[Any, ...]:
     """Return Model, Node, the reservoir classes, the readout classes, Input and Output."""
     # This import explains how to install reservoirpy if it is missing.
-    from eigenecho.interop.reservoirpy import DiagonalReservoir  # isort: skip
+    from eigenecho.interop.reservoirpy import DiagonalReservoirNode  # isort: skip
     from reservoirpy.model import Model
     from reservoirpy.node import Node
     from reservoirpy.nodes import LMS, RLS, Input, Output, Reservoir, Ridge
 
-    return Model, Node, (Reservoir, DiagonalReservoir), (Ridge, RLS, LMS), Input, Output
+    return Model, Node, (Reservoir, DiagonalReservoirNode), (Ridge, RLS, LMS), Input, Output
 
 
 def _unsupported(what: str, remedy: str = "") -> ValueError:
-    return bad_argument("model", Shown(what), EXPECTED, remedy)
+    return bad_argument("model", Words(what), EXPECTED, remedy)
 
 
 def _name(node: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from eigenecho import spectra
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.estimators import Forecaster
 from eigenecho.spectra import Spectrum
 
@@ -156,7 +156,7 @@ class EigenechoForecaster(BaseForecaster):
         if unknown.any():
             raise bad_argument(
                 "fh",
-                Shown(f"a forecast of {times[unknown][0]}"),
+                Words(f"a forecast of {times[unknown][0]}"),
                 f"times in the steps of y, such as {forecasts.index[0]}",
                 "Use absolute times, or an index of y with the steps to forecast.",
             )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigenecho.checks import check_shape, has_complex
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 
 
 def finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float64]:
@@ -22,10 +22,10 @@ def finite(name: str, value: Any, *, gaps: bool = False) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         raise bad_argument(name, value, "an array of real numbers") from None
     if array.ndim == 0 or array.size == 0:
-        raise bad_argument(name, Shown(f"shape {array.shape}"), "an array that is not empty")
+        raise bad_argument(name, Words(f"shape {array.shape}"), "an array that is not empty")
     if np.isinf(array).any() or (not gaps and np.isnan(array).any()):
         raise bad_argument(
-            name, Shown("NaN or infinity"), "finite numbers", "Leave those rows out of all arrays."
+            name, Words("NaN or infinity"), "finite numbers", "Leave those rows out of all arrays."
         )
     return array
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eigenecho.checks import check_count, check_shape
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.metrics.arrays import finite, observed, same_shape
 
 
@@ -56,7 +56,7 @@ def mase(y: ArrayLike, forecast: ArrayLike, train: ArrayLike, season: int = 1) -
     observed_columns = ~np.isnan(true).all(axis=-2)
     scale = _mean_absolute(before[..., season:, :] - before[..., :-season, :])
     if np.any(observed_columns & ~(scale > 0)):
-        got = Shown(f"a column without changes over {season} rows")
+        got = Words(f"a column without changes over {season} rows")
         raise bad_argument("train", got, "series that change", "Use rmse for constant series.")
     errors = _mean_absolute(true - predicted)
     return float(np.mean(errors[observed_columns] / scale[observed_columns]))
@@ -180,7 +180,7 @@ def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
     low = same_shape("lower", lower, true.shape, "y")
     high = same_shape("upper", upper, true.shape, "y")
     if np.any(low > high):
-        raise bad_argument("lower", Shown("bounds above upper"), "bounds of at most upper")
+        raise bad_argument("lower", Words("bounds above upper"), "bounds of at most upper")
     present = ~np.isnan(true)
     return float(np.mean((low <= true)[present] & (true <= high)[present]))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eigenecho.checks import check_known
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.metrics.arrays import finite, same_shape
 
 
@@ -173,7 +173,7 @@ def _check_columns(
     """Check both arrays and return them as (rows, columns)."""
     first = finite(name_a, a)
     if first.ndim > 3:
-        got = Shown(f"shape {first.shape}")
+        got = Words(f"shape {first.shape}")
         raise bad_argument(name_a, got, "an array (T,), (T, D) or (series, T, D)")
     second = same_shape(name_b, b, first.shape, name_a)
     columns = 1 if first.ndim == 1 else first.shape[-1]

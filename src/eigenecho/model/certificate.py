@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from eigenecho.checks import check_known
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.spectra import Spectrum
 from eigenecho.types import AnyFloat, Count, NonNegative, NonNegativeArray, Positive, PositiveInt
 
@@ -208,7 +208,7 @@ class Reduction:
         check_known(self.size, "size", SIZES)
         values = np.array(self.values, np.float64)
         if values.ndim != 1:
-            raise bad_argument("values", Shown(f"shape {values.shape}"), "a 1-D array")
+            raise bad_argument("values", Words(f"shape {values.shape}"), "a 1-D array")
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
 

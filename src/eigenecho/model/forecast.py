@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenecho.arrays import at, namespace, on_device, side_by_side
 from eigenecho.checks import check_count
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.online import State, as_state
 from eigenecho.model.predict import check_finite, warn_if_growing
@@ -56,7 +56,7 @@ def forecast(
     check_count(horizon, "horizon", "a number of steps", 1)
     known = _known_inputs(model, inputs, horizon)
     if context is not None and state is not None:
-        raise bad_argument("state", Shown("state"), "None with a context")
+        raise bad_argument("state", Words("state"), "None with a context")
     if context is not None:
         start, known = _after_context(model, context, known)
     elif state is not None:
@@ -95,7 +95,7 @@ def forecast_several(
     _check_autonomous(model)
     if inputs is not None or state is not None or model.D_in > model.D_out:
         expected = "one series if there are inputs or a state"
-        raise bad_argument("context", Shown("several series"), expected)
+        raise bad_argument("context", Words("several series"), expected)
     D, reservoir = model.D_out, model.reservoir
     if on_device(contexts):
         together = [checked_stack(contexts, "context", D, reservoir.dtype)]
@@ -104,7 +104,7 @@ def forecast_several(
         together, container = as_series(contexts, "context", D, reservoir.dtype)
         together = side_by_side(together)
     if not all(rows.shape[-2] for rows in together):
-        raise bad_argument("context", Shown("0 rows"), "at least one row in each series")
+        raise bad_argument("context", Words("0 rows"), "at least one row in each series")
     ends = []
     for rows in together:
         u = model.own_inputs(rows) if model.D_in else rows[..., :0]
@@ -155,7 +155,7 @@ def _known_inputs(model: LinearModel, inputs: Any, horizon: int) -> Array:
         return np.empty((horizon, 0))
     rows = as_rows(inputs, "inputs", columns)
     if len(rows) != horizon:
-        raise bad_argument("inputs", Shown(f"{len(rows)} rows"), f"{horizon} rows, one per step")
+        raise bad_argument("inputs", Words(f"{len(rows)} rows"), f"{horizon} rows, one per step")
     if model.inputs is None:
         return rows
     D = model.D_out
@@ -171,7 +171,7 @@ def _after_context(model: LinearModel, context: Any, known: Array) -> tuple[Stat
     D = model.D_out
     rows = as_rows(context, "context", max(model.D_in, D), model.reservoir.dtype)
     if len(rows) == 0:
-        raise bad_argument("context", Shown("0 rows"), "at least one row")
+        raise bad_argument("context", Words("0 rows"), "at least one row")
     u = model.own_inputs(rows) if model.D_in else rows[:, :0]
     teacher = model.from_user(rows[:, :D])
     reservoir = model.reservoir

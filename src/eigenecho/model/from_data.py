@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenecho.arrays import to_host
 from eigenecho.checks import check_units, generator
-from eigenecho.errors import IllConditionedWarning, Shown, bad_argument
+from eigenecho.errors import IllConditionedWarning, Words, bad_argument
 from eigenecho.model.model import LinearModel
 from eigenecho.model.reduce import select_modes
 from eigenecho.model.weighting import select_weighting
@@ -182,10 +182,10 @@ class LearningTask:
         settings, problem = self.with_spectrum(law, size)
         transition, radius = problem.reservoir.transition, problem.reservoir.spectrum.radius
         if not isinstance(transition, Diagonal):
-            got = Shown(f"a matrix in {transition.name} form")
+            got = Words(f"a matrix in {transition.name} form")
             raise bad_argument("law", got, "eigenvalues, or a matrix with a usable eigenbasis")
         if not radius < 1:
-            raise bad_argument("law", Shown(f"radius {radius:.6g}"), "a radius below 1")
+            raise bad_argument("law", Words(f"radius {radius:.6g}"), "a radius below 1")
         with warnings.catch_warnings(action="ignore", category=IllConditionedWarning):
             evidence = train(problem, settings).evidence
         model = LinearModel.of(problem, evidence.weights)
@@ -193,7 +193,7 @@ class LearningTask:
         values = weighting.balanced.values
         sure = int(np.count_nonzero(values > SURE * values[0])) if values.size else 0
         if not sure:
-            got = Shown("targets that do not depend on X")
+            got = Words("targets that do not depend on X")
             raise bad_argument("y", got, "targets to learn a spectrum from")
         reduced, _ = select_modes(weighting, min(recipe.units, sure))
         spectrum = reduced.system.spectrum.unleak(recipe.lr)

@@ -10,7 +10,7 @@ rows x(t) along the series, and passes through the loop in the same way: to firs
 
     error(h) = Σ_j x(h−j) δ Ψ_j,   var_d(h) = Σ_e ‖Σ_j K_j[e, d] z(h−j)‖²
 
-with K_j = Cᵀ Ψ_j, C Cᵀ = Σ, and z z'ᵀ = x A⁻¹ x'ᵀ (see ``training.posterior``): a convolution over
+with K_j = Cᵀ Ψ_j, C Cᵀ = Σ, and z z'ᵀ = x A⁻¹ x'ᵀ (see ``Posterior``): a convolution over
 time of N' columns. The rows x(t) are the sum of those of the forecast and of the loop's response to
 each ε, so the same sum is computed again along that response, for noise of every age.
 """
@@ -18,26 +18,111 @@ each ε, so the same sum is computed again along that response, for noise of eve
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.arrays import namespace, to_host
+from eigenecho.arrays import NUMPY, at, namespace, to_host
 from eigenecho.checks import is_finite_number
 from eigenecho.errors import bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
+from eigenecho.readout import is_regular
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array, Forecast
 
 if TYPE_CHECKING:
     from eigenecho.model.model import LinearModel
-    from eigenecho.training import Posterior
+    from eigenecho.training import Evidence
 
 LARGE = 1e100
 """Size of the response beyond which its variance is taken to be infinite."""
 
 SHORT = 64
 """Largest number of steps for which a convolution is a matrix product, not an FFT."""
+
+
+COLUMNS, PROBES = 96, 8
+"""Random columns tried first to condense rows, and further ones that test whether they suffice."""
+
+PAYS = 5
+"""Condensing pays if there are at least this many times more rows and units than columns."""
+
+MISSED = 1e-11
+"""Share of the squares of all rows that condensing may miss."""
+
+
+class Part(NamedTuple):
+    """A group of outputs trained on the same rows: columns (k,), R (N', N') and Σ (k, k)."""
+
+    columns: Array
+    root: Array
+    noise: Array
+
+    def whitened(self, rows: Array) -> Array:
+        """Return rows x (T, N') as z = x R⁻¹ (T, N'), so that x A⁻¹ x'ᵀ = z z'ᵀ."""
+        root = at(self.root, rows)
+        return namespace(rows).solve_triangular(root, rows.T, transposed=True).T
+
+    def condensed(self, rows: Array) -> Array:
+        """Return Z (T, k) with Z Zᵀ = z zᵀ for the whitened rows z, in few columns if possible.
+
+        Rows along a forecast span few directions. Let Q be an orthonormal basis of x R⁻¹Ω for
+        random columns Ω, and B = Qᵀ x R⁻¹ = L O. Then Z = Q L needs k solutions with R instead of
+        T. Further random columns estimate what Q misses.
+        """
+        rng, (T, N), size = np.random.default_rng(0), rows.shape, COLUMNS
+        root = to_host(self.root)
+        while PAYS * size < min(T, N):
+            shown = rows @ NUMPY.solve_triangular(root, rng.normal(size=(N, size + PROBES)))
+            Q, others = np.linalg.qr(shown[:, :size])[0], shown[:, size:]
+            if np.sum((others - Q @ (Q.T @ others)) ** 2) <= MISSED * np.sum(others**2):
+                B = NUMPY.solve_triangular(root, rows.T @ Q, transposed=True)
+                return np.asarray(Q @ np.asarray(np.linalg.qr(B, mode="r")).T)
+            size *= 2
+        return self.whitened(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Distribution of the weights of all outputs; groups of outputs count as independent.
+
+    With a ridge as a prior (``readout.likelihood``), weights trained with noise of covariance Σ
+    between the outputs have an error δ with
+
+        cov(x δ, x' δ) = (x A⁻¹ x'ᵀ) Σ,   A = XᵀX + αM = RᵀR
+
+    for any two rows x, x' of the readout. For a small ridge that is the covariance of least
+    squares. ``free`` is the number of rows less the degrees of freedom of the fit.
+    """
+
+    parts: tuple[Part, ...]
+    free: float
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Posterior | None:
+        """Return the posterior of a trained readout; None if its weights are not determined."""
+        parts = []
+        for group, columns in zip(evidence.groups, evidence.columns, strict=True):
+            try:
+                R, _ = group.triangle
+            except ValueError:  # normal equations cannot resolve so small a ridge
+                return None
+            if not np.all(np.isfinite(group.scatter)) or not is_regular(R, group.ridge):
+                return None
+            parts.append(Part(columns, R, evidence.noise[np.ix_(columns, columns)]))
+        return cls(tuple(parts), min(group.free_rows for group in evidence.groups))
+
+    @one_blas_thread()
+    def variances(self, rows: Array) -> Array:
+        """Return variances of outputs at rows (T, N'), with noise: Σ_dd (1 + x A⁻¹ xᵀ)."""
+        xp = namespace(rows)
+        variances = xp.empty((len(rows), sum(part.columns.size for part in self.parts)))
+        for part in self.parts:
+            share = (part.whitened(rows) ** 2).sum(axis=1)
+            noise = xp.asarray(np.diag(part.noise).copy())
+            variances[:, part.columns] = (1 + share)[:, None] * noise
+        return variances
 
 
 @one_blas_thread()

@@ -14,7 +14,7 @@ from eigenecho.errors import bad_argument, overflowed
 from eigenecho.model.online import OnlineRun, State, on_one_thread
 from eigenecho.readout import Penalty
 from eigenecho.tensors import takes_tensors
-from eigenecho.training import Learnt, RecursiveLeastSquares
+from eigenecho.training import RecursiveLeastSquares, TrainingState
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Learner(OnlineRun):
     with the forgetting factor λ and w₀ = 0, or the readout of a model without training statistics.
     ``training.RecursiveLeastSquares`` computes it.
 
-    Created by ``LinearESN.learner`` and ``LinearModel.learner`` from previous results (``learnt``),
+    Created by ``LinearESN.learner`` and ``LinearModel.learner`` from a ``training_state``,
     the penalty, α > 0, λ in ]0, 1], the number of rows to skip before learning (``warmup``), and a
     state and names of columns as for a ``Stream``.
 
@@ -53,7 +53,7 @@ class Learner(OnlineRun):
     def __init__(
         self,
         model: LinearModel,
-        learnt: Learnt,
+        training_state: TrainingState,
         penalty: Penalty,
         ridge: float,
         forgetting: float = 1.0,
@@ -63,11 +63,11 @@ class Learner(OnlineRun):
         output_names: Sequence[str] | None = None,
     ) -> None:
         check_count(warmup, "warmup")
-        check_shape(learnt.centre, "centre", model.W_out.shape, ", as the model's")
+        check_shape(training_state.centre, "centre", model.W_out.shape, ", as the model's")
         if penalty.free > model.readout_bias:
             raise bad_argument("free", penalty.free, "0, because the model has no bias")
         self._warmup = warmup
-        self._squares = RecursiveLeastSquares(learnt, penalty, ridge, forgetting)
+        self._squares = RecursiveLeastSquares(training_state, penalty, ridge, forgetting)
         super().__init__(model, state, feature_names, output_names)
         self._x = np.ones(len(model.W_out))
         self._advance = on_one_thread(model.reservoir, kernels.backend(self._x).step)
@@ -93,8 +93,8 @@ class Learner(OnlineRun):
         """The arguments that make an equal object."""
         squares = self._squares
         model, *rest = super().parts
-        learnt = squares.learnt, squares.penalty, squares.ridge, squares.forgetting
-        return model, *learnt, self._warmup, *rest
+        training = squares.training_state, squares.penalty, squares.ridge, squares.forgetting
+        return model, *training, self._warmup, *rest
 
     @takes_tensors
     def step(self, u: Any = None, target: Any = None) -> Array:

@@ -12,7 +12,7 @@ from eigenecho import kernels, storage
 from eigenecho.arrays import to_host
 from eigenecho.basis import Basis, DrawnBasis
 from eigenecho.checks import check_flag, check_known, check_range, check_real
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.model.certificate import Certificate, Reduction
 from eigenecho.model.forecast import are_several, forecast, forecast_several
 from eigenecho.model.intervals import with_interval
@@ -30,7 +30,7 @@ from eigenecho.series import as_rows, as_series
 from eigenecho.spectra import Spectrum
 from eigenecho.tensors import checked_device, takes_tensors
 from eigenecho.threads import one_blas_thread
-from eigenecho.training import Learnt, Problem, check_rates, filled
+from eigenecho.training import Problem, TrainingState, check_rates, filled
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
@@ -110,16 +110,16 @@ class LinearModel:
         check_flag(self.readout_bias, "readout_bias")
         check_flag(self.output_to_readout, "output_to_readout")
         if np.ndim(self.W_out) != 2 or np.shape(self.W_out)[1] < 1:
-            raise bad_argument("W_out", Shown(f"shape {np.shape(self.W_out)}"), "shape (N', D_out)")
+            raise bad_argument("W_out", Words(f"shape {np.shape(self.W_out)}"), "shape (N', D_out)")
         check_real(self.W_out, "W_out")
         if self.W_out.dtype not in (np.float32, np.float64):
             object.__setattr__(self, "W_out", self.W_out.astype(np.float64))
         size = self.readout_bias + self.output_to_readout * self.D_out + self.reservoir.units
         if len(self.W_out) != size:
-            raise bad_argument("W_out", Shown(f"shape {self.W_out.shape}"), f"{size} rows")
+            raise bad_argument("W_out", Words(f"shape {self.W_out.shape}"), f"{size} rows")
         W_fb = self.reservoir.W_fb
         if W_fb is not None and len(W_fb) != self.D_out:
-            raise bad_argument("W_fb", Shown(f"shape {W_fb.shape}"), f"D_out = {self.D_out} rows")
+            raise bad_argument("W_fb", Words(f"shape {W_fb.shape}"), f"D_out = {self.D_out} rows")
         layout = self.reservoir.transition.layout
         basis = self.basis
         if basis is not None and (basis.units, (basis.block, basis.n_real)) != (self.units, layout):
@@ -127,7 +127,7 @@ class LinearModel:
         for name, columns in (("inputs", self.D_in), ("outputs", self.D_out)):
             scaling = getattr(self, name)
             if scaling is not None and np.shape(scaling.mean) != (columns,):
-                got = Shown(f"scaling of {np.size(scaling.mean)} columns")
+                got = Words(f"scaling of {np.size(scaling.mean)} columns")
                 raise bad_argument(name, got, f"a scaling of {columns} columns")
 
     def check(self) -> None:
@@ -395,8 +395,8 @@ class LinearModel:
         check_rates(ridge, forgetting)
         free = int(self.readout_bias and not penalize_bias)
         penalty = Penalty(len(self.W_out), free, self.basis)
-        learnt = Learnt.nothing(self.W_out, penalty, ridge)
-        return Learner(self, learnt, penalty, ridge, forgetting, 0, state)
+        training_state = TrainingState.initial(self.W_out, penalty, ridge)
+        return Learner(self, training_state, penalty, ridge, forgetting, 0, state)
 
     def reduce(
         self, units: int | None = None, tol: float | None = None, data: Any = None

@@ -10,7 +10,7 @@ import numpy as np
 from eigenecho import storage
 from eigenecho.arrays import to_host
 from eigenecho.checks import check_finite, has_complex
-from eigenecho.errors import Shown, bad_argument, not_finite, other_columns, place
+from eigenecho.errors import Words, bad_argument, not_finite, other_columns, place
 from eigenecho.reservoir import Reservoir
 from eigenecho.scaling import Scaling
 from eigenecho.series import column_labels
@@ -55,7 +55,7 @@ def as_state(model: LinearModel, state: Any, name: str = "initial_state") -> Sta
         r, y = (part.astype(model.reservoir.dtype, copy=False) for part in (r, y))
     if r.shape != (model.units,) or y.shape != (model.D_out,):
         expected = f"(r, y) of shapes ({model.units},) and ({model.D_out},)"
-        raise bad_argument(name, Shown(f"shapes {r.shape}, {y.shape}"), expected)
+        raise bad_argument(name, Words(f"shapes {r.shape}, {y.shape}"), expected)
     check_finite(np.concatenate([r, y]), name)
     return State(r, y)
 
@@ -66,7 +66,7 @@ def initial_states(model: LinearModel, states: Any, count: int, kind: str) -> li
         return [None] * count
     states = [states] if kind == "single" else list(states)
     if len(states) != count:
-        got = Shown(f"{len(states)} states")
+        got = Words(f"{len(states)} states")
         raise bad_argument("initial_state", got, f"one for each of {count} series")
     return [as_state(model, state) for state in states]
 
@@ -197,7 +197,7 @@ def _as_row(value: Any, columns: int, name: str, names: Sequence[str] | None) ->
         raise bad_argument(name, value, f"{columns} real numbers")
     if row.shape != (columns,) and not (row.ndim == 0 and columns == 1):
         expected = f"one row of {columns} numbers"
-        raise bad_argument(name, Shown(f"shape {row.shape}"), expected)
+        raise bad_argument(name, Words(f"shape {row.shape}"), expected)
     return row
 
 

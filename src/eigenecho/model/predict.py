@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import at, moved, namespace, on_device, to_host
-from eigenecho.errors import Shown, UnstableWarning, bad_argument, warn
+from eigenecho.errors import UnstableWarning, Words, bad_argument, warn
 from eigenecho.model.loop import ClosedLoop, readout_head
 from eigenecho.model.online import State, initial_states, unused_outputs
 from eigenecho.progress import Progress, Report
@@ -19,8 +19,8 @@ from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
+    from eigenecho.model.intervals import Posterior
     from eigenecho.model.model import LinearModel
-    from eigenecho.training import Posterior
 
 
 def predict_series(
@@ -175,7 +175,7 @@ def previous_outputs(
     if given is None:
         return [None] * len(lengths)
     if not model.closed:
-        raise unused_outputs(Shown("array"))
+        raise unused_outputs(Words("array"))
     items, _ = unpack_outputs(given, "y_previous", container)
     several = container.kind != "single"
     arrays = [
@@ -183,7 +183,7 @@ def previous_outputs(
         for i, item in enumerate(items)
     ]
     if [len(a) for a in arrays] != lengths:
-        got = Shown(f"lengths {[len(a) for a in arrays]}")
+        got = Words(f"lengths {[len(a) for a in arrays]}")
         raise bad_argument("y_previous", got, f"the lengths of X, {lengths}")
     return [moved([a], u)[0] for a, u in zip(arrays, series, strict=True)]
 

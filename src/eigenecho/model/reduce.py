@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.checks import check_count, is_finite_number
-from eigenecho.errors import IllConditionedWarning, Shown, bad_argument, warn
+from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.model.certificate import Reduction
 from eigenecho.model.loop import ClosedLoop
 from eigenecho.model.state_space import StateSpace
 from eigenecho.model.weighting import RowWeighting, Weighting, select_weighting
-from eigenecho.reduction import Smaller, essential, largest_gain, smaller, smallest
+from eigenecho.reduction import TruncatedSystem, essential, largest_gain, smaller, smallest
 from eigenecho.reservoir import Reservoir
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import GroupEvidence
@@ -52,7 +52,7 @@ def reduce(
     _check(model, units, tol)
     weighting = select_weighting(model, data, evidence)
     if not weighting.balanced.order:
-        got, expected = Shown("inputs without effect"), "inputs that affect the outputs"
+        got, expected = Words("inputs without effect"), "inputs that affect the outputs"
         raise bad_argument("model" if data is None else "data", got, expected)
     if tol is None:
         reduced, error = select_modes(weighting, units or 0)
@@ -97,10 +97,10 @@ def _check(model: LinearModel, units: Any, tol: Any) -> None:
     """Raise unless the model can be reduced and the target size is valid."""
     transition = model.reservoir.transition
     if not isinstance(transition, Diagonal):
-        got = Shown(f"a network in {transition.name} form")
+        got = Words(f"a network in {transition.name} form")
         raise bad_argument("model", got, "a network in diagonal form")
     if not model.effective_radius < 1:
-        got = Shown(f"effective radius {model.effective_radius:.6g}")
+        got = Words(f"effective radius {model.effective_radius:.6g}")
         raise bad_argument("model", got, "a radius below 1", "Train with a lower sr or lr.")
     if units is None and tol is None:
         raise bad_argument("units, tol", (units, tol), "one of them", "tol=1e-6, or units=50.")
@@ -129,7 +129,7 @@ def _check_rounding(model: LinearModel, space: StateSpace, tol: float) -> None:
         raise bad_argument("tol", tol, expected, "Fit the network with dtype='float64'.")
 
 
-def select_modes(weighting: Weighting, units: int) -> tuple[Smaller, float]:
+def select_modes(weighting: Weighting, units: int) -> tuple[TruncatedSystem, float]:
     """Return the system of an order, or of the next below with usable eigenvectors, and its error.
 
     The order is limited by the number of states that are not rounding errors.
@@ -144,7 +144,7 @@ def select_modes(weighting: Weighting, units: int) -> tuple[Smaller, float]:
 
 def _smallest_order(
     weighting: Weighting, units: int | None, tol: float
-) -> tuple[Weighting, Smaller, float]:
+) -> tuple[Weighting, TruncatedSystem, float]:
     """Return the system of the smallest order whose error is at most ``tol``, and its error.
 
     Rows that distinguish too few states are tried again with states ordered as for all inputs, so
@@ -152,7 +152,7 @@ def _smallest_order(
     """
     balanced, least = weighting.balanced, weighting.least
     most = balanced.order if units is None else min(units, balanced.order)
-    accepted: dict[int, tuple[Smaller, float]] = {}
+    accepted: dict[int, tuple[TruncatedSystem, float]] = {}
     errors = [np.inf]
 
     def error(order: int) -> float:

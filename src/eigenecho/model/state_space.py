@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.reduction import Balanced, Smaller, System, balance
+from eigenecho.reduction import BalancedSystem, System, TruncatedSystem, balance
 from eigenecho.reservoir import Reservoir
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
@@ -61,7 +61,7 @@ class StateSpace:
         return len(self.system.B) - (self.rest is not None)
 
     @cached_property
-    def balanced(self) -> Balanced:
+    def balanced(self) -> BalancedSystem:
         """The states that a white drive reaches and that affect the outputs, balanced."""
         return balance(self.system, lambda: [self.system.reachability.T])
 
@@ -73,7 +73,7 @@ class StateSpace:
         kernels.outputs(reservoir.form, reservoir.B, drive, readout.weights, state, out)
         return out + readout.offset
 
-    def with_modes(self, reduced: Smaller) -> LinearModel:
+    def with_modes(self, reduced: TruncatedSystem) -> LinearModel:
         """Return the model of a smaller system, with an offset that keeps a constant's gain."""
         model, C = self.model, reduced.system.C * self.scale
         W_in, _, W_fb = model.reservoir.weights(lambda A: A @ reduced.states)

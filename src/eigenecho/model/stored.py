@@ -11,7 +11,7 @@ from eigenecho.model.online import State
 from eigenecho.model.stream import Stream
 from eigenecho.readout import Penalty
 from eigenecho.schema import stands_for
-from eigenecho.training import Learnt
+from eigenecho.training import TrainingState
 
 
 @stands_for(Stream)
@@ -41,7 +41,7 @@ class StoredLearner:
 
     neurons: bool
     model: LinearModel
-    learnt: Learnt
+    training_state: TrainingState
     penalty: Penalty
     ridge: float
     forgetting: float
@@ -57,7 +57,7 @@ class StoredLearner:
 
     def restored(self) -> Learner:
         """Return the learner."""
-        check_range(self.learnt.weights, "weights", self.model.reservoir.dtype)
+        check_range(self.training_state.weights, "weights", self.model.reservoir.dtype)
         parts = dict(vars(self), penalty=with_basis(self.penalty, self.model, self.neurons))
         del parts["neurons"]
         return Learner(**parts)

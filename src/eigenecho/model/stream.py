@@ -9,7 +9,7 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.arrays import is_tensor
-from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.errors import Words, bad_argument, overflowed
 from eigenecho.model.online import OnlineRun, State, check_labels, on_one_thread, unused_outputs
 from eigenecho.scaling import Scaling
 from eigenecho.series import as_rows, column_labels
@@ -129,13 +129,13 @@ class Stream(OnlineRun):
         """Return one row of previous outputs for each step, in the caller's units."""
         D = self._model.D_out
         if not self._closed:
-            raise unused_outputs(Shown("array"))
+            raise unused_outputs(Words("array"))
         check_labels("y_previous", column_labels(y_previous), self.output_names)
         if np.ndim(y_previous) == 1 and D == 1:
             y_previous = np.reshape(y_previous, (-1, 1))
         rows = as_rows(y_previous, "y_previous", D, self._model.reservoir.dtype)
         if len(rows) != steps:
-            got = Shown(f"{len(rows)} rows")
+            got = Words(f"{len(rows)} rows")
             raise bad_argument("y_previous", got, f"{steps} rows, as in rows")
         return rows
 

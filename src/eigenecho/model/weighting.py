@@ -16,9 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.arrays import to_host
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.model.state_space import StateSpace
-from eigenecho.reduction import EPS, Balanced, Smaller, balance, largest_gain, promised
+from eigenecho.reduction import (
+    EPS,
+    BalancedSystem,
+    TruncatedSystem,
+    balance,
+    largest_gain,
+    promised,
+)
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
 from eigenecho.tensors import device_of
@@ -59,7 +66,7 @@ class WhiteWeighting:
     remedy = "It is below the rounding error of any smaller network."
 
     @property
-    def balanced(self) -> Balanced:
+    def balanced(self) -> BalancedSystem:
         """The states in order of their Hankel singular values."""
         return self.space.balanced
 
@@ -73,7 +80,7 @@ class WhiteWeighting:
         """A lower bound of ‖G‖∞, so that errors relative to it are not underestimated."""
         gain = largest_gain(self._response[1][:, : self.space.n_inputs])
         if not gain > 0:
-            raise bad_argument("model", Shown("zero gain"), "a network that its inputs affect")
+            raise bad_argument("model", Words("zero gain"), "a network that its inputs affect")
         return gain
 
     @property
@@ -83,7 +90,7 @@ class WhiteWeighting:
 
     expected = least
 
-    def error(self, reduced: Smaller) -> float:
+    def error(self, reduced: TruncatedSystem) -> float:
         """Return the bound, or the largest difference of gains if rounding makes it larger."""
         frequencies, response = self._response
         bound = self.balanced.tails[reduced.system.units]
@@ -91,7 +98,7 @@ class WhiteWeighting:
         rounding = RUN * EPS * (self.space.system.amplitude + reduced.system.amplitude)
         return (float(max(bound, measured)) + rounding) / self._gain
 
-    def details(self, _: Smaller, error: float) -> dict[str, Any]:
+    def details(self, _: TruncatedSystem, error: float) -> dict[str, Any]:
         """Return the bound."""
         return {"bound": error}
 
@@ -117,7 +124,7 @@ class RowWeighting:
         """Return the weighting of X, or of (X, y), where y sets the scale and drives feedback."""
         inputs, targets = _read(model, data)
         if not all(map(len, inputs)):
-            raise bad_argument("data", Shown("a series without rows"), "rows in each series")
+            raise bad_argument("data", Words("a series without rows"), "rows in each series")
         space = StateSpace.of(model)
         reservoir, inputs = space.model.reservoir, [model.own_inputs(u) for u in inputs]
         if targets is None:
@@ -148,7 +155,7 @@ class RowWeighting:
                 yield (states - (0.0 if rest is None else rest)) / count
 
     @cached_property
-    def balanced(self) -> Balanced:
+    def balanced(self) -> BalancedSystem:
         """The states in order of importance for these rows."""
         if self.white_order:
             return self.space.balanced
@@ -166,11 +173,11 @@ class RowWeighting:
         """A typical fraction of the truncated singular values."""
         return OFTEN * self.balanced.cut_off
 
-    def error(self, reduced: Smaller) -> float:
+    def error(self, reduced: TruncatedSystem) -> float:
         """Return the larger of the errors on the rows used and on those held out."""
         return float(np.nanmax(self._errors(reduced)))
 
-    def _errors(self, reduced: Smaller) -> tuple[float, float]:
+    def _errors(self, reduced: TruncatedSystem) -> tuple[float, float]:
         """Return the largest RMS error of any output on the rows used, and on those held out."""
         small = StateSpace.of(self.space.with_modes(reduced))
         used, held_out = [], []
@@ -180,7 +187,7 @@ class RowWeighting:
             held_out.append(residuals[cut:])
         return _largest_rms(used), _largest_rms(held_out)
 
-    def details(self, reduced: Smaller, error: float) -> dict[str, Any]:
+    def details(self, reduced: TruncatedSystem, error: float) -> dict[str, Any]:
         """Return the measured errors."""
         rows_error, held_out = self._errors(reduced)
         known = None if np.isnan(held_out) else held_out
@@ -225,7 +232,7 @@ class StatisticsWeighting:
         return cls(space, rows, floor, "deviation" if is_centred else "root mean square")
 
     @cached_property
-    def balanced(self) -> Balanced:
+    def balanced(self) -> BalancedSystem:
         """The states in order of importance for these rows."""
         return balance(self.space.system, lambda: [self.rows], self.floor)
 
@@ -239,11 +246,11 @@ class StatisticsWeighting:
         """A typical multiple of the truncated singular values."""
         return CAREFUL * self.balanced.cut_off
 
-    def error(self, reduced: Smaller) -> float:
+    def error(self, reduced: TruncatedSystem) -> float:
         """Return a bound on the RMS error of any output, relative to the size of its targets."""
         return float(promised(self.balanced, reduced, lambda: [self.rows]).max())
 
-    def details(self, _: Smaller, error: float) -> dict[str, Any]:
+    def details(self, _: TruncatedSystem, error: float) -> dict[str, Any]:
         """Return the bound for these rows."""
         return {"promise": error, "size": self.size}
 
@@ -299,10 +306,10 @@ def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | Non
     data = to_host(data)
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     if X is None and model.D_in:
-        got = Shown("no inputs")
+        got = Words("no inputs")
         raise bad_argument("data", got, f"(X, y): {model.D_in} columns drive this network")
     if y is None and model.closed:
-        raise bad_argument("data", Shown("inputs alone"), "(X, y): y(t−1) drives this network")
+        raise bad_argument("data", Words("inputs alone"), "(X, y): y(t−1) drives this network")
     if X is None:
         outputs = _read_targets(model, y, Container())
         return [rows[:, :0] for rows in outputs], outputs
@@ -312,7 +319,7 @@ def _read(model: LinearModel, data: Any) -> tuple[list[Array], list[Array] | Non
     outputs = _read_targets(model, y, container)
     lengths, expected = ([len(rows) for rows in series] for series in (outputs, inputs))
     if lengths != expected:
-        raise bad_argument("data", Shown(f"y of lengths {lengths}"), f"lengths {expected}, as in X")
+        raise bad_argument("data", Words(f"y of lengths {lengths}"), f"lengths {expected}, as in X")
     return inputs, outputs
 
 
@@ -323,6 +330,6 @@ def _read_targets(model: LinearModel, y: Any, container: Container) -> list[Arra
     rows = [as_rows(item, "data", model.D_out, np.float64, gaps=gaps) for item in items]
     empty = np.isnan(np.concatenate(rows)).all(axis=0)
     if empty.any():
-        got = Shown(f"nothing but NaN in column {int(np.argmax(empty))} of y")
+        got = Words(f"nothing but NaN in column {int(np.argmax(empty))} of y")
         raise bad_argument("data", got, "at least one observation in each column")
     return rows

@@ -16,9 +16,10 @@ from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section
 from eigenecho.plots.style import BLACK, BLUE, GREEN, PURPLE, panel_grid
 from eigenecho.readout import Triangle
 from eigenecho.reservoir import Cache, Recipe
+from eigenecho.rows import Fold
 from eigenecho.spectra import noisy_golden
 from eigenecho.tasks import MSO_FREQUENCIES, mso_split
-from eigenecho.training import Fold, Settings, gather, pose
+from eigenecho.training import Settings, pose
 from eigenecho.types import Array
 
 LITERAL = "Noisy Golden, literal"
@@ -304,7 +305,7 @@ class MSOAccurate(MSO):
                 settings = Settings(Recipe(units=self.units, sr=sr, lr=lr, **METHODS[method]))
                 drawn = settings.draw(1, 1, seed, cache)
                 problem = pose(settings, drawn, [task.X], [task.y])
-                train, blocks, _ = gather(problem, Triangle, fold)
+                train, blocks, _ = problem.gather(Triangle, fold)
                 for ridge in self.ridges:
                     w = train.solve(problem.penalty, ridge)
                     errors[-1].append([np.sqrt(b.squared_error(w)[0] / b.rows) for b in blocks])

@@ -16,7 +16,7 @@
   by 1 − λ_i λ_j: modes for which that is below 1e-2 are summed directly.
 """
 
-from eigenecho.readout.factorised import EPS, Factorised
+from eigenecho.readout.factorised import EPS, Factorisation
 from eigenecho.readout.gram import Gram, Remainder
 from eigenecho.readout.lags import Lags, against, correlate, transform_length
 from eigenecho.readout.likelihood import (
@@ -29,5 +29,5 @@ from eigenecho.readout.likelihood import (
 from eigenecho.readout.moments import Moments, products, resonant
 from eigenecho.readout.normal_equations import NormalEquations, factors, solved
 from eigenecho.readout.penalty import Penalty
-from eigenecho.readout.statistic import Accumulated, Residuals, Statistic
+from eigenecho.readout.statistic import Accumulator, PassResult, Residuals, Statistic
 from eigenecho.readout.triangle import Triangle, annihilate, check_upper, is_regular

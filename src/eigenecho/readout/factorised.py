@@ -23,7 +23,7 @@ HUGE = 1e300
 
 
 @dataclass(frozen=True, eq=False)
-class Factorised:
+class Factorisation:
     """Ridge solutions at O(N) for each ridge α and state scale s.
 
     Rows split into a few head columns H (the bias, y(t−1)) and states R. Scaling the inputs
@@ -167,7 +167,7 @@ def _sizes(columns: Array) -> Array:
 
 def factorise_sums(
     G: Array, c: Array, rows: int, penalty: Penalty, head: int | None = None
-) -> Factorised:
+) -> Factorisation:
     """Factorise XᵀX = ``G`` and XᵀY = ``c`` of so many rows, for any ridge and state scale.
 
     The head are the first columns, by default the unpenalised bias where there is one.
@@ -188,12 +188,12 @@ def factorise_sums(
     UtH = inverse * (V.T @ penalty.unroot_right(cross).T)
     UtY = inverse * (V.T @ penalty.unroot_right(target.T).T)
     HtH, HtY = G[:k, :k] - UtH.T @ UtH, c[:k] - UtH.T @ UtY
-    return Factorised(penalty, S, V, UtH, UtY, HtH, HtY, lean, head_penalty, cutoff)
+    return Factorisation(penalty, S, V, UtH, UtY, HtH, HtY, lean, head_penalty, cutoff)
 
 
 def factorise_rows(
     R: Array, Z: Array, rows: int, penalty: Penalty, head: int | None = None
-) -> Factorised:
+) -> Factorisation:
     """Factorise X = O ``R`` and OᵀY = ``Z`` of so many rows, as ``factorise_sums`` does sums."""
     k, lean, head_penalty = _head_of(penalty, head)
     free = slice(penalty.free if rows else 0)
@@ -209,7 +209,7 @@ def factorise_rows(
     if k > 1:
         reflections, root = np.linalg.qr(H)
         across = root, reflections.T @ Y
-    return Factorised(
+    return Factorisation(
         penalty, S, Vt.T, UtH, UtY, H.T @ H, H.T @ Y, lean, head_penalty, cutoff, across
     )
 

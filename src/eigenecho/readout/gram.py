@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 from eigenecho.arrays import moved, namespace, to_host
 from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import bad_argument
-from eigenecho.readout.factorised import Factorised, factorise_sums, warn_singular
+from eigenecho.readout.factorised import Factorisation, factorise_sums, warn_singular
 from eigenecho.readout.likelihood import Likelihood, check_targets
 from eigenecho.readout.normal_equations import NormalEquations
 from eigenecho.readout.penalty import Penalty
@@ -104,7 +104,7 @@ class Gram:
         XtX, XtY = moved((self.XtX, self.XtY), like)
         return Gram(XtX, XtY, self.rows)
 
-    def factorise(self, penalty: Penalty, head: int | None = None) -> Factorised:
+    def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:
         """Factorise once for many ridges, and for many scales of all columns past ``head``.
 
         By default the head is the unpenalised bias, where there is one.

@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenecho.errors import IllConditionedWarning, UnstableError, warn
-from eigenecho.readout.factorised import EPS, Factorised
+from eigenecho.readout.factorised import EPS, Factorisation
 from eigenecho.types import Array
 
 HIGHEST = 1e6
@@ -81,7 +81,7 @@ class Likelihood:
 
     @classmethod
     def of_rows(
-        cls, factorised: Factorised, across: Array, rows: int, squares: Array
+        cls, factorised: Factorisation, across: Array, rows: int, squares: Array
     ) -> Likelihood:
         """Return the likelihood of rows that were factorised without squaring them."""
         s2 = factorised.S**2
@@ -92,7 +92,7 @@ class Likelihood:
 
     @classmethod
     def of_sums(
-        cls, factorised: Factorised, XtX: Array, XtY: Array, rows: int, squares: Array
+        cls, factorised: Factorisation, XtX: Array, XtY: Array, rows: int, squares: Array
     ) -> Likelihood:
         """Return the likelihood of sums; ``squares`` are ‖y_d‖² (D_out,), which they lack."""
         free, least = factorised.penalty.free, SUMMED * squares

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
-    from eigenecho.readout.factorised import Factorised
+    from eigenecho.readout.factorised import Factorisation
     from eigenecho.readout.gram import Gram
     from eigenecho.readout.likelihood import Likelihood
     from eigenecho.readout.penalty import Penalty
     from eigenecho.readout.triangle import Triangle
 
 
-class Accumulated(Protocol):
+class Accumulator(Protocol):
     """A statistic that absorbs rows: with ``empty`` and ``merge``, a monoid."""
 
     @property
@@ -50,7 +50,19 @@ class Residuals(NamedTuple):
     XtE: Array
 
 
-class Statistic(Accumulated, Protocol):
+class PassResult(NamedTuple):
+    """Statistics of training rows and of held-out blocks, and a state for each series.
+
+    Statistics of held-out blocks are orthogonal, so that errors on them are true residuals.
+    ``ends`` are the states after the last rows of the fold.
+    """
+
+    statistics: Any
+    held_out: list[Triangle]
+    ends: list[Array]
+
+
+class Statistic(Accumulator, Protocol):
     """A statistic that a readout is solved from."""
 
     is_exact: ClassVar[bool]
@@ -88,7 +100,7 @@ class Statistic(Accumulated, Protocol):
     def merge_triangle(self, other: Triangle, /) -> Self:
         """Return the statistic with the rows of a triangle added."""
 
-    def factorise(self, penalty: Penalty, head: int | None = None) -> Factorised:
+    def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:
         """Factorise once for many ridges, and for many scales of all columns past ``head``."""
 
     def solve(self, penalty: Penalty, ridge: float) -> Array:

@@ -10,8 +10,8 @@ from scipy.linalg import lapack
 
 from eigenecho.arrays import moved, namespace, to_host
 from eigenecho.checks import check_count, check_shape
-from eigenecho.errors import Shown, bad_argument
-from eigenecho.readout.factorised import EPS, Factorised, factorise_rows, warn_singular
+from eigenecho.errors import Words, bad_argument
+from eigenecho.readout.factorised import EPS, Factorisation, factorise_rows, warn_singular
 from eigenecho.readout.gram import Gram
 from eigenecho.readout.lapack import reflect
 from eigenecho.readout.likelihood import Likelihood, check_targets
@@ -125,7 +125,7 @@ class Triangle:
         """Return the statistics with the rows of another triangle added."""
         return self.merge(other)
 
-    def factorise(self, penalty: Penalty, head: int | None = None) -> Factorised:
+    def factorise(self, penalty: Penalty, head: int | None = None) -> Factorisation:
         """Factorise once for many ridges, and for many scales of all columns past ``head``.
 
         By default the head is the unpenalised bias, where there is one.
@@ -194,7 +194,7 @@ def check_upper(R: Array) -> None:
     """Raise unless R is square and zero below its diagonal, where solvers do not look."""
     check_shape(R, "R", 2 * (len(R),))
     if np.any(np.tril(R, -1)):
-        raise bad_argument("R", Shown(f"shape {R.shape}"), "an upper triangle")
+        raise bad_argument("R", Words(f"shape {R.shape}"), "an upper triangle")
 
 
 def annihilate(R: Array, Z: Array, A: Array, Y: Array) -> tuple[Array, Array, Array]:

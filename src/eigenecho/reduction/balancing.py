@@ -45,7 +45,7 @@ Rows = Callable[[], Iterable[Array]]
 
 
 @dataclass(frozen=True, eq=False)
-class Balanced:
+class BalancedSystem:
     """Singular values (k,), T (N, k) and S (k, N), S T = I, of the values above ``floor``.
 
     The floor is the share of the largest below which values are rounding.
@@ -91,7 +91,7 @@ class Balanced:
         return self._step[:order, :order], self.system.B @ T, S @ self.system.C
 
 
-def balance(system: System, rows: Rows, floor: float = EPS) -> Balanced:
+def balance(system: System, rows: Rows, floor: float = EPS) -> BalancedSystem:
     """Balance the states of rows, which come in pieces (rows, N).
 
     A single piece is used directly; of several, the triangular factor of their observable part is.
@@ -116,7 +116,7 @@ def balance(system: System, rows: Rows, floor: float = EPS) -> Balanced:
     else:
         S = sum((piece @ T).T @ piece for piece in rows()) / values[kept, None]
         S = np.linalg.solve(S @ T, S)  # S T is I up to rounding, which small values magnify
-    return Balanced(system, values, T, S, floor)
+    return BalancedSystem(system, values, T, S, floor)
 
 
 def essential(system: System, floor: float) -> tuple[Array, Array]:

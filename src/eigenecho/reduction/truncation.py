@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenecho.basis import eigendecomposition
-from eigenecho.reduction.balancing import Balanced, Rows
+from eigenecho.reduction.balancing import BalancedSystem, Rows
 from eigenecho.reduction.system import System
 from eigenecho.types import Array
 
@@ -32,14 +32,14 @@ SETTLED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Smaller:
+class TruncatedSystem:
     """A system of order k, and the map (N, k) from the original states to its states."""
 
     system: System
     states: Array
 
 
-def smaller(balanced: Balanced, order: int) -> Smaller | None:
+def smaller(balanced: BalancedSystem, order: int) -> TruncatedSystem | None:
     """Return the first states of a balanced system, diagonalised.
 
         Λ_r = S Λ T = V Λ̂ V⁻¹,   r̂ = r T V,   Ĉ = V⁻¹ S C
@@ -56,10 +56,10 @@ def smaller(balanced: Balanced, order: int) -> Smaller | None:
         weights = basis.weights_to_eigen(C)
     if not (np.all(np.isfinite(states)) and np.all(np.isfinite(weights))):
         return None
-    return Smaller(System(spectrum, balanced.system.B @ states, weights), states)
+    return TruncatedSystem(System(spectrum, balanced.system.B @ states, weights), states)
 
 
-def promised(balanced: Balanced, reduced: Smaller, rows: Rows) -> Array:
+def promised(balanced: BalancedSystem, reduced: TruncatedSystem, rows: Rows) -> Array:
     """Return a bound on the error over all rows, ‖·‖ of each output, (E,)."""
     system, S = balanced.system, balanced.S[: reduced.system.units]
     order = len(S)
@@ -73,7 +73,7 @@ def promised(balanced: Balanced, reduced: Smaller, rows: Rows) -> Array:
     return np.linalg.norm(seen[:, :outputs], axis=0) + _carried(reduced, seen[:, outputs:])
 
 
-def _carried(reduced: Smaller, R: Array) -> Array:
+def _carried(reduced: TruncatedSystem, R: Array) -> Array:
     """Return Σ_j ‖R Λ̂^j Ĉ‖ of each output, for a triangle R (·, k) of what drives the modes."""
     system = reduced.system
     n, modes, radius = system.spectrum.real.size, system.modes, system.spectrum.radius

@@ -1,7 +1,7 @@
 """Training: from series to the weights of a readout, in one batch, in parts, or row by row.
 
-Read in this order: ``problem`` (settings and series) → ``gather`` (statistics of rows) → ``train``
-(solver and ridge).
+Read in this order: ``problem`` (settings, series, and passes over their rows) → ``train`` (solver
+and ridge).
 
 - ``structured``: a reservoir that settles within the series is trained from lagged correlations,
   which do not depend on the reservoir, so that ``search`` computes them once. Others are run, in
@@ -12,21 +12,20 @@ Read in this order: ``problem`` (settings and series) → ``gather`` (statistics
   it is taken, from gᵀδ, so that the last step needs no pass over the rows.
 - ``train``: tries solvers in turn. One function selects the ridge, by marginal likelihood
   ("auto", see ``readout.likelihood``) or by errors on held-out rows.
-- ``evidence``: statistics, penalty, ridge and weights, stored so that training can continue.
+  ``Evidence`` holds statistics, penalty, ridge and weights, stored so that training can continue.
   Outputs that are missing at different rows have different XᵀX, and are groups with one ridge.
-  x A⁻¹ xᵀ of new rows gives the uncertainty of the weights in prediction intervals.
 - ``update``: new rows are merged. Merged normal equations are not solved anew, which would lose
   half of the digits: only the change that the new rows require is solved for. The effect of
   rounding is estimated, with a warning if it is large.
 - ``recursive``: a learner rotates each row into a triangle, O(N²), and never squares it.
 """
 
-from eigenecho.training.evidence import Evidence, GroupEvidence, Part, Posterior
-from eigenecho.training.gather import Block, Fold, Gathered, check_range, gather
 from eigenecho.training.problem import SOLVERS, Problem, Settings, check_lengths, filled, pose
-from eigenecho.training.recursive import Learnt, RecursiveLeastSquares, check_rates
+from eigenecho.training.recursive import RecursiveLeastSquares, TrainingState, check_rates
 from eigenecho.training.train import (
-    Trained,
+    Evidence,
+    GroupEvidence,
+    TrainedReadout,
     held_out_errors,
     hold_out,
     lowest,

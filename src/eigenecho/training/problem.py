@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -12,14 +13,14 @@ import numpy as np
 from eigenecho.arrays import at, namespace, to_host
 from eigenecho.basis import Basis
 from eigenecho.checks import check_count, check_flag, check_known
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.kernels import costs
-from eigenecho.readout import Accumulated, Penalty
-from eigenecho.reservoir import Cache, Drawn, Recipe, Reservoir, draw
-from eigenecho.rows import SeriesRows
+from eigenecho.readout import Accumulator, PassResult, Penalty, Statistic, Triangle
+from eigenecho.reservoir import Cache, DrawnReservoir, Recipe, Reservoir, draw
+from eigenecho.rows import Block, Fold, SeriesRows, chunk_rows
 from eigenecho.scaling import Scaling
 from eigenecho.series import shifted
-from eigenecho.training.gather import Block, Fold, Gathered, gather
+from eigenecho.threads import Lanes, thread_count
 from eigenecho.training.refine import Round
 from eigenecho.training.structured import gather_gram
 from eigenecho.types import Array, Seed
@@ -72,11 +73,11 @@ class Settings:
         eigenvectors = params.get("penalty", "neuron") == "neuron"
         return cls(Recipe(**own(Recipe), eigenvectors=eigenvectors), **own(cls))
 
-    def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> Drawn:
+    def draw(self, D_in: int, D_out: int, seed: Seed, cache: Cache | None = None) -> DrawnReservoir:
         """Draw a reservoir for the given numbers of inputs and outputs."""
         return draw(self.recipe, D_in, D_out if self.feedback else 0, seed, cache)
 
-    def penalty_of(self, drawn: Drawn, D_out: int) -> Penalty:
+    def penalty_of(self, drawn: DrawnReservoir, D_out: int) -> Penalty:
         """Return the penalty on the weights of a readout with ``D_out`` outputs."""
         size = self.fit_bias + self.output_to_readout * D_out + drawn.reservoir.units
         free = int(self.fit_bias and not self.penalize_bias)
@@ -229,19 +230,55 @@ class Problem:
 
     # Passes over the rows. Rows that lie elsewhere, in shards, override these methods.
 
-    def gather(self, kind: type[Accumulated], fold: Fold, *, less: Array | None = None) -> Gathered:
-        """Return statistics of training rows and held-out blocks, as ``training.gather`` does."""
-        if less is not None:
-            less = at(less, self.inputs[0])
-        return gather(self, kind, fold, less=less)
+    def gather(
+        self, kind: type[Accumulator], fold: Fold, *, less: Array | None = None
+    ) -> PassResult:
+        """Return statistics of the training rows and of each held-out block, in one run.
 
-    def gather_gram(self, block: Block) -> Gathered:
+        ``less`` are weights (N', D_out) whose prediction is subtracted from the training targets.
+        Rows with a missing target are left out.
+        """
+        xp = namespace(self.inputs[0])
+        less = None if less is None else at(less, self.inputs[0])
+        held_out = [Triangle.empty(self.size, self.D_out, xp) for _ in fold.held_out]
+        ends = []
+        count = kind.lanes(sum(stop - start for start, stop in fold.train), self.size)
+        threads = max(1, min(count, thread_count()))
+        with ThreadPoolExecutor(threads) as pool:
+            parallel = threads > 1 and xp.is_host
+            empty = kind.empty(self.size, self.D_out, xp)
+            lanes = Lanes(empty, count, pool if parallel else None)
+            for i, y in enumerate(self.outputs):
+                stop = max(fold.train[i][1], *(block[i][1] for block in fold.held_out), 0)
+                observed = None if self.observed is None else np.all(self.observed[i], axis=1)
+                states = [self.start(i)]
+                chunk = chunk_rows(y, max(self.size, self.D_out), least=64)
+                for first, X in self.rows(i).chunks(0, stop, chunk, states):
+                    Y = y[first : first + len(X)]
+                    for j, block in enumerate(fold.held_out):
+                        rows = _within(block[i], first, X, observed)
+                        some, targets = X[rows], Y[rows]
+                        if len(some):
+                            held_out[j] = held_out[j].absorb(some, targets)
+                    rows = _within(fold.train[i], first, X, observed)
+                    some, targets = X[rows], Y[rows]
+                    if len(some):
+                        lanes.absorb(some, targets if less is None else targets - some @ less)
+                ends.append(states[0])
+            return PassResult(lanes.merged(), held_out, ends)
+
+    def gather_gram(self, block: Block) -> PassResult:
         """Return XᵀX and XᵀY over a block from sums over time, without states."""
         return gather_gram(self, block)
 
     def round(self, block: Block, w: Array) -> Round:
         """Return weights (N', k) with their residuals over a block."""
         return Round(self, block, at(w, self.inputs[0]))
+
+    def check_range(self, *statistics: Statistic) -> None:
+        """Raise if squares of the states overflow: the readout would be zero."""
+        if any(each.overflows for each in statistics):
+            raise self.reservoir.overflowed("squares of the states")
 
     def squares(self, block: Block) -> Array:
         """Return ‖y_d‖² over a block, (D_out,), in float64; missing targets count as 0."""
@@ -250,9 +287,17 @@ class Problem:
             return np.sum([to_host((y**2).sum(axis=0)) for y in targets], axis=0)
 
 
+def _within(block: tuple[int, int], first: int, X: Array, observed: Array | None) -> slice | Array:
+    """Return which rows of a chunk X, which starts at row ``first``, are observed in a block."""
+    start, stop = (min(max(edge - first, 0), len(X)) for edge in block)
+    if observed is None:
+        return slice(start, stop)
+    return namespace(X).asarray(start + np.flatnonzero(observed[first + start : first + stop]))
+
+
 def pose(
     settings: Settings,
-    drawn: Drawn,
+    drawn: DrawnReservoir,
     inputs: Sequence[Array],
     outputs: Sequence[Array],
     until: Sequence[int] | None = None,
@@ -309,7 +354,7 @@ def check_lengths(
     ``use`` says in messages what the rows are for.
     """
     if len(inputs) != len(outputs):
-        raise bad_argument("y", Shown(f"{len(outputs)} series"), f"{len(inputs)} series, as X has")
+        raise bad_argument("y", Words(f"{len(outputs)} series"), f"{len(inputs)} series, as X has")
     for i, (u, y) in enumerate(zip(inputs, outputs, strict=True)):
         which = f" of series {i}" if len(inputs) > 1 else ""
         if len(u) != len(y):

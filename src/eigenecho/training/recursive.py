@@ -18,10 +18,10 @@ import numpy as np
 
 from eigenecho import kernels
 from eigenecho.checks import check_count, check_shape, is_finite_number
-from eigenecho.errors import Shown, bad_argument, overflowed
+from eigenecho.errors import Words, bad_argument, overflowed
 from eigenecho.readout import Penalty, annihilate, check_upper
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.evidence import GroupEvidence
+from eigenecho.training.train import GroupEvidence
 from eigenecho.training.update import RoundingError, warn_if_lost
 from eigenecho.types import Array
 
@@ -35,12 +35,12 @@ LARGE = 1e150
 """Numbers from which squares may overflow."""
 
 
-class Learnt(NamedTuple):
+class TrainingState(NamedTuple):
     """State of a learner: R w = Z with RᵀR = Σ λ^(T−t) x(t)ᵀx(t) + the penalty.
 
     ``R`` (N', N') is upper triangular, ``Z`` (N', D_out), ``weights`` (D_out, N'), ``centre``
-    (N', D_out) the weights that the ridge pulls to, and ``rows`` the number of rows learnt.
-    ``doubt`` is set if R came from normal equations, which have half of the digits.
+    (N', D_out) the weights that the ridge pulls to, and ``rows`` the number of rows learned.
+    ``rounding_error`` is set if R came from normal equations, which have half of the digits.
     """
 
     R: Array
@@ -48,11 +48,11 @@ class Learnt(NamedTuple):
     weights: Array
     centre: Array
     rows: int = 0
-    doubt: RoundingError | None = None
+    rounding_error: RoundingError | None = None
 
     @classmethod
     @one_blas_thread()
-    def nothing(cls, W_out: Array, penalty: Penalty, ridge: float) -> Learnt:
+    def initial(cls, W_out: Array, penalty: Penalty, ridge: float) -> TrainingState:
         """Return the state before any row: only ridge ‖L (w − W_out)‖²."""
         centre = np.array(W_out, np.float64)
         L = np.sqrt(ridge) * penalty.root()
@@ -63,25 +63,25 @@ class Learnt(NamedTuple):
 
     @classmethod
     @one_blas_thread()
-    def of(cls, evidence: GroupEvidence) -> Learnt:
+    def of(cls, evidence: GroupEvidence) -> TrainingState:
         """Return the state after the rows that a readout was trained on."""
         R, Z = evidence.triangle
         w, statistics = evidence.weights, evidence.statistics
-        doubt = None if statistics.is_exact else RoundingError.of(statistics.gram(), w)
-        return cls(R, Z, w.T, np.zeros_like(w), doubt=doubt)
+        rounding_error = None if statistics.is_exact else RoundingError.of(statistics.gram(), w)
+        return cls(R, Z, w.T, np.zeros_like(w), rounding_error=rounding_error)
 
     def check_fit(self, penalty: Penalty) -> None:
         """Raise if shapes do not fit each other: compiled code does not check them."""
         size, D = np.shape(self.centre)
         if penalty.size != size:
-            raise bad_argument("penalty", Shown(f"{penalty.size} rows"), f"{size} rows")
+            raise bad_argument("penalty", Words(f"{penalty.size} rows"), f"{size} rows")
         shapes = (size, size), (size, D), (D, size), (size, D)
         for name, part, shape in zip(self._fields, self[:4], shapes, strict=False):
             check_shape(part, name, shape)
         check_upper(self.R)
         check_count(self.rows, "rows")
-        if self.doubt is not None:
-            self.doubt.check_shapes(size, D)
+        if self.rounding_error is not None:
+            self.rounding_error.check_shapes(size, D)
 
 
 class RecursiveLeastSquares:
@@ -92,14 +92,16 @@ class RecursiveLeastSquares:
     bounded. ``forgetting`` is λ in ]0, 1]: the memory is about 1/(1 − λ) rows long.
     """
 
-    def __init__(self, learnt: Learnt, penalty: Penalty, ridge: float, forgetting: float) -> None:
+    def __init__(
+        self, start: TrainingState, penalty: Penalty, ridge: float, forgetting: float
+    ) -> None:
         check_rates(ridge, forgetting)
-        learnt.check_fit(penalty)
+        start.check_fit(penalty)
         self.penalty, self.ridge, self.forgetting = penalty, float(ridge), float(forgetting)
         self._R, self._Z, self.weights, self._centre = (
-            np.array(part, np.float64, order="C") for part in learnt[:4]
+            np.array(part, np.float64, order="C") for part in start[:4]
         )
-        self.rows, self.doubt = learnt.rows, learnt.doubt
+        self.rows, self.rounding_error = start.rows, start.rounding_error
         self._kernels = kernels.backend(self._R)
         self._cycle = 0
         if forgetting < 1:
@@ -114,10 +116,10 @@ class RecursiveLeastSquares:
         return np.einsum("ij,jk->ik", self._root, self._centre)
 
     @property
-    def learnt(self) -> Learnt:
+    def training_state(self) -> TrainingState:
         """The current state, as a copy that later rows do not change."""
         R, Z, weights = self._R.copy(), self._Z.copy(), self.weights.copy()
-        return Learnt(R, Z, weights, self._centre, self.rows, self.doubt)
+        return TrainingState(R, Z, weights, self._centre, self.rows, self.rounding_error)
 
     def learn(self, x: Array, target: Array) -> None:
         """Rotate a row (N',) into the triangle and solve for the weights.
@@ -139,10 +141,11 @@ class RecursiveLeastSquares:
         powers of two.
         """
         is_due = self.rows <= EAGER or self.rows & (self.rows - 1) == 0
-        if self.doubt is not None and is_due:
-            error = self.doubt.error(x, self._R, self.weights.T, self.forgetting**self.rows)
+        if self.rounding_error is not None and is_due:
+            decay = self.forgetting**self.rows
+            error = self.rounding_error.error(x, self._R, self.weights.T, decay)
             if warn_if_lost(error, self.ridge, dtype):
-                self.doubt = None
+                self.rounding_error = None
 
     def _renew_ridge(self) -> None:
         """Restore some rows of the penalty to the full ridge, in turn."""

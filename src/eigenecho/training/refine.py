@@ -17,7 +17,7 @@ import numpy as np
 from eigenecho import kernels
 from eigenecho.arrays import namespace
 from eigenecho.readout import NormalEquations, against, correlate
-from eigenecho.training.gather import Block
+from eigenecho.rows import Block
 from eigenecho.training.structured import lag_count, summed
 from eigenecho.types import Array
 
@@ -57,7 +57,7 @@ class LinearSystem(Protocol):
         """Return αM w, the gradient of the penalty."""
 
 
-class Weighed(Protocol):
+class WeightedRows(Protocol):
     """Weights w (N', k) with rows that are stored or computed again."""
 
     @property
@@ -113,7 +113,7 @@ class Round:
         return lengths([y - e for y, e in zip(problem.targets(block), self.left, strict=True)])
 
 
-Rows = TypeVar("Rows", bound=Weighed)
+Rows = TypeVar("Rows", bound=WeightedRows)
 
 
 def rounds(first: Rows, system: LinearSystem) -> Iterator[tuple[Rows, Array, Array]]:
@@ -132,7 +132,7 @@ def rounds(first: Rows, system: LinearSystem) -> Iterator[tuple[Rows, Array, Arr
 
 
 @dataclass(frozen=True, eq=False)
-class Refined:
+class RefinedWeights:
     """The last round whose residuals are known, and the final step δ after it.
 
     ``moved`` (k,) bounds the change of each output by this step: √(‖Xδ‖² + α‖Lδ‖²).
@@ -157,7 +157,7 @@ class Refined:
         return scatter - cross - cross.T
 
 
-def refine(first: Round, system: NormalEquations) -> Refined | None:
+def refine(first: Round, system: NormalEquations) -> RefinedWeights | None:
     """Refine weights until all digits are right; return None if that does not converge.
 
     ``first`` holds the plain solution of the normal equations.
@@ -177,7 +177,7 @@ def refine(first: Round, system: NormalEquations) -> Refined | None:
         change = float(xp.max(xp.maximum(moved / size, TURNED * turned)))
         if not change < SLOWEST * last:  # rounding, or too far off to begin with
             break
-        refined = Refined(current, step, moved)
+        refined = RefinedWeights(current, step, moved)
         if change <= CONVERGED or (last < np.inf and change**2 <= CONVERGED * last):
             return refined  # the next change will be smaller by the same factor
         last = change

@@ -19,13 +19,13 @@ from eigenecho.readout import (
     Gram,
     Lags,
     Moments,
+    PassResult,
     Penalty,
     products,
     resonant,
     transform_length,
 )
-from eigenecho.rows import SeriesRows, chunk_rows
-from eigenecho.training.gather import Block, Fold, Gathered, gather
+from eigenecho.rows import Block, Fold, SeriesRows, chunk_rows
 from eigenecho.transition import Diagonal
 from eigenecho.types import Array
 
@@ -48,7 +48,7 @@ def applies(problem: Problem) -> bool:
     return spectrum.columns(resonant(spectrum)).size + 2 * columns <= problem.size / 2
 
 
-def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> Gathered:
+def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> PassResult:
     """Return XᵀX and XᵀY over a block from moments; resonant modes are summed from states.
 
     ``known`` are correlations of the same block with at least the required number of lags, of
@@ -56,7 +56,7 @@ def gather_gram(problem: Problem, block: Block, known: Lags | None = None) -> Ga
     """
     sums = known if known is not None else sums_over(problem, block, lag_count(problem))
     alone = resonating(problem)
-    direct = None if alone is None else gather(alone, Gram, Fold(block)).statistics
+    direct = None if alone is None else alone.gather(Gram, Fold(block)).statistics
     return assembled(problem, sums, direct)
 
 
@@ -78,7 +78,7 @@ def resonating(problem: Problem) -> Problem | None:
     return replace(alone, fit_bias=False, output_to_readout=False, basis=None)
 
 
-def assembled(problem: Problem, sums: Lags | Moments, direct: Gram | None) -> Gathered:
+def assembled(problem: Problem, sums: Lags | Moments, direct: Gram | None) -> PassResult:
     """Return XᵀX and XᵀY of all columns from sums over time and sums of resonant modes."""
     reservoir, spectrum = problem.reservoir, problem.reservoir.spectrum
     if isinstance(sums, Lags):
@@ -89,7 +89,7 @@ def assembled(problem: Problem, sums: Lags | Moments, direct: Gram | None) -> Ga
         columns = problem.head + spectrum.columns(resonant(spectrum))
         here = namespace(statistics.XtX).asarray(columns)
         statistics.XtX[here[:, None], here] = direct.XtX
-    return Gathered(statistics, [], list(sums.stops))
+    return PassResult(statistics, [], list(sums.stops))
 
 
 def lags(problem: Problem, block: Block, K: int) -> Lags:

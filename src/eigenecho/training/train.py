@@ -3,38 +3,188 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import to_host
-from eigenecho.errors import IllConditionedWarning, bad_argument, warn
+from eigenecho.arrays import namespace, to_host
+from eigenecho.checks import check_not_negative, check_shape
+from eigenecho.errors import IllConditionedWarning, Words, bad_argument, warn
 from eigenecho.kernels import costs
 from eigenecho.readout import (
     Gram,
     NormalEquations,
+    PassResult,
     Penalty,
     Remainder,
+    Residuals,
     SelectedRidge,
     Statistic,
     Triangle,
     check_targets,
     likeliest,
+    log_density,
 )
+from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.evidence import Evidence, GroupEvidence
-from eigenecho.training.gather import Block, Fold, Gathered, check_range
 from eigenecho.training.problem import Problem, Settings
-from eigenecho.training.refine import Refined, refine
+from eigenecho.training.refine import RefinedWeights, refine
 from eigenecho.training.structured import applies
-from eigenecho.types import Array
+from eigenecho.types import Array, UnboundedArray
 
 HELD_OUT = 0.2
 """Share of each series, at its end, on which several ridges are compared."""
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class GroupEvidence:
+    """Statistics of all training rows, with the penalty, the ridge and the weights (N', D_out).
+
+    The weights are argmin ‖Y − X w‖² + ridge ‖L w‖² in float64, whatever the model's dtype.
+    ``scatter`` (D_out, D_out) is EᵀE of their residuals E. ``XtE`` (N', D_out) is stored if the
+    weights are not quite the minimum, as for plain normal equations; at the minimum it is
+    ridge M w. Statistics may be tensors on the device where they were gathered.
+    """
+
+    statistics: Gram | Triangle
+    penalty: Penalty
+    ridge: float
+    weights: Array
+    scatter: UnboundedArray
+    XtE: Array | None = None
+
+    def check(self) -> None:
+        """Raise if the parts, which may come from a file, do not fit each other."""
+        statistics = self.statistics
+        size, D = statistics.size, statistics.outputs
+        check_shape(self.weights, "weights", (size, D), ", as the statistics have")
+        check_shape(self.scatter, "scatter", (D, D), ", as the statistics have")
+        if self.XtE is not None:
+            check_shape(self.XtE, "XtE", (size, D), ", as the statistics have")
+        if self.penalty.size != size:
+            raise bad_argument("penalty", Words(f"of {self.penalty.size} rows"), f"{size} rows")
+        check_not_negative(self.ridge, "ridge")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without cached properties, which may be on a device.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    @one_blas_thread()
+    def freedom(self) -> float:
+        """Degrees of freedom of the fit, tr(X (XᵀX + αM)⁻¹ Xᵀ).
+
+        N' − α ‖L R⁻¹‖²,   RᵀR = XᵀX + αM
+        """
+        freedom = float(len(self.weights))
+        if self.ridge > 0:
+            try:
+                R, _ = self.triangle
+                share = namespace(R).solve_triangular(R, self.penalty.root(R).T, transposed=True)
+            except ValueError:  # a ridge too small to count
+                return freedom
+            freedom -= self.ridge * float((share**2).sum())
+        return max(freedom, 0.0)
+
+    @property
+    def free_rows(self) -> float:
+        """Rows less degrees of freedom, at least 1."""
+        return max(self.statistics.rows - self.freedom, 1.0)
+
+    @property
+    def on_host(self) -> GroupEvidence:
+        """The evidence with statistics in NumPy arrays."""
+        return replace(self, statistics=self.statistics.on_host)
+
+    @cached_property
+    @one_blas_thread()
+    def log_density(self) -> float:
+        """Log p(Y) of the training targets under the ridge, as ``readout.likelihood`` has it."""
+        if self.ridge == 0:
+            raise ValueError("log_density is undefined for ridge=0.")
+        ridge, free = np.array([self.ridge]), self.penalty.free
+        size = self.ridge * np.sum(self.penalty.times_root(self.weights) ** 2, axis=0)
+        s2 = self.statistics.on_host.factorise(self.penalty).S ** 2
+        q = (np.diag(self.scatter) + size)[None]
+        return float(log_density(q, s2, ridge, self.statistics.rows - free)[0])
+
+    def scatter_with(self, weights: Array) -> Array:
+        """Return EᵀE of the same rows with other weights."""
+        residuals = Residuals(self.weights, self.scatter, self.gradient)
+        return to_host(self.statistics.scatter(weights, residuals))
+
+    @property
+    def gradient(self) -> Array:
+        """XᵀE."""
+        if self.XtE is not None:
+            return self.XtE
+        return self.ridge * self.penalty.apply(self.weights)
+
+    @cached_property
+    def triangle(self) -> tuple[Array, Array]:
+        """R and Z of the penalised rows: RᵀR = XᵀX + αM and R w = Z."""
+        return self.statistics.penalised(self.penalty, self.ridge, self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Training statistics for each group of outputs with the same missing rows.
+
+    All groups have one ridge. ``columns`` are the outputs of each group, and ``scatter``
+    (D_out, D_out) is EᵀE of all residuals E, which are 0 where targets are missing.
+    """
+
+    groups: tuple[GroupEvidence, ...]
+    columns: tuple[Array, ...]
+    scatter: Array
+
+    @classmethod
+    def of_one(cls, group: GroupEvidence) -> Evidence:
+        """Return the evidence of outputs that are all observed at the same rows."""
+        return cls((group,), (np.arange(len(group.scatter)),), group.scatter)
+
+    @property
+    def single(self) -> GroupEvidence | None:
+        """The only group, or None if outputs are missing at different rows."""
+        return self.groups[0] if len(self.groups) == 1 else None
+
+    @property
+    def ridge(self) -> float:
+        """The ridge in use."""
+        return self.groups[0].ridge
+
+    @property
+    def weights(self) -> Array:
+        """Weights of all outputs, (N', D_out)."""
+        if len(self.groups) == 1:
+            return self.groups[0].weights
+        order = np.argsort(np.concatenate(self.columns))
+        return np.concatenate([group.weights for group in self.groups], axis=1)[:, order]
+
+    @property
+    def noise(self) -> Array:
+        """Covariance of one-step errors: EᵀE / √(f fᵀ), f rows less degrees of freedom (D_out,).
+
+        Two outputs contribute as far as they are observed together, so that it is a covariance
+        whatever is missing.
+        """
+        if len(self.groups) == 1:
+            return self.scatter / self.groups[0].free_rows
+        free = np.empty(len(self.scatter))
+        for columns, group in zip(self.columns, self.groups, strict=True):
+            free[columns] = group.free_rows
+        return self.scatter / np.sqrt(np.outer(free, free))
+
+    @property
+    def log_density(self) -> float:
+        """Log p(Y) of all targets under the ridge."""
+        return sum(group.log_density for group in self.groups)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedReadout:
     """A trained readout: its evidence, the solver, and the last state of the last series.
 
     ``log_density`` is the log density of the targets, if the ridge was selected by it.
@@ -47,7 +197,7 @@ class Trained:
 
 
 @one_blas_thread()
-def train(problem: Problem, settings: Settings) -> Trained:
+def train(problem: Problem, settings: Settings) -> TrainedReadout:
     """Train a readout, each output on the rows where it is observed.
 
         w_d = argmin Σ_{t: y_d(t) is observed} (y_d(t) − x(t) w)² + α ‖L w‖²
@@ -68,10 +218,10 @@ def train(problem: Problem, settings: Settings) -> Trained:
     left = problem.in_double.round(problem.everything(settings.warmup), evidence.weights)
     # A solver that failed and fell back to QR would do so again.
     solver = next((each.solver for each in trained if each.solver != "qr"), "qr")
-    return Trained(replace(evidence, scatter=to_host(left.scatter)), solver, trained[-1].end)
+    return TrainedReadout(replace(evidence, scatter=to_host(left.scatter)), solver, trained[-1].end)
 
 
-def _train_group(problem: Problem, settings: Settings) -> Trained:
+def _train_group(problem: Problem, settings: Settings) -> TrainedReadout:
     """Train outputs that are observed at the same rows."""
     fold = _split(problem, settings)
     for solver in _attempts(problem, settings.solver):
@@ -113,12 +263,11 @@ def hold_out(problem: Problem, settings: Settings) -> Fold:
     return Fold(train, (last,))
 
 
-def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained:
+def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> TrainedReadout:
     """Solve normal equations without refinement, or an orthogonal factorisation."""
     gathered = problem.gather(Gram if solver == "gram" else Triangle, fold)
     total, held_out, ends = gathered
-    for statistics in (total, *held_out):
-        check_range(statistics, problem.reservoir)
+    problem.check_range(total, *held_out)
     selected = select_ridge([problem], settings, fold, [gathered])
     penalty, ridge = problem.penalty, selected.ridge
     for last in held_out:
@@ -136,15 +285,17 @@ def _directly(problem: Problem, settings: Settings, solver: str, fold: Fold) -> 
     else:
         scatter = to_host(total.scatter(solution))
     group = GroupEvidence(total, penalty, ridge, weights, scatter, XtE)
-    return Trained(Evidence.of_one(group), solver, to_host(ends[-1]), selected.log_density)
+    return TrainedReadout(Evidence.of_one(group), solver, to_host(ends[-1]), selected.log_density)
 
 
-def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> Trained | None:
+def _refined(
+    problem: Problem, settings: Settings, solver: str, fold: Fold
+) -> TrainedReadout | None:
     """Refine normal equations on true residuals; return None if that does not converge."""
     penalty, ridges = problem.penalty, settings.ridge
     gathered = _sums(problem, solver, fold.train)
     total, _, ends = gathered
-    check_range(total, problem.reservoir)
+    problem.check_range(total)
     log_density = None
     if ridges == "auto":
         selected = select_ridge([problem], settings, fold, [gathered])
@@ -153,7 +304,7 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
         ridges, log_density = (selected.ridge,), selected.log_density
     M = penalty.gram(total.XtX) if any(ridges) and penalty.basis is not None else None
 
-    def solve(block: Block, ridge: float) -> Refined | None:
+    def solve(block: Block, ridge: float) -> RefinedWeights | None:
         system = NormalEquations.of(total.XtX, penalty, ridge, M)
         if system is None or (ridge == 0 and not system.is_regular):
             return None
@@ -178,10 +329,10 @@ def _refined(problem: Problem, settings: Settings, solver: str, fold: Fold) -> T
         return None
     weights, scatter = np.ascontiguousarray(to_host(refined.w)), to_host(refined.scatter)
     evidence = Evidence.of_one(GroupEvidence(total, penalty, ridge, weights, scatter))
-    return Trained(evidence, solver, to_host(ends[-1]), log_density)
+    return TrainedReadout(evidence, solver, to_host(ends[-1]), log_density)
 
 
-def _sums(problem: Problem, solver: str, block: Block) -> Gathered:
+def _sums(problem: Problem, solver: str, block: Block) -> PassResult:
     """Return normal equations of a block, from sums over time or from states."""
     if solver == "structured":
         return problem.gather_gram(block)
@@ -195,7 +346,7 @@ def select_ridge(
     problems: Sequence[Problem],
     settings: Settings,
     fold: Fold,
-    gathered: Sequence[Gathered] | None = None,
+    gathered: Sequence[PassResult] | None = None,
 ) -> SelectedRidge:
     """Return one ridge for all problems, which have the same rows and different outputs.
 
@@ -215,16 +366,15 @@ def select_ridge(
     return _select(problems, settings, fold, gathered)
 
 
-def _gather(problems: Sequence[Problem], kind: type[Statistic], fold: Fold) -> list[Gathered]:
+def _gather(problems: Sequence[Problem], kind: type[Statistic], fold: Fold) -> list[PassResult]:
     gathered = [problem.gather(kind, fold) for problem in problems]
     for problem, (total, held_out, _) in zip(problems, gathered, strict=True):
-        for statistics in (total, *held_out):
-            check_range(statistics, problem.reservoir)
+        problem.check_range(total, *held_out)
     return gathered
 
 
 def _select(
-    problems: Sequence[Problem], settings: Settings, fold: Fold, gathered: Sequence[Gathered]
+    problems: Sequence[Problem], settings: Settings, fold: Fold, gathered: Sequence[PassResult]
 ) -> SelectedRidge:
     each = list(zip(problems, gathered, strict=True))
     if settings.ridge != "auto":

@@ -19,12 +19,11 @@ from eigenecho.arrays import namespace, to_host
 from eigenecho.checks import check_shape
 from eigenecho.errors import IllConditionedWarning, bad_argument, warn
 from eigenecho.readout import EPS, Gram, NormalEquations, Remainder, Triangle
+from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
-from eigenecho.training.evidence import Evidence, GroupEvidence
-from eigenecho.training.gather import Block, Fold, check_range, gather
 from eigenecho.training.problem import Problem
 from eigenecho.training.refine import fitted, lengths
-from eigenecho.training.train import Trained
+from eigenecho.training.train import Evidence, GroupEvidence, TrainedReadout
 from eigenecho.types import Array
 
 FIRST = 256
@@ -35,7 +34,7 @@ LOST = 1e-8
 
 
 @one_blas_thread()
-def update(trained: Trained, problem: Problem, block: Block) -> Trained:
+def update(trained: TrainedReadout, problem: Problem, block: Block) -> TrainedReadout:
     """Return the readout as if it had been trained on a block of further rows, too.
 
     Orthogonal statistics are merged and solved. Normal equations lose half of the digits of their
@@ -48,26 +47,30 @@ def update(trained: Trained, problem: Problem, block: Block) -> Trained:
     old = evidence.statistics.where(problem.inputs[0])
     if not old.is_exact:
         return _corrected(trained, old.gram(), problem, block)
-    new, _, ends = gather(problem, Triangle, Fold(block))
+    new, _, ends = problem.gather(Triangle, Fold(block))
     total = old.merge(new)
-    check_range(total, problem.reservoir)
+    problem.check_range(total)
     solution = total.solve(evidence.penalty, evidence.ridge)
     weights, scatter = np.ascontiguousarray(to_host(solution)), to_host(total.scatter(solution))
     evidence = replace(evidence, statistics=total, weights=weights, scatter=scatter, XtE=None)
     return _trained_further(trained, evidence, ends[-1])
 
 
-def _trained_further(trained: Trained, evidence: GroupEvidence, end: Array) -> Trained:
+def _trained_further(
+    trained: TrainedReadout, evidence: GroupEvidence, end: Array
+) -> TrainedReadout:
     return replace(trained, evidence=Evidence.of_one(evidence), end=to_host(end))
 
 
-def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> Trained:
+def _corrected(
+    trained: TrainedReadout, old: Gram, problem: Problem, block: Block
+) -> TrainedReadout:
     evidence, xp = trained.evidence.groups[0], namespace(old.XtX)
     w, ridge = xp.asarray(evidence.weights), evidence.ridge
-    left, _, ends = gather(problem, Gram, Fold(block), less=w)
-    check_range(left, problem.reservoir)
+    left, _, ends = problem.gather(Gram, Fold(block), less=w)
+    problem.check_range(left)
     total = old.merge(Gram(left.XtX, left.XtY + left.XtX @ w, left.rows))
-    check_range(total, problem.reservoir)
+    problem.check_range(total)
     system = NormalEquations.of(total.XtX, evidence.penalty, ridge)
     if system is not None and system.is_regular:
         change = system.solve(left.XtY)
@@ -82,7 +85,7 @@ def _corrected(trained: Trained, old: Gram, problem: Problem, block: Block) -> T
         sums = Gram(total.XtX, left.XtY, total.rows).on_host
         change = xp.asarray(sums.factorise(evidence.penalty).weights(ridge))
     new_w = w + change
-    new = gather(problem.in_double, Remainder, Fold(block), less=new_w).statistics
+    new = problem.in_double.gather(Remainder, Fold(block), less=new_w).statistics
     weights, moved = np.ascontiguousarray(to_host(new_w)), to_host(old.XtX @ (new_w - w))
     evidence = replace(
         evidence,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from eigenecho.checks import check_finite, check_square
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.kernels import DenseForm, SparseForm, costs
 from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum, from_matrix
@@ -133,7 +133,7 @@ class CompressedRows:
         parts, size = (self.data, self.indices, self.indptr), len(self.indptr) - 1
         types = [part.dtype.name for part in parts[1:]]
         if size < 1 or any(part.ndim != 1 for part in parts) or not {*types} <= {"int32", "int64"}:
-            got = Shown(f"shapes {[part.shape for part in parts]}, indices of {types}")
+            got = Words(f"shapes {[part.shape for part in parts]}, indices of {types}")
             raise bad_argument("W", got, "the arrays of a sparse matrix")
         return Sparse(csr_matrix(parts, shape=(size, size)))
 
@@ -171,7 +171,7 @@ def check_indices(W: Any, name: str = "W") -> None:
         and (indices.size == 0 or (indices.min() >= 0 and indices.max() < columns))
     )
     if not fits:
-        got = Shown(f"{W.format} matrix {W.shape}")
+        got = Words(f"{W.format} matrix {W.shape}")
         raise bad_argument(name, got, "indices and index pointers within the matrix")
 
 
@@ -186,4 +186,4 @@ def as_transition(given: Any) -> Transition:
     if isinstance(given, np.ndarray):
         return Dense(given)
     expected = "a Spectrum or a matrix (N, N), dense or sparse"
-    raise bad_argument("transition", Shown(type(given).__name__), expected)
+    raise bad_argument("transition", Words(type(given).__name__), expected)
