@@ -10,9 +10,7 @@ import numpy as np
 
 from eigenecho.data import clock as clocks_of
 from eigenecho.data.clock import Clock, as_numbers, is_date, is_period, joined, positions, shown
-from eigenecho.data.columns import Columns
-from eigenecho.data.numbers import check_observed, filled_forward
-from eigenecho.data.panel import History
+from eigenecho.data.panel import Columns, History, filled_forward
 from eigenecho.data.read import Table
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.types import Array
@@ -20,6 +18,8 @@ from eigenecho.types import Array
 RESAMPLE = "Resample to a regular step, or pass arrays, whose rows are steps."
 LOOSE = 1000
 """Maximum number of steps per row: beyond, a step is too short for the rows."""
+SMALLEST = 1e-150
+"""Smallest non-zero range of a series, whose square is still a number."""
 
 
 class Drivers:
@@ -160,7 +160,7 @@ def align(
             known, past, after = drivers.beside(table.labels[0], clock, rows, whole)
         for series, column in zip(table.labels, values.T, strict=True):
             if whole:
-                check_observed(column, name, series)
+                _check_observed(column, name, series)
             histories.append(History(series, np.ascontiguousarray(column), known, past))
         clocks += [clock] * len(table.labels)
         ahead += [after] * len(table.labels)
@@ -184,6 +184,17 @@ def find_step(times: Any, name: str, label: Any = None) -> Any:
         got = Shown(f"{shown(times[odd:])} followed by {shown(times[odd + 1 :])}{of}")
         raise bad_argument(name, got, f"a regular step: most are {words}", RESAMPLE)
     return step
+
+
+def _check_observed(values: Array, name: str, label: Any = None) -> None:
+    """Raise if a series has no observations, or its range is positive but below ``SMALLEST``."""
+    of = "" if label is None else f" in series {label!r}"
+    if np.isnan(values).all():
+        raise bad_argument(name, Shown(f"nothing but NaN{of}"), "a series with observations")
+    spread = float(np.nanmax(values) - np.nanmin(values))
+    if 0 < spread < SMALLEST:
+        got = Shown(f"numbers within a range of {spread:.3g}{of}")
+        raise bad_argument(name, got, f"a range of at least {SMALLEST:g}", "Rescale the data.")
 
 
 def check_same_type(times: Any, like: Any, name: str) -> None:

@@ -10,8 +10,7 @@ import numpy as np
 
 from eigenecho.data.align import Aligned, Drivers, align, check_same_type, find_step
 from eigenecho.data.clock import Clock, is_date, is_period, joined, positions, shown
-from eigenecho.data.columns import Columns, choose
-from eigenecho.data.panel import Panel
+from eigenecho.data.panel import Columns, Panel, choose
 from eigenecho.data.read import ARRAYS, KINDS, LongNames, Source, identify, read_X, read_y
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.frames import FrameFormat
@@ -156,7 +155,7 @@ class PanelFormat:
             clocks[i] = clocks[i].then(clock.times)
         return self.panel(Aligned(tuple(histories), tuple(clocks), tuple(ahead)))
 
-    def future(self, panel: Panel, X: Any, horizon: int) -> list[Array]:
+    def future(self, X: Any, horizon: int) -> list[Array]:
         """Return columns that are known ahead, (horizon, k) after the end of each series.
 
         Without ``X``, they are the rows of X that followed the end of y.
@@ -165,9 +164,9 @@ class PanelFormat:
             if X is not None:
                 wanted = "None: fit had no X that is known ahead"
                 raise bad_argument("X", Shown("columns"), wanted)
-            return [np.empty((horizon, 0))] * len(panel)
+            return [np.empty((horizon, 0))] * len(self.labels)
         if X is None:
-            return [self._known_ahead(i, horizon, "X") for i in range(len(panel))]
+            return [self._known_ahead(i, horizon, "X") for i in range(len(self.labels))]
         known = Columns(self.columns.known)
         if self.kind in ARRAYS:  # which have only these columns, with new numbers
             known = Columns(tuple(range(len(known.labels))), (), True)
@@ -175,7 +174,7 @@ class PanelFormat:
         times = [clock.ahead(horizon) for clock in self.clocks]
         drivers = Drivers(read_X(X, self.kind, self.names, "X", times), known, allowed, "X")
         if self.shared:
-            return [drivers.after(None, self.clocks[0], horizon)] * len(panel)
+            return [drivers.after(None, self.clocks[0], horizon)] * len(self.labels)
         return [
             drivers.after(label, clock, horizon)
             for label, clock in zip(self.labels, self.clocks, strict=True)
@@ -248,47 +247,32 @@ class PanelFormat:
         """Return the times of all rows of a series; row numbers for arrays."""
         return self.clocks[series].last(len(panel.histories[series]))
 
-    def times_ahead(self, panel: Panel, series: int, horizon: int) -> Any:
-        """Return the times that follow the last row of a series."""
-        return self.clocks[series].ahead(horizon)
-
     # Writing --------------------------------------------------------------------------------------
 
-    def forecast(
-        self,
-        panel: Panel,
-        horizon: int,
-        mean: Sequence[Array] | None,
-        lower: Sequence[Array] | None = None,
-        upper: Sequence[Array] | None = None,
-        quantiles: Sequence[Array] | None = None,
-        levels: Sequence[float] | None = None,
-    ) -> Any:
-        """Return forecasts (H,) of each series, or quantiles (H, Q), in the caller's format.
+    def forecast(self, horizon: int, results: Results) -> Any:
+        """Return results of the rows after the end in the caller's format.
 
-        Arrays are (H,), (H, D) or a list of (H,), ``Forecast`` tuples with bounds, and have a last
-        axis for quantiles. Frames have one column per result: forecast, lower, upper, q0.1, ….
+        Results are forecasts, with or without lower and upper bounds, or quantiles only. Arrays
+        are (H,), (H, D) or a list of (H,), ``Forecast`` tuples with bounds, and have a last axis
+        for quantiles. Frames have one column per result: forecast, lower, upper, q0.1, ….
         """
         if self.kind in ARRAYS:
-            if quantiles is not None:
-                return self._arrays(quantiles)
-            if lower is None or upper is None:
-                return self._arrays(mean)
+            if "forecast" not in results:
+                series = zip(*results.values(), strict=True)
+                return self._arrays([np.stack(quantiles, axis=1) for quantiles in series])
+            if len(results) == 1:
+                return self._arrays(results["forecast"])
             if self.kind == "list":
-                return list(map(Forecast, mean or (), lower, upper))
-            return Forecast(*map(self._arrays, (mean, lower, upper)))
-        results = {"forecast": mean, "lower": lower, "upper": upper}
-        for j, level in enumerate(levels or ()):
-            results[f"q{level!r}"] = [part[:, j] for part in quantiles or ()]
-        given = {name: parts for name, parts in results.items() if parts is not None}
+                return list(map(Forecast, *results.values()))
+            return Forecast(*map(self._arrays, results.values()))
         if self.kind == "long":
             after = {clock: clock.ahead(horizon) for clock in dict.fromkeys(self.clocks)}
             times = [after[clock] for clock in self.clocks]
-            return self._long(self.labels, {self.names.time: times}, given)
+            return self._long(self.labels, {self.names.time: times}, results)
         index = self._index(self.clocks[0].ahead(horizon))
         if self.kind == "series":
-            return _series_result(given, index, self.labels[0])
-        return self._written(_wide_result(given, index, self.labels), None, [self.index_name])
+            return _series_result(results, index, self.labels[0])
+        return self._written(_wide_result(results, index, self.labels), None, [self.index_name])
 
     def rolling(self, panel: Panel, origins: Sequence[Array], values: Sequence[Array]) -> Any:
         """Return forecasts (O, H) after rows of each series, in the caller's format.

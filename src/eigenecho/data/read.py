@@ -11,8 +11,7 @@ import numpy as np
 
 from eigenecho.checks import as_array
 from eigenecho.data.clock import as_numbers, is_date, is_period, shown, with_room
-from eigenecho.data.numbers import as_floats
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import ENCODE, Shown, bad_argument, not_finite, not_numbers, place
 from eigenecho.frames import FrameFormat, is_table, to_pandas
 from eigenecho.types import Array
 
@@ -26,6 +25,18 @@ RESULTS = ("forecast", "lower", "upper", "cutoff")
 """Columns of a long result beside ids and times."""
 FARTHEST = 2.0**62
 """Largest number that is accepted as a time; integers end at 2⁶³."""
+
+LARGEST = 1e150
+"""Largest number of a series, whose square is still a number."""
+
+MISSING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
+"""Types of objects that stand for a missing number."""
+
+TEXT = "Convert it to numbers, drop it, or make it the index if it contains the times."
+"""The remedy for a column of a frame that does not contain numbers."""
+
+NOT_NUMBERS = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
+"""Types that ``float`` may convert, but that are not real numbers."""
 
 
 class LongNames(NamedTuple):
@@ -61,7 +72,9 @@ class Source(NamedTuple):
 
 def identify(y: Any, names: LongNames, name: str) -> Source:
     """Return the kind and the content of y."""
-    y, native = to_pandas(y, name)
+    native = None
+    if not isinstance(y, (np.ndarray, list, tuple)):
+        y, native = to_pandas(y, name)
     if not hasattr(y, "iloc"):
         return Source(*_array_columns(y, name), is_range=True)
     if not len(y):
@@ -168,7 +181,8 @@ def _array_columns(y: Any, name: str) -> tuple[str, list[Any]]:
 
 def _plain(x: Any, name: str) -> Any:
     """Return an array, masked or not."""
-    if hasattr(x, "toarray") or hasattr(x, "iloc") or is_table(x):
+    is_array = isinstance(x, np.ndarray)
+    if not is_array and (hasattr(x, "toarray") or hasattr(x, "iloc") or is_table(x)):
         raise bad_argument(name, Shown(type(x).__name__), "a dense array")
     return x if isinstance(x, np.ma.MaskedArray) else as_array(x, name, WANTED)
 
@@ -336,3 +350,61 @@ def _one_label(name: Any) -> Any:
     import pandas
 
     return pandas.Index([name], dtype=object, tupleize_cols=False)
+
+
+# Numbers ------------------------------------------------------------------------------------------
+
+
+def as_floats(column: Any, name: str, label: Any = None, flags: bool = False) -> Array:
+    """Return a column (T,) as a new float64 array, NaN for missing values.
+
+    Nullable types, masked arrays and objects that are numbers are converted. Text, dates, complex
+    numbers, infinity and numbers above ``LARGEST`` raise an error.
+
+    Parameters
+    ----------
+    column : array or pandas Series (T,)
+    name, label : str, Hashable
+        Names of the argument and the column, for errors.
+    flags : bool
+        Convert Boolean values to 0 and 1 instead of raising an error.
+    """
+    dtype = column.dtype
+    kind = getattr(dtype, "kind", "O")
+    if kind not in ("fiuOb" if flags else "fiuO") or str(dtype) in ("category", "string", "str"):
+        where = "" if label is None else f" {place(column=label)}"
+        remedy = TEXT if hasattr(column, "iloc") else ENCODE
+        raise not_numbers(name, f"dtype {dtype}{where}", None, remedy)
+    with np.errstate(over="ignore"):
+        if kind == "O":
+            values = _object_floats(column, name, label, flags)
+        elif hasattr(column, "iloc"):
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+        elif isinstance(column, np.ma.MaskedArray):
+            values = np.ma.filled(column.astype(np.float64), np.nan)
+        else:
+            values = np.array(column, np.float64)
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row = int(np.argmax(large))
+        if np.isinf(values[row]):
+            remedy = "Use NaN for missing observations."
+            raise not_finite(name, float(values[row]), place(row, label), "float64", remedy)
+        got = Shown(f"{values[row]:.6g} {place(row, label)}")
+        raise bad_argument(name, got, f"numbers up to {LARGEST:g}", "Rescale the data.")
+    return values
+
+
+def _object_floats(column: Any, name: str, label: Any, flags: bool) -> Array:
+    refused = NOT_NUMBERS if flags else (*NOT_NUMBERS, bool, np.bool_)
+    values = np.empty(len(column))
+    for row, value in enumerate(np.asarray(column, object)):
+        try:
+            if isinstance(value, refused):
+                raise ValueError(f"a {type(value).__name__} is not a number")
+            values[row] = np.nan if type(value).__name__ in MISSING else float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            got = f"{str(value)[:40]!r} {place(row, label)}"
+            remedy = TEXT if hasattr(column, "iloc") else ENCODE
+            raise not_numbers(name, got, error, remedy) from None
+    return values

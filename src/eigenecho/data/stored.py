@@ -11,11 +11,9 @@ import numpy as np
 
 from eigenecho.checks import check_known
 from eigenecho.data.clock import Clock, as_numbers, is_date, texts
-from eigenecho.data.columns import Columns
 from eigenecho.data.containers import PanelFormat
-from eigenecho.data.numbers import LARGEST
-from eigenecho.data.panel import History, Panel
-from eigenecho.data.read import ARRAYS, KINDS, LongNames
+from eigenecho.data.panel import Columns, History, Panel
+from eigenecho.data.read import ARRAYS, KINDS, LARGEST, LongNames
 from eigenecho.errors import Shown, bad_argument
 from eigenecho.frames import FrameFormat
 from eigenecho.schema import stands_for
