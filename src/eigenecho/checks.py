@@ -117,6 +117,13 @@ def check_lr(lr: float) -> None:
         raise bad_argument("lr", lr, "a leaking rate in ]0, 1]")
 
 
+def check_coverage(coverage: Any) -> float:
+    """Return a coverage if it is between 0 and 1."""
+    if not is_finite_number(coverage) or not 0 < float(coverage) < 1:
+        raise bad_argument("interval", coverage, "a coverage in ]0, 1[, such as 0.9")
+    return float(coverage)
+
+
 def check_connectivity(connectivity: float, name: str = "connectivity") -> None:
     """Raise unless a connectivity is a probability in ]0, 1]."""
     if not (isinstance(connectivity, Real) and 0 < connectivity <= 1):

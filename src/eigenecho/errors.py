@@ -189,7 +189,7 @@ class Words(str):
         return f"<{self}>"
 
 
-Shown = Words  # the name that some modules still import
+Words = Words  # the name that some modules still import
 
 
 def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueError:

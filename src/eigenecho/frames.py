@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eigenecho.checks import check_known
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 
 TABLE_ATTRIBUTES = ("columns", "schema", "iloc", "__dataframe__")
 """Attributes that the tables of any library have, and arrays do not."""
@@ -128,7 +128,7 @@ def to_pandas(value: Any, name: str) -> tuple[Any, Any]:
     import narwhals as nw
 
     frame = nw.from_native(value, pass_through=True)
-    got = Shown(f"{type(value).__module__.partition('.')[0]} {type(value).__name__}")
+    got = Words(f"{type(value).__module__.partition('.')[0]} {type(value).__name__}")
     if isinstance(frame, nw.LazyFrame):
         raise bad_argument(name, got, "a frame with data", "Call collect() first.")
     if not isinstance(frame, nw.DataFrame):
@@ -170,4 +170,4 @@ def _to_pandas(column: Any, name: str) -> Any:
     # Decimals and integers of 128 bits stay exact, since they may be ids.
     if isinstance(dtype, nw.Boolean) or dtype.is_numeric() or column.null_count() == len(column):
         return pandas.Series(column.to_list(), dtype=object)
-    raise bad_argument(name, Shown(f"column {column.name!r} of type {dtype}"), "real numbers")
+    raise bad_argument(name, Words(f"column {column.name!r} of type {dtype}"), "real numbers")

@@ -46,7 +46,7 @@ def test_values_are_read_unchanged(y):
     columns = y[:, None] if y.ndim == 1 else y
     np.testing.assert_array_equal(np.stack([h.values for h in panel.histories], 1), columns)
     assert all(h.values.dtype == np.float64 for h in panel.histories)
-    back = panel.container.forecast(panel, len(y), [h.values for h in panel.histories])
+    back = panel.container.forecast(len(y), {"forecast": [h.values for h in panel.histories]})
     np.testing.assert_array_equal(back, y)
     assert back.shape == y.shape
 
@@ -131,7 +131,7 @@ def test_arrays_do_not_need_pandas():
         "panel = read([1.0, None, 3.0], [1, 2, 3])\n"
         "schema.unpack(Panel, *schema.pack(panel)[1:])\n"
         "panel.container.follow(panel, [4.0], [4])\n"
-        "panel.container.future(panel, [1, 2], 2)\n"
+        "panel.container.future([1, 2], 2)\n"
         "origins(panel, 1, 1)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
@@ -147,12 +147,14 @@ def answers(panel, horizon, *more):
 def test_forecasts_of_one_series():
     panel = read(held("single"))
     mean, lower, upper = (answers(panel, 4) for _ in range(3))
-    np.testing.assert_array_equal(panel.container.forecast(panel, 4, mean), mean[0])
-    result = panel.container.forecast(panel, 4, mean, lower, upper)
+    np.testing.assert_array_equal(panel.container.forecast(4, {"forecast": mean}), mean[0])
+    result = panel.container.forecast(4, {"forecast": mean, "lower": lower, "upper": upper})
     assert isinstance(result, Forecast)
     assert [part.shape for part in result] == [(4,)] * 3
     quantiles = answers(panel, 4, 2)
-    result = panel.container.forecast(panel, 4, mean, quantiles=quantiles, levels=[0.1, 0.9])
+    result = panel.container.forecast(
+        4, {"q0.1": [q[:, 0] for q in quantiles], "q0.9": [q[:, 1] for q in quantiles]}
+    )
     np.testing.assert_array_equal(result, quantiles[0])
     rolled = [RNG.normal(size=(5, 4))]
     np.testing.assert_array_equal(panel.container.rolling(panel, [np.arange(5)], rolled), rolled[0])
@@ -161,11 +163,13 @@ def test_forecasts_of_one_series():
 def test_forecasts_of_columns():
     panel = read(held("columns"))
     mean, lower, upper = (answers(panel, 4) for _ in range(3))
-    result = panel.container.forecast(panel, 4, mean, lower, upper)
+    result = panel.container.forecast(4, {"forecast": mean, "lower": lower, "upper": upper})
     np.testing.assert_array_equal(result.upper[:, 2], upper[2])
     assert result.mean.shape == (4, 3)
     quantiles = answers(panel, 4, 2)
-    result = panel.container.forecast(panel, 4, mean, quantiles=quantiles, levels=[0.1, 0.9])
+    result = panel.container.forecast(
+        4, {"q0.1": [q[:, 0] for q in quantiles], "q0.9": [q[:, 1] for q in quantiles]}
+    )
     assert result.shape == (4, 3, 2)
     np.testing.assert_array_equal(result[:, 1], quantiles[1])
     rolled = [RNG.normal(size=(5, 4)) for _ in range(3)]
@@ -179,10 +183,10 @@ def test_forecasts_of_a_list():
     assert [len(h) for h in panel.histories] == [20, 15]
     assert [h.name for h in panel.histories] == [0, 1]
     mean, lower, upper = (answers(panel, 4) for _ in range(3))
-    result = panel.container.forecast(panel, 4, mean, lower, upper)
+    result = panel.container.forecast(4, {"forecast": mean, "lower": lower, "upper": upper})
     assert isinstance(result, list)
     np.testing.assert_array_equal(result[1].lower, lower[1])
-    result = panel.container.forecast(panel, 4, mean)
+    result = panel.container.forecast(4, {"forecast": mean})
     assert isinstance(result, list)
     np.testing.assert_array_equal(result[1], mean[1])
 
@@ -200,23 +204,23 @@ def test_known_and_past_columns(kind):
         np.testing.assert_array_equal(history.known, one[:, 1:])
         np.testing.assert_array_equal(history.past, one[:, :1])
     ahead = drivers(kind, 4, 1)
-    for i, rows in enumerate(panel.container.future(panel, ahead, 4)):
+    for i, rows in enumerate(panel.container.future(ahead, 4)):
         np.testing.assert_array_equal(rows, ahead[i] if kind == "list" else ahead)
 
 
 def test_single_column_may_be_1d():
     panel = read(Y[:, 0], X[:, 0])
     np.testing.assert_array_equal(panel.histories[0].known, X[:, :1])
-    np.testing.assert_array_equal(panel.container.future(panel, [1, 2], 2)[0], [[1], [2]])
+    np.testing.assert_array_equal(panel.container.future([1, 2], 2)[0], [[1], [2]])
     assert panel.histories[0].past is None
 
 
 def test_no_columns_have_no_future_values():
     panel = read(Y)
-    assert [rows.shape for rows in panel.container.future(panel, None, 5)] == [(5, 0)] * 3
+    assert [rows.shape for rows in panel.container.future(None, 5)] == [(5, 0)] * 3
     panel = read(Y, X, past=["x0", 1])
     assert panel.histories[0].known is None
-    assert panel.container.future(panel, None, 5)[0].shape == (5, 0)
+    assert panel.container.future(None, 5)[0].shape == (5, 0)
 
 
 def test_gaps_of_past_columns_are_filled_forward():
@@ -278,7 +282,7 @@ def test_unknown_columns(x, past, words):
 def test_inconsistent_future_columns(fitted, ahead, words):
     panel = read(Y, fitted)
     with pytest.raises(ValueError) as caught:
-        panel.container.future(panel, ahead, 4)
+        panel.container.future(ahead, 4)
     assert words in str(caught.value)
 
 

@@ -30,7 +30,7 @@ def test_series_that_ends_at_the_nanosecond_limit(tmp_path):
     index = pd.date_range("2262-03-03", "2262-04-11", unit="us").as_unit("ns")
     panel = read(series(index))
     holder = loaded(panel.container, tmp_path / "holder.safetensors")
-    after = holder.forecast(panel, H, [np.zeros(H)]).index
+    after = holder.forecast(H, {"forecast": [np.zeros(H)]}).index
     assert after.equals(pd.date_range("2262-04-12", periods=H, unit="us"))
 
 
@@ -48,11 +48,10 @@ def test_loaded_container_can_be_used(kind, hold, tmp_path):
     compare = pd.testing.assert_series_equal if hold is series else pd.testing.assert_frame_equal
     again = copy.copy(panel)
     object.__setattr__(again, "container", holder)
-    np.testing.assert_array_equal(
-        holder.future(again, None, 3), panel.container.future(panel, None, 3)
-    )
+    np.testing.assert_array_equal(holder.future(None, 3), panel.container.future(None, 3))
     compare(
-        holder.forecast(again, H, naive(panel)), panel.container.forecast(panel, H, naive(panel))
+        holder.forecast(H, {"forecast": naive(panel)}),
+        panel.container.forecast(H, {"forecast": naive(panel)}),
     )
     new = whole[(times >= index[30]) & (times < index[35])]
     joined = holder.follow(again, new, X[x_times >= index[30]])
@@ -61,8 +60,8 @@ def test_loaded_container_can_be_used(kind, hold, tmp_path):
         np.testing.assert_array_equal(one.values, other.values)
         np.testing.assert_array_equal(one.known, other.known)
     compare(
-        joined.container.forecast(joined, H, naive(joined)),
-        expected.container.forecast(expected, H, naive(expected)),
+        joined.container.forecast(H, {"forecast": naive(joined)}),
+        expected.container.forecast(H, {"forecast": naive(expected)}),
     )
     rows = [np.array([31, 34])] * len(joined)
     values = [np.ones((2, 2))] * len(joined)
@@ -116,7 +115,7 @@ def test_quarters_that_start_in_different_months(tmp_path):
 def test_time_zones_without_a_place(zone, tmp_path):
     panel = read(series(pd.date_range("2024-03-01", periods=9, tz=zone)))
     holder = loaded(panel.container, tmp_path / "holder.safetensors")
-    result = holder.forecast(panel, 2, naive(panel, 2)).index
+    result = holder.forecast(2, {"forecast": naive(panel, 2)}).index
     assert result.tz.utcoffset(None) == pd.Timestamp("2024-03-01", tz=zone).utcoffset()
 
 
@@ -124,7 +123,10 @@ def test_unsupported_steps_and_labels_are_rejected():
     holidays = pd.offsets.CustomBusinessDay(holidays=["2024-03-06"])
     y = series(pd.date_range("2024-03-01", periods=9, freq=holidays))
     panel = read(y)
-    assert panel.container.forecast(panel, 1, naive(panel, 1)).index[0] == y.index[-1] + holidays
+    assert (
+        panel.container.forecast(1, {"forecast": naive(panel, 1)}).index[0]
+        == y.index[-1] + holidays
+    )
     with pytest.raises(ValueError, match="that a file can hold by name"):
         schema.pack(panel.container)
     y = pd.DataFrame({pd.Interval(0, 1): np.ones(9)}, DAYS[:9])
@@ -184,7 +186,7 @@ def check_load_or_reject(kind, data, path):
     panel = read(series(DAYS))
     object.__setattr__(panel, "container", holder)
     object.__setattr__(panel, "histories", panel.histories * len(holder.labels))
-    holder.forecast(panel, 3, [np.ones(3)] * len(holder.labels))
+    holder.forecast(3, {"forecast": [np.ones(3)] * len(holder.labels)})
     schema.pack(holder)
 
 

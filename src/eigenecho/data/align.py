@@ -10,16 +10,16 @@ import numpy as np
 
 from eigenecho.data import clock as clocks_of
 from eigenecho.data.clock import Clock, as_numbers, is_date, is_period, joined, positions, shown
-from eigenecho.data.columns import Columns
-from eigenecho.data.numbers import check_observed, filled_forward
-from eigenecho.data.panel import History
+from eigenecho.data.panel import Columns, History, filled_forward
 from eigenecho.data.read import Table
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array
 
 RESAMPLE = "Resample to a regular step, or pass arrays, whose rows are steps."
 LOOSE = 1000
 """Maximum number of steps per row: beyond, a step is too short for the rows."""
+SMALLEST = 1e-150
+"""Smallest non-zero range of a series, whose square is still a number."""
 
 
 class Drivers:
@@ -60,7 +60,7 @@ class Drivers:
         needed[rows] = True
         if (needed & ~has).any():
             got = f"no row at {shown(times[int(np.argmax(needed & ~has)) :])}{self._of(series)}"
-            raise bad_argument(self.name, Shown(got), "one row per row of y, and no gaps after it")
+            raise bad_argument(self.name, Words(got), "one row per row of y, and no gaps after it")
         # If neither y nor X has a row, the last known values of X are used.
         table[~has] = filled_forward(table)[~has]
         known, past = self.columns.split(table)
@@ -79,7 +79,7 @@ class Drivers:
         if not has.all():
             got = f"no row at {shown(times[int(np.argmin(has)) :])}{self._of(series)}"
             wanted = f"{horizon} rows from {shown(times)} to {shown(times[-1:])}"
-            raise bad_argument(self.name, Shown(got), wanted)
+            raise bad_argument(self.name, Words(got), wanted)
         self.columns.check_complete(table, self.name, times, self._of(series))
         return table
 
@@ -89,7 +89,7 @@ class Drivers:
         """Return values from a first time on, at least ``rows``, and whether each row exists."""
         given = self.tables.get(None, self.tables.get(series))
         if given is None:
-            got = Shown(f"no rows of series {series!r}")
+            got = Words(f"no rows of series {series!r}")
             raise bad_argument(self.name, got, "rows of every series")
         check_same_type(given.times, clock.times, self.name)
         if isinstance(given.times, np.ndarray):
@@ -99,7 +99,7 @@ class Drivers:
         times = given.times[is_after]
         found = positions(times, clock.step, first)
         if (found < 0).any():
-            got = Shown(f"a row at {shown(times[int(np.argmax(found < 0)) :])}{self._of(series)}")
+            got = Words(f"a row at {shown(times[int(np.argmax(found < 0)) :])}{self._of(series)}")
             wanted = f"rows in the steps of y, {clock.words} from {shown(first)}"
             raise bad_argument(self.name, got, wanted)
         size = max(rows, int(found.max(initial=-1)) + 1)
@@ -160,7 +160,7 @@ def align(
             known, past, after = drivers.beside(table.labels[0], clock, rows, whole)
         for series, column in zip(table.labels, values.T, strict=True):
             if whole:
-                check_observed(column, name, series)
+                _check_observed(column, name, series)
             histories.append(History(series, np.ascontiguousarray(column), known, past))
         clocks += [clock] * len(table.labels)
         ahead += [after] * len(table.labels)
@@ -172,7 +172,7 @@ def find_step(times: Any, name: str, label: Any = None) -> Any:
     of = _of(label)
     if len(times) == 1:
         if is_date(times):
-            got = Shown(f"one date, {shown(times)}{of}")
+            got = Words(f"one date, {shown(times)}{of}")
             raise bad_argument(name, got, "several dates, or an index with a freq")
         return times.freq.n if is_period(times) else 1
     step = clocks_of.find_step(times)
@@ -181,16 +181,27 @@ def find_step(times: Any, name: str, label: Any = None) -> Any:
         values = np.asarray(times) if is_date(times) else as_numbers(times)
         odd = int(np.argmax(np.diff(values) != common))
         words = Clock(times, clocks_of.tick(common) if is_date(times) else common).words
-        got = Shown(f"{shown(times[odd:])} followed by {shown(times[odd + 1 :])}{of}")
+        got = Words(f"{shown(times[odd:])} followed by {shown(times[odd + 1 :])}{of}")
         raise bad_argument(name, got, f"a regular step: most are {words}", RESAMPLE)
     return step
+
+
+def _check_observed(values: Array, name: str, label: Any = None) -> None:
+    """Raise if a series has no observations, or its range is positive but below ``SMALLEST``."""
+    of = "" if label is None else f" in series {label!r}"
+    if np.isnan(values).all():
+        raise bad_argument(name, Words(f"nothing but NaN{of}"), "a series with observations")
+    spread = float(np.nanmax(values) - np.nanmin(values))
+    if 0 < spread < SMALLEST:
+        got = Words(f"numbers within a range of {spread:.3g}{of}")
+        raise bad_argument(name, got, f"a range of at least {SMALLEST:g}", "Rescale the data.")
 
 
 def check_same_type(times: Any, like: Any, name: str) -> None:
     """Raise unless times are dates of the same time zone, periods of one length, or numbers."""
     got, wanted = _type(times), _type(like)
     if got != wanted:
-        raise bad_argument(name, Shown(f"rows with {got}"), f"{wanted}, as before")
+        raise bad_argument(name, Words(f"rows with {got}"), f"{wanted}, as before")
 
 
 def _placed(times: Any, step: Any, name: str, label: Any) -> tuple[Clock, Array]:
@@ -205,12 +216,12 @@ def _placed(times: Any, step: Any, name: str, label: Any) -> tuple[Clock, Array]
         own = clocks_of.find_step(times) if len(times) > 1 else None
         if own is None or not clocks_of.same_pace(Clock(times, own), Clock(times, step)):
             odd = int(np.argmax(found < 0))
-            got = Shown(f"a row at {shown(times[odd:])}{_of(label)}")
+            got = Words(f"a row at {shown(times[odd:])}{_of(label)}")
             wanted = f"steps of {Clock(times, step).words} from {shown(times)}"
             raise bad_argument(name, got, wanted, RESAMPLE)
         step, found = own, positions(times, own)
     if found[-1] >= LOOSE * (len(times) + 10):
-        got = Shown(f"{len(times)} rows{_of(label)} on {found[-1] + 1} steps")
+        got = Words(f"{len(times)} rows{_of(label)} on {found[-1] + 1} steps")
         raise bad_argument(name, got, f"rows {Clock(times, step).words} apart", RESAMPLE)
     return Clock(clocks_of.filled(times, found, step), step), found
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from eigenecho.data.align import Aligned, Drivers, align, check_same_type, find_step
 from eigenecho.data.clock import Clock, is_date, is_period, joined, positions, shown
-from eigenecho.data.columns import Columns, choose
-from eigenecho.data.panel import Panel
+from eigenecho.data.panel import Columns, Panel, choose
 from eigenecho.data.read import ARRAYS, KINDS, LongNames, Source, identify, read_X, read_y
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.frames import FrameFormat
 from eigenecho.types import Array, Forecast
 
@@ -60,7 +59,7 @@ def read(
     for table in tables:
         check_same_type(table.times, longest.times, name)
         if not len(table.times):
-            got = Shown(f"0 rows in series {table.labels[0]!r}")
+            got = Words(f"0 rows in series {table.labels[0]!r}")
             raise bad_argument(name, got, "at least one row in each series")
     drivers, chosen = None, list[Hashable]()
     if X is not None:
@@ -156,7 +155,7 @@ class PanelFormat:
             clocks[i] = clocks[i].then(clock.times)
         return self.panel(Aligned(tuple(histories), tuple(clocks), tuple(ahead)))
 
-    def future(self, panel: Panel, X: Any, horizon: int) -> list[Array]:
+    def future(self, X: Any, horizon: int) -> list[Array]:
         """Return columns that are known ahead, (horizon, k) after the end of each series.
 
         Without ``X``, they are the rows of X that followed the end of y.
@@ -164,10 +163,10 @@ class PanelFormat:
         if not self.columns.known:
             if X is not None:
                 wanted = "None: fit had no X that is known ahead"
-                raise bad_argument("X", Shown("columns"), wanted)
-            return [np.empty((horizon, 0))] * len(panel)
+                raise bad_argument("X", Words("columns"), wanted)
+            return [np.empty((horizon, 0))] * len(self.labels)
         if X is None:
-            return [self._known_ahead(i, horizon, "X") for i in range(len(panel))]
+            return [self._known_ahead(i, horizon, "X") for i in range(len(self.labels))]
         known = Columns(self.columns.known)
         if self.kind in ARRAYS:  # which have only these columns, with new numbers
             known = Columns(tuple(range(len(known.labels))), (), True)
@@ -175,7 +174,7 @@ class PanelFormat:
         times = [clock.ahead(horizon) for clock in self.clocks]
         drivers = Drivers(read_X(X, self.kind, self.names, "X", times), known, allowed, "X")
         if self.shared:
-            return [drivers.after(None, self.clocks[0], horizon)] * len(panel)
+            return [drivers.after(None, self.clocks[0], horizon)] * len(self.labels)
         return [
             drivers.after(label, clock, horizon)
             for label, clock in zip(self.labels, self.clocks, strict=True)
@@ -187,9 +186,9 @@ class PanelFormat:
         """Return the source, labels and rows of further data; ``starts`` of rows that follow."""
         source = identify(y, self.names, name)
         if source.kind != self.kind:
-            raise bad_argument(name, Shown(KINDS[source.kind]), f"{KINDS[self.kind]}, as in fit")
+            raise bad_argument(name, Words(KINDS[source.kind]), f"{KINDS[self.kind]}, as in fit")
         if starts is not None and self.kind in ARRAYS and len(source.items) != len(starts):
-            got = Shown(f"{len(source.items)} series")
+            got = Words(f"{len(source.items)} series")
             raise bad_argument(name, got, f"{len(starts)} series, as in fit")
         labels, tables = read_y(source, self.names, name, starts)
         for table in tables:
@@ -197,7 +196,7 @@ class PanelFormat:
         drivers = None
         if X is not None:
             if not self.columns.labels:
-                raise bad_argument(X_name, Shown("columns"), "None: fit had no X")
+                raise bad_argument(X_name, Words("columns"), "None: fit had no X")
             beside = read_X(X, self.kind, self.names, X_name, [table.times for table in tables])
             drivers = Drivers(beside, self.columns, self.columns.labels, X_name)
         elif self.columns.labels and not use_ahead:
@@ -213,11 +212,11 @@ class PanelFormat:
             return list(range(len(labels)))
         at = self.labels.get_indexer(labels)
         if (at < 0).any():
-            got = Shown(f"a series {labels[int(np.argmax(at < 0))]!r}")
+            got = Words(f"a series {labels[int(np.argmax(at < 0))]!r}")
             raise bad_argument("y_new", got, "series of the fit")
         if self.kind == "wide" and len(at) < len(self.labels):
             lacking = self.labels.difference(labels, sort=False)[0]
-            raise bad_argument("y_new", Shown(f"no column {lacking!r}"), "all series of the fit")
+            raise bad_argument("y_new", Words(f"no column {lacking!r}"), "all series of the fit")
         return [int(i) for i in at]
 
     def _known_ahead(self, series: int, rows: int, name: str) -> Array:
@@ -248,47 +247,32 @@ class PanelFormat:
         """Return the times of all rows of a series; row numbers for arrays."""
         return self.clocks[series].last(len(panel.histories[series]))
 
-    def times_ahead(self, panel: Panel, series: int, horizon: int) -> Any:
-        """Return the times that follow the last row of a series."""
-        return self.clocks[series].ahead(horizon)
-
     # Writing --------------------------------------------------------------------------------------
 
-    def forecast(
-        self,
-        panel: Panel,
-        horizon: int,
-        mean: Sequence[Array] | None,
-        lower: Sequence[Array] | None = None,
-        upper: Sequence[Array] | None = None,
-        quantiles: Sequence[Array] | None = None,
-        levels: Sequence[float] | None = None,
-    ) -> Any:
-        """Return forecasts (H,) of each series, or quantiles (H, Q), in the caller's format.
+    def forecast(self, horizon: int, results: Results) -> Any:
+        """Return results of the rows after the end in the caller's format.
 
-        Arrays are (H,), (H, D) or a list of (H,), ``Forecast`` tuples with bounds, and have a last
-        axis for quantiles. Frames have one column per result: forecast, lower, upper, q0.1, ….
+        Results are forecasts, with or without lower and upper bounds, or quantiles only. Arrays
+        are (H,), (H, D) or a list of (H,), ``Forecast`` tuples with bounds, and have a last axis
+        for quantiles. Frames have one column per result: forecast, lower, upper, q0.1, ….
         """
         if self.kind in ARRAYS:
-            if quantiles is not None:
-                return self._arrays(quantiles)
-            if lower is None or upper is None:
-                return self._arrays(mean)
+            if "forecast" not in results:
+                series = zip(*results.values(), strict=True)
+                return self._arrays([np.stack(quantiles, axis=1) for quantiles in series])
+            if len(results) == 1:
+                return self._arrays(results["forecast"])
             if self.kind == "list":
-                return list(map(Forecast, mean or (), lower, upper))
-            return Forecast(*map(self._arrays, (mean, lower, upper)))
-        results = {"forecast": mean, "lower": lower, "upper": upper}
-        for j, level in enumerate(levels or ()):
-            results[f"q{level!r}"] = [part[:, j] for part in quantiles or ()]
-        given = {name: parts for name, parts in results.items() if parts is not None}
+                return list(map(Forecast, *results.values()))
+            return Forecast(*map(self._arrays, results.values()))
         if self.kind == "long":
             after = {clock: clock.ahead(horizon) for clock in dict.fromkeys(self.clocks)}
             times = [after[clock] for clock in self.clocks]
-            return self._long(self.labels, {self.names.time: times}, given)
+            return self._long(self.labels, {self.names.time: times}, results)
         index = self._index(self.clocks[0].ahead(horizon))
         if self.kind == "series":
-            return _series_result(given, index, self.labels[0])
-        return self._written(_wide_result(given, index, self.labels), None, [self.index_name])
+            return _series_result(results, index, self.labels[0])
+        return self._written(_wide_result(results, index, self.labels), None, [self.index_name])
 
     def rolling(self, panel: Panel, origins: Sequence[Array], values: Sequence[Array]) -> Any:
         """Return forecasts (O, H) after rows of each series, in the caller's format.
@@ -381,7 +365,7 @@ def _check_follows(clock: Clock, new: Clock, label: Hashable) -> None:
     if len(got) and positions(got, clock.step, wanted)[0] != 0:
         of = "" if label is None else f" of series {label!r}"
         raise bad_argument(
-            "y_new", Shown(f"rows{of} from {shown(got)}"),
+            "y_new", Words(f"rows{of} from {shown(got)}"),
             f"rows from {shown(wanted)}, directly after the last row",
             "Use NaN for rows that were not observed.",
         )  # fmt: skip

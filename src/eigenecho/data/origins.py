@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenecho.data.panel import History, Panel
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array
 
 
@@ -59,7 +59,7 @@ def together(panel: Panel, origins: Any, horizon: int) -> Array:
     starts = np.array([history.start for history in histories])
     rows = np.where((rows < starts) | (rows + horizon >= lengths), -1, rows)
     if (empty := (rows < 0).all(axis=1)).any():
-        got = Shown(f"origin {int(np.argmax(empty)) + 1} of {len(rows)}")
+        got = Words(f"origin {int(np.argmax(empty)) + 1} of {len(rows)}")
         wanted = f"origins with observations before and {horizon} rows after, in some series"
         raise bad_argument("origins", got, wanted)
     return rows
@@ -91,7 +91,7 @@ def _listed(origins: Any) -> list[Any]:
         origins = [origins]
     given = list(origins)
     if not given:
-        raise bad_argument("origins", Shown("none"), "at least one origin")
+        raise bad_argument("origins", Words("none"), "at least one origin")
     return given
 
 

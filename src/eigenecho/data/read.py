@@ -11,8 +11,7 @@ import numpy as np
 
 from eigenecho.checks import as_array
 from eigenecho.data.clock import as_numbers, is_date, is_period, shown, with_room
-from eigenecho.data.numbers import as_floats
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import ENCODE, Words, bad_argument, not_finite, not_numbers, place
 from eigenecho.frames import FrameFormat, is_table, to_pandas
 from eigenecho.types import Array
 
@@ -26,6 +25,18 @@ RESULTS = ("forecast", "lower", "upper", "cutoff")
 """Columns of a long result beside ids and times."""
 FARTHEST = 2.0**62
 """Largest number that is accepted as a time; integers end at 2⁶³."""
+
+LARGEST = 1e150
+"""Largest number of a series, whose square is still a number."""
+
+MISSING = ("NoneType", "NAType", "NaTType", "MaskedConstant")
+"""Types of objects that stand for a missing number."""
+
+TEXT = "Convert it to numbers, drop it, or make it the index if it contains the times."
+"""The remedy for a column of a frame that does not contain numbers."""
+
+NOT_NUMBERS = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
+"""Types that ``float`` may convert, but that are not real numbers."""
 
 
 class LongNames(NamedTuple):
@@ -61,11 +72,13 @@ class Source(NamedTuple):
 
 def identify(y: Any, names: LongNames, name: str) -> Source:
     """Return the kind and the content of y."""
-    y, native = to_pandas(y, name)
+    native = None
+    if not isinstance(y, (np.ndarray, list, tuple)):
+        y, native = to_pandas(y, name)
     if not hasattr(y, "iloc"):
         return Source(*_array_columns(y, name), is_range=True)
     if not len(y):
-        raise bad_argument(name, Shown("0 rows"), "at least one row")
+        raise bad_argument(name, Words("0 rows"), "at least one row")
     if y.ndim == 2:
         _check_names(names)
         _check_unique(y.columns, name)
@@ -77,7 +90,7 @@ def identify(y: Any, names: LongNames, name: str) -> Source:
             raise _not_long(name, names)
         y = _with_index(y, native, names.time, name)
         if not y.shape[1]:
-            raise bad_argument(name, Shown("0 columns"), "one column per series")
+            raise bad_argument(name, Words("0 columns"), "one column per series")
     is_range = hasattr(y.index, "start") and hasattr(y.index, "stop")
     form = FrameFormat.of(native, None, y.index.name)
     return Source("series" if y.ndim == 1 else "wide", y, y.index.name, is_range, form)
@@ -97,7 +110,7 @@ def read_y(
         extra = [column for column in y.columns if column not in names]
         if extra:
             raise bad_argument(
-                name, Shown(f"a column {extra[0]!r}"), f"only {', '.join(map(repr, names))}",
+                name, Words(f"a column {extra[0]!r}"), f"only {', '.join(map(repr, names))}",
                 "Pass columns that help to forecast as X.",
             )  # fmt: skip
         ids, tables = _long_tables(y, [names.target], names, name)
@@ -122,22 +135,22 @@ def read_X(
         if kind != "list":
             return {None: _array_table(X, times[0], name)}
         if not isinstance(X, (list, tuple)) or len(X) != len(times):
-            raise bad_argument(name, Shown(type(X).__name__), f"a list of {len(times)} arrays")
+            raise bad_argument(name, Words(type(X).__name__), f"a list of {len(times)} arrays")
         tables = (_array_table(x, times[i], f"{name}[{i}]") for i, x in enumerate(X))
         return dict(enumerate(tables))
     X, native = to_pandas(X, name)
     if not hasattr(X, "iloc"):
-        raise bad_argument(name, Shown(type(X).__name__), "a DataFrame with the times of y")
+        raise bad_argument(name, Words(type(X).__name__), "a DataFrame with the times of y")
     if X.ndim == 1:
         X = X.to_frame("x0" if X.name is None else X.name)
     _check_unique(X.columns, name)
     if kind == "long" and names.time not in X.columns:
-        raise bad_argument(name, Shown(f"no column {names.time!r}"), "a column of times")
+        raise bad_argument(name, Words(f"no column {names.time!r}"), "a column of times")
     X = X if kind == "long" else _with_index(X, native, names.time, name)
     beside = (names.id, names.time) if kind == "long" else ()
     labels = tuple(column for column in X.columns if column not in beside)
     if not labels:
-        raise bad_argument(name, Shown("no columns"), "at least one column beside the times")
+        raise bad_argument(name, Words("no columns"), "at least one column beside the times")
     if names.id in X.columns and kind == "long":
         return _long_tables(X, labels, names, name, flags=True)[1]
     values = _matrix(X[list(labels)], name, flags=True)
@@ -157,19 +170,20 @@ def _array_columns(y: Any, name: str) -> tuple[str, list[Any]]:
             if is_frame or isinstance(x, (list, tuple)) or np.ndim(x) != 1:
                 has_shape = hasattr(x, "shape") and not is_frame
                 got = f"shape {np.shape(x)}" if has_shape else f"a {type(x).__name__}"
-                raise bad_argument(name, Shown(f"{got} in series {i}"), "a list of arrays (T,)")
+                raise bad_argument(name, Words(f"{got} in series {i}"), "a list of arrays (T,)")
         return "list", [_plain(x, name) for x in y]
     array = _plain(y, name)
     if array.ndim not in (1, 2) or 0 in array.shape:
         got = f"shape {array.shape}" if array.ndim else type(y).__name__
-        raise bad_argument(name, Shown(got), f"{WANTED}, with at least one row")
+        raise bad_argument(name, Words(got), f"{WANTED}, with at least one row")
     return ("single", [array]) if array.ndim == 1 else ("columns", list(array.T))
 
 
 def _plain(x: Any, name: str) -> Any:
     """Return an array, masked or not."""
-    if hasattr(x, "toarray") or hasattr(x, "iloc") or is_table(x):
-        raise bad_argument(name, Shown(type(x).__name__), "a dense array")
+    is_array = isinstance(x, np.ndarray)
+    if not is_array and (hasattr(x, "toarray") or hasattr(x, "iloc") or is_table(x)):
+        raise bad_argument(name, Words(type(x).__name__), "a dense array")
     return x if isinstance(x, np.ma.MaskedArray) else as_array(x, name, WANTED)
 
 
@@ -179,7 +193,7 @@ def _array_table(x: Any, times: Any, name: str) -> Table:
     array = array.reshape(-1, 1) if array.ndim == 1 else array
     if array.ndim != 2 or len(array) != len(times) or not array.shape[1]:
         wanted = f"an array (T, k) with {len(times)} rows and at least one column"
-        raise bad_argument(name, Shown(f"shape {np.shape(x)}"), wanted)
+        raise bad_argument(name, Words(f"shape {np.shape(x)}"), wanted)
     labels = tuple(range(array.shape[1]))
     return Table(times, _stacked(array.T, labels, name, flags=True), labels)
 
@@ -209,7 +223,7 @@ def _stacked(items: Any, labels: Sequence[Hashable], name: str, flags: bool = Fa
 def _not_long(name: str, names: LongNames) -> ValueError:
     listed = ", ".join(map(repr, names))
     return bad_argument(
-        name, Shown(f"a DataFrame without all of the columns {listed}"),
+        name, Words(f"a DataFrame without all of the columns {listed}"),
         "a long frame with these columns, or a wide one: one column per series, and the times as "
         "index",
         "Name the columns of a long frame by Forecaster(id=, time=, target=).",
@@ -222,7 +236,7 @@ def _with_index(frame: Any, native: Any, time: Hashable, name: str) -> Any:
         return frame
     dates = [label for label in frame.columns if is_date(frame[label])]
     if time not in frame.columns and len(dates) != 1:
-        got = Shown(f"a frame with {len(dates)} columns of dates")
+        got = Words(f"a frame with {len(dates)} columns of dates")
         raise bad_argument(name, got, "exactly one, or the column named by Forecaster(time=)")
     return frame.set_index(time if time in frame.columns else dates[0])
 
@@ -233,12 +247,12 @@ def _times(column: Any, name: str) -> Any:
 
     index = column if hasattr(column, "nlevels") else pandas.Index(column)
     if index.nlevels > 1:
-        raise bad_argument(name, Shown("a MultiIndex"), f"one index of {TIMES}")
+        raise bad_argument(name, Words("a MultiIndex"), f"one index of {TIMES}")
     if index.dtype.kind in "iuf":
         times = index.to_numpy(dtype=np.float64, na_value=np.nan)
         _check_complete(~np.isfinite(times), name, "time")
         if (np.abs(times) > FARTHEST).any():
-            got = Shown(f"times up to {np.abs(times).max():.6g}")
+            got = Words(f"times up to {np.abs(times).max():.6g}")
             raise bad_argument(name, got, f"numbers up to {FARTHEST:.3g}")
         return times if index.dtype.kind == "f" else index.to_numpy(dtype=np.int64)
     if index.dtype.kind == "O" and not is_period(index):
@@ -246,7 +260,7 @@ def _times(column: Any, name: str) -> Any:
     if is_date(index):
         index = with_room(pandas.DatetimeIndex(index))  # also converts dates of PyArrow
     elif not is_period(index):
-        raise bad_argument(name, Shown(f"times of dtype {index.dtype}"), TIMES)
+        raise bad_argument(name, Words(f"times of dtype {index.dtype}"), TIMES)
     _check_complete(np.asarray(index.isna()), name, "time")
     return index.rename(None)
 
@@ -265,7 +279,7 @@ def _parsed(index: Any, name: str) -> Any:
                 row = int(np.argmax(invalid))
             except (ValueError, TypeError, OverflowError):
                 row = 0
-            got = Shown(f"times such as {str(index[row])[:40]!r} in row {row}")
+            got = Words(f"times such as {str(index[row])[:40]!r} in row {row}")
             remedy = "Convert them with pandas.to_datetime, with format=, dayfirst= or utc=."
             raise bad_argument(name, got, TIMES, remedy) from error
 
@@ -279,7 +293,7 @@ def _sorted_table(
     twice = np.flatnonzero(np.diff(numbers[order]) == 0)
     if twice.size:
         of = "" if series is None else f" in series {series!r}"
-        got = Shown(f"{shown(times[order[twice[:1]]])} twice{of}")
+        got = Words(f"{shown(times[order[twice[:1]]])} twice{of}")
         remedy = "Aggregate the rows of one time; local times may need a time zone."
         raise bad_argument(name, got, "unique times", remedy)
     return Table(times[order], values[order], labels)
@@ -322,13 +336,13 @@ def _check_names(names: LongNames) -> None:
 def _check_unique(columns: Any, name: str) -> None:
     if not columns.is_unique:
         twice = columns[columns.duplicated()][0]
-        raise bad_argument(name, Shown(f"two columns {twice!r}"), "columns with unique names")
+        raise bad_argument(name, Words(f"two columns {twice!r}"), "columns with unique names")
 
 
 def _check_complete(missing: Array, name: str, what: str) -> None:
     if missing.any():
         row = int(np.argmax(missing))
-        raise bad_argument(name, Shown(f"no {what} in row {row}"), f"a {what} in each row")
+        raise bad_argument(name, Words(f"no {what} in row {row}"), f"a {what} in each row")
 
 
 def _one_label(name: Any) -> Any:
@@ -336,3 +350,61 @@ def _one_label(name: Any) -> Any:
     import pandas
 
     return pandas.Index([name], dtype=object, tupleize_cols=False)
+
+
+# Numbers ------------------------------------------------------------------------------------------
+
+
+def as_floats(column: Any, name: str, label: Any = None, flags: bool = False) -> Array:
+    """Return a column (T,) as a new float64 array, NaN for missing values.
+
+    Nullable types, masked arrays and objects that are numbers are converted. Text, dates, complex
+    numbers, infinity and numbers above ``LARGEST`` raise an error.
+
+    Parameters
+    ----------
+    column : array or pandas Series (T,)
+    name, label : str, Hashable
+        Names of the argument and the column, for errors.
+    flags : bool
+        Convert Boolean values to 0 and 1 instead of raising an error.
+    """
+    dtype = column.dtype
+    kind = getattr(dtype, "kind", "O")
+    if kind not in ("fiuOb" if flags else "fiuO") or str(dtype) in ("category", "string", "str"):
+        where = "" if label is None else f" {place(column=label)}"
+        remedy = TEXT if hasattr(column, "iloc") else ENCODE
+        raise not_numbers(name, f"dtype {dtype}{where}", None, remedy)
+    with np.errstate(over="ignore"):
+        if kind == "O":
+            values = _object_floats(column, name, label, flags)
+        elif hasattr(column, "iloc"):
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+        elif isinstance(column, np.ma.MaskedArray):
+            values = np.ma.filled(column.astype(np.float64), np.nan)
+        else:
+            values = np.array(column, np.float64)
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row = int(np.argmax(large))
+        if np.isinf(values[row]):
+            remedy = "Use NaN for missing observations."
+            raise not_finite(name, float(values[row]), place(row, label), "float64", remedy)
+        got = Words(f"{values[row]:.6g} {place(row, label)}")
+        raise bad_argument(name, got, f"numbers up to {LARGEST:g}", "Rescale the data.")
+    return values
+
+
+def _object_floats(column: Any, name: str, label: Any, flags: bool) -> Array:
+    refused = NOT_NUMBERS if flags else (*NOT_NUMBERS, bool, np.bool_)
+    values = np.empty(len(column))
+    for row, value in enumerate(np.asarray(column, object)):
+        try:
+            if isinstance(value, refused):
+                raise ValueError(f"a {type(value).__name__} is not a number")
+            values[row] = np.nan if type(value).__name__ in MISSING else float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            got = f"{str(value)[:40]!r} {place(row, label)}"
+            remedy = TEXT if hasattr(column, "iloc") else ENCODE
+            raise not_numbers(name, got, error, remedy) from None
+    return values

@@ -11,12 +11,10 @@ import numpy as np
 
 from eigenecho.checks import check_known
 from eigenecho.data.clock import Clock, as_numbers, is_date, texts
-from eigenecho.data.columns import Columns
 from eigenecho.data.containers import PanelFormat
-from eigenecho.data.numbers import LARGEST
-from eigenecho.data.panel import History, Panel
-from eigenecho.data.read import ARRAYS, KINDS, LongNames
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.data.panel import Columns, History, Panel
+from eigenecho.data.read import ARRAYS, KINDS, LARGEST, LongNames
+from eigenecho.errors import Words, bad_argument
 from eigenecho.frames import FrameFormat
 from eigenecho.schema import stands_for
 from eigenecho.types import Array, GappyArray
@@ -66,7 +64,7 @@ class Labels:
         else:
             raise bad_argument("kind", self.kind, "a type of labels")
         if not len(index) or not index.is_unique or len(self.levels) != index.nlevels:
-            raise bad_argument("labels", Shown(f"{len(index)} labels"), "unique labels")
+            raise bad_argument("labels", Words(f"{len(index)} labels"), "unique labels")
         return index
 
 
@@ -95,7 +93,7 @@ class Times:
         except (ArithmeticError, LookupError, OSError, TypeError, ValueError):
             is_same = False
         if not is_same:
-            got = Shown(f"times of type {dtype} in steps of {words[0]!r}")
+            got = Words(f"times of type {dtype} in steps of {words[0]!r}")
             raise bad_argument("y", got, "steps and a time zone that a file can hold by name")
         return cls(last, dtype, words[:1] if len(sample) == 1 else words)
 
@@ -103,7 +101,7 @@ class Times:
         """Return clocks that are able to continue."""
         last, words = self.last, self.steps
         if last.ndim != 1 or not len(last) or last.dtype not in (np.int64, np.float64):
-            raise bad_argument("last", Shown(f"{last.dtype} {last.shape}"), "a time per series")
+            raise bad_argument("last", Words(f"{last.dtype} {last.shape}"), "a time per series")
         times = self._times()
         if len(words) not in (1, len(last)):
             raise bad_argument("steps", words, "a step for each series")
@@ -132,7 +130,7 @@ class Times:
         else:
             times = pandas.DatetimeIndex(last.view(f"M8[{unit}]"))
         if times.isna().any() or not ((times.year >= YEARS[0]) & (times.year <= YEARS[1])).all():
-            raise bad_argument("last", Shown("times out of range"), f"dates in the years {YEARS}")
+            raise bad_argument("last", Words("times out of range"), f"dates in the years {YEARS}")
         return times if zone is None else times.tz_localize("UTC").tz_convert(zone)
 
 
@@ -172,7 +170,7 @@ class StoredFormat:
             raise bad_argument("is_range", True, "False, unless steps are integers")
         count = 1 if is_shared else len(labels)
         if not count or len(clocks) != count or len(ahead) != count:
-            raise bad_argument("times", Shown(f"{len(clocks)} times"), f"{count} times")
+            raise bad_argument("times", Words(f"{len(clocks)} times"), f"{count} times")
         for rows in ahead:
             check_floats(rows, "ahead", None, len(self.columns.known))
         if self.kind in ("series", "single") and len(labels) != 1:
@@ -207,16 +205,16 @@ class StoredPanel:
         form, series = self.holder, self.series
         count, columns = len(form.labels), form.columns
         if len(series) != count or (form.shared and len({len(one) for one in series}) > 1):
-            raise bad_argument("series", Shown(f"{len(series)} series"), f"rows of {count}")
+            raise bad_argument("series", Words(f"{len(series)} series"), f"rows of {count}")
         for values in series:
             check_floats(values, "series", None)
             if np.isnan(values).all():
-                raise bad_argument("series", Shown("nothing but NaN"), "observations")
+                raise bad_argument("series", Words("nothing but NaN"), "observations")
         if form.kind in ARRAYS and any(
             clock.times[-1] != len(values) - 1
             for clock, values in zip(form.clocks, series, strict=True)
         ):
-            raise bad_argument("times", Shown("other times"), "row numbers")
+            raise bad_argument("times", Words("other times"), "row numbers")
         known = self._columns("known", len(columns.known))
         past = self._columns("past", len(columns.past))
         histories = tuple(map(History, form.labels, series, known, past))
@@ -228,7 +226,7 @@ class StoredPanel:
         columns, count = getattr(self, name), len(self.series)
         beside = self.series[:1] if self.holder.shared else self.series
         if len(columns) != len(beside) * bool(width):
-            raise bad_argument(name, Shown(f"{len(columns)} arrays"), f"{width} columns of X")
+            raise bad_argument(name, Words(f"{len(columns)} arrays"), f"{width} columns of X")
         for rows, values in zip(columns, beside, strict=False):
             check_floats(rows, name, len(values), width)
         if not width:
@@ -242,10 +240,10 @@ def check_floats(array: Array, name: str, *shape: int | None) -> None:
         wanted in (None, length) for length, wanted in zip(array.shape, shape, strict=True)
     )
     if not fits or array.dtype != np.float64:
-        got = Shown(f"{array.dtype} {array.shape}")
+        got = Words(f"{array.dtype} {array.shape}")
         raise bad_argument(name, got, f"float64 {tuple(shape)}".replace("None", "any"))
     if (np.abs(array) > LARGEST).any():
-        raise bad_argument(name, Shown("large numbers"), f"numbers up to {LARGEST:g}")
+        raise bad_argument(name, Words("large numbers"), f"numbers up to {LARGEST:g}")
 
 
 def _to_word(step: Any) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -12,22 +13,26 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
-from eigenecho.checks import check_count, check_flag, generator, is_finite_number
+from eigenecho.checks import (
+    check_count,
+    check_coverage,
+    check_flag,
+    generator,
+    is_finite_number,
+)
 from eigenecho.clients import on_client
 from eigenecho.data.containers import read
 from eigenecho.data.origins import origins as rows_of
 from eigenecho.data.origins import together
 from eigenecho.data.panel import Panel
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.estimators.python_lines import report_lines
-from eigenecho.estimators.validation import all_or_nothing
 from eigenecho.forecasting.backtest import Backtest, run_backtest
 from eigenecho.forecasting.candidates import Run, runner
 from eigenecho.forecasting.fitted import FittedForecaster, fit, warn_zero_width
 from eigenecho.forecasting.report import Page, write
 from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.forecasting.selection import ForecastConfig
-from eigenecho.model.intervals import check_coverage
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
 from eigenecho.tensors import checked_device, takes_tensors
@@ -167,10 +172,11 @@ class Forecaster(BaseEstimator):
             without intervals.
         """
         config, panel = self._config(), self._read(y, X)
-        with all_or_nothing(self), bar(self.progress) as report:
+        with _bar(self.progress) as report:
             over = mapped if client is None else on_client(client, "views")
-            self.fitted_ = self._fit_on(config, panel, runner(over, report))
-            self.fitted_.warn_if_naive()
+            fitted = self._fit_on(config, panel, runner(over, report))
+        fitted.warn_if_naive()
+        self.fitted_ = fitted
         return self
 
     @takes_tensors
@@ -218,10 +224,10 @@ class Forecaster(BaseEstimator):
         if context is not None:
             panel = panel.container.read_context(context, context_X)
         elif context_X is not None:
-            raise bad_argument("context_X", Shown("columns"), "None without a context")
-        holder, forecasts = panel.container, self._forecast(panel, steps, X)
+            raise bad_argument("context_X", Words("columns"), "None without a context")
+        forecasts = self._forecast(panel, steps, X)
         if not levels:
-            return holder.forecast(panel, steps, forecasts)
+            return panel.container.forecast(steps, {"forecast": forecasts})
         bands = []
         for i, forecast in enumerate(forecasts):
             band = fitted.quantiles(panel, i, forecast, levels)
@@ -231,10 +237,10 @@ class Forecaster(BaseEstimator):
         if levels != [0.5]:
             flat = sum(np.all(b == f[:, None]) for b, f in zip(bands, forecasts, strict=True))
             warn_zero_width(int(flat), len(panel), "series")
-        if interval is None:
-            return holder.forecast(panel, steps, None, quantiles=bands, levels=levels)
-        lower, upper = [band[:, 0] for band in bands], [band[:, 1] for band in bands]
-        return holder.forecast(panel, steps, forecasts, lower, upper)
+        names = [f"q{level!r}" for level in levels] if interval is None else ["lower", "upper"]
+        results = {} if interval is None else {"forecast": forecasts}
+        results |= {name: [band[:, j] for band in bands] for j, name in enumerate(names)}
+        return panel.container.forecast(steps, results)
 
     @takes_tensors
     def rolling(self, y: Any, origins: Any, X: Any = None) -> Any:
@@ -304,7 +310,7 @@ class Forecaster(BaseEstimator):
         shown = self.progress if progress is None else progress
         if not callable(shown):
             check_flag(shown, "progress")
-        with bar(shown is True) as report:
+        with _bar(shown is True) as report:
             return run_backtest(
                 panel,
                 rows,
@@ -353,13 +359,14 @@ class Forecaster(BaseEstimator):
         """
         fitted = self._fitted
         panel = fitted.panel.container.follow(fitted.panel, y_new, X_new)
-        with all_or_nothing(self), bar(self.progress) as report:
+        with _bar(self.progress) as report:
             run = runner(report=report)
             if fitted.is_naive or not fitted.measures.median_unit:
-                self.fitted_ = self._fit_on(fitted.config, panel, run)
+                fitted = self._fit_on(fitted.config, panel, run)
             else:
-                self.fitted_ = fitted.update(panel, run)
-            self.fitted_.warn_if_naive()
+                fitted = fitted.update(panel, run)
+        fitted.warn_if_naive()
+        self.fitted_ = fitted
         return self
 
     def to(self, device: Any) -> Self:
@@ -466,9 +473,13 @@ class Forecaster(BaseEstimator):
 
     def _forecast(self, panel: Panel, steps: int, X: Any) -> list[Array]:
         """Return forecasts (H,) after the end of each series."""
-        ahead = panel.container.future(panel, X, steps)
+        ahead = panel.container.future(X, steps)
         last = [np.array([len(history) - 1]) for history in panel.histories]
         return [forecast for (forecast,) in self._fitted.forecasts(panel, last, steps, ahead)]
+
+
+def _bar(visible: bool) -> AbstractContextManager[Callable[[str, int, int], object] | None]:
+    return bar(True) if visible else nullcontext()
 
 
 def _levels(interval: float | None, quantiles: Any) -> list[float]:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
 from eigenecho.arrays import on_device, to_host
-from eigenecho.checks import check_count, check_flag, check_known
+from eigenecho.checks import check_count, check_coverage, check_flag, check_known
 from eigenecho.errors import Words, bad_argument, place
 from eigenecho.estimators import validation
 from eigenecho.estimators.fitted import FittedNetwork
@@ -26,7 +26,7 @@ from eigenecho.model import Forecast, Learner, LinearModel, Matrices, State, Str
 from eigenecho.model.certificate import Reduction
 from eigenecho.model.forecast import are_several, forecast
 from eigenecho.model.from_data import learn_spectrum
-from eigenecho.model.intervals import check_coverage, with_interval
+from eigenecho.model.intervals import with_interval
 from eigenecho.model.online import check_labels, initial_states
 from eigenecho.model.predict import deviations_of_series, predict_series, states
 from eigenecho.progress import Report

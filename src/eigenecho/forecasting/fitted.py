@@ -11,7 +11,7 @@ import numpy as np
 from eigenecho import spectra
 from eigenecho.checks import check_memory
 from eigenecho.data.panel import Panel
-from eigenecho.errors import FewRowsWarning, Shown, bad_argument, out_of_range, warn
+from eigenecho.errors import FewRowsWarning, Words, bad_argument, out_of_range, warn
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import THREADS, Candidate, Ensemble, Run, train
@@ -105,7 +105,7 @@ class FittedForecaster:
         ensemble = self.ensemble.with_horizon(horizon)
         if self.measures.multivariate and [h.name for h in panel.histories] != list(self._numbers):
             expected = "the series of the fit, in the same order, as each depends on the others"
-            raise bad_argument("context", Shown(f"{len(panel)} series"), expected)
+            raise bad_argument("context", Words(f"{len(panel)} series"), expected)
         unscaled = self.measures.unscaled(panel, ahead)
         forecasts = []
         for i, (history, rows) in enumerate(zip(panel.histories, origins, strict=True)):

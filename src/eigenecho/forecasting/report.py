@@ -58,8 +58,7 @@ class Page:
 
     def ahead(self, series: int) -> Any:
         """Return the times of the forecast of a series."""
-        panel = self.fitted.panel
-        return panel.container.times_ahead(panel, series, len(self.made[series]))
+        return self.fitted.panel.container.clocks[series].ahead(len(self.made[series]))
 
     def bounds(self, series: int) -> Array | None:
         """Return lower and upper bounds (H, 2); None if there are none."""

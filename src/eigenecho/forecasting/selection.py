@@ -10,7 +10,7 @@ import numpy as np
 
 from eigenecho import spectra
 from eigenecho.checks import check_count, check_known, is_finite_number
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting import effects
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import PULLS, STRATEGIES, Candidate, Run, trimmed_mean
@@ -83,7 +83,7 @@ class ForecastConfig:
     def __post_init__(self) -> None:
         check_count(self.horizon, "horizon", "a number of steps", 1)
         if (count := max(len(self.periods), len(self.seasons))) > MOST_PERIODS:
-            raise bad_argument("seasons", Shown(f"{count} periods"), f"at most {MOST_PERIODS}")
+            raise bad_argument("seasons", Words(f"{count} periods"), f"at most {MOST_PERIODS}")
         check_known(self.strategy, "strategy", STRATEGIES)
         check_known(self.sharing, "sharing", SHARING)
         if self.validation is not None:

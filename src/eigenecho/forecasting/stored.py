@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenecho.checks import check_count, check_known
 from eigenecho.data.stored import check_floats
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.forecasting.baselines import KINDS as BASELINES
 from eigenecho.forecasting.baselines import Baseline
 from eigenecho.forecasting.candidates import KINDS, Candidate, Ensemble, by_view
@@ -64,7 +64,7 @@ class StoredEnsemble:
     def restored(self) -> Ensemble:
         """Return the ensemble."""
         if not self.members or {m.view for m in self.members} != set(range(len(self.views))):
-            raise bad_argument("views", Shown(f"{len(self.views)} views"), "those of the members")
+            raise bad_argument("views", Words(f"{len(self.views)} views"), "those of the members")
         members = (
             Candidate(self.views[m.view], m.baseline, m.kind, m.ridge, m.weights, m.own)
             for m in self.members
@@ -124,7 +124,7 @@ def _check_member(fitted: FittedForecaster, member: Candidate) -> None:
     if view.removes and view.removed not in fitted.effects.removed:
         raise bad_argument("removed", tuple(view.removed), "effects with weights")
     if len(member.own) != len(panel) * (view.alone or fitted.pull is not None):
-        got = Shown(f"weights of {len(member.own)} series")
+        got = Words(f"weights of {len(member.own)} series")
         raise bad_argument("own", got, "those of each series, if series have their own")
     for weights in (member.weights, *member.own):
         check_floats(weights, "weights", view.filter.size + side, fitted.config.horizon)
@@ -144,4 +144,4 @@ def _check_bands(bands: Bands, horizon: int, series: int) -> None:
     for name, errors in {"ratios": bands.ratios, "scaled": bands.scaled}.items():
         check_floats(errors, name, None)
         if bool(errors.size) != (several or name == "ratios") or (np.diff(errors) < 0).any():
-            raise bad_argument(name, Shown(f"{len(errors)} numbers"), "sorted errors")
+            raise bad_argument(name, Words(f"{len(errors)} numbers"), "sorted errors")

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from eigenecho.arrays import NUMPY, at, namespace, to_host
-from eigenecho.checks import is_finite_number
+from eigenecho.checks import check_coverage
 from eigenecho.errors import bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.readout import is_regular
@@ -252,13 +252,6 @@ def _root(covariance: Array) -> Array:
     """Return C with C Cᵀ = covariance, which may be singular."""
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     return vectors * np.sqrt(np.maximum(values, 0.0))
-
-
-def check_coverage(coverage: Any) -> float:
-    """Return a coverage if it is between 0 and 1."""
-    if not is_finite_number(coverage) or not 0 < float(coverage) < 1:
-        raise bad_argument("interval", coverage, "a coverage in ]0, 1[, such as 0.9")
-    return float(coverage)
 
 
 def check_noise(noise: Any, D: int) -> Array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.plots.style import BLACK, DASHES, LEGEND, LINES, panel_grid
 from eigenecho.types import Array
 
@@ -100,7 +100,7 @@ def _as_rows(name: str, value: ArrayLike, shape: tuple[int, ...] | None = None) 
     rows = np.array(value, dtype=np.float64)
     rows = rows[:, np.newaxis] if rows.ndim == 1 else rows
     if rows.ndim != 2 or rows.size == 0:
-        raise bad_argument(name, Shown(f"shape {rows.shape}"), "one series, (T,) or (T, D)")
+        raise bad_argument(name, Words(f"shape {rows.shape}"), "one series, (T,) or (T, D)")
     if shape is not None and rows.shape != shape:
-        raise bad_argument(name, Shown(f"shape {rows.shape}"), f"{shape}, the shape of y_true")
+        raise bad_argument(name, Words(f"shape {rows.shape}"), f"{shape}, the shape of y_true")
     return rows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho.basis import eigendecomposition
-from eigenecho.errors import Shown, bad_argument
+from eigenecho.errors import Words, bad_argument
 from eigenecho.model import LinearModel
 from eigenecho.plots.style import BLUE, GREY, VERMILLION, new_figure, panel_grid, tidy
 from eigenecho.spectra import LAWS, Spectrum, law
@@ -217,7 +217,7 @@ def importance(modes: Spectrum, weights: Any) -> Array:
     if W.ndim not in (1, 2) or len(W) != modes.units or W.size == 0 or not np.isfinite(W).all():
         raise bad_argument(
             "weights",
-            Shown(f"shape {W.shape}"),
+            Words(f"shape {W.shape}"),
             f"finite readout weights of the states, ({modes.units},) or ({modes.units}, D_out)",
             "Leave out the rows of W_out for the bias and y(t−1).",
         )
