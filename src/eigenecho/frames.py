@@ -6,13 +6,15 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from eigenecho.checks import check_known
 from eigenecho.errors import Words, bad_argument
 
 TABLE_ATTRIBUTES = ("columns", "schema", "iloc", "__dataframe__")
 """Attributes that the tables of any library have, and arrays do not."""
 LIBRARIES = ("polars", "pyarrow", "modin", "cudf")
-KINDS = "arrays, or DataFrames of pandas, polars or PyArrow"
+KINDS = "arrays, DataFrames of pandas or polars, or Tables of PyArrow"
 INTEGERS = tuple(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
 RESTORED_TYPES = (*INTEGERS, "Float32", "Boolean", "Date", "Categorical", "Enum")
 """Types of ids and times in narwhals that pandas lacks or changes, and that results get back."""
@@ -63,6 +65,8 @@ class FrameFormat:
         types = [frame.schema.get(label) for label in (id, time)]
         names = [type(dtype).__name__ for dtype in types]
         id_type, time_type = (name if name in RESTORED_TYPES else None for name in names)
+        if time_type in ("Categorical", "Enum"):  # times are dates, whatever their encoding
+            time_type = None
         categories = tuple(getattr(types[0], "categories", ()))
         zone = getattr(types[1], "time_zone", None)
         return cls(frame.implementation.value, id_type, time_type, zone, categories)
@@ -104,10 +108,18 @@ class FrameFormat:
                 series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(str(zone))
             if dtype == "Enum":
                 series = series.cast(nw.Enum(self.categories))
-            elif dtype is not None:
+            elif dtype is not None and _fits(column, dtype):
                 series = series.cast(getattr(nw, dtype))
             columns[name] = series.to_native()
         return nw.from_dict(columns, backend=backend).to_native()
+
+
+def _fits(column: Any, dtype: str) -> bool:
+    """Return False for numbers beyond an integer type, and for categories that are not text."""
+    if dtype in INTEGERS:
+        limits = np.iinfo(dtype.lower())
+        return bool(limits.min <= column.min() and column.max() <= limits.max)
+    return dtype != "Categorical" or isinstance(column.iloc[0], str)
 
 
 def is_table(value: Any) -> bool:
@@ -170,4 +182,5 @@ def _to_pandas(column: Any, name: str) -> Any:
     # Decimals and integers of 128 bits stay exact, since they may be ids.
     if isinstance(dtype, nw.Boolean) or dtype.is_numeric() or column.null_count() == len(column):
         return pandas.Series(column.to_list(), dtype=object)
-    raise bad_argument(name, Words(f"column {column.name!r} of type {dtype}"), "real numbers")
+    got = Words(f"column {column.name!r} of type {dtype}")
+    raise bad_argument(name, got, "numbers, dates or text")

@@ -447,3 +447,27 @@ def test_networks_reject_other_columns(column, words, library):
     for X_, y in ((X, VALUES["a"]), (VALUES["a"][:, None], X)):
         with pytest.raises((ValueError, TypeError), match=words):
             ee.LinearESN(5, seed=0).fit(X_, y)
+
+
+@pytest.mark.parametrize(("name", "end"), [("Int8", 127), ("UInt8", 255)])
+def test_integer_times_beyond_their_type(name, end):
+    times = pl.Series(list(range(end - T + 1, end + 1)), dtype=getattr(pl, name))
+    ahead = ee.Forecaster(2).fit(long_pl(times)).predict()
+    assert ahead["ds"].to_list() == 2 * [end + 1, end + 2]
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum([str(day) for day in DATES])])
+def test_dates_as_categories(dtype):
+    texts = pl.Series([str(day) for day in DATES])
+    expected = ee.Forecaster(2).fit(long_pl(texts)).predict()
+    assert ee.Forecaster(2).fit(long_pl(texts.cast(dtype))).predict().equals(expected)
+
+
+def test_dictionaries_of_numbers_and_dates():
+    table = in_library(long_pl(ids=(7, 3)), "pyarrow")
+    expected = ee.Forecaster(2).fit(table).predict()
+    for i, name in enumerate(table.column_names[:2]):
+        encoded = table.set_column(i, name, table[name].dictionary_encode())
+        ahead = ee.Forecaster(2).fit(encoded).predict()
+        assert ahead["forecast"].to_pylist() == expected["forecast"].to_pylist()
+        assert ahead["unique_id"].to_pylist() == expected["unique_id"].to_pylist()

@@ -212,7 +212,7 @@ class PanelFormat:
             return list(range(len(labels)))
         at = self.labels.get_indexer(labels)
         if (at < 0).any():
-            got = Words(f"a series {labels[int(np.argmax(at < 0))]!r}")
+            got = Words(f"a series {labels.tolist()[int(np.argmax(at < 0))]!r}")
             raise bad_argument("y_new", got, "series of the fit")
         if self.kind == "wide" and len(at) < len(self.labels):
             lacking = self.labels.difference(labels, sort=False)[0]
