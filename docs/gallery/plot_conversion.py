@@ -34,4 +34,4 @@ outputs = model.predict(test, initial_state=state)
 print("largest difference:", np.abs(outputs - theirs.run(test)).max())
 
 # %%
-# See :doc:`/bring-your-own` for supported networks and files from other libraries.
+# See :doc:`/importing-networks` for supported networks and files from other libraries.

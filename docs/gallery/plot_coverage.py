@@ -51,4 +51,4 @@ print(dict(zip(levels, mean.round(3).tolist(), strict=True)))
 
 # %%
 # If the process is linear and its errors are independent, the coverage is close to the level, even
-# with few rows. To check your own data, see :doc:`/guides/is-my-interval-to-be-trusted`.
+# with few rows. To check your own data, see :doc:`/guides/prediction-intervals`.

@@ -59,4 +59,4 @@ right.set(xlabel="steps ahead", ylabel="coverage", ylim=(0, 1.02))
 # network continues the cycle but does not reproduce its shape. The intervals are exact for linear
 # systems with independent errors. The Mackey–Glass series does not satisfy these assumptions, but
 # the coverage is still close to the level. To check your own series, see
-# :doc:`/guides/is-my-interval-to-be-trusted`.
+# :doc:`/guides/prediction-intervals`.

@@ -59,4 +59,4 @@ ax.legend(frameon=False, loc="upper right")
 # %%
 # ``solver="auto"`` selects ``"structured"`` if it is faster, and falls back to ``"qr"`` if the
 # refinement does not converge. ``solver_`` reports the solver that was used
-# (:doc:`/guides/what-the-fitted-names-mean`). See :doc:`/guides/how-it-works` for the derivation.
+# (:doc:`/guides/fitted-attributes`). See :doc:`/guides/how-it-works` for the derivation.
