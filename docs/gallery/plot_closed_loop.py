@@ -1,6 +1,6 @@
 """
-Does a free run decay, grow or persist?
-=======================================
+Is a closed-loop forecast stable?
+=================================
 
 A network driven by its own output is a linear system with its own eigenvalues.
 ``closed_loop_radius_`` is the largest modulus among them: oscillations persist at 1, decay below 1
@@ -17,9 +17,9 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Compare three settings on three sines with a little noise. A small ridge preserves the sines. With
-# a smaller spectral radius, the memory is too short to separate them. With a very large ridge, the
-# weights fit none of the sines, and the run grows.
+# Compare three settings on three sines with a little noise. A small ridge penalty preserves the
+# sines. With a smaller spectral radius, the memory is too short to separate them. With a very large
+# ridge, the weights fit none of the sines, and the output grows.
 
 rng = np.random.default_rng(0)
 clean = ee.tasks.mso(3, steps=2001)

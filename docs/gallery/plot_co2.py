@@ -2,9 +2,9 @@
 How much CO₂ will be in the air in two years?
 =============================================
 
-This example forecasts the weekly CO₂ concentration at Mauna Loa, 1958 to 2001, from statsmodels.
-The series has a nonlinear trend, a season of 52 weeks and 59 missing weeks. The last two years are
-the test set. The horizon is the only parameter.
+This example forecasts the weekly CO₂ concentration at Mauna Loa. The data set (1958 to 2001) is
+included in statsmodels. The series has a nonlinear trend, a season of 52 weeks and 59 missing
+weeks. The last two years are the test set. The horizon is the only parameter.
 """
 
 import matplotlib.pyplot as plt
@@ -44,7 +44,7 @@ end.fill_between(
     color="C2",
     alpha=0.2,
     linewidth=0,
-    label="90 % interval",
+    label="90% interval",
 )
 end.axvline(past.index[-1], color="0.6", linewidth=0.8)
 end.set(title="last four years")

@@ -1,6 +1,6 @@
 """
-Do 90 % intervals cover 90 % of the observations?
-=================================================
+Do 90% intervals cover 90% of the observations?
+===============================================
 
 The intervals of a ``LinearESN`` propagate the noise and the uncertainty of the weights through the
 closed loop. This example simulates many series from a known process and measures the coverage at

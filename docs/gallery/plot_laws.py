@@ -3,7 +3,8 @@ Where are the eigenvalues of each spectrum?
 ===========================================
 
 The eigenvalues define a reservoir: the modulus of a mode determines how fast it decays, and the
-angle how fast it oscillates. The figure shows the named laws with 100 units and radius 0.9.
+angle how fast it oscillates. A *law* is a rule that generates the eigenvalues. The figure shows the
+named laws with 100 units and radius 0.9.
 """
 
 import eigenecho as ee

@@ -26,7 +26,7 @@ ax.plot(np.arange(-60, 120), X[3940:4120], color="black", linewidth=1.4, label="
 steps = np.arange(120)
 ax.plot(steps, mean, color="C2", linewidth=1.8, label="forecast")
 ax.fill_between(
-    steps, lower[:, 0], upper[:, 0], color="C2", alpha=0.2, linewidth=0, label="90 % interval"
+    steps, lower[:, 0], upper[:, 0], color="C2", alpha=0.2, linewidth=0, label="90% interval"
 )
 ax.axvline(0, color="0.6", linewidth=0.8)
 ax.set(xlabel="steps ahead", ylabel="x")

@@ -37,8 +37,8 @@ ax.set(xlabel="delay k (steps)", ylabel="memory capacity", ylim=(-0.02, 1.05))
 ax.legend(frameon=False, loc="upper right")
 
 # %%
-# A ring recalls the last N inputs with a capacity of 1 − sr²ᴺ each, which is optimal, and no older
-# ones. ``golden`` and ``uniform`` have modes well inside the disk, which decay quickly.
-# ``log_ring`` has log-uniform time constants, for tasks that need both short and long memory.
-# ``time_constants`` is a bank of leaky integrators. Their responses are so similar that only a few
-# of them contribute.
+# A ring recalls each of the last N inputs with a capacity of 1 − sr²ᴺ, which is optimal, but
+# recalls no older inputs. ``golden`` and ``uniform`` have modes well inside the disk, which decay
+# quickly. ``log_ring`` has log-uniform time constants, for tasks that need both short and long
+# memory. ``time_constants`` is a bank of leaky integrators. Their responses are so similar that
+# only a few of them contribute.

@@ -3,9 +3,9 @@ How accurately can twelve sines be predicted?
 =============================================
 
 MSO12 is a sum of twelve sines, which a linear network with twelve pairs of modes can predict
-exactly. The error therefore depends only on the ridge and on the numerical accuracy of the solver.
-The normal equations (``"gram"``) lose half of the digits that an orthogonal solver (``"qr"``)
-keeps.
+exactly. The error therefore depends only on the ridge penalty and on the numerical accuracy of the
+solver. The normal equations (``"gram"``) lose half of the digits that an orthogonal solver
+(``"qr"``) keeps.
 """
 
 import warnings

@@ -1,10 +1,10 @@
 """
-Does fitting series together improve short ones?
-================================================
+Does fitting many short series together improve their forecasts?
+================================================================
 
 Sixteen shops have eight weeks of daily sales each. The weekly pattern of a single shop is hard to
-estimate from so few rows, but the shops share it. ``Forecaster`` fits all shops in one call, and a
-validation split decides whether they share weights.
+estimate from so few rows, but the shops share it. ``Forecaster`` fits all shops in one call and
+uses a validation split to decide whether they share weights.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ import eigenecho as ee
 plt.style.use("seaborn-v0_8-colorblind")
 
 # %%
-# Each shop has its own level, a common weekly pattern of different amplitude, and noise.
+# Each shop has its own level, its own amplitude of a common weekly pattern, and noise.
 
 rng = np.random.default_rng(0)
 days = pd.date_range("2024-01-01", periods=70)

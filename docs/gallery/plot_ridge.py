@@ -2,8 +2,8 @@
 How good is an automatically selected ridge?
 ============================================
 
-The best ridge is only known once the test rows are available. ``ridge="auto"`` selects the ridge
-that maximises the marginal likelihood of the training targets; it does not use any test rows.
+The best ridge penalty is only known once the test rows are available. ``ridge="auto"`` selects the
+value that maximises the marginal likelihood of the training targets; it does not use any test rows.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ rng = np.random.default_rng(0)
 u = rng.normal(size=(4000, 1))
 sines = ee.tasks.mso(5, steps=4001) + rng.normal(0, 0.5, (4001, 1))
 tasks = {
-    "recall, 50 % noise": (u, np.roll(u, 5, axis=0) + rng.normal(size=u.shape)),
+    "recall, 50% noise": (u, np.roll(u, 5, axis=0) + rng.normal(size=u.shape)),
     "NARMA10": ee.tasks.narma(10, steps=4000, seed=0),
     "five noisy sines": (sines[:-1], sines[1:]),
 }
@@ -56,6 +56,6 @@ panels[0].set_ylabel("test NRMSE")
 figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", frameon=False)
 
 # %%
-# The line shows the error for every ridge. The selected ridge is close to the minimum in all three
-# tasks, although their best ridges differ by orders of magnitude. The default of 1e-8 is meant for
-# signals without noise. See :doc:`/ridge` for results on 93 problems.
+# The line shows the error for every ridge value. The selected ridge is close to the minimum in all
+# three tasks, although their best values differ by orders of magnitude. The default of 1e-8 is
+# meant for signals without noise. See :doc:`/ridge` for results on 93 problems.

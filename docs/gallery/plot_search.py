@@ -2,8 +2,9 @@
 How long does a large grid search take?
 =======================================
 
-A grid of radii, leaking rates, ridges and seeds contains hundreds of networks. ``ee.search`` runs
-each reservoir once, and factorises its states once for all ridges and input scalings.
+A grid of radii, leaking rates, ridge penalties and seeds contains hundreds of networks.
+``ee.search`` runs each reservoir once, and factorises its states once for all ridge values and
+input scalings.
 """
 
 import time
@@ -14,7 +15,8 @@ import numpy as np
 import eigenecho as ee
 
 # %%
-# The task is NARMA10 with noise, and the grid has 7 radii × 3 leaking rates × 17 ridges × 2 seeds.
+# The task is NARMA10 with noise, and the grid has 7 radii × 3 leaking rates × 17 ridge values × 2
+# seeds.
 
 u, y = ee.tasks.narma(10, steps=1200, seed=0)
 y = y + 0.05 * np.random.default_rng(0).normal(size=y.shape)

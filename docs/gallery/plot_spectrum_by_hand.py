@@ -2,8 +2,9 @@
 How do I place eigenvalues by hand?
 ===================================
 
-A mode λ = ρ exp(2πi/P) oscillates with a period of P steps and decays by ρᵏ in k steps. For hourly
-data, for example, combine modes with daily and weekly periods and slow modes for the level.
+A mode λ = ρ exp(2πi/P) oscillates with a period of P steps and decays by a factor of ρᵏ in k steps.
+For hourly data, for example, combine modes with daily and weekly periods and slow modes for the
+level.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +26,8 @@ by_hand = day + week + slow
 print(by_hand)
 
 # %%
-# A law can draw the remaining eigenvalues. ``sr`` applies only to these.
+# A law, a rule that generates eigenvalues, can draw the remaining ones. ``sr`` applies only to
+# these.
 
 law = day + week + ee.spectra.log_ring
 esn = ee.LinearESN(80, spectrum=law, sr=0.99, seed=0)

@@ -2,8 +2,8 @@
 How long does one step take?
 ============================
 
-If rows arrive one at a time, the latency of a step matters. A step of a stream takes O(N)
-operations and validates its input. Times were measured on the machine that built this page.
+If rows arrive one at a time, the latency of a step matters. Each step of a stream validates its
+input and takes O(N) operations. Times were measured on the machine that built this page.
 """
 
 import time
@@ -38,7 +38,7 @@ times = {
     "1000 units, dense W": latencies(1000, "neuron"),
 }
 for name, taken in times.items():
-    print(f"{name}: median {np.median(taken):.1f} µs, 99 % below {np.quantile(taken, 0.99):.0f} µs")
+    print(f"{name}: median {np.median(taken):.1f} µs, 99% below {np.quantile(taken, 0.99):.0f} µs")
 
 # %%
 

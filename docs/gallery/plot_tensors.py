@@ -2,9 +2,9 @@
 How much faster is a GPU?
 =========================
 
-torch tensors are accepted wherever arrays are, and the results are tensors on the same device. This
-page is built without a GPU: it plots results that ``make bench-gpu`` measured on an NVIDIA H200 and
-wrote to :doc:`/benchmarks-gpu`.
+PyTorch tensors are accepted wherever arrays are, and the results are tensors on the same device.
+This page is built without a GPU: it plots results that ``make bench-gpu`` measured on an NVIDIA
+H200 and wrote to :doc:`/benchmarks-gpu`.
 """
 
 import re
