@@ -19,13 +19,12 @@ from eigenecho.readout import (
     Moments,
     PassResult,
     Penalty,
-    Remainder,
     Triangle,
 )
 from eigenecho.rows import Block, Fold
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Problem, filled
-from eigenecho.training.refine import Round, lengths, project, residuals
+from eigenecho.training.refine import Round
 from eigenecho.training.structured import assembled, lag_count, resonating, sums_over
 from eigenecho.types import Array
 
@@ -124,8 +123,8 @@ class ShardedProblem(Problem):
         """Return ‖y_d‖² over a block, (D_out,)."""
         return self._merge_over_shards("squares", _sum_squares, Fold(block))
 
-    def residuals(self, block: Block, w: Array) -> ResidualStats:
-        """Return statistics of the residuals of weights over a block."""
+    def residual_sums(self, block: Block, w: Array) -> tuple[Array, Array, Array]:
+        """Return EᵀE, XᵀE and ‖X w‖² over a block, of the residuals E = Y − X w."""
         weights = self.cluster.value("weights", w)
         return self._merge_over_shards("residuals", _sum_residuals, Fold(block), weights)
 
@@ -183,27 +182,22 @@ def _fold_of_shard(shard: Shard, fold: Fold, skip: int) -> Fold | None:
 class ShardedRound(Round):
     """Weights w (N', k) whose residuals stay on the workers."""
 
-    def __init__(self, problem: ShardedProblem, block: Block, w: Array) -> None:
-        super().__init__(problem, block, w)
-        self._problem, self._block = problem, block
-
-    def moved(self, step: Array) -> ShardedRound:
-        """Return the round of w + step."""
-        return ShardedRound(self._problem, self._block, self.w + step)
+    _rows: tuple[ShardedProblem, Block]
 
     @cached_property
-    def _stats(self) -> ResidualStats:
-        return self._problem.residuals(self._block, self.w)
-
-    @property
-    def onto(self) -> Array:
-        """XᵀE, (N', k)."""
-        return self._stats.sums.XtE
+    def _sums(self) -> tuple[Array, Array, Array]:
+        problem, block = self._rows
+        return problem.residual_sums(block, self.w)
 
     @property
     def scatter(self) -> Array:
         """EᵀE, (k, k)."""
-        return self._stats.sums.EtE
+        return self._sums[0]
+
+    @property
+    def onto(self) -> Array:
+        """XᵀE, (N', k)."""
+        return self._sums[1]
 
     @property
     def squares(self) -> Array:
@@ -213,7 +207,7 @@ class ShardedRound(Round):
     @property
     def size(self) -> Array:
         """‖X w‖ of each output, (k,)."""
-        return self._stats.size.copy()
+        return np.sqrt(self._sums[2])
 
 
 # Results of shards -------------------------------------------------------------------------------
@@ -252,18 +246,6 @@ class SeriesSums:
         one, two = self.value, after.value
         both = one.joined(two) if after.continues else one.merge(two)  # type: ignore[arg-type]
         return SeriesSums(both, self.continues)
-
-
-@dataclass(frozen=True, eq=False)
-class ResidualStats:
-    """EᵀE and XᵀE of residuals E = Y − X w, and ‖X w‖ of each output, (k,)."""
-
-    sums: Remainder
-    size: Array
-
-    def merge(self, after: ResidualStats) -> ResidualStats:
-        """Return the statistics of the rows of both."""
-        return ResidualStats(self.sums.merge(after.sums), np.hypot(self.size, after.size))
 
 
 # On workers --------------------------------------------------------------------------------------
@@ -305,9 +287,6 @@ def _sum_squares(problem: Problem, fold: Fold, _: bool) -> Array:
     return problem.squares(fold.train)
 
 
-def _sum_residuals(problem: Problem, fold: Fold, _: bool, w: Array) -> ResidualStats:
-    left = residuals(problem, fold.train, w)
-    size = lengths([y - e for y, e in zip(problem.targets(fold.train), left, strict=True)])
-    scatter = np.sum([e.T @ e for e in left], axis=0)
-    sums = Remainder(scatter, project(problem, fold.train, left), sum(map(len, left)))
-    return ResidualStats(sums, size)
+def _sum_residuals(problem: Problem, fold: Fold, _: bool, w: Array) -> tuple[Array, Array, Array]:
+    weighted = problem.round(fold.train, w)
+    return weighted.scatter, weighted.onto, weighted.size**2

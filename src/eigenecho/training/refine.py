@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
@@ -92,14 +92,14 @@ class Round:
         """Return XᵀE − αM w."""
         return self.onto - system.pull(self.w)
 
-    def moved(self, step: Array) -> Round:
+    def moved(self, step: Array) -> Self:
         """Return the round of w + step."""
-        return Round(*self._rows, self.w + step)
+        return type(self)(*self._rows, self.w + step)
 
     @property
     def scatter(self) -> Array:
         """EᵀE, (k, k)."""
-        return namespace(self.w).sum([e.T @ e for e in self.left], axis=0)
+        return namespace(self.w).stack([e.T @ e for e in self.left]).sum(0)
 
     @property
     def squares(self) -> Array:
@@ -187,7 +187,7 @@ def refine(first: Round, system: NormalEquations) -> RefinedWeights | None:
 def lengths(columns: list[Array]) -> Array:
     """Return the norm of each column over all series, without overflow of squares."""
     xp = namespace(columns[0])
-    largest = xp.max([xp.max(xp.abs(c), axis=0, initial=0.0) for c in columns], axis=0)
+    largest = reduce(xp.maximum, (xp.max(xp.abs(c), axis=0, initial=0.0) for c in columns))
     largest[largest == 0] = 1.0
     return largest * xp.sqrt(sum(xp.sum((c / largest) ** 2, axis=0) for c in columns))
 
