@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import eigenecho
-from eigenecho.errors import ClusterError, Words, bad_argument
+from eigenecho.errors import ClusterError, bad_argument
 
 Mapped = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """A function like ``map``, whose results come in the order of the items."""
@@ -36,17 +36,17 @@ def check_client(client: Any) -> None:
     if ("distributed", "Client") not in kinds or client.asynchronous:
         raise bad_argument("client", client, "a dask.distributed Client that is not asynchronous")
     if client.status != "running":
-        got, remedy = Words(f"a Client that is {client.status}"), "Client(address) connects one."
-        raise bad_argument("client", got, "a connected Client", remedy)
+        raise ValueError(f"client is {client.status}. Client(address) connects a new one.")
     # This function is in the standard library, so it also runs on a worker without eigenecho.
     versions = client.run(pydoc.locate, "eigenecho.__version__", on_error="return")
     for address, version in versions.items():
         # OSError: the worker has died. The one that replaces it will have the same packages.
         if version != eigenecho.__version__ and not isinstance(version, OSError):
             has = f"eigenecho {version}" if isinstance(version, str) else "no eigenecho"
-            got = Words(f"a cluster whose worker {address} has {has}")
-            expected = f"eigenecho {eigenecho.__version__} on every worker, as here"
-            raise bad_argument("client", got, expected, "Install it there.")
+            raise ValueError(
+                f"client has a worker with {has}, {address}. Install eigenecho "
+                f"{eigenecho.__version__}, the version of this process, on every worker."
+            )
 
 
 @contextlib.contextmanager

@@ -34,13 +34,13 @@ def test_unfitted_network_cannot_predict():
 
 def test_chunked_columns():
     u = da.from_array(np.hstack([X, X]), chunks=(300, 1))
-    refused(r"X=<2 chunks of columns> .* X.rechunk\(\{1: -1\}\)", u, cut(Y, 300))
-    refused(r"y=<2 chunks of columns>", cut(X, 300), da.from_array(Y, chunks=(300, 1)))
+    refused(r"X is split into chunks of columns.* X.rechunk\(\{1: -1\}\)", u, cut(Y, 300))
+    refused("y is split into chunks of col", cut(X, 300), da.from_array(Y, chunks=(300, 1)))
 
 
 def test_chunks_of_unknown_sizes():
     u = cut(X, 300)
-    refused(r"X=<chunks of unknown sizes> .*compute_chunk_sizes", u[u[:, 0] > 0], cut(Y, 300))
+    refused("X has chunks of unknown sizes.*compute_chunk_sizes", u[u[:, 0] > 0], cut(Y, 300))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -63,21 +63,21 @@ def test_invalid_value_is_reported_with_its_shard_and_row(bad):
 
 def test_inconsistent_series():
     refused("X has 1200 rows and y has 900", cut(X, 300), cut(Y[:900], 300))
-    refused("y=<1 series>", [cut(X, 300), cut(X, 300)], [cut(Y, 300)])
-    refused("1 and 1 columns in series 1", [delayed(X)] * 2, [delayed(Y), delayed(Y[:, :1])])
+    refused("X has 2 series and y has 1", [cut(X, 300), cut(X, 300)], [cut(Y, 300)])
+    refused(r"\(1, 1\) columns in series 1", [delayed(X)] * 2, [delayed(Y), delayed(Y[:, :1])])
     refused("X has 1200 rows and y has 900", [delayed(X)], [delayed(Y[:900])])
     empty = [[delayed(part), delayed(part[:0])] for part in (X, Y)]
-    refused("0 rows of shard 1 of series 1", *empty)
+    refused("0 rows in shard 1 of series 1", *empty)
     refused("fewer steps than the 1200 rows", cut(X, 300), cut(Y, 300), estimator=esn(warmup=1200))
 
 
 def test_unsupported_options_on_a_cluster():
-    refused("X=<ndarray> .*a dask array", X, Y)
-    refused("X=<str>", "series", cut(Y, 300))
-    refused(r"X=<shape \(1200,\)> .*2-D series", cut(X[:, 0], 300), cut(Y, 300))
+    refused("X is of type ndarray: expected a dask array", X, Y)
+    refused("X is of type str", "series", cut(Y, 300))
+    refused(r"X has shape \(1200,\): .*2-D series", cut(X[:, 0], 300), cut(Y, 300))
     refused("y=None", cut(X, 300))
     refused(r"X=\[\]", [], [])
-    refused("X=<Delayed", [delayed(X)], [cut(Y, 300)])
+    refused("X is of type Delayed", [delayed(X)], [cut(Y, 300)])
     refused("X=None", None, cut(Y, 300))
     refused("spectrum='data'", cut(X, 300), cut(Y, 300), estimator=esn(spectrum="data"))
     with pytest.raises(ValueError, match="estimator="):
@@ -86,7 +86,7 @@ def test_unsupported_options_on_a_cluster():
         predict("network", cut(X, 300))
     with pytest.raises(ValueError, match=r"X=None"):
         predict(esn().fit(X, Y), None)
-    with pytest.raises(ValueError, match=r"X=<delayed series> .*a dask array"):
+    with pytest.raises(ValueError, match="X is a list of delayed series: expected dask arrays"):
         predict(esn().fit(X, Y), [delayed(X)])
     refused("progress=3", cut(X, 300), cut(Y, 300), progress=3)
 
@@ -123,7 +123,7 @@ def test_forecasters_expect_series_as_y():
     forecaster.fit(rows)
     with pytest.raises(ValueError, match=r"context=<dask DataFrame>"):
         forecaster.predict(context=frame)
-    with pytest.raises(ValueError, match=r"X=<a frame with columns .*'unique_id' and 'ds'"):
+    with pytest.raises(ValueError, match=r"X has columns \['ds', 'y'\]: .*'unique_id', 'ds'"):
         predict(forecaster, frame[["ds", "y"]])
 
 
@@ -140,10 +140,10 @@ def test_invalid_clients(cluster):
     refused("client='tcp", *data, client="tcp://nowhere")
     with Client(cluster, set_as_default=False) as client:
         pass
-    refused("client=<a Client that is closed>", *data, client=client)
-    with pytest.raises(ValueError, match="a Client that is closed"):
+    refused("client is closed", *data, client=client)
+    with pytest.raises(ValueError, match="client is closed"):
         ee.search(esn(), {"sr": [0.5, 0.9]}, X, Y, client=client)
-    with pytest.raises(ValueError, match="a Client that is closed"):
+    with pytest.raises(ValueError, match="client is closed"):
         ee.Forecaster(3).fit(Y[:, 0], client=client)
 
 
@@ -151,7 +151,7 @@ def test_invalid_clients(cluster):
 def test_workers_with_another_version(client, monkeypatch, version):
     monkeypatch.setattr(client, "run", lambda *_, **__: {"tcp://there": version})
     said = "no eigenecho" if version is None else "eigenecho 0.0.1"
-    refused(f"worker tcp://there has {said}", cut(X, 300), cut(Y, 300), client=client)
+    refused(f"a worker with {said}, tcp://there", cut(X, 300), cut(Y, 300), client=client)
     with pytest.raises(ValueError, match=said):
         clients.on_client(client, "views")
 
@@ -200,34 +200,34 @@ def test_chunks_of_another_shape_than_declared(rows, standardize):
     """Chunks with fewer columns or rows than the array declares are rejected."""
     network, wide = esn(standardize=standardize), np.hstack([X, X])
     for array, other in ((wide, X), (X, wide)):
-        shape = rf"X=<a chunk of shape \({rows}, {array.shape[1]}\).*\({rows}, {other.shape[1]}\)"
+        shape = rf"X .* of shape \({rows}, {array.shape[1]}\).*\({rows}, {other.shape[1]}\)"
         refused(shape, declared(array, other, rows), cut(Y, rows), estimator=network)
-    narrow = r"y=<a chunk of shape \(\d+, 1\) in shard \d> .*expected shape \(\d+, 2\)"
+    narrow = r"y has a chunk of shape \(\d+, 1\) in shard \d, .*declares \(\d+, 2\)"
     refused(narrow, cut(X, rows), declared(Y[:, 0], Y, rows), estimator=network)
     one = [wide[:300], wide[300:, :1]]
     if rows == 300:
         mixed = da.concatenate([cut(one[0], 300), declared(one[1], wide[300:])])
-        words = r"X=<a chunk of shape \(300, 1\) in shard [123]>"
+        words = r"X has a chunk of shape \(300, 1\) in shard [123],"
         refused(words, mixed, cut(Y, 300), estimator=network)
-    short = r"=<a chunk of shape \(\d+, \d\) in shard \d> .*expected shape"
+    short = r"has a chunk of shape \(\d+, \d\) in shard \d,"
     refused(short, declared(X[:1100], X, rows), declared(Y[:1100], Y, rows), estimator=network)
 
 
 def test_chunks_of_another_shape_in_predictions():
     plain, closed = esn().fit(X, Y), esn(feedback=True).fit(X, Y)
-    with pytest.raises(ValueError, match=r"X=<a chunk of shape \(200, 1\) in shard 3>"):
+    with pytest.raises(ValueError, match=r"X has a chunk of shape \(200, 1\) in shard 3,"):
         predict(plain, declared(X[:1100], X)).compute()
-    with pytest.raises(ValueError, match=r"X=<a chunk of shape \(300, 2\) in shard \d>"):
+    with pytest.raises(ValueError, match=r"X has a chunk of shape \(300, 2\) in shard \d,"):
         predict(plain, declared(np.hstack([X, X]), X)).compute()
-    with pytest.raises(ValueError, match=r"y_previous=<a chunk of shape \(300, 1\) in shard \d>"):
+    with pytest.raises(ValueError, match=r"y_previous has a chunk of shape \(300, 1\)"):
         predict(closed, cut(X, 300), y_previous=declared(Y[:, :1], Y)).compute()
-    with pytest.raises(ValueError, match=r"<2 and 0 columns> .*1 and 0, as in fit"):
+    with pytest.raises(ValueError, match=r"have \(2, 0\) columns: expected \(1, 0\)"):
         predict(plain, cut(np.hstack([X, X]), 300))
-    with pytest.raises(ValueError, match=r"<1 and 1 columns> .*1 and 2, as in fit"):
+    with pytest.raises(ValueError, match=r"have \(1, 1\) columns: expected \(1, 2\)"):
         predict(closed, cut(X, 300), y_previous=cut(Y[:, :1], 300))
 
 
 def test_standardised_delayed_series_of_different_widths():
-    words, network = "3 and 2 columns in series 1", esn(standardize=True)
+    words, network = r"\(3, 2\) columns in series 1", esn(standardize=True)
     series = [delayed(np.hstack([X] * columns)) for columns in (2, 3)]
     refused(words, series, [delayed(Y)] * 2, estimator=network)

@@ -7,7 +7,7 @@ from typing import Any
 from dask.delayed import Delayed, delayed
 
 from eigenecho.dask.cluster import Cluster
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import bad_argument
 from eigenecho.estimators import Forecaster
 
 PARTITIONS = "a long frame of dask.dataframe, or a list of delayed pandas frames"
@@ -37,8 +37,7 @@ def predict_panel(forecaster: Forecaster, context: Any, horizon: int | None) -> 
         frame = dd.from_delayed(_parts(context, "X"))
     names = [forecaster.id, forecaster.time]
     if not {*names} <= {*frame.columns}:
-        got = Words(f"a frame with columns {list(frame.columns)}")
-        raise bad_argument("X", got, f"a long frame with columns {names[0]!r} and {names[1]!r}")
+        raise ValueError(f"X has columns {list(frame.columns)}: expected at least {names}.")
     parts = frame.shuffle(forecaster.id, shuffle_method="tasks").to_delayed()
     shared = delayed(forecaster, traverse=False)
     forecasts = [delayed(_forecast)(part, shared, horizon, names) for part in parts]
@@ -55,7 +54,7 @@ def _parts(frame: Any, name: str) -> list[Delayed]:
         return list(frame.to_delayed())
     if isinstance(frame, (list, tuple)) and frame:
         return [part if isinstance(part, Delayed) else delayed(part) for part in frame]
-    raise bad_argument(name, Words(type(frame).__name__), PARTITIONS)
+    raise ValueError(f"{name} is of type {type(frame).__name__}: expected {PARTITIONS}.")
 
 
 def _collect(frame: Any, name: str, cluster: Cluster) -> Any:
@@ -65,7 +64,8 @@ def _collect(frame: Any, name: str, cluster: Cluster) -> Any:
     frames = cluster.compute("read", cluster.task("read", list, _parts(frame, name)))
     for part in frames:
         if not hasattr(part, "iloc"):
-            raise bad_argument(name, Words(f"partitions of {type(part).__name__}"), PARTITIONS)
+            of = type(part).__name__
+            raise ValueError(f"{name} has partitions of type {of}: expected {PARTITIONS}.")
     return pandas.concat(frames, ignore_index=True)
 
 

@@ -14,7 +14,7 @@ from eigenecho.dask.carry import carry_states, final_state
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.panels import predict_panel
 from eigenecho.dask.shards import Shard, split_series
-from eigenecho.errors import Words, bad_argument
+from eigenecho.errors import bad_argument
 from eigenecho.estimators import Forecaster, LinearESN
 from eigenecho.model import LinearModel, State
 from eigenecho.model.predict import run
@@ -70,10 +70,10 @@ def _predict_network(model: LinearModel, X: Any, y_previous: Any, flat: bool) ->
     columns = model.D_in, 0 if y_previous is None else model.D_out
     for shard in shards:
         if shard.columns is None:
-            raise bad_argument("X", Words("delayed series"), "a dask array")
+            raise ValueError("X is a list of delayed series: expected dask arrays.")
         if shard.columns != columns:
-            got = Words("{} and {} columns".format(*shard.columns))
-            raise bad_argument("X, y_previous", got, "{} and {}, as in fit".format(*columns))
+            have = f"X and y_previous have {shard.columns} columns"
+            raise ValueError(f"{have}: expected {columns}, as in fit.")
     cluster, reservoir = Cluster(None), model.reservoir
     network = cluster.value("network", replace(model, basis=None, certificate=None))
     closed = model.closed and y_previous is None

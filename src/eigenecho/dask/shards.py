@@ -17,7 +17,7 @@ from dask.local import get_sync
 from dask.optimization import cull
 from distributed import Future
 
-from eigenecho.errors import Words, bad_argument, not_finite
+from eigenecho.errors import bad_argument, not_finite
 from eigenecho.series import as_table
 from eigenecho.types import Array
 
@@ -88,8 +88,10 @@ class Shard:
         if self.columns is not None:
             expected = self.count, self.columns[name != "X"]
             if rows.shape != expected:
-                got = Words(f"a chunk of shape {rows.shape} in {self.name}")
-                raise bad_argument(name, got, f"shape {expected}, as the dask array declares")
+                raise ValueError(
+                    f"{name} has a chunk of shape {rows.shape} in {self.name}, but the dask array "
+                    f"declares {expected}."
+                )
         return np.ascontiguousarray(rows, dtype)
 
     def check_finite(self, rows: Array, name: str, *, gaps: bool = False) -> None:
@@ -112,8 +114,7 @@ def split_series(X: Any, y: Any, y_name: str = "y") -> list[Shard]:
     inputs = inputs if X is not None else inputs * len(outputs)
     outputs = outputs if y is not None else outputs * len(inputs)
     if len(inputs) != len(outputs):
-        got = Words(f"{len(outputs)} series")
-        raise bad_argument(y_name, got, f"{len(inputs)} series, as in X")
+        raise ValueError(f"X has {len(inputs)} series and {y_name} has {len(outputs)}.")
     if given is None or not inputs:
         raise bad_argument(name, given, SOURCES)
     pairs = list(zip(inputs, outputs, strict=True))
@@ -140,25 +141,22 @@ def _split_arrays(u: Any, y: Any, y_name: str, number: int, which: str) -> list[
     each = zip(_block_sources(u, y), itertools.accumulate(counts, initial=0), counts, strict=False)
     shards = [Shard(source, number, first, n, columns) for source, first, n in each if n]
     if not shards:
-        raise bad_argument("X", Words(f"0 rows{which}"), "at least one row in each series")
+        raise ValueError(f"X has 0 rows{which}: expected at least one in each series.")
     return shards
 
 
 def _check_array(array: Any, name: str, which: str) -> None:
     """Raise unless this is a dask array of known size that is chunked along time only."""
     if not isinstance(array, da.Array):
-        raise bad_argument(name, Words(type(array).__name__), SOURCES)
+        raise ValueError(f"{name} is of type {type(array).__name__}: expected {SOURCES}.")
     if array.ndim != 2 and (name == "X" or array.ndim != 1):
-        raise bad_argument(name, Words(f"shape {array.shape}{which}"), "a 2-D series (T, D)")
+        raise ValueError(f"{name} has shape {array.shape}{which}: expected a 2-D series (T, D).")
     if any(math.isnan(size) for size in array.shape):
-        got, remedy = f"chunks of unknown sizes{which}", f"Use {name}.compute_chunk_sizes()."
-        raise bad_argument(name, Words(got), "known chunk sizes", remedy)
+        remedy = f"Use {name}.compute_chunk_sizes()."
+        raise ValueError(f"{name} has chunks of unknown sizes{which}. {remedy}")
     if array.ndim == 2 and array.numblocks[1] > 1:
-        got, remedy = (
-            f"{array.numblocks[1]} chunks of columns{which}",
-            f"{name}.rechunk({{1: -1}}).",
-        )
-        raise bad_argument(name, Words(got), "chunks of whole rows", f"Use {remedy}")
+        remedy = f"Use {name}.rechunk({{1: -1}})."
+        raise ValueError(f"{name} is split into chunks of columns{which}. {remedy}")
 
 
 def _count_columns(array: Any) -> int:

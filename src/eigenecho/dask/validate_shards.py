@@ -10,7 +10,6 @@ import numpy as np
 
 from eigenecho.dask.cluster import Cluster
 from eigenecho.dask.shards import Shard, check_lengths
-from eigenecho.errors import Words, bad_argument
 from eigenecho.estimators.validation import ROWS
 from eigenecho.scaling import Spread
 from eigenecho.types import Array
@@ -61,14 +60,12 @@ def validate_shards(
     columns = summaries[0].columns
     for shard, summary in zip(shards, summaries, strict=True):
         if summary.columns != columns:
-            got = "{} and {} columns in series {}".format(*summary.columns, shard.series)
-            raise bad_argument("X, y", Words(got), "{} and {}, as in the first".format(*columns))
+            where = f"in series {shard.series}, but {columns} in the first"
+            raise ValueError(f"X and y have {summary.columns} columns {where}.")
     if not np.all(sum(summary.observed for summary in summaries)):
-        got = Words("nothing but NaN after the warmup in a column")
-        raise bad_argument("y", got, "at least one observation in each column")
+        raise ValueError("y has a column with nothing but NaN after the warmup.")
     if not all(summary.same_gaps for summary in summaries):
-        got = Words("gaps at different rows")
-        raise bad_argument("y", got, "gaps at the same rows in all columns")
+        raise ValueError("y has gaps at different rows: on a cluster, columns need the same gaps.")
     return summaries
 
 
@@ -77,7 +74,7 @@ def _summarize(shard: Shard, checks: RowChecks, head: int) -> ShardSummary:
     u, y = shard.as_tables(parts, checks.dtype)
     check_lengths(len(u), len(y), f" of {shard.name}")
     if not len(y):
-        raise bad_argument("X", Words(f"0 rows of {shard.name}"), "at least one row in each series")
+        raise ValueError(f"X has 0 rows in {shard.name}: expected at least one in each series.")
     shard.check_finite(u, "X")
     shard.check_finite(y, "y", gaps=checks.gaps)
     observed: Array | int = 1
