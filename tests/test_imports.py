@@ -40,7 +40,7 @@ OPTIONAL = DRAWING | OTHERS | {"pandas", "polars", "pyarrow", "joblib", "threadp
 LAYERS = [
     {"errors", "types"},
     {"arrays"},
-    {"checks", "frames", "threads", "progress", "clients", "tensors"},
+    {"checks", "frames", "threads", "progress", "clients"},
     {"schema", "storage", "series", "scaling"},
     {"spectra"},
     {"basis"},
@@ -146,7 +146,7 @@ def test_low_layers_do_not_load_code_for_clusters():
         "print(json.dumps([name for name in sys.modules if name.startswith('eigenecho.')]))"
     )
     assert "eigenecho.arrays" in loaded
-    assert not {"eigenecho.tensors", "eigenecho.clients", "eigenecho.dask"} & set(loaded)
+    assert not {"eigenecho.clients", "eigenecho.dask"} & set(loaded)
 
 
 def test_training_needs_no_optional_package():

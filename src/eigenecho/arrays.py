@@ -8,6 +8,11 @@ written once. It is also the value that says what a backend can do:
 - ``widest``: the widest floating dtype. A device without float64 needs an entry in ``WIDEST``:
   double precision is then single precision wherever an array is created or moved.
 
+Public methods are decorated with ``takes_tensors``: they accept tensors and return tensors on the
+same device. A tensor in the memory of the host is read as a NumPy array without a copy, so results
+are equal to the last bit. A tensor on a device is passed on if the method can compute there
+(``stays``), and is copied to the host otherwise.
+
 Nothing here imports torch unless a device is named: where there is a tensor, torch is loaded.
 """
 
@@ -16,13 +21,15 @@ from __future__ import annotations
 import math
 import sys
 import weakref
-from collections.abc import Callable, Hashable, Sequence
-from functools import cache
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cache, wraps
+from inspect import signature
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from eigenecho.errors import Words, bad_argument
 from eigenecho.types import Array
 
 HOST = {"cpu"}
@@ -30,6 +37,11 @@ HOST = {"cpu"}
 
 WIDEST = {"mps": np.float32}
 """Widest floating dtype of types of devices that have no float64."""
+
+NO_SERIES = {"state", "initial_state", "quantiles", "origins"}
+"""Arguments that are not series: they do not determine the kind of array that is returned."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def is_tensor(value: Any) -> bool:
@@ -84,6 +96,139 @@ def to_device(value: Any, device: Any, copies: dict[int, Any] | None = None) -> 
 def _rebuild(value: Any, items: list[Any]) -> Any:
     """Return items in the list, tuple or named tuple that they were taken from."""
     return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+
+
+# Arguments of public methods ---------------------------------------------------------------------
+
+
+def checked_device(device: Any) -> str | None:
+    """Return the full name of an available device; None, for NumPy arrays, is unchanged."""
+    if device is None:
+        return None
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError("devices need torch: pip install 'eigenecho[gpu]'") from error
+    try:
+        return str(torch.empty(0, device=device).device)
+    except (AssertionError, RuntimeError, TypeError) as error:
+        # AssertionError: torch was built without support for this type of device.
+        expected = 'an available torch device, such as "cuda" or "cpu", or None for NumPy arrays'
+        remedy = "Models and files need none: the CPU computes the same answers."
+        raise bad_argument("device", str(device), expected, remedy) from error
+
+
+def device_of(arguments: Mapping[str, Any]) -> Any:
+    """Return the device of all tensors among named arguments; None if there are no tensors.
+
+    Raises an error for Dask collections, for tensors on two devices, and for tensors that are not
+    supported.
+    """
+    device = first = None
+    for argument, value in arguments.items():
+        _check_in_memory(value, argument)
+        for name, tensor in _tensors(value, argument):
+            _check_tensor(tensor, name)
+            if device is None:
+                device, first = tensor.device, name
+            elif tensor.device != device:
+                got, remedy = Words(f"tensor on {tensor.device}"), f"{name}.to({first}.device)."
+                raise bad_argument(name, got, f"a tensor on {device}, as {first}", remedy)
+    return device
+
+
+def takes_tensors(method: Method | None = None, *, stays: bool = False) -> Any:
+    """Let a method accept tensors and return tensors on their device.
+
+    The method receives NumPy arrays; if it ``stays``, it receives tensors on a device unchanged.
+    Dask collections are refused. If the method returns self, later calls without tensors use this
+    device.
+    """
+    if method is None:
+        return lambda decorated: takes_tensors(decorated, stays=stays)
+    names = [*signature(method).parameters][1:]
+
+    @wraps(method)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if "torch" not in sys.modules and "dask" not in sys.modules:
+            return method(self, *args, **kwargs)
+        arguments = dict(zip(names, args, strict=False)) | kwargs
+        device = device_of(arguments)
+        if device is None and "torch" in sys.modules and not _has_data(arguments):
+            device = checked_device(getattr(self, "_device", None))
+        if device is None:
+            answer = method(self, *args, **kwargs)
+            if answer is self and hasattr(self, "_device"):
+                self._device = None
+            return answer
+        copies: dict[int, Any] = {}
+        if not (stays and is_apart(device)):
+            args = tuple(to_host(value, copies) for value in args)
+            kwargs = {name: to_host(value, copies) for name, value in kwargs.items()}
+        answer = with_memory(device, method, self, *args, **kwargs)
+        if answer is self:
+            self._device = str(device)
+            return answer
+        return to_device(answer, device, copies)
+
+    return cast(Method, wrapped)
+
+
+def with_memory(device: Any, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a method on tensors of a device; raise MemoryError if it has too little memory."""
+    import torch
+
+    try:
+        return method(*args, **kwargs)
+    except torch.OutOfMemoryError as error:
+        message = str(error)
+    # Raised outside the handler, whose traceback holds the tensors that filled the memory.
+    numbers = ". ".join(message.split(". ")[1:3]).rstrip(".")
+    raise MemoryError(
+        f"not enough memory on {device}: {numbers}. A fit needs about three arrays of "
+        "units × units numbers, states need steps × units: lower units, use dtype='float32', "
+        "pass a long series in pieces (initial_state=), or compute on the CPU."
+    )
+
+
+def _tensors(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the names and tensors in a value; long lists of numbers are skipped."""
+    if is_tensor(value):
+        yield name, value
+    elif isinstance(value, (list, tuple)) and len(value) and not isinstance(value[0], (int, float)):
+        for i, item in enumerate(value):
+            yield from _tensors(item, f"{name}[{i}]")
+
+
+def _check_in_memory(value: Any, name: str) -> None:
+    """Raise if an argument, or its first element, is a Dask collection."""
+    first = value[0] if isinstance(value, (list, tuple)) and value else value
+    if any(kind.__module__.partition(".")[0] == "dask" for kind in type(first).__mro__):
+        got = Words(f"dask {type(first).__name__}")
+        remedy = "Compute it first, or use eigenecho.dask to fit or predict on a cluster."
+        raise bad_argument(name, got, "data in the memory of this process", remedy)
+
+
+def _check_tensor(tensor: Any, name: str) -> None:
+    """Raise if the caller has to convert a tensor first."""
+    if tensor.requires_grad:
+        got, expected = "tensor that requires grad", "a tensor without gradients"
+        raise bad_argument(name, Words(got), expected, f"Use {name}.detach().")
+    if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
+        got = f"tensor of {tensor.dtype} on {tensor.device}"
+        raise bad_argument(name, Words(got), "float32 or float64", f"Use {name}.float().")
+    if tensor.layout is not sys.modules["torch"].strided:
+        got = f"{tensor.layout} tensor"
+        raise bad_argument(name, Words(got), "a dense tensor", f"Use {name}.to_dense().")
+
+
+def _has_data(arguments: dict[str, Any]) -> bool:
+    """Return True if arguments hold series of another kind, which determine that of the result."""
+    series = [value for name, value in arguments.items() if name not in NO_SERIES]
+    return any(hasattr(value, "__len__") and not isinstance(value, str) for value in series)
+
+
+# Functions of both kinds of array -----------------------------------------------------------------
 
 
 def namespace(array: Any) -> Any:
@@ -239,9 +384,6 @@ class TorchNamespace:
         joined = self._torch.cat(list(arrays), dim=axis)
         return joined if dtype is None else joined.to(self.dtype(dtype))
 
-    def stack(self, arrays: Sequence[Any], axis: int = 0) -> Any:
-        return self._torch.stack(list(arrays), dim=axis)
-
     def tile(self, x: Any, count: int) -> Any:
         return self._torch.tile(x, (count,))
 
@@ -266,12 +408,7 @@ class TorchNamespace:
         """Return x / y, and 0 where y is infinite, which complex tensors do not agree on."""
         return self._torch.where(y.isinf(), 0, x / y)
 
-    def sum(self, x: Any, axis: Any = None) -> Any:
-        x = self.stack(x) if isinstance(x, list) else x
-        return x.sum() if axis is None else x.sum(axis)
-
     def max(self, x: Any, axis: Any = None, initial: float | None = None) -> Any:
-        x = self.stack(x) if isinstance(x, list) else x
         if initial is not None and x.numel() == 0:
             shape = () if axis is None else [n for i, n in enumerate(x.shape) if i != axis]
             return self.zeros(shape, x.dtype) + initial

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,16 +19,6 @@ def check_flag(value: Any, name: str) -> None:
     """Raise unless a flag is True or False, so that "no" does not count as true."""
     if value is not True and value is not False and not isinstance(value, np.bool_):
         raise bad_argument(name, value, "True or False")
-
-
-def check_in_memory(arguments: Mapping[str, Any]) -> None:
-    """Raise if an argument, or its first element, is a Dask collection."""
-    for name, value in arguments.items():
-        first = value[0] if isinstance(value, (list, tuple)) and value else value
-        if any(kind.__module__.partition(".")[0] == "dask" for kind in type(first).__mro__):
-            got = Words(f"dask {type(first).__name__}")
-            remedy = "Compute it first, or use eigenecho.dask to fit or predict on a cluster."
-            raise bad_argument(name, got, "data in the memory of this process", remedy)
 
 
 def check_known(value: Any, name: str, known: Iterable[str]) -> None:

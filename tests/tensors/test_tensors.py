@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import eigenecho as ee
-from eigenecho import tensors
+from eigenecho.arrays import takes_tensors
 
 torch = pytest.importorskip("torch")
 
@@ -189,7 +189,7 @@ def test_out_of_memory_error_is_explained(series):
     )
 
     class Full:
-        @tensors.takes_tensors
+        @takes_tensors
         def fit(self, X):
             raise torch.OutOfMemoryError(message)
 

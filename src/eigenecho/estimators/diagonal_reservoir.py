@@ -9,13 +9,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
-from eigenecho.arrays import on_device
+from eigenecho.arrays import on_device, takes_tensors
 from eigenecho.checks import generator
 from eigenecho.errors import UnstableError
 from eigenecho.estimators import validation
 from eigenecho.progress import Progress, Report
 from eigenecho.reservoir import draw
-from eigenecho.tensors import takes_tensors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Settings
 from eigenecho.types import Seed

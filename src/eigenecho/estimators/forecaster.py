@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
+from eigenecho.arrays import checked_device, takes_tensors
 from eigenecho.checks import (
     check_count,
     check_coverage,
@@ -35,7 +36,6 @@ from eigenecho.forecasting.seasons import IN_ROWS
 from eigenecho.forecasting.selection import ForecastConfig
 from eigenecho.progress import bar
 from eigenecho.spectra import Spectrum
-from eigenecho.tensors import checked_device, takes_tensors
 from eigenecho.threads import mapped
 from eigenecho.types import Array, Seed
 

@@ -17,7 +17,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from eigenecho import storage
-from eigenecho.arrays import on_device, to_host
+from eigenecho.arrays import checked_device, on_device, takes_tensors, to_host
 from eigenecho.checks import check_count, check_coverage, check_flag, check_known
 from eigenecho.errors import Words, bad_argument, place
 from eigenecho.estimators import validation
@@ -32,7 +32,6 @@ from eigenecho.model.predict import deviations_of_series, predict_series, states
 from eigenecho.progress import Report
 from eigenecho.series import Container, column_labels, unpack
 from eigenecho.spectra import Spectrum
-from eigenecho.tensors import checked_device, takes_tensors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import (
     Settings,

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from eigenecho.arrays import is_apart, namespace, to_host
-from eigenecho.checks import check_count, check_in_memory, check_known, generator
+from eigenecho.arrays import device_of, is_apart, namespace, to_host, with_memory
+from eigenecho.checks import check_count, check_known, generator
 from eigenecho.clients import on_client
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
@@ -23,7 +23,6 @@ from eigenecho.grid_search.scores import Data, root_mean_squared_errors
 from eigenecho.progress import Report
 from eigenecho.reservoir import Cache, per_feature
 from eigenecho.rows import Fold
-from eigenecho.tensors import device_of, with_memory
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Settings, check_lengths, lowest
 from eigenecho.types import Array
@@ -116,7 +115,6 @@ def search(
     for name in itertools.chain(*combinations):
         check_known(name, "grid", sorted(base))
     seeds = _seeds(seeds, base["seed"])
-    check_in_memory({"X": X, "y": y})
     device = device_of({"X": X, "y": y})
     apart = is_apart(device) and client is None
     data = (X, y) if apart else to_host((X, y))

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from eigenecho.arrays import to_host
+from eigenecho.arrays import device_of, to_host
 from eigenecho.checks import check_units, generator
 from eigenecho.errors import IllConditionedWarning, Words, bad_argument
 from eigenecho.model.model import LinearModel
@@ -20,7 +20,6 @@ from eigenecho.readout import Triangle
 from eigenecho.reservoir import Recipe
 from eigenecho.series import as_rows, as_series, unpack_outputs
 from eigenecho.spectra import Spectrum, ring
-from eigenecho.tensors import device_of
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Problem, Settings, held_out_errors, hold_out, pose, train
 from eigenecho.transition import Diagonal

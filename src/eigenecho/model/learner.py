@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels
+from eigenecho.arrays import takes_tensors
 from eigenecho.checks import check_count, check_shape
 from eigenecho.errors import bad_argument, overflowed
 from eigenecho.model.online import OnlineRun, State, on_one_thread
 from eigenecho.readout import Penalty
-from eigenecho.tensors import takes_tensors
 from eigenecho.training import RecursiveLeastSquares, TrainingState
 from eigenecho.types import Array
 

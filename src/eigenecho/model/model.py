@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenecho import kernels, storage
-from eigenecho.arrays import to_host
+from eigenecho.arrays import checked_device, takes_tensors, to_host
 from eigenecho.basis import Basis, DrawnBasis
 from eigenecho.checks import check_flag, check_known, check_range, check_real
 from eigenecho.errors import Words, bad_argument
@@ -28,7 +28,6 @@ from eigenecho.scaling import Scaling
 from eigenecho.schema import NOT_STORED
 from eigenecho.series import as_rows, as_series
 from eigenecho.spectra import Spectrum
-from eigenecho.tensors import checked_device, takes_tensors
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Problem, TrainingState, check_rates, filled
 from eigenecho.transition import Diagonal

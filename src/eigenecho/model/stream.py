@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eigenecho import kernels
-from eigenecho.arrays import is_tensor
+from eigenecho.arrays import is_tensor, takes_tensors
 from eigenecho.errors import Words, bad_argument, overflowed
 from eigenecho.model.online import OnlineRun, State, check_labels, on_one_thread, unused_outputs
 from eigenecho.scaling import Scaling
 from eigenecho.series import as_rows, column_labels
-from eigenecho.tensors import takes_tensors
 from eigenecho.types import Array
 
 if TYPE_CHECKING:

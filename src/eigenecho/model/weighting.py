@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.arrays import to_host
+from eigenecho.arrays import device_of, to_host
 from eigenecho.errors import Words, bad_argument
 from eigenecho.model.state_space import StateSpace
 from eigenecho.reduction import (
@@ -28,7 +28,6 @@ from eigenecho.reduction import (
 )
 from eigenecho.rows import SeriesRows, chunk_rows
 from eigenecho.series import Container, as_rows, as_series, shifted, unpack_outputs
-from eigenecho.tensors import device_of
 from eigenecho.training import GroupEvidence
 from eigenecho.types import Array
 
