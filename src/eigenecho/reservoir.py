@@ -6,13 +6,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigenecho import checks, kernels
-from eigenecho.arrays import namespace
+from eigenecho.arrays import namespace, to_host
 from eigenecho.basis import Basis, drawn_basis, eigendecomposition, interleave
 from eigenecho.errors import (
     IllConditionedWarning,
@@ -28,9 +27,6 @@ from eigenecho.spectra import LAWS, Spectrum, from_matrix, law, random_matrix
 from eigenecho.threads import one_blas_thread
 from eigenecho.transition import Choice, Dense, Diagonal, Transition, as_transition, choose_form
 from eigenecho.types import Array, Seed
-
-FINITE_CHUNK = 1 << 16
-"""States that are checked at a time, while they are in cache."""
 
 SOON = 1000
 """Units up to which the eigenvalues of a matrix are computed for a message."""
@@ -183,18 +179,11 @@ class Reservoir:
         sparse products leave zeros out, so that an overflow may vanish: there every row is checked.
         """
         xp = namespace(states)
-        if not self.transition.leaves_zeros_out and xp.all_finite(states[..., -1:, :]):
+        rows = states if self.transition.leaves_zeros_out else states[..., -1:, :]
+        if xp.all_finite(rows):
             return
-        if not xp.is_host:
-            finite = xp.isfinite(states).all(-1).reshape(-1, states.shape[-2]).all(0)
-            if not bool(finite.all()):
-                raise self.overflowed("states", first + int(finite.int().argmin()))
-            return
-        count = max(1, FINITE_CHUNK // max(1, self.units))
-        for start in range(0, len(states), count):
-            finite = np.isfinite(states[start : start + count]).all(axis=1)
-            if not np.all(finite):
-                raise self.overflowed("states", first + start + int(np.argmin(finite)))
+        finite = to_host(xp.isfinite(states).all(-1)).reshape(-1, states.shape[-2])
+        raise self.overflowed("states", first + int(np.argmin(finite.all(axis=0))))
 
     def overflowed(self, what: str, step: int | None = None, *, closed: bool = False) -> Exception:
         """Return the error for an overflow; it names the radius if that is quick to compute."""
@@ -239,8 +228,7 @@ class Recipe:
         checks.check_flag(self.input_bias, "input_bias")
         checks.check_connectivity(self.input_connectivity, "input_connectivity")
         checks.check_connectivity(self.rc_connectivity, "rc_connectivity")
-        if not (isinstance(self.fb_scaling, Real) and np.isfinite(self.fb_scaling)):
-            raise bad_argument("fb_scaling", self.fb_scaling, "a finite number")
+        checks.check_number(self.fb_scaling, "fb_scaling")
         try:
             is_float = np.dtype(self.dtype) in (np.float64, np.float32)
         except TypeError:

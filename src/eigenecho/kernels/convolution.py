@@ -11,7 +11,6 @@ blocks of the drive that begin one response earlier (overlap-save).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from types import ModuleType
 
 import numpy as np
@@ -54,12 +53,8 @@ def is_even(drive: Array) -> bool:
     stop = T // STRETCH * STRETCH
     cuts = (drive[..., :stop, :], (-1, STRETCH, D)), (drive[..., stop:, :], (-1, T - stop, D))
     parts = [part.reshape(shape) for part, shape in cuts if all(part.shape)]
-    if xp.is_host:
-        highs = [np.maximum(p.max(axis=1), -p.min(axis=1)) for p in parts]
-        heights = np.concatenate(highs)
-        return bool(np.all(heights.max(axis=0) <= UNEVEN * heights.min(axis=0)))
-    heights = xp.concatenate([xp.max(xp.abs(p), axis=1) for p in parts])
-    return bool((xp.max(heights, axis=0) <= UNEVEN * -xp.max(-heights, axis=0)).all())
+    heights = xp.concatenate([xp.maximum(xp.amax(p, 1), -xp.amin(p, 1)) for p in parts])
+    return bool((xp.amax(heights, 0) <= UNEVEN * xp.amin(heights, 0)).all())
 
 
 def convolve_readout(
@@ -75,6 +70,7 @@ def convolve_readout(
     """Compute ``scan_readout`` for a form that settles well within the series."""
     from scipy.fft import next_fast_len
 
+    assert isinstance(form, DiagonalForm)
     T, K, xp = drive.shape[-2], int(settling_steps(form)), namespace(drive)
     size = min(max(BLOCK, RESPONSES * K), T + K)
     # A device caches the spectra, so sizes are powers of two, which many series share.
@@ -86,7 +82,10 @@ def convolve_readout(
     if xp.is_host:
         _in_blocks(drive, responses(), K, size, out, progress)
     else:
-        _at_once(drive, _known(responses, form, B, drive, weights, size), K, size, out)
+        # Cached while the network lives: starting an operation takes the host as long as a
+        # million steps take the device.
+        key = "spectra", size, str(drive.device), drive.dtype
+        _at_once(drive, kept([weights, form.re, B], key, responses), K, size, out)
     if state.any():
         several = state.shape[:-1]
         none = xp.zeros((*several, K, 1), state.dtype)
@@ -130,18 +129,6 @@ def _at_once(drive: Array, spectra: Array, K: int, size: int, out: Array) -> Non
     transformed = xp.rfft(padded.unfold(-1, size, length)).movedim(-2, -3)  # (…, blocks, D, size)
     products = xp.irfft(_product(transformed, spectra), size)[..., K - 1 :].mT
     out[:] = products.reshape(*out.shape[:-2], -1, out.shape[-1])[..., :T, :]
-
-
-def _known(
-    make: Callable[[], Array], form: Form, B: Array, drive: Array, weights: Array, size: int
-) -> Array:
-    """Return spectra of responses on a device, cached while the network lives.
-
-    Starting an operation takes the host as long as a million steps take the device.
-    """
-    assert isinstance(form, DiagonalForm)
-    key = "spectra", size, str(drive.device), drive.dtype
-    return kept([weights, form.re, B], key, make)
 
 
 def _product(transformed: Array, spectra: Array) -> Array:

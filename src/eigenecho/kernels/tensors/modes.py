@@ -106,11 +106,6 @@ class Chunks(NamedTuple):
         return kept([B, form.re], ("chunks", L, most, *key), parts)
 
 
-def weighed(weights: Tensor, modes: Modes) -> Tensor:
-    """Return weights (E, N) of the Q layout as c (E, M): r weightsᵀ = Re Σ z c."""
-    return modes.apart(weights).conj()
-
-
 def cut(drive: Tensor, L: int) -> Tensor:
     """Return a drive (…, T, D) in chunks (…, C, L, D), padded with zeros."""
     T = drive.shape[-2]

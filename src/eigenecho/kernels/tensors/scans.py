@@ -12,9 +12,9 @@ from typing import Any
 import torch
 
 from eigenecho.arrays import at
-from eigenecho.kernels.forms import DenseForm, DiagonalForm, Form, SparseForm
+from eigenecho.kernels.forms import DenseForm, DiagonalForm, Form
 from eigenecho.kernels.tensors import matrices
-from eigenecho.kernels.tensors.modes import TABLE, Chunks, Modes, cut, ends, starts, weighed
+from eigenecho.kernels.tensors.modes import TABLE, Chunks, Modes, cut, ends, starts
 
 Tensor = Any
 
@@ -121,26 +121,25 @@ def scan_readout(
     chunks, b, powers = cut(drive, L), modes.apart(B), modes.powers(L + 1)
     begun = starts(powers[L], modes.apart(state), ends(b, powers, chunks))
     if E:
-        outputs = _from_starts(begun, powers[1:], weights, modes)
-        outputs += _within(chunks, _response(b, powers[:L], weights, modes))
+        c = modes.apart(weights).conj()  # r weightsᵀ = Re Σ z c
+        outputs = _from_starts(begun, powers[1:], c)
+        outputs += _within(chunks, _response(b, powers[:L], c))
         out.copy_(outputs.reshape(*outputs.shape[:-3], -1, E)[..., :T, :])
     left = T - (chunks.shape[-3] - 1) * L
     last = ends(b, powers, chunks[..., -1:, :left, :])[..., 0, :]
     modes.write(begun[..., -1, :] * powers[left] + last, state)
 
 
-def _from_starts(begun: Tensor, powers: Tensor, weights: Tensor, modes: Modes) -> Tensor:
-    """Return Re start_c λ^(k+1) c, (…, C, L, E), from starts (…, C, M)."""
-    c = weighed(weights, modes)
+def _from_starts(begun: Tensor, powers: Tensor, c: Tensor) -> Tensor:
+    """Return Re start_c λ^(k+1) c, (…, C, L, E), from starts (…, C, M) and c (E, M)."""
     ahead = (powers[:, None] * c).reshape(-1, c.shape[-1])  # (L E, M)
     # Re(z w) = Re z Re w − Im z Im w: one real product.
     joined = torch.cat([begun.real, -begun.imag], dim=-1) @ torch.cat([ahead.real, ahead.imag], 1).T
     return joined.reshape(*begun.shape[:-1], len(powers), len(c))
 
 
-def _response(b: Tensor, powers: Tensor, weights: Tensor, modes: Modes) -> Tensor:
+def _response(b: Tensor, powers: Tensor, c: Tensor) -> Tensor:
     """Return h_k = Re B λ^k c for k < L, (L, D, E)."""
-    c = weighed(weights, modes)
     left = (powers[:, None] * b).reshape(-1, b.shape[-1])
     joined = torch.cat([left.real, -left.imag], dim=-1) @ torch.cat([c.real, c.imag], dim=-1).T
     return joined.reshape(len(powers), len(b), len(c))
@@ -157,13 +156,9 @@ def _within(chunks: Tensor, h: Tensor) -> Tensor:
     return sums.reshape(*chunks.shape[:-2], L, E)
 
 
-def _matrix(form: Form, like: Tensor) -> Tensor:
+def _matrix(form: Any, like: Tensor) -> Tensor:
     """Return W (N, N), dense also for a sparse form."""
-    if isinstance(form, DenseForm):
-        return at(form.W, like)
-    if isinstance(form, SparseForm):
-        return matrices.dense(form, like)
-    raise TypeError(f"no kernel for {type(form).__name__}: its stages are scanned one by one.")
+    return at(form.W, like) if isinstance(form, DenseForm) else matrices.dense(form, like)
 
 
 def _length(T: int) -> int:
