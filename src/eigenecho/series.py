@@ -37,25 +37,19 @@ class Container:
     flat: bool = False
     whole: Any = field(default=None, compare=False, repr=False)
 
-    def restore(self, arrays: Sequence[Array]) -> Any:
-        """Return arrays (T_i, D), one for each series, in the caller's format."""
-        if self.flat:
-            arrays = [a[:, 0] for a in arrays]
-        if self.kind == "single":
-            return arrays[0]
-        return namespace(arrays[0]).stack(arrays) if self.kind == "stack" else list(arrays)
-
     def together(self, series: list[Array]) -> list[Array]:
         """Return the series to run: a stack on a device as one array (series, T, D)."""
         if self.kind != "stack" or not on_device(series[0]):
             return series
         return [namespace(series[0]).stack(series) if self.whole is None else self.whole]
 
-    def restored(self, arrays: Sequence[Array]) -> Any:
-        """Return the results of series from ``together`` in the caller's format."""
-        if self.kind == "stack" and arrays[0].ndim == 3:
-            return arrays[0][..., 0] if self.flat else arrays[0]
-        return self.restore(arrays)
+    def restore(self, arrays: Sequence[Array]) -> Any:
+        """Return arrays (T_i, D), or a stack from ``together``, in the caller's format."""
+        if self.kind == "stack" and arrays[0].ndim < 3:
+            arrays = [namespace(arrays[0]).stack(arrays)]
+        if self.flat:
+            arrays = [a[..., 0] for a in arrays]
+        return list(arrays) if self.kind == "list" else arrays[0]
 
 
 def unpack(X: Any) -> tuple[list[Any], Container]:
@@ -66,10 +60,8 @@ def unpack(X: Any) -> tuple[list[Any], Container]:
     """
     if isinstance(X, (list, tuple)) and len(X) and _ndim(X[0]) == 2:
         return list(X), Container("list")
-    if _ndim(X) == 3 and on_device(X):
-        return list(X), Container("stack")
     if _ndim(X) == 3:
-        return list(_unmasked(np.asanyarray(X))), Container("stack")
+        return list(X if on_device(X) else _unmasked(np.asanyarray(X))), Container("stack")
     if _are_flat_series(X):
         raise ValueError(
             f"X is a list of 1-D arrays, the first of shape {np.shape(X[0])}: series are 2-D, "
@@ -128,13 +120,10 @@ def as_series(
 
 
 def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> tuple[list[Array], Container]:
-    """Return the series of a stack of tensors (series, T, D) on a device, and their format."""
-    whole = checked_stack(X, name, D, dtype)
-    return list(whole.unbind(0)), Container("stack", whole=whole)
+    """Return the series of a stack of tensors (series, T, D) on a device, and their format.
 
-
-def checked_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> Any:
-    """Check a stack of tensors on a device, all series at once, and return it."""
+    All series are checked at once.
+    """
     if D is not None and X.shape[-1] != D:
         raise bad_argument(name, Words(f"shape {tuple(X.shape)}"), f"{D} columns")
     check_not_empty(range(len(X)), name)
@@ -144,7 +133,7 @@ def checked_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> Any:
     if not bool(finite.all()):
         i = int(finite.int().argmin())
         check_finite(whole[i], X[i], name, i)
-    return whole
+    return list(whole.unbind(0)), Container("stack", whole=whole)
 
 
 def check_not_empty(items: Sequence[Any], name: str) -> None:
@@ -167,17 +156,14 @@ def as_rows(
     ``series`` is its position among several, for errors.
     """
     if hasattr(x, "toarray"):
-        raise bad_argument(
-            name, Words(f"{type(x).__name__}"), "a dense array", f"{name}.toarray()."
-        )
+        raise ValueError(f"{name} is sparse: expected a dense array. Use {name}.toarray().")
     table = as_table(x, name, series)
     if D is not None and table.shape[1] != D:
         raise bad_argument(name, Words(f"shape {tuple(table.shape)}"), f"{D} columns")
-    rows = (
-        namespace(table).ascontiguousarray(table, dtype)
-        if on_device(table)
-        else (np.ascontiguousarray(_numbers(table, dtype)))
-    )
+    if on_device(table):
+        rows = namespace(table).ascontiguousarray(table, dtype)
+    else:
+        rows = np.ascontiguousarray(_numbers(table, dtype))
     check_finite(rows, table, name, series, gaps=gaps)
     return rows
 

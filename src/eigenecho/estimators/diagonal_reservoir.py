@@ -142,7 +142,7 @@ class DiagonalReservoir(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             except UnstableError:
                 validation.check_inputs(X, self.dtype, self)
                 raise
-        return container.restored(states)
+        return container.restore(states)
 
     def save(self, path: Any) -> None:
         """Write the fitted reservoir to a safetensors file; ``eigenecho.load`` reads it back.

@@ -419,7 +419,7 @@ class LinearESN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixi
         inputs, container = validation.input_series(self, X)
         inputs = container.together(inputs)
         out = validation.check_out(out, inputs, reservoir)
-        return container.restored([states(self.model_, u, out=out) for u in inputs])
+        return container.restore([states(self.model_, u, out=out) for u in inputs])
 
     @takes_tensors
     @one_blas_thread()

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from eigenecho.arrays import at, namespace, on_device, side_by_side
+from eigenecho.arrays import at, namespace, side_by_side
 from eigenecho.checks import check_count
 from eigenecho.errors import Words, bad_argument
 from eigenecho.model.loop import ClosedLoop, readout_rows
 from eigenecho.model.online import State, as_state
 from eigenecho.model.predict import check_finite, warn_if_growing
 from eigenecho.scaling import Scaling
-from eigenecho.series import Container, as_rows, as_series, checked_stack, unpack
+from eigenecho.series import as_rows, as_series, unpack
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
 
@@ -97,12 +97,8 @@ def forecast_several(
         expected = "one series if there are inputs or a state"
         raise bad_argument("context", Words("several series"), expected)
     D, reservoir = model.D_out, model.reservoir
-    if on_device(contexts):
-        together = [checked_stack(contexts, "context", D, reservoir.dtype)]
-        container = Container("stack")
-    else:
-        together, container = as_series(contexts, "context", D, reservoir.dtype)
-        together = side_by_side(together)
+    series, container = as_series(contexts, "context", D, reservoir.dtype)
+    together = container.together(side_by_side(series))
     if not all(rows.shape[-2] for rows in together):
         raise bad_argument("context", Words("0 rows"), "at least one row in each series")
     ends = []
@@ -125,7 +121,7 @@ def forecast_several(
     outputs = model.to_user(out)
     before = max(float(xp.abs(rows).max()) for rows in together)
     warn_if_growing(outputs, max(before, float(xp.abs(outputs[:, 0]).max())), GROWTH)
-    return container.restored([outputs]) if container.kind == "stack" else list(outputs)
+    return container.restore([outputs] if container.kind == "stack" else list(outputs))
 
 
 def closed_loop_radius(model: LinearModel) -> float:

@@ -58,7 +58,7 @@ def _predict_stack(
     state = State(*(np.stack(parts) for parts in zip(*states, strict=True)))
     (u,) = container.together(list(series))
     outputs, last = run(model, u, None, state)
-    restored = container.restored([outputs])
+    restored = container.restore([outputs])
     return (restored, list(map(State, last.r, last.y))) if return_state else restored
 
 
