@@ -59,37 +59,26 @@ def is_apart(device: Any) -> bool:
     return device is not None and str(device).partition(":")[0] not in HOST
 
 
-def to_host(value: Any, copies: dict[int, Any] | None = None) -> Any:
-    """Return tensors as NumPy arrays, also in lists and tuples; other values are unchanged.
-
-    ``copies`` records the array that each tensor became, by the id of the array.
-    """
+def to_host(value: Any) -> Any:
+    """Return tensors as NumPy arrays, also in lists and tuples; other values are unchanged."""
     if "torch" not in sys.modules:
         return value
     if is_tensor(value):
-        array = value.detach().resolve_conj().resolve_neg().cpu().numpy()
-        if copies is not None:
-            copies[id(array)] = (array, value)
-        return array
+        return value.detach().resolve_conj().resolve_neg().cpu().numpy()
     # Long lists of numbers have no tensors.
     if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (int, float)):
-        items = [to_host(item, copies) for item in value]
+        items = [to_host(item) for item in value]
         if any(new is not old for new, old in zip(items, value, strict=True)):
             return _rebuild(value, items)
     return value
 
 
-def to_device(value: Any, device: Any, copies: dict[int, Any] | None = None) -> Any:
-    """Return NumPy arrays as tensors on a device, also in lists and tuples.
-
-    An array that ``copies`` records as a tensor becomes that tensor.
-    """
+def to_device(value: Any, device: Any) -> Any:
+    """Return NumPy arrays as tensors on a device, also in lists and tuples."""
     if isinstance(value, np.ndarray):
-        if copies and id(value) in copies:
-            return copies[id(value)][1]
         return _on_device(str(device)).asarray(value)
     if isinstance(value, (list, tuple)):
-        return _rebuild(value, [to_device(item, device, copies) for item in value])
+        return _rebuild(value, [to_device(item, device) for item in value])
     return value
 
 
@@ -161,15 +150,15 @@ def takes_tensors(method: Method | None = None, *, stays: bool = False) -> Any:
             if answer is self and hasattr(self, "_device"):
                 self._device = None
             return answer
-        copies: dict[int, Any] = {}
         if not (stays and is_apart(device)):
-            args = tuple(to_host(value, copies) for value in args)
-            kwargs = {name: to_host(value, copies) for name, value in kwargs.items()}
+            args = tuple(map(to_host, args))
+            kwargs = {name: to_host(value) for name, value in kwargs.items()}
         answer = with_memory(device, method, self, *args, **kwargs)
         if answer is self:
             self._device = str(device)
             return answer
-        return to_device(answer, device, copies)
+        out = arguments.get("out")  # the method has written its answer there
+        return to_device(answer, device) if out is None else out
 
     return cast(Method, wrapped)
 
