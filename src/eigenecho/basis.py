@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from eigenecho.arrays import namespace
-from eigenecho.checks import check_count, check_square
+from eigenecho.checks import check_square
 from eigenecho.errors import bad_argument
 from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum
-from eigenecho.types import Array
+from eigenecho.types import Array, Count
 
 SINGULAR = 1e-13
 """Share of the largest pivot of Q below which a pivot counts as rounding."""
@@ -61,13 +61,10 @@ class Basis:
     def __post_init__(self) -> None:
         check_square(np.asarray(self.Q), "Q")
         Q = np.array(self.Q, dtype=np.float64, order="C")
-        if not 0 <= self.block <= len(Q):
-            raise bad_argument("block", self.block, f"a number of columns, at most {len(Q)}")
-        columns = len(Q) - self.block
-        if not 0 <= self.n_real <= columns or (columns - self.n_real) % 2:
-            raise bad_argument(
-                "n_real", self.n_real, "a count that leaves an even number of columns"
-            )
+        left = len(Q) - self.block - self.n_real
+        if self.block < 0 or self.n_real < 0 or left < 0 or left % 2:
+            expected = f"numbers of columns that leave an even number of {len(Q)}"
+            raise bad_argument("n_real, block", (self.n_real, self.block), expected)
         Q.setflags(write=False)
         object.__setattr__(self, "Q", Q)
 
@@ -248,8 +245,8 @@ class StoredDraw:
     ``first`` holds the first numbers of their generator: other versions of NumPy may draw others.
     """
 
-    n_real: int
-    pairs: int
+    n_real: Count
+    pairs: Count
     entropy: str
     spawn_key: tuple[int, ...]
     first: tuple[float, ...]
@@ -263,8 +260,6 @@ class StoredDraw:
 
     def restored(self) -> DrawnBasis:
         """Return the basis, or raise if this version of NumPy draws other numbers."""
-        for name, count in (("n_real", self.n_real), ("pairs", self.pairs)):
-            check_count(count, name, "a number of eigenvectors")
         seed = np.random.SeedSequence(int(self.entropy, 16), spawn_key=self.spawn_key)
         basis = DrawnBasis(self.n_real, self.pairs, seed)
         drawn = basis.generator().normal(size=3)

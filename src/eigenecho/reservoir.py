@@ -418,15 +418,11 @@ def draw(
 def per_feature(scaling: Any, D_in: int) -> Array:
     """Return ``input_scaling`` as one number for each feature, (D_in,)."""
     factors = np.asarray(scaling)
-    if factors.dtype.kind not in "fiu":
-        raise bad_argument("input_scaling", scaling, "a number, or one for each feature")
-    factors = factors.astype(np.float64)
-    if factors.shape not in ((), (D_in,)):
-        expected = f"a number, or one for each of {D_in} features"
-        raise bad_argument("input_scaling", factors, expected)
-    if not np.all(np.isfinite(factors)):
-        raise bad_argument("input_scaling", factors, "finite numbers")
-    return np.broadcast_to(factors, (D_in,))
+    fits = factors.dtype.kind in "fiu" and factors.shape in ((), (D_in,))
+    if not fits or not np.all(np.isfinite(factors)):
+        expected = f"a finite number, or one for each of {D_in} features"
+        raise bad_argument("input_scaling", scaling, expected)
+    return np.broadcast_to(factors.astype(np.float64), (D_in,))
 
 
 def _transition(

@@ -713,7 +713,7 @@ def test_lr_of_a_spectrum():
         ("sr", [-0.1, "a", None, [0.5]], r"a finite spectral radius ≥ 0"),
         ("input_connectivity", [0, -0.1, 1.1, np.nan, "a", None], r"a probability in \]0, 1\]"),
         ("rc_connectivity", [0, -0.1, 1.1, np.nan, "a", None], r"a probability in \]0, 1\]"),
-        ("input_scaling", ["a", None, [1, 2, 3], [[1, 2]]], r"a number, or one for each"),
+        ("input_scaling", ["a", None, [1, 2, 3], [[1, 2]]], r"a finite number, or one for each"),
         ("seed", [-1, 1.5, "a", True, np.random.RandomState(0)], r"int, a numpy Generator or None"),
     ],
 )

@@ -71,13 +71,8 @@ class JoinedLaw:
         check_units(n)
         shares, given = self.shares, self.given
         if n - given < len(shares):
-            raise bad_argument(
-                "n",
-                n,
-                f"at least {given + len(shares)}: {given} eigenvalues are given, and each law "
-                "draws one or more",
-                "Raise units.",
-            )
+            expected = f"at least {given + len(shares)}, of which {given} are given"
+            raise bad_argument("n", n, expected, "Each law draws at least one: raise units.")
         seeds = [seed] if len(shares) == 1 else generator(seed).spawn(len(shares))
         draws = zip(whole_parts(n - given, shares), seeds, strict=True)
         first, *others = [

@@ -107,7 +107,6 @@ def _checked(share: Any, laws: int) -> Sequence[Any]:
         return [None] * laws
     fits = hasattr(share, "__len__") and not isinstance(share, str) and len(share) == laws
     if not fits or not all(is_finite_number(value) and value > 0 for value in share):
-        raise bad_argument(
-            "share", share, f"{laws} numbers > 0, one for each law", "Spectra keep their size."
-        )
+        expected = f"{laws} numbers > 0, one for each law"
+        raise bad_argument("share", share, expected, "Spectra keep their size.")
     return share

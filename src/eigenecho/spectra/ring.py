@@ -143,12 +143,9 @@ def _moduli(n: int, sr: float, shortest: float) -> np.ndarray:
     if not (np.isfinite(shortest) and shortest > 0):
         raise bad_argument("shortest", shortest, "a time constant > 0, in steps")
     if not 0 < sr <= 1:
-        raise bad_argument(
-            "sr",
-            sr,
-            "a radius in ]0, 1], the modulus of the slowest mode",
-            "Laws of time constants have no growing and no zero modes.",
-        )
+        expected = "a radius in ]0, 1], the modulus of the slowest mode"
+        remedy = "Laws of time constants have no growing and no zero modes."
+        raise bad_argument("sr", sr, expected, remedy)
     longest = -1 / math.log(min(sr, LARGEST_BELOW_ONE))
     if longest < shortest:
         shortest = max(longest * (longest / shortest), VANISHING)

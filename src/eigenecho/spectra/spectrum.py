@@ -60,12 +60,9 @@ class Spectrum:
         real = _frozen(real.astype(np.float64), "real")
         pairs = _frozen(np.atleast_1d(np.asarray(self.pairs)).astype(np.complex128), "pairs")
         if np.any(pairs.imag <= 0):
-            raise bad_argument(
-                "pairs",
-                self.pairs,
-                "one eigenvalue of each conjugate pair, the one with a positive imaginary part",
-                "Spectrum.from_values takes a whole list of eigenvalues.",
-            )
+            expected = "the eigenvalue with a positive imaginary part of each conjugate pair"
+            remedy = "Spectrum.from_values takes a whole list of eigenvalues."
+            raise bad_argument("pairs", self.pairs, expected, remedy)
         if real.size + pairs.size == 0:
             raise bad_argument("real, pairs", (self.real, self.pairs), "at least one eigenvalue")
         object.__setattr__(self, "real", real)
@@ -104,13 +101,8 @@ class Spectrum:
         upper = _sorted(values[~is_real & (values.imag > 0)])
         lower = _sorted(values[~is_real & (values.imag < 0)].conj())
         if upper.size != lower.size or np.any(np.abs(upper - lower) > 2 * slack):
-            raise bad_argument(
-                "values",
-                values,
-                "a list closed under conjugation",
-                "A real network needs the conjugate of every complex eigenvalue; "
-                "Spectrum(real, pairs) adds them.",
-            )
+            remedy = "Spectrum(real, pairs) adds the conjugates of complex eigenvalues."
+            raise bad_argument("values", values, "a list closed under conjugation", remedy)
         return cls(np.sort(values[is_real].real), upper)
 
     @property

@@ -130,12 +130,10 @@ class CompressedRows:
         """Return the matrix, or raise if these are not the arrays of one."""
         from scipy.sparse import csr_matrix
 
-        parts, size = (self.data, self.indices, self.indptr), len(self.indptr) - 1
-        types = [part.dtype.name for part in parts[1:]]
-        if size < 1 or any(part.ndim != 1 for part in parts) or not {*types} <= {"int32", "int64"}:
-            got = Words(f"shapes {[part.shape for part in parts]}, indices of {types}")
-            raise bad_argument("W", got, "the arrays of a sparse matrix")
-        return Sparse(csr_matrix(parts, shape=(size, size)))
+        size = len(self.indptr) - 1
+        # SciPy would round indices that are not integers; a safe cast raises an error.
+        where = (part.astype(np.int64, casting="safe") for part in (self.indices, self.indptr))
+        return Sparse(csr_matrix((self.data, *where), shape=(size, size)))
 
 
 def compact(W: Array) -> Dense | Sparse:
