@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
@@ -15,8 +14,7 @@ from eigenecho.dask.carry import halo_length
 from eigenecho.dask.cluster import Cluster, Report
 from eigenecho.dask.panels import fit_panel
 from eigenecho.dask.sharded_problem import ProblemTemplate, Rows, ShardedProblem
-from eigenecho.dask.shards import Shard, split_series
-from eigenecho.dask.validate_shards import RowChecks, ShardSummary, validate_shards
+from eigenecho.dask.shards import RowChecks, Shard, ShardSummary, split_series, validate_shards
 from eigenecho.errors import bad_argument
 from eigenecho.estimators import Forecaster, LinearESN
 from eigenecho.estimators.fitted import FittedNetwork
@@ -92,14 +90,14 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     shards = split_series(X, y)
     cluster = Cluster.of(client, report)
     gaps = "gaps" in gap_options(settings)
-    checks = RowChecks(np.dtype(esn.dtype), gaps, settings.standardize, settings.warmup)
     drawn: DrawnReservoir | None = None
     halo: int | None = 0
     if shards[0].columns is not None:
         # The length of halos must be known before the first pass, which collects them.
         drawn = settings.draw(*shards[0].columns, esn.seed)
         halo = halo_length(drawn.reservoir, shards)
-        checks = replace(checks, tail=halo or 0)
+    dtype, tail = np.dtype(esn.dtype), max(halo or 0, 1)
+    checks = RowChecks(dtype, gaps, settings.standardize, settings.warmup, tail)
     summaries = validate_shards(cluster, shards, checks)
     shards = [replace(s, count=summary.rows) for s, summary in zip(shards, summaries, strict=True)]
     if drawn is None:
@@ -108,7 +106,7 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     if esn.basis == "eigen":
         warn_if_unstable(drawn.reservoir.spectrum.radius, max(map(len, problem.inputs)))
     scaling = problem.scalings[1]
-    lasts = [summary.last for summary in summaries]
+    lasts = [summary.tail[1][-1] for summary in summaries]
     sharded = ShardedProblem.of(
         problem,
         cluster=cluster,
@@ -118,13 +116,13 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
         halos=None if halo is None else _halos(shards, summaries, halo),
     )
     trained = train(sharded, settings)
-    heads = [[summaries[i].head for i in numbers] for numbers in _by_series(shards)]
-    firsts = [[np.concatenate(part) for part in zip(*head, strict=True)] for head in heads]
+    heads = zip(*(summary.head for summary in summaries), strict=True)
+    inputs, targets = (np.concatenate(parts) for parts in heads)
     fitted = FittedNetwork.of(
         problem,
         trained,
         lasts[-1],
-        target=target_kind(*zip(*firsts, strict=True)),
+        target=target_kind([inputs], [targets]),
         lr=float(esn.lr),
         flat=all(summary.flat for summary in summaries),
         drawn=drawn.spectrum,
@@ -132,12 +130,6 @@ def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | N
     esn.n_features_in_ = summaries[0].columns[0]
     esn.__dict__.pop("feature_names_in_", None)  # dask arrays have no column names
     fitted.attach_to(esn)
-
-
-def _by_series(shards: Sequence[Shard]) -> list[list[int]]:
-    """Return the numbers of the shards of each series."""
-    groups = itertools.groupby(range(len(shards)), lambda i: shards[i].series)
-    return [list(numbers) for _, numbers in groups]
 
 
 def _halos(

@@ -1,4 +1,4 @@
-"""Shards: consecutive rows of one series, which one worker reads and computes on."""
+"""Shards: consecutive rows of one series, which one worker reads, validates and computes on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from dask.local import get_sync
 from dask.optimization import cull
 from distributed import Future
 
+from eigenecho.dask.cluster import Cluster
 from eigenecho.errors import bad_argument, not_finite
+from eigenecho.estimators.validation import ROWS
+from eigenecho.scaling import Spread
 from eigenecho.series import as_table
 from eigenecho.types import Array
 
@@ -191,3 +194,84 @@ def _block_sources(u: Any, y: Any) -> list[Any]:
     recipes = [BlockRecipe(graph, pair) for pair in pairs(lambda a: flatten(a.__dask_keys__()))]
     graph = dict(arrays[0].__dask_optimize__(graph, [recipe.present for recipe in recipes]))
     return [BlockRecipe(cull(graph, recipe.present)[0], recipe.keys) for recipe in recipes]
+
+
+# Validation: a first pass over all shards, which also collects what later passes need ----------
+
+
+@dataclass(frozen=True, eq=False)
+class RowChecks:
+    """Rows are read as ``dtype``; ``gaps`` allows NaN in targets; ``tail`` last rows are kept."""
+
+    dtype: Any
+    gaps: bool
+    standardize: bool
+    warmup: int
+    tail: int
+
+
+@dataclass(frozen=True, eq=False)
+class ShardSummary:
+    """Facts about the rows of one shard.
+
+    ``columns`` is (D_in, D_out); ``flat`` is True for targets of shape (rows,). ``head`` and
+    ``tail`` are inputs and targets of the first rows of the first series, and of the last rows of
+    the shard. ``spreads`` of inputs and targets exist if columns are standardized. ``observed``
+    (D_out,) counts targets after the warmup that are not NaN, and ``same_gaps`` is True if all
+    columns have NaN in the same rows.
+    """
+
+    rows: int
+    columns: tuple[int, int]
+    flat: bool
+    head: tuple[Array, Array]
+    tail: tuple[Array, Array]
+    spreads: tuple[Spread, Spread] | None
+    observed: Array | int
+    same_gaps: bool
+
+
+def validate_shards(
+    cluster: Cluster, shards: Sequence[Shard], checks: RowChecks
+) -> list[ShardSummary]:
+    """Return a summary of each shard; raise if there are invalid numbers or shapes."""
+    tasks = [cluster.task("validate", _summarize, shard, checks) for shard in shards]
+    summaries = cluster.compute("validate", cluster.task("summaries", list, tasks), tasks)
+    columns = summaries[0].columns
+    for shard, summary in zip(shards, summaries, strict=True):
+        if summary.columns != columns:
+            where = f"in series {shard.series}, but {columns} in the first"
+            raise ValueError(f"X and y have {summary.columns} columns {where}.")
+    if not np.all(sum(summary.observed for summary in summaries)):
+        raise ValueError("y has a column with nothing but NaN after the warmup.")
+    if not all(summary.same_gaps for summary in summaries):
+        raise ValueError("y has gaps at different rows: on a cluster, columns need the same gaps.")
+    return summaries
+
+
+def _summarize(shard: Shard, checks: RowChecks) -> ShardSummary:
+    parts = shard.load()
+    u, y = shard.as_tables(parts, checks.dtype)
+    check_lengths(len(u), len(y), f" of {shard.name}")
+    if not len(y):
+        raise ValueError(f"X has 0 rows in {shard.name}: expected at least one in each series.")
+    shard.check_finite(u, "X")
+    shard.check_finite(y, "y", gaps=checks.gaps)
+    observed: Array | int = 1
+    same_gaps = True
+    if checks.gaps:
+        present = ~np.isnan(y)
+        observed = present[max(checks.warmup - shard.first, 0) :].sum(axis=0)
+        same_gaps = bool(np.all(present == present[:, :1]))
+    head = max(ROWS + 1 - shard.first, 0) if shard.series == 0 else 0
+    tail = max(len(y) - checks.tail, 0)
+    return ShardSummary(
+        rows=len(y),
+        columns=(u.shape[1], y.shape[1]),
+        flat=np.ndim(parts[1]) == 1,
+        head=(u[:head].copy(), y[:head].copy()),
+        tail=(u[tail:].copy(), y[tail:].copy()),
+        spreads=(Spread.of(u), Spread.of(y)) if checks.standardize else None,
+        observed=observed,
+        same_gaps=same_gaps,
+    )
