@@ -5,8 +5,8 @@ written once. It is also the value that says what a backend can do:
 
 - ``is_host``: NumPy. Work is cut into blocks that fit into cache and run on threads, and LAPACK
   works in place. Other backends work on everything at once.
-- ``widest``: the widest floating dtype. A device without float64 needs an entry in ``WIDEST``:
-  double precision is then single precision wherever an array is created or moved.
+- Types of devices in ``NO_FLOAT64``: double precision becomes single precision wherever an array
+  is created or moved.
 
 Public methods are decorated with ``takes_tensors``: they accept tensors and return tensors on the
 same device. A tensor in the memory of the host is read as a NumPy array without a copy, so results
@@ -35,8 +35,8 @@ from eigenecho.types import Array
 HOST = {"cpu"}
 """Types of devices whose memory NumPy reads."""
 
-WIDEST = {"mps": np.float32}
-"""Widest floating dtype of types of devices that have no float64."""
+NO_FLOAT64 = {"mps"}
+"""Types of devices without float64."""
 
 NO_SERIES = {"state", "initial_state", "quantiles", "origins"}
 """Arguments that are not series: they do not determine the kind of array that is returned."""
@@ -271,7 +271,6 @@ class NumPyNamespace:
     """NumPy's functions, and those that SciPy has for its arrays."""
 
     is_host = True
-    widest = np.dtype(np.float64)
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(np, name)
@@ -308,11 +307,6 @@ class NumPyNamespace:
 NUMPY = NumPyNamespace()
 
 
-@cache
-def _on_device(device: str) -> TorchNamespace:
-    return TorchNamespace(device)
-
-
 class TorchNamespace:
     """Torch's functions, with the signatures of NumPy where they differ, on a device."""
 
@@ -322,7 +316,6 @@ class TorchNamespace:
         import torch
 
         self._torch, self.device = torch, torch.device(device)
-        self.widest = np.dtype(WIDEST.get(self.device.type, np.float64))
         self._dtypes: dict[Any, Any] = {None: None}
 
     def __getattr__(self, name: str) -> Any:
@@ -335,7 +328,7 @@ class TorchNamespace:
                 name = str(dtype).partition(".")[2]
             else:
                 name = np.dtype(dtype).name
-            if self.widest == np.float32:
+            if self.device.type in NO_FLOAT64:
                 name = {"float64": "float32", "complex128": "complex64"}.get(name, name)
             self._dtypes[dtype] = getattr(self._torch, name)
         return self._dtypes[dtype]
@@ -372,9 +365,6 @@ class TorchNamespace:
     def concatenate(self, arrays: Sequence[Any], axis: int = 0, dtype: Any = None) -> Any:
         joined = self._torch.cat(list(arrays), dim=axis)
         return joined if dtype is None else joined.to(self.dtype(dtype))
-
-    def tile(self, x: Any, count: int) -> Any:
-        return self._torch.tile(x, (count,))
 
     def diagonal(self, x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Any:
         return x.diagonal(offset, axis1, axis2)
@@ -438,3 +428,6 @@ class TorchNamespace:
 
     def einsum(self, subscripts: str, *operands: Any, **_: Any) -> Any:
         return self._torch.einsum(subscripts, *operands)
+
+
+_on_device = cache(TorchNamespace)

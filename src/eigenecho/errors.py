@@ -189,9 +189,6 @@ class Words(str):
         return f"<{self}>"
 
 
-Words = Words  # the name that some modules still import
-
-
 def bad_argument(name: str, got: Any, expected: str, remedy: str = "") -> ValueError:
     """Return the error for an invalid argument."""
     return ValueError(_invalid(name, got, expected, remedy))

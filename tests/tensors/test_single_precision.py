@@ -1,4 +1,4 @@
-"""Devices without float64 need only an entry in ``arrays.WIDEST`` to train and predict."""
+"""Devices without float64 need only an entry in ``arrays.NO_FLOAT64`` to train and predict."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ class NoDouble(torch.utils._python_dispatch.TorchDispatchMode):
 def test_training_and_prediction_on_a_device_without_float64(device, monkeypatch, options):
     if device.type != "cpu":
         pytest.skip("the host stands in for a device without float64")
-    monkeypatch.setattr(arrays, "WIDEST", {"cpu": np.float32})
+    monkeypatch.setattr(arrays, "NO_FLOAT64", {"cpu"})
     arrays._on_device.cache_clear()
     try:
         y = ee.tasks.mso(2, steps=301).astype(np.float32)

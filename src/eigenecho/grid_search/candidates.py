@@ -111,7 +111,7 @@ class StackedCandidates(Candidates):
     def weights(self) -> Array:
         """Weights from the normal equations."""
         XtY = self.statistics.XtY
-        return self.solve(namespace(XtY).tile(XtY, len(self.ridges)))
+        return self.solve(namespace(XtY).tile(XtY, (len(self.ridges),)))
 
     def solve(self, gradient: Array) -> Array:
         """Return (XᵀX + αM)⁻¹ gradient."""

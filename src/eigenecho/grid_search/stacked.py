@@ -106,7 +106,7 @@ class StoredRows:
     def gradient(self, system: LinearSystem) -> Array:
         """Return Xᵀ(Y − X w) − αM w; Y repeats where w has more outputs."""
         X, Y = self.training
-        Y = namespace(Y).tile(Y, self.w.shape[1] // Y.shape[1])
+        Y = namespace(Y).tile(Y, (self.w.shape[1] // Y.shape[1],))
         return X.T @ (Y - X @ self.w) - system.pull(self.w)
 
     def moved(self, step: Array) -> StoredRows:

@@ -200,7 +200,7 @@ def residuals(problem: Problem, block: Block, w: Array) -> list[Array]:
     copies = w.shape[1] // problem.D_out
     each = zip(problem.targets(block), fitted(problem, block, w), strict=True)
     xp = namespace(w)
-    left = [xp.subtract(xp.tile(y, copies) if copies > 1 else y, x, out=x) for y, x in each]
+    left = [xp.subtract(xp.tile(y, (copies,)) if copies > 1 else y, x, out=x) for y, x in each]
     if problem.observed is not None:
         for e, there, (start, stop) in zip(left, problem.observed, block, strict=True):
             e[xp.asarray(np.tile(~there[start:stop], copies))] = 0.0
