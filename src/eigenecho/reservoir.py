@@ -50,8 +50,7 @@ class Reservoir:
     W_fb: Array | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.transition, Transition):
-            object.__setattr__(self, "transition", as_transition(self.transition))
+        object.__setattr__(self, "transition", as_transition(self.transition))
         for name, lead in (("W_in", ("D",)), ("bias", ()), ("W_fb", ("D",))):
             value = getattr(self, name)
             if value is None:
@@ -89,12 +88,8 @@ class Reservoir:
     @cached_property
     def B(self) -> Array:
         """All input weights, rows [W_in, bias, W_fb]."""
-        rows = [self.W_in]
-        if self.bias is not None:
-            rows.append(self.bias[None])
-        if self.W_fb is not None:
-            rows.append(self.W_fb)
-        return np.ascontiguousarray(np.concatenate(rows), self.dtype)
+        rows = [A for A in (self.W_in, self.bias, self.W_fb) if A is not None]
+        return np.ascontiguousarray(np.vstack(rows), self.dtype)
 
     @property
     def spectrum(self) -> Spectrum:
@@ -123,8 +118,8 @@ class Reservoir:
 
     def weights(self, change: Callable[[Array], Array]) -> tuple[Any, ...]:
         """Return W_in, bias and W_fb with ``change`` applied to each; None for missing ones."""
-        given = self.W_in, self.bias, self.W_fb
-        return tuple(None if A is None else change(A) for A in given)
+        weights = self.W_in, self.bias, self.W_fb
+        return tuple(None if A is None else change(A) for A in weights)
 
     def in_double(self) -> Reservoir:
         """Return the reservoir with weights in double precision."""
@@ -133,8 +128,8 @@ class Reservoir:
     def only(self, modes: Array) -> Reservoir:
         """Return the reservoir of the modes with a true flag (n + m,), real ones first."""
         columns = self.spectrum.columns(modes)
-        kept = Diagonal(self.spectrum.only(modes))
-        return Reservoir(kept, *self.weights(lambda A: A[..., columns]))
+        transition = Diagonal(self.spectrum.only(modes))
+        return Reservoir(transition, *self.weights(lambda A: A[..., columns]))
 
     def zero_state(self, drive: Array | None = None) -> Array:
         """Return r(0) = 0, (…, N), for a drive (…, T, D); by default an array (N,)."""
@@ -289,8 +284,8 @@ class Recipe:
     def _draw(self, name: str, rng: Streams, cache: Cache) -> Spectrum | Array:
         """Draw the eigenvalues of a named law, or a random matrix."""
         if self.learns_spectrum:
-            expected = "a law: there are no targets to learn from"
-            remedy = "LinearESN.fit learns it; spectra.from_data(X, y, units=…) returns it."
+            expected = "a law: here, eigenvalues cannot be learnt"
+            remedy = "LinearESN.fit learns them; spectra.from_data(X, y, units=…) returns them."
             raise bad_argument("spectrum", name, expected, remedy)
         if name not in ("matrix", "sim"):
             sample = LAWS.get(name) or law(name, also=("matrix", "data"))

@@ -164,9 +164,9 @@ def _pack_objects(
     kinds = [_kind(value, classes) for value in values]
     plain: Values = {"kind": kinds[0] if single else kinds}
     for kind in dict.fromkeys(filter(None, kinds)):
-        some = [value for value, own in zip(values, kinds, strict=True) if own == kind]
+        objects = [value for value, own in zip(values, kinds, strict=True) if own == kind]
         path = name if len(classes) == 1 else _path(name, kind)
-        plain[kind] = _pack_fields(classes[kind], some, path, single, arrays)
+        plain[kind] = _pack_fields(classes[kind], objects, path, single, arrays)
     return plain
 
 
@@ -223,13 +223,14 @@ def _unpack_objects(
         return _unpack_fields(next(iter(classes.values())), plain, name, count, arrays)
     names = plain.get("kind") if isinstance(plain, dict) else plain
     kinds = _unpack(str | None if optional else str, names, f"{name}.kind", count, arrays)
-    parts, made = _entries(plain, ("kind", *filter(None, dict.fromkeys(kinds))), name), {}
+    parts = _entries(plain, ("kind", *filter(None, dict.fromkeys(kinds))), name)
+    objects = {}
     for kind in [*parts][1:]:
         check_known(kind, f"{name}.kind", classes)
         path = name if len(classes) == 1 else _path(name, kind)
-        some = None if count is None else kinds.count(kind)
-        made[kind] = iter(_unpack_fields(classes[kind], parts[kind], path, some, arrays))
-    return [None if kind is None else next(made[kind]) for kind in kinds]
+        of_kind = None if count is None else kinds.count(kind)
+        objects[kind] = iter(_unpack_fields(classes[kind], parts[kind], path, of_kind, arrays))
+    return [None if kind is None else next(objects[kind]) for kind in kinds]
 
 
 def _unpack_fields(
@@ -241,10 +242,10 @@ def _unpack_fields(
     columns = [
         _unpack(hint, parts[key], _path(name, key), count, arrays) for key, hint in hints.items()
     ]
-    made = [stored(**dict(zip(hints, row, strict=True))) for row in zip(*columns, strict=True)]
-    for value in made if hasattr(stored, "check") else ():
+    objects = [stored(**dict(zip(hints, row, strict=True))) for row in zip(*columns, strict=True)]
+    for value in objects if hasattr(stored, "check") else ():
         value.check()
-    return made if stored is cls else [value.restored() for value in made]
+    return objects if stored is cls else [value.restored() for value in objects]
 
 
 def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array:

@@ -79,9 +79,6 @@ def fit(
 
 def _fit_network(esn: LinearESN, X: Any, y: Any, client: Any, report: Report | None) -> None:
     settings = Settings.of(esn.get_params(deep=False))
-    if settings.recipe.learns_spectrum:
-        remedy = "spectra.from_data(X, y), with some of the rows, computes eigenvalues."
-        raise bad_argument("spectrum", "data", "eigenvalues, or the name of a law", remedy)
     if y is None:
         raise bad_argument("y", None, "targets, such as fit(esn, X[:-1], X[1:])")
     if X is None and not esn.feedback:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from eigenecho.spectra.golden import golden, noisy_golden
 from eigenecho.spectra.laws import LAWS, JoinedLaw, joined, law
+from eigenecho.spectra.random import from_matrix, random_matrix, sim, uniform
 from eigenecho.spectra.ring import log_ring, ring, time_constants
-from eigenecho.spectra.sim import from_matrix, random_matrix, sim
 from eigenecho.spectra.spectrum import Spectrum
-from eigenecho.spectra.uniform import uniform
 
 if TYPE_CHECKING:
     from eigenecho.model.from_data import from_data

@@ -9,10 +9,9 @@ from eigenecho.checks import is_finite_number
 from eigenecho.errors import bad_argument, unknown_name
 from eigenecho.spectra.golden import golden, noisy_golden
 from eigenecho.spectra.joined_law import JoinedLaw
+from eigenecho.spectra.random import sim, uniform
 from eigenecho.spectra.ring import log_ring, ring, time_constants
-from eigenecho.spectra.sim import sim
 from eigenecho.spectra.spectrum import Spectrum
-from eigenecho.spectra.uniform import uniform
 
 Law = Callable[..., Spectrum]
 """``law(n, sr=…, seed=…) -> Spectrum``."""
