@@ -50,9 +50,9 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"eigenecho.{name}")
     if name in _NAMES:
-        # Kept, so that the next use finds it where it is.
-        found = globals()[name] = getattr(importlib.import_module(_NAMES[name]), name)
-        return found
+        # Stored here, so that the next use does not call this function.
+        value = globals()[name] = getattr(importlib.import_module(_NAMES[name]), name)
+        return value
     raise AttributeError(f"module 'eigenecho' has no attribute {name!r}")
 
 

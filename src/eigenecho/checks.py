@@ -6,6 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
@@ -80,8 +81,7 @@ def check_count(
 
 def check_memory(needed: float, name: str, value: Any) -> None:
     """Raise if so many bytes exceed the memory of this machine, where it is known."""
-    known = getattr(os, "sysconf_names", {})
-    if "SC_PHYS_PAGES" in known and "SC_PAGE_SIZE" in known:
+    with suppress(AttributeError, ValueError):  # a platform without these names
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         if needed > memory > 0:
             raise MemoryError(

@@ -127,15 +127,13 @@ def submit(
 def on_client(client: Any, stage: str) -> Mapped:
     """Return a function like ``map`` that runs on the workers of a client."""
     check_client(client)
-    return partial(_map, client, stage)
 
+    def mapped(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        futures = submit(client, stage, function, items)
+        try:
+            for future in futures[1:]:
+                yield wait_for(client, stage, future)
+        finally:
+            release(client, futures)
 
-def _map(
-    client: Any, stage: str, function: Callable[[Any], Any], items: Sequence[Any]
-) -> Iterator[Any]:
-    futures = submit(client, stage, function, items)
-    try:
-        for future in futures[1:]:
-            yield wait_for(client, stage, future)
-    finally:
-        release(client, futures)
+    return mapped

@@ -23,7 +23,8 @@ from eigenecho.errors import (
 )
 from eigenecho.kernels import Form
 from eigenecho.progress import Progress
-from eigenecho.spectra import LAWS, Spectrum, from_matrix, law, random_matrix
+from eigenecho.spectra import Spectrum, from_matrix, law, random_matrix
+from eigenecho.spectra.joined_law import draw_law
 from eigenecho.threads import one_blas_thread
 from eigenecho.transition import Choice, Dense, Diagonal, Transition, as_transition, choose_form
 from eigenecho.types import Array, Seed
@@ -288,7 +289,7 @@ class Recipe:
             remedy = "LinearESN.fit learns them; spectra.from_data(X, y, units=…) returns them."
             raise bad_argument("spectrum", name, expected, remedy)
         if name not in ("matrix", "sim"):
-            sample = LAWS.get(name) or law(name, also=("matrix", "data"))
+            sample = law(name, also=("matrix", "data"))
             return sample(self.units, sr=self.sr, seed=rng.spectrum)
 
         def drawn() -> Array:
@@ -304,21 +305,10 @@ class Recipe:
     def _call(self, sample: Any, rng: Streams) -> Spectrum:
         """Draw eigenvalues by calling the law that the caller passed."""
         try:
-            spectrum = sample(self.units, sr=self.sr, seed=rng.spectrum)
+            return draw_law(sample, self.units, rng.spectrum, self.sr)
         except TypeError as error:
             expected = "a callable law(n, sr=, seed=) that returns a Spectrum"
             raise bad_argument("spectrum", sample, expected, f"It raised: {error}.") from error
-        if not isinstance(spectrum, Spectrum):
-            raise ValueError(
-                f"spectrum: the callable returned {type(spectrum).__name__}, not a Spectrum. "
-                "Wrap a list of eigenvalues in Spectrum.from_values."
-            )
-        if spectrum.units != self.units:
-            raise ValueError(
-                f"spectrum: the callable returned {spectrum.units} eigenvalues for "
-                f"units={self.units}."
-            )
-        return spectrum
 
 
 class IdentityKey:

@@ -89,9 +89,9 @@ class Spread:
     @classmethod
     def _of_each(cls, columns: Sequence[Array]) -> Spread:
         """Return the statistic of columns of different lengths."""
-        each = [cls.of(column[:, np.newaxis]) for column in columns]
-        parts = zip(*((part.size, part.mean, part.deviation) for part in each), strict=True)
-        return cls(np.array([part.rows for part in each]), *map(np.concatenate, parts))
+        spreads = [cls.of(column[:, np.newaxis]) for column in columns]
+        parts = zip(*((part.size, part.mean, part.deviation) for part in spreads), strict=True)
+        return cls(np.array([part.rows for part in spreads]), *map(np.concatenate, parts))
 
     def merge(self, other: Spread) -> Spread:
         """Return the statistic of both sets of rows.

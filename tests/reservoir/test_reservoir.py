@@ -69,7 +69,7 @@ def test_recipe_rejects_invalid_options(options, message):
         ({"spectrum": np.ones((2, 3))}, "spectrum=.*square"),
         ({"spectrum": np.full((2, 2), np.nan)}, "spectrum=.*finite"),
         ({"spectrum": [1j]}, "conjugat"),
-        ({"spectrum": lambda n, sr, seed: np.ones(n)}, "not a Spectrum"),
+        ({"spectrum": lambda n, sr, seed: np.ones(n)}, "expected a Spectrum of"),
         ({"spectrum": None}, "spectrum=None"),
         ({"spectrum": 3.0}, "spectrum="),
         ({"input_scaling": [1.0, 2.0, 3.0]}, "one for each of 2 features"),

@@ -57,7 +57,7 @@ class Cluster:
         level = list(parts)
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2], strict=False)
-            merged = [self.task("merge", merge, one, other) for one, other in pairs]
+            merged = [self.task("merge", merge, *pair) for pair in pairs]
             level = merged + level[2 * len(merged) :]
         return level[0]
 

@@ -81,22 +81,19 @@ def _predict_network(model: LinearModel, X: Any, y_previous: Any, flat: bool) ->
     def end_state(i: int, start: Any) -> Any:
         return cluster.task("carry", _end_state, network, shards[i], start)
 
-    starts: list[Any] = [None] * len(shards)
-    if not closed:
-        starts = carry_states(cluster, reservoir, shards, end_state)
-    arrays: list[list[Any]] = []
+    starts = [None] * len(shards) if closed else carry_states(cluster, reservoir, shards, end_state)
+    blocks: dict[int, list[Any]] = {}
     state = None
     for shard, start in zip(shards, starts, strict=True):
         if closed and shard.continues:
             start = state
         results = cluster.task("predict", _run, network, shard, start, flat)
         state = cluster.task("state", operator.getitem, results, 1)
-        block = cluster.task("outputs", operator.getitem, results, 0)
+        outputs = cluster.task("outputs", operator.getitem, results, 0)
         shape = (shard.count,) if flat else (shard.count, model.D_out)
-        if not shard.continues:
-            arrays.append([])
-        arrays[-1].append(da.from_delayed(block, shape, reservoir.dtype))
-    return [da.concatenate(blocks) for blocks in arrays]
+        block = da.from_delayed(outputs, shape, reservoir.dtype)
+        blocks.setdefault(shard.series, []).append(block)
+    return [da.concatenate(series) for series in blocks.values()]
 
 
 # On workers --------------------------------------------------------------------------------------

@@ -159,8 +159,8 @@ class ShardedProblem(Problem):
             part = _fold_of_shard(shard, fold, 0 if halo is None else len(halo[1]))
             if part is not None:
                 problem = function, template, shard, halo, start
-                given = part, shard.series == series, *arguments
-                tasks.append(cluster.task(stage, _compute, *problem, *given))
+                continues = shard.series == series
+                tasks.append(cluster.task(stage, _compute, *problem, part, continues, *arguments))
                 series = shard.series
         return cluster.compute(stage, cluster.tree(tasks, merge_results), tasks)
 
@@ -214,13 +214,13 @@ class ShardedRound(Round):
 
 
 @one_blas_thread()
-def merge_results(one: Any, two: Any) -> Any:
+def merge_results(earlier: Any, later: Any) -> Any:
     """Merge the results of two neighbours in time; None is the result of no rows."""
-    if one is None or two is None:
-        return two if one is None else one
-    if isinstance(one, tuple):
-        return tuple(merge_results(*pair) for pair in zip(one, two, strict=True))
-    return one + two if isinstance(one, np.ndarray) else one.merge(two)
+    if earlier is None or later is None:
+        return later if earlier is None else earlier
+    if isinstance(earlier, tuple):
+        return tuple(map(merge_results, earlier, later))
+    return earlier + later if isinstance(earlier, np.ndarray) else earlier.merge(later)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,9 +243,8 @@ class SeriesSums:
 
     def merge(self, after: SeriesSums) -> SeriesSums:
         """Return the sums over the rows of both."""
-        one, two = self.value, after.value
-        both = one.joined(two) if after.continues else one.merge(two)  # type: ignore[arg-type]
-        return SeriesSums(both, self.continues)
+        merge: Any = self.value.joined if after.continues else self.value.merge
+        return SeriesSums(merge(after.value), self.continues)
 
 
 # On workers --------------------------------------------------------------------------------------

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from eigenecho.checks import check_sr, check_units, generator
-from eigenecho.errors import bad_argument
+from eigenecho.checks import check_not_negative, check_sr, check_units, generator
 from eigenecho.spectra.spectrum import Spectrum, real_count
 from eigenecho.types import Seed
 
@@ -95,8 +94,7 @@ def noisy_golden(
     >>> round(ee.spectra.noisy_golden(100, sr=0.9, seed=0, rescale=True).radius, 6)
     0.9
     """
-    if not (np.isfinite(sigma) and sigma >= 0):
-        raise bad_argument("sigma", sigma, "a finite standard deviation ≥ 0")
+    check_not_negative(sigma, "sigma")
     rng = generator(seed)
     base = golden(n, sr, rng)
     s = sigma if absolute else sigma / math.sqrt(n)

@@ -54,7 +54,7 @@ class JoinedLaw:
         (a + b) + c is a + (b + c).
         """
         shares = [None] * len(parts) if shares is None else shares
-        return cls(sum((_terms(*each) for each in zip(parts, shares, strict=True)), ()))
+        return cls(sum(map(_terms, parts, shares), ()))
 
     @property
     def given(self) -> int:
@@ -76,7 +76,7 @@ class JoinedLaw:
         seeds = [seed] if len(shares) == 1 else generator(seed).spawn(len(shares))
         draws = zip(whole_parts(n - given, shares), seeds, strict=True)
         first, *others = [
-            _drawn(part, *next(draws), sr) if callable(part) else part for part, _ in self.terms
+            draw_law(part, *next(draws), sr) if callable(part) else part for part, _ in self.terms
         ]
         return first.join(*others)
 
@@ -116,11 +116,14 @@ def _terms(part: Any, share: float | None) -> tuple[tuple[Any, float], ...]:
     return ((part, 1.0 if share is None else float(share)),) if callable(part) else ((part, 0.0),)
 
 
-def _drawn(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spectrum:
-    made = law(n, sr=sr, seed=seed)
-    if getattr(made, "units", None) != n:
-        raise bad_argument(f"{_name(law)}({n})", made, f"a Spectrum of {n} eigenvalues")
-    return made
+def draw_law(law: Callable[..., Spectrum], n: int, seed: Seed, sr: float) -> Spectrum:
+    """Return n eigenvalues of a law, or raise if it returns anything else."""
+    spectrum = law(n, sr=sr, seed=seed)
+    if getattr(spectrum, "units", None) != n:
+        expected = f"a Spectrum of {n} eigenvalues"
+        remedy = "Spectrum.from_values converts a list of eigenvalues."
+        raise bad_argument(f"spectrum: {_name(law)}({n})", spectrum, expected, remedy)
+    return spectrum
 
 
 def _name(part: Any) -> str:

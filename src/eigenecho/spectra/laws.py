@@ -88,15 +88,13 @@ def joined(
     Spectrum(60 units: 2 real, 29 pairs, radius 0.999)
     """
     terms = [law(part) if isinstance(part, str) else part for part in parts]
-    for part in terms:
-        if not callable(part) and not isinstance(part, Spectrum):
-            raise bad_argument("parts", part, "spectra, or laws by name or as callables")
-    if not terms:
-        raise bad_argument("parts", parts, "at least one spectrum or law")
-    given = [part for part in terms if isinstance(part, Spectrum)]
-    shares = iter(_checked(share, len(terms) - len(given)))
-    if len(given) == len(terms):
-        return given[0].join(*given[1:])
+    if not terms or not all(callable(part) or isinstance(part, Spectrum) for part in terms):
+        expected = "at least one spectrum, or law by name or as a callable"
+        raise bad_argument("parts", parts, expected)
+    spectra = [part for part in terms if isinstance(part, Spectrum)]
+    shares = iter(_checked(share, len(terms) - len(spectra)))
+    if len(spectra) == len(terms):
+        return spectra[0].join(*spectra[1:])
     return JoinedLaw.of(terms, [next(shares) if callable(part) else None for part in terms])
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from eigenecho.checks import check_sr, check_units, generator
+from eigenecho.checks import check_number, check_sr, check_units, generator
 from eigenecho.errors import bad_argument
 from eigenecho.spectra.spectrum import Spectrum, off_axis
 from eigenecho.types import Seed
@@ -140,8 +140,7 @@ def time_constants(
 def _moduli(n: int, sr: float, shortest: float) -> np.ndarray:
     """Return exp(−1/τ), the slowest first."""
     check_sr(sr)
-    if not (np.isfinite(shortest) and shortest > 0):
-        raise bad_argument("shortest", shortest, "a time constant > 0, in steps")
+    check_number(shortest, "shortest", above=0)
     if not 0 < sr <= 1:
         expected = "a radius in ]0, 1], the modulus of the slowest mode"
         remedy = "Laws of time constants have no growing and no zero modes."
