@@ -379,10 +379,13 @@ def draw(
     rng = streams(seed)
     cache = Cache() if cache is None else cache.of_seed(seed)
     transition, basis, spectrum = _transition(recipe, rng, cache)
-    scaling = per_feature(recipe.input_scaling, D_in)
-    W_in, bias, W_fb = _inputs(recipe, rng, transition, basis, D_in, D_fb)
+    scaling = per_feature(recipe.input_scaling, D_in)[:, None]
+    mean = np.mean(np.abs(recipe.input_scaling))
 
-    def scaled(A: Array, factor: Any, name: str) -> Array:
+    def scaled(
+        stream: np.random.Generator, rows: int, factor: Any, name: str, connectivity: float = 1.0
+    ) -> Array:
+        A = _uniform(stream, rows, connectivity, transition, basis)
         with np.errstate(over="ignore"):
             weights = np.ascontiguousarray(recipe.lr * (A * factor), recipe.dtype)
         if not np.all(np.isfinite(weights)):
@@ -390,13 +393,10 @@ def draw(
             raise bad_argument(name, getattr(recipe, name), expected)
         return weights
 
-    mean = np.mean(np.abs(recipe.input_scaling))
-    reservoir = Reservoir(
-        transition.leak(recipe.lr),
-        scaled(W_in, scaling[:, None], "input_scaling"),
-        scaled(bias[0], mean, "input_scaling") if recipe.input_bias else None,
-        scaled(W_fb, recipe.fb_scaling, "fb_scaling") if D_fb else None,
-    )
+    W_in = scaled(rng.W_in, D_in, scaling, "input_scaling", recipe.input_connectivity)
+    bias = scaled(rng.bias, 1, mean, "input_scaling")[0] if recipe.input_bias else None
+    W_fb = scaled(rng.W_fb, D_fb, recipe.fb_scaling, "fb_scaling") if D_fb else None
+    reservoir = Reservoir(transition.leak(recipe.lr), W_in, bias, W_fb)
     return DrawnReservoir(reservoir, basis, spectrum)
 
 
@@ -448,34 +448,24 @@ def _eigenbasis(W: Array) -> Choice:
     return Choice(Diagonal(spectrum), basis, spectrum)
 
 
-def _inputs(
-    recipe: Recipe,
-    rng: Streams,
+def _uniform(
+    rng: np.random.Generator,
+    rows: int,
+    connectivity: float,
     transition: Transition,
     basis: Basis | None,
-    D_in: int,
-    D_fb: int,
-) -> tuple[Array, Array, Array]:
-    """Draw weights of inputs (D_in, N), bias (1, N) and feedback (D_fb, N) before any scaling."""
+) -> Array:
+    """Draw weights (rows, N), uniform in [−1, 1] in the neuron basis, in the basis at work."""
     if isinstance(transition, Diagonal) and basis is None:
-        return (
-            _projected_uniform(rng.W_in, D_in, transition.modes, recipe.input_connectivity),
-            _projected_uniform(rng.bias, 1, transition.modes),
-            _projected_uniform(rng.W_fb, D_fb, transition.modes),
-        )
-    N = transition.units
-    W_in = rng.W_in.uniform(-1, 1, (D_in, N))
-    if recipe.input_connectivity < 1:
-        W_in[rng.W_in.random((D_in, N)) >= recipe.input_connectivity] = 0.0
-    bias, W_fb = rng.bias.uniform(-1, 1, (1, N)), rng.W_fb.uniform(-1, 1, (D_fb, N))
-    if basis is None:
-        return W_in, bias, W_fb
-    to_eigen = basis.states_to_eigen
-    return to_eigen(W_in), to_eigen(bias), to_eigen(W_fb)
+        return _projected_uniform(rng, rows, connectivity, transition.modes)
+    W = rng.uniform(-1, 1, (rows, transition.units))
+    if connectivity < 1:
+        W[rng.random(W.shape) >= connectivity] = 0.0
+    return W if basis is None else basis.states_to_eigen(W)
 
 
 def _projected_uniform(
-    rng: np.random.Generator, rows: int, modes: Spectrum, connectivity: float = 1.0
+    rng: np.random.Generator, rows: int, connectivity: float, modes: Spectrum
 ) -> Array:
     """Draw rows with the distribution of uniform rows in [−1, 1] times random eigenvectors.
 

@@ -42,8 +42,7 @@ def scan(
     chunks, b, powers = cut(drive, L), modes.apart(at(B, drive)), modes.powers(L + 1)
     z = starts(powers[L], modes.apart(state), ends(b, powers, chunks))
     for k in range(min(L, T)):
-        a = chunks[..., k, :].to(b.dtype) @ b
-        z = z * modes.values + a
+        z = z * modes.values + chunks[..., k, :].to(b.dtype) @ b
         here = out[..., k::L, :]
         modes.write(z[..., : here.shape[-2], :], here)
     state.copy_(out[..., -1, :])
