@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -225,10 +225,9 @@ class Recipe:
         checks.check_connectivity(self.input_connectivity, "input_connectivity")
         checks.check_connectivity(self.rc_connectivity, "rc_connectivity")
         checks.check_number(self.fb_scaling, "fb_scaling")
-        try:
+        is_float = False
+        with suppress(TypeError):
             is_float = np.dtype(self.dtype) in (np.float64, np.float32)
-        except TypeError:
-            is_float = False
         if not is_float:
             raise unknown_name("dtype", self.dtype, ("float64", "float32"))
 
@@ -292,9 +291,7 @@ class Recipe:
             sample = law(name, also=("matrix", "data"))
             return sample(self.units, sr=self.sr, seed=rng.spectrum)
 
-        def drawn() -> Array:
-            return random_matrix(self.units, rng.spectrum, connectivity=self.rc_connectivity)
-
+        drawn = partial(random_matrix, self.units, rng.spectrum, connectivity=self.rc_connectivity)
         W = cache.once(("W", *self.matrix_key), drawn)
         if name == "matrix":
             return W

@@ -260,8 +260,7 @@ def _take(arrays: Arrays, name: str, rows: int, marks: tuple[str, ...]) -> Array
     if "complex" not in marks:
         return array
     if array.dtype != np.float64 or array.ndim < 2 or array.shape[-1] != 2:
-        got = Words(f"{array.dtype} {array.shape}")
-        raise bad_argument(name, got, "real and imaginary parts")
+        raise ValueError(f"{name} does not consist of real and imaginary parts.")
     return array.view(np.complex128)[..., 0]
 
 

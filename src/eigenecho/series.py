@@ -114,9 +114,8 @@ def as_series(
     items, container = unpack(X)
     check_not_empty(items, name)
     several = container.kind != "single"
-    return [
-        as_rows(x, name, D, dtype, i if several else None) for i, x in enumerate(items)
-    ], container
+    series = [as_rows(x, name, D, dtype, i if several else None) for i, x in enumerate(items)]
+    return series, container
 
 
 def as_stack(X: Any, name: str, D: int | None, dtype: DTypeLike) -> tuple[list[Array], Container]:
@@ -244,11 +243,11 @@ def _not_two_dimensional(
     if len(shape) > 2:
         wanted += ", or several, (series, T, D)"
     elif shape[0]:
-        one = name if series is None else f"{name}[{series}]"
-        array = one if hasattr(x, "reshape") else f"np.array({one})"
+        argument = name if series is None else f"{name}[{series}]"
+        array = argument if hasattr(x, "reshape") else f"np.array({argument})"
         remedy = f"{array}.reshape(-1, 1) for one column, {array}.reshape(1, -1) for one row"
         if hasattr(x, "to_frame"):
-            remedy = f"{one}.to_frame() for one column"
+            remedy = f"{argument}.to_frame() for one column"
         remedy = f"Reshape your data: {remedy}."
     return bad_argument(name, Words(f"shape {shape}{which}"), wanted, remedy)
 

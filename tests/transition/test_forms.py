@@ -63,9 +63,9 @@ BROKEN = {
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_matrix])
 @pytest.mark.parametrize("parts", BROKEN.values(), ids=BROKEN)
 def test_indices_of_a_sparse_matrix(parts, kind):
-    with pytest.raises(ValueError, match=r"W=.*within the matrix"):
+    with pytest.raises(ValueError, match="W has indices or index pointers outside"):
         Reservoir(compressed(*parts, kind), np.ones((1, 4)))
-    with pytest.raises(ValueError, match=r"W=.*within the matrix"):
+    with pytest.raises(ValueError, match="W has indices or index pointers outside"):
         Sparse(compressed(*parts, kind))
 
 

@@ -65,9 +65,8 @@ class Cluster:
         """Return the result of a task; progress is the number of finished ``leaves``."""
         if self.client is None:
             return dask.compute(root)[0]
-        ticks = []
-        if self.report is not None:
-            ticks = [self.task("counted", _discard, leaf) for leaf in leaves]
+        counted = leaves if self.report is not None else ()
+        ticks = [self.task("counted", _discard, leaf) for leaf in counted]
         with allow_large_graphs():
             futures = self.client.compute([root, *ticks])
         try:

@@ -53,7 +53,7 @@ def _parts(frame: Any, name: str) -> list[Delayed]:
     if isinstance(frame, dd.DataFrame):
         return list(frame.to_delayed())
     if isinstance(frame, (list, tuple)) and frame:
-        return [part if isinstance(part, Delayed) else delayed(part) for part in frame]
+        return list(map(delayed, frame))
     raise ValueError(f"{name} is of type {type(frame).__name__}: expected {PARTITIONS}.")
 
 

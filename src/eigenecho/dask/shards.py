@@ -140,9 +140,9 @@ def _split_arrays(u: Any, y: Any, y_name: str, number: int, which: str) -> list[
         check_lengths(len(u), len(y), which, y_name)
         y = y.rechunk({0: u.chunks[0]})
     counts = (y if u is None else u).chunks[0]
-    columns = _count_columns(u), _count_columns(y)
+    D_in, D_out = (0 if part is None else math.prod(part.shape[1:]) for part in (u, y))
     each = zip(_block_sources(u, y), itertools.accumulate(counts, initial=0), counts, strict=False)
-    shards = [Shard(source, number, first, n, columns) for source, first, n in each if n]
+    shards = [Shard(source, number, first, n, (D_in, D_out)) for source, first, n in each if n]
     if not shards:
         raise ValueError(f"X has 0 rows{which}: expected at least one in each series.")
     return shards
@@ -160,10 +160,6 @@ def _check_array(array: Any, name: str, which: str) -> None:
     if array.ndim == 2 and array.numblocks[1] > 1:
         remedy = f"Use {name}.rechunk({{1: -1}})."
         raise ValueError(f"{name} is split into chunks of columns{which}. {remedy}")
-
-
-def _count_columns(array: Any) -> int:
-    return 0 if array is None else 1 if array.ndim == 1 else int(array.shape[1])
 
 
 def check_lengths(rows: int, targets: int, which: str = "", y_name: str = "y") -> None:

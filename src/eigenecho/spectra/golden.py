@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from eigenecho.checks import check_not_negative, check_sr, check_units, generator
+from eigenecho.checks import check_not_negative, check_units, generator
 from eigenecho.spectra.spectrum import Spectrum, real_count
 from eigenecho.types import Seed
 
@@ -41,7 +41,6 @@ def golden(n: int, sr: float = 0.9, seed: Seed = None) -> Spectrum:
     Spectrum(100 units: 8 real, 46 pairs, radius 0.9)
     """
     check_units(n)
-    check_sr(sr)
     rng = generator(seed)
     n_real = real_count(n)
     m = (n - n_real) // 2

@@ -42,10 +42,9 @@ def law(name: str, *, also: tuple[str, ...] = ()) -> Law:
     >>> ee.spectra.law("ring")(10, sr=0.9)
     Spectrum(10 units: 2 real, 4 pairs, radius 0.9)
     """
-    try:
-        return LAWS[name]
-    except KeyError:
-        raise unknown_name("spectrum", name, (*LAWS, *also)) from None
+    if name not in LAWS:
+        raise unknown_name("spectrum", name, (*LAWS, *also))
+    return LAWS[name]
 
 
 def joined(

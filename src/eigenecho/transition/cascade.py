@@ -66,10 +66,10 @@ class Cascade(Transition):
     def __post_init__(self) -> None:
         k = len(np.atleast_1d(self.block))
         for name, columns in (("block", k), ("coupling", self.modes.units)):
-            given = np.asarray(getattr(self, name))
-            check_real(given, name)
-            check_shape(given, name, (k, columns))
-            part = np.array(given, dtype=np.float64, order="C")
+            value = np.asarray(getattr(self, name))
+            check_real(value, name)
+            check_shape(value, name, (k, columns))
+            part = np.array(value, dtype=np.float64, order="C")
             check_finite(part, name)
             part.setflags(write=False)
             object.__setattr__(self, name, part)

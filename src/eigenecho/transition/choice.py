@@ -8,7 +8,6 @@ import numpy as np
 
 from eigenecho.basis import Basis, eigendecomposition
 from eigenecho.checks import check_known
-from eigenecho.errors import Words, bad_argument
 from eigenecho.kernels import costs
 from eigenecho.spectra import Spectrum
 from eigenecho.transition.cascade import SMALL, cascade_decomposition, step_cost
@@ -68,8 +67,7 @@ def choose_form(W: Array, form: str = "auto", condition: float = WELL_CONDITIONE
     choice = _choose(np.ldexp(W, -exponent), form, condition)
     scale = 2.0**exponent
     if not choice.spectrum.radius * scale < np.inf:
-        expected = "a matrix whose eigenvalues are within the range of floating point"
-        raise bad_argument("W", Words(f"largest entry {size:.3g}"), expected)
+        raise ValueError(f"W has eigenvalues that overflow: its largest entry is {size:.3g}.")
     return replace(
         choice, transition=choice.transition.times(scale), spectrum=choice.spectrum.times(scale)
     )

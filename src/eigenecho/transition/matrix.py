@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from eigenecho.checks import check_finite, check_square
-from eigenecho.errors import Words, bad_argument
 from eigenecho.kernels import DenseForm, SparseForm, costs
 from eigenecho.schema import stands_for
 from eigenecho.spectra import Spectrum, from_matrix
@@ -169,19 +168,17 @@ def check_indices(W: Any, name: str = "W") -> None:
         and (indices.size == 0 or (indices.min() >= 0 and indices.max() < columns))
     )
     if not fits:
-        got = Words(f"{W.format} matrix {W.shape}")
-        raise bad_argument(name, got, "indices and index pointers within the matrix")
+        raise ValueError(f"{name} has indices or index pointers outside of its shape {W.shape}.")
 
 
-def as_transition(given: Any) -> Transition:
+def as_transition(W: Any) -> Transition:
     """Return eigenvalues or a dense or scipy sparse matrix (N, N) as a transition."""
-    if isinstance(given, Transition):
-        return given
-    if isinstance(given, Spectrum):
-        return Diagonal(given)
-    if hasattr(given, "tocsr"):
-        return Sparse(given)
-    if isinstance(given, np.ndarray):
-        return Dense(given)
-    expected = "a Spectrum or a matrix (N, N), dense or sparse"
-    raise bad_argument("transition", Words(type(given).__name__), expected)
+    if isinstance(W, Transition):
+        return W
+    if isinstance(W, Spectrum):
+        return Diagonal(W)
+    if hasattr(W, "tocsr"):
+        return Sparse(W)
+    if isinstance(W, np.ndarray):
+        return Dense(W)
+    raise ValueError(f"transition is of type {type(W).__name__}: expected a Spectrum or a matrix.")
