@@ -23,7 +23,7 @@ from eigenecho.errors import (
 )
 from eigenecho.kernels import Form
 from eigenecho.progress import Progress
-from eigenecho.spectra import Spectrum, from_matrix, law, random_matrix
+from eigenecho.spectra import LAWS, Spectrum, from_matrix, law, random_matrix
 from eigenecho.spectra.joined_law import draw_law
 from eigenecho.threads import one_blas_thread
 from eigenecho.transition import Choice, Dense, Diagonal, Transition, as_transition, choose_form
@@ -51,7 +51,8 @@ class Reservoir:
     W_fb: Array | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "transition", as_transition(self.transition))
+        if not isinstance(self.transition, Transition):
+            object.__setattr__(self, "transition", as_transition(self.transition))
         for name, lead in (("W_in", ("D",)), ("bias", ()), ("W_fb", ("D",))):
             value = getattr(self, name)
             if value is None:
@@ -288,7 +289,7 @@ class Recipe:
             remedy = "LinearESN.fit learns them; spectra.from_data(X, y, units=…) returns them."
             raise bad_argument("spectrum", name, expected, remedy)
         if name not in ("matrix", "sim"):
-            sample = law(name, also=("matrix", "data"))
+            sample = LAWS.get(name) or law(name, also=("matrix", "data"))
             return sample(self.units, sr=self.sr, seed=rng.spectrum)
 
         drawn = partial(random_matrix, self.units, rng.spectrum, connectivity=self.rc_connectivity)

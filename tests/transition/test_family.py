@@ -185,14 +185,6 @@ def test_step_of_the_form_equals_that_of_the_matrix(name, dtype, N, seed):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=tol * scale)
 
 
-@each_form
-@any_size
-@some_examples
-def test_as_transition_returns_a_transition_unchanged(name, N, seed):
-    one = transition(name, N, seed)
-    assert as_transition(one) is one
-
-
 def test_as_transition_converts_spectra_and_matrices():
     rng = np.random.default_rng(0)
     W, spectrum = rng.normal(size=(6, 6)), spectra.golden(6, seed=0)

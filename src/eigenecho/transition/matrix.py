@@ -173,8 +173,6 @@ def check_indices(W: Any, name: str = "W") -> None:
 
 def as_transition(W: Any) -> Transition:
     """Return eigenvalues or a dense or scipy sparse matrix (N, N) as a transition."""
-    if isinstance(W, Transition):
-        return W
     if isinstance(W, Spectrum):
         return Diagonal(W)
     if hasattr(W, "tocsr"):
