@@ -81,9 +81,12 @@ class Threads(Fake):
     name = "threads"
 
     def run(self, key):
-        from eigenecho.paper.runner import ONE_THREAD
+        from threadpoolctl import threadpool_info
 
-        return {"threads": np.array([int(os.environ[name]) for name in ONE_THREAD])}
+        from eigenecho.threads import thread_count
+
+        blas = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+        return {"threads": np.array([thread_count(), *blas])}
 
 
 class Dying(Fake):

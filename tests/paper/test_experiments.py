@@ -439,4 +439,5 @@ def test_verdict_on_sim_uses_its_total_capacity(shares, verdict):
 def test_worker_has_one_thread(tmp_path):
     fill(tmp_path / "store.sqlite", Threads())
     for cell in contents(tmp_path / "store.sqlite", Threads()).values():
+        assert len(cell["threads"]) > 1
         assert (cell["threads"] == 1).all()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import signal
-import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from importlib.metadata import version
 from itertools import islice
@@ -17,8 +16,9 @@ from multiprocessing.connection import wait
 from typing import Any
 
 import eigenecho
-from eigenecho.clients import check_client, explain_errors, release, submit
-from eigenecho.errors import ClusterError, unknown_name
+from eigenecho.checks import check_known
+from eigenecho.clients import on_client
+from eigenecho.errors import ClusterError
 from eigenecho.paper.cell_store import CellStore
 from eigenecho.paper.experiment import Cell, Experiment, Key
 from eigenecho.paper.memory_capacity import MCConnectivity, MCDelay
@@ -41,14 +41,6 @@ EXPERIMENTS: list[Experiment] = [
 ]
 """Experiments with the paper's parameters, in the order of the report."""
 
-ONE_THREAD = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "EIGENECHO_NUM_THREADS",
-)
-"""Environment variables that are 1 in workers."""
-
 Task = tuple[Experiment, Key]
 FinishedTask = tuple[Task, tuple[Cell, float, dict[str, str]]]
 """A task, and its cell, its duration in seconds and the machine that computed it."""
@@ -67,8 +59,7 @@ def find_experiments(
     """
     available = [experiment.name for experiment in EXPERIMENTS]
     for name in names:
-        if name not in available:
-            raise unknown_name("NAME", name, available)
+        check_known(name, "NAME", available)
     changes = {} if seeds is None else {"seeds": seeds}
     return [
         replace(experiment, **{**(experiment.quick if quick else {}), **changes})
@@ -122,50 +113,32 @@ def _run_in_processes(tasks: Sequence[Task], workers: int) -> Generator[Finished
     busy: dict[Any, Task] = {}
     processes = []
     spawn = get_context("spawn")
+    # A terminal sends Ctrl-C to all processes, and only the parent handles it. Workers inherit the
+    # setting, so it also holds during their imports.
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with _environment_of_workers():
-            for task in islice(queue, workers):
-                here, there = spawn.Pipe()
-                process = spawn.Process(target=_work, args=(there,), daemon=True)
-                process.start()
-                there.close()
-                processes.append(process)
-                here.send(task)
-                busy[here] = task
+        for task in islice(queue, workers):
+            connection, end = spawn.Pipe()
+            process = spawn.Process(target=_work, args=(end,), daemon=True)
+            process.start()
+            end.close()
+            processes.append(process)
+            connection.send(task)
+            busy[connection] = task
+        signal.signal(signal.SIGINT, handler)
         while busy:
             ready: list[Any] = wait(list(busy))
             for connection in ready:
-                task = busy.pop(connection)
-                result = _receive(connection)
-                for following in islice(queue, 1):
-                    connection.send(following)
-                    busy[connection] = following
-                yield task, result
+                finished = busy.pop(connection), _receive(connection)
+                for task in islice(queue, 1):
+                    connection.send(task)
+                    busy[connection] = task
+                yield finished
     finally:
+        signal.signal(signal.SIGINT, handler)
         for process in processes:
             process.kill()
-        for process in processes:
             process.join()
-
-
-@contextmanager
-def _environment_of_workers() -> Iterator[None]:
-    """Start processes with one thread that ignore Ctrl-C.
-
-    A terminal sends Ctrl-C to the whole group, and only the parent handles it. Children inherit
-    the setting, so it also holds during imports.
-    """
-    environment = dict(os.environ)
-    is_main = threading.current_thread() is threading.main_thread()
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(environment)
-        if is_main:
-            signal.signal(signal.SIGINT, handler)
 
 
 def _receive(connection: Any) -> tuple[Cell, float, dict[str, str]]:
@@ -183,6 +156,7 @@ def _receive(connection: Any) -> tuple[Cell, float, dict[str, str]]:
 
 def _work(connection: Any) -> None:
     """Answer each task with its result, or with an error."""
+    os.environ["EIGENECHO_NUM_THREADS"] = "1"
     with suppress(EOFError, OSError):  # the parent process has ended
         while True:
             task = connection.recv()
@@ -194,22 +168,12 @@ def _work(connection: Any) -> None:
 
 
 def _run_on_cluster(tasks: Sequence[Task], client: Any) -> Generator[FinishedTask]:
-    """Yield tasks as they finish; closing the generator cancels the remaining ones."""
-    from distributed import as_completed
-
-    check_client(client)
-    futures = submit(client, "cells", _compute_cell, tasks)
-    task_of_key = {future.key: task for future, task in zip(futures[1:], tasks, strict=True)}
+    """Yield finished tasks in order; closing the generator cancels the remaining ones."""
     try:
-        for future in as_completed(futures[1:], loop=client.loop):
-            with explain_errors("cells"):
-                result = future.result()
-            future.release()
-            yield task_of_key[future.key], result
+        results = on_client(client, "cells")(_compute_cell, tasks)
+        yield from zip(tasks, results, strict=True)
     except ClusterError as error:
         raise CellError(str(error)) from error
-    finally:
-        release(client, futures)
 
 
 @one_blas_thread()
@@ -219,8 +183,8 @@ def _compute_cell(task: Task) -> tuple[Cell, float, dict[str, str]]:
     try:
         cell = experiment.run(key)
     except Exception as error:
-        described = f"{experiment.name} {key} failed with {type(error).__name__}: {error}"
-        raise CellError(described) from error
+        message = f"{experiment.name} {key} failed with {type(error).__name__}: {error}"
+        raise CellError(message) from error
     return cell, time.perf_counter() - start, describe_machine()
 
 
