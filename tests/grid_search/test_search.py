@@ -8,7 +8,7 @@ from scipy import sparse
 
 import eigenecho as ee
 from eigenecho.errors import IllConditionedWarning, UnstableError, UnstableWarning
-from eigenecho.grid_search import lagged, sweep
+from eigenecho.grid_search import candidates, sweep
 from eigenecho.grid_search.grid import expand, group_combinations
 from eigenecho.kernels import costs
 from eigenecho.training import Settings
@@ -402,9 +402,9 @@ def test_scores_equal_fits_for_outputs_far_from_zero(offset, way, options, monke
     monkeypatch.setattr(costs, "QUICK_FLOPS", 0.0 if way == "lags" else np.inf)
     if way == "normal equations":
         monkeypatch.setattr(costs, "QR_FLOPS", 0.0)
-    honest, answers = lagged.squared_errors, []
+    honest, answers = candidates.errors_from_lags, []
     monkeypatch.setattr(
-        lagged, "squared_errors", lambda *args: answers.append(honest(*args)) or answers[-1]
+        candidates, "errors_from_lags", lambda *args: answers.append(honest(*args)) or answers[-1]
     )
     estimator = ee.LinearESN(30, warmup=50, seed=0, output_to_readout=True, **options)
     grid = {"ridge": [1e-3, 1.0, 100.0], "input_scaling": [0.3, 1.0]}

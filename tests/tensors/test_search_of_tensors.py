@@ -97,9 +97,9 @@ def test_ridges_too_small_for_refinement_are_scored_by_an_orthogonal_factorisati
     t = np.arange(1200)[:, None]
     X = np.sin(0.2 * t) + np.sin(0.31 * t)
     results = []
-    squared = stacked.squared_errors
+    squared = stacked.errors_from_rows
     monkeypatch.setattr(
-        stacked, "squared_errors", lambda trial: results.append(squared(trial)) or results[-1]
+        stacked, "errors_from_rows", lambda trial: results.append(squared(trial)) or results[-1]
     )
     arrays, tensors = both(device, X[:-1], X[1:], grid={"ridge": [1e-14, 1e-2]}, warmup=100)
     assert results == [None]

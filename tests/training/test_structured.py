@@ -10,7 +10,7 @@ from scipy.signal import lfilter
 
 import eigenecho as ee
 from eigenecho.basis import random_basis
-from eigenecho.grid_search import lagged
+from eigenecho.grid_search import candidates
 from eigenecho.kernels import costs
 from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import Gram, Lags, Penalty, Triangle, correlate
@@ -290,13 +290,13 @@ def test_search_scores_are_equal_with_and_without_states(options, monkeypatch):
     }
     esn = ee.LinearESN(40, warmup=50, seed=0, fb_scaling=0.1, **options)
     answered = []
-    honest = lagged.squared_errors
+    honest = candidates.errors_from_lags
 
     def recorded(*args):
         answered.append(honest(*args))
         return answered[-1]
 
-    monkeypatch.setattr(lagged, "squared_errors", recorded)
+    monkeypatch.setattr(candidates, "errors_from_lags", recorded)
     monkeypatch.setattr(costs, "QUICK_FLOPS", np.inf)
     with_states = ee.search(esn, grid, series, targets, refit=False, seeds=[0, 1])
     assert all(a is None for a in answered)

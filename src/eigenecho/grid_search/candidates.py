@@ -5,15 +5,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigenecho import kernels
 from eigenecho.arrays import namespace, to_host
+from eigenecho.kernels import costs
+from eigenecho.kernels.convolution import settling_steps
 from eigenecho.readout import EPS, Factorisation, Gram, Penalty, factors, solved
 from eigenecho.rows import Block
-from eigenecho.training.refine import SLOWEST, WeightedRows, rounds
+from eigenecho.training import Problem
+from eigenecho.training.refine import SLOWEST, Round, WeightedRows, rounds
+from eigenecho.training.structured import applies, gather_gram
 from eigenecho.types import Array
 
 if TYPE_CHECKING:
@@ -30,6 +35,12 @@ ROUNDS = 8
 
 TURNED = 1e-3
 """Weight of a relative change of the weights, compared with one of the outputs."""
+
+LARGE = 1 << 25
+"""Largest number of outputs (rows times candidates) that are in memory at a time."""
+
+HEAD_REFINED = 1e-12
+"""Smallest ``head_eigenvalue`` for which refinement converges."""
 
 RESOLVED = 10
 """Smallest ridge that a factorisation of XᵀX resolves, in units of its rounding error."""
@@ -76,8 +87,8 @@ class SharedCandidates(Candidates):
     @property
     def weights(self) -> Array:
         """Weights from the factorisation."""
-        each = zip(self.ridges, self.scales, strict=True)
-        return np.concatenate([self.factorised.weights(a, s) for a, s in each], axis=1)
+        pairs = zip(self.ridges, self.scales, strict=True)
+        return np.concatenate([self.factorised.weights(a, s) for a, s in pairs], axis=1)
 
     @property
     def are_resolved(self) -> bool:
@@ -127,7 +138,7 @@ def refined_errors(
     squared: Callable[[Block, Array], Array],
     most: float = np.inf,
 ) -> list[Array] | None:
-    """Return squared residuals of each held-out block, (scalings, ridges, D_out).
+    """Return squared residuals of each held-out block, (C, D_out).
 
     Weights are refined until their outputs change by a negligible part of their errors, and by
     less than ``most`` of their size. ``squared`` returns squared residuals (C, D_out) of a block
@@ -139,21 +150,88 @@ def refined_errors(
         moved, size = (_rms(A, system.statistics) for A in (step, W))
         turned = _ratio(_norm(step, penalty), _norm(W, penalty))
         change = np.maximum(_ratio(moved, size), TURNED * turned)
-        errors = [to_host(squared(block, W)) for block in trial.fold.held_out]
-        scores = np.sqrt(np.min([e / n for e, n in zip(errors, trial.counts, strict=True)], axis=0))
         if last is None:
             last = change
             continue
+        errors = [to_host(squared(block, W)) for block in trial.fold.held_out]
+        scores = np.sqrt(np.min([e / n for e, n in zip(errors, trial.counts, strict=True)], axis=0))
         # A small change may also mean slow convergence, so the rate counts too.
         rate = _ratio(change, last)
         tolerated = np.minimum(NEGLIGIBLE * _ratio(scores, size), most)
         settled = (rate <= SLOWEST) & (rate * change <= tolerated)
         if np.all(settled | (change <= ROUNDING)):
-            return [e.reshape(*trial.shape, -1) for e in errors]
+            return errors
         if not np.all((rate <= SLOWEST) | (change <= ROUNDING)):
             return None
         last = change
     return None
+
+
+def errors_from_lags(trial: Trial) -> list[Array] | None:
+    """Return squared residuals of each held-out block, (C, D_out), from lagged correlations.
+
+    The correlations are computed once for all trials. Every radius, leak, law and seed then costs
+    O(N³), whatever the length of the series; only held-out rows are run through the reservoir.
+    Return None if states are cheaper, or if correlations are not accurate enough.
+    """
+    problem, fold, ridges = trial.problem, trial.fold, trial.ridges
+    steps = sum(stop for _, stop in fold.train)
+    settling = settling_steps(problem.reservoir.form)
+    if (
+        problem.flops(steps) < costs.QUICK_FLOPS
+        or not applies(problem)
+        or steps * ridges.size * problem.D_out > LARGE
+        or np.any(ridges <= 0)
+        or settling >= min(map(len, problem.inputs))
+    ):
+        return None
+    K, problem = int(settling), problem.in_double
+    with np.errstate(over="ignore", invalid="ignore"):  # checked next
+        statistics = gather_gram(problem, fold.train, trial.lags(K)).statistics
+    problem.check_range(statistics)
+    penalty, head = problem.penalty, problem.head
+    if head_eigenvalue(statistics, head) < HEAD_REFINED:
+        return None
+    factorised = statistics.factorise(penalty, head)
+    system = SharedCandidates(statistics, penalty, head, ridges, trial.scales, factorised)
+    if not system.are_resolved:
+        return None
+    first = Round(problem, fold.train, system.weights)
+    return refined_errors(trial, first, system, partial(_squared_on, problem, K))
+
+
+def _squared_on(problem: Problem, K: int, block: Block, W: Array) -> Array:
+    """Return squared residuals (C, D_out) of candidates W (N', C, D_out) over a block.
+
+    The reservoir starts K steps before the block, since it has forgotten earlier rows.
+    """
+    _, C, D = W.shape
+    reservoir, k = problem.reservoir, problem.head
+    weights = np.ascontiguousarray(W[k:].reshape(-1, C * D).T)
+    squared = np.zeros((C, D))
+    for i, (start, stop) in enumerate(block):
+        drive, head = problem.columns(i)
+        first = max(start - K, 0)
+        piece = drive[first:stop]
+        out = np.empty((stop - first, C * D))
+        kernels.scan_readout(
+            reservoir.form, reservoir.B, piece, weights, reservoir.zero_state(piece), out
+        )
+        outputs = out[start - first :].reshape(-1, C, D) + np.tensordot(head[start:stop], W[:k], 1)
+        squared += ((problem.outputs[i][start:stop, None] - outputs) ** 2).sum(axis=0)
+    return squared
+
+
+def head_eigenvalue(statistics: Gram, head: int) -> float:
+    """Return the smallest eigenvalue of HᵀH, for columns of the head H at length 1.
+
+    It is 1 for a single column. For columns 1 and y(t−1) with mean m and deviation σ it is about
+    (σ/m)², which must exceed the rounding error of the sums.
+    """
+    HtH = to_host(statistics.XtX[:head, :head])
+    size = np.sqrt(np.diagonal(HtH))
+    size = np.where(size > 0, size, 1.0)
+    return float(np.linalg.eigvalsh(HtH / size / size[:, None]).min(initial=1.0))
 
 
 def _rms(W: Array, statistics: Gram) -> Any:

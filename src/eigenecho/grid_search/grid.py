@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenecho.checks import generator
 from eigenecho.errors import Words, bad_argument
 from eigenecho.rows import Block, Fold
 from eigenecho.spectra import Spectrum
@@ -18,7 +19,10 @@ Params = dict[str, Any]
 
 
 def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> list[Params]:
-    """Return all combinations of one or several grids; the last name varies fastest."""
+    """Return all combinations of one or several grids, with seeds as ints.
+
+    The last name varies fastest.
+    """
     grids = [grid] if isinstance(grid, Mapping) else list(grid) if np.iterable(grid) else [grid]
     if not all(isinstance(part, Mapping) for part in grids):
         raise bad_argument("grid", grid, "a dict of lists, or a list of such dicts")
@@ -26,12 +30,19 @@ def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> l
     for part in grids:
         for name, values in part.items():
             _check_listed(name, values)
+        lists = [map(int_seed, part[name]) if name == "seed" else part[name] for name in part]
         combinations += [
-            dict(zip(part, values, strict=True)) for values in itertools.product(*part.values())
+            dict(zip(part, values, strict=True)) for values in itertools.product(*lists)
         ]
     if not combinations:
         raise bad_argument("grid", grid, "at least one combination of parameters")
     return combinations
+
+
+def int_seed(seed: Any) -> Any:
+    """Return a seed that draws the same reservoir in every call."""
+    draws = generator(seed)
+    return seed if isinstance(seed, (int, np.integer)) else int(draws.integers(2**31))
 
 
 def _check_listed(name: str, values: Any) -> None:
@@ -48,20 +59,18 @@ def _check_listed(name: str, values: Any) -> None:
 class Group:
     """Combinations of ridges and input scalings that share one reservoir.
 
-    ``members[i]`` is the number of a combination, and ``places[i]`` its indices (scaling, ridge).
-    A ridge "auto" is alone in its group, and in ``params``.
+    ``members`` are (number of the combination, index of its scaling, index of its ridge). A ridge
+    "auto" is alone in its group, and in ``params``. Only listed seeds are in ``params``.
     """
 
     params: Params
     scalings: tuple[float, ...]
     ridges: tuple[Any, ...]
-    members: tuple[int, ...]
-    places: tuple[tuple[int, int], ...]
-    own_seed: bool = False
+    members: tuple[tuple[int, int, int], ...]
 
     def with_seed(self, seed: Any) -> Group:
-        """Return the group with another seed, unless the grid lists seeds."""
-        return self if self.own_seed else replace(self, params=self.params | {"seed": seed})
+        """Return the group with a seed, unless the grid lists seeds."""
+        return replace(self, params={"seed": seed} | self.params)
 
     def with_scaling(self, scaling: float) -> Group:
         """Return the group with one input scaling, which is applied to W_in, not to states."""
@@ -77,31 +86,28 @@ def group_combinations(
     the scaling or the inputs, with the largest absolute value ``size``, are near the limits of
     floating point. Groups are in the order of their first members.
     """
-    gathered: dict[Any, tuple[Params, bool, list[tuple[int, float, Any]]]] = {}
+    gathered: dict[Any, tuple[Params, list[tuple[int, float, Any]]]] = {}
     base_keys = {name: _key(value) for name, value in base.items()}
     for number, combination in enumerate(combinations):
         params = base | combination
         keys = base_keys | {name: _key(value) for name, value in combination.items()}
         scale, ridge = 1.0, params["ridge"]
-        # The selected ridge depends on the scaling, so each combination is a group.
-        auto = isinstance(ridge, str) and ridge == "auto"
-        if not auto and not isinstance(ridge, Real):
-            raise bad_argument("ridge", ridge, "one number for each combination, or 'auto'")
-        if not auto:
+        if isinstance(ridge, Real):
+            ridge = float(ridge)
             del params["ridge"], keys["ridge"]
             if not params["feedback"] and _is_moderate(params, size):
                 scale = float(params["input_scaling"])
                 params["input_scaling"] = keys["input_scaling"] = 1.0
-        own_seed = "seed" in combination  # others use the seeds of the search
-        key = (own_seed, auto, *keys.values())  # in the order of base
-        _, _, members = gathered.setdefault(key, (params, own_seed, []))
-        members.append((number, scale, ridge if auto else float(ridge)))
+        elif not isinstance(ridge, str):  # "auto" depends on the scaling, so it shares nothing
+            raise bad_argument("ridge", ridge, "one number for each combination, or 'auto'")
+        _, members = gathered.setdefault(tuple(keys.items()), (params, []))
+        members.append((number, scale, ridge))
     groups = []
-    for params, own_seed, members in gathered.values():
-        numbers, scales, all_ridges = zip(*members, strict=True)
+    for params, members in gathered.values():
+        _, scales, all_ridges = zip(*members, strict=True)
         scalings, ridges = tuple(dict.fromkeys(scales)), tuple(dict.fromkeys(all_ridges))
-        places = tuple((scalings.index(s), ridges.index(a)) for _, s, a in members)
-        groups.append(Group(params, scalings, ridges, numbers, places, own_seed))
+        indices = tuple((n, scalings.index(s), ridges.index(a)) for n, s, a in members)
+        groups.append(Group(params, scalings, ridges, indices))
     return groups
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenecho.arrays import to_host
+from eigenecho.arrays import on_device
 from eigenecho.errors import (
     IllConditionedWarning,
     UnstableError,
@@ -18,32 +18,29 @@ from eigenecho.errors import (
     bad_argument,
     place,
 )
-from eigenecho.grid_search import lagged, stacked
+from eigenecho.grid_search import candidates, stacked
+from eigenecho.grid_search.candidates import head_eigenvalue
 from eigenecho.grid_search.grid import Group
-from eigenecho.kernels import costs
 from eigenecho.model.from_data import learn_spectrum
 from eigenecho.readout import EPS, Factorisation, Gram, Lags, Statistic, Triangle
-from eigenecho.reservoir import Cache, DrawnReservoir
+from eigenecho.reservoir import Cache
 from eigenecho.rows import Fold
 from eigenecho.threads import one_blas_thread
 from eigenecho.training import Problem, Settings, pose, select_ridge
-from eigenecho.training.structured import applies, lags
+from eigenecho.training.structured import lags
 from eigenecho.types import Array
 
 Data = tuple[list[Array], list[Array]]
 """Inputs and outputs of all series, in the dtype of a network."""
 
 HEAD_SUMMED = 1e-5
-"""Smallest eigenvalue of HᵀH of the normalised head that normal equations resolve."""
+"""Smallest ``head_eigenvalue`` that normal equations resolve."""
 
 LARGEST = 1e150
 """Size of states whose squares are close to overflow."""
 
 SMALLEST = 1e-140
 """Size of states whose squares underflow, so that no factorisation can be shared."""
-
-LARGE = 1 << 25
-"""Largest number of outputs (rows times candidates) that are in memory at a time."""
 
 COARSE = 1e4
 """Smallest root of a ridge that a factorisation with y(t−1) resolves, in rounding errors."""
@@ -71,43 +68,15 @@ class Trial:
         """Number of observed rows in each held-out block, as a mean over outputs."""
         return [float(self.problem.counts(block).mean()) for block in self.fold.held_out]
 
-    @property
-    def is_long(self) -> bool:
-        """True if lagged correlations are cheaper than a factorisation of the states."""
-        problem, steps = self.problem, sum(stop for _, stop in self.fold.train)
-        if problem.flops(steps) < costs.QUICK_FLOPS or not applies(problem):
-            return False
-        ridges = self.ridges
-        return steps * ridges.size * problem.D_out <= LARGE and not np.any(ridges <= 0)
-
     def lags(self, K: int) -> Lags:
         """Return correlations of the training rows over at least K lags."""
-        cached = self._once("lags", dict)
+        rows = tuple(map(tuple, self.fold.train))
+        cached = self.cache.once(("lags", self.key, rows), dict)
         if "lags" not in cached or len(cached["lags"].rho) < K:
             # A power of two, so that slightly slower reservoirs can use them too.
             enough = 1 << (K - 1).bit_length()
             cached["lags"] = lags(self.problem.in_double, self.fold.train, enough)
         return cached["lags"]
-
-    @property
-    def head_eigenvalue(self) -> float:
-        """Smallest eigenvalue of HᵀH over the training rows, for columns of the head at length 1.
-
-        It is 1 for a single column. For columns 1 and y(t−1) with mean m and deviation σ it is
-        about (σ/m)², which must exceed the rounding error of the sums.
-        """
-        if self.problem.head < 2:
-            return 1.0
-        return self._once("head", self._smallest_eigenvalue)
-
-    def _smallest_eigenvalue(self) -> float:
-        block = enumerate(self.fold.train)
-        parts = [to_host(self.problem.columns(i)[1][a:b]) for i, (a, b) in block]
-        columns = np.concatenate(parts)
-        for size in (np.abs(columns).max(axis=0), np.linalg.norm(columns, axis=0)):
-            columns /= np.where(size > 0, size, 1.0)
-        R = np.linalg.qr(columns, mode="r")
-        return float(np.linalg.svd(R, compute_uv=False)[-1] ** 2)
 
     def check_scaled(self, statistics: Statistic) -> None:
         """Raise if states overflow under the largest input scaling."""
@@ -115,10 +84,6 @@ class Trial:
         largest = min(LARGEST, float(np.finfo(problem.reservoir.dtype).max))
         if scale > 1 and not scale * statistics.magnitude(problem.head) < largest:
             raise problem.reservoir.overflowed("scaled states")
-
-    def _once(self, name: str, make: Any) -> Any:
-        rows = tuple(map(tuple, self.fold.train))
-        return self.cache.once((name, self.key, rows), make)
 
 
 @one_blas_thread()
@@ -130,43 +95,37 @@ def root_mean_squared_errors(
     The reservoir runs once per fold, and all scalings and ridges share one factorisation. Errors
     are true residuals. They are infinite if the reservoir overflows.
     """
-    settings = Settings.of(group.params)
-    D_in, D_out = (series[0].shape[1] for series in data)
+    errors: list[Array] = []
     with warnings.catch_warnings():
         # Unstable and ill-conditioned combinations have bad scores.
         warnings.simplefilter("ignore", UnstableWarning)
         warnings.simplefilter("ignore", IllConditionedWarning)
-        seed, drawn = group.params["seed"], None
-        errors: list[Array] = []
         for fold in folds:
-            if settings.recipe.learns_spectrum:  # from the rows before validation
-                until = [stop for _, stop in fold.train]
-                learned = learn_spectrum(settings, *data, seed, until=until)
-                drawn = learned.draw(D_in, D_out, seed, cache)
-            elif drawn is None:
-                drawn = settings.draw(D_in, D_out, seed, cache)
             try:
-                errors += _errors(_trial(settings, drawn, group, data, fold, cache))
+                errors += _errors(_trial(group, data, fold, cache))
             except UnstableError:
                 errors += _one_by_one(group, data, fold, cache)
     return np.array(errors)
 
 
-def _trial(
-    settings: Settings, drawn: DrawnReservoir, group: Group, data: Data, fold: Fold, cache: Cache
-) -> Trial:
-    """Return the trial of a fold; scaling and ridge depend on its training rows only."""
-    problem = pose(settings, drawn, *data, until=[stop for _, stop in fold.train])
+def _trial(group: Group, data: Data, fold: Fold, cache: Cache) -> Trial:
+    """Return the trial of a fold; spectrum, scaling and ridge depend on its training rows only."""
+    settings, seed = Settings.of(group.params), group.params["seed"]
+    until = [stop for _, stop in fold.train]
+    if settings.recipe.learns_spectrum:
+        settings = learn_spectrum(settings, *data, seed, until=until)
+    D_in, D_out = (series[0].shape[1] for series in data)
+    problem = pose(settings, settings.draw(D_in, D_out, seed, cache), *data, until=until)
     _check_observed(problem, fold)
+    values = group.ridges
+    if "ridge" in group.params:  # "auto"
+        parts = [part for _, part in problem.parts]
+        values = (select_ridge(parts, settings, Fold(fold.train)).ridge,)
+    shape = len(group.scalings), len(group.ridges)
+    ridges = np.tile(np.array(values), shape[0])
+    scales = np.repeat(np.array(group.scalings), shape[1])
     recipe = settings.recipe
     flags = (settings.standardize, recipe.input_bias, settings.feedback, settings.fit_bias)
-    shape = len(group.scalings), len(group.ridges)
-    candidates = group.ridges
-    if "ridge" in group.params:
-        parts = [part for _, part in problem.parts]
-        candidates = (select_ridge(parts, settings, Fold(fold.train)).ridge,)
-    ridges = np.tile(np.array(candidates), shape[0])
-    scales = np.repeat(np.array(group.scalings), shape[1])
     key = (*flags, problem.head, str(np.dtype(recipe.dtype)))
     return Trial(problem, fold, shape, ridges, scales, cache, key)
 
@@ -184,11 +143,10 @@ def _check_observed(problem: Problem, fold: Fold) -> None:
 
 def _errors(trial: Trial) -> list[Array]:
     """Return the RMSE of each held-out block, (scalings, ridges), in the caller's units."""
-    blocks = None
-    if stacked.applies(trial):
-        blocks = stacked.squared_errors(trial)
-    elif trial.is_long:
-        blocks = lagged.squared_errors(trial)
+    if on_device(trial.problem.inputs[0]):
+        blocks = stacked.errors_from_rows(trial)
+    else:
+        blocks = candidates.errors_from_lags(trial)
     if blocks is None:
         blocks = _by_parts(trial)
     _, scaling = trial.problem.scalings
@@ -196,18 +154,15 @@ def _errors(trial: Trial) -> list[Array]:
     # A power of two, so that squares of the scale neither overflow nor vanish.
     unit = np.ldexp(1.0, np.frexp(scale.max())[1] - 1)
     return [
-        unit * np.sqrt(np.mean(squared * (scale / unit) ** 2, axis=2) / count)
+        unit * np.sqrt(np.mean(squared * (scale / unit) ** 2, axis=-1) / count).reshape(trial.shape)
         for squared, count in zip(blocks, trial.counts, strict=True)
     ]
 
 
 def _by_parts(trial: Trial) -> list[Array]:
     """Return squared residuals (scalings, ridges, D_out), by groups of outputs with equal gaps."""
-    parts = trial.problem.parts
-    if len(parts) == 1:
-        return _by_states(trial)
     blocks = [np.empty((*trial.shape, trial.problem.D_out)) for _ in trial.fold.held_out]
-    for columns, part in parts:
+    for columns, part in trial.problem.parts:
         for whole, squared in zip(blocks, _by_states(replace(trial, problem=part)), strict=True):
             whole[..., columns] = squared
     return blocks
@@ -216,8 +171,10 @@ def _by_parts(trial: Trial) -> list[Array]:
 def _by_states(trial: Trial) -> list[Array]:
     """Return squared residuals of each held-out block, (scalings, ridges, D_out), from states."""
     problem, head = trial.problem, trial.problem.head
-    summed = not problem.is_small and trial.head_eigenvalue >= HEAD_SUMMED
-    train, held_out, _ = problem.gather(Gram if summed else Triangle, trial.fold)
+    train, held_out, _ = problem.gather(Triangle if problem.is_small else Gram, trial.fold)
+    problem.check_range(train)
+    if not train.is_exact and head_eigenvalue(train, head) < HEAD_SUMMED:
+        train, held_out, _ = problem.gather(Triangle, trial.fold)
     train, held_out = train.on_host, [block.on_host for block in held_out]
     for statistics in (train, *held_out):
         problem.check_range(statistics)
@@ -262,8 +219,8 @@ def _one_by_one(group: Group, data: Data, fold: Fold, cache: Cache) -> list[Arra
     """
     if group.scalings == (1.0,):
         return [np.full((1, len(group.ridges)), np.inf) for _ in fold.held_out]
-    each = [
+    errors = [
         root_mean_squared_errors(group.with_scaling(scale), data, [fold], cache)
         for scale in group.scalings
     ]
-    return list(np.concatenate(each, axis=1))
+    return list(np.concatenate(errors, axis=1))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eigenecho.arrays import namespace, on_device
+from eigenecho.arrays import namespace
 from eigenecho.grid_search.candidates import StackedCandidates, refined_errors
 from eigenecho.readout import Gram
 from eigenecho.rows import Block, Fold
@@ -27,19 +27,15 @@ ROOM = 1 << 32
 """Largest size in bytes of the rows of a reservoir, and of a stack of factors."""
 
 
-def applies(trial: Trial) -> bool:
-    """Return True if a trial is on a device, without gaps, and all ridges are positive."""
-    problem = trial.problem
-    there = on_device(problem.inputs[0]) and problem.observed is None
-    return there and bool(np.all(trial.ridges > 0))
+def errors_from_rows(trial: Trial) -> list[Array] | None:
+    """Return squared residuals of each held-out block, (C, D_out).
 
-
-def squared_errors(trial: Trial) -> list[Array] | None:
-    """Return squared residuals of each held-out block, (scalings, ridges, D_out).
-
-    Return None if the rows need too much memory, or if refinement does not converge.
+    Return None if targets are missing, if a ridge is 0, if the rows need too much memory, or if
+    refinement does not converge.
     """
     problem, fold = trial.problem, trial.fold
+    if problem.observed is not None or np.any(trial.ridges <= 0):
+        return None
     longest = max(stop for block in (fold.train, *fold.held_out) for _, stop in block)
     wide = problem.size + 4 * trial.ridges.size * problem.D_out
     if 8.0 * len(fold.train) * longest * wide > ROOM:
@@ -50,17 +46,15 @@ def squared_errors(trial: Trial) -> list[Array] | None:
     batches, count = [], max(1, ROOM // (3 * 8 * problem.size**2))
     for first in range(0, trial.ridges.size, count):
         ridges, scales = (part[first : first + count] for part in (trial.ridges, trial.scales))
-        batch = replace(trial, ridges=ridges, scales=scales, shape=(1, ridges.size))
         stack = StackedCandidates(rows.statistics, problem.penalty, problem.head, ridges, scales)
         if stack.factors is None:
             return None
         start = rows.with_weights(stack.weights)
-        errors = refined_errors(batch, start, stack, rows.squared, CONVERGED)
+        errors = refined_errors(trial, start, stack, rows.squared, CONVERGED)
         if errors is None:
             return None
         batches.append(errors)
-    whole = [np.concatenate(parts, axis=1) for parts in zip(*batches, strict=True)]
-    return [errors.reshape(*trial.shape, -1) for errors in whole]
+    return [np.concatenate(parts) for parts in zip(*batches, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +80,10 @@ class StoredRows:
     @cached_property
     def training(self) -> tuple[Array, Array]:
         """X and Y of the training rows."""
-        xp, each = namespace(self.rows[0]), list(enumerate(self.train))
-        X = [self.rows[i][start:stop] for i, (start, stop) in each]
+        xp = namespace(self.rows[0])
+        X = [x[start:stop] for x, (start, stop) in zip(self.rows, self.train, strict=True)]
         Y = [xp.asarray(y, np.float64) for y in self.problem.targets(self.train)]
-        return (X[0], Y[0]) if len(each) == 1 else (xp.concatenate(X), xp.concatenate(Y))
+        return (X[0], Y[0]) if len(X) == 1 else (xp.concatenate(X), xp.concatenate(Y))
 
     @cached_property
     def statistics(self) -> Gram:

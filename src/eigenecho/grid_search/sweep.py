@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.base import clone
 
 from eigenecho.arrays import device_of, is_apart, namespace, to_host, with_memory
-from eigenecho.checks import check_count, check_known, generator
+from eigenecho.checks import check_count, check_known
 from eigenecho.clients import on_client
 from eigenecho.errors import UnstableWarning, bad_argument, warn
 from eigenecho.estimators import LinearESN
 from eigenecho.estimators.validation import training_series
-from eigenecho.grid_search.grid import Group, Params, expand, folds, group_combinations
+from eigenecho.grid_search.grid import Group, Params, expand, folds, group_combinations, int_seed
 from eigenecho.grid_search.result import SearchResult
 from eigenecho.grid_search.scores import Data, root_mean_squared_errors
 from eigenecho.progress import Report
@@ -108,13 +108,13 @@ def search(
     if not isinstance(estimator, LinearESN):
         raise bad_argument("estimator", estimator, "a LinearESN")
     check_count(workers, "workers", "a number of processes", 1)
-    combinations = _with_int_seeds(expand(grid))
+    combinations = expand(grid)
     if seeds is not None and any("seed" in combination for combination in combinations):
         raise bad_argument("seeds", seeds, "None, because the grid lists seeds")
     base = estimator.get_params(deep=False)
     for name in itertools.chain(*combinations):
         check_known(name, "grid", sorted(base))
-    seeds = _seeds(seeds, base["seed"])
+    seeds = _seeds(seeds, base.pop("seed"))
     device = device_of({"X": X, "y": y})
     apart = is_apart(device) and client is None
     data = (X, y) if apart else to_host((X, y))
@@ -164,9 +164,8 @@ def _plan(
         return cache.once(key, lambda: training_series(Settings.of(params), X, y)[:2])
 
     inputs, outputs = data(distinct[0])
-    scalings = {id(params["input_scaling"]): params["input_scaling"] for params in distinct}
-    for scaling in scalings.values():
-        per_feature(scaling, inputs[0].shape[1])
+    for params in distinct:
+        per_feature(params["input_scaling"], inputs[0].shape[1])
     xp = namespace(inputs[0])
     largest = max(float(xp.max(xp.abs(u), initial=0.0)) for u in inputs)
     plan = []
@@ -197,8 +196,8 @@ def _errors(
     results = _run(plan, [(seeds[number], part) for number, part in batches], workers, client)
     for done, ((number, part), batch) in enumerate(zip(batches, results, strict=True), 1):
         for (group, _, _), rmse in zip(plan[part], batch, strict=True):
-            scalings, ridges = np.array(group.places).T
-            errors[list(group.members), number] = rmse[:, scalings, ridges].T
+            members, scalings, ridges = np.transpose(group.members)
+            errors[members, number] = rmse[:, scalings, ridges].T
         if progress is not None:
             progress(done, len(batches))
     return errors
@@ -207,26 +206,10 @@ def _errors(
 def _seeds(seeds: Any, default: Any) -> list[Any]:
     """Return the seeds as ints, by default that of the estimator."""
     if seeds is None:
-        return [_int_seed(default)]
+        return [int_seed(default)]
     if not hasattr(seeds, "__len__") or not len(seeds):
         raise bad_argument("seeds", seeds, "a list of at least one int, such as range(10)")
-    return [_int_seed(seed) for seed in seeds]
-
-
-def _int_seed(seed: Any) -> Any:
-    """Return a seed that draws the same reservoir in every call."""
-    draws = generator(seed)
-    return seed if isinstance(seed, (int, np.integer)) else int(draws.integers(2**31))
-
-
-def _with_int_seeds(combinations: list[Params]) -> list[Params]:
-    """Return combinations with the listed seeds as ints, the same for the same object."""
-    listed = {id(params["seed"]): params["seed"] for params in combinations if "seed" in params}
-    ints = {key: _int_seed(seed) for key, seed in listed.items()}
-    return [
-        params | {"seed": ints[id(params["seed"])]} if "seed" in params else params
-        for params in combinations
-    ]
+    return [int_seed(seed) for seed in seeds]
 
 
 def _with_every_value(base: Params, combinations: list[Params]) -> list[Params]:
@@ -277,8 +260,8 @@ def _run(
     is_chosen = type(backend).__module__ != "joblib._parallel_backends"  # by the caller
     with nullcontext() if is_chosen else parallel_config("loky", inner_max_num_threads=1):
         run = Parallel(n_jobs=-1 if is_chosen else workers, return_as="generator")
-        each = ((seed, plan[part]) for seed, part in batches)
-        yield from run(delayed(_batch)(part, (seed, slice(None))) for seed, part in each)
+        parts = ((seed, plan[part]) for seed, part in batches)
+        yield from run(delayed(_batch)(part, (seed, slice(None))) for seed, part in parts)
 
 
 @one_blas_thread()
