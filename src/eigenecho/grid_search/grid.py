@@ -17,6 +17,12 @@ from eigenecho.spectra import Spectrum
 
 Params = dict[str, Any]
 
+EXTREME = 1e15
+"""Input scalings and inputs from this size on, or below its inverse, are not moderate.
+
+States that are multiplied by moderate scalings overflow only if they nearly do without them.
+"""
+
 
 def expand(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> list[Params]:
     """Return all combinations of one or several grids, with seeds as ints.
@@ -72,19 +78,15 @@ class Group:
         """Return the group with a seed, unless the grid lists seeds."""
         return replace(self, params={"seed": seed} | self.params)
 
-    def with_scaling(self, scaling: float) -> Group:
-        """Return the group with one input scaling, which is applied to W_in, not to states."""
-        return replace(self, params=self.params | {"input_scaling": scaling}, scalings=(1.0,))
-
 
 def group_combinations(
     base: Params, combinations: Sequence[Params], size: float = 1.0
 ) -> list[Group]:
     """Group combinations that differ only in ``ridge`` and, without feedback, ``input_scaling``.
 
-    States are linear in the input, so a scaling of all inputs is a scaling of the states, unless
-    the scaling or the inputs, with the largest absolute value ``size``, are near the limits of
-    floating point. Groups are in the order of their first members.
+    States are linear in the input, so a scaling of all inputs is a scaling of the states. Scalings
+    are applied to W_in instead if they are extreme, or if the inputs are, whose largest absolute
+    value is ``size``. Groups are in the order of their first members.
     """
     gathered: dict[Any, tuple[Params, list[tuple[int, float, Any]]]] = {}
     base_keys = {name: _key(value) for name, value in base.items()}
@@ -112,13 +114,12 @@ def group_combinations(
 
 
 def _is_moderate(params: Params, size: float) -> bool:
-    """Return True if squares of input scaling and inputs are far from the limits of the dtype."""
+    """Return True if input scaling and inputs are far from the limits of floating point."""
     scaling = params["input_scaling"]
     if not isinstance(scaling, Real):
         return False
     size = 1.0 if params["standardize"] else size
-    largest = float(np.finfo(params["dtype"]).max) ** 0.25
-    return all(1 / largest < x < largest for x in (float(scaling), size, float(scaling) * size))
+    return all(1 / EXTREME < x < EXTREME for x in (float(scaling), size, float(scaling) * size))
 
 
 def _key(value: Any) -> Any:

@@ -22,7 +22,7 @@ from eigenecho.grid_search import candidates, stacked
 from eigenecho.grid_search.candidates import head_eigenvalue
 from eigenecho.grid_search.grid import Group
 from eigenecho.model.from_data import learn_spectrum
-from eigenecho.readout import EPS, Factorisation, Gram, Lags, Statistic, Triangle
+from eigenecho.readout import EPS, Factorisation, Gram, Lags, Triangle
 from eigenecho.reservoir import Cache
 from eigenecho.rows import Fold
 from eigenecho.threads import one_blas_thread
@@ -35,9 +35,6 @@ Data = tuple[list[Array], list[Array]]
 
 HEAD_SUMMED = 1e-5
 """Smallest ``head_eigenvalue`` that normal equations resolve."""
-
-LARGEST = 1e150
-"""Size of states whose squares are close to overflow."""
 
 SMALLEST = 1e-140
 """Size of states whose squares underflow, so that no factorisation can be shared."""
@@ -78,13 +75,6 @@ class Trial:
             cached["lags"] = lags(self.problem.in_double, self.fold.train, enough)
         return cached["lags"]
 
-    def check_scaled(self, statistics: Statistic) -> None:
-        """Raise if states overflow under the largest input scaling."""
-        problem, scale = self.problem, self.scales.max()
-        largest = min(LARGEST, float(np.finfo(problem.reservoir.dtype).max))
-        if scale > 1 and not scale * statistics.magnitude(problem.head) < largest:
-            raise problem.reservoir.overflowed("scaled states")
-
 
 @one_blas_thread()
 def root_mean_squared_errors(
@@ -95,6 +85,7 @@ def root_mean_squared_errors(
     The reservoir runs once per fold, and all scalings and ridges share one factorisation. Errors
     are true residuals. They are infinite if the reservoir overflows.
     """
+    shape = len(group.scalings), len(group.ridges)
     errors: list[Array] = []
     with warnings.catch_warnings():
         # Unstable and ill-conditioned combinations have bad scores.
@@ -104,7 +95,7 @@ def root_mean_squared_errors(
             try:
                 errors += _errors(_trial(group, data, fold, cache))
             except UnstableError:
-                errors += _one_by_one(group, data, fold, cache)
+                errors += [np.full(shape, np.inf) for _ in fold.held_out]
     return np.array(errors)
 
 
@@ -176,9 +167,7 @@ def _by_states(trial: Trial) -> list[Array]:
     if not train.is_exact and head_eigenvalue(train, head) < HEAD_SUMMED:
         train, held_out, _ = problem.gather(Triangle, trial.fold)
     train, held_out = train.on_host, [block.on_host for block in held_out]
-    for statistics in (train, *held_out):
-        problem.check_range(statistics)
-        trial.check_scaled(statistics)
+    problem.check_range(train, *held_out)
     factorised = train.factorise(problem.penalty, head)
     ridges = trial.ridges.reshape(trial.shape)[0]
     scales = trial.scales.reshape(trial.shape)[:, 0]
@@ -210,17 +199,3 @@ def _times(statistics: Triangle, head: int, scale: float) -> Triangle:
     R = statistics.R.copy()
     R[:, head:] *= scale
     return replace(statistics, R=R)
-
-
-def _one_by_one(group: Group, data: Data, fold: Fold, cache: Cache) -> list[Array]:
-    """Return the errors of each held-out block, with a separate run for each input scaling.
-
-    They are infinite if there is only one scaling, because the reservoir overflows.
-    """
-    if group.scalings == (1.0,):
-        return [np.full((1, len(group.ridges)), np.inf) for _ in fold.held_out]
-    errors = [
-        root_mean_squared_errors(group.with_scaling(scale), data, [fold], cache)
-        for scale in group.scalings
-    ]
-    return list(np.concatenate(errors, axis=1))

@@ -42,7 +42,6 @@ def errors_from_rows(trial: Trial) -> list[Array] | None:
         return None
     rows = StoredRows.of(problem, fold)
     problem.check_range(rows.statistics)
-    trial.check_scaled(rows.statistics)
     batches, count = [], max(1, ROOM // (3 * 8 * problem.size**2))
     for first in range(0, trial.ridges.size, count):
         ridges, scales = (part[first : first + count] for part in (trial.ridges, trial.scales))
