@@ -13,7 +13,6 @@ from eigenecho.errors import IllConditionedWarning, UnstableWarning
 from eigenecho.estimators import LinearESN
 from eigenecho.metrics import squared_correlation
 from eigenecho.model import LinearModel
-from eigenecho.model.predict import run
 from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section
 from eigenecho.paper.mso import METHODS
 from eigenecho.plots import style
@@ -32,6 +31,9 @@ LINE_STYLES = {
     RING: (style.GREY, "-"),
 }
 """Colour and line style of each method."""
+
+CAPACITY = "memory capacity MC_k"
+"""Label of the y-axis."""
 
 RING_SEEDS = 3
 """Number of seeds for rings, which hardly differ between seeds."""
@@ -138,14 +140,14 @@ class MCDelay(Experiment):
             ["d", "g"],
             {(i, 1 + np.argmax([*row.values()])) for i, row in enumerate(means.values())},
         )
-        figure, axes = _capacity_panels(len(self.sizes))
+        figure, axes = style.panel_grid(len(self.sizes), 2, 4.8, 3.4, sharey=True)
         for N, ax in zip(self.sizes, axes, strict=True):
             for method, (colour, dashes) in LINE_STYLES.items():
                 delays = np.arange(1, curves[N][method].shape[1] + 1)
                 line = {"linestyle": dashes, "linewidth": 1.6, "label": method}
                 _draw_capacity(ax, delays, curves[N][method], colour, **line)
             ax.set_title(f"N = {N}", fontsize=11)
-            ax.set(xlabel="delay k (steps)", ylim=(-0.02, 1.05))
+            ax.set(xlabel="delay k (steps)", ylabel=CAPACITY, ylim=(-0.02, 1.05))
         style.legend_above(figure, axes[0])
         section.add_figure(
             "mc-delay",
@@ -155,14 +157,6 @@ class MCDelay(Experiment):
         )
         _judge_spectra(section, means, curves)
         return section
-
-
-def _capacity_panels(count: int) -> tuple[Any, Any]:
-    """Return a figure and its panels, one per reservoir size, with a common scale."""
-    figure, axes = style.panel_grid(count, 2, 4.8, 3.4, sharey=True)
-    for ax in axes:
-        ax.set_ylabel("memory capacity MC_k")
-    return figure, axes
 
 
 def _draw_capacity(ax: Any, x: Any, capacities: Array, color: str, **line: Any) -> None:
@@ -281,12 +275,11 @@ class MCConnectivity(MCDelay):
         drawn = settings.draw(1, delays, seed)
         problem = pose(settings, drawn, [u[:split]], [targets[:split]])
         model = LinearModel.of(problem, train(problem, settings).evidence.weights)
-        recalled, _ = run(model, u)
-        return squared_correlation(targets[split:], recalled[split:])
+        return squared_correlation(targets[split:], model.predict(u)[split:])
 
     def section(self, results: Results) -> Section:
         """Compare the forms at the delay where the dense network recalls half."""
-        figure, axes = _capacity_panels(len(self.sizes))
+        figure, axes = style.panel_grid(len(self.sizes), 2, 4.8, 3.4, sharey=True)
         rows: list[Any] = []
         delays, dense_gaps, gaps = {}, {}, {}
         # Largest connectivity at which diagonalisation fails, at the delay and by its total.
@@ -375,5 +368,5 @@ def _draw_forms(ax: Any, x: Array, at_delay: Mapping[str, Array], loss: Array) -
         _draw_capacity(ax, x, at_delay[form], colour, **points)
     points = {"linestyle": ":", "marker": "s", "ms": 3, "label": "difference"}
     ax.plot(x, np.abs(loss), color=style.GREY, **points)
-    ax.set(xscale="log", xlabel="connectivity of W")
+    ax.set(xscale="log", xlabel="connectivity of W", ylabel=CAPACITY)
     ax.set_ylim(bottom=-0.02)

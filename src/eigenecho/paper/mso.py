@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise, product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -118,14 +118,13 @@ class MSOSignal(Experiment):
         return section
 
 
-@dataclass(frozen=True)
-class SelectedCombinations:
-    """Selected combination of each task and its test RMSE, averaged over seeds.
+class SelectedCombinations(NamedTuple):
+    """Number of the selected combination of each task, and its test RMSE averaged over seeds.
 
     ``test_per_seed`` is the mean test RMSE if each seed selects its own combination.
     """
 
-    index: Array
+    numbers: Array
     test: Array
     test_per_seed: Array
 
@@ -190,10 +189,10 @@ class MSO(Experiment):
     def select(self, results: Results, method: str) -> SelectedCombinations:
         """Select combinations by the mean validation error over seeds, and for each seed alone."""
         valid, test = (results.stack((method,), name) for name in ("valid", "test"))
-        index = np.argmin(valid.mean(axis=0), axis=1)
-        rows = np.arange(len(index))
+        numbers = np.argmin(valid.mean(axis=0), axis=1)
+        rows = np.arange(len(numbers))
         own = np.take_along_axis(test, np.argmin(valid, axis=2)[:, :, None], axis=2)[:, :, 0]
-        return SelectedCombinations(index, test[:, rows, index].mean(axis=0), own.mean(axis=0))
+        return SelectedCombinations(numbers, test[:, rows, numbers].mean(axis=0), own.mean(axis=0))
 
     def section(self, results: Results) -> Section:
         """Compare our table with the paper's, and judge the claims about it."""
@@ -237,7 +236,7 @@ class MSO(Experiment):
         )
         grid = [*product(self.input_scalings, self.lrs, self.srs, self.ridges)]
         combinations = [
-            ["{:g} / {:g} / {:g} / {:.0e}".format(*grid[i]) for i in selected[method].index]
+            ["{:g} / {:g} / {:g} / {:.0e}".format(*grid[i]) for i in selected[method].numbers]
             for method in PAPER_METHODS
         ]
         section.add_table(

@@ -157,20 +157,18 @@ def _draw_spectra(drawn: Mapping[str, Spectrum], columns: int) -> Any:
 def measure_cover(values: Array) -> Cell:
     """Return measures of how evenly eigenvalues (N,) cover the unit disk."""
     from scipy.spatial import cKDTree
+    from scipy.stats import kstest
 
     points = np.column_stack([values.real, values.imag])
     tree = cKDTree(points)
     nearest = tree.query(points, k=2)[0][:, 1]
     x, y = np.meshgrid(np.linspace(-1, 1, GRID), np.linspace(-1, 1, GRID))
     disk = np.column_stack([x.ravel(), y.ravel()])[(x**2 + y**2).ravel() <= 1]
-    modulus = np.sort(np.abs(values))
-    share = np.arange(1, len(values) + 1) / len(values)
-    expected = np.minimum(modulus, 1) ** 2
-    below = share - 1 / len(values)
+    distance = kstest(np.abs(values), lambda r: np.minimum(r, 1) ** 2).statistic
     return {
         "unevenness": np.array(nearest.std() / nearest.mean()),
         "hole": np.array(tree.query(disk)[0].max()),
-        "density": np.max(np.maximum(np.abs(share - expected), np.abs(below - expected))),
+        "density": np.array(distance),
     }
 
 

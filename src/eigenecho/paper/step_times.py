@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from time import perf_counter
+from timeit import timeit
 from typing import Any, ClassVar
 
 import numpy as np
@@ -92,18 +92,12 @@ def _time_calls(
 
     If the first call takes more than ``longest`` seconds, there are no others.
     """
-
-    def time_once() -> float:
-        start = perf_counter()
-        call()
-        return perf_counter() - start
-
-    first = time_once()
+    first = timeit(call, number=1)
     if first > longest:
         return np.array([first])
     times: list[float] = []
     while len(times) < least or (sum(times) < seconds and len(times) < most):
-        times.append(time_once())
+        times.append(timeit(call, number=1))
     return np.array(times)
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from eigenecho.basis import interleave
+from eigenecho.basis import interleave, separate
 from eigenecho.paper.experiment import Cell, Experiment, Key, Results, Section
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.types import Array
@@ -63,9 +63,9 @@ class WinAfter(Experiment):
         ones = interleave(np.ones((1, n)), np.ones((1, (self.units - n) // 2), complex))
         unweighted = Reservoir(reservoir.transition, ones)
         R = [_run(unweighted, u[:, [d]]) for d in range(D_in)]
-        W_in = _to_complex(reservoir.W_in, n)
-        after = sum(W_in[d] * _to_complex(R[d], n) for d in range(D_in))
-        differences = {"states": _difference(_to_complex(r, n), after)}
+        W_in = separate(reservoir.W_in, n)
+        after = sum(W_in[d] * separate(R[d], n) for d in range(D_in))
+        differences = {"states": _difference(separate(r, n), after)}
         if D_in == 1:
             # A nonlinear target, so that no linear network fits it exactly.
             y = np.tanh(np.roll(u[:, 0], 3) + 2 * np.roll(u[:, 0], 7) * u[:, 0])
@@ -129,11 +129,6 @@ def _run(reservoir: Reservoir, u: Array) -> Array:
     return reservoir.scan(reservoir.drive(u, None), reservoir.zero_state())
 
 
-def _to_complex(rows: Array, n: int) -> Array:
-    """Convert rows in the Q layout (…, n + 2m) to complex modes (…, n + m), one per pair."""
-    return np.concatenate([rows[..., :n], rows[..., n::2] + 1j * rows[..., n + 1 :: 2]], axis=-1)
-
-
 def _difference(a: Array, b: Array) -> float:
     """Return the largest difference relative to the largest value."""
     return float(np.abs(a - b).max() / np.abs(a).max())
@@ -147,7 +142,7 @@ def _compare_fits(
     direct = np.linalg.lstsq(r, y, rcond=None)[0]
 
     # w_Re Re r + w_Im Im r = Re((w_Re − i w_Im) r), so weights divide as conjugates.
-    divided = (_to_complex(gamma, n).conj() / _to_complex(w_in, n)).conj()
+    divided = (separate(gamma, n).conj() / separate(w_in, n)).conj()
     recovered = interleave(divided[:n].real, divided[n:])
 
     def predict_with_ridge(X: Array) -> Array:

@@ -84,12 +84,10 @@ def lorenz(
         return sigma * (y - x), x * (rho - z) - y, x * y - beta * z
 
     times = dt * np.arange(washout, washout + steps, dtype=np.float64)
-    if times[-1] == 0.0:
-        return start[np.newaxis, :]
     # Overflow is detected in the solution below.
     with np.errstate(all="ignore"):
         options = {"method": "DOP853", "rtol": tolerance, "atol": tolerance}
-        solution = solve_ivp(flow, (0.0, times[-1]), start, t_eval=times, **options)
+        solution = solve_ivp(flow, (0.0, max(times[-1], dt)), start, t_eval=times, **options)
     if not solution.success or not np.isfinite(solution.y).all():
         raise bad_argument(
             "(sigma, rho, beta)",

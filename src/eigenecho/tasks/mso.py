@@ -75,11 +75,8 @@ def mso(k: int, steps: int = 1000) -> Array:
     """
     k = check_count(k, "k", "a number of sines", 1, len(MSO_FREQUENCIES))
     steps = check_count(steps, "steps", least=1)
-    signal = np.zeros(steps)
-    t = np.arange(steps, dtype=np.float64)
-    for frequency in MSO_FREQUENCIES[:k]:
-        signal += np.sin(frequency * t)
-    return signal[:, np.newaxis]
+    phases = np.outer(MSO_FREQUENCIES[:k], np.arange(steps))
+    return np.sin(phases).sum(axis=0)[:, np.newaxis]
 
 
 def mso_split(k: int) -> MSOSplit:
