@@ -68,16 +68,18 @@ def from_npz(path: Any, **options: Any) -> LinearModel:
     """
     for name in options:
         check_known(name, "option", (*ARRAYS, *FLAGS))
-    arguments = read(path, skip=tuple(options))
-    arguments |= {name: value for name, value in options.items() if value is not None}
+    arguments = read(path, skip=tuple(options)) | options
     for name in NEEDED:
-        if name not in arguments:
+        if arguments[name] is None:
             raise bad_argument(name, None, "weights")
-    return diagonalize(**arguments)
+    return diagonalize(**{name: value for name, value in arguments.items() if value is not None})
 
 
 def read(path: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the contents of a file as arguments of ``diagonalize``, without names in ``skip``."""
+    """Return the contents of a file as arguments of ``diagonalize``, without names in ``skip``.
+
+    Names that the file does not have are None.
+    """
     arrays = _load(Path(path))
     needed = {name for name in NEEDED if name not in skip and f"{name}_data" not in arrays}
     parts = {f"{name}_{part}" for name in MATRICES for part in (*SPARSE, "format")}
@@ -86,18 +88,14 @@ def read(path: Any, *, skip: tuple[str, ...] = ()) -> dict[str, Any]:
             f"{path} has the arrays {', '.join(sorted(arrays)) or 'none'}. Expected W, W_in, and "
             f"optionally {', '.join((*ARRAYS[2:], *FLAGS))}."
         )
-    arguments: dict[str, Any] = {}
     try:
-        for name in (*ARRAYS, *FLAGS):
-            if name in skip:
-                continue
-            if name in MATRICES:
-                arguments[name] = _read_matrix(name, arrays)
-            elif name in arrays:
-                arguments[name] = _read_value(name, arrays[name])
+        return {
+            name: _read_matrix(name, arrays) if name in MATRICES else _read_value(name, arrays)
+            for name in (*ARRAYS, *FLAGS)
+            if name not in skip
+        }
     except ValueError as error:
         raise StorageError(f"{path}: {error}") from error
-    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _load(path: Path) -> dict[str, Array]:
@@ -138,17 +136,17 @@ def _check_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
 
 def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
     """Return a matrix, dense or assembled from its sparse parts; None if there is none."""
-    given = [part for part in SPARSE if f"{name}_{part}" in arrays]
-    if not given:
+    parts = [arrays[f"{name}_{part}"] for part in SPARSE if f"{name}_{part}" in arrays]
+    if not parts:
         return arrays.get(name)
-    if name in arrays or len(given) < len(SPARSE):
+    if name in arrays or len(parts) < len(SPARSE):
         names = ", ".join(f"{name}_{part}" for part in SPARSE)
         raise ValueError(f"a sparse matrix needs {names}, without {name}.")
     from scipy.sparse import csc_matrix, csr_matrix
 
     layout = str(arrays.get(f"{name}_format", np.array("csr")).astype(str))
     check_known(layout, f"{name}_format", ("csr", "csc"))
-    data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in SPARSE)
+    data, indices, indptr, shape = parts
     if any(part.dtype.kind not in "iu" for part in (indices, indptr, shape)):
         raise ValueError(f"{name}_indices, {name}_indptr and {name}_shape must be integers.")
     try:
@@ -160,8 +158,11 @@ def _read_matrix(name: str, arrays: Mapping[str, Array]) -> Any:
     return matrix
 
 
-def _read_value(name: str, value: Array) -> Any:
-    """Return an array, a number if it has a single element, or a flag."""
+def _read_value(name: str, arrays: Mapping[str, Array]) -> Any:
+    """Return an array, a number if it has a single element, or a flag; None if there is none."""
+    if name not in arrays:
+        return None
+    value = arrays[name]
     check_real(value, name)
     if name not in FLAGS:
         return value.item() if value.size == 1 else value

@@ -11,7 +11,7 @@ from eigenecho import kernels
 from eigenecho.basis import Basis
 from eigenecho.checks import check_finite
 from eigenecho.errors import bad_argument
-from eigenecho.interop.reservoirpy_models import reservoir_weights
+from eigenecho.interop.reservoirpy_models import as_dense, reservoir_weights
 from eigenecho.reservoir import Recipe, Reservoir, draw
 from eigenecho.threads import one_blas_thread
 from eigenecho.types import Array
@@ -161,15 +161,14 @@ class DiagonalReservoirNode(Node):
         self.W, self.Win, self.bias = theirs.W, theirs.Win, theirs.bias
         W, B, bias, lr = reservoir_weights(theirs)
         rates = np.broadcast_to(lr, (self.units,))
-        dense = W.toarray() if hasattr(W, "toarray") else np.asarray(W)
-        leaky = dense * rates + np.diag(1 - rates)
-        drawn = draw(Recipe(spectrum=leaky, basis=self.basis, dtype=self._dtype), 0, seed=0)
+        leaky = as_dense(W) * rates + np.diag(1 - rates)
+        drawn = draw(Recipe(spectrum=leaky, basis=self.basis, dtype=self.dtype), 0, seed=0)
         basis = self.basis_ = drawn.basis
 
         def convert(A: Array) -> Array:
             leaky_rows = A * rates
             rows = leaky_rows if basis is None else basis.states_to_eigen(leaky_rows)
-            return np.ascontiguousarray(rows, self._dtype)
+            return np.ascontiguousarray(rows, self.dtype)
 
         self.reservoir_ = Reservoir(
             drawn.reservoir.transition, convert(B), None if bias is None else convert(bias)
@@ -214,14 +213,7 @@ class DiagonalReservoirNode(Node):
         drawn = {"spectrum": self.spectrum, "lr": self.lr}
         if self.W is not None:
             drawn = {"spectrum": "matrix", "lr": 1.0}
-        return Recipe(**shared, **drawn, eigenvectors=False, dtype=self._dtype)
-
-    @property
-    def _dtype(self) -> str:
-        try:
-            return np.dtype(self.dtype).name
-        except TypeError:
-            return str(self.dtype)
+        return Recipe(**shared, **drawn, eigenvectors=False, dtype=self.dtype)
 
     def __str__(self) -> str:
         source = "W" if self.W is not None else "spectrum"

@@ -106,8 +106,13 @@ def reservoir_weights(node: Any) -> ReservoirWeights:
     bias = np.broadcast_to(np.asarray(node.bias, np.float64), (N,))
     lr = np.asarray(node.lr, np.float64)
     rates = float(lr.flat[0]) if lr.size == 1 else lr
-    W_in = np.ascontiguousarray(_dense(node.Win).T)
+    W_in = np.ascontiguousarray(as_dense(node.Win).T)
     return ReservoirWeights(node.W.T, W_in, bias if np.any(bias) else None, rates)
+
+
+def as_dense(A: Any) -> Array:
+    """Return a dense or sparse matrix as an array of float64."""
+    return np.asarray(A.toarray() if hasattr(A, "toarray") else A, np.float64)
 
 
 def _read(model: Any) -> ModelWeights:
@@ -194,7 +199,7 @@ def _readout_arrays(readout: Any) -> tuple[Array, Array]:
     W_out = readout.Wout
     if W_out is None or callable(W_out) or readout.bias is None or callable(readout.bias):
         raise _unsupported(f"{_name(readout)}, no weights yet", "Train it first.")
-    W_out = _dense(W_out)
+    W_out = as_dense(W_out)
     return W_out, np.broadcast_to(np.asarray(readout.bias, np.float64), (W_out.shape[1],))
 
 
@@ -232,7 +237,3 @@ def _name(node: Any) -> str:
     # The repr of reservoirpy fails for nodes that hold arrays.
     given = getattr(node, "name", None)
     return type(node).__name__ + (f" {given!r}" if given else "")
-
-
-def _dense(A: Any) -> Array:
-    return np.asarray(A.toarray() if hasattr(A, "toarray") else A, np.float64)
