@@ -116,7 +116,10 @@ def as_dense(A: Any) -> Array:
 
 
 def _read(model: Any) -> ModelWeights:
-    Model, Node = _classes()[:2]
+    # This import explains how to install reservoirpy if it is missing.
+    from eigenecho.interop.reservoirpy import Node  # isort: skip
+    from reservoirpy.model import Model
+
     if isinstance(model, Node):
         return _read_node(model)
     if not isinstance(model, Model):
@@ -145,8 +148,7 @@ def _read(model: Any) -> ModelWeights:
 
 
 def _read_node(node: Any) -> ModelWeights:
-    _, _, Reservoirs, *_ = _classes()
-    if not _is_linear_kind(node, Reservoirs):
+    if _kind(node) != "reservoir":
         raise _unsupported(_name(node))
     weights = reservoir_weights(node)
     r = np.asarray(node.state["out"], np.float64)
@@ -155,44 +157,35 @@ def _read_node(node: Any) -> ModelWeights:
 
 def _find_nodes(model: Any) -> tuple[Any, Any]:
     """Return the reservoir and the readout of a graph that has exactly one of each."""
-    _, _, Reservoirs, Readouts, Input, Output = _classes()
-    nodes: dict[Any, list[Any]] = {Reservoirs: [], Readouts: [], Input: [], Output: []}
+    nodes: dict[str, list[Any]] = {"reservoir": [], "readout": [], "input": [], "output": []}
     for node in model.nodes:
-        kinds = [kind for kind in nodes if _is_linear_kind(node, kind)]
-        if not kinds:
+        kind = _kind(node)
+        if kind is None:
             remedy = "Each node must be one of Input, Reservoir, Ridge, RLS, LMS and Output."
             raise _unsupported(f"graph with {_name(node)}", remedy)
-        nodes[kinds[0]].append(node)
-    for kind, what in ((Reservoirs, "reservoir"), (Readouts, "readout")):
+        nodes[kind].append(node)
+    for kind in ("reservoir", "readout"):
         if len(nodes[kind]) != 1:
             names = ", ".join(map(_name, nodes[kind])) or "none"
-            remedy = f"It needs exactly one {what}."
-            raise _unsupported(f"graph with {what}s: {names}", remedy)
+            raise _unsupported(f"graph with {kind}s: {names}", f"It needs exactly one {kind}.")
     if len(model.inputs) != 1:
         names = ", ".join(map(_name, model.inputs))
         raise _unsupported(f"graph with inputs: {names}", "Connect one Input to both.")
-    return nodes[Reservoirs][0], nodes[Readouts][0]
+    return nodes["reservoir"][0], nodes["readout"][0]
 
 
 def _check_edges(model: Any, reservoir: Any, readout: Any) -> dict[Any, bool]:
     """Return whether the last output is fed back to the reservoir, and to the readout."""
-    *_, Input, Output = _classes()
-    fed_back = {reservoir: False, readout: False}
-    reads = False
+    allowed = [(reservoir, 0, readout), (readout, 1, reservoir), (readout, 1, readout)]
     for parent, delay, child in model.edges:
-        if delay == 0 and isinstance(child, Output):
-            continue
-        if delay == 0 and (isinstance(parent, Input) or (parent, child) == (reservoir, readout)):
-            reads = reads or parent is reservoir
-        elif delay == 1 and parent is readout and child in fed_back:
-            fed_back[child] = True
-        else:
+        is_end = delay == 0 and (_kind(parent) == "input" or _kind(child) == "output")
+        if not is_end and (parent, delay, child) not in allowed:
             edge = f"{_name(parent)} to {_name(child)}, delay {delay}"
             remedy = "Allowed are input to both, reservoir to readout, and feedback with delay 1."
             raise _unsupported(f"graph with an edge {edge}", remedy)
-    if not reads:
+    if (reservoir, 0, readout) not in model.edges:
         raise _unsupported("readout apart from the reservoir")
-    return fed_back
+    return {node: (readout, 1, node) in model.edges for node in (reservoir, readout)}
 
 
 def _readout_arrays(readout: Any) -> tuple[Array, Array]:
@@ -209,24 +202,22 @@ def _state(network: ModelWeights, converted: LinearModel) -> State:
     return State(r if converted.basis is None else converted.basis.states_to_eigen(r), network.y)
 
 
-def _is_linear_kind(node: Any, kinds: Any) -> bool:
-    """Return True if a node has one of these classes and does not override its methods."""
-    return any(
-        isinstance(node, kind)
-        and all(getattr(type(node), name) is getattr(kind, name) for name in METHODS)
-        for kind in (kinds if isinstance(kinds, tuple) else (kinds,))
-    )
+def _kind(node: Any) -> str | None:
+    """Return "reservoir", "readout", "input" or "output"; None for all other nodes.
 
-
-def _classes() -> tuple[Any, ...]:
-    """Return Model, Node, the reservoir classes, the readout classes, Input and Output."""
-    # This import explains how to install reservoirpy if it is missing.
-    from eigenecho.interop.reservoirpy import DiagonalReservoirNode  # isort: skip
-    from reservoirpy.model import Model
-    from reservoirpy.node import Node
+    A class that overrides how its outputs are computed is another node.
+    """
     from reservoirpy.nodes import LMS, RLS, Input, Output, Reservoir, Ridge
 
-    return Model, Node, (Reservoir, DiagonalReservoirNode), (Ridge, RLS, LMS), Input, Output
+    from eigenecho.interop.reservoirpy import DiagonalReservoirNode
+
+    kinds = {Reservoir: "reservoir", DiagonalReservoirNode: "reservoir"}
+    kinds |= {Ridge: "readout", RLS: "readout", LMS: "readout", Input: "input", Output: "output"}
+    for kind, name in kinds.items():
+        same = all(getattr(type(node), method, None) is getattr(kind, method) for method in METHODS)
+        if same and isinstance(node, kind):
+            return name
+    return None
 
 
 def _unsupported(what: str, remedy: str = "") -> ValueError:
